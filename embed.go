@@ -246,6 +246,8 @@ func (s *Settings) step(n int, labels []int32) (step kernel.Step, err error) {
 type Plan struct {
 	// Bandwidth is the one given, or the one found for the mean number of neighbours.
 	Bandwidth kernel.Bandwidth
+	// Neighbours is that of the settings. Where it is set every row has a bandwidth of its own.
+	Neighbours int
 	// Candidates are the operators, the one that would serve first.
 	Candidates []kernel.Candidate
 }
@@ -288,7 +290,7 @@ func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General
 		cost := &candidates[i].Cost
 		cost.PeakBytes = min(cost.PeakBytes, math.MaxInt64-always) + always
 	}
-	return &Plan{Bandwidth: s.Bandwidth, Candidates: candidates}, nil
+	return &Plan{Bandwidth: s.Bandwidth, Neighbours: s.Neighbours, Candidates: candidates}, nil
 }
 
 // prepare returns the points of the graph, as they are and opened, fills in the bandwidth, and leaves

@@ -1,0 +1,189 @@
+// Package clibrary builds the library of pm.h, which programs in C, C++ and Python link, from
+// package capi.
+package clibrary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// source is the package that the library is made of, and own this one.
+const (
+	source = "github.com/seed-64e14a55/privatemail/capi"
+	own    = "github.com/seed-64e14a55/privatemail/internal/clibrary"
+)
+
+// ErrPart reports a part that the library does not have.
+var ErrPart = errors.New("no such part of the library")
+
+// ErrSystem reports a system that the library cannot be built on.
+var ErrSystem = errors.New("the library is built on Linux")
+
+// Parts of what Build writes.
+const (
+	All    = ""
+	Shared = "shared" // no archive
+	Static = "static" // no shared library
+)
+
+// Build writes the library into a folder, which it makes: lib/libprivatemail.so.1 with the
+// name libprivatemail.so for the linker, lib/libprivatemail.a, lib/pkgconfig/privatemail.pc
+// and include/pm.h. It needs Go, a C compiler and no network, and runs in a folder of this
+// module. The shared library exports the functions of the header and nothing else. On amd64
+// it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, those of the compilers and
+// of the file system, and that of ctx.
+func Build(ctx context.Context, folder, part string) error {
+	if part != All && part != Shared && part != Static {
+		return fmt.Errorf("%w: %q; there are %s and %s", ErrPart, part, Shared, Static)
+	}
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("%w, not on %s", ErrSystem, runtime.GOOS)
+	}
+	b, err := begin(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.temporary)
+	if part != Static {
+		if err := b.shared(ctx); err != nil {
+			return err
+		}
+	}
+	if part != Shared {
+		if err := b.static(ctx); err != nil {
+			return err
+		}
+	}
+	return b.texts()
+}
+
+// A build is a library that is being built.
+type build struct {
+	folder, temporary string
+	text              []byte // of the header
+	header            header
+	oldGlibc          string // path of a header for C files
+}
+
+// begin reads the header and makes the folders.
+func begin(ctx context.Context, folder string) (b *build, err error) {
+	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", source, own)
+	list.Env = append(os.Environ(), "CGO_ENABLED=1")
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("the source of the library is not found: %w", explained(err))
+	}
+	folders := strings.Split(strings.TrimSpace(string(out)), "\n")
+	b = &build{oldGlibc: filepath.Join(folders[len(folders)-1], "oldglibc.h")}
+	if b.text, err = os.ReadFile(filepath.Join(folders[0], "pm.h")); err != nil {
+		return nil, err
+	}
+	if b.header, err = readHeader(b.text); err != nil {
+		return nil, err
+	}
+	if b.folder, err = filepath.Abs(folder); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"include", "lib/pkgconfig"} {
+		if err := os.MkdirAll(filepath.Join(b.folder, name), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	b.temporary, err = os.MkdirTemp(b.folder, ".privatemail-new-")
+	return b, err
+}
+
+// shared builds the shared library.
+func (b *build) shared(ctx context.Context) error {
+	// Nothing but the functions of the header is seen by others: two libraries with a Go
+	// runtime, or a program with its own symbols, must not get in each other's way.
+	script := "{\n  global:\n    " + strings.Join(b.header.functions, ";\n    ") + ";\n  local: *;\n};\n"
+	scriptPath := filepath.Join(b.temporary, "pm.map")
+	if err := os.WriteFile(scriptPath, []byte(script), 0o666); err != nil {
+		return err
+	}
+	name := "libprivatemail.so." + b.header.major
+	link := []string{"-Wl,--version-script=" + scriptPath, "-Wl,-soname," + name, "-Wl,-z,nodelete"}
+	variables, glibc := []string(nil), []int(nil)
+	if runtime.GOARCH == "amd64" {
+		variables = append(variables, "CGO_CFLAGS=-O2 -include '"+b.oldGlibc+"'")
+		// The old forms of these functions are in libpthread where glibc is old.
+		link = append(link, "-Wl,--no-as-needed", "-l:libpthread.so.0")
+		glibc = newestGlibc
+	}
+	path := filepath.Join(b.temporary, name)
+	flags := "-s -w -buildid= -extldflags \"'" + strings.Join(link, "' '") + "'\""
+	if err := b.run(ctx, variables, "-buildmode=c-shared", "-ldflags="+flags, "-o", path); err != nil {
+		return err
+	}
+	if err := check(path, b.header, glibc); err != nil {
+		return err
+	}
+	if err := os.Rename(path, filepath.Join(b.folder, "lib", name)); err != nil {
+		return err
+	}
+	linked := filepath.Join(b.temporary, "libprivatemail.so")
+	if err := os.Symlink(name, linked); err != nil {
+		return err
+	}
+	return os.Rename(linked, filepath.Join(b.folder, "lib", "libprivatemail.so"))
+}
+
+// static builds the archive.
+func (b *build) static(ctx context.Context) error {
+	path := filepath.Join(b.temporary, "libprivatemail.a")
+	if err := b.run(ctx, nil, "-buildmode=c-archive", "-ldflags=-s -w -buildid=", "-o", path); err != nil {
+		return err
+	}
+	return os.Rename(path, filepath.Join(b.folder, "lib", "libprivatemail.a"))
+}
+
+// run runs go build with some arguments.
+func (b *build) run(ctx context.Context, variables []string, arguments ...string) error {
+	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, arguments...), source)...)
+	c.Env = append(append(os.Environ(), "CGO_ENABLED=1"), variables...)
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// texts writes the header and the file of pkg-config.
+func (b *build) texts() error {
+	if err := writeFile(filepath.Join(b.folder, "include", "pm.h"), b.text); err != nil {
+		return err
+	}
+	// The folder may be moved: paths begin at the place of the file itself.
+	pc := "prefix=${pcfiledir}/../..\nName: privatemail\nDescription: supervised manifold learning with certified graphs and differential privacy\nVersion: " +
+		b.header.version + "\nCflags: -I${prefix}/include\nLibs: -L${prefix}/lib -lprivatemail\nLibs.private: -lpthread\n"
+	return writeFile(filepath.Join(b.folder, "lib", "pkgconfig", "privatemail.pc"), []byte(pc))
+}
+
+// writeFile replaces a file at once: others may read it.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".privatemail-new-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails where it was renamed
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// explained adds what a command printed to its error.
+func explained(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%w\n%s", err, exit.Stderr)
+	}
+	return err
+}
