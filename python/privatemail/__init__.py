@@ -1,0 +1,1 @@
+"""PrivateMail for Python."""

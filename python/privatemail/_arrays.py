@@ -1,0 +1,197 @@
+"""Arrays in and out: float32 rows without a copy where their layout allows it.
+
+The library reads rows of float32 that lie one after another, or with a stride between them.
+Arrays of this kind pass as they are, read-only ones too. Other arrays of numbers are converted
+once; the logger ``privatemail`` says so at level INFO, and the copy counts against the memory
+of the engine.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _header
+from .exceptions import LabelsError, NonFiniteError, OutOfMemoryError, ShapeError
+
+logger = logging.getLogger("privatemail")
+logger.addHandler(logging.NullHandler())
+
+_FLOAT = np.dtype(np.float32)
+# Rows are converted so many values at a time, so that the check for overflow takes little memory.
+_BLOCK = 1 << 18
+# Of DLPack: memory that the processor can read.
+_DLPACK_CPU = (1, 3)
+
+
+class Rows:
+    """Rows that the library reads, as pm_rows.
+
+    Attributes
+    ----------
+    array : numpy.ndarray
+        The float32 rows. They are the caller's where nothing was converted.
+    copied : int
+        The bytes of the copy, 0 where there is none.
+    struct : _header.Rows
+    """
+
+    def __init__(self, array: np.ndarray, copied: int):
+        self.array = array
+        self.copied = copied
+        rows, cols = array.shape
+        self.struct = _header.Rows(array.ctypes.data, rows, cols, _stride(array))
+
+    @property
+    def ref(self) -> Any:
+        """The argument for ``const pm_rows *``."""
+        return ctypes.byref(self.struct)
+
+
+def as_rows(value: Any, name: str, memory: Optional[int] = None) -> Rows:
+    """Returns value as rows of float32, without a copy where its layout allows it.
+
+    Parameters
+    ----------
+    value : array-like of shape (rows, columns)
+        An array of numpy, or what exports one: the buffer protocol, ``__array_interface__``,
+        ``__array__`` (as pandas does) or DLPack in the memory of the processor.
+    name : str
+        What messages call it.
+    memory : int, optional
+        A conversion that takes more bytes than this is refused before it takes them.
+    """
+    array = _as_array(value, name)
+    if array.ndim != 2:
+        raise ShapeError(
+            f"Expected 2D array for {name}, got one with ndim={array.ndim}. Reshape your data: "
+            f"{name}.reshape(-1, 1) if it has one column, {name}.reshape(1, -1) if it is one row"
+        )
+    if array.dtype.kind not in "biufO":
+        raise TypeError(f"{name} has dtype {array.dtype}, want real numbers")
+    if _passes(array):
+        return Rows(array, 0)
+    size = array.size * _FLOAT.itemsize
+    if memory is not None and size > memory:
+        raise OutOfMemoryError(
+            f"{name} of dtype {array.dtype} needs {size} bytes to become float32 rows, and the "
+            f"engine has {memory}: pass C-contiguous float32, which is not copied"
+        )
+    logger.info("%s: %d x %d of dtype %s converted to float32 rows", name, *array.shape, array.dtype)
+    return Rows(_converted(array, name), size)
+
+
+def _as_array(value: Any, name: str) -> np.ndarray:
+    """Returns an array over the memory of value, or one made of it."""
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)  # a matrix or masked array too
+    if hasattr(value, "toarray") and hasattr(value, "nnz"):
+        raise TypeError(
+            f"{name} is sparse, want a dense array: use X.toarray() where its {np.prod(value.shape)} "
+            "numbers fit in memory"
+        )
+    if hasattr(value, "__dlpack_device__"):
+        if value.__dlpack_device__()[0] not in _DLPACK_CPU:
+            raise TypeError(f"{name} is in the memory of another device: move it to the processor first")
+        if not hasattr(value, "__array_interface__") and hasattr(np, "from_dlpack"):
+            return np.from_dlpack(value)
+    try:
+        return np.asarray(value)
+    except ValueError:  # rows of several lengths; the text of numpy has no values, but is no help
+        raise ShapeError(f"{name} is no array: its rows have several lengths") from None
+
+
+def _passes(array: np.ndarray) -> bool:
+    """Says whether the library can read the array as it is."""
+    rows, cols = array.shape
+    return (
+        array.dtype == _FLOAT  # in the order of bytes of this machine
+        and array.flags.aligned
+        and (cols <= 1 or array.strides[1] == _FLOAT.itemsize)
+        and (rows <= 1 or (array.strides[0] % _FLOAT.itemsize == 0 and array.strides[0] >= cols * _FLOAT.itemsize))
+    )
+
+
+def _stride(array: np.ndarray) -> int:
+    """Returns the distance of rows in numbers."""
+    rows, cols = array.shape
+    return cols if rows <= 1 else max(cols, array.strides[0] // _FLOAT.itemsize)
+
+
+def _converted(array: np.ndarray, name: str) -> np.ndarray:
+    """Returns a copy in float32 rows, all of them finite."""
+    rows, cols = array.shape
+    out = np.empty((rows, cols), _FLOAT)
+    step = max(1, _BLOCK // max(1, cols))
+    for first in range(0, rows, step):
+        block = out[first : first + step]
+        try:
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                block[...] = array[first : first + step]
+        except (TypeError, ValueError):  # objects; the text of numpy shows one of them
+            raise TypeError(
+                f"{name} has something that is no number in rows {first} to {first + len(block) - 1}"
+            ) from None
+        bad = ~np.isfinite(block).all(axis=1)
+        if bad.any():
+            row = first + int(bad.argmax())
+            whole = np.isfinite(np.asarray(array[row], dtype=np.float64)).all()
+            what = "a number beyond the range of float32" if whole else "a NaN or an infinity"
+            raise NonFiniteError(f"row {row} of {name} has {what}")
+    return out
+
+
+def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
+    """Returns value as int32 labels, one for each row. A label of -1 is none.
+
+    >>> from privatemail._arrays import as_labels
+    >>> as_labels([0, 1, -1], 3)
+    array([ 0,  1, -1], dtype=int32)
+    """
+    array = np.asarray(value)
+    if array.ndim != 1 or len(array) != rows:
+        raise ShapeError(f"{name} has shape {array.shape}, want one label for each of {rows} rows")
+    if array.dtype.kind not in "biu":
+        raise LabelsError(
+            f"{name} has dtype {array.dtype}, want integers from 0 on, or -1 for none: "
+            "numpy.unique(y, return_inverse=True) makes such of any labels"
+        )
+    wide = (array < -1) | (array > np.iinfo(np.int32).max) if array.dtype.kind != "b" else array & False
+    if wide.any():
+        raise LabelsError(f"row {int(wide.argmax())} of {name} has a label below -1 or beyond 32 bits")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+class Out:
+    """A matrix that the library writes, as pm_matrix."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        rows, cols = array.shape
+        self.struct = _header.Matrix(array.ctypes.data, rows, cols, _stride(array))
+
+    @property
+    def ref(self) -> Any:
+        """The argument for ``const pm_matrix *``."""
+        return ctypes.byref(self.struct)
+
+
+def as_out(out: Optional[np.ndarray], rows: int, cols: int) -> Out:
+    """Returns where to write rows x cols numbers: out, after a look at it, or a new array."""
+    if out is None:
+        return Out(np.empty((rows, cols), _FLOAT))
+    if not isinstance(out, np.ndarray):
+        raise TypeError("out is no array of numpy")
+    if out.shape != (rows, cols):
+        raise ShapeError(f"out has shape {out.shape}, want ({rows}, {cols})")
+    if not _passes(out) or not out.flags.writeable:
+        raise TypeError("out is not writable rows of float32 without gaps between columns")
+    return Out(out)
+
+
+def pointer(array: Optional[np.ndarray]) -> Optional[int]:
+    """Returns the address of an array's memory, None for no array."""
+    return None if array is None else array.ctypes.data

@@ -1,0 +1,77 @@
+"""What all methods of Engine share: its parameters and its handle."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from typing import Any, Optional
+
+from . import _call, _header, _library, _progress, _settings
+from .exceptions import HandleError, SettingError
+
+class EngineBase:
+    """Parameters of an engine, and the engine of the library, which is made at its first use."""
+
+    def __init__(
+        self,
+        n_jobs: Optional[int] = None,
+        memory: Optional[int] = None,
+        level: Optional[str] = None,
+        measure: bool = False,
+        verbose: _progress.Verbose = False,
+    ):
+        self.n_jobs = n_jobs
+        self.memory = None if memory is None else _settings.integer(memory, "memory")
+        if self.memory is not None and self.memory <= 0:
+            raise SettingError("memory is not above 0 bytes")
+        self.level = level
+        self.measure = measure
+        self.verbose = verbose
+        self._options = _header.EngineOptions(
+            struct_size=ctypes.sizeof(_header.EngineOptions),
+            workers=workers(n_jobs),
+            measure=_settings.flag(measure, "measure"),
+            budget=self.memory or 0,
+            level=_settings.text(level, "level"),
+        )
+        self._lock = threading.Lock()
+        self._handle: Optional[_call.Handle] = None
+        self._closed = False
+
+    def _engine(self) -> ctypes.c_void_p:
+        """Returns the handle, and makes the engine where there is none yet."""
+        library = _library.get()  # first: the lock of a forked process may never be free
+        with self._lock:
+            if self._closed:
+                raise HandleError("the engine was closed")
+            if self._handle is None:
+                handle = _call.Handle("engine")
+                _library.check(library.pm_engine_new(ctypes.byref(self._options), handle.new))
+                self._handle = handle
+            return self._handle.value
+
+    def _call(self, reserve: int = 0) -> _call.Call:
+        return _call.Call(self.verbose, reserve)
+
+
+def workers(n_jobs: Optional[int]) -> int:
+    """Returns the number of workers that n_jobs asks for, 0 for all processors.
+
+    >>> from privatemail._base import workers
+    >>> workers(None), workers(3), workers(-1)
+    (0, 3, 0)
+    """
+    if n_jobs is None:
+        return 0
+    jobs = _settings.integer(n_jobs, "n_jobs")
+    if jobs == 0:
+        raise SettingError("n_jobs is 0, want a number of threads, or -1 for all processors")
+    if jobs >= 2**31:
+        raise SettingError("n_jobs needs more than 31 bits")
+    if jobs > 0:
+        return jobs
+    if jobs == -1:
+        return 0
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, count + 1 + jobs)

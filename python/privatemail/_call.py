@@ -1,0 +1,169 @@
+"""Calls of the library: handles, cancellation by Ctrl-C, progress and reports.
+
+Python runs handlers of signals on its main thread alone, between two of its instructions. A
+call of the library is one instruction. So a long call from the main thread runs on a thread
+of its own, while the main thread waits in a way that signals can interrupt.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import threading
+from typing import Any, Callable, Dict, Optional
+
+from . import _header, _library, _progress
+from .exceptions import HandleError
+
+
+class Handle:
+    """A handle of the library that is freed once: by close, or with this object."""
+
+    def __init__(self, kind: str):
+        self._kind = kind
+        self._pointer: Optional[ctypes.c_void_p] = ctypes.c_void_p()
+        self._free = getattr(_library.get(), f"pm_{kind}_free")
+
+    @property
+    def new(self) -> Any:
+        """The argument through which the library returns the handle."""
+        return ctypes.byref(self._open())
+
+    @property
+    def value(self) -> ctypes.c_void_p:
+        """The handle as an argument."""
+        _library.get()  # in the child of a fork it says what is wrong
+        return self._open()
+
+    def _open(self) -> ctypes.c_void_p:
+        if self._pointer is None:
+            raise HandleError(f"the {self._kind} was closed")
+        return self._pointer
+
+    def __bool__(self) -> bool:
+        return bool(self._pointer)
+
+    def close(self) -> None:
+        """Frees the handle. It waits for calls that use it."""
+        pointer, self._pointer = self._pointer, None
+        if pointer and _library.alive():
+            self._free(pointer)
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # at the end of the interpreter, when modules have gone
+            pass
+
+
+class Call:
+    """One call of the library, with the rows of which it was given copies."""
+
+    def __init__(self, verbose: _progress.Verbose = False, reserve: int = 0):
+        self._library = _library.get()
+        self._handle = Handle("call")
+        _library.check(self._library.pm_call_new(self._handle.new))
+        if reserve > 0:
+            _library.check(self._library.pm_call_reserve(self._handle.value, reserve))
+        self._told = _progress.of(verbose)
+        self._failed: Optional[BaseException] = None
+        self._callback: Any = None  # kept: the library has its address
+        if self._told is not None:
+            self._callback = _header.Progress(self._tell)
+            _library.check(self._library.pm_call_on_progress(self._handle.value, self._callback, None))
+
+    def run(self, name: str, *arguments: Any) -> None:
+        """Calls the function of this name with the arguments and, as the last one, this call.
+
+        It raises the exception of the status, that of a progress function, or what a handler of
+        a signal has raised meanwhile: KeyboardInterrupt for Ctrl-C.
+        """
+        function = getattr(self._library, name)
+        try:
+            if threading.current_thread() is threading.main_thread():
+                error = self._aside(function, arguments)
+            else:
+                error = self._here(function, arguments)
+        finally:
+            if isinstance(self._told, _progress.Show):
+                self._told.close()
+        if self._failed is not None:
+            raise self._failed
+        if error is not None:
+            raise error
+
+    def _here(self, function: Callable[..., int], arguments: Any) -> Optional[BaseException]:
+        # The text of an error belongs to the thread of the call.
+        status = function(*arguments, self._handle.value)
+        return None if status == _header.OK else _library.error(status)
+
+    def _aside(self, function: Callable[..., int], arguments: Any) -> Optional[BaseException]:
+        """Runs the function on another thread, and cancels it when the waiting is interrupted."""
+        turn, done = threading.Lock(), threading.Event()
+        state: Dict[str, Any] = {"begun": False, "left": False, "error": None}
+
+        def work() -> None:
+            with turn:
+                if state["left"]:
+                    return
+                state["begun"] = True
+            try:
+                state["error"] = self._here(function, arguments)
+            except BaseException as error:
+                state["error"] = error
+            finally:
+                done.set()
+
+        def leave() -> None:
+            with turn:
+                state["left"] = True
+            if state["begun"]:
+                self._library.pm_call_cancel(self._handle.value)
+                done.wait()
+
+        try:
+            threading.Thread(target=work, name="privatemail", daemon=True).start()
+            done.wait()
+        except BaseException:
+            # The library still uses the memory of the arguments. A second Ctrl-C changes nothing.
+            while True:
+                try:
+                    leave()
+                    break
+                except KeyboardInterrupt:
+                    continue
+            raise
+        return state["error"]
+
+    def _tell(self, stage: bytes, done: int, total: int, user: Any) -> None:
+        if self._failed is not None or self._told is None:
+            return
+        try:
+            self._told(stage.decode("utf-8", "replace"), done, total)
+        except BaseException as error:  # it would end in the library, which cannot take it
+            self._failed = error
+            self._library.pm_call_cancel(self._handle.value)
+
+    def report(self) -> Dict[str, Any]:
+        """Returns the report of the last function that has succeeded."""
+        return describe(self._library.pm_call_report, self._handle.value)
+
+
+def read(function: Callable[..., int], *arguments: Any) -> bytes:
+    """Returns what a function writes to a buffer whose size it is asked for first.
+
+    Texts come with the NUL at their end.
+    """
+    needed = ctypes.c_size_t()
+    _library.check(function(*arguments, None, 0, ctypes.byref(needed)))
+    while True:
+        buffer = ctypes.create_string_buffer(needed.value)
+        status = function(*arguments, buffer, len(buffer), ctypes.byref(needed))
+        if status != _header.SIZE:  # else it has grown meanwhile
+            _library.check(status)
+            return buffer.raw[: needed.value]
+
+
+def describe(function: Callable[..., int], *arguments: Any) -> Dict[str, Any]:
+    """Returns the object of JSON that a function writes to a buffer."""
+    return json.loads(read(function, *arguments).rstrip(b"\0"))

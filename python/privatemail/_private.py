@@ -1,0 +1,195 @@
+"""Methods of Engine that keep rows private."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+
+from . import _arrays, _call, _settings
+from ._base import EngineBase
+from ._embedding import Result
+from .exceptions import SpentError
+from .ledger import Ledger
+from .release import Release
+
+
+class PrivateMethods(EngineBase):
+    """Private first steps, what they cost, and the steps after them."""
+
+    def sensitivity(
+        self, n: int, d: int, *, epsilon: float, delta: float, relation: str, **settings: Any
+    ) -> Dict[str, Any]:
+        """Says what a private first step of n rows of d features would cost. It reads no rows.
+
+        Parameters
+        ----------
+        n, d : int
+        epsilon, delta, relation
+            As for :meth:`privatize`.
+        **settings
+            Other keywords of :meth:`privatize`. Those of units and labels are not looked at.
+
+        Returns
+        -------
+        dict
+            How far one record moves the step, the noise, and what is proved.
+        """
+        given = _settings.Private(dict(settings, epsilon=epsilon, delta=delta, relation=relation))
+        call = self._call()
+        call.run("pm_sensitivity", _settings.integer(n, "n"), _settings.integer(d, "d"), given.ref)
+        return call.report()
+
+    def privatize(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        epsilon: float,
+        delta: float,
+        relation: str,
+        label_mode: str,
+        unit: Optional[str] = None,
+        ledger: Optional[Ledger] = None,
+        uncounted: bool = False,
+        sigma: Optional[float] = None,
+        gamma: Optional[float] = None,
+        alpha: float = 0.0,
+        table: Optional[str] = None,
+        classes: Optional[int] = None,
+        label_epsilon: Optional[float] = None,
+        unit_kind: Optional[str] = None,
+        new_unit: bool = False,
+        records: Optional[int] = None,
+        rule: Optional[str] = None,
+        normalize_rows: bool = False,
+        private_rows: Any = None,
+        rest_public: bool = False,
+        n_components: int = 2,
+        sigma_q: Optional[float] = None,
+        seed: int = 1,
+        operator: Optional[str] = None,
+        radius: Optional[float] = None,
+    ) -> Release:
+        """Takes one step of the iteration on rows, and adds the noise that hides a record.
+
+        What a release needs to be private has no default. docs/privacy.md says what is
+        promised, and for whom.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of n integers, optional
+        epsilon, delta : float
+            The guarantee.
+        relation : {"replace-one", "null", "features-replace", "features-null"}
+            Which data sets are neighbours of each other.
+        label_mode : {"public", "dropped", "randomised"}
+            What becomes of the labels.
+        unit : str
+            Whose budget is spent.
+        ledger : Ledger
+            Who pays. None only where uncounted is True.
+        uncounted : bool
+            No ledger pays, and nothing is counted.
+        sigma, gamma : float, optional
+            The bandwidth, a public number. One is required.
+        alpha : float
+            Weight of the labels.
+        table : {"equal", "different", "gaussian"}, optional
+            Weights between labels. Default "equal".
+        classes : int, optional
+            The public number of classes.
+        label_epsilon : float, optional
+            Price of randomised labels, on top.
+        unit_kind : {"record", "client"}, optional
+            Default "record".
+        new_unit : bool
+            The ledger may not know the unit yet.
+        records : int, optional
+            Rows that change together. Default 1; required for a client.
+        rule : {"analytic", "classical"}, optional
+            How the noise follows from epsilon and delta. Default "analytic".
+        normalize_rows : bool
+            Divides each row by its norm first.
+        private_rows : array-like of int, optional
+            The rows that are private. Default: any row may be.
+        rest_public : bool
+            The one row of private_rows is private, all others are public.
+        n_components, sigma_q, seed
+            The public random start, as for :meth:`embed`.
+        operator : {"dense", "poly", "background"}, optional
+            Default: chosen by public numbers.
+        radius : float, optional
+            That of operator "background".
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        PrivacyError
+            Nothing is proved for these settings, or one is missing.
+        BudgetError
+            The ledger has too little left. Nothing was spent.
+        SpentError
+            The call has failed after the ledger had paid. Its attribute release has the release
+            where there is one.
+        """
+        rows = _arrays.as_rows(X, "X", self.memory)
+        labels = None if y is None else _arrays.as_labels(y, rows.array.shape[0])
+        given = _settings.Private(dict(
+            epsilon=epsilon, delta=delta, relation=relation, label_mode=label_mode, unit=unit,
+            uncounted=uncounted, sigma=sigma, gamma=gamma, alpha=alpha, table=table,
+            classes=classes, label_epsilon=label_epsilon, unit_kind=unit_kind,
+            new_unit=new_unit, records=records, rule=rule, normalize_rows=normalize_rows,
+            private_rows=private_rows, rest_public=rest_public, n_components=n_components,
+            sigma_q=sigma_q, seed=seed, operator=operator, radius=radius,
+        ))  # fmt: skip
+        call = self._call(rows.copied)
+        handle = _call.Handle("release")
+        payer = None if ledger is None else ledger._handle.value
+        try:
+            call.run("pm_privatize", self._engine(), rows.ref, _arrays.pointer(labels), given.ref,
+                     payer, handle.new)  # fmt: skip
+        except SpentError as error:
+            if handle:
+                error.release = Release(handle)
+            raise
+        return Release(handle)
+
+    def continue_(
+        self,
+        release: Release,
+        y: Any = None,
+        *,
+        coefficient: Optional[float] = None,
+        out: Optional[np.ndarray] = None,
+        **settings: Any,
+    ) -> Result:
+        """Takes later steps, from the release and public labels alone: they cost no privacy.
+
+        Parameters
+        ----------
+        release : Release
+        y : array-like of integers, optional
+            Public labels of the rows of the release.
+        coefficient : float, optional
+            Another alpha than that of the release.
+        out : float32 array, optional
+        **settings
+            Those keywords of :meth:`embed` that describe the graph, and steps, stop and normalize.
+
+        Returns
+        -------
+        Result
+        """
+        rows, columns = release.shape
+        given = _settings.Settings(dict(settings, coefficient=coefficient))
+        labels = None if y is None else _arrays.as_labels(y, rows)
+        result = _arrays.as_out(out, rows, columns)
+        call = self._call()
+        call.run("pm_continue", self._engine(), release._handle.value, _arrays.pointer(labels), given.ref,
+                 int(coefficient is not None), result.ref)  # fmt: skip
+        return Result(result.array, call.report())

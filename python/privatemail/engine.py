@@ -1,0 +1,140 @@
+"""The engine: workers and a memory budget, and what they can do."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict, Optional, Tuple
+
+from . import _arrays, _call, _header, _library, _progress, _settings
+from ._base import workers
+from ._embedding import EmbeddingMethods, Result
+from ._neighbours import NeighbourMethods
+from ._private import PrivateMethods
+from .kernel_product import KernelProduct
+from .model import Model
+
+__all__ = ["Engine", "KernelProduct", "Result", "default_engine"]
+
+
+class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
+    """Workers and a memory budget. All methods may be called by several threads at once.
+
+    The engine of the library is made at the first call, so that a process may fork between
+    ``Engine()`` and that call. A process that forks later cannot use the library: see
+    :class:`~privatemail.exceptions.ForkedError`. Ctrl-C on the main thread ends a call. An engine
+    pickles by its parameters.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Threads of work. None and -1 are all processors, -2 all but one. This is not joblib's
+        meaning of None, which is 1. Results have the same bits for every number.
+    memory : int, optional
+        Bytes that calls may take together. Default: three quarters of what is available.
+    level : str, optional
+        Lowers the level of instructions, such as "avx2".
+    measure : bool
+        Chooses operators by the measured speed of this machine. By default the choice is the
+        same on every machine.
+    verbose : bool or callable
+        True shows progress on standard error, by tqdm where it is installed. A function gets
+        (stage, done, total), from threads of the library, one call at a time. What it raises ends
+        the call, and the caller gets it.
+
+    Examples
+    --------
+    >>> from privatemail.engine import Engine
+    >>> with Engine(n_jobs=2) as engine:
+    ...     engine.workers
+    2
+    """
+
+    @property
+    def workers(self) -> int:
+        """The number of threads of work."""
+        count = ctypes.c_int32()
+        _library.check(_library.get().pm_engine_workers(self._engine(), ctypes.byref(count)))
+        return count.value
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        recipe: Optional[str] = None,
+        normalize_rows: bool = False,
+        measure: bool = True,
+        seed: int = 1,
+    ) -> Model:
+        """Learns a map that brings rows of one label together, for rows without labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of n integers
+            Labels, -1 for none.
+        recipe : str, optional
+            Such as "classic" or "root,unit-rows,discriminate". Default: the one that finds most
+            on rows held out.
+        normalize_rows : bool
+            Divides every row by its norm, also those that the model places.
+        measure : bool
+            Measures a recipe that is given, too.
+        seed : int
+            Decides which rows are held out. Any integer; its lowest 64 bits count.
+
+        Returns
+        -------
+        Model
+            Its report has what was measured.
+        """
+        rows = _arrays.as_rows(X, "X", self.memory)
+        labels = _arrays.as_labels(y, rows.array.shape[0])
+        settings = _header.FitSettings(
+            struct_size=ctypes.sizeof(_header.FitSettings),
+            recipe=_settings.text(recipe, "recipe"),
+            normalize_rows=_settings.flag(normalize_rows, "normalize_rows"),
+            unmeasured=1 - _settings.flag(measure, "measure"),
+            seed=_settings.seed(seed, "seed"),
+        )
+        call = self._call(rows.copied)
+        handle = _call.Handle("model")
+        call.run("pm_fit", self._engine(), rows.ref, _arrays.pointer(labels), ctypes.byref(settings), handle.new)
+        return Model(handle, call.report())
+
+    def close(self) -> None:
+        """Ends the workers, after the calls that run. Later calls raise HandleError."""
+        with self._lock:
+            self._closed = True
+            handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return Engine, (self.n_jobs, self.memory, self.level, self.measure, self.verbose)
+
+
+_defaults: Dict[Tuple[int, Optional[int], Any], Engine] = {}
+
+
+def default_engine(
+    n_jobs: Optional[int] = None, memory: Optional[int] = None, verbose: _progress.Verbose = False
+) -> Engine:
+    """Returns the engine of this process with these parameters, the same one each time.
+
+    >>> from privatemail.engine import default_engine
+    >>> default_engine(n_jobs=2) is default_engine(n_jobs=2)
+    True
+    """
+    if callable(verbose):  # the caller's own, which nobody else should be told about
+        return Engine(n_jobs, memory, verbose=verbose)
+    key = (workers(n_jobs), memory, bool(verbose))
+    # Making an engine costs nothing before its first call, and setdefault needs no lock, which
+    # a fork could leave locked.
+    return _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))

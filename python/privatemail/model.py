@@ -1,0 +1,134 @@
+"""What a fit has learned: a map of rows, without their labels."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from . import _arrays, _call, _library, _settings
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+class Model:
+    """A fitted map. :meth:`Engine.fit` makes it, :meth:`open` reads its file.
+
+    It pickles by the bytes of its file.
+
+    Attributes
+    ----------
+    report : dict
+        What the library said about the fit. It is empty for a model that was opened;
+        :meth:`describe` says what the file holds.
+    """
+
+    def __init__(self, handle: _call.Handle, report: Optional[Dict[str, Any]] = None):
+        self._handle = handle
+        self.report: Dict[str, Any] = report or {}
+
+    @classmethod
+    def open(cls, path: Any) -> "Model":
+        """Opens a file that :meth:`save` or the command ``privatemail fit`` has written."""
+        name = _settings.path(path)
+        handle = _call.Handle("model")
+        _library.check(_library.get().pm_model_open(name, handle.new))
+        return cls(handle)
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> "Model":
+        """Returns the model of the bytes of its file."""
+        held = np.frombuffer(data, np.uint8)
+        handle = _call.Handle("model")
+        _library.check(_library.get().pm_model_read(_arrays.pointer(held), held.size, handle.new))
+        return cls(handle)
+
+    def to_bytes(self) -> bytes:
+        """Returns the bytes of the file."""
+        return _call.read(_library.get().pm_model_write, self._handle.value)
+
+    def save(self, path: Any) -> None:
+        """Writes the model to a file, which another program may open at once."""
+        _call.Call().run("pm_model_save", self._handle.value, _settings.path(path))
+
+    def transform(self, X: Any, engine: Optional["Engine"] = None, out: Optional[np.ndarray] = None) -> np.ndarray:
+        """Places rows by the map.
+
+        Parameters
+        ----------
+        X : array-like of shape (rows, n_features_in)
+        engine : Engine, optional
+            Whose workers and memory to use. Default: those of :func:`default_engine`.
+        out : float32 array of shape (rows, n_columns), optional
+
+        Returns
+        -------
+        numpy.ndarray of shape (rows, n_columns), float32
+        """
+        if engine is None:
+            from .engine import default_engine
+
+            engine = default_engine()
+        rows = _arrays.as_rows(X, "X", engine.memory)
+        result = _arrays.as_out(out, rows.array.shape[0], self.n_columns)
+        call = engine._call(rows.copied)
+        call.run("pm_model_apply", engine._engine(), self._handle.value, rows.ref, result.ref)
+        return result.array
+
+    def rows(self) -> np.ndarray:
+        """Returns the fitted rows, among which images of queries find their neighbours.
+
+        They were moved by their labels where the recipe has such a step. So they are no
+        measure of how well the map places rows that it has not seen.
+        """
+        count, _, output = self._size()
+        result = _arrays.as_out(None, count, output)
+        _library.check(_library.get().pm_model_rows(self._handle.value, result.ref))
+        return result.array
+
+    def describe(self) -> Dict[str, Any]:
+        """Returns what the model is: its recipe, sizes, and what was measured."""
+        return _call.describe(_library.get().pm_model_describe, self._handle.value)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that it was fitted on."""
+        return self._size()[0]
+
+    @property
+    def n_features_in(self) -> int:
+        """The columns of rows that it places."""
+        return self._size()[1]
+
+    @property
+    def n_columns(self) -> int:
+        """The columns of their images."""
+        return self._size()[2]
+
+    def _size(self) -> Tuple[int, int, int]:
+        rows, features, columns = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
+        _library.check(_library.get().pm_model_size(
+            self._handle.value, ctypes.byref(rows), ctypes.byref(features), ctypes.byref(columns)
+        ))  # fmt: skip
+        return rows.value, features.value, columns.value
+
+    def close(self) -> None:
+        """Frees the memory of the model."""
+        self._handle.close()
+
+    def __enter__(self) -> "Model":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return _restored, (self.to_bytes(), self.report)
+
+
+def _restored(data: bytes, report: Dict[str, Any]) -> Model:
+    model = Model.from_bytes(data)
+    model.report = report
+    return model

@@ -1,0 +1,86 @@
+"""A private first step, as it may be published."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from typing import Any, Dict, Tuple
+
+import numpy as np
+
+from . import _arrays, _call, _library
+
+
+class Release:
+    """The noisy points of a private first step, with what was proved about them.
+
+    :meth:`Engine.privatize` makes it. It pickles by its bytes.
+    """
+
+    def __init__(self, handle: _call.Handle):
+        self._handle = handle
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> "Release":
+        """Returns the release of its bytes."""
+        held = np.frombuffer(data, np.uint8)
+        handle = _call.Handle("release")
+        _library.check(_library.get().pm_release_read(_arrays.pointer(held), held.size, handle.new))
+        return cls(handle)
+
+    @classmethod
+    def open(cls, path: Any) -> "Release":
+        """Reads a file that :meth:`save` has written."""
+        with open(path, "rb") as file:
+            return cls.from_bytes(file.read())
+
+    def to_bytes(self) -> bytes:
+        """Returns the bytes of the release."""
+        return _call.read(_library.get().pm_release_write, self._handle.value)
+
+    def save(self, path: Any) -> None:
+        """Writes the release to a file: all of it, or nothing."""
+        name = os.fspath(path)
+        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(name)), prefix=".release-")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(self.to_bytes())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, name)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Rows and columns of the points."""
+        rows, columns = ctypes.c_int64(), ctypes.c_int64()
+        _library.check(_library.get().pm_release_size(
+            self._handle.value, ctypes.byref(rows), ctypes.byref(columns)
+        ))  # fmt: skip
+        return rows.value, columns.value
+
+    def points(self) -> np.ndarray:
+        """Returns the noisy points, float64."""
+        points = np.empty(self.shape, np.float64)
+        _library.check(_library.get().pm_release_points(self._handle.value, _arrays.pointer(points)))
+        return points
+
+    def describe(self) -> Dict[str, Any]:
+        """Returns what was released: the guarantee, the noise, and what they hold for."""
+        return _call.describe(_library.get().pm_release_describe, self._handle.value)
+
+    def close(self) -> None:
+        """Frees the memory of the release."""
+        self._handle.close()
+
+    def __enter__(self) -> "Release":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return Release.from_bytes, (self.to_bytes(),)

@@ -1,0 +1,54 @@
+"""Finds the package and its library: what is installed, else the source tree."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+PYTHON = pathlib.Path(__file__).resolve().parent.parent
+ROOT = PYTHON.parent
+# A child that hangs is ended after so many seconds.
+TIMEOUT = 300
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if importlib.util.find_spec("privatemail") is None:
+        sys.path.insert(0, str(PYTHON))
+        # Children get it, too.
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PYTHON), os.environ.get("PYTHONPATH")]))
+    from privatemail import _library
+
+    bundled = pathlib.Path(_library.__file__).parent / _library.NAME
+    if _library.VARIABLE not in os.environ and not bundled.exists():
+        folder = tempfile.TemporaryDirectory(prefix="privatemail-")
+        config.add_cleanup(folder.cleanup)
+        subprocess.run(["go", "run", "./capi/build", "-out", folder.name, "-only", "shared"], cwd=ROOT, check=True)
+        os.environ[_library.VARIABLE] = os.path.join(folder.name, "lib", _library.NAME)
+
+
+@pytest.fixture
+def child(tmp_path):
+    """Returns a function that runs a script in a process of its own and returns what it did."""
+
+    def run(script: str, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess:
+        path = tmp_path / "child.py"
+        # In a file: processes that it spawns import it.
+        path.write_text(script)
+        done = subprocess.run(
+            [sys.executable, str(path), *arguments],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=TIMEOUT,
+        )
+        assert done.returncode == expect, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    return run

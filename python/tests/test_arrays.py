@@ -1,0 +1,222 @@
+"""Which arrays pass without a copy, and what becomes of the others."""
+
+from __future__ import annotations
+
+import array
+import logging
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from privatemail import _arrays
+from privatemail.exceptions import LabelsError, NonFiniteError, OutOfMemoryError, ShapeError
+
+
+def base() -> np.ndarray:
+    return np.arange(60, dtype=np.float32).reshape(10, 6)
+
+
+def frozen() -> np.ndarray:
+    array = base()
+    array.flags.writeable = False
+    return array
+
+
+class Interface:
+    """An array of somebody else's, by __array_interface__."""
+
+    def __init__(self):
+        self.held = base()
+        self.__array_interface__ = self.held.__array_interface__
+
+
+class DLPack:
+    """An array of somebody else's, by DLPack alone."""
+
+    def __init__(self, device=1):
+        self.held, self.device = base(), device
+
+    def __dlpack__(self, **keywords):
+        return self.held.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+def read(rows: _arrays.Rows) -> np.ndarray:
+    """Returns what the library reads: entry (i, j) at data[i*stride + j]."""
+    s = rows.struct
+    flat = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_float * ((s.rows - 1) * s.stride + s.cols)).from_address(s.data))
+    return np.array([flat[i * s.stride : i * s.stride + s.cols] for i in range(s.rows)])
+
+
+PASSED = {
+    "contiguous": (base, lambda x: x),
+    "read-only": (frozen, lambda x: x),
+    "first columns": (base, lambda x: x[:, :4]),
+    "last columns": (base, lambda x: x[:, 2:]),
+    "one column": (base, lambda x: x[:, 3:4]),
+    "every second row": (base, lambda x: x[::2]),
+    "every third row of some columns": (base, lambda x: x[1::3, 1:3]),
+    "one row, backwards": (base, lambda x: x[4:3:-1]),
+    "one row of a transpose": (lambda: np.ascontiguousarray(base()[:, :1]), lambda x: x.T),
+    "subclass": (base, lambda x: x.view(np.matrix)),
+}
+
+
+@pytest.mark.parametrize("case", PASSED)
+def test_passes_without_a_copy(case):
+    make, view = PASSED[case]
+    held = make()
+    given = view(held)
+    rows = _arrays.as_rows(given, "X")
+    assert rows.copied == 0
+    assert np.shares_memory(rows.array, held)
+    assert rows.struct.data == given.__array_interface__["data"][0]
+    assert (read(rows) == np.asarray(given)).all()
+
+
+@pytest.mark.parametrize("given", [memoryview(base()), Interface(), DLPack(), DLPack(3)], ids=["buffer", "interface", "dlpack", "pinned"])
+def test_other_exporters_pass_without_a_copy(given):
+    rows = _arrays.as_rows(given, "X")
+    held = given if isinstance(given, memoryview) else given.held
+    assert rows.copied == 0 and np.shares_memory(rows.array, np.asarray(held))
+    assert (read(rows) == base()).all()
+
+
+def test_array_of_the_standard_library():
+    values = array.array("f", range(6))
+    rows = _arrays.as_rows(memoryview(values).cast("B").cast("f", (2, 3)), "X")
+    assert rows.copied == 0 and rows.struct.data == values.buffer_info()[0]
+
+
+CONVERTED = {
+    "float64": lambda x: x.astype(np.float64),
+    "float16": lambda x: x.astype(np.float16),
+    "longdouble": lambda x: x.astype(np.longdouble),
+    "int8": lambda x: x.astype(np.int8),
+    "uint64": lambda x: x.astype(np.uint64),
+    "bool": lambda x: x > 7,
+    "Fortran": np.asfortranarray,
+    "columns backwards": lambda x: x[:, ::-1],
+    "rows backwards": lambda x: x[::-1],
+    "every second column": lambda x: x[:, ::2],
+    "one row again and again": lambda x: np.broadcast_to(x[:1], (4, 6)),
+    "overlapping rows": lambda x: np.lib.stride_tricks.sliding_window_view(x[0], 3),
+    "swapped bytes": lambda x: x.astype(x.dtype.newbyteorder()),
+    "unaligned": lambda x: np.frombuffer(b"." + x.tobytes(), np.float32, offset=1).reshape(x.shape),
+    "stride between numbers": lambda x: np.zeros((4, 3), [("x", "f4", 2), ("pad", "i1")])["x"][:, 0],
+    "lists": lambda x: x.tolist(),
+    "objects": lambda x: x.astype(object),
+}
+
+
+@pytest.mark.parametrize("case", CONVERTED)
+def test_converts_once(case, caplog):
+    given = CONVERTED[case](base())
+    with caplog.at_level(logging.INFO, "privatemail"):
+        rows = _arrays.as_rows(given, "X")
+    wanted = np.asarray(given).astype(np.float32)
+    assert rows.copied == wanted.nbytes
+    assert (read(rows) == wanted).all()
+    assert not np.shares_memory(rows.array, given) if isinstance(given, np.ndarray) else True
+    (record,) = caplog.records
+    assert record.levelno == logging.INFO and "converted to float32" in record.message
+
+
+def test_conversion_by_blocks(monkeypatch):
+    monkeypatch.setattr(_arrays, "_BLOCK", 7)
+    values = np.random.default_rng(1).standard_normal((23, 3))
+    assert (_arrays.as_rows(values, "X").array == values.astype(np.float32)).all()
+    values[17, 1] = np.inf
+    with pytest.raises(NonFiniteError, match="^row 17 of X has a NaN or an infinity$"):
+        _arrays.as_rows(values, "X")
+
+
+@pytest.mark.parametrize("value, what", [(1e39, "beyond the range of float32"), (-1e300, "beyond the range"), (np.nan, "a NaN")])
+def test_overflow_names_the_row(value, what):
+    values = np.zeros((5, 2))
+    values[3, 1] = value
+    with pytest.raises(NonFiniteError, match=f"row 3 of queries has .*{what}"):
+        _arrays.as_rows(values, "queries")
+
+
+def test_conversion_beyond_the_memory_is_refused_before_it_is_made():
+    huge = np.broadcast_to(np.float64(1), (1 << 40, 1 << 10))  # petabytes, if anybody copied it
+    with pytest.raises(OutOfMemoryError, match="X of dtype float64 needs .* bytes"):
+        _arrays.as_rows(huge, "X", memory=1 << 30)
+    assert _arrays.as_rows(base(), "X", memory=1).copied == 0
+
+
+@pytest.mark.parametrize(
+    "given, error",
+    [
+        (np.zeros(3, np.float32), ShapeError),
+        (np.zeros((2, 3, 4), np.float32), ShapeError),
+        (np.float32(3), ShapeError),
+        (np.zeros((2, 2), complex), TypeError),
+        (np.array([["a", "b"]]), TypeError),
+        (np.array([["secret", 1.0]], dtype=object), TypeError),
+        (np.zeros((2, 2), "datetime64[s]"), TypeError),
+        (scipy.sparse.eye(3, format="csr"), TypeError),
+        (DLPack(device=2), TypeError),
+        ([[1.0, 2.0], [3.0]], (ShapeError, TypeError)),
+        (None, ShapeError),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::numpy.VisibleDeprecationWarning")
+def test_refused(given, error):
+    with pytest.raises(error, match="X") as caught:
+        _arrays.as_rows(given, "X")
+    assert "secret" not in str(caught.value)
+
+
+def test_empty_arrays_are_left_to_the_library():
+    for shape in [(0, 3), (3, 0), (0, 0)]:
+        rows = _arrays.as_rows(np.zeros(shape, np.float32), "X")
+        assert (rows.struct.rows, rows.struct.cols) == shape and rows.struct.stride >= shape[1]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint16, np.uint64, ">i4"])
+def test_labels(dtype):
+    labels = _arrays.as_labels(np.array([3, 0, 7], dtype), 3)
+    assert labels.dtype == np.int32 and labels.flags.c_contiguous and labels.tolist() == [3, 0, 7]
+
+
+def test_labels_of_other_layouts():
+    labels = np.arange(10, dtype=np.int32)
+    assert _arrays.as_labels(labels, 10) is not None
+    assert np.shares_memory(_arrays.as_labels(labels, 10), labels)
+    assert _arrays.as_labels(labels[::2], 5).tolist() == [0, 2, 4, 6, 8]
+    assert _arrays.as_labels([True, False], 2).tolist() == [1, 0]
+    assert _arrays.as_labels([-1, 2**31 - 1], 2).tolist() == [-1, 2**31 - 1]
+
+
+@pytest.mark.parametrize(
+    "given, error, text",
+    [
+        ([0, -2, 1], LabelsError, "row 1"),
+        ([0, 1, 2**31], LabelsError, "row 2"),
+        (np.array([2**63, 0, 0], np.uint64), LabelsError, "row 0"),
+        ([0.0, 1.0, 2.0], LabelsError, "dtype float64"),
+        (["a", "b", "c"], LabelsError, "dtype"),
+        ([0, 1], ShapeError, "3 rows"),
+        ([[0, 1, 2]], ShapeError, "3 rows"),
+    ],
+)
+def test_labels_refused(given, error, text):
+    with pytest.raises(error, match=text):
+        _arrays.as_labels(given, 3)
+
+
+def test_out():
+    wide = np.zeros((4, 8), np.float32)
+    out = _arrays.as_out(wide[:, :3], 4, 3)
+    assert out.struct.stride == 8 and out.struct.data == wide.ctypes.data
+    assert _arrays.as_out(None, 2, 3).array.shape == (2, 3)
+    for wrong in [np.zeros((4, 3)), frozen()[:4, :3], np.zeros((4, 6), np.float32)[:, ::2], wide[::-1, :3], [[0.0] * 3] * 4]:
+        with pytest.raises(TypeError, match="out"):
+            _arrays.as_out(wrong, 4, 3)
+    with pytest.raises(ShapeError, match="out"):
+        _arrays.as_out(wide, 4, 3)
