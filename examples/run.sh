@@ -25,7 +25,7 @@ commands() {
     first { print "cd " (/^# in the repository$/ ? root : /^go mod init/ ? work "/go" : work); first = 0; on = 1 }
     on { print }' "$root/docs/linking.md" |
     # The module is the one that is here, published or not.
-    sed -e "s|/opt/privatemail|$prefix|g" -e "s|^go get $module\$|go mod edit -replace $module=$root; &|"
+    sed -e "s|/opt/privatemail|$prefix|g" -e "s|^go get $module\$|export GOFLAGS=-mod=mod; go mod edit -replace $module=$root -require $module@v0.0.0|"
 }
 
 # The page: five programs, six ways to build them, the same numbers.
