@@ -41,8 +41,8 @@ type Settings struct {
 	Idle func()
 	// Seed decides which rows are held out.
 	Seed uint64
-	// Progress, if not nil, is told how far a stage of the work has come. Within the
-	// steps, it is the Engine that reports.
+	// Progress is told how far a stage of the work has come. Within the steps, it is the Engine
+	// that reports. Default: the function that the Engine tells of the call (Engine.Report).
 	Progress func(stage string, done, total int)
 }
 
@@ -84,6 +84,9 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 	var s Settings
 	if settings != nil {
 		s = *settings
+	}
+	if s.Progress == nil {
+		s.Progress = e.Report(ctx)
 	}
 	if err := checkRows(rows, labels); err != nil {
 		return nil, err

@@ -48,8 +48,8 @@ func double(x blas32.General) *mat.Dense {
 	return out
 }
 
-func newEngine(t testing.TB) *privatemail.Engine {
-	e, err := privatemail.New()
+func newEngine(t testing.TB, opts ...privatemail.Option) *privatemail.Engine {
+	e, err := privatemail.New(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

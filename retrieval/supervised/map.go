@@ -118,18 +118,27 @@ func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.Gener
 	if err != nil {
 		return none, err
 	}
-	n, d, err := points.Dims(rows)
+	n, err := m.checkRows(rows)
 	if err != nil {
-		return none, fmt.Errorf("supervised: map: %w", err)
-	}
-	if n == 0 || d != m.Dim {
-		return none, fmt.Errorf("supervised: map: %w: %d x %d rows for a map of %d columns", points.ErrShape, n, d, m.Dim)
+		return none, err
 	}
 	z := newRows(n, m.Columns())
 	if err := p.place(ctx, z, rows); err != nil {
 		return none, fmt.Errorf("supervised: map: %w", err)
 	}
 	return z, nil
+}
+
+// checkRows returns the number of rows, and refuses those that the map does not take.
+func (m *Map) checkRows(rows blas32.General) (n int, err error) {
+	n, d, err := points.Dims(rows)
+	if err != nil {
+		return 0, fmt.Errorf("supervised: map: %w", err)
+	}
+	if n == 0 || d != m.Dim {
+		return 0, fmt.Errorf("supervised: map: %w: %d x %d rows for a map of %d columns", points.ErrShape, n, d, m.Dim)
+	}
+	return n, nil
 }
 
 // images maps rows that are prepared.

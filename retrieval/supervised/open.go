@@ -40,12 +40,21 @@ func Open(path string) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, err := readSaved(file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return s, nil
+}
+
+// readSaved reads what Open reads of a file.
+func readSaved(file *sections.File) (_ *Saved, err error) {
 	s := &Saved{file: file}
 	if s.Model, err = readModel(file); err == nil {
 		err = file.JSON(aboutSection, &s.About)
 	}
 	if err != nil {
-		return nil, errors.Join(openError(err), file.Close())
+		return nil, openError(err)
 	}
 	return s, nil
 }

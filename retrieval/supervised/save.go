@@ -41,8 +41,20 @@ type About struct {
 // Errors: points.ErrShape and points.ErrNonFinite for a model that Fit has not made, that of
 // ctx, and those of the system.
 func (m *Model) Save(ctx context.Context, path string, about About) error {
-	if err := m.checkSizes(); err != nil {
+	fill, err := m.sections(about)
+	if err == nil {
+		err = sections.Write(ctx, path, FileKind, fileVersion, fill)
+	}
+	if err != nil {
 		return fmt.Errorf("supervised: save: %w", err)
+	}
+	return nil
+}
+
+// sections returns what writes the sections of the file.
+func (m *Model) sections(about About) (func(w *sections.Writer) error, error) {
+	if err := m.checkSizes(); err != nil {
+		return nil, err
 	}
 	about.Features, about.Labels = lastElement(about.Features), lastElement(about.Labels)
 	moved := m.Z.Rows > 0 && !sameRows(m.Z, m.X)
@@ -50,7 +62,7 @@ func (m *Model) Save(ctx context.Context, path string, about About) error {
 		Rows: m.X.Rows, Columns: m.X.Cols, Recipe: m.Recipe.String(), Graph: factsOfGraph(m.Graph),
 		Trace: factsOfTrace(m.Trace), Held: factsOfHeld(m.Held), ChoiceTime: m.ChoiceTime, MapTime: m.MapTime, StepsTime: m.StepsTime,
 	}
-	err := sections.Write(ctx, path, FileKind, fileVersion, func(w *sections.Writer) error {
+	return func(w *sections.Writer) error {
 		if err := w.JSON(aboutSection, about); err != nil {
 			return err
 		}
@@ -71,11 +83,7 @@ func (m *Model) Save(ctx context.Context, path string, about About) error {
 			}
 		}
 		return saveRows(w, xSection, m.X)
-	})
-	if err != nil {
-		return fmt.Errorf("supervised: save: %w", err)
-	}
-	return nil
+	}, nil
 }
 
 // lastElement is filepath.Base, and nothing of nothing.

@@ -1,0 +1,312 @@
+//go:build cgo
+
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// A model is what a pm_model stands for.
+type model struct {
+	*supervised.Model
+	about supervised.About
+	saved *supervised.Saved // the file that the rows are a view of; nil for one that was fitted
+}
+
+// Close releases the file. The registry calls it when nobody uses the model any more.
+func (m *model) Close() error {
+	if m.saved == nil {
+		return nil
+	}
+	return m.saved.Close()
+}
+
+// addModel makes a handle for a model of a file or of bytes.
+func addModel(s *supervised.Saved) C.uintptr_t {
+	return C.uintptr_t(handles.add(&model{s.Model, s.About, s}))
+}
+
+// fitSettingsOf returns the settings of a fit; NULL stands for the defaults.
+func fitSettingsOf(p *C.pm_fit_settings) (*supervised.Settings, error) {
+	if p == nil {
+		return new(supervised.Settings), nil
+	}
+	s, err := sized(p, unsafe.Sizeof(*p), "pm_fit_settings")
+	if err != nil {
+		return nil, err
+	}
+	out := &supervised.Settings{NormalizeRows: s.normalize_rows != 0, Unmeasured: s.unmeasured != 0, Seed: uint64(s.seed)}
+	text, err := textOf(s.recipe, "recipe")
+	if err != nil || text == "" {
+		return out, err
+	}
+	recipe, err := supervised.ParseRecipe(text)
+	out.Recipe = &recipe
+	return out, err
+}
+
+// aboutLabels says how many rows have a label and how many classes there are.
+func aboutLabels(rows, columns int, labels []int32) supervised.About {
+	about := supervised.About{Rows: rows, Columns: columns}
+	classes := map[int32]bool{}
+	for _, y := range labels {
+		if y >= 0 {
+			about.Labelled++
+			classes[y] = true
+		}
+	}
+	about.Classes = len(classes)
+	return about
+}
+
+//export pmgo_fit
+func pmgo_fit(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_fit_settings, id *C.uintptr_t, call C.uintptr_t) C.pm_status {
+	return guard("pm_fit", func() error {
+		switch {
+		case id == nil:
+			return argument("model is NULL")
+		case labels == nil:
+			return argument("labels is NULL")
+		}
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, err := rowsOf(x, "x")
+			if err != nil {
+				return nil, err
+			}
+			y, err := labelsOf(labels, rows.Rows)
+			if err != nil {
+				return nil, err
+			}
+			s, err := fitSettingsOf(settings)
+			if err != nil {
+				return nil, err
+			}
+			m, err := supervised.Fit(ctx, e, rows, y, s)
+			if err != nil {
+				return nil, err
+			}
+			*id = C.uintptr_t(handles.add(&model{Model: m, about: aboutLabels(rows.Rows, rows.Cols, y)}))
+			return m, nil
+		})
+	})
+}
+
+//export pmgo_model_open
+func pmgo_model_open(path *C.char, id *C.uintptr_t) C.pm_status {
+	return guard("pm_model_open", func() error {
+		if id == nil {
+			return argument("model is NULL")
+		}
+		name, err := pathOf(path)
+		if err != nil {
+			return err
+		}
+		s, err := supervised.Open(name)
+		if err != nil {
+			return err
+		}
+		*id = addModel(s)
+		return nil
+	})
+}
+
+// pathOf returns the path of a file, which is required.
+func pathOf(path *C.char) (string, error) {
+	name, err := textOf(path, "path")
+	if err == nil && name == "" {
+		err = argument("path is NULL or empty")
+	}
+	return name, err
+}
+
+//export pmgo_model_save
+func pmgo_model_save(id C.uintptr_t, path *C.char, call C.uintptr_t) C.pm_status {
+	return guard("pm_model_save", func() error {
+		return withModel(id, func(m *model) error {
+			name, err := pathOf(path)
+			if err != nil {
+				return err
+			}
+			return withCall(call, func(ctx context.Context) (any, error) {
+				return struct{}{}, m.Save(ctx, name, m.about)
+			})
+		})
+	})
+}
+
+// withModel does something with a model.
+func withModel(id C.uintptr_t, do func(m *model) error) error {
+	m, done, err := use[*model](&handles, uintptr(id), "model")
+	if err != nil {
+		return err
+	}
+	defer done()
+	return do(m)
+}
+
+// A bufferWriter writes to memory of the caller's as long as there is room, and counts what it
+// is given: models are large, and need no second copy.
+type bufferWriter struct {
+	to     []byte
+	needed int
+}
+
+// Write implements io.Writer.
+func (w *bufferWriter) Write(p []byte) (int, error) {
+	if w.needed < len(w.to) {
+		copy(w.to[w.needed:], p)
+	}
+	w.needed += len(p)
+	return len(p), nil
+}
+
+//export pmgo_model_write
+func pmgo_model_write(id C.uintptr_t, buffer unsafe.Pointer, size C.size_t, needed *C.size_t) C.pm_status {
+	return guard("pm_model_write", func() error {
+		return withModel(id, func(m *model) error {
+			if needed == nil {
+				return argument("needed is NULL")
+			}
+			to, err := array((*byte)(buffer), int64(min(uint64(size), math.MaxInt64)), "buffer")
+			if err != nil {
+				return err
+			}
+			w := &bufferWriter{to: to}
+			if err := m.Write(w, m.about); err != nil {
+				return err
+			}
+			*needed = C.size_t(w.needed)
+			if asks := buffer == nil && size == 0; !asks && w.needed > len(to) {
+				return fmt.Errorf("%w: %d bytes, want %d", errSize, len(to), w.needed)
+			}
+			return nil
+		})
+	})
+}
+
+//export pmgo_model_read
+func pmgo_model_read(bytes unsafe.Pointer, size C.size_t, id *C.uintptr_t) C.pm_status {
+	return guard("pm_model_read", func() error {
+		if id == nil {
+			return argument("model is NULL")
+		}
+		data, err := copyOf(bytes, size)
+		if err != nil {
+			return err
+		}
+		s, err := supervised.Read(data)
+		if err != nil {
+			return err
+		}
+		*id = addModel(s)
+		return nil
+	})
+}
+
+// copyOf returns a copy of bytes of the caller's, which are not to be looked at after the call.
+func copyOf(bytes unsafe.Pointer, size C.size_t) ([]byte, error) {
+	data, err := array((*byte)(bytes), int64(min(uint64(size), math.MaxInt64)), "bytes")
+	return append([]byte(nil), data...), err
+}
+
+//export pmgo_model_size
+func pmgo_model_size(id C.uintptr_t, rows, input, output *C.int64_t) C.pm_status {
+	return guard("pm_model_size", func() error {
+		return withModel(id, func(m *model) error {
+			for _, s := range []struct {
+				to    *C.int64_t
+				value int
+			}{{rows, m.X.Rows}, {input, m.Map.Dim}, {output, m.Map.Columns()}} {
+				if s.to != nil {
+					*s.to = C.int64_t(s.value)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+//export pmgo_model_rows
+func pmgo_model_rows(id C.uintptr_t, out *C.pm_matrix) C.pm_status {
+	return guard("pm_model_rows", func() error {
+		return withModel(id, func(m *model) error {
+			to, err := matrixOf(out, "out")
+			if err != nil {
+				return err
+			}
+			if to.Rows != m.X.Rows || to.Cols != m.X.Cols {
+				return fmt.Errorf("out: %w: %d x %d for rows of %d x %d", points.ErrShape, to.Rows, to.Cols, m.X.Rows, m.X.Cols)
+			}
+			for i := range to.Rows {
+				copy(to.Data[i*to.Stride:][:to.Cols], m.X.Data[i*m.X.Stride:])
+			}
+			return nil
+		})
+	})
+}
+
+//export pmgo_model_apply
+func pmgo_model_apply(engine, id C.uintptr_t, x *C.pm_rows, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+	return guard("pm_model_apply", func() error {
+		return withModel(id, func(m *model) error {
+			return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+				rows, err := rowsOf(x, "x")
+				if err != nil {
+					return nil, err
+				}
+				to, err := matrixOf(out, "out")
+				if err != nil {
+					return nil, err
+				}
+				return struct{}{}, m.Map.PlaceInto(ctx, e, to, rows)
+			})
+		})
+	})
+}
+
+//export pmgo_model_describe
+func pmgo_model_describe(id C.uintptr_t, buffer *C.char, size C.size_t, needed *C.size_t) C.pm_status {
+	return guard("pm_model_describe", func() error {
+		return withModel(id, func(m *model) error {
+			text, err := m.describe()
+			if err != nil {
+				return err
+			}
+			return giveText(text, buffer, size, needed)
+		})
+	})
+}
+
+// describe returns the JSON of the model, as in the report of pm_fit, and beside it about.
+func (m *model) describe() ([]byte, error) {
+	text, err := json.Marshal(m.Model)
+	if err != nil {
+		return nil, err
+	}
+	about, err := json.Marshal(m.about)
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return nil, err
+	}
+	said["about"] = about
+	return json.Marshal(said)
+}
+
+//export pmgo_model_free
+func pmgo_model_free(id C.uintptr_t) C.pm_status {
+	return guard("pm_model_free", func() error { return free[*model](&handles, uintptr(id), "model") })
+}
