@@ -99,7 +99,7 @@ func (c *contest) linkedModel(ctx context.Context, n int, work portion) error {
 	if len(matches) == 0 {
 		return nil
 	}
-	recipe, err := supervised.ParseRecipe("classic")
+	recipe, err := supervised.ParseRecipe("root,unit-rows,discriminate,unit-images") // few columns: what is written takes little memory
 	if err != nil {
 		return err
 	}

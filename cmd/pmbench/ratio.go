@@ -104,7 +104,7 @@ func (r *Ratio) result() string {
 		out += fmt.Sprintf(", residuals %s and %s", optional(r.Residual, "%.1e"), optional(r.PeerResidual, "%.1e"))
 	}
 	if r.PeerPeakBytes > 0 {
-		out += fmt.Sprintf(", peak %s with rows of %s", size(r.PeerPeakBytes), size(4*int64(r.N)*int64(r.D)))
+		out += fmt.Sprintf(", peak %.0f MiB with rows of %.1f MiB", float64(r.PeerPeakBytes)/(1<<20), float64(r.N)*float64(r.D)*4/(1<<20))
 	}
 	if r.WantedRounds > 0 {
 		out += fmt.Sprintf(", ended after %d of %d rounds", r.Rounds, r.WantedRounds)
