@@ -317,7 +317,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 	cautions := stake.cautions()
 	head := ""
 	if ledger != nil {
-		head = formatHead(ledger.Head())
+		head = mechanism.FormatHead(ledger.Head())
 	}
 	if e.JSON {
 		return e.Object(privatizeReport{

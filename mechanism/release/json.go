@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,9 +34,24 @@ func (r Release) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	d := &document{format, version, r, r.checksum()}
-	b := make([]byte, 0, 2048+20*len(r.Grid)+8*len(r.Labels.Values))
+	return appendFields(make([]byte, 0, 2048+20*len(r.Grid)+8*len(r.Labels.Values)), d.fields()), nil
+}
+
+// Summary returns the fields of the JSON form that say what the release is: all but the released
+// numbers, the randomised labels, and what is for readers of files. It is for reports, and nothing
+// reads it back. The error is that of Check.
+func (r *Release) Summary() ([]byte, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	fields := slices.DeleteFunc(r.fields(), func(f field) bool { return f.name == "grid" || f.name == "labels.values" })
+	return appendFields(nil, fields), nil
+}
+
+// appendFields appends fields as an object, those of a group in an object of their own.
+func appendFields(b []byte, fields []field) []byte {
 	group, before := "", byte('{')
-	for _, f := range d.fields() {
+	for _, f := range fields {
 		g, key := split(f.name)
 		if g != group {
 			if group != "" {
@@ -50,7 +66,7 @@ func (r Release) MarshalJSON() ([]byte, error) {
 		b = appendValue(b, f.value)
 		before = ','
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
 }
 
 // split returns the group of a field, "" when it has none, and its key.

@@ -1,0 +1,79 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/clibrary"
+)
+
+// built is a folder with the library, which TestMain builds once.
+var built string
+
+func TestMain(m *testing.M) {
+	code, err := withLibrary(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// withLibrary runs tests with the library.
+func withLibrary(run func() int) (code int, err error) {
+	if built, err = os.MkdirTemp("", "privatemail-capi-"); err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(built)
+	if err := clibrary.Build(context.Background(), built, clibrary.All); err != nil {
+		return 1, err
+	}
+	return run(), nil
+}
+
+// How a program is linked with the library.
+var (
+	dynamic  = []string{"-lprivatemail"}
+	archived = []string{"-l:libprivatemail.a"}
+	unlinked []string // it loads the library by itself
+)
+
+// compile compiles a program of testdata, as C99 or C++11 by the ending of its name. Every
+// warning is an error.
+func compile(t *testing.T, source string, link []string) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "program")
+	compiler, standard := "gcc", "-std=c99"
+	if strings.HasSuffix(source, ".cpp") {
+		compiler, standard = "g++", "-std=c++11"
+	}
+	args := []string{standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-I", filepath.Join(built, "include"),
+		filepath.Join("testdata", source), "-o", program, "-L", filepath.Join(built, "lib")}
+	args = append(args, link...)
+	args = append(args, "-lpthread", "-ldl", "-Wl,-rpath,"+filepath.Join(built, "lib"))
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", source, err, out)
+	}
+	return program
+}
+
+// run runs a program and returns what it printed and how it ended. One that hangs is killed
+// and fails the test.
+func run(t *testing.T, program string, args ...string) (output string, ended error) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer stop()
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if ctx.Err() != nil {
+		t.Fatalf("it hangs: %s", out)
+	}
+	return string(out), err
+}
