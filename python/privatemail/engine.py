@@ -137,4 +137,7 @@ def default_engine(
     key = (workers(n_jobs), memory, bool(verbose))
     # Making an engine costs nothing before its first call, and setdefault needs no lock, which
     # a fork could leave locked.
-    return _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))
+    engine = _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))
+    if engine._closed:
+        engine = _defaults[key] = Engine(n_jobs, memory, verbose=verbose)
+    return engine
