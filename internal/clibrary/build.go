@@ -160,8 +160,17 @@ func (b *build) texts() error {
 		return err
 	}
 	// The folder may be moved: paths begin at the place of the file itself.
-	pc := "prefix=${pcfiledir}/../..\nName: privatemail\nDescription: supervised manifold learning with certified graphs and differential privacy\nVersion: " +
-		b.header.version + "\nCflags: -I${prefix}/include\nLibs: -L${prefix}/lib -lprivatemail\nLibs.private: -lpthread\n"
+	pc := `prefix=${pcfiledir}/../..
+libdir=${prefix}/lib
+includedir=${prefix}/include
+
+Name: privatemail
+Description: supervised manifold learning with certified graphs and differential privacy
+Version: ` + b.header.version + `
+Cflags: -I${includedir}
+Libs: -L${libdir} -lprivatemail
+Libs.private: -lpthread
+`
 	return writeFile(filepath.Join(b.folder, "lib", "pkgconfig", "privatemail.pc"), []byte(pc))
 }
 

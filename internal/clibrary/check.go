@@ -29,7 +29,7 @@ func check(path string, h header, glibc []int) error {
 	if err != nil {
 		return err
 	}
-	if without(exported, h.functions) != "nothing else" {
+	if !slices.Equal(exported, h.functions) {
 		return fmt.Errorf("%w: it exports %s, and pm.h has %s", errLibrary, without(exported, h.functions), without(h.functions, exported))
 	}
 	for _, s := range needed {

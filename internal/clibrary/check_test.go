@@ -1,0 +1,64 @@
+//go:build linux && cgo
+
+package clibrary
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Libraries that a change of the build could lead to are refused.
+func TestCheck(t *testing.T) {
+	h, err := readHeader([]byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const both = "int pm_one(void) { return 1; } int pm_two(void) { return 2; } "
+	for _, c := range []struct {
+		name, source string
+		flags        []string
+		glibc        []int
+		refused      string // part of the message
+	}{
+		{"as it should be", both, []string{"-Wl,-z,nodelete"}, nil, ""},
+		{"one function more", both + "int other(void) { return 3; }", []string{"-Wl,-z,nodelete"}, nil, "other"},
+		{"one function less", "int pm_one(void) { return 1; }", []string{"-Wl,-z,nodelete"}, nil, "pm_two"},
+		{"it can be unloaded", both, nil, nil, "unloaded"},
+		{"glibc is new enough", "#include <stdlib.h>\nint pm_one(void) { return abs(1); } int pm_two(void) { abort(); }", []string{"-Wl,-z,nodelete"}, []int{99}, ""},
+		{"it needs a newer glibc", "#include <stdlib.h>\nint pm_one(void) { return abs(1); } int pm_two(void) { abort(); }", []string{"-Wl,-z,nodelete"}, []int{1, 99}, "abort"},
+	} {
+		path := filepath.Join(t.TempDir(), "library.so")
+		compile := exec.Command("gcc", append([]string{"-shared", "-fPIC", "-nostartfiles", "-x", "c", "-", "-o", path}, c.flags...)...)
+		compile.Stdin = strings.NewReader(c.source)
+		if out, err := compile.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", c.name, err, out)
+		}
+		switch err := check(path, h, c.glibc); {
+		case c.refused == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.refused != "" && (!errors.Is(err, errLibrary) || !strings.Contains(err.Error(), c.refused)):
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if check(text, h, nil) == nil || check(text+"2", h, nil) == nil {
+		t.Error("a text, or nothing, is taken for a library")
+	}
+}
+
+func TestPartsOfTheLibrary(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "x")
+	if err := Build(t.Context(), folder, "half"); !errors.Is(err, ErrPart) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("a folder was made")
+	}
+}
