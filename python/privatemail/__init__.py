@@ -1,1 +1,78 @@
-"""PrivateMail for Python."""
+"""PrivateMail: embeddings, graphs and kernels of many rows, and private releases of them.
+
+Estimators in scikit-learn's manner:
+
+* :class:`SupervisedEmbedding` learns from labelled rows where to look for rows of the same
+  class, and places new rows without labels.
+* :class:`KernelEmbedding` makes a map of rows without labels, and places new rows in it.
+* :class:`GaussianGraph` returns the graph of neighbouring rows as a sparse matrix, by a radius, by
+  a mean number of neighbours or by nearest neighbours.
+* :class:`GaussianOperator` multiplies the full Gaussian kernel matrix with vectors without
+  forming it, for the solvers of scipy.
+
+>>> from sklearn.datasets import load_digits
+>>> from sklearn.model_selection import cross_val_score
+>>> from sklearn.neighbors import KNeighborsClassifier
+>>> from sklearn.pipeline import make_pipeline
+>>> from privatemail import SupervisedEmbedding
+>>> X, y = load_digits(return_X_y=True)
+>>> pipeline = make_pipeline(SupervisedEmbedding("discriminate"), KNeighborsClassifier(1))
+>>> bool(cross_val_score(pipeline, X, y, cv=3).mean() > 0.9)
+True
+
+Privacy: :func:`privatize` makes a release of private rows, :class:`Ledger` counts what releases
+have spent, :func:`continue_` goes on from a :class:`Release` without the rows, and
+:func:`sensitivity` says what a release would cost before there is one.
+
+:class:`Engine` is what all of them use, with every setting. :class:`Model` is what a
+SupervisedEmbedding has learned, also in a file.
+
+**Numbers.** Rows are computed in float32. A C-contiguous array of float32 is not copied; others
+are converted once. Results are float32.
+
+**Threads and bits.** ``n_jobs=None`` and -1 take all processors. The same input gives the same bits
+for any ``n_jobs``. ``random_state=None`` is the same as 1.
+
+**Memory.** ``memory`` is how many bytes a computation may take, by default three quarters of what is
+available. What does not fit is refused with :class:`OutOfMemoryError` before it is taken.
+
+**Ctrl-C** ends a computation with KeyboardInterrupt. ``verbose=True`` shows progress.
+
+**Processes.** The library is loaded at the first computation. A process that is forked later
+cannot use it and gets :class:`ForkedError`: start processes with
+``multiprocessing.get_context("spawn")``. To import, to construct estimators and to
+``SupervisedEmbedding.load`` before a fork is safe.
+
+**Errors** are all :class:`Error`, and ValueError, MemoryError, OSError or RuntimeError too.
+"""
+
+from . import exceptions
+from ._embedding import Result
+from .engine import Engine, KernelProduct, default_engine
+from .exceptions import *  # noqa: F401,F403  the names of its __all__
+from .gaussian_graph import GaussianGraph
+from .gaussian_operator import GaussianOperator
+from .kernel_embedding import KernelEmbedding
+from .ledger import Ledger
+from .model import Model
+from .privacy import continue_, privatize, sensitivity
+from .release import Release
+from .supervised import SupervisedEmbedding
+
+__all__ = [
+    "Engine",
+    "GaussianGraph",
+    "GaussianOperator",
+    "KernelEmbedding",
+    "KernelProduct",
+    "Ledger",
+    "Model",
+    "Release",
+    "Result",
+    "SupervisedEmbedding",
+    "continue_",
+    "default_engine",
+    "privatize",
+    "sensitivity",
+    *exceptions.__all__,
+]

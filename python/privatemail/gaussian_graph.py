@@ -1,0 +1,297 @@
+"""The graph of neighbouring rows as a sparse matrix."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Optional, Tuple
+
+import numpy as np
+from scipy import sparse
+
+from ._estimator import Estimator, neighbours_within
+from ._tuned_weights import tuned_weights
+
+MODES = ("gaussian", "distance", "connectivity")
+# The weight of two rows whose distance is the radius, where no bandwidth is given.
+LEAST_WEIGHT = 1e-3
+# Rows that get their diagonal at a time: what this takes is small beside the graph.
+ROWS_AT_ONCE = 1 << 16
+
+
+class GaussianGraph(Estimator):
+    """Weights or distances between neighbouring rows, as a sparse matrix.
+
+    ``fit_transform(X)`` has an entry for each two rows of X that are neighbours and for each
+    row with itself. ``transform(X)`` has one for each row of X and fitted row that are
+    neighbours. At most one of ``n_neighbors``, ``mean_neighbours``, ``radius`` and ``sigma``
+    says who is a neighbour, but a radius and a sigma may be given together. Without any of them
+    it is ``n_neighbors`` with 10, or with all other rows where they are fewer.
+
+    Parameters
+    ----------
+    radius : float, default=None
+        Neighbours are rows at this distance or less. Their weight is that of ``sigma``; without
+        one, weights fall to 0.001 at the radius.
+    mean_neighbours : float, default=None
+        As ``radius``, with the radius at which a row has so many neighbours on average. A sample
+        of the rows decides it, so the mean of all rows is not exactly this.
+    n_neighbors : int, default=None
+        Neighbours are a row and its nearest rows. In modes "distance" and "connectivity" the
+        matrix is that of ``sklearn.neighbors.KNeighborsTransformer``: in mode "distance" a row
+        has ``n_neighbors + 1`` entries, the first of a fitted row being its own; in mode
+        "connectivity" ``n_neighbors`` of them. In mode "gaussian" two fitted rows are neighbours
+        if one is among the nearest of the other, and the matrix is symmetric; a row that
+        equals a fitted row has the entries of that row, and any other row those of its
+        ``n_neighbors`` nearest fitted rows.
+    sigma : float, default=None
+        The bandwidth of the weight exp(-d^2 / (2 sigma^2)). Without a radius, neighbours are rows
+        of a weight of 0.001 or more. For ``n_neighbors`` there is none: every row has a bandwidth
+        of its own, and weights are exp(-d^2 / (s t)), 0.001 at least, where s and t are the
+        distances of the two rows to their 7th neighbour, or their last.
+    mode : {"gaussian", "distance", "connectivity"}, default="gaussian"
+        What an entry is: the weight, the Euclidean distance, or 1. The entry of a row with
+        itself is 1 in modes "gaussian" and "connectivity", and an explicit 0 in mode "distance".
+    n_jobs, memory, verbose
+        As for :class:`SupervisedEmbedding`.
+
+    Attributes
+    ----------
+    n_samples_fit_ : int
+        Fitted rows.
+    radius_ : float or None
+        The radius. None for ``n_neighbors``.
+    sigma_ : float or None
+        The bandwidth. None for ``n_neighbors``.
+    n_features_in_, feature_names_in_
+        As for :class:`SupervisedEmbedding`.
+
+    Notes
+    -----
+    In mode "gaussian" the matrix of the fitted rows is an affinity for
+    ``SpectralClustering(affinity="precomputed")``. In mode "distance" it is what estimators with
+    ``metric="precomputed"`` take, such as ``DBSCAN``, ``KNeighborsClassifier`` and ``Isomap``.
+    Entries of a row stand nearest first in mode "distance", as these estimators want them, and
+    by column otherwise.
+
+    Without ``n_neighbors``, ``transform`` builds the graph of all fitted and new rows, so it
+    takes about as long as ``fit_transform`` even for a single row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatemail import GaussianGraph
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> GaussianGraph(radius=2, mode="distance").fit_transform(X).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 2.],
+           [0., 2., 0.]], dtype=float32)
+    >>> GaussianGraph(n_neighbors=1, mode="distance").fit(X).transform([[2.6]]).toarray().round(1)
+    array([[0. , 1.6, 0.4]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        *,
+        radius: Optional[float] = None,
+        mean_neighbours: Optional[float] = None,
+        n_neighbors: Optional[int] = None,
+        sigma: Optional[float] = None,
+        mode: str = "gaussian",
+        n_jobs: Optional[int] = None,
+        memory: Optional[int] = None,
+        verbose: bool = False,
+    ) -> None:
+        self.radius = radius
+        self.mean_neighbours = mean_neighbours
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.mode = mode
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> "GaussianGraph":
+        """Keep the rows, and decide the radius.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        GaussianGraph
+            The estimator itself.
+        """
+        self._prepare(X)
+        if self.mean_neighbours is not None or self._is_tuned():
+            self._fitted_graph()
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
+        """Fit, and return the graph of the rows, shape (n_samples, n_samples)."""
+        self._prepare(X)
+        if self._nearest and not self._is_tuned():
+            return self._nearest_graph(self._fit_X)
+        return self._fitted_graph()
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """Return the graph between rows and fitted rows.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+
+        Returns
+        -------
+        csr_matrix of float32, shape (n_queries, n_samples_fit)
+        """
+        X = self._float32(self._checked(X, fitting=False))
+        if self._is_tuned():
+            return self._tuned_graph(X)
+        if self._nearest:
+            return self._nearest_graph(X)
+        return self._joint_graph(X)
+
+    def _prepare(self, X: Any) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode is one of {', '.join(MODES)}")
+        given = [
+            name
+            for name in ("n_neighbors", "mean_neighbours", "radius", "sigma")
+            if getattr(self, name) is not None
+        ]
+        if len(given) > 1 and given != ["radius", "sigma"]:
+            raise ValueError(f"{' and '.join(given)} exclude each other")
+        X = self._checked(X, fitting=True)
+        self._nearest = 0
+        if given in ([], ["n_neighbors"]):
+            self._nearest = neighbours_within(self.n_neighbors, len(X), "n_neighbors")
+        self._fit_X = self._float32(X)
+        self.n_samples_fit_ = self._n_features_out = len(X)
+        self.radius_, self.sigma_ = self._reach()
+
+    def _is_tuned(self) -> bool:
+        return self._nearest > 0 and self.mode == "gaussian"
+
+    def _reach(self) -> Tuple[Optional[float], Optional[float]]:
+        """Return radius and bandwidth as far as the parameters say."""
+        ratio = math.sqrt(-2 * math.log(LEAST_WEIGHT))  # of the radius to the bandwidth
+        if self.radius is None and self.sigma is not None:
+            return self.sigma * ratio, self.sigma
+        if self.radius is not None:
+            return self.radius, self.radius / ratio if self.sigma is None else self.sigma
+        return None, None
+
+    def _fitted_graph(self) -> sparse.csr_matrix:
+        """Return the graph of the fitted rows with its diagonal."""
+        if self._nearest:
+            reach = {"n_neighbors": self._nearest}
+        elif self.radius_ is None:
+            reach = {"mean_neighbours": self.mean_neighbours}
+        else:
+            reach = self._radius_and_sigma()
+        graph, report = self._engine().graph(self._fit_X, weights=self.mode, **reach)
+        if "mean_neighbours" in reach:
+            self.radius_, self.sigma_ = report["graph"]["radius"], report["graph"]["sigma"]
+        graph = with_diagonal(graph, 0 if self.mode == "distance" else 1)
+        if self._is_tuned():
+            self._graph = graph
+        return self._in_order(graph)
+
+    def _radius_and_sigma(self) -> dict:
+        # A radius alone gives the bandwidth that it gave the fitted rows, bit for bit.
+        reach = {"radius": self.radius_}
+        if self.sigma is not None:
+            reach["sigma"] = self.sigma
+        return reach
+
+    def _joint_graph(self, X: np.ndarray) -> sparse.csr_matrix:
+        """Return the rows of X and the columns of fitted rows of the graph of all of them."""
+        n = self.n_samples_fit_
+        rows = np.concatenate([self._fit_X, X])
+        graph, _ = self._engine().graph(rows, weights=self.mode, **self._radius_and_sigma())
+        return self._in_order(graph[n:, :n])
+
+    def _in_order(self, graph: sparse.csr_matrix) -> sparse.csr_matrix:
+        return nearest_first(graph) if self.mode == "distance" else graph
+
+    def _nearest_graph(self, X: np.ndarray) -> sparse.csr_matrix:
+        """Return what KNeighborsTransformer does."""
+        k = self._nearest + (self.mode == "distance")
+        distances, ids = self._engine().nearest(self._fit_X, X, k=k)
+        entries = distances if self.mode == "distance" else np.ones_like(distances)
+        graph = rows_of(ids, entries, self.n_samples_fit_)
+        if self.mode == "connectivity":
+            graph.sort_indices()
+        return graph
+
+    def _tuned_graph(self, X: np.ndarray) -> sparse.csr_matrix:
+        """Return the weights between X and fitted rows, each with a bandwidth of its own."""
+        distances, ids = self._engine().nearest(self._fit_X, X, k=self._nearest)
+        equal = distances[:, 0] == 0
+        new = ~equal
+        weights = tuned_weights(self._engine(), self._fit_X, distances[new], ids[new])
+        graph = sparse.vstack(
+            [self._graph[ids[equal, 0]], rows_of(ids[new], weights, self.n_samples_fit_)],
+            format="csr",
+        )
+        place = np.empty(len(X), dtype=np.intp)
+        place[np.concatenate([np.flatnonzero(equal), np.flatnonzero(new)])] = np.arange(len(X))
+        graph = graph[place]
+        graph.sort_indices()
+        return graph
+
+
+def rows_of(ids: np.ndarray, entries: np.ndarray, columns: int) -> sparse.csr_matrix:
+    """Return the matrix whose row i has entries[i] in the columns ids[i]."""
+    q, k = ids.shape
+    index = np.int32 if max(q * k, columns) < 2**31 else np.int64
+    return sparse.csr_matrix(
+        (entries.ravel(), ids.astype(index).ravel(), np.arange(0, q * k + 1, k, dtype=index)),
+        shape=(q, columns),
+    )
+
+
+def with_diagonal(graph: sparse.csr_matrix, value: float) -> sparse.csr_matrix:
+    """Return a square graph, columns ascending, with an entry for each row with itself.
+
+    The graph has none yet. scipy would drop an entry that is 0.
+
+    >>> with_diagonal(sparse.csr_matrix([[0.0, 2.0], [2.0, 0.0]]), 0).nnz
+    4
+    """
+    n, nnz = graph.shape[0], graph.nnz
+    index = np.int32 if nnz + n < 2**31 else np.int64
+    indices = np.empty(nnz + n, dtype=index)
+    data = np.empty(nnz + n, dtype=graph.data.dtype)
+    for first in range(0, n, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, n)
+        lo, hi = graph.indptr[first], graph.indptr[last]
+        numbers = np.arange(first, last)
+        row = np.repeat(numbers, np.diff(graph.indptr[first : last + 1]))
+        column = graph.indices[lo:hi]
+        # An entry moves by one for each diagonal before it.
+        place = np.arange(lo, hi) + row + (column > row)
+        indices[place], data[place] = column, graph.data[lo:hi]
+        below = np.bincount(row[column < row] - first, minlength=last - first)
+        place = graph.indptr[first:last] + numbers + below
+        indices[place], data[place] = numbers, value
+    indptr = graph.indptr.astype(index) + np.arange(n + 1, dtype=index)
+    return sparse.csr_matrix((data, indices, indptr), shape=graph.shape)
+
+
+def nearest_first(graph: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Order the entries of each row by value, float32 from 0 on, in place; equal ones by column."""
+    graph.sort_indices()
+    for first in range(0, graph.shape[0], ROWS_AT_ONCE):
+        part = graph.indptr[first : first + ROWS_AT_ONCE + 1]
+        span = slice(part[0], part[-1])
+        row = np.repeat(np.arange(len(part) - 1, dtype=np.uint64), np.diff(part))
+        # Numbers from 0 on have the order of their bits: one sort for rows and values.
+        key = row << np.uint64(32) | graph.data[span].view(np.uint32)
+        order = np.argsort(key, kind="stable")
+        graph.data[span] = graph.data[span][order]
+        graph.indices[span] = graph.indices[span][order]
+    graph.has_sorted_indices = False
+    return graph

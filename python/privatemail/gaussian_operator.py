@@ -1,0 +1,100 @@
+"""Products with the full Gaussian kernel matrix, which is never formed."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from .engine import default_engine
+
+
+class GaussianOperator(LinearOperator):
+    """The matrix K with K_ij = exp(-|x_i - x_j|^2 / (2 sigma^2)), for products with vectors.
+
+    It is a ``scipy.sparse.linalg.LinearOperator``: ``K @ v``, ``cg``, ``eigsh`` and ``lobpcg``
+    take it where they take a matrix. The matrix is not formed. The library takes the cheapest
+    way that keeps the tolerance: few large weights, a polynomial, a grid, or all pairs block by
+    block.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+        The rows. They are not used after the operator is made.
+    sigma : float
+        The bandwidth. One of sigma and gamma is needed.
+    gamma : float
+        The bandwidth of exp(-gamma d^2), as scikit-learn's ``rbf_kernel`` has it.
+    tolerance : float, default=1e-4
+        What the weights of a row that are left out or approximated may add up to, relative to
+        the sum of all weights of the row beside its own.
+    operator : str, default=None
+        "csr", "pairs", "dense", "poly" or "grid" in place of the cheapest.
+    n_jobs, memory, verbose
+        As for :class:`SupervisedEmbedding`.
+
+    Attributes
+    ----------
+    shape : (int, int)
+    dtype : float64
+    report_ : dict
+        Which operator it is, what it takes, and its certificate: ``eta_max`` is a bound on the
+        error of the weights of a row as ``tolerance`` has it.
+
+    Notes
+    -----
+    Vectors are float64 and products are computed in float32, so a product has about six
+    digits, however small the tolerance. Each vector is scaled first, so large and small ones
+    do not overflow. A solver should not be asked for a smaller residual.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatemail import GaussianOperator
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> K = GaussianOperator(X, sigma=1)
+    >>> (K @ np.array([1.0, 0.0, 0.0])).round(4)
+    array([1.    , 0.6065, 0.1353])
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        sigma: Optional[float] = None,
+        gamma: Optional[float] = None,
+        tolerance: Optional[float] = 1e-4,
+        operator: Optional[str] = None,
+        n_jobs: Optional[int] = None,
+        memory: Optional[int] = None,
+        verbose: bool = False,
+    ) -> None:
+        engine = default_engine(n_jobs=n_jobs, memory=memory, verbose=verbose)
+        self._product = engine.operator(
+            X, sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator
+        )
+        self.report_ = self._product.report["graph"]
+        super().__init__(dtype=np.dtype(np.float64), shape=self._product.shape)
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        return self._matmat(x.reshape(-1, 1)).reshape(x.shape)
+
+    def _matmat(self, X: np.ndarray) -> np.ndarray:
+        if np.iscomplexobj(X):
+            return self._matmat(X.real) + 1j * self._matmat(X.imag)
+        X = np.asarray(X, dtype=np.float64)
+        if not np.isfinite(X).all():
+            raise ValueError("the vectors have a NaN or an infinity")
+        _, exponents = np.frexp(np.abs(X).max(axis=0, initial=0))
+        scaled = np.ldexp(X, -exponents).astype(np.float32)
+        return np.ldexp(self._product.apply(scaled).astype(np.float64), exponents)
+
+    def _adjoint(self) -> "GaussianOperator":
+        return self
+
+    _transpose = _adjoint
+
+    def close(self) -> None:
+        """Give the memory of the operator back. It is not usable afterwards."""
+        self._product.close()

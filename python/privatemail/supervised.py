@@ -1,0 +1,293 @@
+"""Rows with labels made searchable: a map for everybody and a gallery."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, Tuple, Union
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from ._estimator import Estimator, RandomState, seed_of
+from .model import Model
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class SupervisedEmbedding(Estimator):
+    """Learns from labelled rows where to look for rows of the same class.
+
+    ``fit`` learns a map from rows to images: roots, norms, scales and a linear projection,
+    as a *recipe* says. Without a recipe it takes the one under which most rows that it holds
+    out find their class at the nearest row. ``transform`` places rows by the map, without
+    labels. Some recipes move the fitted rows a little further, towards others of their class;
+    that is ``gallery_``. To find the class of new rows, search their images in ``gallery_``.
+
+    Parameters
+    ----------
+    recipe : str, default="auto"
+        "auto", or words with commas between, such as "discriminate" or
+        "root,unit-rows,discriminate,ridge=1,unit-images,steps=1,beta=3". The first word may be
+        the name of a recipe: "raw", "scaled", "classic" or "deep".
+    normalize_rows : bool, default=False
+        Every row is divided by its norm first. A row of zeros is an error then.
+    measure : bool, default=True
+        A recipe that is given is measured on rows held out, too. "auto" always is.
+    n_jobs : int, default=None
+        Threads. None and -1 take all processors. The result has the same bits for any number.
+    memory : int, default=None
+        Bytes that the computation may take. None takes three quarters of what is available.
+    random_state : int, RandomState or None, default=None
+        Decides which rows are held out. None is the same as 1.
+    verbose : bool, default=False
+        Shows progress.
+
+    Attributes
+    ----------
+    recipe_ : str
+        What became of the rows.
+    held_out_ : dict or None
+        What was measured on rows held out: "raw", "scaled" and "result" have the share of them
+        that find their class at the nearest row, "r_at_1", and among the 8 nearest, "r_at_8",
+        for rows as they are, for columns of equal spread and for the recipe. None where nothing
+        was measured, also since there are too few rows.
+    gallery_ : ndarray of float32, shape (n_samples, n_columns)
+        The fitted rows where images are to be searched. Labels have moved them where the
+        recipe has steps, so a score that is computed on them alone is too good: hold rows
+        out before ``fit``. Each access makes a copy.
+    classes_ : ndarray
+        The classes, in order.
+    model_ : Model
+        The model itself.
+    n_features_in_ : int
+        Features of ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X had names.
+
+    Notes
+    -----
+    A row without a label is one with -1 in ``y`` of integers, as in scikit-learn's
+    semi-supervised estimators, NaN in ``y`` of floats, and None or NaN in ``y`` of objects.
+    So -1 is no class: classes -1 and 1 have to be renamed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from privatemail import SupervisedEmbedding
+    >>> X, X_new, y, y_new = train_test_split(*load_wine(return_X_y=True), random_state=0)
+    >>> embedding = SupervisedEmbedding().fit(X, y)
+    >>> nearest = KNeighborsClassifier(n_neighbors=1).fit(embedding.gallery_, y)
+    >>> bool(nearest.score(embedding.transform(X_new), y_new) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        recipe: str = "auto",
+        *,
+        normalize_rows: bool = False,
+        measure: bool = True,
+        n_jobs: Optional[int] = None,
+        memory: Optional[int] = None,
+        random_state: RandomState = None,
+        verbose: bool = False,
+    ) -> None:
+        self.recipe = recipe
+        self.normalize_rows = normalize_rows
+        self.measure = measure
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "SupervisedEmbedding":
+        """Learn the map and move the gallery.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Classes: integers, strings or other values that can be sorted.
+
+        Returns
+        -------
+        SupervisedEmbedding
+            The estimator itself.
+        """
+        self._fit(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit, and return the images of X by the map.
+
+        These are the rows that ``transform`` returns for X. They are not ``gallery_``, which
+        labels have moved.
+        """
+        X = self._fit(X, y, **fit_params)
+        return self.model_.transform(X, engine=self._engine())
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Place rows by the map.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of float32, shape (n_samples, n_columns)
+        """
+        self._open()
+        X = self._checked(X, fitting=False)
+        return self.model_.transform(X, engine=self._engine())
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file, which ``load`` and the command ``privatemail`` read.
+
+        The file has the map, the recipe, what was held out and the gallery. Whoever has it can
+        often tell features and classes from the gallery. ``classes_``, ``feature_names_in_`` and
+        the parameters are not in the file; a pickle has them, too.
+        """
+        self._fitted_model().save(path)
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        *,
+        n_jobs: Optional[int] = None,
+        memory: Optional[int] = None,
+        verbose: bool = False,
+    ) -> "SupervisedEmbedding":
+        """Return an estimator with the model of a file.
+
+        The file is opened at the first use, so a server may load before it forks.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of ``save`` or of ``privatemail fit``.
+        n_jobs, memory, verbose
+            As for the class.
+        """
+        path = os.path.abspath(os.fspath(path))
+        os.stat(path)  # a file that is not there is an error now, and not at the first use
+        loaded = cls(n_jobs=n_jobs, memory=memory, verbose=verbose)
+        loaded._path = path
+        return loaded
+
+    @property
+    def gallery_(self) -> np.ndarray:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("gallery_ is there after fit")
+        return self._fitted_model().rows()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__ or "_path" in self.__dict__
+
+    def __getattr__(self, name: str) -> Any:
+        # What a model that was loaded has is there once its file is open.
+        if name in ("model_", "recipe_", "held_out_", "n_features_in_", "_n_features_out"):
+            self._open()
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+    def __getstate__(self) -> dict:
+        self._open()  # a pickle may go where the file is not
+        return super().__getstate__()
+
+    def _more_tags(self) -> dict:
+        return {**super()._more_tags(), "requires_y": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def _fit(self, X: Any, y: Any) -> np.ndarray:
+        if y is None:
+            raise ValueError(
+                "SupervisedEmbedding requires y to be passed, but the target y is None"
+            )
+        X = self._checked(X, fitting=True)
+        codes, classes = encode_classes(y)
+        check_consistent_length(X, codes)
+        self.__dict__.pop("_path", None)
+        model = self._engine().fit(
+            X,
+            codes,
+            recipe=None if self.recipe == "auto" else self.recipe,
+            normalize_rows=self.normalize_rows,
+            measure=self.measure,
+            seed=seed_of(self.random_state),
+        )
+        self.classes_ = classes
+        self._take(model)
+        return X
+
+    def _take(self, model: Model) -> None:
+        about = model.describe()
+        self.model_ = model
+        self.recipe_ = about["recipe"]
+        self.held_out_ = about.get("held_out")
+        self.n_features_in_ = model.n_features_in
+        self._n_features_out = model.n_columns
+
+    def _open(self) -> None:
+        if "_path" in self.__dict__:
+            self._take(Model.open(self._path))
+            del self._path
+
+    def _fitted_model(self) -> Model:
+        check_is_fitted(self)
+        return self.model_
+
+
+def encode_classes(y: Any) -> Tuple[np.ndarray, np.ndarray]:
+    """Return the number of each row's class, -1 for none, and the classes in order.
+
+    >>> codes, classes = encode_classes(["cat", None, "ant", "cat"])
+    >>> codes, classes
+    (array([ 1, -1,  0,  1], dtype=int32), array(['ant', 'cat'], dtype=object))
+    """
+    y = column_or_1d(as_labels(y), warn=True)
+    labelled = has_label(y)
+    if y.dtype.kind != "O":  # of objects it knows texts alone
+        check_classification_targets(y[labelled])
+    try:
+        classes, numbers = np.unique(y[labelled], return_inverse=True)
+    except TypeError as err:
+        raise ValueError("y has classes of different types, which cannot be sorted") from err
+    if len(classes) < 2:
+        hint = "" if labelled.all() else "; rows with -1, NaN or None have no label"
+        raise ValueError(
+            f"the number of classes has to be greater than one, y has {len(classes)} class{hint}"
+        )
+    codes = np.full(len(y), -1, dtype=np.int32)
+    codes[labelled] = numbers
+    return codes, classes
+
+
+def as_labels(y: Any) -> np.ndarray:
+    """Return y as an array. A list with None in it becomes one of objects."""
+    labels = np.asarray(y)
+    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        # numpy makes texts of all numbers beside a text, and "nan" of a NaN
+        return np.asarray(y, dtype=object)
+    return labels
+
+
+def has_label(y: np.ndarray) -> np.ndarray:
+    """Return which rows have a label."""
+    if y.dtype.kind == "i":
+        return y != -1
+    if y.dtype.kind == "f":
+        return ~np.isnan(y)
+    if y.dtype.kind == "O":
+        return np.fromiter((v is not None and v == v for v in y), dtype=bool, count=len(y))
+    return np.ones(len(y), dtype=bool)

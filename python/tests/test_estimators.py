@@ -1,0 +1,191 @@
+"""What all estimators keep: scikit-learn's checks, tags, pickles, seeds and bits."""
+
+import pickle
+import types
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import SkipTestWarning
+from sklearn.utils.estimator_checks import check_estimator
+
+from privatemail import GaussianGraph, KernelEmbedding, SupervisedEmbedding
+from privatemail._estimator import neighbours_within, seed_of
+
+ESTIMATORS = [
+    SupervisedEmbedding(),
+    SupervisedEmbedding("scaled"),
+    SupervisedEmbedding("discriminate", measure=False),
+    SupervisedEmbedding("classic", measure=False),
+    KernelEmbedding(),
+    KernelEmbedding(n_components=1, method="eigenvectors", n_neighbors=3),
+    KernelEmbedding(method="eigenvectors", mean_neighbours=6),
+    KernelEmbedding(method="steps", mean_neighbours=4, steps=2, random_state=3),
+    GaussianGraph(),
+    GaussianGraph(n_neighbors=3),
+    GaussianGraph(n_neighbors=3, mode="distance"),
+    GaussianGraph(n_neighbors=2, mode="connectivity"),
+    GaussianGraph(radius=2),
+    GaussianGraph(radius=2, sigma=1, mode="distance"),
+    GaussianGraph(radius=2, mode="connectivity"),
+    GaussianGraph(mean_neighbours=4),
+    GaussianGraph(sigma=1, mode="distance"),
+]
+
+
+# Without the choice of a recipe, which takes a second.
+QUICK = ESTIMATORS[1:]
+
+
+def dense(result):
+    return result.toarray() if hasattr(result, "toarray") else result
+
+
+def digits(n=300):
+    X, y = load_digits(return_X_y=True)
+    return X[:n].astype(np.float32), y[:n]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_checks_of_scikit_learn(estimator):
+    with warnings.catch_warnings():
+        # Parts of a graph that nothing connects, and what a check leaves out without pandas.
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", SkipTestWarning)
+        check_estimator(estimator)
+
+
+@pytest.mark.filterwarnings("ignore:the graph has")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_bits_for_any_number_of_threads(estimator):
+    X, y = digits()
+    results = []
+    for n_jobs in (1, 2, 3):
+        fitted = clone(estimator).set_params(n_jobs=n_jobs).fit(X[:200], y[:200])
+        results.append((dense(fitted.transform(X[200:])), dense(fitted.transform(X[:200]))))
+    for new, old in results[1:]:
+        np.testing.assert_array_equal(new, results[0][0])
+        np.testing.assert_array_equal(old, results[0][1])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_pickle_places_rows_where_the_original_does(estimator):
+    X, y = digits()
+    fitted = clone(estimator).fit(X[:200], y[:200])
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(dense(again.transform(X)), dense(fitted.transform(X)))
+    assert again.get_params() == fitted.get_params()
+    assert list(again.get_feature_names_out()) == list(fitted.get_feature_names_out())
+
+
+@pytest.mark.filterwarnings("ignore:the graph has")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_fit_transform_is_transform_of_the_fitted_rows(estimator):
+    X, y = digits()
+    made = dense(clone(estimator).fit_transform(X[:150], y[:150]))
+    again = dense(clone(estimator).fit(X[:150], y[:150]).transform(X[:150]))
+    np.testing.assert_allclose(again, made, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", QUICK, ids=repr)
+def test_rows_of_other_types_and_layouts(estimator):
+    X, y = digits(150)
+    wanted = dense(clone(estimator).fit(X, y).transform(X))
+    wide = np.zeros((150, 70), dtype=np.float32)
+    wide[:, :64] = X
+    same = [X.astype(np.float64), X.astype(np.float16), X.astype(np.int16), np.asfortranarray(X)]
+    for rows in same + [X.tolist(), wide[:, :64], X[::-1].copy()[::-1], X.astype(">f4")]:
+        np.testing.assert_array_equal(dense(clone(estimator).fit(rows, y).transform(rows)), wanted)
+
+
+@pytest.mark.filterwarnings("ignore:the graph has")
+@pytest.mark.parametrize("estimator", QUICK, ids=repr)
+def test_values_beyond_float32_are_an_error(estimator):
+    X, y = digits(100)
+    X = X.astype(np.float64)
+    X[7, 3] = 1e300
+    with pytest.raises(ValueError, match="row 7") as error:
+        clone(estimator).fit(X, y)
+    assert "1e300" not in str(error.value)
+    fitted = clone(estimator).fit(X[10:], y[10:])
+    with pytest.raises(ValueError, match="row 1 of X"):
+        fitted.transform(X[6:9])
+
+
+def test_names_of_columns():
+    X, y = digits(100)
+    names = SupervisedEmbedding("raw").fit(X, y).get_feature_names_out()
+    assert names.dtype == object and len(names) == 64
+    assert list(names[:2]) == ["supervisedembedding0", "supervisedembedding1"]
+    assert list(KernelEmbedding().fit(X).get_feature_names_out()) == [
+        "kernelembedding0",
+        "kernelembedding1",
+    ]
+    assert len(GaussianGraph().fit(X).get_feature_names_out()) == 100
+
+
+def test_set_output_keeps_arrays():
+    X, y = digits(100)
+    estimator = SupervisedEmbedding("raw").set_output(transform="default")
+    assert isinstance(estimator.fit(X, y).transform(X), np.ndarray)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "needs_labels"),
+    [(SupervisedEmbedding(), True), (KernelEmbedding(), False), (GaussianGraph(), False)],
+    ids=repr,
+)
+def test_tags_of_later_versions(monkeypatch, estimator, needs_labels):
+    def tags(self):
+        return types.SimpleNamespace(
+            transformer_tags=types.SimpleNamespace(preserves_dtype=["float64"]),
+            target_tags=types.SimpleNamespace(required=False),
+        )
+
+    monkeypatch.setattr(BaseEstimator, "__sklearn_tags__", tags, raising=False)
+    monkeypatch.delattr(TransformerMixin, "__sklearn_tags__", raising=False)
+    found = estimator.__sklearn_tags__()
+    assert found.transformer_tags.preserves_dtype == ["float32"]
+    assert found.target_tags.required is needs_labels
+
+
+def test_random_state():
+    assert seed_of(None) == seed_of(1) == seed_of(np.int64(1)) == 1
+    assert seed_of(2**70) == 2**70
+    for kind in (np.random.RandomState, np.random.default_rng):
+        assert seed_of(kind(5)) == seed_of(kind(5)) != seed_of(kind(6))
+    for wrong in (1.0, "1", [1]):
+        with pytest.raises(ValueError, match="random_state"):
+            seed_of(wrong)
+
+
+def test_random_state_decides_the_random_start():
+    X, _ = digits(100)
+
+    def made(random_state):
+        embedding = KernelEmbedding(method="steps", random_state=random_state)
+        return embedding.fit_transform(X)
+
+    np.testing.assert_array_equal(made(None), made(1))
+    assert not np.array_equal(made(1), made(2))
+    np.testing.assert_array_equal(
+        made(np.random.RandomState(4)), made(np.random.RandomState(4))
+    )
+
+
+def test_number_of_neighbours():
+    assert neighbours_within(None, 100, "k") == 10
+    assert neighbours_within(None, 4, "k") == 3
+    assert neighbours_within(np.int32(3), 4, "k") == 3
+    for wrong in (0, -1, 4, 1.5, True, "3"):
+        with pytest.raises(ValueError, match="k is"):
+            neighbours_within(wrong, 4, "k")
+
+
+@pytest.mark.parametrize("kind", [SupervisedEmbedding, KernelEmbedding, GaussianGraph])
+def test_memory_is_kept(kind):
+    X, y = digits()
+    with pytest.raises(MemoryError):
+        kind(memory=1000).fit(X.astype(np.float64), y)

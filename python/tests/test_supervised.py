@@ -1,0 +1,197 @@
+"""SupervisedEmbedding: labels, recipes, galleries and files."""
+
+import os
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from privatemail import FileError, SettingError, SupervisedEmbedding, SystemCallError
+from privatemail.supervised import encode_classes
+
+
+@pytest.mark.parametrize(
+    ("y", "codes", "classes"),
+    [
+        ([3, 5, 3], [0, 1, 0], [3, 5]),
+        ([3, -1, 5], [0, -1, 1], [3, 5]),
+        (np.array([3, 5], dtype=np.uint8), [0, 1], [3, 5]),
+        ([1.0, float("nan"), 2.0], [0, -1, 1], [1.0, 2.0]),
+        ([-1.0, 2.0], [0, 1], [-1.0, 2.0]),
+        (["b", "a", "b"], [1, 0, 1], ["a", "b"]),
+        (["b", None, "a"], [1, -1, 0], ["a", "b"]),
+        (["b", float("nan"), "a"], [1, -1, 0], ["a", "b"]),
+        ([3, None, 5], [0, -1, 1], [3, 5]),
+        ([True, False], [1, 0], [False, True]),
+        ([[3], [5]], [0, 1], [3, 5]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_classes(y, codes, classes):
+    found, names = encode_classes(y)
+    assert found.dtype == np.int32
+    assert found.tolist() == codes
+    assert names.tolist() == classes
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([3, 3], "greater than one"),
+        ([-1, 1], "rows with -1"),
+        ([-1, -1], "0 class"),
+        ([0.5, 1.7], "continuous"),
+        (["a", 3, None], "different types"),
+        ([[1, 2], [3, 4]], "1d"),
+    ],
+)
+def test_labels_that_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        encode_classes(y)
+
+
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return train_test_split(X.astype(np.float32), y, random_state=0)
+
+
+def test_finds_more_than_raw_rows():
+    X, X_new, y, y_new = wine()
+
+    def score(gallery, queries):
+        return KNeighborsClassifier(1).fit(gallery, y).score(queries, y_new)
+
+    embedding = SupervisedEmbedding().fit(X, y)
+    assert score(embedding.gallery_, embedding.transform(X_new)) > score(X, X_new) + 0.1
+    assert embedding.recipe_ not in ("", "raw")
+    held = embedding.held_out_
+    assert held["rows"] == len(X)
+    assert held["result"]["r_at_1"] > held["raw"]["r_at_1"] + 0.1
+    assert embedding.classes_.tolist() == [0, 1, 2]
+
+
+def test_recipe_that_is_given():
+    X, X_new, y, _ = wine()
+    embedding = SupervisedEmbedding("raw", measure=False).fit(X, y)
+    assert embedding.recipe_ == "raw"
+    assert embedding.held_out_ is None
+    np.testing.assert_array_equal(embedding.gallery_, X)
+    np.testing.assert_array_equal(embedding.transform(X_new), X_new)
+    assert SupervisedEmbedding("raw").fit(X, y).held_out_ is not None
+    for recipe in ("no-such-word", "steps=-1", 3):
+        with pytest.raises(SettingError, match="recipe|steps"):
+            SupervisedEmbedding(recipe).fit(X, y)
+
+
+def test_names_of_classes_do_not_matter():
+    X, X_new, y, _ = wine()
+    wanted = SupervisedEmbedding("classic").fit(X, y).transform(X_new)
+    names = np.array(["barbera", "chianti", "nebbiolo"])
+    for labels in (names[y], names[y].astype(object), y + 10, y.astype(np.float64)):
+        found = SupervisedEmbedding("classic").fit(X, labels).transform(X_new)
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_rows_without_labels():
+    X, y = load_digits(return_X_y=True)
+    X = X[:400].astype(np.float32)
+    labels = y[:400].copy()
+    labels[::3] = -1
+    embedding = SupervisedEmbedding("discriminate,steps=1", measure=False).fit(X, labels)
+    assert embedding.classes_.tolist() == list(range(10))
+    assert embedding.gallery_.shape == (400, 9)
+    # The map is that of the labelled rows alone; unlabelled rows move by their neighbours.
+    with_names = np.array([str(v) for v in labels], dtype=object)
+    with_names[labels == -1] = None
+    again = SupervisedEmbedding("discriminate,steps=1", measure=False).fit(X, with_names)
+    np.testing.assert_array_equal(again.gallery_, embedding.gallery_)
+
+
+def test_gallery_is_moved_and_images_are_not():
+    X, _, y, _ = wine()
+    still = SupervisedEmbedding("scaled", measure=False).fit(X, y)
+    np.testing.assert_array_equal(still.gallery_, still.transform(X))
+    moved = SupervisedEmbedding("scaled,steps=1", measure=False)
+    images = moved.fit_transform(X, y)
+    np.testing.assert_array_equal(images, moved.transform(X))
+    assert np.abs(moved.gallery_ - images).max() > 0.1
+    moved.gallery_[:] = 0  # a copy
+    assert np.abs(moved.gallery_).max() > 0
+
+
+def test_normalize_rows():
+    X, X_new, y, _ = wine()
+    embedding = SupervisedEmbedding("raw", normalize_rows=True).fit(X, y)
+    np.testing.assert_allclose(
+        embedding.transform(X_new), X_new / np.linalg.norm(X_new, axis=1)[:, None], rtol=1e-5
+    )
+    X[3] = 0
+    with pytest.raises(ValueError, match="row 3"):
+        SupervisedEmbedding("raw", normalize_rows=True).fit(X, y)
+
+
+def test_save_and_load(tmp_path):
+    X, X_new, y, _ = wine()
+    embedding = SupervisedEmbedding("classic").fit(X, y)
+    embedding.save(tmp_path / "model")
+    os.chdir(tmp_path)
+    loaded = SupervisedEmbedding.load("model", n_jobs=1)
+    os.chdir("/")  # a relative path is that of the time of load
+    assert "model_" not in vars(loaded)  # nothing was opened yet
+    np.testing.assert_array_equal(loaded.transform(X_new), embedding.transform(X_new))
+    np.testing.assert_array_equal(loaded.gallery_, embedding.gallery_)
+    assert loaded.recipe_ == embedding.recipe_
+    assert loaded.held_out_ == embedding.held_out_
+    assert loaded.n_features_in_ == 13
+    assert loaded.n_jobs == 1
+    assert not hasattr(loaded, "classes_")
+    with pytest.raises(ValueError, match="13 features"):
+        loaded.transform(X_new[:, :5])
+
+
+@pytest.mark.parametrize("first", ["gallery_", "recipe_", "n_features_in_", "get_feature_names_out"])
+def test_what_a_loaded_model_has_without_a_transform(tmp_path, first):
+    X, _, y, _ = wine()
+    SupervisedEmbedding("scaled").fit(X, y).save(tmp_path / "model")
+    loaded = SupervisedEmbedding.load(tmp_path / "model")
+    value = getattr(loaded, first)
+    assert value is not None and (not callable(value) or len(value()) == 13)
+
+
+def test_fit_after_load_forgets_the_file(tmp_path):
+    X, X_new, y, _ = wine()
+    SupervisedEmbedding("scaled").fit(X, y).save(tmp_path / "model")
+    loaded = SupervisedEmbedding.load(tmp_path / "model").set_params(recipe="raw").fit(X, y)
+    np.testing.assert_array_equal(loaded.transform(X_new), X_new)
+
+
+def test_files_that_cannot_be_loaded(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        SupervisedEmbedding.load(tmp_path / "nowhere")
+    (tmp_path / "text").write_text("no model")
+    loaded = SupervisedEmbedding.load(tmp_path / "text")
+    with pytest.raises(FileError):
+        loaded.transform([[1.0]])
+    X, _, y, _ = wine()
+    with pytest.raises((OSError, SystemCallError)):
+        SupervisedEmbedding("raw").fit(X, y).save(tmp_path / "no" / "folder")
+    with pytest.raises(NotFittedError):
+        SupervisedEmbedding().save(tmp_path / "model")
+
+
+def test_nothing_is_there_before_fit():
+    for name in ("gallery_", "model_", "recipe_", "held_out_", "classes_", "n_features_in_"):
+        assert not hasattr(SupervisedEmbedding(), name)
+
+
+def test_grid_search_over_recipes():
+    X, X_new, y, y_new = wine()
+    pipeline = make_pipeline(SupervisedEmbedding(measure=False), KNeighborsClassifier(1))
+    recipes = ["raw", "scaled", "standardize,discriminate"]
+    search = GridSearchCV(pipeline, {"supervisedembedding__recipe": recipes}, cv=3)
+    assert search.fit(X, y).best_params_["supervisedembedding__recipe"] != "raw"
+    assert search.score(X_new, y_new) > 0.9
