@@ -5,16 +5,17 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -149,17 +150,40 @@ func TestModelIsKept(t *testing.T) {
 	}
 }
 
-// The service answers over the network until it is told to end.
+// The service answers over the network. When it is told to end it takes no new requests, and
+// answers the one that it has begun to read.
 func TestRun(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	address := listener.Addr().String()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- run(ctx, options{budget: 1 << 28}, listener) }()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Post(fmt.Sprintf("http://%s/nearest", listener.Addr()), "application/json", strings.NewReader(`{"rows": [[0,0,0,0,0,0,0,0]], "k": 1}`))
+	body, send := io.Pipe()
+	begun := func() { // the service asks for the body
+		stop()
+		go func() {
+			for { // until it no longer listens
+				c, err := net.Dial("tcp", address)
+				if err != nil {
+					break
+				}
+				c.Close()
+			}
+			io.WriteString(send, `{"rows": [[0,0,0,0,0,0,0,0]], "k": 1}`)
+			send.Close()
+		}()
+	}
+	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: begun})
+	request, err := http.NewRequestWithContext(traced, http.MethodPost, "http://"+address+"/nearest", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Expect", "100-continue")
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Minute}}
+	response, err := client.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +192,6 @@ func TestRun(t *testing.T) {
 	if err != nil || response.StatusCode != http.StatusOK || !strings.HasPrefix(string(text), `{"nearest":[[{"row":`) {
 		t.Errorf("%v %s %s", err, response.Status, text)
 	}
-	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
