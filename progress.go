@@ -14,7 +14,9 @@ func ReportProgress(ctx context.Context, report func(Progress)) context.Context 
 
 // Report returns the function that calls with ctx tell of long work, nil when nobody listens: for
 // packages that work for a caller of the Engine beside it. The rules of WithProgress hold for it.
-func (e *Engine) Report(ctx context.Context) func(stage string, done, total int) { return e.report(ctx) }
+func (e *Engine) Report(ctx context.Context) func(stage string, done, total int) {
+	return e.report(ctx)
+}
 
 // report passes progress of a call on; it is nil when nobody listens.
 func (e *Engine) report(ctx context.Context) func(stage string, done, total int) {

@@ -51,7 +51,7 @@ func (c *call) begin() (context.Context, error) {
 		return nil, errBusy
 	}
 	if err := c.ctx.Err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the pm_call was cancelled before: %w", err)
 	}
 	c.busy = true
 	return context.WithValue(privatemail.ReportProgress(c.ctx, c.teller()), ownBytes{}, c.bytes), nil

@@ -12,26 +12,27 @@ import (
 	"testing"
 )
 
-// A program in C that uses the library wrongly, or from several threads, gets statuses.
+// Programs in C that use the library wrongly, or from several threads, get statuses.
 func TestStatusesInC(t *testing.T) {
-	program := compile(t, "checks.c", dynamic)
-	text, err := os.ReadFile(filepath.Join("testdata", "checks.c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := regexp.MustCompile(`\{"([a-z]+)", [a-z_]+\}`).FindAllSubmatch(text, -1)
-	if len(names) < 10 {
-		t.Fatalf("%d checks", len(names))
-	}
-	for _, name := range names {
-		t.Run(string(name[1]), func(t *testing.T) {
-			out, err := run(t, program, string(name[1]))
-			if err != nil {
-				t.Errorf("%v\n%s", err, out)
-			} else if out != "" {
-				t.Log(out)
-			}
-		})
+	for _, source := range []string{"arguments.c", "running.c"} {
+		program := compile(t, source, dynamic)
+		text, err := os.ReadFile(filepath.Join("testdata", source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`\{"([a-z]+)", [a-z_]+\}`).FindAllSubmatch(text, -1)
+		if len(names) < 5 {
+			t.Fatalf("%d checks", len(names))
+		}
+		for _, name := range names {
+			t.Run(string(name[1]), func(t *testing.T) {
+				if out, err := run(t, program, string(name[1])); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				} else if out != "" {
+					t.Log(out)
+				}
+			})
+		}
 	}
 }
 

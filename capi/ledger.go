@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"unsafe"
 
+	"github.com/seed-64e14a55/privatemail/capi/internal/private"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -40,15 +41,7 @@ func totalOf(p *C.pm_total) (t mechanism.Total, err error) {
 	if err != nil {
 		return t, err
 	}
-	if kind == "" {
-		return t, missing("kind")
-	}
-	t = mechanism.Total{Epsilon: float64(s.epsilon), Delta: float64(s.delta), PureEpsilon: float64(s.pure_epsilon)}
-	if t.Epsilon == 0 {
-		return t, missing("epsilon")
-	}
-	t.Kind, err = mechanism.KindByName(kind)
-	return t, err
+	return private.Total(kind, float64(s.epsilon), float64(s.delta), float64(s.pure_epsilon))
 }
 
 //export pmgo_ledger_open
@@ -133,7 +126,15 @@ func pmgo_ledger_describe(id C.uintptr_t, unit, unitKind, buffer *C.char, size C
 
 // spendsOf looks a unit up.
 func spendsOf(l *mechanism.Ledger, name, kind *C.char) (*unitSpends, error) {
-	u, err := unitOf(name, kind)
+	named, err := textOf(name, "unit")
+	if err != nil {
+		return nil, err
+	}
+	kindName, err := textOf(kind, "unit_kind")
+	if err != nil {
+		return nil, err
+	}
+	u, err := private.Unit(named, kindName)
 	if err != nil {
 		return nil, err
 	}

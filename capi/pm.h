@@ -103,7 +103,7 @@ typedef struct {
 
 pm_status pm_engine_new(const pm_engine_options *options, pm_engine **engine); /* options may be NULL */
 pm_status pm_engine_workers(pm_engine *engine, int32_t *workers);
-/* Waits for running calls. NULL is allowed, as for all _free functions. */
+/* Waits for functions that run with the engine. NULL is allowed, as for all _free functions. */
 pm_status pm_engine_free(pm_engine *engine);
 
 /* ---- Calls: progress, cancellation, report ------------------------------------------------ */
@@ -112,8 +112,8 @@ pm_status pm_engine_free(pm_engine *engine);
  * wherever a function does not say that it needs one. */
 pm_status pm_call_new(pm_call **call);
 /* progress is called by threads of the library, one at a time, and should be quick. It may call
- * pm_call_cancel, and nothing else that takes this call or its engine. stage is valid during
- * the call of progress only. NULL for nobody. */
+ * pm_call_cancel; functions with the engine are PM_REENTRANT there, others with this call PM_BUSY.
+ * stage is valid until progress returns. NULL for nobody. */
 typedef void (*pm_progress)(const char *stage, int64_t done, int64_t total, void *user);
 pm_status pm_call_on_progress(pm_call *call, pm_progress progress, void *user);
 /* Counts so many bytes of the caller's own among those of the next functions, against the budget. */
@@ -124,12 +124,13 @@ pm_status pm_call_cancel(pm_call *call);
  * UTF-8, with a NUL at its end. *needed gets its size with the NUL, also where size is too small
  * and the status PM_SIZE. buffer NULL and size 0 ask for the size alone, and are no error. */
 pm_status pm_call_report(pm_call *call, char *buffer, size_t size, size_t *needed);
+/* A function that runs with the call goes on to its end. */
 pm_status pm_call_free(pm_call *call);
 
 /* ---- Embeddings ---------------------------------------------------------------------------- */
 
 /* What to embed and how. The zero value of every field means its default; one of sigma, gamma,
- * mean_neighbours and neighbours is required. */
+ * mean_neighbours, neighbours and radius is required. */
 typedef struct {
     size_t struct_size;
     /* the graph */
@@ -142,19 +143,20 @@ typedef struct {
     double cutoff_weight;    /* or where a weight is below this */
     double tolerance;        /* wanted error of a row's weights; default 1e-4 */
     const char *op;          /* "csr", "pairs", "dense", "poly", "grid"; NULL for the cheapest */
-    const char *isolated;    /* "keep" (default), "repair", "fail", ... as kernel.IsolatedByName */
+    const char *isolated;    /* what becomes of rows without neighbours: "keep" (default), "repair" or "fail" */
     int32_t normalize_rows;  /* 1: rows are divided by their norm first */
     /* the steps */
     int32_t allow_unlabelled;/* 1: the label -1 is none */
     const char *form;        /* "paper" (default) or "attract" */
     double coefficient;      /* alpha in form paper, beta in form attract; default 0: no labels */
-    const char *table;       /* weights between labels; NULL for "equal" in form paper, "balanced" in form attract */
+    const char *table;       /* weights between labels: "equal" (default in form paper), "balanced" (default in form
+                                attract), "different", "gaussian" with the bandwidth of the graph, "centred" */
     int64_t columns;         /* of the random start, eigenvectors or the map; default 2 */
     int64_t steps;           /* default 5 in form paper, 1 in form attract */
     double sigma_q;          /* standard deviation of the random start; default 1e-8 */
     uint64_t seed;           /* of the random start */
     double stop;             /* ends the steps at this relative change; residual of eigenvectors, default 1e-5 */
-    const char *normalize;   /* after each step; NULL for none */
+    const char *normalize;   /* after each step: "none" (default), "frobenius" or "centred" */
     const pm_rows *start;    /* rows to begin with; NULL for the default of the form */
 } pm_settings;
 
@@ -167,7 +169,7 @@ pm_status pm_plan(pm_engine *engine, const pm_rows *x, const pm_settings *settin
  * of start if there is one. It must not overlap x. */
 pm_status pm_embed(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                    const pm_matrix *out, pm_call *call);
-/* The leading eigenvectors of the graph, one a column, in form attract. The report has their values. */
+/* The leading eigenvectors of the graph, one a column. The form must be attract. The report has their values. */
 pm_status pm_converge(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                       const pm_matrix *out, pm_call *call);
 /* A map for pictures, made of leading eigenvectors. */
@@ -190,7 +192,8 @@ pm_status pm_graph_size(pm_graph *graph, int64_t *rows, int64_t *nonzeros);
 /* Compressed sparse rows, columns ascending within a row. index_bytes is 4 or 8: the size of an
  * entry of indptr (rows + 1 of them) and indices (nonzeros). Arrays that are NULL are left out. */
 pm_status pm_graph_copy(pm_graph *graph, int32_t index_bytes, void *indptr, void *indices, float *weights);
-/* The Euclidean distance of each pair of the graph, in the order of its weights; x as for pm_graph_new. */
+/* The Euclidean distance of each pair of the graph, in the order of its weights; x as for pm_graph_new. Where that
+ * divided rows by their norm, the distances are those of the divided rows. */
 pm_status pm_graph_distances(pm_engine *engine, pm_graph *graph, const pm_rows *x, float *distances, pm_call *call);
 pm_status pm_graph_free(pm_graph *graph);
 
@@ -198,7 +201,8 @@ pm_status pm_graph_free(pm_graph *graph);
 
 /* K is the n x n matrix exp(-|x_i - x_j|^2 / (2 sigma^2)), ones on its diagonal, by the cheapest
  * operator that keeps settings->tolerance; the report has its certificate. x is not used after
- * the call. */
+ * the call. Of the settings it uses sigma, gamma or mean_neighbours, which decides the bandwidth alone, tolerance, op,
+ * isolated and normalize_rows; steps and columns say how many products with how many columns it is chosen for. */
 pm_status pm_operator_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_operator **op, pm_call *call);
 pm_status pm_operator_apply(pm_operator *op, const pm_rows *v, const pm_matrix *out, pm_call *call); /* out = K v */
 pm_status pm_operator_free(pm_operator *op);
@@ -214,7 +218,7 @@ typedef struct {
     uint64_t seed;           /* decides which rows are held out */
 } pm_fit_settings;
 
-/* labels has one for each row, -1 for none. */
+/* labels has one for each row, -1 for none. settings may be NULL. */
 pm_status pm_fit(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_fit_settings *settings,
                  pm_model **model, pm_call *call);
 pm_status pm_model_open(const char *path, pm_model **model);
@@ -228,7 +232,7 @@ pm_status pm_model_size(pm_model *model, int64_t *rows, int64_t *input, int64_t 
 pm_status pm_model_rows(pm_model *model, const pm_matrix *out);
 /* Places rows by the map, without labels. */
 pm_status pm_model_apply(pm_engine *engine, pm_model *model, const pm_rows *x, const pm_matrix *out, pm_call *call);
-/* What the model is, as JSON, in the manner of pm_call_report. */
+/* What the model is, as JSON, in the manner of pm_call_report: the report of pm_fit, and what is known of its rows. */
 pm_status pm_model_describe(pm_model *model, char *buffer, size_t size, size_t *needed);
 pm_status pm_model_free(pm_model *model);
 
@@ -264,9 +268,12 @@ typedef struct {
 } pm_private_settings;
 
 /* What a private first step of n rows of d features would cost, into the report of call, which is needed.
- * unit, label_mode and ledger are not looked at. */
+ * unit, label_mode and uncounted are not looked at; with epsilon and delta 0 it tells the sensitivity alone. */
 pm_status pm_sensitivity(int64_t n, int64_t d, const pm_private_settings *settings, pm_call *call);
-/* ledger is NULL only where settings->uncounted is 1. */
+/* ledger is NULL where settings->uncounted is 1, and only there. labels are read where alpha is not 0 or labels are
+ * randomised, and may be NULL elsewhere. The ledger pays before noise is drawn: a function that fails or is cancelled
+ * later is PM_SPENT. Where all that failed is to note in the ledger what was released, *release is set beside PM_SPENT:
+ * it has been paid for and may be used. */
 pm_status pm_privatize(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_private_settings *settings,
                        pm_ledger *ledger, pm_release **release, pm_call *call);
 pm_status pm_release_write(pm_release *release, void *buffer, size_t size, size_t *needed);
@@ -275,8 +282,9 @@ pm_status pm_release_size(pm_release *release, int64_t *rows, int64_t *columns);
 pm_status pm_release_points(pm_release *release, double *points); /* rows * columns */
 pm_status pm_release_describe(pm_release *release, char *buffer, size_t size, size_t *needed);
 pm_status pm_release_free(pm_release *release);
-/* Later steps, from the release and public labels alone; labels may be NULL. Of the settings it uses
- * those of the graph, steps, stop and normalize; coefficient is alpha where use_coefficient is 1. */
+/* Later steps, from the release and public labels alone. public_labels may be NULL: there is no label term then, or
+ * that of the release's own randomised labels. settings may be NULL. Of the settings it uses those of the graph, radius
+ * and neighbours apart, steps, stop and normalize; coefficient is alpha where use_coefficient is 1. */
 pm_status pm_continue(pm_engine *engine, pm_release *release, const int32_t *public_labels, const pm_settings *settings,
                       int32_t use_coefficient, const pm_matrix *out, pm_call *call);
 

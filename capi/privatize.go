@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/capi/internal/private"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/post"
@@ -24,7 +25,7 @@ func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, setting
 		if id == nil {
 			return argument("release is NULL")
 		}
-		var payer *mechanism.Ledger
+		var payer mechanism.Budget
 		if ledger != 0 {
 			l, done, err := use[*mechanism.Ledger](&handles, uintptr(ledger), "ledger")
 			if err != nil {
@@ -38,15 +39,16 @@ func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, setting
 			if err != nil {
 				return nil, err
 			}
-			s, given, err := privateSettingsOf(settings)
+			fields, err := privateFieldsOf(settings)
 			if err != nil {
 				return nil, err
 			}
-			if err := paymentOf(given, payer, s); err != nil {
+			s, err := fields.Settings(payer)
+			if err != nil {
 				return nil, err
 			}
 			var y []int32
-			if readsLabels(s) { // otherwise nobody looks at them
+			if private.ReadsLabels(s) { // otherwise nobody looks at them
 				if y, err = labelsOf(labels, rows.Rows); err != nil {
 					return nil, err
 				}

@@ -26,7 +26,11 @@ func pmgo_sensitivity(n, d C.int64_t, settings *C.pm_private_settings, call C.ui
 			if err != nil {
 				return nil, err
 			}
-			s, _, err := privateSettingsOf(settings)
+			fields, err := privateFieldsOf(settings)
+			if err != nil {
+				return nil, err
+			}
+			s, err := fields.Query()
 			if err != nil {
 				return nil, err
 			}

@@ -23,7 +23,7 @@ const (
 var ErrPart = errors.New("no such part of the library")
 
 // ErrSystem reports a system that the library cannot be built on.
-var ErrSystem = errors.New("the library is built on Linux")
+var ErrSystem = errors.New("the library is built on Linux with glibc")
 
 // Parts of what Build writes.
 const (
@@ -42,8 +42,8 @@ func Build(ctx context.Context, folder, part string) error {
 	if part != All && part != Shared && part != Static {
 		return fmt.Errorf("%w: %q; there are %s and %s", ErrPart, part, Shared, Static)
 	}
-	if runtime.GOOS != "linux" {
-		return fmt.Errorf("%w, not on %s", ErrSystem, runtime.GOOS)
+	if err := checkSystem(ctx); err != nil {
+		return err
 	}
 	b, err := begin(ctx, folder)
 	if err != nil {
@@ -61,6 +61,30 @@ func Build(ctx context.Context, folder, part string) error {
 		}
 	}
 	return b.texts()
+}
+
+// checkSystem refuses systems on which a shared library of Go would not start. Under musl it
+// crashes when it is loaded, before it could say why.
+func checkSystem(ctx context.Context) error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("%w, not on %s", ErrSystem, runtime.GOOS)
+	}
+	compiler, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
+	if err != nil {
+		return explained(err)
+	}
+	words := strings.Fields(string(compiler)) // it may have arguments
+	if len(words) == 0 {
+		return fmt.Errorf("%w: no C compiler", ErrSystem)
+	}
+	machine, err := exec.CommandContext(ctx, words[0], append(words[1:], "-dumpmachine")...).Output()
+	if err != nil {
+		return fmt.Errorf("the C compiler: %w", explained(err))
+	}
+	if strings.Contains(string(machine), "musl") {
+		return fmt.Errorf("%w, not with musl: the compiler is for %s", ErrSystem, strings.TrimSpace(string(machine)))
+	}
+	return nil
 }
 
 // A build is a library that is being built.

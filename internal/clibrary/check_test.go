@@ -62,3 +62,18 @@ func TestPartsOfTheLibrary(t *testing.T) {
 		t.Error("a folder was made")
 	}
 }
+
+func TestMuslIsRefused(t *testing.T) {
+	compiler := filepath.Join(t.TempDir(), "cc")
+	if err := os.WriteFile(compiler, []byte("#!/bin/sh\necho x86_64-alpine-linux-musl\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CC", compiler)
+	if err := Build(t.Context(), filepath.Join(t.TempDir(), "x"), All); !errors.Is(err, ErrSystem) || !strings.Contains(err.Error(), "musl") {
+		t.Error(err)
+	}
+	t.Setenv("CC", compiler+"-none")
+	if err := Build(t.Context(), filepath.Join(t.TempDir(), "x"), All); err == nil {
+		t.Error("a compiler that is not there builds")
+	}
+}

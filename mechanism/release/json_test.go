@@ -228,3 +228,30 @@ func encoded(t *testing.T, v any) []byte {
 	}
 	return b
 }
+
+// The summary has what says what a release is, and none of its numbers.
+func TestSummary(t *testing.T) {
+	r := sample()
+	text, err := r.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, whole map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(mustJSON(t, r), &whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"format", "version", "grid", "checksum"} {
+		delete(whole, key)
+	}
+	delete(whole["labels"].(map[string]any), "values")
+	if !reflect.DeepEqual(got, whole) {
+		t.Errorf("%v, want %v", got, whole)
+	}
+	r.Rows = 0
+	if _, err := r.Summary(); !errors.Is(err, ErrRelease) {
+		t.Errorf("no rows: %v", err)
+	}
+}

@@ -1,0 +1,186 @@
+/* parts_refused.c: what neighbours, graphs, products and models answer to wrong arguments.
+ *
+ *   parts_refused FOLDER
+ *
+ * FOLDER is one to write to. */
+#include "want.h"
+
+enum { ROWS = 60, COLS = 3, K = 4 };
+
+static float data[ROWS * COLS], to[ROWS * ROWS];
+static int32_t labels[ROWS];
+static int64_t ids[ROWS * ROWS];
+static const pm_rows x = {data, ROWS, COLS, COLS};
+static const pm_matrix out = {to, ROWS, COLS, COLS};
+
+static void fill(void) {
+    uint32_t state = 1;
+    int i;
+    for (i = 0; i < ROWS * COLS; i++) {
+        state = state * 1664525u + 1013904223u;
+        data[i] = (float)(state >> 8) / 16777216.0f;
+    }
+    for (i = 0; i < ROWS; i++) labels[i] = i % 3;
+}
+
+static void nearest(pm_engine *engine, pm_graph *graph) {
+    const pm_rows none = {NULL, 0, 0, 0}, empty = {NULL, 0, COLS, COLS}, narrow = {data, ROWS, COLS, COLS - 1}, other = {data, ROWS, 2, COLS};
+    const pm_rows huge = {data, INT64_MAX / 8, COLS, COLS}, negative = {data, -1, COLS, COLS};
+    int i;
+    WANT(PM_HANDLE, pm_nearest(NULL, &x, NULL, K, ids, to, NULL));
+    WANT(PM_HANDLE, pm_nearest((pm_engine *)graph, &x, NULL, K, ids, to, NULL));
+    WANT(PM_HANDLE, pm_nearest(engine, &x, NULL, K, ids, to, (pm_call *)graph));
+    WANT(PM_ARGUMENT, pm_nearest(engine, NULL, NULL, K, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &none, NULL, K, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &negative, NULL, K, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &narrow, NULL, K, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &huge, NULL, K, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 0, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, -1, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, ROWS, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, INT64_MAX, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, &other, K, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, &huge, K, ids, to, NULL));
+    WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, (int64_t *)((char *)ids + 1), to, NULL));
+    for (i = 0; i < ROWS * K; i++) ids[i] = -7;
+    WANT(PM_OK, pm_nearest(engine, &x, &empty, K, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, &none, K, ids, to, NULL)); /* and not x itself */
+    for (i = 0; i < ROWS * K; i++) TRUE(ids[i] == -7);
+    WANT(PM_OK, pm_nearest(engine, &x, NULL, K, NULL, NULL, NULL));
+}
+
+static void extend(pm_engine *engine) {
+    const pm_rows fewer = {data, ROWS - 1, COLS, COLS};
+    const pm_matrix narrow = {to, ROWS, COLS - 1, COLS}, inside = {data, ROWS, COLS, COLS}, none = {NULL, ROWS, COLS, COLS};
+    WANT(PM_OK, pm_extend(engine, &x, &x, &x, K, &out, NULL));
+    WANT(PM_ARGUMENT, pm_extend(engine, &x, &x, NULL, K, &out, NULL));
+    WANT(PM_ARGUMENT, pm_extend(engine, &x, NULL, &x, K, &out, NULL));
+    WANT(PM_ARGUMENT, pm_extend(engine, &x, &x, &x, K, NULL, NULL));
+    WANT(PM_ARGUMENT, pm_extend(engine, &x, &x, &x, K, &none, NULL));
+    WANT(PM_SHAPE, pm_extend(engine, &x, &fewer, &x, K, &out, NULL));
+    WANT(PM_SHAPE, pm_extend(engine, &x, &x, &x, K, &narrow, NULL));
+    WANT(PM_SHAPE, pm_extend(engine, &x, &x, &x, K, &inside, NULL));
+    WANT(PM_SHAPE, pm_extend(engine, &x, &x, &x, ROWS + 1, &out, NULL));
+    WANT(PM_SETTING, pm_extend(engine, &x, &x, &x, -1, &out, NULL));
+}
+
+static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
+    pm_settings both = {.struct_size = sizeof both, .radius = 1, .neighbours = 3}, dense = {.struct_size = sizeof dense, .sigma = 1, .op = "dense"};
+    pm_settings negative = {.struct_size = sizeof negative, .radius = -1}, nothing = {.struct_size = sizeof nothing};
+    const pm_rows fewer = {data, ROWS - 1, COLS, COLS};
+    pm_graph *g = graph;
+    WANT(PM_SETTING, pm_graph_new(engine, &x, &both, &g, call));
+    WANT(PM_SETTING, pm_graph_new(engine, &x, &negative, &g, NULL));
+    WANT(PM_SETTING, pm_graph_new(engine, &x, &dense, &g, NULL));
+    WANT(PM_SETTING, pm_graph_new(engine, &x, &nothing, &g, NULL));
+    WANT(PM_ARGUMENT, pm_graph_new(engine, &x, NULL, &g, NULL));
+    WANT(PM_ARGUMENT, pm_graph_new(engine, &x, &both, NULL, NULL));
+    TRUE(g == graph); /* as it was */
+    WANT(PM_OK, pm_graph_size(graph, NULL, NULL));
+    WANT(PM_OK, pm_graph_copy(graph, 8, NULL, NULL, NULL));
+    WANT(PM_ARGUMENT, pm_graph_copy(graph, 2, ids, ids, to));
+    WANT(PM_ARGUMENT, pm_graph_copy(graph, 8, (char *)ids + 4, NULL, NULL));
+    WANT(PM_HANDLE, pm_graph_copy((pm_graph *)engine, 8, ids, ids, to));
+    WANT(PM_HANDLE, pm_graph_copy(NULL, 8, ids, ids, to));
+    WANT(PM_ARGUMENT, pm_graph_distances(engine, graph, &x, NULL, NULL));
+    WANT(PM_ARGUMENT, pm_graph_distances(engine, graph, NULL, to, NULL));
+    WANT(PM_SHAPE, pm_graph_distances(engine, graph, &fewer, to, NULL));
+    WANT(PM_HANDLE, pm_graph_distances(engine, (pm_graph *)engine, &x, to, NULL));
+    WANT(PM_OK, pm_graph_free(NULL));
+    WANT(PM_HANDLE, pm_graph_free((pm_graph *)engine));
+}
+
+static void operators(pm_engine *engine) {
+    pm_settings s = {.struct_size = sizeof s, .sigma = 1}, cut = {.struct_size = sizeof cut, .radius = 1};
+    pm_engine *gone = NULL;
+    pm_operator *op = NULL, *orphan = NULL;
+    const pm_rows fewer = {data, ROWS - 1, COLS, COLS};
+    const pm_matrix narrow = {to, ROWS, COLS - 1, COLS}, inside = {data, ROWS, COLS, COLS};
+    WANT(PM_SETTING, pm_operator_new(engine, &x, &cut, &op, NULL));
+    WANT(PM_ARGUMENT, pm_operator_new(engine, &x, &s, NULL, NULL));
+    WANT(PM_OK, pm_operator_new(engine, &x, &s, &op, NULL));
+    WANT(PM_OK, pm_operator_apply(op, &x, &out, NULL));
+    WANT(PM_SHAPE, pm_operator_apply(op, &fewer, &out, NULL));
+    WANT(PM_SHAPE, pm_operator_apply(op, &x, &narrow, NULL));
+    WANT(PM_SHAPE, pm_operator_apply(op, &x, &inside, NULL));
+    WANT(PM_ARGUMENT, pm_operator_apply(op, NULL, &out, NULL));
+    WANT(PM_HANDLE, pm_operator_apply((pm_operator *)engine, &x, &out, NULL));
+    WANT(PM_OK, pm_operator_free(op));
+    WANT(PM_HANDLE, pm_operator_free(op));
+    WANT(PM_OK, pm_operator_free(NULL));
+    WANT(PM_OK, pm_engine_new(NULL, &gone));
+    WANT(PM_OK, pm_operator_new(gone, &x, &s, &orphan, NULL));
+    WANT(PM_OK, pm_engine_free(gone));
+    WANT(PM_HANDLE, pm_operator_apply(orphan, &x, &out, NULL));
+    WANT(PM_OK, pm_operator_free(orphan));
+}
+
+static void models(pm_engine *engine, const char *folder) {
+    pm_fit_settings s = {.struct_size = sizeof s, .recipe = "raw", .unmeasured = 1}, bad = {.struct_size = sizeof bad, .recipe = "best"};
+    pm_fit_settings small = {.struct_size = 4};
+    pm_model *model = NULL, *none = NULL;
+    const pm_rows two = {data, ROWS, 2, 2};
+    const pm_matrix fewer = {to, ROWS - 1, COLS, COLS}, inside = {data, ROWS, COLS, COLS};
+    char path[4096];
+    size_t needed = 0;
+    WANT(PM_ARGUMENT, pm_fit(engine, &x, NULL, &s, &none, NULL));
+    WANT(PM_ARGUMENT, pm_fit(engine, &x, labels, &s, NULL, NULL));
+    WANT(PM_ARGUMENT, pm_fit(engine, &x, labels, &small, &none, NULL));
+    WANT(PM_SETTING, pm_fit(engine, &x, labels, &bad, &none, NULL));
+    labels[0] = -2;
+    WANT(PM_LABELS, pm_fit(engine, &x, labels, &s, &none, NULL));
+    labels[0] = 0;
+    WANT(PM_OK, pm_fit(engine, &x, labels, NULL, &model, NULL)); /* all defaults */
+    WANT(PM_OK, pm_model_free(model));
+    WANT(PM_OK, pm_fit(engine, &x, labels, &s, &model, NULL));
+    WANT(PM_OK, pm_model_size(model, NULL, NULL, NULL));
+    WANT(PM_SHAPE, pm_model_rows(model, &fewer));
+    WANT(PM_ARGUMENT, pm_model_rows(model, NULL));
+    WANT(PM_SHAPE, pm_model_apply(engine, model, &two, &out, NULL));
+    WANT(PM_SHAPE, pm_model_apply(engine, model, &x, &fewer, NULL));
+    WANT(PM_SHAPE, pm_model_apply(engine, model, &x, &inside, NULL));
+    WANT(PM_HANDLE, pm_model_apply(engine, (pm_model *)engine, &x, &out, NULL));
+    WANT(PM_ARGUMENT, pm_model_write(model, NULL, 0, NULL));
+    WANT(PM_ARGUMENT, pm_model_write(model, NULL, 8, &needed));
+    WANT(PM_SIZE, pm_model_write(model, to, 0, &needed));
+    WANT(PM_ARGUMENT, pm_model_describe(model, NULL, 0, NULL));
+    WANT(PM_ARGUMENT, pm_model_save(model, NULL, NULL));
+    WANT(PM_ARGUMENT, pm_model_save(model, "", NULL));
+    WANT(PM_ARGUMENT, pm_model_save(model, "\xff", NULL));
+    snprintf(path, sizeof path, "%s/none/model", folder);
+    WANT(PM_SYSTEM, pm_model_save(model, path, NULL));
+    WANT(PM_SYSTEM, pm_model_open(path, &none));
+    WANT(PM_ARGUMENT, pm_model_open(NULL, &none));
+    WANT(PM_ARGUMENT, pm_model_open(path, NULL));
+    WANT(PM_FILE, pm_model_read("not a model", 11, &none));
+    WANT(PM_FILE, pm_model_read(NULL, 0, &none));
+    WANT(PM_ARGUMENT, pm_model_read(NULL, 8, &none));
+    WANT(PM_ARGUMENT, pm_model_read(to, sizeof to, NULL));
+    TRUE(none == NULL);
+    WANT(PM_HANDLE, pm_model_free((pm_model *)engine));
+    WANT(PM_OK, pm_model_free(model));
+    WANT(PM_OK, pm_model_free(NULL));
+}
+
+int main(int argc, char **argv) {
+    pm_settings s = {.struct_size = sizeof s, .radius = 0.3};
+    pm_engine *engine = NULL;
+    pm_graph *graph = NULL;
+    pm_call *call = NULL;
+    if (argc != 2) return 2;
+    fill();
+    WANT(PM_OK, pm_engine_new(NULL, &engine));
+    WANT(PM_OK, pm_call_new(&call));
+    WANT(PM_OK, pm_graph_new(engine, &x, &s, &graph, NULL));
+    nearest(engine, graph);
+    extend(engine);
+    graphs(engine, graph, call);
+    operators(engine);
+    models(engine, argv[1]);
+    WANT(PM_OK, pm_call_cancel(call));
+    WANT(PM_CANCELLED, pm_nearest(engine, &x, NULL, K, ids, to, call));
+    WANT(PM_OK, pm_graph_free(graph));
+    WANT(PM_OK, pm_call_free(call));
+    WANT(PM_OK, pm_engine_free(engine));
+    return ended();
+}
