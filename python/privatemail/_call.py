@@ -13,7 +13,10 @@ import threading
 from typing import Any, Callable, Dict, Optional
 
 from . import _header, _library, _progress
-from .exceptions import HandleError
+from .exceptions import CancelledError, HandleError
+
+# After so many seconds the main thread looks for signals, at the latest.
+_LOOK = 0.05
 
 
 class Handle:
@@ -98,41 +101,53 @@ class Call:
         return None if status == _header.OK else _library.error(status)
 
     def _aside(self, function: Callable[..., int], arguments: Any) -> Optional[BaseException]:
-        """Runs the function on another thread, and cancels it when the waiting is interrupted."""
-        turn, done = threading.Lock(), threading.Event()
-        state: Dict[str, Any] = {"begun": False, "left": False, "error": None}
+        """Runs the function on another thread, and cancels it when the waiting is interrupted.
+
+        A handler of a signal may raise an exception between any two instructions of the main
+        thread. So flags are written by one thread each, and no lock is needed to read them.
+        """
+        done = threading.Lock()
+        done.acquire()
+        state: Dict[str, Any] = {"begun": False, "left": False, "ended": False, "error": None}
 
         def work() -> None:
-            with turn:
-                if state["left"]:
-                    return
-                state["begun"] = True
+            state["begun"] = True
             try:
-                state["error"] = self._here(function, arguments)
+                if not state["left"]:
+                    state["error"] = self._here(function, arguments)
             except BaseException as error:
                 state["error"] = error
             finally:
-                done.set()
+                state["ended"] = True
+                done.release()
+
+        def wait() -> None:
+            # With a time, again and again: a signal that comes just before the waiting begins, or
+            # that the system gives to another thread, does not end a wait without one.
+            while not state["ended"]:
+                done.acquire(timeout=_LOOK)
 
         def leave() -> None:
-            with turn:
-                state["left"] = True
+            state["left"] = True
             if state["begun"]:
                 self._library.pm_call_cancel(self._handle.value)
-                done.wait()
+                wait()
 
         try:
             threading.Thread(target=work, name="privatemail", daemon=True).start()
-            done.wait()
-        except BaseException:
+            wait()
+        except BaseException as interrupt:
             # The library still uses the memory of the arguments. A second Ctrl-C changes nothing.
             while True:
                 try:
                     leave()
                     break
-                except KeyboardInterrupt:
+                except BaseException:
                     continue
-            raise
+            error = state["error"]
+            if error is None or isinstance(error, CancelledError):
+                raise
+            raise interrupt from error  # it says more than that the call was ended
         return state["error"]
 
     def _tell(self, stage: bytes, done: int, total: int, user: Any) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from . import _arrays, _call, _settings
 from ._base import EngineBase
 from ._embedding import Result
-from .exceptions import SpentError
 from .ledger import Ledger
 from .release import Release
 
@@ -87,7 +86,7 @@ class PrivateMethods(EngineBase):
         label_mode : {"public", "dropped", "randomised"}
             What becomes of the labels.
         unit : str
-            Whose budget is spent.
+            Whose budget is spent. Required, unless uncounted is True.
         ledger : Ledger
             Who pays. None only where uncounted is True.
         uncounted : bool
@@ -135,7 +134,8 @@ class PrivateMethods(EngineBase):
             The ledger has too little left. Nothing was spent.
         SpentError
             The call has failed after the ledger had paid. Its attribute release has the release
-            where there is one.
+            where there is one. So has KeyboardInterrupt, where Ctrl-C came too late to stop the
+            payment; its cause is then this error where there is no release.
         """
         rows = _arrays.as_rows(X, "X", self.memory)
         labels = None if y is None else _arrays.as_labels(y, rows.array.shape[0])
@@ -149,13 +149,15 @@ class PrivateMethods(EngineBase):
         ))  # fmt: skip
         call = self._call(rows.copied)
         handle = _call.Handle("release")
+        if ledger is not None and not isinstance(ledger, Ledger):
+            raise TypeError(f"ledger is a {type(ledger).__name__}, want a Ledger, or None where uncounted is True")
         payer = None if ledger is None else ledger._handle.value
         try:
             call.run("pm_privatize", self._engine(), rows.ref, _arrays.pointer(labels), given.ref,
                      payer, handle.new)  # fmt: skip
-        except SpentError as error:
-            if handle:
-                error.release = Release(handle)
+        except BaseException as error:  # Ctrl-C, too
+            if handle:  # the ledger has paid for it
+                setattr(error, "release", Release(handle))
             raise
         return Release(handle)
 

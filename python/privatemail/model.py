@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import _arrays, _call, _library, _settings
+from .exceptions import HandleError
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 class Model:
     """A fitted map. :meth:`Engine.fit` makes it, :meth:`open` reads its file.
 
-    It pickles by the bytes of its file.
+    It pickles by the bytes of its file. A model that comes from a pickle is read at its first
+    use, so that a server may load one before it forks.
 
     Attributes
     ----------
@@ -25,9 +27,20 @@ class Model:
         :meth:`describe` says what the file holds.
     """
 
-    def __init__(self, handle: _call.Handle, report: Optional[Dict[str, Any]] = None):
-        self._handle = handle
+    def __init__(self, handle: Optional[_call.Handle], report: Optional[Dict[str, Any]] = None):
+        self._read = handle
+        self._unread: Optional[bytes] = None
         self.report: Dict[str, Any] = report or {}
+
+    @property
+    def _handle(self) -> _call.Handle:
+        unread = self._unread
+        if unread is not None:  # two threads may both read it, which is no harm
+            self._read = Model.from_bytes(unread)._read
+            self._unread = None
+        if self._read is None:
+            raise HandleError("the model was closed")
+        return self._read
 
     @classmethod
     def open(cls, path: Any) -> "Model":
@@ -47,7 +60,8 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """Returns the bytes of the file."""
-        return _call.read(_library.get().pm_model_write, self._handle.value)
+        unread = self._unread
+        return unread if unread is not None else _call.read(_library.get().pm_model_write, self._handle.value)
 
     def save(self, path: Any) -> None:
         """Writes the model to a file, which another program may open at once."""
@@ -116,7 +130,9 @@ class Model:
 
     def close(self) -> None:
         """Frees the memory of the model."""
-        self._handle.close()
+        self._unread = None
+        if self._read is not None:
+            self._read.close()
 
     def __enter__(self) -> "Model":
         return self
@@ -129,6 +145,6 @@ class Model:
 
 
 def _restored(data: bytes, report: Dict[str, Any]) -> Model:
-    model = Model.from_bytes(data)
-    model.report = report
+    model = Model(None, report)
+    model._unread = data
     return model

@@ -20,12 +20,12 @@ TIMEOUT = 300
 def pytest_configure(config: pytest.Config) -> None:
     if importlib.util.find_spec("privatemail") is None:
         sys.path.insert(0, str(PYTHON))
-        # Children get it, too.
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PYTHON), os.environ.get("PYTHONPATH")]))
     from privatemail import _library
 
-    bundled = pathlib.Path(_library.__file__).parent / _library.NAME
-    if _library.VARIABLE not in os.environ and not bundled.exists():
+    # Children import the same package.
+    package = pathlib.Path(_library.__file__).resolve().parent
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(package.parent), os.environ.get("PYTHONPATH")]))
+    if _library.VARIABLE not in os.environ and not (package / _library.NAME).exists():
         folder = tempfile.TemporaryDirectory(prefix="privatemail-")
         config.add_cleanup(folder.cleanup)
         subprocess.run(["go", "run", "./capi/build", "-out", folder.name, "-only", "shared"], cwd=ROOT, check=True)

@@ -70,6 +70,23 @@ def test_bytes_and_files(model, digits, tmp_path):
         assert (other.rows() == model.rows()).all()
 
 
+def test_pickled_models_are_read_at_their_first_use(model, monkeypatch):
+    pickled = pickle.dumps(model)
+    with monkeypatch.context() as patch:
+        patch.setattr("privatemail._library.get", None)  # whoever calls it fails
+        first, second, third = (pickle.loads(pickled) for _ in range(3))
+        assert pickle.dumps(first) == pickled
+    assert first.n_columns == model.n_columns and (first.rows() == model.rows()).all()
+    first.close()
+    second.close()
+    for closed in (first, second):
+        with pytest.raises(HandleError):
+            closed.rows()
+    third._unread = third._unread[:-1]
+    with pytest.raises(FileError):
+        third.rows()
+
+
 def test_a_model_that_is_read_does_not_need_the_bytes(model, digits):
     data = bytearray(model.to_bytes())
     other = Model.from_bytes(data)

@@ -1,0 +1,202 @@
+"""Releases, ledgers and what they cost."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from privatemail.engine import Engine
+from privatemail.exceptions import (
+    ArgumentError,
+    BudgetError,
+    BusyError,
+    Error,
+    FileError,
+    HandleError,
+    LabelsError,
+    PrivacyError,
+    SettingError,
+    ShapeError,
+    SpentError,
+    SystemCallError,
+)
+from privatemail.ledger import Ledger
+from privatemail.release import Release
+
+# Settings of a release that is private.
+STEP = dict(epsilon=1.0, delta=1e-6, relation="features-replace", label_mode="public", unit="album", sigma=6.0)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with Engine(n_jobs=2) as engine:
+        yield engine
+
+
+def rows(n=60) -> np.ndarray:
+    X = np.random.default_rng(2).standard_normal((n, 5)).astype(np.float32)
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def release(engine):
+    return engine.privatize(rows(), np.arange(60) % 3, uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP)
+
+
+def test_sensitivity(engine, release):
+    report = engine.sensitivity(
+        60, 5, epsilon=1.0, delta=1e-6, relation="features-replace", sigma=6.0, alpha=0.6, classes=3
+    )
+    assert report and isinstance(report, dict)
+    with pytest.raises(PrivacyError, match="relation"):
+        engine.sensitivity(60, 5, epsilon=1.0, delta=1e-6, relation="neighbours", sigma=6.0)
+
+
+def test_release(release, tmp_path):
+    assert release.shape == (60, 2)
+    points = release.points()
+    assert points.shape == (60, 2) and points.dtype == np.float64 and points.any()
+    described = release.describe()
+    assert described and "grid" not in described
+    data = release.to_bytes()
+    path = tmp_path / "step.release"
+    path.write_bytes(b"old")
+    release.save(path)
+    assert path.read_bytes() == data and [entry.name for entry in tmp_path.iterdir()] == ["step.release"]
+    for other in (Release.open(path), Release.from_bytes(data), pickle.loads(pickle.dumps(release))):
+        assert (other.points() == points).all() and other.describe() == described and other.to_bytes() == data
+
+
+def test_save_that_fails_leaves_nothing(release, tmp_path, monkeypatch):
+    (tmp_path / "step.release").write_bytes(b"old")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        release.save(tmp_path / "step.release")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["step.release"]
+    assert (tmp_path / "step.release").read_bytes() == b"old"
+
+
+def test_hostile_releases(release):
+    data = release.to_bytes()
+    for wrong in [b"", b"x", data[:-1], data[:40], data + b"x", b"\xff" * len(data)]:
+        with pytest.raises(Error):
+            Release.from_bytes(wrong)
+    for place in range(0, len(data), max(1, len(data) // 61)):
+        changed = bytearray(data)
+        changed[place] ^= 0x10
+        with pytest.raises(FileError):
+            Release.from_bytes(changed)
+
+
+def test_noise_is_fresh(engine, release):
+    """The same rows, settings and seed: other noise, since the seed is that of the public start."""
+    again = engine.privatize(rows(), np.arange(60) % 3, uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP)
+    assert (again.points() != release.points()).any(axis=1).all()
+
+
+def test_continue(engine, release):
+    y = np.arange(60) % 3
+    points, report = engine.continue_(release, y, steps=3)
+    assert points.shape == (60, 2) and points.dtype == np.float32 and np.isfinite(points).all()
+    assert (engine.continue_(release, y, steps=3).points == points).all()
+    assert (engine.continue_(release, y, steps=3, coefficient=0.6).points == points).all()
+    assert (engine.continue_(release, y, steps=3, coefficient=0.0).points != points).any()
+    with pytest.raises(ShapeError):
+        engine.continue_(release, y[:5])
+    with pytest.raises(TypeError, match="secret"):
+        engine.continue_(release, y, secret=3)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "relation", "label_mode", "unit"])
+def test_what_privacy_needs_has_no_default(engine, tmp_path, name):
+    given = {key: value for key, value in STEP.items() if key != name}
+    with Ledger.create(tmp_path / "budget", epsilon=9, delta=1e-5, kind="gdp") as ledger:
+        if name != "unit":  # which is needed where a ledger pays
+            with pytest.raises(TypeError, match=name):
+                engine.privatize(rows(), np.zeros(60, int), ledger=ledger, new_unit=True, **given)
+        before = ledger.describe()
+        with pytest.raises(PrivacyError, match=name):
+            engine.privatize(rows(), np.zeros(60, int), ledger=ledger, new_unit=True, **dict(given, **{name: None}))
+        assert ledger.describe() == before
+        with pytest.raises(ArgumentError, match="uncounted"):
+            engine.privatize(rows(), ledger=ledger, uncounted=True, **STEP)
+
+
+def test_a_ledger_is_required(engine):
+    with pytest.raises(PrivacyError, match="ledger"):
+        engine.privatize(rows(), new_unit=True, **STEP)
+    with pytest.raises(TypeError, match="ledger"):
+        engine.privatize(rows(), new_unit=True, ledger="budget", **STEP)
+
+
+@pytest.mark.parametrize("value", [2, -1, "yes", None])
+def test_flags_of_privacy_are_flags(engine, value):
+    with pytest.raises(SettingError, match="uncounted"):
+        engine.privatize(rows(), new_unit=True, uncounted=value, **STEP)
+
+
+def test_ledger(engine, tmp_path):
+    path = tmp_path / "budget"
+    with Ledger.create(path, epsilon=1.5, delta=1e-5, kind="gdp") as ledger:
+        before = ledger.describe()
+        assert (before["kind"], before["epsilon"], before["delta"]) == ("gdp", 1.5, 1e-5)
+        with pytest.raises(BusyError):
+            Ledger.open(path)
+        with pytest.raises(PrivacyError):
+            engine.privatize(rows(), ledger=ledger, **STEP)  # it does not know the unit
+        engine.privatize(rows(), ledger=ledger, new_unit=True, **STEP)
+        after = ledger.describe(unit="album")
+        assert after["head"] != before["head"]
+        assert after["unit"]["epsilon_spent"] > 0 and after["unit"]["remaining"]["rho"] > 0
+        with pytest.raises(BudgetError):
+            engine.privatize(rows(), ledger=ledger, **dict(STEP, epsilon=1.4))
+        assert ledger.describe(unit="album") == after
+    with pytest.raises(HandleError):
+        engine.privatize(rows(), ledger=ledger, **STEP)
+    Ledger.open(path, head=after["head"]).close()
+    with pytest.raises(Error):
+        Ledger.open(path, head="")
+    with pytest.raises(SystemCallError):
+        Ledger.create(path, epsilon=1.5, delta=1e-5, kind="gdp")
+
+
+def test_ledger_that_was_put_back(engine, tmp_path):
+    path = tmp_path / "budget"
+    Ledger.create(path, epsilon=5, delta=1e-5, kind="gdp").close()
+    old = path.read_bytes()
+    with Ledger.open(path) as ledger:
+        engine.privatize(rows(), ledger=ledger, new_unit=True, **STEP)
+        head = ledger.describe()["head"]
+    path.write_bytes(old)
+    with pytest.raises(FileError):
+        Ledger.open(path, head=head)
+
+
+def test_ledgers_do_not_pickle(tmp_path):
+    with Ledger.create(tmp_path / "budget", epsilon=1, delta=1e-6, kind="gdp") as ledger:
+        with pytest.raises(TypeError, match="twice"):
+            pickle.dumps(ledger)
+
+
+def test_labels_are_checked(engine):
+    with pytest.raises(LabelsError):
+        engine.privatize(rows(), np.full(60, 7), uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP)
+
+
+def test_what_was_paid_for_is_not_lost(engine, monkeypatch):
+    """An exception after the ledger has paid has the release, whatever the exception is."""
+    from privatemail import _call
+
+    run = _call.Call.run
+    for kind in (KeyboardInterrupt, SpentError):
+
+        def interrupted(self, *arguments):
+            run(self, *arguments)
+            raise kind
+
+        monkeypatch.setattr(_call.Call, "run", interrupted)
+        with pytest.raises(kind) as caught:
+            engine.privatize(rows(), uncounted=True, new_unit=True, **STEP)
+        assert caught.value.release.shape == (60, 2)
