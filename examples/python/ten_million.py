@@ -38,9 +38,9 @@ graph, report = Engine(verbose=sys.stderr.isatty()).graph(
 seconds = time.perf_counter() - began
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 print(f"{options.n} points, {graph.nnz / options.n:.2f} neighbours on average")
-print(f"radius {report['graph']['radius']:.3g}, {seconds:.1f} s, {peak:.2f} GiB at the peak of the process")
-
 radius = report["graph"]["radius"]
+print(f"radius {radius:.3g}, {seconds:.1f} s, {peak:.2f} GiB at the peak of the process")
+
 # A few points against the plain computation: the radius decides, so near is near exactly.
 for i in rng.integers(options.n, size=5):
     distance = np.linalg.norm(points.astype(np.float64) - points[i].astype(np.float64), axis=1)

@@ -132,7 +132,7 @@ class GaussianGraph(Estimator):
         """Fit, and return the graph of the rows, shape (n_samples, n_samples)."""
         self._prepare(X)
         if self._nearest and not self._is_tuned():
-            return self._nearest_graph(self._fit_X)
+            return self._nearest_matrix(*self._nearest_of_fitted())
         return self._fitted_graph()
 
     def transform(self, X: Any) -> sparse.csr_matrix:
@@ -150,7 +150,8 @@ class GaussianGraph(Estimator):
         if self._is_tuned():
             return self._tuned_graph(X)
         if self._nearest:
-            return self._nearest_graph(X)
+            found = self._engine().nearest(self._fit_X, X, k=self._entries())
+            return self._nearest_matrix(*found)
         return self._joint_graph(X)
 
     def _prepare(self, X: Any) -> None:
@@ -216,10 +217,25 @@ class GaussianGraph(Estimator):
     def _in_order(self, graph: sparse.csr_matrix) -> sparse.csr_matrix:
         return nearest_first(graph) if self.mode == "distance" else graph
 
-    def _nearest_graph(self, X: np.ndarray) -> sparse.csr_matrix:
-        """Return what KNeighborsTransformer does."""
-        k = self._nearest + (self.mode == "distance")
-        distances, ids = self._engine().nearest(self._fit_X, X, k=k)
+    def _entries(self) -> int:
+        """Return how many entries KNeighborsTransformer gives a row."""
+        return self._nearest + (self.mode == "distance")
+
+    def _nearest_of_fitted(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Return distances and numbers of each fitted row itself and its nearest others.
+
+        The library searches rows among themselves by a tree where they have few columns, so
+        this takes much less time than to ask for them as new rows.
+        """
+        n, k = self.n_samples_fit_, self._entries()
+        distances = np.zeros((n, k), dtype=np.float32)
+        ids = np.empty((n, k), dtype=np.int64)
+        ids[:, 0] = np.arange(n)
+        if k > 1:
+            distances[:, 1:], ids[:, 1:] = self._engine().nearest(self._fit_X, k=k - 1)
+        return distances, ids
+
+    def _nearest_matrix(self, distances: np.ndarray, ids: np.ndarray) -> sparse.csr_matrix:
         entries = distances if self.mode == "distance" else np.ones_like(distances)
         graph = rows_of(ids, entries, self.n_samples_fit_)
         if self.mode == "connectivity":
@@ -248,7 +264,7 @@ def rows_of(ids: np.ndarray, entries: np.ndarray, columns: int) -> sparse.csr_ma
     q, k = ids.shape
     index = np.int32 if max(q * k, columns) < 2**31 else np.int64
     return sparse.csr_matrix(
-        (entries.ravel(), ids.astype(index).ravel(), np.arange(0, q * k + 1, k, dtype=index)),
+        (entries.ravel(), ids.astype(index, copy=False).ravel(), np.arange(0, q * k + 1, k, dtype=index)),
         shape=(q, columns),
     )
 

@@ -53,7 +53,7 @@ def privatize(
     delta: float,
     relation: str,
     label_mode: str,
-    unit: str,
+    unit: Optional[str],
     ledger: Optional[Ledger],
     n_jobs: Optional[int] = None,
     memory: Optional[int] = None,
@@ -63,9 +63,11 @@ def privatize(
 
     Take two data sets that differ in one row; the relation says how. Let P[S] be the
     probability that the release falls into a set S of outcomes with one of them, P'[S] with the
-    other. Then P[S] <= e^epsilon P'[S] + delta for every S. The numbers of rows, columns and
-    classes, the bandwidth, alpha and the seed are public: choose them without looking at private
-    rows. docs/privacy.md of the project has the whole promise, and what is not promised.
+    other. Then P[S] <= e^epsilon P'[S] + delta for every S. With ``records`` it is so many rows
+    that differ, and where labels are randomised, ``label_epsilon`` times that number is added to
+    epsilon. The numbers of rows, columns and classes, the bandwidth, alpha and the seed are public:
+    choose them without looking at private rows. docs/privacy.md of the project has the whole
+    promise, and what is not promised.
 
     What the promise is about has no default, so none is made by accident.
 
@@ -87,9 +89,9 @@ def privatize(
         What becomes of labels after the release. "public" needs a relation that takes labels to be
         public. "dropped" leaves labels out of all that comes later. "randomised" replaces each
         label at random, for ``label_epsilon`` on top of epsilon.
-    unit : str
+    unit : str or None
         The name whose budget pays. Rows that are released together share one name, in every
-        release with them.
+        release with them. None is for releases that nobody counts.
     ledger : Ledger or None
         Who counts. None needs ``uncounted=True``: nobody counts, and what several releases of
         the same rows disclose together adds up unseen.
@@ -155,8 +157,8 @@ def continue_(
 ) -> Result:
     """Take later steps from a release and public labels alone.
 
-    It reads no private rows, so the promise of the release holds for the result too, and nothing
-    is spent.
+    It reads no private rows. So the promise of the release holds for the result too, as long as
+    labels and settings are public, and nothing is spent.
 
     Parameters
     ----------

@@ -182,6 +182,7 @@ class SupervisedEmbedding(Estimator):
 
     @property
     def gallery_(self) -> np.ndarray:
+        """The fitted rows where images are to be searched, a copy of them."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("gallery_ is there after fit")
         return self._fitted_model().rows()

@@ -126,6 +126,33 @@ def test_names_of_columns():
     assert len(GaussianGraph().fit(X).get_feature_names_out()) == 100
 
 
+class Frame:
+    """As much of a data frame as scikit-learn looks at for names."""
+
+    def __init__(self, values, columns):
+        self.values, self.columns, self.shape = values, columns, values.shape
+
+    def __array__(self, dtype=None):
+        return np.asarray(self.values, dtype=dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+
+@pytest.mark.parametrize("kind", [SupervisedEmbedding, KernelEmbedding, GaussianGraph])
+def test_names_of_features(kind):
+    X, y = digits(60)
+    names = [f"pixel {i}" for i in range(64)]
+    fitted = kind().fit(Frame(X, names), y)
+    assert fitted.feature_names_in_.tolist() == names
+    assert not hasattr(kind().fit(X, y), "feature_names_in_")
+    np.testing.assert_array_equal(
+        dense(fitted.transform(Frame(X, names))), dense(kind().fit(X, y).transform(X))
+    )
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.transform(Frame(X, names[::-1]))
+
+
 def test_set_output_keeps_arrays():
     X, y = digits(100)
     estimator = SupervisedEmbedding("raw").set_output(transform="default")

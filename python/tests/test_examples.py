@@ -53,27 +53,49 @@ def test_ten_million(n):
     assert f"{n} points" in said and "those of the plain computation" in said
 
 
-def test_side_by_side():
-    said = run(SIDE_BY_SIDE, "--n", 600, "--repeat", 1)
-    lines = [line.split(" | ") for line in said.splitlines() if line.startswith("| ")]
-    assert len(lines) == 2 + 11
-    results = {(line[0], line[1]): line[4] for line in lines[2:]}
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("side_by_side", SIDE_BY_SIDE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_contestants(script):
+    """Every contestant, without a process of its own."""
+    results = {}
+    for task, make in script.TASKS.items():
+        data = make(300)
+        for contestant in script.CONTESTANTS:
+            if contestant.task == task:
+                out = contestant.run(data)
+                results[contestant.task, contestant.name] = contestant.quality(data, out)
+    assert len(results) == len(script.CONTESTANTS) == 11
     same = [result for (_, name), result in results.items() if name == "GaussianGraph"]
     assert len(same) == 2 and all("1.000000 the same" in result for result in same)
     errors = [float(r.split()[1]) for r in results.values() if r.startswith("error")]
     assert len(errors) == 2 and max(errors) < 1e-4
+    accuracies = [float(r.split()[1]) for r in results.values() if r.startswith("1-NN")]
+    assert len(accuracies) == 5 and min(accuracies) > 0.3
 
 
-def test_where_ours_is_behind():
-    spec = importlib.util.spec_from_file_location("side_by_side", SIDE_BY_SIDE)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    results = {c: {"seconds": 1 if c.ours else 2, "bytes": 1 if c.ours else 2} for c in script.CONTESTANTS}
+def test_contestant_in_a_process_of_its_own(script, tmp_path):
+    script.np.savez(tmp_path / "data.npz", **script.vectors(2000))
+    names = [contestant.name for contestant in script.CONTESTANTS]
+    number = names.index("rbf_kernel(X) @ V")
+    found = script.measure(number, str(tmp_path / "data.npz"), 1)
+    assert found["seconds"] > 0 and found["quality"].startswith("error")
+    assert found["bytes"] > 4 * 2000 * 2000  # the matrix that it forms
+
+
+def test_where_ours_is_behind(script):
+    results = {
+        contestant: dict.fromkeys(("seconds", "bytes"), 1 if contestant.ours else 2)
+        for contestant in script.CONTESTANTS
+    }
     assert script.behind(results) == []
-    ours = [c for c in script.CONTESTANTS if c.ours]
-    for contestant in ours:
+    for contestant in (c for c in results if c.ours):
         for what in ("seconds", "bytes"):
-            worse = {**results, contestant: {**results[contestant], what: 2}}
-            found = script.behind(worse)
+            found = script.behind({**results, contestant: {**results[contestant], what: 2}})
             assert len(found) == (1 if contestant.compared else 0)
             assert all(what in line and contestant.name in line for line in found)

@@ -143,9 +143,13 @@ def test_equal_rows():
         found = GaussianGraph(radius=1e-3, mode=mode).fit_transform(X)
         assert found.nnz == 10 * 12 * 12
         assert (found.data == own).all()
+    found = GaussianGraph(n_neighbors=5, mode="distance").fit_transform(X)
+    assert (found.indices[::6] == np.arange(len(X))).all()  # each row first, though others equal it
+    assert found.nnz == 6 * len(X) and (found.data == 0).all()
     graph = GaussianGraph(n_neighbors=5)
     assert np.isfinite(graph.fit_transform(X).data).all()
-    assert np.isfinite(graph.transform(rows(10, seed=3)).data).all()
+    # The nearest five equal each other and have no scale: that of the new row counts for both.
+    np.testing.assert_allclose(graph.transform(rows(10, seed=3)).data, np.exp(-1), rtol=1e-4)
 
 
 def test_default_is_ten_nearest_or_all():
@@ -157,6 +161,7 @@ def test_default_is_ten_nearest_or_all():
     assert GaussianGraph().fit_transform(X[:4]).nnz == 16
 
 
+@pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 def test_other_estimators_take_it():
     X, y = make_moons(300, noise=0.05, random_state=0)
     affinity = GaussianGraph(mean_neighbours=15).fit_transform(X)
@@ -179,7 +184,8 @@ def test_other_estimators_take_it():
         assert np.mean(ours.predict(X[600:]) == theirs.predict(X[600:])) > 0.995
         X = rows(200)
         ours = make_pipeline(
-            GaussianGraph(n_neighbors=8, mode="distance"), Isomap(n_neighbors=8, metric="precomputed")
+            GaussianGraph(n_neighbors=8, mode="distance"),
+            Isomap(n_neighbors=8, metric="precomputed"),
         ).fit_transform(X)
     theirs = Isomap(n_neighbors=8).fit_transform(X)
     signs = np.sign((ours * theirs).sum(axis=0))
@@ -192,7 +198,8 @@ def test_order_of_entries():
     for i in range(len(X)):
         values = by_distance.data[by_distance.indptr[i] : by_distance.indptr[i + 1]]
         assert (np.diff(values) >= 0).all() and values[0] == 0
-    for parameters in ({"radius": 1}, {"n_neighbors": 4}, {"n_neighbors": 4, "mode": "connectivity"}):
+    nearest = {"n_neighbors": 4}
+    for parameters in ({"radius": 1}, nearest, {**nearest, "mode": "connectivity"}):
         assert GaussianGraph(**parameters).fit_transform(X).has_canonical_format
         assert GaussianGraph(**parameters).fit(X).transform(X[:7] + 1).has_canonical_format
 

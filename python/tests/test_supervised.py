@@ -1,6 +1,6 @@
 """SupervisedEmbedding: labels, recipes, galleries and files."""
 
-import os
+import pickle
 
 import numpy as np
 import pytest
@@ -134,13 +134,13 @@ def test_normalize_rows():
         SupervisedEmbedding("raw", normalize_rows=True).fit(X, y)
 
 
-def test_save_and_load(tmp_path):
+def test_save_and_load(monkeypatch, tmp_path):
     X, X_new, y, _ = wine()
     embedding = SupervisedEmbedding("classic").fit(X, y)
     embedding.save(tmp_path / "model")
-    os.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)
     loaded = SupervisedEmbedding.load("model", n_jobs=1)
-    os.chdir("/")  # a relative path is that of the time of load
+    monkeypatch.chdir("/")  # a relative path is that of the time of load
     assert "model_" not in vars(loaded)  # nothing was opened yet
     np.testing.assert_array_equal(loaded.transform(X_new), embedding.transform(X_new))
     np.testing.assert_array_equal(loaded.gallery_, embedding.gallery_)
@@ -153,13 +153,26 @@ def test_save_and_load(tmp_path):
         loaded.transform(X_new[:, :5])
 
 
-@pytest.mark.parametrize("first", ["gallery_", "recipe_", "n_features_in_", "get_feature_names_out"])
+@pytest.mark.parametrize(
+    "first", ["gallery_", "recipe_", "n_features_in_", "get_feature_names_out"]
+)
 def test_what_a_loaded_model_has_without_a_transform(tmp_path, first):
     X, _, y, _ = wine()
     SupervisedEmbedding("scaled").fit(X, y).save(tmp_path / "model")
     loaded = SupervisedEmbedding.load(tmp_path / "model")
     value = getattr(loaded, first)
     assert value is not None and (not callable(value) or len(value()) == 13)
+
+
+def test_pickle_of_a_model_that_was_not_opened_yet(tmp_path):
+    X, X_new, y, _ = wine()
+    embedding = SupervisedEmbedding("scaled").fit(X, y)
+    embedding.save(tmp_path / "model")
+    data = pickle.dumps(SupervisedEmbedding.load(tmp_path / "model"))
+    (tmp_path / "model").unlink()
+    np.testing.assert_array_equal(
+        pickle.loads(data).transform(X_new), embedding.transform(X_new)
+    )
 
 
 def test_fit_after_load_forgets_the_file(tmp_path):
