@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math"
 	"net/http"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -31,9 +29,9 @@ type question struct {
 
 // A neighbour is a row of the gallery, and how far it is from the query.
 type neighbour struct {
-	Row      int     `json:"row"`
+	Row      int64   `json:"row"`
 	Label    int32   `json:"label"`
-	Distance float64 `json:"distance"`
+	Distance float32 `json:"distance"`
 }
 
 // An answer has a list for each row of the question, the nearest first.
@@ -108,29 +106,30 @@ func (s *service) check(q *question) (blas32.General, error) {
 	return x, nil
 }
 
-// neighbourBytes is what a neighbour takes: 16 bytes in the search, 24 in the answer, and up to 60
+// neighbourBytes is what a neighbour takes: 12 bytes in the search, 24 in the answer, and up to 60
 // as JSON.
-const neighbourBytes = 100
+const neighbourBytes = 96
 
 // find places the queries by the map and searches the gallery for them, in memory that the
 // engine has set aside.
 func (s *service) find(ctx context.Context, queries blas32.General, k int) (out *answer, err error) {
 	x := s.gallery.rows()
-	bytes := 4*int64(x.Rows+queries.Rows)*int64(x.Cols) + neighbourBytes*int64(queries.Rows)*int64(k)
+	bytes := 4*int64(queries.Rows)*int64(x.Cols) + neighbourBytes*int64(queries.Rows)*int64(k)
 	err = s.engine.Reserve(ctx, bytes, func(ctx context.Context) error {
 		placed, err := s.gallery.model.Map.Place(ctx, s.engine, queries)
 		if err != nil {
 			return err
 		}
-		near, err := evaluate.Nearest(ctx, placed, x, k, &evaluate.SearchSettings{Workers: s.engine.Lend()})
-		if err != nil {
+		ids, distances := make([]int64, queries.Rows*k), make([]float32, queries.Rows*k)
+		if err := s.engine.Nearest(ctx, x, placed, k, ids, distances); err != nil {
 			return err
 		}
 		out = &answer{Nearest: make([][]neighbour, queries.Rows)}
 		for i := range out.Nearest {
-			out.Nearest[i] = make([]neighbour, 0, k)
-			for j, row := range near.Row(i) {
-				out.Nearest[i] = append(out.Nearest[i], neighbour{row, s.gallery.labels[row], math.Sqrt(near.SquaredDistance[i*k+j])})
+			out.Nearest[i] = make([]neighbour, k)
+			for j := range k {
+				row := ids[i*k+j]
+				out.Nearest[i][j] = neighbour{row, s.gallery.labels[row], distances[i*k+j]}
 			}
 		}
 		return nil

@@ -78,7 +78,7 @@ func TestNearest(t *testing.T) {
 				e := float64(placed.Data[i*placed.Stride+j]) - float64(rows.Data[r*rows.Stride+j])
 				sum += e * e
 			}
-			want = append(want, neighbour{r, int32(r % 6), math.Sqrt(sum)})
+			want = append(want, neighbour{int64(r), int32(r % 6), float32(math.Sqrt(sum))})
 		}
 		slices.SortStableFunc(want, func(a, b neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
 		if !slices.Equal(list, want[:7]) {
