@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/clibrary"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -35,7 +36,7 @@ func buildLibrary(ctx context.Context, folder string) ([]string, error) {
 	out := filepath.Join(folder, "privatemail")
 	lib := filepath.Join(out, "lib")
 	if _, err := os.Stat(lib); err != nil {
-		if _, err := command(ctx, "", "go", "run", "github.com/seed-64e14a55/privatemail/capi/build", "-out", out, "-only", "shared"); err != nil {
+		if err := clibrary.Build(ctx, out, clibrary.Shared); err != nil {
 			return nil, fmt.Errorf("the shared library: %w", err)
 		}
 	}
@@ -50,7 +51,7 @@ func (c *contest) linked(ctx context.Context, n int, work portion) error {
 			return err
 		}
 	}
-	if n == defaultRows {
+	if n == defaultRows { // of the flag: twice 1 GiB in two processes is for those who ask
 		n = mostLinkedRows
 	}
 	return c.linkedModel(ctx, n, work.piece(len(sets), len(sets)+1))
