@@ -7,12 +7,10 @@ import "C"
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // placing returns the rows and the settings of a function that places each row in out. The
@@ -24,13 +22,8 @@ func placing(x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix) (rows blas
 	if s, err = settingsOf(settings); err != nil {
 		return rows, nil, err
 	}
-	if s.Into, err = matrixOf(out, "out"); err != nil {
-		return rows, nil, err
-	}
-	if s.Into.Rows != rows.Rows {
-		return rows, nil, fmt.Errorf("out: %w: %d rows for %d of x", points.ErrShape, s.Into.Rows, rows.Rows)
-	}
-	return rows, s, nil
+	s.Into, err = matrixOf(out, "out")
+	return rows, s, err
 }
 
 //export pmgo_embed

@@ -16,8 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// asking returns the rows of x and the queries that are looked up among them. The queries have
-// as many columns as x: those of a matrix without any would stand for x itself.
+// asking returns the rows of x and the queries that are looked up among them.
 func asking(x, queries *C.pm_rows) (rows, asked blas32.General, err error) {
 	if rows, err = rowsOf(x, "x"); err != nil {
 		return rows, asked, err
@@ -25,11 +24,8 @@ func asking(x, queries *C.pm_rows) (rows, asked blas32.General, err error) {
 	if asked, err = rowsOf(queries, "queries"); err != nil {
 		return rows, asked, err
 	}
-	if asked.Cols != rows.Cols {
-		return rows, asked, fmt.Errorf("queries: %w: %d columns, x has %d", points.ErrShape, asked.Cols, rows.Cols)
-	}
-	if asked.Rows == 0 {
-		asked.Data = []float32{} // queries, and none of them
+	if asked.Data == nil {
+		asked.Data = []float32{} // queries, and none of them: a matrix without memory would stand for x itself
 	}
 	return rows, asked, nil
 }

@@ -1,29 +1,10 @@
 /* checks.h: what the programs of checks share. A program runs the check that its argument names, and
  * ends with 0 where all was as it should be. */
-#include "pm.h"
+#include "want.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROWS = 300, COLS = 3 };
-
-static int failures = 0;
-
-#define WANT(status, expression) want(status, expression, __LINE__, #expression)
-#define TRUE(expression) \
-    do { \
-        if (!(expression)) { \
-            failures++; \
-            fprintf(stderr, "line %d: not so: %s\n", __LINE__, #expression); \
-        } \
-    } while (0)
-
-static void want(pm_status status, pm_status got, int line, const char *what) {
-    if (got == status && (got == PM_OK || pm_last_error()[0] != 0)) return;
-    failures++;
-    fprintf(stderr, "line %d: %s is %s (%s), want %s\n", line, what, pm_status_name(got), pm_last_error(), pm_status_name(status));
-}
 
 static float points[ROWS * COLS];
 static const pm_rows x = {points, ROWS, COLS, COLS};
@@ -83,7 +64,7 @@ static int run_check(const check *checks, size_t count, int argc, char **argv) {
     for (i = 0; argc == 2 && i < count; i++) {
         if (strcmp(argv[1], checks[i].name) == 0) {
             checks[i].run();
-            return failures != 0;
+            return ended();
         }
     }
     fprintf(stderr, "no such check\n");

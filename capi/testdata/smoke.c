@@ -1,12 +1,8 @@
 /* smoke.c: embeds the rows of a file in several ways and writes what it got, for a test to compare.
  *
- *   smoke INPUT OUTPUT
- *
- * INPUT has the numbers of rows and columns (int64), the rows (float) and their labels (int32). */
-#include "pm.h"
+ *   smoke INPUT OUTPUT */
+#include "input.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void must(pm_status status, const char *what) {
@@ -15,17 +11,9 @@ static void must(pm_status status, const char *what) {
     exit(1);
 }
 
-static void *take(size_t bytes) {
-    void *p = malloc(bytes);
-    if (p == NULL) exit(1);
-    return p;
-}
-
-static void must_read(void *to, size_t size, size_t count, FILE *in) {
-    if (fread(to, size, count, in) != count) {
-        fprintf(stderr, "the input is too short\n");
-        exit(1);
-    }
+static void write_rows(const pm_matrix *m, FILE *out) {
+    int64_t i;
+    for (i = 0; i < m->rows; i++) fwrite(m->data + i * m->stride, sizeof *m->data, (size_t)m->cols, out);
 }
 
 int main(int argc, char **argv) {
@@ -35,48 +23,39 @@ int main(int argc, char **argv) {
     pm_settings attract = {.struct_size = sizeof attract, .mean_neighbours = 20, .form = "attract", .coefficient = 3};
     pm_settings paper = {.struct_size = sizeof paper, .sigma = 20, .coefficient = 0.5, .columns = 3, .steps = 4, .seed = 7, .table = "different"};
     pm_settings nearest = {.struct_size = sizeof nearest, .neighbours = 10, .form = "attract", .columns = 2};
-    int64_t size[2];
-    float *x, *z;
-    int32_t *labels;
+    input in;
+    float *z;
     char *report;
     size_t needed;
-    FILE *in, *out;
+    FILE *out;
 
-    if (argc != 3 || (in = fopen(argv[1], "rb")) == NULL || (out = fopen(argv[2], "wb")) == NULL) return 2;
-    must_read(size, sizeof size[0], 2, in);
-    x = take((size_t)(size[0] * size[1]) * sizeof *x);
-    z = take((size_t)(size[0] * (size[1] + 5)) * sizeof *z);
-    labels = take((size_t)size[0] * sizeof *labels);
-    must_read(x, sizeof *x, (size_t)(size[0] * size[1]), in);
-    must_read(labels, sizeof *labels, (size_t)size[0], in);
-    fclose(in);
-
+    if (argc != 3 || (out = fopen(argv[2], "wb")) == NULL) return 2;
+    in = read_input(argv[1]);
+    z = take((size_t)(in.x.rows * (in.x.cols + 5)), sizeof *z);
     must(pm_engine_new(&options, &engine), "pm_engine_new");
     must(pm_call_new(&call), "pm_call_new");
     {
-        pm_rows rows = {x, size[0], size[1], size[1]};
-        pm_matrix wide = {z, size[0], size[1], size[1] + 5}; /* with a gap behind each row */
-        pm_matrix three = {z, size[0], 3, 3}, two = {z, size[0], 2, 2};
-        int64_t i;
-        must(pm_embed(engine, &rows, labels, &attract, &wide, call), "pm_embed attract");
-        for (i = 0; i < wide.rows; i++) fwrite(z + i * wide.stride, sizeof *z, (size_t)wide.cols, out);
-        must(pm_embed(engine, &rows, labels, &paper, &three, NULL), "pm_embed paper");
-        fwrite(z, sizeof *z, (size_t)(three.rows * three.cols), out);
-        must(pm_converge(engine, &rows, NULL, &nearest, &two, NULL), "pm_converge");
-        fwrite(z, sizeof *z, (size_t)(two.rows * two.cols), out);
-        must(pm_map(engine, &rows, &nearest, &two, NULL), "pm_map");
-        fwrite(z, sizeof *z, (size_t)(two.rows * two.cols), out);
+        pm_matrix wide = {z, in.x.rows, in.x.cols, in.x.cols + 5}; /* with a gap behind each row */
+        pm_matrix three = {z, in.x.rows, 3, 3}, two = {z, in.x.rows, 2, 2};
+        must(pm_embed(engine, &in.x, in.labels, &attract, &wide, call), "pm_embed attract");
+        write_rows(&wide, out);
+        must(pm_embed(engine, &in.x, in.labels, &paper, &three, NULL), "pm_embed paper");
+        write_rows(&three, out);
+        must(pm_converge(engine, &in.x, NULL, &nearest, &two, NULL), "pm_converge");
+        write_rows(&two, out);
+        must(pm_map(engine, &in.x, &nearest, &two, NULL), "pm_map");
+        write_rows(&two, out);
     }
     must(pm_call_report(call, NULL, 0, &needed), "the size of the report");
-    report = take(needed);
+    report = take(needed, 1);
     must(pm_call_report(call, report, needed, &needed), "pm_call_report");
     if (strlen(report) != needed - 1) return 3;
     printf("%s\n", report);
     must(pm_call_free(call), "pm_call_free");
     must(pm_engine_free(engine), "pm_engine_free");
     free(report);
-    free(labels);
     free(z);
-    free(x);
+    free(in.labels);
+    free((float *)in.x.data);
     return fclose(out) == 0 ? 0 : 4;
 }

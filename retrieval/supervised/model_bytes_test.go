@@ -2,21 +2,14 @@ package supervised_test
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Write and Save make the same bytes, and Read takes what both have made.
@@ -78,89 +71,5 @@ func TestReadRefusals(t *testing.T) {
 		if _, err := supervised.Read(other.Bytes()); !errors.Is(err, supervised.ErrFile) {
 			t.Errorf("%s %d: %v", kind, version, err)
 		}
-	}
-}
-
-// Images that go to a buffer have the bits of Apply, and leave what is behind the rows alone.
-func TestPlaceInto(t *testing.T) {
-	x, labels := labelledRows(300, 6, 5)
-	rows := single(x)
-	e := newEngine(t)
-	for _, text := range []string{"raw", "scaled", "classic", "deep", "columns=3,unit-images"} {
-		m, err := supervised.Fit(t.Context(), e, rows, labels, fixed(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := m.Map.Apply(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k := m.Map.Columns()
-		dst := blas32.General{Rows: 300, Cols: k, Stride: k + 1, Data: slices.Repeat([]float32{-7}, 300*(k+1))}
-		if err := m.Map.PlaceInto(t.Context(), e, dst, rows); err != nil {
-			t.Fatal(err)
-		}
-		for i := range 300 {
-			if got := dst.Data[i*dst.Stride:][:k+1]; !slices.Equal(got[:k], want.Data[i*want.Stride:][:k]) || got[k] != -7 {
-				t.Fatalf("%s: row %d differs", text, i)
-			}
-		}
-		narrow, other := dst, rows
-		narrow.Rows--
-		other.Cols--
-		cancelled, cancel := context.WithCancel(t.Context())
-		cancel()
-		small := newEngine(t, privatemail.WithBudget(8))
-		for name, c := range map[string]struct{ err, want error }{
-			"rows of dst": {m.Map.PlaceInto(t.Context(), e, narrow, rows), points.ErrShape},
-			"columns":     {m.Map.PlaceInto(t.Context(), e, dst, other), points.ErrShape},
-			"shared":      {m.Map.PlaceInto(t.Context(), e, blas32.General{Rows: 300, Cols: k, Stride: 6, Data: rows.Data}, rows), sparse.ErrAlias},
-			"cancelled":   {m.Map.PlaceInto(cancelled, e, dst, rows), context.Canceled},
-			"no memory":   {m.Map.PlaceInto(t.Context(), small, dst, rows), kernel.ErrMemory},
-		} {
-			if name == "no memory" && m.Map.A == nil {
-				c.want = nil // there is no matrix
-			}
-			if !errors.Is(c.err, c.want) {
-				t.Errorf("%s, %s: %v, want %v", text, name, c.err, c.want)
-			}
-		}
-	}
-}
-
-// Without a function of its own Fit tells the one of the context.
-func TestFitReportsToTheContext(t *testing.T) {
-	x, labels := labelledRows(100, 4, 5)
-	stages := map[string]bool{}
-	ctx := privatemail.ReportProgress(t.Context(), func(p privatemail.Progress) { stages[p.Stage] = true })
-	if _, err := supervised.Fit(ctx, newEngine(t), single(x), labels, fixed("classic")); err != nil {
-		t.Fatal(err)
-	}
-	if !stages["map"] || !stages["steps"] {
-		t.Errorf("told of %v", stages)
-	}
-}
-
-// The JSON form says what the model is and has no rows.
-func TestModelJSON(t *testing.T) {
-	m, _ := saved(t, "classic", 80, 6)
-	text, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got map[string]any
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if got["rows"] != 80.0 || got["input"] != 6.0 || got["output"] != float64(m.X.Cols) || got["recipe"] != m.Recipe.String() {
-		t.Errorf("%s", text)
-	}
-	for _, key := range []string{"graph", "trace", "seconds"} {
-		if got[key] == nil {
-			t.Errorf("no %s in %s", key, text)
-		}
-	}
-	if len(got) > 8 || got["x"] != nil || got["map"] != nil {
-		t.Errorf("%d keys: %s", len(got), text)
 	}
 }
