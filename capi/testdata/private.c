@@ -291,7 +291,10 @@ int main(int argc, char **argv) {
     WANT(PM_OK, pm_ledger_free(ledger));
     WANT(PM_OK, pm_ledger_open(in_folder("ledger"), later, &ledger));
     WANT(PM_OK, pm_ledger_free(ledger));
-    later[strlen(later) - 1] ^= 1; /* another state */
+    {
+        char *last = later + strlen(later) - 1;
+        *last = *last == '0' ? '1' : '0'; /* another state */
+    }
     WANT(PM_FILE, pm_ledger_open(in_folder("ledger"), later, &ledger));
 
     s = priced();
