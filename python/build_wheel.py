@@ -98,13 +98,16 @@ def licences() -> Dict[str, bytes]:
         stdout=subprocess.PIPE,
         universal_newlines=True,
     ).stdout
-    root = subprocess.run(["go", "env", "GOROOT"], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+    root = subprocess.run(
+        ["go", "env", "GOROOT"], check=True, stdout=subprocess.PIPE, universal_newlines=True
+    ).stdout
     folders = {"go": root.strip()}
     folders.update(line.split("\t") for line in listed.splitlines() if line)
     found = {}
     for module, folder in folders.items():
         if pathlib.Path(folder) != ROOT:
-            found[module.replace("/", "_") + ".txt"] = (pathlib.Path(folder) / "LICENSE").read_bytes()
+            text = (pathlib.Path(folder) / "LICENSE").read_bytes()
+            found[module.replace("/", "_") + ".txt"] = text
     return found
 
 
@@ -118,7 +121,8 @@ def contents(library: pathlib.Path, version: str) -> Dict[str, bytes]:
     files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     for name, text in licences().items():
         files[f"{info}/linked/{name}"] = text
-    files[f"{info}/METADATA"] = METADATA.format(version=version).encode() + (PYTHON / "README.md").read_bytes()
+    metadata = METADATA.format(version=version).encode()
+    files[f"{info}/METADATA"] = metadata + (PYTHON / "README.md").read_bytes()
     files[f"{info}/WHEEL"] = WHEEL.encode()
     return files
 
@@ -147,7 +151,8 @@ def write_wheel(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     with open(temporary, "wb") as file:
         with zipfile.ZipFile(file, "w") as archive:
             for path, data in files.items():
-                entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))  # not the time of the build
+                # Not the time of the build: the same source gives the same bytes.
+                entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
                 entry.external_attr = (0o755 if path.endswith(LIBRARY) else 0o644) << 16
                 entry.create_system = 3
                 archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 6)
@@ -160,7 +165,10 @@ def write_wheel(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 def build(folder: str, library: Optional[str] = None) -> pathlib.Path:
     """Builds the library, unless one is given, and the wheel."""
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
-        raise SystemExit(f"build_wheel: wheels are for Linux on x86_64, and this is {sys.platform} on {platform.machine()}")
+        raise SystemExit(
+            "build_wheel: wheels are for Linux on x86_64, and this is "
+            f"{sys.platform} on {platform.machine()}"
+        )
     if library is not None:
         return write_wheel(pathlib.Path(library), pathlib.Path(folder))
     with tempfile.TemporaryDirectory(prefix="privatemail-") as scratch:
@@ -175,14 +183,18 @@ def get_requires_for_build_wheel(config_settings: Any = None) -> List[str]:
     return []
 
 
-def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
+def build_wheel(
+    wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None
+) -> str:
     """Builds the wheel for pip and returns its name."""
     return build(wheel_directory).name
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     """There is no source package: the source is the repository."""
-    raise SystemExit("build_wheel: build the wheel in a clone of the repository, there is no source package")
+    raise SystemExit(
+        "build_wheel: build the wheel in a clone of the repository, there is no source package"
+    )
 
 
 def main() -> None:

@@ -80,7 +80,9 @@ def as_rows(value: Any, name: str, memory: Optional[int] = None) -> Rows:
             f"{name} of dtype {array.dtype} needs {size} bytes to become float32 rows, and the "
             f"engine has {memory}: pass C-contiguous float32, which is not copied"
         )
-    logger.info("%s: %d x %d of dtype %s converted to float32 rows", name, *array.shape, array.dtype)
+    logger.info(
+        "%s: %d x %d of dtype %s converted to float32 rows", name, *array.shape, array.dtype
+    )
     return Rows(_converted(array, name), size)
 
 
@@ -90,12 +92,14 @@ def _as_array(value: Any, name: str) -> np.ndarray:
         return np.asarray(value)  # a matrix or masked array too
     if hasattr(value, "toarray") and hasattr(value, "nnz"):
         raise TypeError(
-            f"{name} is sparse, want a dense array: use X.toarray() where its {np.prod(value.shape)} "
-            "numbers fit in memory"
+            f"{name} is sparse, want a dense array: use X.toarray() where its "
+            f"{' x '.join(map(str, value.shape))} numbers fit in memory"
         )
     if hasattr(value, "__dlpack_device__"):
         if value.__dlpack_device__()[0] not in _DLPACK_CPU:
-            raise TypeError(f"{name} is in the memory of another device: move it to the processor first")
+            raise TypeError(
+                f"{name} is in the memory of another device: move it to the processor first"
+            )
         if not hasattr(value, "__array_interface__") and hasattr(np, "from_dlpack"):
             return np.from_dlpack(value)
     try:
@@ -107,11 +111,12 @@ def _as_array(value: Any, name: str) -> np.ndarray:
 def _passes(array: np.ndarray) -> bool:
     """Says whether the library can read the array as it is."""
     rows, cols = array.shape
+    size, (down, right) = _FLOAT.itemsize, array.strides
     return (
         array.dtype == _FLOAT  # in the order of bytes of this machine
         and array.flags.aligned
-        and (cols <= 1 or array.strides[1] == _FLOAT.itemsize)
-        and (rows <= 1 or (array.strides[0] % _FLOAT.itemsize == 0 and array.strides[0] >= cols * _FLOAT.itemsize))
+        and (cols <= 1 or right == size)
+        and (rows <= 1 or (down % size == 0 and down >= cols * size))
     )
 
 
@@ -133,7 +138,8 @@ def _converted(array: np.ndarray, name: str) -> np.ndarray:
                 block[...] = array[first : first + step]
         except (TypeError, ValueError):  # objects; the text of numpy shows one of them
             raise TypeError(
-                f"{name} has something that is no number in rows {first} to {first + len(block) - 1}"
+                f"{name} has something that is no number, "
+                f"in rows {first} to {first + len(block) - 1}"
             ) from None
         bad = ~np.isfinite(block).all(axis=1)
         if bad.any():
@@ -159,9 +165,12 @@ def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
             f"{name} has dtype {array.dtype}, want integers from 0 on, or -1 for none: "
             "numpy.unique(y, return_inverse=True) makes such of any labels"
         )
-    wide = (array < -1) | (array > np.iinfo(np.int32).max) if array.dtype.kind != "b" else array & False
+    array = array.astype(np.int8) if array.dtype.kind == "b" else array
+    wide = (array < -1) | (array > np.iinfo(np.int32).max)
     if wide.any():
-        raise LabelsError(f"row {int(wide.argmax())} of {name} has a label below -1 or beyond 32 bits")
+        raise LabelsError(
+            f"row {int(wide.argmax())} of {name} has a label below -1 or beyond 32 bits"
+        )
     return np.ascontiguousarray(array, dtype=np.int32)
 
 

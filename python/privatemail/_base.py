@@ -73,5 +73,8 @@ def workers(n_jobs: Optional[int]) -> int:
         return jobs
     if jobs == -1:
         return 0
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
     return max(1, count + 1 + jobs)

@@ -73,7 +73,9 @@ class Call:
         self._callback: Any = None  # kept: the library has its address
         if self._told is not None:
             self._callback = _header.Progress(self._tell)
-            _library.check(self._library.pm_call_on_progress(self._handle.value, self._callback, None))
+            _library.check(
+                self._library.pm_call_on_progress(self._handle.value, self._callback, None)
+            )
 
     def run(self, name: str, *arguments: Any) -> None:
         """Calls the function of this name with the arguments and, as the last one, this call.

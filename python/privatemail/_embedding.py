@@ -128,7 +128,9 @@ class EmbeddingMethods(EngineBase):
             sigma_q=sigma_q, seed=seed, stop=stop, normalize=normalize, start=start,
         ))  # fmt: skip
 
-    def converge(self, X: Any, y: Any = None, *, out: Optional[np.ndarray] = None, **settings: Any) -> Result:
+    def converge(
+        self, X: Any, y: Any = None, *, out: Optional[np.ndarray] = None, **settings: Any
+    ) -> Result:
         """Returns the leading eigenvectors of the graph of X, one a column.
 
         Parameters
@@ -223,7 +225,13 @@ class EmbeddingMethods(EngineBase):
         return result.array
 
     def _embed(
-        self, name: str, X: Any, y: Any, out: Optional[np.ndarray], reduces: bool, settings: Dict[str, Any]
+        self,
+        name: str,
+        X: Any,
+        y: Any,
+        out: Optional[np.ndarray],
+        reduces: bool,
+        settings: Dict[str, Any],
     ) -> Result:
         rows = _arrays.as_rows(X, "X", self.memory)
         given = _settings.Settings(settings, self.memory)

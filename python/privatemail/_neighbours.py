@@ -50,7 +50,9 @@ class NeighbourMethods(EngineBase):
         wanted = _settings.integer(k, "k")
         count = (rows if asked is None else asked).array.shape[0]
         if not 1 <= wanted <= rows.array.shape[0]:  # before memory is taken for as many
-            raise SettingError(f"k is {wanted}, want a number from 1 to the {rows.array.shape[0]} rows of X")
+            raise SettingError(
+                f"k is {wanted}, want a number from 1 to the {rows.array.shape[0]} rows of X"
+            )
         ids = np.empty((count, wanted), np.int64)
         distances = np.empty((count, wanted), np.float32)
         call = self._call(rows.copied + (0 if asked is None else asked.copied))
@@ -122,23 +124,28 @@ normalize_rows
 
         library = _library.get()
         count, stored = ctypes.c_int64(), ctypes.c_int64()
-        _library.check(library.pm_graph_size(graph.value, ctypes.byref(count), ctypes.byref(stored)))
+        _library.check(
+            library.pm_graph_size(graph.value, ctypes.byref(count), ctypes.byref(stored))
+        )
         n, entries = count.value, stored.value
         index = np.dtype(np.int32 if max(n, entries) < 2**31 else np.int64)
         size = entries * (index.itemsize + 4) + (n + 1) * index.itemsize
         if self.memory is not None and size > self.memory:
             raise OutOfMemoryError(
-                f"the matrix of {entries} entries needs {size} bytes, and the engine has {self.memory}"
+                f"the matrix of {entries} entries needs {size} bytes, "
+                f"and the engine has {self.memory}"
             )
         indptr, indices = np.empty(n + 1, index), np.empty(entries, index)
-        data = np.ones(entries, np.float32) if weights == "connectivity" else np.empty(entries, np.float32)
+        data = (np.ones if weights == "connectivity" else np.empty)(entries, np.float32)
         _library.check(library.pm_graph_copy(
             graph.value, index.itemsize, _arrays.pointer(indptr), _arrays.pointer(indices),
             _arrays.pointer(data) if weights == "gaussian" else None,
         ))  # fmt: skip
         if weights == "distance":
             call = self._call(rows.copied)
-            call.run("pm_graph_distances", self._engine(), graph.value, rows.ref, _arrays.pointer(data))
+            call.run(
+                "pm_graph_distances", self._engine(), graph.value, rows.ref, _arrays.pointer(data)
+            )
         matrix = csr_matrix((data, indices, indptr), shape=(n, n), copy=False)
         matrix.has_sorted_indices = True
         return matrix
@@ -151,6 +158,7 @@ normalize_rows
         gamma: Optional[float] = None,
         tolerance: Optional[float] = None,
         operator: Optional[str] = None,
+        isolated: Optional[str] = None,
     ) -> KernelProduct:
         """Prepares products with the full kernel of X, without forming it.
 
@@ -163,6 +171,8 @@ normalize_rows
             Wanted error of a row's weights. Default 1e-4.
         operator : str, optional
             How products are made. Default: the cheapest way that keeps the tolerance.
+        isolated : str, optional
+            What becomes of rows that miss the tolerance: "keep" (default), "repair" or "fail".
 
         Returns
         -------
@@ -177,7 +187,9 @@ normalize_rows
         True
         """
         rows = _arrays.as_rows(X, "X", self.memory)
-        given = _settings.Settings(dict(sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator))
+        given = _settings.Settings(dict(
+            sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator, isolated=isolated
+        ))  # fmt: skip
         call = self._call(rows.copied)
         handle = _call.Handle("operator")
         call.run("pm_operator_new", self._engine(), rows.ref, given.ref, handle.new)

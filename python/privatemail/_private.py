@@ -150,7 +150,10 @@ class PrivateMethods(EngineBase):
         call = self._call(rows.copied)
         handle = _call.Handle("release")
         if ledger is not None and not isinstance(ledger, Ledger):
-            raise TypeError(f"ledger is a {type(ledger).__name__}, want a Ledger, or None where uncounted is True")
+            raise TypeError(
+                f"ledger is a {type(ledger).__name__}, want a Ledger, "
+                "or None where uncounted is True"
+            )
         payer = None if ledger is None else ledger._handle.value
         try:
             call.run("pm_privatize", self._engine(), rows.ref, _arrays.pointer(labels), given.ref,
@@ -192,6 +195,6 @@ class PrivateMethods(EngineBase):
         labels = None if y is None else _arrays.as_labels(y, rows)
         result = _arrays.as_out(out, rows, columns)
         call = self._call()
-        call.run("pm_continue", self._engine(), release._handle.value, _arrays.pointer(labels), given.ref,
-                 int(coefficient is not None), result.ref)  # fmt: skip
+        call.run("pm_continue", self._engine(), release._handle.value, _arrays.pointer(labels),
+                 given.ref, int(coefficient is not None), result.ref)  # fmt: skip
         return Result(result.array, call.report())

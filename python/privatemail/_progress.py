@@ -23,7 +23,9 @@ class Show:
             self.close()
             self._stage, self._percent = stage, -1
             if self._tqdm is not None:
-                self._bar = self._tqdm(total=max(total, 0) or None, desc=stage, unit="", leave=False)
+                self._bar = self._tqdm(
+                    total=max(total, 0) or None, desc=stage, unit="", leave=False
+                )
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
             return

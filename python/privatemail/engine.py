@@ -99,7 +99,14 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         )
         call = self._call(rows.copied)
         handle = _call.Handle("model")
-        call.run("pm_fit", self._engine(), rows.ref, _arrays.pointer(labels), ctypes.byref(settings), handle.new)
+        call.run(
+            "pm_fit",
+            self._engine(),
+            rows.ref,
+            _arrays.pointer(labels),
+            ctypes.byref(settings),
+            handle.new,
+        )
         return Model(handle, call.report())
 
     def close(self) -> None:

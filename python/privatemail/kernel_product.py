@@ -25,7 +25,9 @@ class KernelProduct:
         What the library says about it, with the certificate of its error.
     """
 
-    def __init__(self, engine: "EngineBase", handle: _call.Handle, rows: int, report: Dict[str, Any]):
+    def __init__(
+        self, engine: "EngineBase", handle: _call.Handle, rows: int, report: Dict[str, Any]
+    ):
         self._engine = engine  # kept: its workers make the products
         self._handle = handle
         self.shape: Tuple[int, int] = (rows, rows)

@@ -72,7 +72,9 @@ class Ledger:
         _library.check(_library.get().pm_ledger_open(name, seen, handle.new))
         return cls(handle)
 
-    def describe(self, unit: Optional[str] = None, unit_kind: Optional[str] = None) -> Dict[str, Any]:
+    def describe(
+        self, unit: Optional[str] = None, unit_kind: Optional[str] = None
+    ) -> Dict[str, Any]:
         """Returns the total, the head and, with unit, what it has spent and has left."""
         return _call.describe(
             _library.get().pm_ledger_describe,

@@ -61,13 +61,17 @@ class Model:
     def to_bytes(self) -> bytes:
         """Returns the bytes of the file."""
         unread = self._unread
-        return unread if unread is not None else _call.read(_library.get().pm_model_write, self._handle.value)
+        if unread is not None:
+            return unread
+        return _call.read(_library.get().pm_model_write, self._handle.value)
 
     def save(self, path: Any) -> None:
         """Writes the model to a file, which another program may open at once."""
         _call.Call().run("pm_model_save", self._handle.value, _settings.path(path))
 
-    def transform(self, X: Any, engine: Optional["Engine"] = None, out: Optional[np.ndarray] = None) -> np.ndarray:
+    def transform(
+        self, X: Any, engine: Optional["Engine"] = None, out: Optional[np.ndarray] = None
+    ) -> np.ndarray:
         """Places rows by the map.
 
         Parameters

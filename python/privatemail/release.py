@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
-import tempfile
+import threading
 from typing import Any, Dict, Tuple
 
 import numpy as np
@@ -41,16 +42,17 @@ class Release:
 
     def save(self, path: Any) -> None:
         """Writes the release to a file: all of it, or nothing."""
-        name = os.fspath(path)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(name)), prefix=".release-")
+        name = os.path.abspath(os.fsdecode(path))
+        temporary = f"{name}.{os.getpid()}.{threading.get_ident()}.part"
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with open(temporary, "xb") as file:
                 file.write(self.to_bytes())
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, name)
         except BaseException:
-            os.unlink(temporary)
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
             raise
 
     @property
@@ -65,7 +67,9 @@ class Release:
     def points(self) -> np.ndarray:
         """Returns the noisy points, float64."""
         points = np.empty(self.shape, np.float64)
-        _library.check(_library.get().pm_release_points(self._handle.value, _arrays.pointer(points)))
+        _library.check(
+            _library.get().pm_release_points(self._handle.value, _arrays.pointer(points))
+        )
         return points
 
     def describe(self) -> Dict[str, Any]:

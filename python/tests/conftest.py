@@ -24,11 +24,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
     # Children import the same package.
     package = pathlib.Path(_library.__file__).resolve().parent
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(package.parent), os.environ.get("PYTHONPATH")]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(package.parent), os.environ.get("PYTHONPATH")])
+    )
     if _library.VARIABLE not in os.environ and not (package / _library.NAME).exists():
         folder = tempfile.TemporaryDirectory(prefix="privatemail-")
         config.add_cleanup(folder.cleanup)
-        subprocess.run(["go", "run", "./capi/build", "-out", folder.name, "-only", "shared"], cwd=ROOT, check=True)
+        subprocess.run(
+            ["go", "run", "./capi/build", "-out", folder.name, "-only", "shared"],
+            cwd=ROOT,
+            check=True,
+        )
         os.environ[_library.VARIABLE] = os.path.join(folder.name, "lib", _library.NAME)
 
 

@@ -45,7 +45,11 @@ def command(tmp_path_factory, digits):
     np.save(folder / "labels.npy", digits[1].astype(np.int32))
 
     def run(*arguments: str) -> np.ndarray:
-        subprocess.run([str(program), "embed", str(folder), "-out", "z.npy", "-quiet", *arguments], cwd=folder, check=True)
+        subprocess.run(
+            [str(program), "embed", str(folder), "-out", "z.npy", "-quiet", *arguments],
+            cwd=folder,
+            check=True,
+        )
         return np.load(folder / "z.npy")
 
     return run
@@ -67,7 +71,10 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 def test_the_bits_of_the_command(command, digits):
     X, y = digits
     cases = {
-        "paper": (command("-form", "paper", "-degree", "20", "-seed", "9"), lambda e: e.embed(X, mean_neighbours=20, seed=9)),
+        "paper": (
+            command("-form", "paper", "-degree", "20", "-seed", "9"),
+            lambda e: e.embed(X, mean_neighbours=20, seed=9),
+        ),
         "attract": (
             command("-degree", "20", "-beta", "3"),
             lambda e: e.embed(X, y, form="attract", coefficient=3, mean_neighbours=20),
@@ -102,7 +109,14 @@ def test_every_layout_gives_the_same_bits(engine):
     wide = np.zeros((120, 9), np.float32)
     wide[:, 2:5] = X
     wanted = engine.embed(X, sigma=1.0, sigma_q=1.0).points
-    for given in (wide[:, 2:5], X.astype(np.float64), np.asfortranarray(X), X.tolist(), X.astype(">f4"), X[::-1][::-1]):
+    for given in (
+        wide[:, 2:5],
+        X.astype(np.float64),
+        np.asfortranarray(X),
+        X.tolist(),
+        X.astype(">f4"),
+        X[::-1][::-1],
+    ):
         assert same(engine.embed(given, sigma=1.0, sigma_q=1.0).points, wanted)
     frozen = X.copy()
     frozen.flags.writeable = False
@@ -146,7 +160,8 @@ def test_converge(engine):
 def test_plan(engine):
     X = rows(500)
     plan = engine.plan(X, mean_neighbours=10)
-    assert plan["candidates"][0]["operator"] == engine.embed(X, mean_neighbours=10).report["graph"]["operator"]
+    graph = engine.embed(X, mean_neighbours=10).report["graph"]
+    assert plan["candidates"][0]["operator"] == graph["operator"]
     assert engine.plan(X, map=True, n_neighbors=10)["nearest"] == 10
 
 
@@ -186,7 +201,8 @@ def test_graph(engine):
     }
     for weights, matrix in wanted.items():
         graph, report = engine.graph(X, weights=weights, radius=0.8, sigma=0.5)
-        assert graph.format == "csr" and graph.dtype == np.float32 and graph.indices.dtype == np.int32
+        assert graph.format == "csr"
+        assert graph.dtype == np.float32 and graph.indices.dtype == np.int32
         assert graph.has_canonical_format and graph.nnz == near.sum() == report["graph"]["nnz"]
         assert np.allclose(graph.toarray(), matrix, rtol=1e-5, atol=1e-7), weights
     with pytest.raises(SettingError, match="weights"):

@@ -78,7 +78,8 @@ def test_functions():
     for result, name, arguments in found:
         ours, types = _header.FUNCTIONS[name]
         assert ours in kinds(result.strip(), handles()), name
-        wanted = [] if arguments.strip() == "void" else [declared(a)[0] for a in arguments.split(",")]
+        listed = "" if arguments.strip() == "void" else arguments
+        wanted = [declared(argument)[0] for argument in listed.split(",") if argument]
         assert len(wanted) == len(types), name
         for (kind, argument), type_ in zip(wanted, types):
             assert type_ in kinds(kind, handles()), f"{argument} of {name} is {kind}"
@@ -86,9 +87,13 @@ def test_functions():
 
 def test_progress():
     assert re.search(
-        r"typedef void \(\*pm_progress\)\(const char \*stage, int64_t done, int64_t total, void \*user\);", header()
+        r"typedef void \(\*pm_progress\)"
+        r"\(const char \*stage, int64_t done, int64_t total, void \*user\);",
+        header(),
     )
-    assert _header.Progress._argtypes_ == (ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+    assert _header.Progress._argtypes_ == (
+        ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
+    )
     assert _header.Progress._restype_ is None
 
 
@@ -105,7 +110,9 @@ def test_version_of_the_interface():
     assert f"#define PM_ABI_MINOR {_header.ABI_MINOR}\n" in text
 
 
-@pytest.mark.parametrize("kind", list(exceptions.BY_STATUS.values()), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", list(exceptions.BY_STATUS.values()), ids=lambda kind: kind.__name__
+)
 def test_exceptions_pickle(kind):
     import pickle
 

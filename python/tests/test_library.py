@@ -37,7 +37,9 @@ def test_missing(unbundled):
         _library._path()
 
 
-@pytest.mark.parametrize("system, machine", [("linux", "aarch64"), ("darwin", "arm64"), ("win32", "AMD64")])
+@pytest.mark.parametrize(
+    "system, machine", [("linux", "aarch64"), ("darwin", "arm64"), ("win32", "AMD64")]
+)
 def test_other_machines(unbundled, monkeypatch, system, machine):
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(_library.platform, "machine", lambda: machine)
@@ -91,7 +93,9 @@ def test_versions_of_the_interface(monkeypatch):
         assert _library._bind(fake, "x.so") is fake
         assert fake.pm_embed.argtypes == _header.FUNCTIONS["pm_embed"][1]
     for abi in [0, (major + 1) * 1000, (major - 1) * 1000 + 999]:
-        with pytest.raises(LibraryError, match=r"x.so has the interface \d+\.\d+, and this package needs"):
+        with pytest.raises(
+            LibraryError, match=r"x.so has the interface \d+\.\d+, and this package needs"
+        ):
             _library._bind(Fake(abi), "x.so")
     monkeypatch.setattr(_header, "ABI_MINOR", minor + 1)
     with pytest.raises(LibraryError, match="needs"):

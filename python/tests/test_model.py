@@ -10,7 +10,15 @@ import pytest
 from sklearn.datasets import load_digits
 
 from privatemail.engine import Engine
-from privatemail.exceptions import Error, FileError, HandleError, LabelsError, SettingError, ShapeError, SystemCallError
+from privatemail.exceptions import (
+    Error,
+    FileError,
+    HandleError,
+    LabelsError,
+    SettingError,
+    ShapeError,
+    SystemCallError,
+)
 from privatemail.model import Model
 
 
@@ -64,7 +72,13 @@ def test_bytes_and_files(model, digits, tmp_path):
     wanted = model.transform(X)
     pickled = pickle.loads(pickle.dumps(model))
     assert pickled.report == model.report
-    for other in (Model.open(path), Model.open(str(path)), Model.from_bytes(data), Model.from_bytes(bytearray(data)), pickled):
+    for other in (
+        Model.open(path),
+        Model.open(str(path)),
+        Model.from_bytes(data),
+        Model.from_bytes(bytearray(data)),
+        pickled,
+    ):
         assert (other.transform(X) == wanted).all()
         assert other.to_bytes() == data
         assert (other.rows() == model.rows()).all()
@@ -135,6 +149,12 @@ def test_refused(model, digits, tmp_path):
 def test_close(digits):
     with Engine().fit(*digits, recipe="raw", measure=False) as model:
         model.transform(digits[0])
-    for use in (lambda: model.transform(digits[0]), model.rows, model.describe, model.to_bytes, lambda: model.n_rows):
+    for use in (
+        lambda: model.transform(digits[0]),
+        model.rows,
+        model.describe,
+        model.to_bytes,
+        lambda: model.n_rows,
+    ):
         with pytest.raises(HandleError, match="closed"):
             use()

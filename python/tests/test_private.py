@@ -26,7 +26,14 @@ from privatemail.ledger import Ledger
 from privatemail.release import Release
 
 # Settings of a release that is private.
-STEP = dict(epsilon=1.0, delta=1e-6, relation="features-replace", label_mode="public", unit="album", sigma=6.0)
+STEP = dict(
+    epsilon=1.0,
+    delta=1e-6,
+    relation="features-replace",
+    label_mode="public",
+    unit="album",
+    sigma=6.0,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +49,9 @@ def rows(n=60) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def release(engine):
-    return engine.privatize(rows(), np.arange(60) % 3, uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP)
+    return engine.privatize(
+        rows(), np.arange(60) % 3, uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP
+    )
 
 
 def test_sensitivity(engine, release):
@@ -64,9 +73,13 @@ def test_release(release, tmp_path):
     path = tmp_path / "step.release"
     path.write_bytes(b"old")
     release.save(path)
-    assert path.read_bytes() == data and [entry.name for entry in tmp_path.iterdir()] == ["step.release"]
-    for other in (Release.open(path), Release.from_bytes(data), pickle.loads(pickle.dumps(release))):
-        assert (other.points() == points).all() and other.describe() == described and other.to_bytes() == data
+    assert path.read_bytes() == data
+    assert [entry.name for entry in tmp_path.iterdir()] == ["step.release"]
+    for other in (
+        Release.open(path), Release.from_bytes(data), pickle.loads(pickle.dumps(release))
+    ):
+        assert (other.points() == points).all()
+        assert other.describe() == described and other.to_bytes() == data
 
 
 def test_save_that_fails_leaves_nothing(release, tmp_path, monkeypatch):
@@ -92,7 +105,9 @@ def test_hostile_releases(release):
 
 def test_noise_is_fresh(engine, release):
     """The same rows, settings and seed: other noise, since the seed is that of the public start."""
-    again = engine.privatize(rows(), np.arange(60) % 3, uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP)
+    again = engine.privatize(
+        rows(), np.arange(60) % 3, uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP
+    )
     assert (again.points() != release.points()).any(axis=1).all()
 
 
@@ -118,7 +133,13 @@ def test_what_privacy_needs_has_no_default(engine, tmp_path, name):
                 engine.privatize(rows(), np.zeros(60, int), ledger=ledger, new_unit=True, **given)
         before = ledger.describe()
         with pytest.raises(PrivacyError, match=name):
-            engine.privatize(rows(), np.zeros(60, int), ledger=ledger, new_unit=True, **dict(given, **{name: None}))
+            engine.privatize(
+                rows(),
+                np.zeros(60, int),
+                ledger=ledger,
+                new_unit=True,
+                **dict(given, **{name: None}),
+            )
         assert ledger.describe() == before
         with pytest.raises(ArgumentError, match="uncounted"):
             engine.privatize(rows(), ledger=ledger, uncounted=True, **STEP)
@@ -182,7 +203,9 @@ def test_ledgers_do_not_pickle(tmp_path):
 
 def test_labels_are_checked(engine):
     with pytest.raises(LabelsError):
-        engine.privatize(rows(), np.full(60, 7), uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP)
+        engine.privatize(
+            rows(), np.full(60, 7), uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP
+        )
 
 
 def test_what_was_paid_for_is_not_lost(engine, monkeypatch):

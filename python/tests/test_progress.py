@@ -22,7 +22,9 @@ def test_functions_are_told():
     seen = []
     Engine(verbose=lambda *told: seen.append(told)).embed(X, mean_neighbours=10, steps=3)
     assert {stage for stage, _, _ in seen} >= {"steps"}
-    assert all(isinstance(stage, str) and 0 <= done <= max(total, done) for stage, done, total in seen)
+    assert all(
+        isinstance(stage, str) and 0 <= done <= max(total, done) for stage, done, total in seen
+    )
 
 
 def test_plain_lines(no_tqdm, capsys):
@@ -33,7 +35,9 @@ def test_plain_lines(no_tqdm, capsys):
     show("steps", 5, 0)
     show.close()
     lines = capsys.readouterr().err.splitlines()
-    assert lines == [f"privatemail: find {percent} %" for percent in range(0, 101, 10)] + ["privatemail: steps 0 %"]
+    assert lines == [f"privatemail: find {percent} %" for percent in range(0, 101, 10)] + [
+        "privatemail: steps 0 %"
+    ]
 
 
 def test_lines_of_a_call(no_tqdm, capsys):

@@ -24,6 +24,10 @@ def fields(struct) -> dict:
     return {name: getattr(struct, name) for name, _ in struct._fields_}
 
 
+def encoded(values: dict) -> dict:
+    return {k: v.encode() if isinstance(v, str) else v for k, v in values.items()}
+
+
 def test_every_field():
     given = _settings.Settings(dict(FULL, start=np.ones((3, 2), np.float32)))
     got = fields(given.struct)
@@ -32,8 +36,7 @@ def test_every_field():
     assert (start.rows, start.cols, start.stride) == (3, 2, 2)
     renamed = {"n_neighbors": "neighbours", "operator": "op", "n_components": "columns"}
     wanted = {renamed.get(name, name): value for name, value in FULL.items()}
-    wanted = {name: value.encode() if isinstance(value, str) else value for name, value in wanted.items()}
-    assert got == wanted
+    assert got == encoded(wanted)
 
 
 def test_every_private_field():
@@ -50,21 +53,31 @@ def test_every_private_field():
     assert list((ctypes.c_int64 * 2).from_address(got.pop("private_rows"))) == [3, 1]
     renamed = {"operator": "op", "n_components": "columns"}
     wanted = {renamed.get(name, name): value for name, value in full.items()}
-    wanted = {name: value.encode() if isinstance(value, str) else value for name, value in wanted.items()}
-    assert got == wanted
+    assert got == encoded(wanted)
 
 
 def test_private_flags_are_off_unless_given():
     got = fields(_settings.Private({}).struct)
     assert got["seed"] == 1
-    for name in ["epsilon", "delta", "new_unit", "uncounted", "rest_public", "normalize_rows", "private_count", "records"]:
+    for name in [
+        "epsilon",
+        "delta",
+        "new_unit",
+        "uncounted",
+        "rest_public",
+        "normalize_rows",
+        "private_count",
+        "records",
+    ]:
         assert got[name] == 0, name
     for name in ["relation", "label_mode", "unit", "private_rows"]:
         assert got[name] is None, name
 
 
 def test_none_is_the_default():
-    keywords = {name: None for name in FULL if name not in ("normalize_rows", "allow_unlabelled", "seed")}
+    keywords = {
+        name: None for name in FULL if name not in ("normalize_rows", "allow_unlabelled", "seed")
+    }
     assert fields(_settings.Settings(dict(keywords, seed=0)).struct)["seed"] == 0
     got = fields(_settings.Settings(keywords).struct)
     assert got["seed"] == 1
@@ -76,11 +89,14 @@ def test_none_is_the_default():
 @pytest.mark.parametrize(
     "name, value",
     [
-        ("sigma", 0), ("gamma", 0.0), ("n_neighbors", 0), ("steps", 0), ("n_components", 0), ("tolerance", 0),
-        ("n_neighbors", 2**64 + 3), ("n_neighbors", -(2**64)), ("n_neighbors", 3.0), ("n_neighbors", "3"),
+        ("sigma", 0), ("gamma", 0.0), ("n_neighbors", 0), ("steps", 0), ("n_components", 0),
+        ("tolerance", 0),
+        ("n_neighbors", 2**64 + 3), ("n_neighbors", -(2**64)), ("n_neighbors", 3.0),
+        ("n_neighbors", "3"),
         ("sigma", "1"), ("sigma", [1, 2]), ("sigma", 10**400), ("coefficient", b"1"),
         ("form", 3), ("form", "pap\0er"), ("form", b"paper"), ("form", "\ud800"),
-        ("seed", None), ("seed", 1.5), ("normalize_rows", None), ("normalize_rows", "yes"), ("normalize_rows", 2),
+        ("seed", None), ("seed", 1.5), ("normalize_rows", None), ("normalize_rows", "yes"),
+        ("normalize_rows", 2),
     ],
 )  # fmt: skip
 def test_refused(name, value):
@@ -93,7 +109,9 @@ def test_unknown_keyword():
         _settings.Settings({"sigmas": 1})
 
 
-@pytest.mark.parametrize("value, wanted", [(-1, 2**64 - 1), (2**64 + 5, 5), (np.int64(-2), 2**64 - 2), (np.uint8(3), 3)])
+@pytest.mark.parametrize(
+    "value, wanted", [(-1, 2**64 - 1), (2**64 + 5, 5), (np.int64(-2), 2**64 - 2), (np.uint8(3), 3)]
+)
 def test_any_integer_is_a_seed(value, wanted):
     assert _settings.Settings({"seed": value}).struct.seed == wanted
 

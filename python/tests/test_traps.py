@@ -346,7 +346,8 @@ with open("pickle", "wb") as file:
     pickle.dump(fitted, file)
 np.save("rows.npy", X[:4])
 with open("answer", "wb") as file:
-    file.write(2 * fitted.transform(X[:4]).astype(np.float32).tobytes() + Engine().embed(X[:4], sigma=1.0).points.tobytes())
+    file.write(2 * fitted.transform(X[:4]).astype(np.float32).tobytes())
+    file.write(Engine().embed(X[:4], sigma=1.0).points.tobytes())
 """
 
 
