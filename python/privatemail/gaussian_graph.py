@@ -132,7 +132,7 @@ class GaussianGraph(Estimator):
         """Fit, and return the graph of the rows, shape (n_samples, n_samples)."""
         self._prepare(X)
         if self._nearest and not self._is_tuned():
-            return self._nearest_matrix(*self._nearest_of_fitted())
+            return self._nearest_of_fitted()
         return self._fitted_graph()
 
     def transform(self, X: Any) -> sparse.csr_matrix:
@@ -150,8 +150,7 @@ class GaussianGraph(Estimator):
         if self._is_tuned():
             return self._tuned_graph(X)
         if self._nearest:
-            found = self._engine().nearest(self._fit_X, X, k=self._entries())
-            return self._nearest_matrix(*found)
+            return self._nearest_of_new(X)
         return self._joint_graph(X)
 
     def _prepare(self, X: Any) -> None:
@@ -221,23 +220,30 @@ class GaussianGraph(Estimator):
         """Return how many entries KNeighborsTransformer gives a row."""
         return self._nearest + (self.mode == "distance")
 
-    def _nearest_of_fitted(self) -> Tuple[np.ndarray, np.ndarray]:
-        """Return distances and numbers of each fitted row itself and its nearest others.
+    def _nearest_of_fitted(self) -> sparse.csr_matrix:
+        """Return the entries of each fitted row itself and its nearest others.
 
         The library searches rows among themselves by a tree where they have few columns, so
         this takes much less time than to ask for them as new rows.
         """
         n, k = self.n_samples_fit_, self._entries()
-        distances = np.zeros((n, k), dtype=np.float32)
-        ids = np.empty((n, k), dtype=np.int64)
-        ids[:, 0] = np.arange(n)
-        if k > 1:
-            distances[:, 1:], ids[:, 1:] = self._engine().nearest(self._fit_X, k=k - 1)
-        return distances, ids
+        if k == 1:
+            return sparse.identity(n, dtype=np.float32, format="csr")
+        distances, others = self._engine().nearest(self._fit_X, k=k - 1)
+        ids = np.empty((n, k), dtype=index_type(n * k))
+        ids[:, 0], ids[:, 1:] = np.arange(n), others
+        del others  # it is twice as large as ids
+        entries = np.zeros((n, k), dtype=np.float32)
+        entries[:, 1:] = distances
+        return self._nearest_matrix(entries, ids)
+
+    def _nearest_of_new(self, X: np.ndarray) -> sparse.csr_matrix:
+        return self._nearest_matrix(*self._engine().nearest(self._fit_X, X, k=self._entries()))
 
     def _nearest_matrix(self, distances: np.ndarray, ids: np.ndarray) -> sparse.csr_matrix:
-        entries = distances if self.mode == "distance" else np.ones_like(distances)
-        graph = rows_of(ids, entries, self.n_samples_fit_)
+        if self.mode == "connectivity":
+            distances.fill(1)
+        graph = rows_of(ids, distances, self.n_samples_fit_)
         if self.mode == "connectivity":
             graph.sort_indices()
         return graph
@@ -259,10 +265,15 @@ class GaussianGraph(Estimator):
         return graph
 
 
+def index_type(largest: int) -> type:
+    """Return the type of indices of a sparse matrix that reach this number."""
+    return np.int32 if largest < 2**31 else np.int64
+
+
 def rows_of(ids: np.ndarray, entries: np.ndarray, columns: int) -> sparse.csr_matrix:
     """Return the matrix whose row i has entries[i] in the columns ids[i]."""
     q, k = ids.shape
-    index = np.int32 if max(q * k, columns) < 2**31 else np.int64
+    index = index_type(max(q * k, columns))
     return sparse.csr_matrix(
         (entries.ravel(), ids.astype(index, copy=False).ravel(), np.arange(0, q * k + 1, k, dtype=index)),
         shape=(q, columns),
@@ -278,7 +289,7 @@ def with_diagonal(graph: sparse.csr_matrix, value: float) -> sparse.csr_matrix:
     4
     """
     n, nnz = graph.shape[0], graph.nnz
-    index = np.int32 if nnz + n < 2**31 else np.int64
+    index = index_type(nnz + n)
     indices = np.empty(nnz + n, dtype=index)
     data = np.empty(nnz + n, dtype=graph.data.dtype)
     for first in range(0, n, ROWS_AT_ONCE):

@@ -28,8 +28,8 @@ class GaussianOperator(LinearOperator):
         The bandwidth of exp(-gamma d^2), as scikit-learn's ``rbf_kernel`` has it.
     tolerance : float, default=1e-4
         The wanted error of a row: what its weights are off by, added up, relative to the sum of
-        its weights beside its own. Where small weights are left out, a few rows that lie apart
-        may miss it; the certificate says by how much.
+        its weights beside its own. Rows that lie apart get the weights they need to meet it, but
+        for rows so far out that float32 does not hold these; the certificate says how many.
     operator : str, default=None
         "csr", "pairs", "dense", "poly" or "grid" in place of the cheapest.
     n_jobs, memory, verbose
@@ -75,7 +75,12 @@ class GaussianOperator(LinearOperator):
     ) -> None:
         engine = default_engine(n_jobs=n_jobs, memory=memory, verbose=verbose)
         self._product = engine.operator(
-            X, sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator
+            X,
+            sigma=sigma,
+            gamma=gamma,
+            tolerance=tolerance,
+            operator=operator,
+            isolated="repair",
         )
         self.report_ = self._product.report["graph"]
         super().__init__(dtype=np.dtype(np.float64), shape=self._product.shape)

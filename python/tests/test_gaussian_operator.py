@@ -22,13 +22,14 @@ def test_products(d, sigma, tolerance):
     K = rbf_kernel(X.astype(np.float64), gamma=1 / (2 * sigma**2))
     V = np.random.RandomState(1).normal(size=(400, 5))
     operator = GaussianOperator(X, sigma=sigma, tolerance=tolerance)
-    # By the certificate, row by row; without one, weights may be missing altogether.
+    # By the certificate, row by row; without one, weights may be missing altogether: those
+    # of rows so far out that float32 does not hold them.
     eta = operator.report_["eta_max"]
     degree = K.sum(axis=1)[:, None] - 1
     bound = (1 if eta is None else eta) * degree * np.abs(V).max() + 1e-5 * (K @ np.abs(V))
     assert (np.abs(operator @ V - K @ V) <= bound).all()
     assert (np.abs(operator @ V[:, 0] - K @ V[:, 0]) <= bound[:, 0]).all()
-    assert operator.report_["isolated"] > 0 or operator.report_["eta_p99"] <= tolerance
+    assert operator.report_["isolated"] > 0 or eta <= tolerance
     assert (operator @ V).dtype == np.float64
 
 
