@@ -243,6 +243,9 @@ func (c *contest) keep(scores []*score) error {
 			s.Rounds, s.Seconds, s.PeerSeconds = len(s.ours), median(s.ours), median(s.theirs)
 			s.Ratio.Ratio = finite(median(s.ratios))
 			s.RatioLow, s.RatioHigh = finite(quantile(s.ratios, 0.25)), finite(quantile(s.ratios, 0.75))
+			if p, ok := s.opponent.(interface{ peakBytes() int64 }); ok {
+				s.PeerPeakBytes = p.peakBytes()
+			}
 		}
 		s.Command, s.Commit, s.Time, s.Machine = commandLine(c.e), c.lab.machine.Commit, now(), c.lab.machine
 		c.ratios = append(c.ratios, &s.Ratio)

@@ -138,7 +138,7 @@
 //	          scalar_limit_madd_per_s read_fraction
 //	peers     suite case n d k nnz workers level peer version rounds wanted_rounds peer_n
 //	          seconds peer_seconds ratio ratio_low ratio_high difference recall
-//	          residual peer_residual missing command commit time machine
+//	          residual peer_residual peer_peak_bytes missing command commit time machine
 //	report    out html measurements ratios
 //	version   version revision modified go platform simd choices choices_from
 //

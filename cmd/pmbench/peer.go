@@ -33,6 +33,7 @@ type peer struct {
 	compile  []string // flags; nil when it is a Python program
 	modules  string   // that a Python program imports
 	argument string   // of a program that is several peers
+	linked   bool     // it is linked with the shared library of this repository
 	// approximate says that the result may differ: its share is given.
 	approximate bool
 	pairing     func(workers int) bool
@@ -56,6 +57,8 @@ func peerTable() []peer {
 		{name: "cKDTree", suite: "nearest", source: "nearest.py", argument: "ckdtree", modules: "scipy.spatial, threadpoolctl", pairing: any, packages: "python3-scipy python3-threadpoolctl"},
 		{name: "FAISS", suite: "nearest features", source: "nearest.py", argument: "faiss", modules: "faiss, threadpoolctl", pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 		{name: "scikit-learn brute", suite: "nearest features", source: "nearest.py", argument: "sklearn", modules: "sklearn.neighbors, threadpoolctl", pairing: any, packages: "python3-sklearn"},
+		{name: throughC, suite: "linked", source: "through_c.cpp", argument: "embed", linked: true, pairing: any, packages: linkedPackages},
+		{name: throughC, suite: "linked apply", source: "through_c.cpp", argument: "apply", linked: true, pairing: any, packages: linkedPackages},
 		{name: "FAISS IVFFlat", suite: "search", source: "search.py", argument: "faiss_ivf", modules: "faiss, threadpoolctl", approximate: true, pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 	}
 }
@@ -77,7 +80,7 @@ type opponent interface {
 // start it with. An error says what is missing.
 func (p *peer) build(ctx context.Context, folder string) ([]string, error) {
 	source := filepath.Join(folder, "peers", p.source)
-	if p.compile == nil {
+	if p.compile == nil && !p.linked {
 		python, err := findPython(ctx, p.modules)
 		if err != nil {
 			return nil, err
@@ -93,9 +96,19 @@ func (p *peer) build(ctx context.Context, folder string) ([]string, error) {
 		compiler = "g++"
 	}
 	program := filepath.Join(folder, p.name+exeSuffix())
-	args := append([]string{"-O3", "-march=native", "-std=c++17", "-o", program, source}, p.compile...)
+	flags := p.compile
+	if p.linked {
+		var err error
+		if flags, err = buildLibrary(ctx, folder); err != nil {
+			return nil, err
+		}
+	}
+	args := append([]string{"-O3", "-march=native", "-std=c++17", "-o", program, source}, flags...)
 	if _, err := command(ctx, folder, compiler, args...); err != nil {
 		return nil, err
+	}
+	if p.argument != "" {
+		return []string{program, p.argument}, nil
 	}
 	return []string{program}, nil
 }
@@ -123,6 +136,7 @@ type child struct {
 	out     *bufio.Reader
 	said    bytes.Buffer // messages
 	v       string
+	peak    int64 // the largest memory it has told of
 }
 
 // startChild starts a peer on the data file and waits until it has read it.
@@ -179,15 +193,22 @@ func (c *child) round(k, workers int, budget float64, check string) ([]float64, 
 	if _, err := fmt.Fprintln(c.in, question); err != nil {
 		return nil, err
 	}
-	var a struct{ Seconds []float64 }
+	var a struct {
+		Seconds []float64
+		Peak    int64 `json:"peak_bytes"`
+	}
 	if err := c.answer(&a); err != nil {
 		return nil, err
 	}
 	if len(a.Seconds) == 0 {
 		return nil, errors.New("measured nothing")
 	}
+	c.peak = max(c.peak, a.Peak)
 	return a.Seconds, nil
 }
+
+// peakBytes is the largest memory of the process, 0 where the peer does not tell.
+func (c *child) peakBytes() int64 { return c.peak }
 
 // close ends the process: without questions there is nothing left to do.
 func (c *child) close() error { return errors.Join(c.in.Close(), c.process.Wait()) }

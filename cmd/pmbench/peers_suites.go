@@ -70,6 +70,15 @@ force, which compute in float32. The difference is the largest of two
 squared distances, relative to ours. Times have the index in them.`,
 			note: "Not among the default suites: it takes half a minute a round.",
 		},
+		{
+			name: "linked", rows: mostLinkedRows, play: (*contest).linked,
+			about: `This library through its C interface, in a process of its own, beside the
+Engine in this one: embeddings of up to 200,000 points in 2 dimensions and
+20,000 in 64, and rows of 512 columns placed by a model. Results have the same
+bits. The ratio is what the interface costs, and the peak of the last case
+tells that rows are not copied: -n 524288 makes them 1 GiB.`,
+			note: "Not among the default suites: it builds the library, within the repository.",
+		},
 	}
 }
 

@@ -45,11 +45,13 @@ type Ratio struct {
 	// of its own graph.
 	Residual     *float64 `json:"residual,omitempty"`
 	PeerResidual *float64 `json:"peer_residual,omitempty"`
-	Missing      string   `json:"missing,omitempty"`
-	Command      string   `json:"command,omitempty"`
-	Commit       string   `json:"commit"`
-	Time         string   `json:"time"`
-	Machine      *Machine `json:"machine,omitempty"`
+	// PeerPeakBytes is the largest memory of a peer's process, rows included, where it tells.
+	PeerPeakBytes int64    `json:"peer_peak_bytes,omitempty"`
+	Missing       string   `json:"missing,omitempty"`
+	Command       string   `json:"command,omitempty"`
+	Commit        string   `json:"commit"`
+	Time          string   `json:"time"`
+	Machine       *Machine `json:"machine,omitempty"`
 
 	file int // of a report: the number of the recording it was read from
 }
@@ -100,6 +102,9 @@ func (r *Ratio) result() string {
 	}
 	if r.PeerResidual != nil {
 		out += fmt.Sprintf(", residuals %s and %s", optional(r.Residual, "%.1e"), optional(r.PeerResidual, "%.1e"))
+	}
+	if r.PeerPeakBytes > 0 {
+		out += fmt.Sprintf(", peak %.0f MiB with rows of %.1f MiB", float64(r.PeerPeakBytes)/(1<<20), float64(r.N)*float64(r.D)*4/(1<<20))
 	}
 	if r.WantedRounds > 0 {
 		out += fmt.Sprintf(", ended after %d of %d rounds", r.Rounds, r.WantedRounds)

@@ -77,11 +77,12 @@ inline void hello(const std::string &version) {
   std::cout << "{\"version\":\"" << version << "\"}" << std::endl;
 }
 
-inline void answer(const std::vector<double> &seconds) {
+// The seconds of each operation, and the largest memory so far where it matters.
+inline void answer(const std::vector<double> &seconds, long long peak = 0) {
   std::cout << "{\"seconds\":[";
   for (size_t i = 0; i < seconds.size(); i++)
     std::cout << (i ? "," : "") << seconds[i];
-  std::cout << "]}" << std::endl;
+  std::cout << "],\"peak_bytes\":" << peak << "}" << std::endl;
 }
 
 // A question: columns, threads, seconds to spend, and perhaps a file for the

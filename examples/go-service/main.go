@@ -1,0 +1,88 @@
+// Go-service is a small web service that links the engine: it finds the rows of a gallery
+// that are nearest to rows which others send.
+//
+//	go run ./examples/go-service
+//	curl -s -d '{"rows": [[1,1,0,0,0,0,0,0]], "k": 3}' http://127.0.0.1:8080/nearest
+//
+// It fits a model when it starts, or opens the one of the run before, and then answers from
+// memory. Every request may be cancelled by whoever sent it, all of them together stay within
+// a budget of memory, and SIGTERM lets those that are running come to their end. Copy the folder
+// and change what you need: it uses public packages only.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail"
+)
+
+// options is what the flags say.
+type options struct {
+	listen, model, features, labels string
+	budget                          int64
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.listen, "listen", "127.0.0.1:8080", "the `ADDRESS` to listen on")
+	flag.StringVar(&o.model, "model", "", "keep the model in `FILE`, and open it there if it exists")
+	flag.StringVar(&o.features, "features", "", "the gallery, a `FILE` such as features.npy; without it a small one is made up")
+	flag.StringVar(&o.labels, "labels", "", "the classes of its rows, a `FILE` such as labels.npy")
+	flag.Int64Var(&o.budget, "budget", 1<<30, "the `BYTES` that requests may take together")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	listener, err := net.Listen("tcp", o.listen)
+	if err == nil {
+		err = run(ctx, o, listener)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Fatal(err)
+	}
+}
+
+// patience is how long requests may go on when the service has been told to end.
+const patience = 10 * time.Second
+
+// run serves until ctx ends, and then waits for the requests that are running. It closes the
+// listener.
+func run(ctx context.Context, o options, listener net.Listener) error {
+	defer listener.Close() // a second time where the server has done so
+	engine, err := privatemail.New(privatemail.WithBudget(o.budget))
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	gallery, err := openGallery(ctx, engine, o)
+	if err != nil {
+		return fmt.Errorf("the gallery: %w", err)
+	}
+	defer gallery.close()
+	mux := http.NewServeMux()
+	mux.Handle("POST /nearest", &service{engine: engine, gallery: gallery})
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+	}
+	ended := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		last, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		ended <- errors.Join(server.Shutdown(last), server.Close()) // Close ends those that take longer
+	})
+	log.Printf("%d rows, listening on http://%s", gallery.rows().Rows, listener.Addr())
+	err = server.Serve(listener)
+	if stop() || !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-ended
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Does what docs/linking.md says, as it stands there, and builds and runs the examples in C and C++:
+#
+#   examples/run.sh FOLDER
+#
+# FOLDER is what the page calls /opt/privatemail, and the folder work in it is the reader's. It has
+# the environment venv with the wheel in the end. PYTHON is an interpreter with numpy, scipy and
+# scikit-learn.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1/work"
+prefix=$(cd "$1" && pwd)
+work=$prefix/work
+module=github.com/seed-64e14a55/privatemail
+
+# block prints what the page has in a language.
+block() { awk -v fence='```'"$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$root/docs/linking.md"; }
+
+# commands prints those of the page, each block in its folder: that of the repository where it
+# begins with a comment that says so, one of its own for Go, and else that of the reader.
+commands() {
+  awk -v root="$root" -v work="$work" '
+    $0 == "```sh" { first = 1; next }
+    /^```/ { on = 0 }
+    first { print "cd " (/^# in the repository$/ ? root : /^go mod init/ ? work "/go" : work); first = 0; on = 1 }
+    on { print }' "$root/docs/linking.md" |
+    # The module is the one that is here, published or not.
+    sed -e "s|/opt/privatemail|$prefix|g" -e "s|^go get $module\$|export GOFLAGS=-mod=mod; go mod edit -replace $module=$root -require $module@v0.0.0|"
+}
+
+# The page: five programs, six ways to build them, the same numbers.
+page() {
+  mkdir -p "$work/go" "$work/bin"
+  block go >"$work/go/first.go"
+  cp "$root/go.sum" "$work/go" # what the modules must be, known here
+  block c >"$work/first.c"
+  block cpp >"$work/first.cpp"
+  block cmake >"$work/CMakeLists.txt"
+  block python >"$work/first.py"
+  # A link would be taken for the folder of the interpreter.
+  printf '#!/bin/sh\nexec %s "$@"\n' "${PYTHON:-/usr/bin/python3}" >"$work/bin/python3"
+  chmod +x "$work/bin/python3"
+  commands >"$work/commands.sh"
+  PATH=$work/bin:$PATH bash -euo pipefail "$work/commands.sh" | tee "$work/said"
+  local numbers='^-?[0-9]+\.[0-9]{6} -?[0-9]+\.[0-9]{6}$'
+  [ "$(grep -cE "$numbers" "$work/said")" = 6 ] && [ "$(grep -E "$numbers" "$work/said" | sort -u | wc -l)" = 1 ] ||
+    { echo "docs/linking.md: six programs should print the same two numbers"; return 1; }
+}
+
+# said fails where a program has not printed what it should.
+said() { grep -E "$1" "$work/said" | cut -c 1-120 || { echo "no line \"$1\" in:"; cat "$work/said"; return 1; }; }
+
+in_c() {
+  cp -r "$root/examples/c" "$work"
+  make -s -C "$work/c" PKG_CONFIG_PATH="$prefix/lib/pkgconfig" CFLAGS="-O2 -Wall -Wextra -Werror"
+  local program
+  for program in embed embed-static; do
+    "$work/c/$program" >"$work/said" 2>"$work/progress"
+    said 'right class: before 0\.9[0-9]*, embedded 1\.000$'
+    grep -q '^steps: 1000 of 1000$' "$work/progress"
+  done
+  awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%f,%d\n", i % 3, (i * 7 % 100) / 400, i % 3 }' >"$work/rows.csv"
+  "$work/c/embed" -report "$work/rows.csv" 2>/dev/null >"$work/said"
+  said '^\{"graph":.*"operator":"csr"'
+  said '^300 rows of 2 columns'
+  interrupted
+}
+
+# interrupted presses Ctrl-C when a long embedding has begun.
+interrupted() {
+  "$work/c/embed" -n 3000000 >/dev/null 2>"$work/progress" &
+  local program=$! code=0
+  until grep -q ' of ' "$work/progress" 2>/dev/null; do
+    kill -0 "$program" # or it has ended
+    sleep 0.1
+  done
+  kill -INT "$program"
+  wait "$program" || code=$?
+  if [ "$code" != 130 ] || ! grep '^PM_CANCELLED: ' "$work/progress"; then
+    echo "Ctrl-C: exit code $code"
+    cat "$work/progress"
+    return 1
+  fi
+}
+
+in_cpp() {
+  cp -r "$root/examples/cpp" "$work"
+  make -s -C "$work/cpp" PKG_CONFIG_PATH="$prefix/lib/pkgconfig" CXXFLAGS="-O2 -Wall -Wextra -Werror"
+  (cd "$work/cpp" && ./search >"$work/said" && ! ls ./*.pm 2>/dev/null)
+  said '^2000 rows of 32 columns, placed in'
+  said 'rows as they are 0\.[0-7][0-9]*, placed (0\.9|1\.0)'
+}
+
+page
+in_c
+in_cpp
