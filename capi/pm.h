@@ -30,7 +30,7 @@ extern "C" {
 #define PM_ABI_MINOR 0
 
 /* The version of the library that this header came with. */
-#define PM_VERSION "0.22.0"
+#define PM_VERSION "0.1.0"
 
 typedef int32_t pm_status;
 enum {
