@@ -16,6 +16,23 @@ ROOT = PYTHON.parent
 # A child that hangs is ended after so many seconds.
 TIMEOUT = 300
 
+# How scripts of children begin: rows, and a call that takes days unless somebody ends it.
+ROWS = """
+import os, signal, sys, threading
+import numpy as np
+from privatemail.engine import Engine, default_engine
+from privatemail.exceptions import Error, ForkedError
+
+def rows(n=200, d=4):
+    return np.random.default_rng(7).standard_normal((n, d)).astype(np.float32)
+
+def small(engine):
+    return engine.embed(rows(), sigma=1.0, sigma_q=1.0).points
+
+def endless(engine):
+    return engine.embed(rows(3000, 20), sigma=1.0, operator="dense", steps=10**9)
+"""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     if importlib.util.find_spec("privatemail") is None:
