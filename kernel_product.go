@@ -25,6 +25,7 @@ type Kernel struct {
 	engine *Engine
 	graph  iterate.Graph
 	n      int
+	order  []uint32 // that of the operator; nil when it is the one of the features
 
 	mu sync.RWMutex // held for reading by products, for writing by Close
 	op kernel.Operator
@@ -73,7 +74,7 @@ func (e *Engine) kernel(ctx context.Context, m *share, features blas32.General, 
 	if err != nil {
 		return nil, err
 	}
-	return &Kernel{engine: e, graph: g.Graph, n: features.Rows, op: g.op}, nil
+	return &Kernel{engine: e, graph: g.Graph, n: features.Rows, order: g.op.Order(), op: g.op}, nil
 }
 
 // reportUntil returns a context whose progress ends with a call of end: an operator that outlives
@@ -112,21 +113,21 @@ func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
 		if err := k.check(dst, v); err != nil {
 			return struct{}{}, err
 		}
-		k.mu.RLock()
-		defer k.mu.RUnlock()
-		if k.op == nil {
-			return struct{}{}, fmt.Errorf("the kernel: %w", ErrClosed)
-		}
-		if v.Cols == 0 {
-			return struct{}{}, nil
-		}
-		order := k.op.Order()
 		least := 0.0
-		if order != nil {
+		if k.order != nil {
 			least = 8 * float64(k.n) * float64(v.Cols)
 		}
 		return within(ctx, k.engine, least, fmt.Sprintf("a product with %d columns", v.Cols), func(*share) (struct{}, error) {
-			return struct{}{}, k.apply(ctx, dst, v, order)
+			// Not before the memory is there: whoever waits for Close may hold it.
+			k.mu.RLock()
+			defer k.mu.RUnlock()
+			if k.op == nil {
+				return struct{}{}, fmt.Errorf("the kernel: %w", ErrClosed)
+			}
+			if v.Cols == 0 {
+				return struct{}{}, nil
+			}
+			return struct{}{}, k.apply(ctx, dst, v)
 		})
 	})
 	return err
@@ -149,8 +150,8 @@ func (k *Kernel) check(dst, v blas32.General) error {
 }
 
 // apply multiplies in the order of the operator, and adds the diagonal.
-func (k *Kernel) apply(ctx context.Context, dst, v blas32.General, order []uint32) error {
-	from, to := v, dst
+func (k *Kernel) apply(ctx context.Context, dst, v blas32.General) error {
+	from, to, order := v, dst, k.order
 	if order != nil {
 		both := make([]float32, 2*k.n*v.Cols)
 		from = blas32.General{Rows: k.n, Cols: v.Cols, Stride: v.Cols, Data: both[:k.n*v.Cols]}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -232,4 +233,42 @@ func TestKernelProgress(t *testing.T) {
 	if _, err := e.Embed(again, x, nil, &Settings{Bandwidth: kernel.Sigma(1)}); err != nil || !errors.Is(within, ErrReentrant) {
 		t.Errorf("close by a progress function: %v, %v", within, err)
 	}
+}
+
+// Close by a caller who holds memory does not wait for a product that waits for that memory.
+func TestKernelCloseBesideAWaitingProduct(t *testing.T) {
+	x := lattice(16, 2)
+	x.Rows = 250
+	const budget = 4 << 20
+	e := engine(t, WithBudget(budget))
+	k, err := e.Kernel(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(0.4), Operator: "csr"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, dst := drawnColumns(x.Rows, 2), drawnColumns(x.Rows, 2)
+	product := make(chan error)
+	if err := e.Reserve(t.Context(), budget, func(context.Context) error {
+		waits := &noticed{Context: context.Background(), asked: make(chan struct{})}
+		go func() { product <- k.Apply(waits, dst, v) }()
+		<-waits.asked
+		return k.Close()
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := <-product; !errors.Is(err, ErrClosed) {
+		t.Errorf("the product: %v", err)
+	}
+}
+
+// noticed is a context that tells when somebody waits for its end for the first time.
+type noticed struct {
+	context.Context
+	once  sync.Once
+	asked chan struct{}
+}
+
+// Done implements context.Context.
+func (n *noticed) Done() <-chan struct{} {
+	n.once.Do(func() { close(n.asked) })
+	return n.Context.Done()
 }

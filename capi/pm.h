@@ -221,6 +221,7 @@ typedef struct {
 /* labels has one for each row, -1 for none. settings may be NULL. */
 pm_status pm_fit(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_fit_settings *settings,
                  pm_model **model, pm_call *call);
+/* Opens a file at once, whatever its size: the checksums of its rows are not compared. pm_model_read compares all. */
 pm_status pm_model_open(const char *path, pm_model **model);
 pm_status pm_model_save(pm_model *model, const char *path, pm_call *call);
 /* The bytes of the file, to and from memory. *needed gets their number. */

@@ -96,8 +96,10 @@ func typicalRadii(ctx context.Context, s *set, k int, list []uint32, req *rows.R
 	// neighbour, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
-	if err := req.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
-		var d2 []float64
+	scratch := make([][]float64, req.Workers.Count())
+	if err := req.Workers.Do(ctx, len(queries), par.Func(func(worker, q int) {
+		d2 := slices.Grow(scratch[worker][:0], len(sample))
+		scratch[worker] = d2
 		for _, j := range sample {
 			if i := queries[q]; j != i {
 				d2 = append(d2, rows.Dist2(s.row(i), s.row(j)))
