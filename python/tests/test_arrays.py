@@ -131,6 +131,20 @@ def test_converts_once(case, caplog):
     assert record.levelno == logging.INFO and "converted to float32" in record.message
 
 
+class Frame:
+    """What data frames are to numpy: something that makes an array of itself."""
+
+    shape = (10, 6)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asfortranarray(base().astype(np.float64))
+
+
+def test_data_frames():
+    rows = _arrays.as_rows(Frame(), "X")
+    assert rows.copied == base().nbytes and (read(rows) == base()).all()
+
+
 def test_conversion_by_blocks(monkeypatch):
     monkeypatch.setattr(_arrays, "_BLOCK", 7)
     values = np.random.default_rng(1).standard_normal((23, 3))
@@ -174,7 +188,7 @@ def test_conversion_beyond_the_memory_is_refused_before_it_is_made():
         (None, ShapeError),
     ],
 )
-@pytest.mark.filterwarnings("ignore::numpy.VisibleDeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Creating an ndarray from ragged")
 def test_refused(given, error):
     with pytest.raises(error, match="X") as caught:
         _arrays.as_rows(given, "X")

@@ -9,7 +9,6 @@ import pytest
 
 from privatemail.engine import Engine
 from privatemail.exceptions import (
-    ArgumentError,
     BudgetError,
     BusyError,
     Error,
@@ -141,7 +140,7 @@ def test_what_privacy_needs_has_no_default(engine, tmp_path, name):
                 **dict(given, **{name: None}),
             )
         assert ledger.describe() == before
-        with pytest.raises(ArgumentError, match="uncounted"):
+        with pytest.raises(PrivacyError, match="uncounted"):
             engine.privatize(rows(), ledger=ledger, uncounted=True, **STEP)
 
 

@@ -232,9 +232,15 @@ if pid == 0:
             assert "spawn" in str(error) and error.status == 20
         else:
             os._exit(1)
-    # The library itself says so, too.
+    # This package says so before the library is called, and the library itself says so, too.
     from privatemail import _library
     import ctypes
+    try:
+        _library.get()
+    except ForkedError:
+        pass
+    else:
+        os._exit(3)
     handle = ctypes.c_void_p()
     if _library._library.pm_engine_new(None, ctypes.byref(handle)) != 20:
         os._exit(2)
