@@ -60,11 +60,11 @@ def test_checks_of_scikit_learn(estimator):
 @pytest.mark.filterwarnings("ignore:the graph has")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_bits_for_any_number_of_threads(estimator):
-    X, y = digits()
+    X, y = digits(150)
     results = []
     for n_jobs in (1, 2, 3):
-        fitted = clone(estimator).set_params(n_jobs=n_jobs).fit(X[:200], y[:200])
-        results.append((dense(fitted.transform(X[200:])), dense(fitted.transform(X[:200]))))
+        fitted = clone(estimator).set_params(n_jobs=n_jobs).fit(X[:100], y[:100])
+        results.append((dense(fitted.transform(X[100:])), dense(fitted.transform(X[:100]))))
     for new, old in results[1:]:
         np.testing.assert_array_equal(new, results[0][0])
         np.testing.assert_array_equal(old, results[0][1])
@@ -72,8 +72,8 @@ def test_bits_for_any_number_of_threads(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_pickle_places_rows_where_the_original_does(estimator):
-    X, y = digits()
-    fitted = clone(estimator).fit(X[:200], y[:200])
+    X, y = digits(150)
+    fitted = clone(estimator).fit(X[:100], y[:100])
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(dense(again.transform(X)), dense(fitted.transform(X)))
     assert again.get_params() == fitted.get_params()
