@@ -19,8 +19,8 @@ import (
 // neighbours of the features themselves, of which none is its own.
 //
 // The bits are the same for any number of workers and at every level. The budget counts ids and
-// distances. On an error they are left as they were. Errors: ErrClosed, kernel.ErrShape for sizes
-// that do not fit and for more neighbours than there are, kernel.ErrEmpty, ErrNonFinite and
+// distances. On an error some of them may have been written. Errors: ErrClosed, kernel.ErrShape for
+// sizes that do not fit and for more neighbours than there are, kernel.ErrEmpty, ErrNonFinite and
 // ErrMemory, and that of ctx.
 func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, k int, ids []int64, distances []float32) error {
 	_, err := call(ctx, e, "nearest", func() (struct{}, error) {
@@ -32,9 +32,13 @@ func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, 
 		if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
 			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), k, s.asked())
 		}
-		return struct{}{}, e.nearest(ctx, s, 8*float64(len(ids))+4*float64(len(distances)), func(id func(at int) int, squared []float64) error {
+		held := 8*float64(len(ids)) + 4*float64(len(distances))
+		if s.within() {
+			return struct{}{}, e.nearestWithin(ctx, s, held, ids, distances)
+		}
+		return struct{}{}, e.nearestAmong(ctx, s, held, func(index []int, squared []float64) error {
 			for at := range ids {
-				ids[at] = int64(id(at))
+				ids[at] = int64(index[at])
 			}
 			for at := range distances {
 				distances[at] = float32(math.Sqrt(squared[at]))
@@ -106,42 +110,52 @@ func (s *nearestSearch) what() string {
 	return fmt.Sprintf("%d nearest neighbours of %d rows", s.k, s.asked())
 }
 
-// nearest searches with a share of the budget, and hands on what it has found: the row at a place
-// of the answers, and the squared distances. held is what the caller takes beside that.
-func (e *Engine) nearest(ctx context.Context, s *nearestSearch, held float64, use func(id func(at int) int, squared []float64) error) error {
-	least := held
-	if !s.within() {
-		least += s.bytes()
-	}
-	give, err := e.takeTurn(ctx, least, s.what())
-	if err != nil {
-		return err
-	}
-	defer give()
-	_, err = within(ctx, e, least, s.what(), func(m *share) (struct{}, error) {
-		if s.within() {
-			return struct{}{}, e.nearestWithin(ctx, m, s, int64(held), use)
-		}
+// nearestAmong looks queries up with a share of the budget, and hands on what it has found: rows
+// of the features, and squared distances. held is what the caller takes beside that.
+func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch, held float64, use func(index []int, squared []float64) error) error {
+	return e.nearest(ctx, s, held+s.bytes(), func(*share) error {
 		settings := nearest.Settings{Workers: e.workers, Kernels: e.kernels}
 		if report := e.report(ctx); report != nil {
 			settings.Progress = func(done, total int) { report("find nearest neighbours", done, total) }
 		}
 		index, squared, err := nearest.Rows(ctx, s.queries, s.features, s.k, settings)
 		if err != nil {
-			return struct{}{}, err
+			return err
 		}
-		return struct{}{}, use(func(at int) int { return index[at] }, squared)
+		return use(index, squared)
 	})
-	return err
 }
 
-// nearestWithin is the search of the features among themselves.
-func (e *Engine) nearestWithin(ctx context.Context, m *share, s *nearestSearch, held int64, use func(id func(at int) int, squared []float64) error) error {
-	found, err := kernel.Nearest(ctx, s.features, s.k, beside(&kernel.Options{
-		BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
-	}, held))
+// nearestWithin is the search of the features among themselves. It writes what it finds to the
+// slices of the caller, which take held bytes, as soon as it has found it: in many dimensions
+// nothing else holds it.
+func (e *Engine) nearestWithin(ctx context.Context, s *nearestSearch, held float64, ids []int64, distances []float32) error {
+	return e.nearest(ctx, s, held, func(m *share) error {
+		return kernel.EachNearest(ctx, s.features, s.k, beside(&kernel.Options{
+			BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
+		}, int64(held)), func(row int, near []uint32, squared []float64) {
+			at := row * s.k
+			if ids != nil {
+				for e, j := range near {
+					ids[at+e] = int64(j)
+				}
+			}
+			if distances != nil {
+				for e, v := range squared {
+					distances[at+e] = float32(math.Sqrt(v))
+				}
+			}
+		})
+	})
+}
+
+// nearest runs a search that takes at least so many bytes, with a share of the budget.
+func (e *Engine) nearest(ctx context.Context, s *nearestSearch, least float64, search func(m *share) error) error {
+	give, err := e.takeTurn(ctx, least, s.what())
 	if err != nil {
 		return err
 	}
-	return use(func(at int) int { return int(found.Rows[at]) }, found.Dist2)
+	defer give()
+	_, err = within(ctx, e, least, s.what(), func(m *share) (struct{}, error) { return struct{}{}, search(m) })
+	return err
 }

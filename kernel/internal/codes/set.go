@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -53,13 +52,10 @@ func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) er
 	}
 	if order != nil {
 		s.at = order
-		if s.codes, err = s.codes.permuted(ctx, order, req.Workers); err != nil {
-			return err
-		}
-		mem.Reclaim(int64(s.n) * codeBytes(s.codes.depth)) // of the codes in their first order
+		s.codes.permute(order)
 	}
 	balls := ends != nil
-	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, req.Workers); err != nil {
+	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, nil, req.Workers); err != nil {
 		return err
 	}
 	s.share = 1
@@ -68,7 +64,7 @@ func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) er
 	}
 	if balls && s.share > ballShare {
 		s.share = 1
-		if s.tiles, err = newTiles(ctx, s.codes, nil, false, req.Workers); err != nil {
+		if s.tiles, err = newTiles(ctx, s.codes, nil, false, s.tiles.panels, req.Workers); err != nil {
 			return err
 		}
 	}

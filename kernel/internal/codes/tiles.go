@@ -29,8 +29,9 @@ type tiles struct {
 const leastTile = 40
 
 // newTiles makes tiles of points in groups that end at the given places. Without balls it
-// does not matter which points are in a tile, and all tiles are full.
-func newTiles(ctx context.Context, c *codes, ends []int, balls bool, workers *par.Workers) (*tiles, error) {
+// does not matter which points are in a tile, and all tiles are full. Panels that nobody needs
+// any more are used again where they are large enough.
+func newTiles(ctx context.Context, c *codes, ends []int, balls bool, panels []uint8, workers *par.Workers) (*tiles, error) {
 	n := len(c.norm2)
 	t := &tiles{c: c, start: []int{0}}
 	begin, next := 0, 0
@@ -47,7 +48,8 @@ func newTiles(ctx context.Context, c *codes, ends []int, balls bool, workers *pa
 		t.start = append(t.start, end)
 		begin = end
 	}
-	t.panels = make([]uint8, t.count()*panelColumns*c.depth)
+	size := t.count() * panelColumns * c.depth
+	t.panels = slices.Grow(panels[:0], size)[:size]
 	if balls {
 		t.balls = newCodes(t.count(), c.depth, c.unit)
 	}
