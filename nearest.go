@@ -23,30 +23,58 @@ import (
 // sizes that do not fit and for more neighbours than there are, kernel.ErrEmpty, ErrNonFinite and
 // ErrMemory, and that of ctx.
 func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, k int, ids []int64, distances []float32) error {
+	return findNearest(ctx, e, &nearestSearch{features: features, queries: queries, k: k}, 8, ids, distances)
+}
+
+// Nearest32 is Nearest with row numbers of 4 bytes, as sparse matrices have them. More features
+// than such numbers can count are kernel.ErrShape.
+func (e *Engine) Nearest32(ctx context.Context, features, queries blas32.General, k int, ids []int32, distances []float32) error {
+	if features.Rows > math.MaxInt32 {
+		return fmt.Errorf("%w: %d rows have no numbers of 4 bytes", kernel.ErrShape, features.Rows)
+	}
+	return findNearest(ctx, e, &nearestSearch{features: features, queries: queries, k: k}, 4, ids, distances)
+}
+
+// rowNumber is the type of row numbers that a caller may have.
+type rowNumber interface{ int32 | int64 }
+
+// findNearest is Nearest for row numbers of either type, which take so many bytes each.
+func findNearest[T rowNumber](ctx context.Context, e *Engine, s *nearestSearch, size float64, ids []T, distances []float32) error {
 	_, err := call(ctx, e, "nearest", func() (struct{}, error) {
-		s := &nearestSearch{features: features, queries: queries, k: k}
 		if err := s.check(); err != nil {
 			return struct{}{}, err
 		}
-		answers := s.asked() * k // no overflow: check has seen to that
+		answers := s.asked() * s.k // no overflow: check has seen to that
 		if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
-			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), k, s.asked())
+			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), s.k, s.asked())
 		}
-		held := 8*float64(len(ids)) + 4*float64(len(distances))
+		held := size*float64(len(ids)) + 4*float64(len(distances))
 		if s.within() {
-			return struct{}{}, e.nearestWithin(ctx, s, held, ids, distances)
+			return struct{}{}, e.nearestWithin(ctx, s, held, func(row int, near []uint32, squared []float64) {
+				writeNearest(ids, distances, row*s.k, near, squared)
+			})
 		}
 		return struct{}{}, e.nearestAmong(ctx, s, held, func(index []int, squared []float64) error {
-			for at := range ids {
-				ids[at] = int64(index[at])
-			}
-			for at := range distances {
-				distances[at] = float32(math.Sqrt(squared[at]))
-			}
+			writeNearest(ids, distances, 0, index, squared)
 			return nil
 		})
 	})
 	return err
+}
+
+// writeNearest writes neighbours to the places from at on of ids and distances, of which either
+// may be nil.
+func writeNearest[T rowNumber, R uint32 | int](ids []T, distances []float32, at int, near []R, squared []float64) {
+	if ids != nil {
+		for e, j := range near {
+			ids[at+e] = T(j)
+		}
+	}
+	if distances != nil {
+		for e, v := range squared {
+			distances[at+e] = float32(math.Sqrt(v))
+		}
+	}
 }
 
 // A nearestSearch is what is looked for where. No queries stand for the features.
@@ -126,26 +154,13 @@ func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch, held float6
 	})
 }
 
-// nearestWithin is the search of the features among themselves. It writes what it finds to the
-// slices of the caller, which take held bytes, as soon as it has found it: in many dimensions
-// nothing else holds it.
-func (e *Engine) nearestWithin(ctx context.Context, s *nearestSearch, held float64, ids []int64, distances []float32) error {
+// nearestWithin is the search of the features among themselves. It hands on what it finds as soon
+// as it has found it: in many dimensions nothing else holds it. held is what the caller takes.
+func (e *Engine) nearestWithin(ctx context.Context, s *nearestSearch, held float64, give func(row int, near []uint32, squared []float64)) error {
 	return e.nearest(ctx, s, held, func(m *share) error {
 		return kernel.EachNearest(ctx, s.features, s.k, beside(&kernel.Options{
 			BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
-		}, int64(held)), func(row int, near []uint32, squared []float64) {
-			at := row * s.k
-			if ids != nil {
-				for e, j := range near {
-					ids[at+e] = int64(j)
-				}
-			}
-			if distances != nil {
-				for e, v := range squared {
-					distances[at+e] = float32(math.Sqrt(v))
-				}
-			}
-		})
+		}, int64(held)), give)
 	})
 }
 
