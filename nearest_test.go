@@ -88,6 +88,15 @@ func TestNearestEqualsBruteForce(t *testing.T) {
 					t.Fatalf("%s, %d workers: row %d is at %v, want %v", c.name, workers, q, got, want)
 				}
 			}
+			short, again := make([]int32, len(ids)), make([]float32, len(distances))
+			if err := e.Nearest32(t.Context(), c.x, c.queries, c.k, short, again); err != nil || !slices.Equal(again, distances) {
+				t.Errorf("%s, numbers of 4 bytes: other distances, %v", c.name, err)
+			}
+			for at, id := range short {
+				if int64(id) != ids[at] {
+					t.Fatalf("%s: a number of 4 bytes is %d, want %d", c.name, id, ids[at])
+				}
+			}
 			if err := e.Nearest(t.Context(), c.x, c.queries, c.k, nil, nil); err != nil {
 				t.Errorf("%s, nobody wants them: %v", c.name, err)
 			}
