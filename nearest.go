@@ -7,9 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Nearest finds the k nearest rows of the features for every row of queries, exactly: by
@@ -19,9 +21,10 @@ import (
 // neighbours of the features themselves, of which none is its own.
 //
 // The bits are the same for any number of workers and at every level. The budget counts ids and
-// distances. On an error some of them may have been written. Errors: ErrClosed, kernel.ErrShape for
-// sizes that do not fit and for more neighbours than there are, kernel.ErrEmpty, ErrNonFinite and
-// ErrMemory, and that of ctx.
+// distances, which share no memory with features and queries. On an error some of them may have
+// been written. Errors: ErrClosed, kernel.ErrShape for sizes that do not fit and for more
+// neighbours than there are, kernel.ErrEmpty, ErrNonFinite and ErrMemory, sparse.ErrAlias, and that
+// of ctx.
 func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, k int, ids []int64, distances []float32) error {
 	return findNearest(ctx, e, &nearestSearch{features: features, queries: queries, k: k}, 8, ids, distances)
 }
@@ -47,6 +50,11 @@ func findNearest[T rowNumber](ctx context.Context, e *Engine, s *nearestSearch, 
 		answers := s.asked() * s.k // no overflow: check has seen to that
 		if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
 			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), s.k, s.asked())
+		}
+		for _, x := range []blas32.General{s.features, s.queries} {
+			if mem.Overlap(ids, used(x)) || mem.Overlap(distances, used(x)) {
+				return struct{}{}, fmt.Errorf("%w: ids or distances share memory with the features or the queries", sparse.ErrAlias)
+			}
 		}
 		held := size*float64(len(ids)) + 4*float64(len(distances))
 		if s.within() {

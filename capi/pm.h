@@ -183,7 +183,8 @@ pm_status pm_extend(pm_engine *engine, const pm_rows *x, const pm_rows *embeddin
 /* The k nearest rows of x for every query, nearest first, among equals by row number:
  * ids and distances (Euclidean, either may be NULL) have queries->rows * k entries. index_bytes is
  * 4 or 8: the size of an entry of ids, which are int32_t or int64_t. queries NULL asks for the
- * neighbours of x itself, no row being its own. Where the call fails some entries may be written. */
+ * neighbours of x itself, no row being its own. ids and distances share no memory with rows that
+ * are read. Where the call fails some entries may be written. */
 pm_status pm_nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries, int64_t k,
                      int32_t index_bytes, void *ids, float *distances, pm_call *call);
 

@@ -44,6 +44,8 @@ static void nearest(pm_engine *engine, pm_graph *graph) {
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 8, (char *)ids + 1, to, NULL));
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 4, (char *)ids + 2, to, NULL));
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 0, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 2, 8, ids, data, NULL)); /* what is read cannot be written */
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 2, 4, data, to, NULL));
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 2, NULL, to, NULL));
     for (i = 0; i < ROWS * K; i++) ids[i] = -7;
     WANT(PM_OK, pm_nearest(engine, &x, &empty, K, 8, ids, to, NULL));
