@@ -158,11 +158,11 @@ class PrivateMethods(EngineBase):
         try:
             call.run("pm_privatize", self._engine(), rows.ref, _arrays.pointer(labels), given.ref,
                      payer, handle.new)  # fmt: skip
-        except BaseException as error:  # Ctrl-C, too
+            return Release(handle)
+        except BaseException as error:  # Ctrl-C, too, up to the return
             if handle:  # the ledger has paid for it
                 setattr(error, "release", Release(handle))
             raise
-        return Release(handle)
 
     def continue_(
         self,

@@ -209,9 +209,10 @@ class Private:
         self.struct = _header.PrivateSettings()
         _fill(self.struct, _PRIVATE, keywords)
         if rows is not None:
-            self._rows = _row_numbers(rows)
-            self.struct.private_rows = self._rows.ctypes.data
-            self.struct.private_count = len(self._rows)
+            numbers = _row_numbers(rows)
+            self.struct.private_rows = numbers.ctypes.data
+            self.struct.private_count = len(numbers)
+            self.struct.array = numbers  # kept
 
     @property
     def ref(self) -> Any:
