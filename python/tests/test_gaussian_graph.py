@@ -245,3 +245,10 @@ def test_scales_of_rows():
 def test_parameters_that_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         GaussianGraph(**parameters).fit_transform(rows())
+
+
+@pytest.mark.parametrize("name", ["radius", "sigma"])
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "2"])
+def test_fit_refuses_what_transform_could_not_use(name, value):
+    with pytest.raises(ValueError, match=name):
+        GaussianGraph(**{name: value}).fit(np.eye(3))

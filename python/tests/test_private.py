@@ -222,3 +222,31 @@ def test_what_was_paid_for_is_not_lost(engine, monkeypatch):
         with pytest.raises(kind) as caught:
             engine.privatize(rows(), uncounted=True, new_unit=True, **STEP)
         assert caught.value.release.shape == (60, 2)
+
+
+def test_what_was_paid_for_is_not_lost_between_the_call_and_the_return(engine):
+    """Ctrl-C comes after the call, at any line of privatize that is left."""
+    import inspect
+    import sys
+
+    source, first = inspect.getsourcelines(Engine.privatize)
+    last = first + next(i for i, line in enumerate(source) if "return Release(handle)" in line)
+
+    def trace(frame, event, argument):
+        if frame.f_code is Engine.privatize.__code__:
+            return local
+        return None
+
+    def local(frame, event, argument):
+        if event == "line" and frame.f_lineno == last:
+            raise KeyboardInterrupt
+        return local
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            engine.privatize(rows(), uncounted=True, new_unit=True, **STEP)
+    finally:
+        sys.settrace(before)
+    assert caught.value.release.shape == (60, 2)
