@@ -283,10 +283,9 @@ def rows_of(ids: np.ndarray, entries: np.ndarray, columns: int) -> sparse.csr_ma
     """Return the matrix whose row i has entries[i] in the columns ids[i]."""
     q, k = ids.shape
     index = index_type(max(q * k, columns))
-    return sparse.csr_matrix(
-        (entries.ravel(), ids.astype(index, copy=False).ravel(), np.arange(0, q * k + 1, k, dtype=index)),
-        shape=(q, columns),
-    )
+    indices = ids.astype(index, copy=False).ravel()
+    indptr = np.arange(0, q * k + 1, k, dtype=index)
+    return sparse.csr_matrix((entries.ravel(), indices, indptr), shape=(q, columns))
 
 
 def with_diagonal(graph: sparse.csr_matrix, value: float) -> sparse.csr_matrix:

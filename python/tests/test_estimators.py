@@ -220,17 +220,18 @@ def test_memory_is_kept(kind):
 
 
 SECRET = "Smith7351"
+EACH = [SupervisedEmbedding("raw"), KernelEmbedding(), GaussianGraph()]
 
 
-@pytest.mark.parametrize("estimator", [SupervisedEmbedding("raw"), KernelEmbedding(), GaussianGraph()])
+@pytest.mark.parametrize("estimator", EACH, ids=repr)
 @pytest.mark.parametrize(
     "X",
     [
         np.array([[SECRET, 1], [2, 3], [4, 5]], dtype=object),
         [[SECRET, "a"], ["b", "c"], ["d", "e"]],
-        np.array([7351.5, 1, 2]),
+        np.array([7351.0, 7352.0, 7353.0]),
         np.float64(7351.5),
-        np.array([[7351.5 + 1j, 2], [3, 4], [5, 6]]),
+        np.array([[7351 + 1j, 7352], [7353, 7354], [7355, 7356]]),
     ],
     ids=["objects", "texts", "one row", "one number", "complex"],
 )
@@ -244,7 +245,13 @@ def test_errors_have_no_values_of_features(estimator, X):
 
 
 @pytest.mark.parametrize(
-    "y", [np.array([7351 + 1j, 1, 2]), np.array([7351.5, 1, 2]), np.array([7351, "a", 2], object)]
+    "y",
+    [
+        np.array([7351 + 1j, 7352, 7353]),
+        np.array([7351.5, 7352.5, 7353.5]),
+        np.array([7351, "a", 2], object),
+    ],
+    ids=["complex", "continuous", "mixed"],
 )
 def test_errors_have_no_labels(y):
     with pytest.raises(ValueError) as caught:
@@ -252,7 +259,7 @@ def test_errors_have_no_labels(y):
     assert "7351" not in str(caught.value)
 
 
-@pytest.mark.parametrize("estimator", [SupervisedEmbedding("raw"), KernelEmbedding(), GaussianGraph()])
+@pytest.mark.parametrize("estimator", EACH, ids=repr)
 def test_masked_entries_are_refused(estimator):
     X, y = digits(30)
     with pytest.raises(ValueError, match="X has masked entries"):
