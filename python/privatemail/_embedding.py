@@ -165,7 +165,8 @@ class EmbeddingMethods(EngineBase):
         X, out
             As for :meth:`embed`.
         **settings
-            Those keywords of :meth:`embed` that describe the graph, n_components and seed.
+            Keywords of :meth:`embed`: those of the graph, from sigma to normalize_rows, and
+            n_components, seed and stop. Others are a TypeError.
 
         Examples
         --------
@@ -175,7 +176,7 @@ class EmbeddingMethods(EngineBase):
         >>> Engine().map(X, n_neighbors=10).points.shape
         (100, 2)
         """
-        return self._embed("pm_map", X, _NO_LABELS, out, True, settings)
+        return self._embed("pm_map", X, _NO_LABELS, out, True, settings, _settings.MAP)
 
     def plan(self, X: Any, *, map: bool = False, **settings: Any) -> Dict[str, Any]:
         """Says what :meth:`embed` would do with X, and what it would cost.
@@ -187,10 +188,11 @@ class EmbeddingMethods(EngineBase):
         map : bool
             Says it of :meth:`map` instead.
         **settings
-            Keywords of :meth:`embed`.
+            Keywords of :meth:`embed`, or of :meth:`map`.
         """
         rows = _arrays.as_rows(X, "X", self.memory)
-        given = _settings.Settings(settings, self.memory)
+        table = _settings.MAP if map else _settings.EMBEDDING
+        given = _settings.Settings(settings, self.memory, table)
         call = self._call(rows.copied + given.copied)
         call.run("pm_plan", self._engine(), rows.ref, given.ref, int(bool(map)))
         return call.report()
@@ -232,9 +234,10 @@ class EmbeddingMethods(EngineBase):
         out: Optional[np.ndarray],
         reduces: bool,
         settings: Dict[str, Any],
+        table: _settings.Table = _settings.EMBEDDING,
     ) -> Result:
         rows = _arrays.as_rows(X, "X", self.memory)
-        given = _settings.Settings(settings, self.memory)
+        given = _settings.Settings(settings, self.memory, table)
         n, d = rows.array.shape
         result = _arrays.as_out(out, n, given.columns(d, reduces))
         arguments = [self._engine(), rows.ref]

@@ -184,14 +184,19 @@ class PrivateMethods(EngineBase):
             Another alpha than that of the release.
         out : float32 array, optional
         **settings
-            Those keywords of :meth:`embed` that describe the graph, and steps, stop and normalize.
+            Keywords of :meth:`embed`: sigma, gamma, mean_neighbours, cutoff_weight, tolerance,
+            operator, isolated, steps, stop and normalize. Others are a TypeError.
 
         Returns
         -------
         Result
         """
+        if not isinstance(release, Release):
+            raise TypeError(f"release is a {type(release).__name__}, want a Release")
         rows, columns = release.shape
-        given = _settings.Settings(dict(settings, coefficient=coefficient))
+        given = _settings.Settings(
+            dict(settings, coefficient=coefficient), table=_settings.LATER
+        )
         labels = None if y is None else _arrays.as_labels(y, rows)
         result = _arrays.as_out(out, rows, columns)
         call = self._call()

@@ -250,3 +250,75 @@ def test_what_was_paid_for_is_not_lost_between_the_call_and_the_return(engine):
     finally:
         sys.settrace(before)
     assert caught.value.release.shape == (60, 2)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("form", "attract"),
+        ("start", np.ones((60, 2), np.float32)),
+        ("seed", 3),
+        ("n_components", 2),
+        ("normalize_rows", True),
+        ("table", "equal"),
+        ("sigma_q", 1.0),
+        ("allow_unlabelled", True),
+    ],
+)
+def test_keywords_that_later_steps_do_not_read_are_refused(engine, release, name, value):
+    with pytest.raises(TypeError, match=name):
+        engine.continue_(release, **{name: value})
+
+
+def test_later_steps_need_a_release(engine):
+    with pytest.raises(TypeError, match="want a Release"):
+        engine.continue_(rows())
+
+
+def test_save_replaces_regular_files_alone(release, tmp_path):
+    """A device, a pipe or a folder stays what it is, and a link stays a link."""
+    import os
+    import stat
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(SystemCallError, match="no regular file"):
+            release.save(path)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    release.save(link)
+    assert link.is_symlink() and target.read_bytes() == release.to_bytes()
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_save_that_fails_leaves_the_old_file(release, tmp_path, monkeypatch, step):
+    import os
+
+    path = tmp_path / "step.release"
+    path.write_bytes(b"old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, full)
+    with pytest.raises(OSError, match="space"):
+        release.save(path)
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["step.release"]
+
+
+def test_save_is_on_the_disk_when_it_returns(release, tmp_path, monkeypatch):
+    """The bytes before the name, and the name before the return."""
+    import os
+
+    done = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda f: (done.append(os.path.isdir(f"/proc/self/fd/{f}")), fsync(f))
+    )
+    monkeypatch.setattr(os, "replace", lambda *paths: (done.append("name"), replace(*paths)))
+    release.save(tmp_path / "step.release")
+    assert done == [False, "name", True]
