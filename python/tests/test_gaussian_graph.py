@@ -252,3 +252,12 @@ def test_parameters_that_are_refused(parameters, message):
 def test_fit_refuses_what_transform_could_not_use(name, value):
     with pytest.raises(ValueError, match=name):
         GaussianGraph(**{name: value}).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("given", [{"radius": 3.0}, {"n_neighbors": 4}, {"mean_neighbours": 8}])
+def test_entries_that_stand_nearest_first_are_not_called_sorted(given):
+    """scipy would look for columns where they are not, and add matrices wrongly."""
+    X = np.random.default_rng(3).standard_normal((80, 3))
+    graph = GaussianGraph(mode="distance", **given).fit_transform(X)
+    assert not graph.has_sorted_indices
+    np.testing.assert_array_equal((graph + graph).toarray(), 2 * graph.toarray())

@@ -322,3 +322,8 @@ def test_save_is_on_the_disk_when_it_returns(release, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", lambda *paths: (done.append("name"), replace(*paths)))
     release.save(tmp_path / "step.release")
     assert done == [False, "name", True]
+
+
+def test_pure_epsilon_of_a_ledger(tmp_path):
+    with Ledger.create(tmp_path / "budget", epsilon=1, delta=1e-6, pure_epsilon=0.25) as ledger:
+        assert ledger.describe()["pure_epsilon"] == 0.25

@@ -241,3 +241,20 @@ def test_threads_open_a_loaded_model_at_once(monkeypatch, tmp_path):
     assert len(results) == 2
     for result in results:
         np.testing.assert_array_equal(result, fitted.transform(X))
+
+
+@pytest.mark.parametrize("state, seed", [(None, 1), (7, 7)])
+def test_random_state_is_the_seed_of_the_fit(monkeypatch, state, seed):
+    from privatemail import Engine
+
+    seen = []
+    fit = Engine.fit
+
+    def watched(self, *arguments, **settings):
+        seen.append(settings["seed"])
+        return fit(self, *arguments, **settings)
+
+    monkeypatch.setattr(Engine, "fit", watched)
+    X, y = load_wine(return_X_y=True)
+    SupervisedEmbedding("scaled", measure=False, random_state=state).fit(X, y)
+    assert seen == [seed]
