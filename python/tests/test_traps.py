@@ -65,6 +65,38 @@ def test_ctrl_c_tells_of_an_error_that_says_more(child):
     child(ROWS + SLOW + "assert isinstance(caught.__cause__, SpentError)", "paid")
 
 
+def test_ctrl_c_before_a_call_begins(child):
+    """The thread of the call comes when nobody waits for it any more: it does nothing."""
+    child(
+        ROWS
+        + """
+from privatemail import _call
+engine = Engine()
+small(engine)
+threads, called = [], []
+Timer, Thread = threading.Timer, threading.Thread
+def later(thread):
+    Thread.start(thread)
+class Late(Thread):
+    def start(self):
+        threads.extend([Timer(0.1, later, (self,)), self])
+        threads[0].start()
+        raise KeyboardInterrupt
+threading.Thread = Late
+_call.Call._here = lambda *arguments: called.append(arguments)
+try:
+    small(engine)
+except KeyboardInterrupt:
+    pass
+else:
+    sys.exit(1)
+for thread in threads:
+    thread.join()
+assert not called
+"""
+    )
+
+
 def test_ctrl_c_from_a_terminal_ends_a_program(child):
     done = child(
         ROWS
