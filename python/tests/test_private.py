@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -268,6 +269,51 @@ def test_what_was_paid_for_is_not_lost_between_the_call_and_the_return(engine):
 def test_keywords_that_later_steps_do_not_read_are_refused(engine, release, name, value):
     with pytest.raises(TypeError, match=name):
         engine.continue_(release, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        (dict(epsilon=10.1), "no meaningful formal protection"),
+        (dict(delta=1.1e-3), "no meaningful formal protection"),
+        (dict(delta=1e-3, rows=110), "there are 110 rows"),
+        (
+            dict(
+                epsilon=4.0,
+                relation="replace-one",
+                label_mode="randomised",
+                label_epsilon=3.5,
+                records=2,
+            ),
+            "epsilon 11 and",
+        ),
+    ],
+)
+def test_a_guarantee_that_means_little_is_told_of_before_it_is_paid(
+    engine, tmp_path, given, text
+):
+    given = dict(STEP, **given)
+    X = rows(given.pop("rows", 60))
+    y = np.arange(len(X)) % 3
+    total = dict(epsilon=50, delta=0.05, kind="mixed", pure_epsilon=20)
+    with Ledger.create(tmp_path / "budget", **total) as ledger:
+        before = ledger.describe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match=text):
+                engine.privatize(X, y, ledger=ledger, new_unit=True, alpha=0.5, classes=3, **given)
+        assert ledger.describe() == before
+        with pytest.warns(UserWarning, match=text):
+            engine.privatize(X, y, ledger=ledger, new_unit=True, alpha=0.5, classes=3, **given)
+        assert ledger.describe() != before
+
+
+def test_other_guarantees_are_not_warned_of(engine):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.privatize(
+            rows(), uncounted=True, new_unit=True, **dict(STEP, epsilon=10.0, delta=1e-3)
+        )
 
 
 def test_later_steps_need_a_release(engine):
