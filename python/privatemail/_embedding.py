@@ -138,8 +138,9 @@ class EmbeddingMethods(EngineBase):
         X, y, out
             As for :meth:`embed`.
         **settings
-            Keywords of :meth:`embed`. The form is "attract" unless it is given, and stop is the
-            wanted residual, by default 1e-5.
+            Keywords of :meth:`embed`, but for steps, sigma_q, normalize and start, which are a
+            TypeError. The form is "attract" unless it is given, and stop is the wanted residual,
+            by default 1e-5.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class EmbeddingMethods(EngineBase):
         (100, 3)
         """
         settings.setdefault("form", "attract")
-        return self._embed("pm_converge", X, y, out, True, settings)
+        return self._embed("pm_converge", X, y, out, True, settings, _settings.CONVERGE)
 
     def map(self, X: Any, *, out: Optional[np.ndarray] = None, **settings: Any) -> Result:
         """Returns a map for pictures, made of leading eigenvectors.

@@ -123,6 +123,13 @@ EMBEDDING: Table = {
 }
 
 # A keyword that the library would leave unread is refused: who gave it means something by it.
+#: Keywords of eigenvectors.
+CONVERGE: Table = {
+    name: entry
+    for name, entry in EMBEDDING.items()
+    if name not in ("steps", "sigma_q", "normalize")
+}
+
 #: Keywords of a map.
 MAP: Table = {**_GRAPH, **{name: EMBEDDING[name] for name in ("n_components", "seed", "stop")}}
 

@@ -75,6 +75,9 @@ class GaussianGraph(Estimator):
     Entries of a row stand nearest first in mode "distance", as these estimators want them, and
     by column otherwise.
 
+    ``fit`` keeps X itself where it is C-contiguous float32, as scikit-learn's neighbours do, and
+    ``transform`` reads it: do not write to it in between.
+
     Without ``n_neighbors``, ``transform`` builds the graph of all fitted and new rows, so it
     takes about as long as ``fit_transform`` even for a single row.
 

@@ -54,6 +54,9 @@ class KernelEmbedding(Estimator):
     -----
     Distances between far places of a map say little, and a map has no unit.
 
+    ``fit`` keeps X itself where it is C-contiguous float32, as scikit-learn's neighbours do, and
+    ``transform`` reads it: do not write to it in between.
+
     ``transform`` places a row where a fitted row lies that equals it, and any other row at the
     weighted mean of the places of its 10 nearest fitted rows.
 

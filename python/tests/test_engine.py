@@ -353,3 +353,19 @@ def test_keywords_that_a_map_does_not_read_are_refused(name, value):
         use(n_neighbors=5)
         with pytest.raises(TypeError, match=name):
             use(n_neighbors=5, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("steps", 3),
+        ("start", np.ones((30, 2), np.float32)),
+        ("sigma_q", 2.0),
+        ("normalize", "centred"),
+    ],
+)
+def test_keywords_that_eigenvectors_do_not_read_are_refused(name, value):
+    X = np.random.default_rng(5).standard_normal((30, 3)).astype(np.float32)
+    Engine().converge(X, n_neighbors=5)
+    with pytest.raises(TypeError, match=name):
+        Engine().converge(X, n_neighbors=5, **{name: value})
