@@ -11,12 +11,18 @@ from ._base import EngineBase
 
 
 class Result(NamedTuple):
-    """Points with the report of the call that has made them."""
+    """Points with the report of the call that has made them.
+
+    Attributes
+    ----------
+    points : numpy.ndarray
+        The points, float32, one row for each row of X.
+    report : dict
+        What the library says about the call: the graph, its certificate, steps, values.
+    """
 
     points: np.ndarray
-    """The points, float32, one row for each row of X."""
     report: Dict[str, Any]
-    """What the library says about the call: the graph, its certificate, steps, values."""
 
 
 class EmbeddingMethods(EngineBase):
