@@ -178,6 +178,7 @@ class GaussianGraph(Estimator):
         if given in ([], ["n_neighbors"]):
             self._nearest = neighbours_within(self.n_neighbors, n, "n_neighbors")
         self._fit_X = rows.array
+        self._graph: Optional[sparse.csr_matrix] = None  # not that of rows fitted before
         self.n_samples_fit_ = self._n_features_out = n
         self.radius_, self.sigma_ = self._reach()
         return rows
@@ -262,6 +263,8 @@ class GaussianGraph(Estimator):
 
     def _tuned_graph(self, rows: Rows) -> sparse.csr_matrix:
         """Return the weights between rows and fitted rows, each with a bandwidth of its own."""
+        if self._graph is None:  # mode was another one at fit
+            self._fitted_graph(Rows(self._fit_X, 0))
         distances, ids = self._engine().nearest(self._fit_X, rows, k=self._nearest)
         equal = distances[:, 0] == 0
         new = ~equal

@@ -261,3 +261,14 @@ def test_entries_that_stand_nearest_first_are_not_called_sorted(given):
     graph = GaussianGraph(mode="distance", **given).fit_transform(X)
     assert not graph.has_sorted_indices
     np.testing.assert_array_equal((graph + graph).toarray(), 2 * graph.toarray())
+
+
+def test_mode_may_change_after_fit():
+    """Also where an earlier fit, of other rows, had this mode."""
+    X = np.random.default_rng(4).standard_normal((60, 3))
+    wanted = GaussianGraph(n_neighbors=4).fit(X).transform(X).toarray()
+    fresh = GaussianGraph(n_neighbors=4, mode="distance").fit(X)
+    refitted = GaussianGraph(n_neighbors=4).fit(X[::-1]).set_params(mode="distance").fit(X)
+    for graph in (fresh, refitted):
+        graph.set_params(mode="gaussian")
+        np.testing.assert_array_equal(graph.transform(X).toarray(), wanted)
