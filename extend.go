@@ -32,8 +32,8 @@ func (e *Engine) Extend(ctx context.Context, features, embedding, queries blas32
 		if err := s.checkExtend(embedding, into); err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, e.nearest(ctx, s, 4*float64(into.Rows)*float64(into.Cols), func(id func(at int) int, squared []float64) error {
-			return e.mix(ctx, embedding, into, k, id, squared)
+		return struct{}{}, e.nearestAmong(ctx, s, 4*float64(into.Rows)*float64(into.Cols), func(index []int, squared []float64) error {
+			return e.mix(ctx, embedding, into, k, index, squared)
 		})
 	})
 	return err
@@ -69,7 +69,7 @@ func (s *nearestSearch) checkExtend(embedding, into blas32.General) error {
 
 // mix writes the weighted means of rows of the embedding. Once it has begun it does not end
 // before it is done, so that into is never half written: it takes far less time than the search.
-func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int, id func(at int) int, squared []float64) error {
+func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int, index []int, squared []float64) error {
 	const rows = 256
 	if err := ctx.Err(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int,
 			for at := i * k; at < (i+1)*k; at++ {
 				w := nearest.LocalWeight(squared[at], far)
 				total += w
-				for c, v := range embedding.Data[id(at)*embedding.Stride:][:embedding.Cols] {
+				for c, v := range embedding.Data[index[at]*embedding.Stride:][:embedding.Cols] {
 					sum[c] += w * float64(v)
 				}
 			}

@@ -7,9 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Nearest finds the k nearest rows of the features for every row of queries, exactly: by
@@ -19,30 +21,68 @@ import (
 // neighbours of the features themselves, of which none is its own.
 //
 // The bits are the same for any number of workers and at every level. The budget counts ids and
-// distances. On an error they are left as they were. Errors: ErrClosed, kernel.ErrShape for sizes
-// that do not fit and for more neighbours than there are, kernel.ErrEmpty, ErrNonFinite and
-// ErrMemory, and that of ctx.
+// distances, which share no memory with features and queries. On an error some of them may have
+// been written. Errors: ErrClosed, kernel.ErrShape for sizes that do not fit and for more
+// neighbours than there are, kernel.ErrEmpty, ErrNonFinite and ErrMemory, sparse.ErrAlias, and that
+// of ctx.
 func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, k int, ids []int64, distances []float32) error {
+	return findNearest(ctx, e, &nearestSearch{features: features, queries: queries, k: k}, 8, ids, distances)
+}
+
+// Nearest32 is Nearest with row numbers of 4 bytes, as sparse matrices have them. More features
+// than such numbers can count are kernel.ErrShape.
+func (e *Engine) Nearest32(ctx context.Context, features, queries blas32.General, k int, ids []int32, distances []float32) error {
+	if features.Rows > math.MaxInt32 {
+		return fmt.Errorf("%w: %d rows have no numbers of 4 bytes", kernel.ErrShape, features.Rows)
+	}
+	return findNearest(ctx, e, &nearestSearch{features: features, queries: queries, k: k}, 4, ids, distances)
+}
+
+// rowNumber is the type of row numbers that a caller may have.
+type rowNumber interface{ int32 | int64 }
+
+// findNearest is Nearest for row numbers of either type, which take so many bytes each.
+func findNearest[T rowNumber](ctx context.Context, e *Engine, s *nearestSearch, size float64, ids []T, distances []float32) error {
 	_, err := call(ctx, e, "nearest", func() (struct{}, error) {
-		s := &nearestSearch{features: features, queries: queries, k: k}
 		if err := s.check(); err != nil {
 			return struct{}{}, err
 		}
-		answers := s.asked() * k // no overflow: check has seen to that
+		answers := s.asked() * s.k // no overflow: check has seen to that
 		if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
-			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), k, s.asked())
+			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), s.k, s.asked())
 		}
-		return struct{}{}, e.nearest(ctx, s, 8*float64(len(ids))+4*float64(len(distances)), func(id func(at int) int, squared []float64) error {
-			for at := range ids {
-				ids[at] = int64(id(at))
+		for _, x := range []blas32.General{s.features, s.queries} {
+			if mem.Overlap(ids, used(x)) || mem.Overlap(distances, used(x)) {
+				return struct{}{}, fmt.Errorf("%w: ids or distances share memory with the features or the queries", sparse.ErrAlias)
 			}
-			for at := range distances {
-				distances[at] = float32(math.Sqrt(squared[at]))
-			}
+		}
+		held := size*float64(len(ids)) + 4*float64(len(distances))
+		if s.within() {
+			return struct{}{}, e.nearestWithin(ctx, s, held, func(row int, near []uint32, squared []float64) {
+				writeNearest(ids, distances, row*s.k, near, squared)
+			})
+		}
+		return struct{}{}, e.nearestAmong(ctx, s, held, func(index []int, squared []float64) error {
+			writeNearest(ids, distances, 0, index, squared)
 			return nil
 		})
 	})
 	return err
+}
+
+// writeNearest writes neighbours to the places from at on of ids and distances, of which either
+// may be nil.
+func writeNearest[T rowNumber, R uint32 | int](ids []T, distances []float32, at int, near []R, squared []float64) {
+	if ids != nil {
+		for e, j := range near {
+			ids[at+e] = T(j)
+		}
+	}
+	if distances != nil {
+		for e, v := range squared {
+			distances[at+e] = float32(math.Sqrt(v))
+		}
+	}
 }
 
 // A nearestSearch is what is looked for where. No queries stand for the features.
@@ -106,42 +146,39 @@ func (s *nearestSearch) what() string {
 	return fmt.Sprintf("%d nearest neighbours of %d rows", s.k, s.asked())
 }
 
-// nearest searches with a share of the budget, and hands on what it has found: the row at a place
-// of the answers, and the squared distances. held is what the caller takes beside that.
-func (e *Engine) nearest(ctx context.Context, s *nearestSearch, held float64, use func(id func(at int) int, squared []float64) error) error {
-	least := held
-	if !s.within() {
-		least += s.bytes()
-	}
-	give, err := e.takeTurn(ctx, least, s.what())
-	if err != nil {
-		return err
-	}
-	defer give()
-	_, err = within(ctx, e, least, s.what(), func(m *share) (struct{}, error) {
-		if s.within() {
-			return struct{}{}, e.nearestWithin(ctx, m, s, int64(held), use)
-		}
+// nearestAmong looks queries up with a share of the budget, and hands on what it has found: rows
+// of the features, and squared distances. held is what the caller takes beside that.
+func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch, held float64, use func(index []int, squared []float64) error) error {
+	return e.nearest(ctx, s, held+s.bytes(), func(*share) error {
 		settings := nearest.Settings{Workers: e.workers, Kernels: e.kernels}
 		if report := e.report(ctx); report != nil {
 			settings.Progress = func(done, total int) { report("find nearest neighbours", done, total) }
 		}
 		index, squared, err := nearest.Rows(ctx, s.queries, s.features, s.k, settings)
 		if err != nil {
-			return struct{}{}, err
+			return err
 		}
-		return struct{}{}, use(func(at int) int { return index[at] }, squared)
+		return use(index, squared)
 	})
-	return err
 }
 
-// nearestWithin is the search of the features among themselves.
-func (e *Engine) nearestWithin(ctx context.Context, m *share, s *nearestSearch, held int64, use func(id func(at int) int, squared []float64) error) error {
-	found, err := kernel.Nearest(ctx, s.features, s.k, beside(&kernel.Options{
-		BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
-	}, held))
+// nearestWithin is the search of the features among themselves. It hands on what it finds as soon
+// as it has found it: in many dimensions nothing else holds it. held is what the caller takes.
+func (e *Engine) nearestWithin(ctx context.Context, s *nearestSearch, held float64, give func(row int, near []uint32, squared []float64)) error {
+	return e.nearest(ctx, s, held, func(m *share) error {
+		return kernel.EachNearest(ctx, s.features, s.k, beside(&kernel.Options{
+			BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
+		}, int64(held)), give)
+	})
+}
+
+// nearest runs a search that takes at least so many bytes, with a share of the budget.
+func (e *Engine) nearest(ctx context.Context, s *nearestSearch, least float64, search func(m *share) error) error {
+	give, err := e.takeTurn(ctx, least, s.what())
 	if err != nil {
 		return err
 	}
-	return use(func(at int) int { return int(found.Rows[at]) }, found.Dist2)
+	defer give()
+	_, err = within(ctx, e, least, s.what(), func(m *share) (struct{}, error) { return struct{}{}, search(m) })
+	return err
 }

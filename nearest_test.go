@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // bruteNearest sorts all rows by their distance from one, those of the same distance by number.
@@ -88,6 +89,15 @@ func TestNearestEqualsBruteForce(t *testing.T) {
 					t.Fatalf("%s, %d workers: row %d is at %v, want %v", c.name, workers, q, got, want)
 				}
 			}
+			short, again := make([]int32, len(ids)), make([]float32, len(distances))
+			if err := e.Nearest32(t.Context(), c.x, c.queries, c.k, short, again); err != nil || !slices.Equal(again, distances) {
+				t.Errorf("%s, numbers of 4 bytes: other distances, %v", c.name, err)
+			}
+			for at, id := range short {
+				if int64(id) != ids[at] {
+					t.Fatalf("%s: a number of 4 bytes is %d, want %d", c.name, id, ids[at])
+				}
+			}
 			if err := e.Nearest(t.Context(), c.x, c.queries, c.k, nil, nil); err != nil {
 				t.Errorf("%s, nobody wants them: %v", c.name, err)
 			}
@@ -136,6 +146,16 @@ func TestNearestRefusals(t *testing.T) {
 		}
 		if err := engine(t, options...).Nearest(c.ctx, c.x, c.queries, c.k, c.ids, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	// What is read cannot be written to.
+	for name, queries := range map[string]blas32.General{"features": {}, "queries": lattice(5, 2)} {
+		read := queries
+		if read.Data == nil {
+			read = x
+		}
+		if err := engine(t).Nearest(t.Context(), x, queries, 1, nil, read.Data[1:][:read.Rows]); !errors.Is(err, sparse.ErrAlias) {
+			t.Errorf("distances go to the %s: %v", name, err)
 		}
 	}
 	// The budget counts what the caller gets.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -31,7 +32,7 @@ func asking(x, queries *C.pm_rows) (rows, asked blas32.General, err error) {
 }
 
 //export pmgo_nearest
-func pmgo_nearest(engine C.uintptr_t, x, queries *C.pm_rows, k C.int64_t, ids *C.int64_t, distances *C.float, call C.uintptr_t) C.pm_status {
+func pmgo_nearest(engine C.uintptr_t, x, queries *C.pm_rows, k C.int64_t, indexBytes C.int32_t, ids unsafe.Pointer, distances *C.float, call C.uintptr_t) C.pm_status {
 	return guard("pm_nearest", func() error {
 		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			var rows, asked blas32.General
@@ -50,19 +51,34 @@ func pmgo_nearest(engine C.uintptr_t, x, queries *C.pm_rows, k C.int64_t, ids *C
 			if k < 1 || int64(k) > int64(rows.Rows) || int64(answered) > math.MaxInt64/int64(k) {
 				return nil, fmt.Errorf("k: %w: %d neighbours among %d rows", points.ErrShape, int64(k), rows.Rows)
 			}
-			var to []int64
-			if ids != nil {
-				if to, err = array((*int64)(ids), int64(answered)*int64(k), "ids"); err != nil {
+			answers := int64(answered) * int64(k)
+			far, err := wanted((*float32)(distances), answers, "distances")
+			if err != nil {
+				return nil, err
+			}
+			switch indexBytes {
+			case 4:
+				to, err := wanted((*int32)(ids), answers, "ids")
+				if err != nil {
 					return nil, err
 				}
-			}
-			var far []float32
-			if distances != nil {
-				if far, err = array((*float32)(distances), int64(answered)*int64(k), "distances"); err != nil {
+				return struct{}{}, e.Nearest32(ctx, rows, asked, int(k), to, far)
+			case 8:
+				to, err := wanted((*int64)(ids), answers, "ids")
+				if err != nil {
 					return nil, err
 				}
+				return struct{}{}, e.Nearest(ctx, rows, asked, int(k), to, far)
 			}
-			return struct{}{}, e.Nearest(ctx, rows, asked, int(k), to, far)
+			return nil, argument("index_bytes is %d, want 4 or 8", int32(indexBytes))
 		})
 	})
+}
+
+// wanted returns an array of the caller, nil where the caller wants none.
+func wanted[T any](data *T, count int64, name string) ([]T, error) {
+	if data == nil {
+		return nil, nil
+	}
+	return array(data, count, name)
 }

@@ -62,12 +62,23 @@ func partsOfGo(t *testing.T, e *privatemail.Engine, x blas32.General) (all []byt
 		}
 		put(ids, distances)
 	}
+	small, distances := make([]int32, x.Rows*k), make([]float32, x.Rows*k)
+	if err := e.Nearest32(t.Context(), x, blas32.General{}, k, small, distances); err != nil {
+		t.Fatal(err)
+	}
+	put(small, distances)
+	small = small[:queries.Rows*k]
+	if err := e.Nearest32(t.Context(), x, queries, k, small, nil); err != nil {
+		t.Fatal(err)
+	}
+	put(small)
 	g, err := e.NeighbourGraph(t.Context(), x, &privatemail.Settings{CutoffRadius: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ptr, ind, weights := g.Weights.Arrays()
-	distances, columns := make([]float32, len(ind)), make([]int64, len(ind))
+	distances = make([]float32, len(ind))
+	columns := make([]int64, len(ind))
 	for i, j := range ind {
 		columns[i] = int64(j)
 	}

@@ -181,10 +181,12 @@ pm_status pm_extend(pm_engine *engine, const pm_rows *x, const pm_rows *embeddin
 /* ---- Neighbours ---------------------------------------------------------------------------- */
 
 /* The k nearest rows of x for every query, nearest first, among equals by row number:
- * ids and distances (Euclidean, either may be NULL) have queries->rows * k entries. queries NULL
- * asks for the neighbours of x itself, no row being its own. */
+ * ids and distances (Euclidean, either may be NULL) have queries->rows * k entries. index_bytes is
+ * 4 or 8: the size of an entry of ids, which are int32_t or int64_t. queries NULL asks for the
+ * neighbours of x itself, no row being its own. ids and distances share no memory with rows that
+ * are read. Where the call fails some entries may be written. */
 pm_status pm_nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries, int64_t k,
-                     int64_t *ids, float *distances, pm_call *call);
+                     int32_t index_bytes, void *ids, float *distances, pm_call *call);
 
 /* Builds the truncated graph of x. It is symmetric and has no diagonal. */
 pm_status pm_graph_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_graph **graph, pm_call *call);

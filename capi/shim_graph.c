@@ -3,9 +3,9 @@
 #include "shim.h"
 
 pm_status pm_nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries, int64_t k,
-                     int64_t *ids, float *distances, pm_call *call) {
+                     int32_t index_bytes, void *ids, float *distances, pm_call *call) {
     PMC_ENTER();
-    return pmgo_nearest(PMC_ID(engine), (pm_rows *)x, (pm_rows *)queries, k, ids, distances, PMC_ID(call));
+    return pmgo_nearest(PMC_ID(engine), (pm_rows *)x, (pm_rows *)queries, k, index_bytes, ids, distances, PMC_ID(call));
 }
 
 pm_status pm_extend(pm_engine *engine, const pm_rows *x, const pm_rows *embedding, const pm_rows *queries, int64_t k,

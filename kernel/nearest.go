@@ -36,6 +36,62 @@ type Neighbours struct {
 // of ctx.
 func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_ *Neighbours, err error) {
 	defer par.Catch(&err)
+	n, err := newNearestRequest(points, k, opt, 12)
+	if err != nil {
+		return nil, err
+	}
+	if n.byTree() {
+		found, err := n.tree(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &Neighbours{K: k, Rows: found.Place, Dist2: found.Dist2}, nil
+	}
+	out := &Neighbours{K: k, Rows: make([]uint32, n.Points.N*k), Dist2: make([]float64, n.Points.N*k)}
+	if err := n.codes(ctx, func(row int, near []uint32, dist2 []float64) {
+		copy(out.Rows[row*k:], near)
+		copy(out.Dist2[row*k:], dist2)
+	}); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// EachNearest finds what Nearest finds and gives it away row by row: give gets the k nearest
+// other rows of a row, nearest first, and their squared distances. It is called once for
+// each row, in no order, and by several workers at the same time. The two slices are its own
+// to read until it returns. After an error some rows may have been given.
+//
+// Options and errors are those of Nearest. In many dimensions it takes no memory for the
+// neighbours, so that a caller who wants them in a form of its own has them once.
+func EachNearest(ctx context.Context, points blas32.General, k int, opt *Options, give func(row int, near []uint32, dist2 []float64)) (err error) {
+	defer par.Catch(&err)
+	n, err := newNearestRequest(points, k, opt, 0)
+	if err != nil {
+		return err
+	}
+	if !n.byTree() {
+		return n.codes(ctx, give)
+	}
+	found, err := n.tree(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range n.Points.N {
+		give(i, found.Place[i*k:][:k], found.Dist2[i*k:][:k])
+	}
+	return nil
+}
+
+// A nearestRequest asks for the k nearest other rows of every row.
+type nearestRequest struct {
+	*rows.Request
+	k int
+}
+
+// newNearestRequest checks what is asked for and takes the memory of it. The caller takes so
+// many bytes for each neighbour.
+func newNearestRequest(points blas32.General, k int, opt *Options, each float64) (*nearestRequest, error) {
 	p, err := Open(points, opt)
 	if err != nil {
 		return nil, err
@@ -51,51 +107,34 @@ func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_
 	if k < 1 || k >= n {
 		return nil, fmt.Errorf("kernel: nearest: %w: %d neighbours of %d rows, want from 1 to one less than the rows", ErrOption, k, n)
 	}
-	need := mem.Saturate(float64(nearestSearchBytes(n, d, k, o)) + 12*float64(n)*float64(k))
+	out := &nearestRequest{o.request(p.rows, Bandwidth{}, math.Inf(1)), k}
+	if out.byTree() {
+		each = 12 // the tree keeps them, and nobody copies them
+	}
+	need := mem.Saturate(float64(nearestSearchBytes(n, d, k, o)) + each*float64(n)*float64(k))
 	if err := o.take("nearest neighbours", need); err != nil {
 		err.(*MemoryError).instead = "fewer neighbours take less"
 		return nil, err
 	}
-	search := codes.Nearest
-	if d <= maxTree {
-		search = tree.NearestByRow
-	}
-	found, err := search(ctx, k, o.request(p.rows, Bandwidth{}, math.Inf(1)))
+	return out, nil
+}
+
+// byTree tells whether the tree finds the neighbours, and not codes.
+func (n *nearestRequest) byTree() bool { return n.Points.D <= maxTree }
+
+// tree finds the neighbours by the tree, whose places are the given rows.
+func (n *nearestRequest) tree(ctx context.Context) (*rows.Neighbours, error) {
+	found, err := tree.NearestByRow(ctx, n.k, n.Request)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: nearest: %w", err)
 	}
-	inGivenOrder(found)
-	return &Neighbours{K: k, Rows: found.Place, Dist2: found.Dist2}, nil
+	return found, nil
 }
 
-// inGivenOrder makes given rows of places. It moves neighbours along the cycles of the
-// order, which takes no second copy of them.
-func inGivenOrder(found *rows.Neighbours) {
-	k, order := found.K, found.Order
-	if order == nil {
-		return
+// codes finds the neighbours by codes and gives them away.
+func (n *nearestRequest) codes(ctx context.Context, give func(row int, near []uint32, dist2 []float64)) error {
+	if err := codes.NearestByRow(ctx, n.k, n.Request, give); err != nil {
+		return fmt.Errorf("kernel: nearest: %w", err)
 	}
-	for e, j := range found.Place {
-		found.Place[e] = order[j]
-	}
-	moved := make([]bool, len(order))
-	place, d2 := make([]uint32, k), make([]float64, k)
-	for first := range order {
-		if moved[first] {
-			continue
-		}
-		// What is at a place goes to its given row, and what is there goes on.
-		at := first
-		copy(place, found.Place[at*k:])
-		copy(d2, found.Dist2[at*k:])
-		for !moved[at] {
-			moved[at] = true
-			at = int(order[at])
-			for e := range k {
-				place[e], found.Place[at*k+e] = found.Place[at*k+e], place[e]
-				d2[e], found.Dist2[at*k+e] = found.Dist2[at*k+e], d2[e]
-			}
-		}
-	}
-	found.Order = nil
+	return nil
 }

@@ -101,7 +101,7 @@ func nearestSearchBytes(n, d, k int, o *Options) int64 {
 	if d <= maxTree {
 		return tree.Bytes(n, d, k, workers)
 	}
-	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers))
+	return max(everyPairBytes(n, d, workers), codes.NearestBytes(n, d, k, workers))
 }
 
 // maxTree is the largest dimension in which nearest neighbours are found by the tree. In 8

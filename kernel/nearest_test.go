@@ -54,6 +54,16 @@ func checkNearest(t *testing.T, name string, x blas32.General, k int, workers *p
 	if alone.K != k || !slices.Equal(alone.Rows, shared.Rows) || !slices.Equal(alone.Dist2, shared.Dist2) {
 		t.Fatalf("%s: workers find other neighbours", name)
 	}
+	given := &Neighbours{Rows: make([]uint32, x.Rows*k), Dist2: make([]float64, x.Rows*k)}
+	if err := EachNearest(t.Context(), x, k, &Options{Workers: workers}, func(row int, near []uint32, dist2 []float64) {
+		copy(given.Rows[row*k:][:k], near)
+		copy(given.Dist2[row*k:][:k], dist2)
+	}); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if !slices.Equal(alone.Rows, given.Rows) || !slices.Equal(alone.Dist2, given.Dist2) {
+		t.Fatalf("%s: other neighbours are given than found", name)
+	}
 	for i := range x.Rows {
 		others := make([]int, 0, x.Rows)
 		for j := range x.Rows {
@@ -142,6 +152,44 @@ func TestNearestAsksForItsMemory(t *testing.T) {
 		}
 		if _, err := Nearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0] - 1}); !errors.Is(err, ErrMemory) {
 			t.Errorf("%d dimensions, a byte less: %v", d, err)
+		}
+	}
+}
+
+// EachNearest asks for no memory for neighbours that it does not keep, refuses what Nearest
+// refuses, ends with its context and survives a function that panics.
+func TestEachNearest(t *testing.T) {
+	none := func(int, []uint32, []float64) {}
+	for _, c := range []struct {
+		d    int
+		kept int64 // bytes of a neighbour
+	}{{2, 12}, {30, 0}} {
+		x := pointtest.Make("uniform", 3000, c.d, 1)
+		asked := func(find func(o *Options) error) (bytes int64) {
+			if err := find(&Options{BudgetBytes: 1 << 30, Reserve: func(b int64) bool { bytes = b; return true }}); err != nil {
+				t.Fatalf("%d dimensions: %v", c.d, err)
+			}
+			return bytes
+		}
+		whole := asked(func(o *Options) error { _, err := Nearest(t.Context(), x, 10, o); return err })
+		each := asked(func(o *Options) error { return EachNearest(t.Context(), x, 10, o, none) })
+		if want := whole - (12-c.kept)*3000*10; each != want {
+			t.Errorf("%d dimensions: asked for %d bytes, want %d", c.d, each, want)
+		}
+		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: each - 1}, none); !errors.Is(err, ErrMemory) {
+			t.Errorf("%d dimensions, a byte less: %v", c.d, err)
+		}
+		if err := EachNearest(t.Context(), x, 3000, nil, none); !errors.Is(err, ErrOption) {
+			t.Errorf("%d dimensions, too many neighbours: %v", c.d, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := func(stage string, done, of int) { cancel() }
+		if err := EachNearest(ctx, x, 5, &Options{Progress: stop}, none); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d dimensions: a cancelled search returns %v", c.d, err)
+		}
+		err := EachNearest(t.Context(), x, 5, nil, func(int, []uint32, []float64) { panic("no") })
+		if _, ok := errors.AsType[*par.PanicError](err); !ok {
+			t.Errorf("%d dimensions: %v", c.d, err)
 		}
 	}
 }

@@ -26,15 +26,22 @@ static void report(pm_call *call) {
 
 static void nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries) {
     int64_t *ids = take((size_t)(x->rows * K), sizeof *ids);
+    int32_t *small = take((size_t)(x->rows * K), sizeof *small);
     float *distances = take((size_t)(x->rows * K), sizeof *distances);
-    WANT(PM_OK, pm_nearest(engine, x, NULL, K, ids, distances, NULL));
+    WANT(PM_OK, pm_nearest(engine, x, NULL, K, 8, ids, distances, NULL));
     put(ids, sizeof *ids, x->rows * K);
     put(distances, sizeof *distances, x->rows * K);
-    WANT(PM_OK, pm_nearest(engine, x, queries, K, ids, NULL, NULL));
-    WANT(PM_OK, pm_nearest(engine, x, queries, K, NULL, distances, NULL));
+    WANT(PM_OK, pm_nearest(engine, x, queries, K, 8, ids, NULL, NULL));
+    WANT(PM_OK, pm_nearest(engine, x, queries, K, 8, NULL, distances, NULL));
     put(ids, sizeof *ids, queries->rows * K);
     put(distances, sizeof *distances, queries->rows * K);
+    WANT(PM_OK, pm_nearest(engine, x, NULL, K, 4, small, distances, NULL));
+    put(small, sizeof *small, x->rows * K);
+    put(distances, sizeof *distances, x->rows * K);
+    WANT(PM_OK, pm_nearest(engine, x, queries, K, 4, small, NULL, NULL));
+    put(small, sizeof *small, queries->rows * K);
     free(distances);
+    free(small);
     free(ids);
 }
 

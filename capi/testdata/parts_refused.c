@@ -27,26 +27,31 @@ static void nearest(pm_engine *engine, pm_graph *graph) {
     const pm_rows none = {NULL, 0, 0, 0}, empty = {NULL, 0, COLS, COLS}, narrow = {data, ROWS, COLS, COLS - 1}, other = {data, ROWS, 2, COLS};
     const pm_rows huge = {data, INT64_MAX / 8, COLS, COLS}, negative = {data, -1, COLS, COLS};
     int i;
-    WANT(PM_HANDLE, pm_nearest(NULL, &x, NULL, K, ids, to, NULL));
-    WANT(PM_HANDLE, pm_nearest((pm_engine *)graph, &x, NULL, K, ids, to, NULL));
-    WANT(PM_HANDLE, pm_nearest(engine, &x, NULL, K, ids, to, (pm_call *)graph));
-    WANT(PM_ARGUMENT, pm_nearest(engine, NULL, NULL, K, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &none, NULL, K, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &negative, NULL, K, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &narrow, NULL, K, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &huge, NULL, K, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 0, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, -1, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, ROWS, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, INT64_MAX, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, &other, K, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, &huge, K, ids, to, NULL));
-    WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, (int64_t *)((char *)ids + 1), to, NULL));
+    WANT(PM_HANDLE, pm_nearest(NULL, &x, NULL, K, 8, ids, to, NULL));
+    WANT(PM_HANDLE, pm_nearest((pm_engine *)graph, &x, NULL, K, 8, ids, to, NULL));
+    WANT(PM_HANDLE, pm_nearest(engine, &x, NULL, K, 8, ids, to, (pm_call *)graph));
+    WANT(PM_ARGUMENT, pm_nearest(engine, NULL, NULL, K, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &none, NULL, K, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &negative, NULL, K, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &narrow, NULL, K, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &huge, NULL, K, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 0, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, -1, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, ROWS, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, INT64_MAX, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, &other, K, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, &huge, K, 8, ids, to, NULL));
+    WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 8, (char *)ids + 1, to, NULL));
+    WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 4, (char *)ids + 2, to, NULL));
+    WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 0, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 2, 8, ids, data, NULL)); /* what is read cannot be written */
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 2, 4, data, to, NULL));
+    WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 2, NULL, to, NULL));
     for (i = 0; i < ROWS * K; i++) ids[i] = -7;
-    WANT(PM_OK, pm_nearest(engine, &x, &empty, K, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, &none, K, ids, to, NULL)); /* and not x itself */
+    WANT(PM_OK, pm_nearest(engine, &x, &empty, K, 8, ids, to, NULL));
+    WANT(PM_SHAPE, pm_nearest(engine, &x, &none, K, 8, ids, to, NULL)); /* and not x itself */
     for (i = 0; i < ROWS * K; i++) TRUE(ids[i] == -7);
-    WANT(PM_OK, pm_nearest(engine, &x, NULL, K, NULL, NULL, NULL));
+    WANT(PM_OK, pm_nearest(engine, &x, NULL, K, 8, NULL, NULL, NULL));
 }
 
 static void extend(pm_engine *engine) {
@@ -178,7 +183,7 @@ int main(int argc, char **argv) {
     operators(engine);
     models(engine, argv[1]);
     WANT(PM_OK, pm_call_cancel(call));
-    WANT(PM_CANCELLED, pm_nearest(engine, &x, NULL, K, ids, to, call));
+    WANT(PM_CANCELLED, pm_nearest(engine, &x, NULL, K, 8, ids, to, call));
     WANT(PM_OK, pm_graph_free(graph));
     WANT(PM_OK, pm_call_free(call));
     WANT(PM_OK, pm_engine_free(engine));

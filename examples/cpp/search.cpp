@@ -39,9 +39,9 @@ labelled make_rows(std::int64_t n, unsigned seed) {
 // share tells how many queries have a row of their class for the nearest.
 double share(pm_engine *engine, const pm::matrix &gallery, const std::vector<std::int32_t> &labels,
              const pm::matrix &queries, const std::vector<std::int32_t> &want) {
-    std::vector<std::int64_t> ids(want.size());
+    std::vector<std::int32_t> ids(want.size());
     const pm_rows x = gallery.in(), q = queries.in();
-    pm::check(pm_nearest(engine, &x, &q, 1, ids.data(), nullptr, nullptr));
+    pm::check(pm_nearest(engine, &x, &q, 1, sizeof ids[0], ids.data(), nullptr, nullptr));
     std::size_t right = 0;
     for (std::size_t i = 0; i < want.size(); i++)
         right += labels[std::size_t(ids[i])] == want[i];

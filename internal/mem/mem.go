@@ -80,11 +80,9 @@ func number(text string) (int64, bool) {
 }
 
 // Overlap tells whether two slices share memory.
-func Overlap[T float32 | float64](a, b []T) bool {
-	var t T
-	size := unsafe.Sizeof(t)
+func Overlap[A, B float32 | float64 | int32 | int64](a []A, b []B) bool {
 	a0, b0 := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return a0 < b0+uintptr(len(b))*size && b0 < a0+uintptr(len(a))*size
+	return a0 < b0+uintptr(len(b))*unsafe.Sizeof(B(0)) && b0 < a0+uintptr(len(a))*unsafe.Sizeof(A(0))
 }
 
 // Saturate converts a size to an int64, the largest where it does not fit: an

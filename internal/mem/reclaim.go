@@ -23,6 +23,19 @@ func Reclaim(bytes int64) {
 	}
 }
 
+// roomBytes is the least that room is made for: a collection then takes a small part of the
+// time in which so many bytes are filled and used.
+const roomBytes = 1 << 20
+
+// MakeRoom collects what nobody needs any more, before so many bytes are taken. Without it
+// they would stand beside it, until Go looks. A heap of more than eight times as many bytes,
+// and bytes below 1 MiB, are left to Go.
+func MakeRoom(bytes int64) {
+	if bytes >= roomBytes && bytes >= heapBytes()/reclaimedShare {
+		runtime.GC()
+	}
+}
+
 // heapBytes is what objects of the heap take, in use or not.
 func heapBytes() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

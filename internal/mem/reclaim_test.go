@@ -5,12 +5,14 @@ import (
 	"testing"
 )
 
+// collections is how often somebody has asked for a collection.
+func collections() uint32 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.NumForcedGC
+}
+
 func TestReclaim(t *testing.T) {
-	collections := func() uint32 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.NumForcedGC
-	}
 	before := collections()
 	Reclaim(reclaimed - 1)
 	if got := collections(); got != before {
@@ -24,6 +26,25 @@ func TestReclaim(t *testing.T) {
 	Reclaim(reclaimed)
 	if got := collections(); got != before+1 {
 		t.Errorf("%d more collections for a small part of the heap", got-before-1)
+	}
+	runtime.KeepAlive(heap)
+}
+
+func TestMakeRoom(t *testing.T) {
+	runtime.GC() // what other tests have left is no part of the heap
+	before := collections()
+	MakeRoom(roomBytes - 1)
+	if got := collections(); got != before {
+		t.Errorf("%d collections for little room", got-before)
+	}
+	MakeRoom(heapBytes() + roomBytes)
+	if got := collections(); got != before+1 {
+		t.Errorf("%d collections for much room, want 1", got-before)
+	}
+	heap := make([]byte, reclaimedShare*roomBytes*2)
+	MakeRoom(roomBytes)
+	if got := collections(); got != before+1 {
+		t.Errorf("%d more collections for room beside a large heap", got-before-1)
 	}
 	runtime.KeepAlive(heap)
 }

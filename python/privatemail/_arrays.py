@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
-from typing import Any, Optional
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -233,6 +233,25 @@ def as_out(out: Optional[np.ndarray], rows: int, cols: int) -> Out:
     if not _passes(out) or not out.flags.writeable:
         raise TypeError("out is not writable rows of float32 without gaps between columns")
     return Out(out)
+
+
+def filled(
+    out: Optional[np.ndarray], shape: Tuple[int, int], types: Sequence[type], name: str
+) -> np.ndarray:
+    """Returns the array that the library fills: out, after a look at it, or a new one.
+
+    A new one is of the first of the types, and out of any of them.
+    """
+    if out is None:
+        return np.empty(shape, types[0])
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"{name} is no array of numpy")
+    if out.shape != shape:
+        raise ShapeError(f"{name} has shape {out.shape}, want {shape}")
+    if out.dtype not in types or not out.flags.carray:
+        names = " or ".join(np.dtype(each).name for each in types)
+        raise TypeError(f"{name} is not writable contiguous memory of {names}")
+    return out
 
 
 def pointer(array: Optional[np.ndarray]) -> Optional[ctypes.c_void_p]:

@@ -172,7 +172,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "pm_converge": (c_int32, [_HANDLE, _ROWS, c_void_p, _SETTINGS, _MATRIX, _HANDLE]),
     "pm_map": (c_int32, [_HANDLE, _ROWS, _SETTINGS, _MATRIX, _HANDLE]),
     "pm_extend": (c_int32, [_HANDLE, _ROWS, _ROWS, _ROWS, c_int64, _MATRIX, _HANDLE]),
-    "pm_nearest": (c_int32, [_HANDLE, _ROWS, _ROWS, c_int64, c_void_p, c_void_p, _HANDLE]),
+    "pm_nearest": (
+        c_int32,
+        [_HANDLE, _ROWS, _ROWS, c_int64, c_int32, c_void_p, c_void_p, _HANDLE],
+    ),
     "pm_graph_new": (c_int32, [_HANDLE, _ROWS, _SETTINGS, _NEW, _HANDLE]),
     "pm_graph_size": (c_int32, [_HANDLE, _COUNT, _COUNT]),
     "pm_graph_copy": (c_int32, [_HANDLE, c_int32, c_void_p, c_void_p, c_void_p]),

@@ -21,7 +21,13 @@ _WEIGHTS = ("gaussian", "distance", "connectivity")
 class NeighbourMethods(EngineBase):
     """Nearest rows, graphs of neighbours, and products with the full kernel."""
 
-    def nearest(self, X: Any, queries: Any = None, k: int = 8) -> Tuple[np.ndarray, np.ndarray]:
+    def nearest(
+        self,
+        X: Any,
+        queries: Any = None,
+        k: int = 8,
+        out: Optional[Tuple[np.ndarray, np.ndarray]] = None,
+    ) -> Tuple[np.ndarray, np.ndarray]:
         """Returns the k nearest rows of X for every query, nearest first.
 
         Parameters
@@ -30,12 +36,15 @@ class NeighbourMethods(EngineBase):
         queries : array-like of shape (q, d), optional
             None asks for the neighbours of the rows of X, no row being its own.
         k : int
+        out : tuple of two contiguous arrays of shape (q, k), optional
+            Where to write distances, of float32, and ids, of int32 or int64. After an exception
+            some of it may have been written.
 
         Returns
         -------
         distances : numpy.ndarray of shape (q, k), float32
             Euclidean distances.
-        ids : numpy.ndarray of shape (q, k), int64
+        ids : numpy.ndarray of shape (q, k), int64 unless ``out`` says otherwise
             Numbers of rows of X. Among rows at equal distance the lower number comes first.
 
         Examples
@@ -53,11 +62,12 @@ class NeighbourMethods(EngineBase):
             raise SettingError(
                 f"k is {wanted}, want a number from 1 to the {rows.array.shape[0]} rows of X"
             )
-        ids = np.empty((count, wanted), np.int64)
-        distances = np.empty((count, wanted), np.float32)
+        distances, ids = (None, None) if out is None else out
+        distances = _arrays.filled(distances, (count, wanted), (np.float32,), "out[0]")
+        ids = _arrays.filled(ids, (count, wanted), (np.int64, np.int32), "out[1]")
         call = self._call(rows.copied + (0 if asked is None else asked.copied))
         call.run("pm_nearest", self._engine(), rows.ref, None if asked is None else asked.ref,
-                 wanted, _arrays.pointer(ids), _arrays.pointer(distances))  # fmt: skip
+                 wanted, ids.itemsize, _arrays.pointer(ids), _arrays.pointer(distances))  # fmt: skip
         return distances, ids
 
     def graph(

@@ -18,6 +18,8 @@ MODES = ("gaussian", "distance", "connectivity")
 LEAST_WEIGHT = 1e-3
 # Rows that get their diagonal at a time: what this takes is small beside the graph.
 ROWS_AT_ONCE = 1 << 16
+# Rows that move at a time, by way of a copy.
+ROWS_MOVED = 1 << 10
 
 
 class GaussianGraph(Estimator):
@@ -242,13 +244,18 @@ class GaussianGraph(Estimator):
         n, k = self.n_samples_fit_, self._entries()
         if k == 1:
             return sparse.identity(n, dtype=np.float32, format="csr")
-        distances, others = self._engine().nearest(rows, k=k - 1)
-        ids = np.empty((n, k), dtype=index_type(n * k))
-        ids[:, 0], ids[:, 1:] = np.arange(n), others
-        del others  # it is twice as large as ids
-        entries = np.zeros((n, k), dtype=np.float32)
-        entries[:, 1:] = distances
-        return self._nearest_matrix(entries, ids)
+        # The library writes where the matrix will be: there is no other copy of its answers.
+        ids = np.empty(n * k, dtype=index_type(n * k))
+        distances = np.empty(n * k, dtype=np.float32)
+        others = slice(n * (k - 1))
+        self._engine().nearest(
+            rows,
+            k=k - 1,
+            out=(distances[others].reshape(n, k - 1), ids[others].reshape(n, k - 1)),
+        )
+        ids, distances = with_first(ids, n), with_first(distances, n)
+        ids[:, 0], distances[:, 0] = np.arange(n), 0
+        return self._nearest_matrix(distances, ids)
 
     def _nearest_of_new(self, rows: Rows) -> sparse.csr_matrix:
         return self._nearest_matrix(*self._engine().nearest(self._fit_X, rows, k=self._entries()))
@@ -283,6 +290,23 @@ class GaussianGraph(Estimator):
 def index_type(largest: int) -> type:
     """Return the type of indices of a sparse matrix that reach this number."""
     return np.int32 if largest < 2**31 else np.int64
+
+
+def with_first(flat: np.ndarray, n: int) -> np.ndarray:
+    """Return flat as n rows with room for a first entry, which the rows do not have yet.
+
+    The rows lie at the beginning of flat. They move within it, the last ones first.
+
+    >>> with_first(np.array([1, 2, 3, 4, 0, 0]), 2)[:, 1:]
+    array([[1, 2],
+           [3, 4]])
+    """
+    wide = flat.reshape(n, -1)
+    narrow = flat[: flat.size - n].reshape(n, -1)
+    for last in range(n, 0, -ROWS_MOVED):
+        part = slice(max(last - ROWS_MOVED, 0), last)
+        wide[part, 1:] = narrow[part].copy()
+    return wide
 
 
 def rows_of(ids: np.ndarray, entries: np.ndarray, columns: int) -> sparse.csr_matrix:

@@ -178,6 +178,36 @@ def test_nearest(engine, queries):
     assert np.allclose(distances, np.sqrt(np.take_along_axis(table, wanted, 1)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("queries", [None, rows(17, seed=9)])
+def test_nearest_into_arrays_of_the_caller(engine, queries, index):
+    X = rows()
+    wanted_distances, wanted_ids = engine.nearest(X, queries, k=7)
+    out = np.zeros_like(wanted_distances), np.zeros_like(wanted_ids, dtype=index)
+    distances, ids = engine.nearest(X, queries, k=7, out=out)
+    assert distances is out[0] and ids is out[1]
+    assert (distances == wanted_distances).all() and (ids == wanted_ids).all()
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_nearest_refuses_arrays_of_the_caller(engine, place):
+    X = rows()
+    good = [np.empty((len(X), 3), np.float32), np.empty((len(X), 3), np.int32)]
+    locked = good[place].copy()
+    locked.flags.writeable = False
+    for bad, error in (
+        (good[place].tolist(), TypeError),
+        (good[place][1:], ShapeError),
+        (good[place].astype(np.float64), TypeError),
+        (np.asfortranarray(good[place]), TypeError),
+        (locked, TypeError),
+    ):
+        out = [*good]
+        out[place] = bad
+        with pytest.raises(error, match=rf"out\[{place}\]"):
+            engine.nearest(X, k=3, out=tuple(out))
+
+
 def test_nearest_among_equals(engine):
     X = np.zeros((5, 2), np.float32)
     distances, ids = engine.nearest(X, k=2)

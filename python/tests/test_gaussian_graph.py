@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from privatemail import GaussianGraph
 from privatemail._tuned_weights import scales
-from privatemail.gaussian_graph import nearest_first, with_diagonal
+from privatemail.gaussian_graph import nearest_first, with_diagonal, with_first
 
 
 def rows(n=120, d=3, seed=0):
@@ -272,3 +272,15 @@ def test_mode_may_change_after_fit():
     for graph in (fresh, refitted):
         graph.set_params(mode="gaussian")
         np.testing.assert_array_equal(graph.transform(X).toarray(), wanted)
+
+
+@pytest.mark.parametrize("rows_moved", [1, 2, 3, 1000])
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_rows_get_room_in_place(monkeypatch, rows_moved, width):
+    monkeypatch.setattr("privatemail.gaussian_graph.ROWS_MOVED", rows_moved)
+    for n in (1, 2, 7):
+        rows = np.arange(n * width).reshape(n, width)
+        flat = np.concatenate([rows.ravel(), np.full(n, -1)])
+        wide = with_first(flat, n)
+        assert np.shares_memory(wide, flat) and wide.shape == (n, width + 1)
+        np.testing.assert_array_equal(wide[:, 1:], rows)

@@ -1,10 +1,8 @@
 package codes
 
 import (
-	"context"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -139,20 +137,28 @@ func (c *codes) enclose(i int, of *codes, lo, hi int) {
 	}
 }
 
-// permuted returns codes in another order: code i of the result is code order[i] of c.
-func (c *codes) permuted(ctx context.Context, order []uint32, workers *par.Workers) (*codes, error) {
-	out := newCodes(len(order), c.depth, c.unit)
-	out.widest = c.widest
-	const rowsPerPiece = 256
-	err := workers.Do(ctx, par.Blocks(len(order), rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, len(order), rowsPerPiece)
-		for i := lo; i < hi; i++ {
-			from := int(order[i])
-			copy(out.row(i), c.row(from))
-			out.norm2[i], out.sum[i], out.slack[i] = c.norm2[from], c.sum[from], c.slack[from]
+// permute puts codes in another order: code i is then what code order[i] was. It moves them
+// along the cycles of the order, which takes no second copy of them.
+func (c *codes) permute(order []uint32) {
+	moved := make([]bool, len(order))
+	kept := make([]int8, c.depth)
+	for first := range order {
+		if moved[first] {
+			continue
 		}
-	}))
-	return out, err
+		copy(kept, c.row(first))
+		norm2, sum, slack := c.norm2[first], c.sum[first], c.slack[first]
+		at := first
+		for from := int(order[at]); from != first; from = int(order[at]) {
+			copy(c.row(at), c.row(from))
+			c.norm2[at], c.sum[at], c.slack[at] = c.norm2[from], c.sum[from], c.slack[from]
+			moved[at] = true
+			at = from
+		}
+		copy(c.row(at), kept)
+		c.norm2[at], c.sum[at], c.slack[at] = norm2, sum, slack
+		moved[at] = true
+	}
 }
 
 // A reach turns one question into another. The first question is whether two codes are

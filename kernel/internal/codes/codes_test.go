@@ -99,3 +99,34 @@ func TestReachesWithoutLimits(t *testing.T) {
 		t.Errorf("threshold %d, bias %d", low, high)
 	}
 }
+
+// permute moves each code, with all that belongs to it, to its place in the order: in orders
+// of one cycle, of cycles of one, and of whatever cycles.
+func TestPermute(t *testing.T) {
+	const n, depth = 100, 64
+	rng := pointtest.Rand(3)
+	one, all := make([]int, n), make([]int, n)
+	for i := range n {
+		one[i], all[i] = i, (i+7)%n
+	}
+	for _, order := range [][]int{one, all, rng.Perm(n), rng.Perm(n), rng.Perm(n)} {
+		c, from := newCodes(n, depth, 1), make([]uint32, n)
+		for i := range n {
+			for e := range depth {
+				c.row(i)[e] = int8(i + e)
+			}
+			c.norm2[i], c.sum[i], c.slack[i], from[i] = int32(i), int32(2*i), float64(3*i), uint32(order[i])
+		}
+		c.permute(from)
+		for i, was := range order {
+			if c.norm2[i] != int32(was) || c.sum[i] != int32(2*was) || c.slack[i] != float64(3*was) {
+				t.Fatalf("order %d: place %d has %d, %d, %g, want those of %d", order, i, c.norm2[i], c.sum[i], c.slack[i], was)
+			}
+			for e, v := range c.row(i) {
+				if v != int8(was+e) {
+					t.Fatalf("order %d: entry %d at place %d is not that of code %d", order, e, i, was)
+				}
+			}
+		}
+	}
+}

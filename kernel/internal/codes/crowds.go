@@ -1,7 +1,9 @@
 package codes
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -65,4 +67,36 @@ func (c *crowds) join(found *rows.Neighbours, s *set) {
 	}
 	found.Order = order
 	found.Distance = func(i, j int) float64 { return p.Dist2(int(order[i]), int(order[j])) }
+}
+
+// crowdsByLast finds the rows of a crowd that take no part by the last row that does.
+type crowdsByLast struct {
+	*crowds
+	start []uint32 // where the rows of each crowd begin in rest, by the last row that takes part
+}
+
+// byLast returns the crowds by their last rows.
+func (c *crowds) byLast() crowdsByLast {
+	out := crowdsByLast{crowds: c}
+	for e, last := range c.last {
+		if e == 0 || c.last[e-1] != last {
+			out.start = append(out.start, uint32(e))
+		}
+	}
+	slices.SortFunc(out.start, func(a, b uint32) int { return cmp.Compare(c.last[a], c.last[b]) })
+	return out
+}
+
+// of returns the rows that have the neighbours of a row that takes part.
+func (c crowdsByLast) of(row int) []uint32 {
+	at, found := slices.BinarySearchFunc(c.start, row, func(start uint32, row int) int { return cmp.Compare(int(c.last[start]), row) })
+	if !found {
+		return nil
+	}
+	lo := int(c.start[at])
+	hi := lo
+	for hi < len(c.last) && int(c.last[hi]) == row {
+		hi++
+	}
+	return c.rest[lo:hi]
 }

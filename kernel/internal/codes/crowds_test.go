@@ -3,12 +3,14 @@ package codes
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -32,8 +34,44 @@ func TestNearestAmongCrowds(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkPlaces(t, p, got)
+		checkGiven(t, p, got)
 		if got.Stats.Pairs != n*(n-1) || got.Stats.Found != n*k {
 			t.Errorf("crowds of %d: %+v", sizes, got.Stats)
+		}
+	}
+}
+
+// checkGiven compares what NearestByRow gives for every row with what Nearest has found.
+func checkGiven(t *testing.T, p *rows.Points, want *rows.Neighbours) {
+	t.Helper()
+	workers := par.New(2)
+	defer workers.Close()
+	k, given := want.K, func(place uint32) uint32 {
+		if want.Order == nil {
+			return place
+		}
+		return want.Order[place]
+	}
+	var mu sync.Mutex
+	near, d2 := make([][]uint32, p.N), make([][]float64, p.N)
+	err := NearestByRow(t.Context(), k, &rows.Request{Points: p, Workers: workers, Kernels: simd.At(simd.Best())}, func(row int, ids []uint32, squared []float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if near[row] != nil {
+			t.Errorf("row %d comes twice", row)
+		}
+		near[row], d2[row] = slices.Clone(ids), slices.Clone(squared)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place := range p.N {
+		row, ids := given(uint32(place)), slices.Clone(want.Place[place*k:][:k])
+		for e, j := range ids {
+			ids[e] = given(j)
+		}
+		if !slices.Equal(near[row], ids) || !slices.Equal(d2[row], want.Dist2[place*k:][:k]) {
+			t.Fatalf("row %d is given %d at %g, want %d at %g", row, near[row], d2[row], ids, want.Dist2[place*k:][:k])
 		}
 	}
 }

@@ -14,20 +14,21 @@
 // at most 64 points next to each other, and its ball encloses their codes. A bundle is
 // tiles next to each other. A piece is a part of the work that one worker does at a time.
 //
-//	sample.go      quantiles
-//	codes.go       codes, and when two codes are near
-//	projection.go  points to vectors that are no farther apart
-//	directions.go  principal directions of a sample
-//	survey.go      which projection costs least, by a sample
-//	leaders.go     groups of points around a leader
-//	arrange.go     an order in which near points are together
-//	tiles.go       runs of points in the order, with balls around them
-//	set.go         the points of a search, in its order
-//	checker.go     whether two points are within a radius
-//	tails.go       bounds of the weights beyond the radius
-//	filter.go      the pairs within a radius
-//	nearest.go     the nearest neighbours
-//	crowds.go      many equal rows, of which few can be neighbours
-//	search.go      the pairs within a radius and their weights, in one call
-//	seconds.go     what a search is expected to cost
+//	sample.go        quantiles
+//	codes.go         codes, and when two codes are near
+//	projection.go    points to vectors that are no farther apart
+//	directions.go    principal directions of a sample
+//	survey.go        which projection costs least, by a sample
+//	leaders.go       groups of points around a leader
+//	arrange.go       an order in which near points are together
+//	tiles.go         runs of points in the order, with balls around them
+//	set.go           the points of a search, in its order
+//	checker.go       whether two points are within a radius
+//	tails.go         bounds of the weights beyond the radius
+//	filter.go        the pairs within a radius
+//	nearest.go       the nearest neighbours, found and kept or given away
+//	nearest_pass.go  the pass that finds them
+//	crowds.go        many equal rows, of which few can be neighbours
+//	search.go        the pairs within a radius and their weights, in one call
+//	seconds.go       what a search is expected to cost
 package codes

@@ -35,7 +35,10 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	if s.codes, err = sv.projection.encode(t.Context(), s.row, n, req); err != nil {
 		t.Fatal(err)
 	}
-	if s.tiles, err = newTiles(t.Context(), s.codes, nil, false, workers); err != nil {
+	if s.tiles, err = newTiles(t.Context(), s.codes, nil, workers); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.tiles.fill(t.Context(), workers); err != nil {
 		t.Fatal(err)
 	}
 	pass, err := newFilterPass(t.Context(), s, func(int) float64 { return 1 }, req)

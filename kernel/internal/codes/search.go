@@ -146,13 +146,13 @@ func (f *filterPass) mirror(ctx context.Context, out *rows.Result, lower []uint3
 }
 
 // Bytes is the bytes that a search by codes takes beside the matrix of weights: what every
-// search keeps of a row, codes twice while they are put in order, the tiles with the
+// search keeps of a row, the codes, the order of them in the making, the tiles with the
 // terms of their rows and columns, the sample, and the scratch memory of the workers.
 func Bytes(n, d, workers int) int64 {
 	const sampled = 8 + 8 + 4 + 1
 	depth := fullDepth(d)
 	return int64(n)*(rows.RowBytes+8+4+4) +
-		int64(n)*(2*codeBytes(depth)+4*4+4+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
+		int64(n)*(codeBytes(depth)+4*4+4+1+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
 		min(int64(n), mostSampled)*(sampled*int64(d)+2*codeBytes(depth)) +
 		int64(workers)*(filterScratchBytes(n, depth)+projectScratchBytes(d)+arrangeScratchBytes(depth))
 }

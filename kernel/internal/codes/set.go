@@ -53,24 +53,23 @@ func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) er
 	}
 	if order != nil {
 		s.at = order
-		if s.codes, err = s.codes.permuted(ctx, order, req.Workers); err != nil {
-			return err
-		}
-		mem.Reclaim(int64(s.n) * codeBytes(s.codes.depth)) // of the codes in their first order
+		s.codes.permute(order)
 	}
-	balls := ends != nil
-	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, req.Workers); err != nil {
+	if s.tiles, err = newTiles(ctx, s.codes, ends, req.Workers); err != nil {
 		return err
 	}
 	s.share = 1
-	if balls {
+	if s.tiles.balls != nil {
 		s.share = s.tiles.share(radius, req.Kernels)
 	}
-	if balls && s.share > ballShare {
+	if s.tiles.balls != nil && s.share > ballShare {
 		s.share = 1
-		if s.tiles, err = newTiles(ctx, s.codes, nil, false, req.Workers); err != nil {
+		if s.tiles, err = newTiles(ctx, s.codes, nil, req.Workers); err != nil {
 			return err
 		}
+	}
+	if err := s.tiles.fill(ctx, req.Workers); err != nil {
+		return err
 	}
 	if s.at != nil || s.rows != nil {
 		s.index = make([]uint32, s.n)
@@ -114,6 +113,7 @@ func (s *set) sift(k *simd.Kernels, x []float32, places, given []uint32, limit f
 
 // prepare makes the codes and the tiles of a search within a radius.
 func (s *set) prepare(ctx context.Context, sv *survey, radius float64, req *rows.Request) (err error) {
+	mem.MakeRoom(int64(s.n) * codeBytes(sv.projection.depth))
 	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, req); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -28,39 +29,43 @@ type tiles struct {
 // tile of points of two groups would have a large ball.
 const leastTile = 40
 
-// newTiles makes tiles of points in groups that end at the given places. Without balls it
-// does not matter which points are in a tile, and all tiles are full.
-func newTiles(ctx context.Context, c *codes, ends []int, balls bool, workers *par.Workers) (*tiles, error) {
+// newTiles makes tiles of points in groups that end at the given places, with balls around
+// them. Without ends it makes no balls: then it does not matter which points are in a tile,
+// and all tiles are full. The tiles have no panels yet.
+func newTiles(ctx context.Context, c *codes, ends []int, workers *par.Workers) (*tiles, error) {
 	n := len(c.norm2)
 	t := &tiles{c: c, start: []int{0}}
 	begin, next := 0, 0
 	for begin < n {
 		end := min(begin+panelColumns, n)
-		if balls {
-			for next < len(ends) && ends[next] < begin+leastTile {
-				next++
-			}
-			if next < len(ends) {
-				end = min(end, ends[next])
-			}
+		for next < len(ends) && ends[next] < begin+leastTile {
+			next++
+		}
+		if next < len(ends) {
+			end = min(end, ends[next])
 		}
 		t.start = append(t.start, end)
 		begin = end
 	}
-	t.panels = make([]uint8, t.count()*panelColumns*c.depth)
-	if balls {
-		t.balls = newCodes(t.count(), c.depth, c.unit)
+	if ends == nil {
+		return t, nil
 	}
+	t.balls = newCodes(t.count(), c.depth, c.unit)
 	err := workers.Do(ctx, t.count(), par.Func(func(_, tile int) {
-		c.panel(t.panel(tile, tile+1), t.start[tile], t.start[tile+1])
-		if balls {
-			t.balls.enclose(tile, c, t.start[tile], t.start[tile+1])
-		}
+		t.balls.enclose(tile, c, t.start[tile], t.start[tile+1])
 	}))
-	if balls {
-		t.balls.widest = slices.Max(t.balls.slack)
-	}
+	t.balls.widest = slices.Max(t.balls.slack)
 	return t, err
+}
+
+// fill makes the panels.
+func (t *tiles) fill(ctx context.Context, workers *par.Workers) error {
+	size := t.count() * panelColumns * t.c.depth
+	mem.MakeRoom(int64(size))
+	t.panels = make([]uint8, size)
+	return workers.Do(ctx, t.count(), par.Func(func(_, tile int) {
+		t.c.panel(t.panel(tile, tile+1), t.start[tile], t.start[tile+1])
+	}))
 }
 
 // tilesBytes is the bytes that tiles of n points take at most.
@@ -104,13 +109,15 @@ func (t *tiles) ballTerms(radius float64) (threshold, bias []int32) {
 // balls then save less than they cost.
 const ballShare = 0.85
 
-// share returns the share of balls that a point is near to, by the points of some tiles.
+// share returns the share of balls that a point is near to, by the points of some tiles. It
+// needs no panels.
 func (t *tiles) share(radius float64, k *simd.Kernels) float64 {
 	threshold, bias := t.ballTerms(radius)
-	near, points := make([]uint64, t.count()), 0
+	near, panel, points := make([]uint64, t.count()), make([]uint8, panelColumns*t.c.depth), 0
 	left := 0
 	for _, tile := range rows.Spread(min(t.count(), 32), t.count()) {
-		k.ByteDotsAbove(near, t.balls.code, t.panel(tile, tile+1), t.c.depth, bias[tile*panelColumns:][:panelColumns], threshold)
+		t.c.panel(panel, t.start[tile], t.start[tile+1])
+		k.ByteDotsAbove(near, t.balls.code, panel, t.c.depth, bias[tile*panelColumns:][:panelColumns], threshold)
 		for _, word := range near {
 			left += bits.OnesCount64(word)
 		}

@@ -1,0 +1,323 @@
+package codes
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// A nearestPass finds the k nearest neighbours of every point. For each point it keeps the
+// nearest points seen so far, k at most, and looks for others within a radius, by the
+// filters of filterPass. Once a point has k neighbours, its radius is the distance of the
+// farthest of them. Before, its radius is one within which most points have k neighbours:
+// all points within it are found, so if they are k or more, the k nearest are among them. A
+// point that has found fewer than k is looked at once more, and begins with k points
+// wherever they are. Tiles next to the tile of the point come first, which makes the radius
+// small early. The neighbours do not depend on the order of the tiles.
+type nearestPass struct {
+	ctx           context.Context
+	s             *set
+	k             int
+	listed        []bool  // which places to find neighbours of; nil for all
+	wide2         float64 // square of the radius to begin with
+	kernels       *simd.Kernels
+	reach         reach   // of points among each other
+	bias          []int32 // of columns, to compare them with points
+	ballReach     reach   // of balls and points
+	ballThreshold []int32 // of balls; nil when tiles have no balls
+	// give takes the places of the k neighbours of a place, nearest first, and their squared
+	// distances, which are in the memory of a worker. Workers call it at the same time.
+	give           func(at int, place []uint32, d2 []float64)
+	scratches      []*nearestScratch // nil for workers that have done nothing yet
+	progress       *rows.Progress
+	compared, left atomic.Int64 // pairs that balls leave, and that codes leave
+}
+
+// nearestScratch is the scratch memory of a worker.
+type nearestScratch struct {
+	near      []uint64 // which points of the tile are near to each ball
+	ballBias  []int32  // of the points of the tile, to compare them with balls
+	mask      []uint64
+	code      []int8    // of the open points of the tile, where some are not
+	threshold []int32   // of the open points of the tile
+	list      []uint32  // places whose distances are to be measured
+	given     []uint32  // given rows at these places
+	d32       []float32 // their squared distances in float32
+	wide      []float64 // the same in float64
+	count     []int     // of each point of the tile, how many neighbours it has so far
+	most      []float64 // of each point of the tile, the squared distance that others must not exceed
+	open      []bool    // of each point of the tile, whether neighbours are looked for
+	place     []uint32  // of each point of the tile, k places: of its neighbours so far, nearest first
+	d2        []float64 // squared distances of the same neighbours
+}
+
+// newNearestPass returns a pass for the k nearest neighbours. radius is the usual radius of a
+// point, and wide the radius to begin with.
+func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, req *rows.Request) *nearestPass {
+	r := searchReach(s.codes, radius)
+	f := &nearestPass{
+		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
+		scratches: make([]*nearestScratch, req.Workers.Count()),
+	}
+	if balls := s.tiles.balls; balls != nil {
+		// With the largest radius of a ball as the usual reach, the thresholds of balls do
+		// not depend on the points.
+		f.ballReach = reach{usual: balls.widest}
+		f.ballThreshold = make([]int32, s.tiles.count())
+		for ball := range f.ballThreshold {
+			f.ballThreshold[ball] = balls.threshold(f.ballReach, ball, 0)
+		}
+	}
+	return f
+}
+
+// scratch returns the scratch memory of a worker.
+func (f *nearestPass) scratch(worker int) *nearestScratch {
+	if f.scratches[worker] == nil {
+		f.scratches[worker] = &nearestScratch{
+			near: make([]uint64, f.s.tiles.count()), ballBias: make([]int32, panelColumns), mask: make([]uint64, panelColumns*runTiles),
+			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
+			most: make([]float64, panelColumns), open: make([]bool, panelColumns),
+			place: make([]uint32, panelColumns*f.k), d2: make([]float64, panelColumns*f.k),
+		}
+	}
+	return f.scratches[worker]
+}
+
+// find lets the workers do all tiles.
+func (f *nearestPass) find(ctx context.Context, stage string, req *rows.Request) error {
+	count := f.s.tiles.count()
+	f.progress = req.Stage(stage, count)
+	if err := req.Workers.Do(ctx, count, f); err != nil {
+		return err
+	}
+	return ctx.Err() // a piece may have been left half done
+}
+
+// Run does one tile.
+func (f *nearestPass) Run(worker, tile int) {
+	scratch, t := f.scratch(worker), f.s.tiles
+	points := t.start[tile+1] - t.start[tile]
+	lo, few := t.start[tile], false
+	for i := range points {
+		scratch.count[i], scratch.most[i] = 0, f.wide2
+		scratch.open[i] = f.asked(lo + i)
+		few = few || scratch.open[i]
+	}
+	if few {
+		f.sweep(scratch, tile, tile, tile)
+		few = false
+	}
+	for i := range points {
+		scratch.open[i] = scratch.open[i] && scratch.count[i] < f.k
+		few = few || scratch.open[i]
+	}
+	if few && f.ctx.Err() == nil {
+		from, to := f.begin(scratch, tile)
+		f.sweep(scratch, tile, from, to)
+	}
+	if f.ctx.Err() == nil { // otherwise a sweep may have ended early
+		for i := range points {
+			if f.asked(lo + i) {
+				f.give(lo+i, scratch.place[i*f.k:][:f.k], scratch.d2[i*f.k:][:f.k])
+			}
+		}
+	}
+	f.progress.Add()
+}
+
+// asked tells whether the neighbours of a place are looked for.
+func (f *nearestPass) asked(at int) bool { return f.listed == nil || f.listed[at] }
+
+// begin gives the open points of a tile their k nearest of the points of some tiles: the
+// tile itself and as many tiles around it as have k other points. It returns these tiles,
+// from to to-1.
+func (f *nearestPass) begin(scratch *nearestScratch, tile int) (from, to int) {
+	t := f.s.tiles
+	lo, hi := t.start[tile], t.start[tile+1]
+	for from, to = tile, tile+1; t.start[to]-t.start[from] <= f.k; {
+		from, to = max(from-1, 0), min(to+1, t.count())
+	}
+	for i := lo; i < hi; i++ {
+		if !scratch.open[i-lo] {
+			continue
+		}
+		scratch.count[i-lo], scratch.most[i-lo] = 0, math.Inf(1)
+		scratch.list = scratch.list[:0]
+		for j := t.start[from]; j < t.start[to]; j++ {
+			if j != i {
+				scratch.list = append(scratch.list, uint32(j))
+			}
+		}
+		f.check(scratch, lo, i-lo)
+	}
+	return from, to
+}
+
+// sweep looks for neighbours of the open points of a tile in all tiles but the tiles from
+// to to-1, which are seen already. It goes outwards from the seen tiles.
+func (f *nearestPass) sweep(scratch *nearestScratch, tile, from, to int) {
+	t, c := f.s.tiles, f.s.codes
+	lo, hi, count := t.start[tile], t.start[tile+1], t.count()
+	if t.balls != nil {
+		for j := range scratch.ballBias {
+			scratch.ballBias[j] = padBias
+			if i := lo + j; i < hi && scratch.open[j] {
+				scratch.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(scratch, j)+c.slack[i]))
+			}
+		}
+		f.kernels.ByteDotsAbove(scratch.near, t.balls.code, t.panel(tile, tile+1), c.depth, scratch.ballBias, f.ballThreshold)
+	}
+	// The tiles from before to behind-1 are seen.
+	for before, behind := from, to; before > 0 || behind < count; {
+		if f.ctx.Err() != nil {
+			return
+		}
+		if behind < count {
+			end := min(behind+runTiles, count)
+			f.visit(scratch, tile, behind, end)
+			behind = end
+		}
+		if before > 0 {
+			begin := max(before-runTiles, 0)
+			f.visit(scratch, tile, begin, before)
+			before = begin
+		}
+	}
+}
+
+// radius returns the distance that neighbours of point i of the tile must not exceed,
+// rounded up, in units of codes.
+func (f *nearestPass) radius(scratch *nearestScratch, i int) float64 {
+	return bounded(math.Sqrt(scratch.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
+}
+
+// visit looks for neighbours of the open points of a tile in the tiles from to to-1.
+func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
+	t, c := f.s.tiles, f.s.codes
+	lo, hi := t.start[tile], t.start[tile+1]
+	if t.balls != nil {
+		for from < to && scratch.near[from] == 0 {
+			from++
+		}
+		for from < to && scratch.near[to-1] == 0 {
+			to--
+		}
+		if from == to {
+			return
+		}
+	}
+	open := 0
+	for i := range hi - lo {
+		if scratch.open[i] {
+			scratch.threshold[open] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
+			open++
+		}
+	}
+	code := c.code[lo*c.depth:]
+	if open < hi-lo {
+		code = f.openCodes(scratch, lo, hi)
+	}
+	words := to - from
+	f.kernels.ByteDotsAbove(scratch.mask, code, t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], scratch.threshold[:open])
+	left, row := 0, 0
+	for i := range hi - lo {
+		if !scratch.open[i] {
+			continue
+		}
+		mask := scratch.mask[row*words:][:words]
+		row++
+		scratch.list = scratch.list[:0]
+		for w, word := range mask {
+			if t.balls != nil && scratch.near[from+w]>>i&1 == 0 {
+				continue
+			}
+			if from+w == tile {
+				word &^= 1 << i // the point itself
+			}
+			first := uint32(t.start[from+w])
+			for ; word != 0; word &= word - 1 {
+				scratch.list = append(scratch.list, first+uint32(bits.TrailingZeros64(word)))
+			}
+		}
+		left += len(scratch.list)
+		f.check(scratch, lo, i)
+	}
+	f.compared.Add(int64(open) * int64(t.start[to]-t.start[from]))
+	f.left.Add(int64(left))
+}
+
+// openCodes returns the codes of the open points of lo to hi-1, one behind the other.
+func (f *nearestPass) openCodes(scratch *nearestScratch, lo, hi int) []int8 {
+	scratch.code = scratch.code[:0]
+	for i := lo; i < hi; i++ {
+		if scratch.open[i-lo] {
+			scratch.code = append(scratch.code, f.s.codes.row(i)...)
+		}
+	}
+	return scratch.code
+}
+
+// check measures the distances of point lo+i from the points in the list. Points that are
+// nearer than the farthest neighbour so far become neighbours.
+func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
+	if len(scratch.list) == 0 {
+		return
+	}
+	all, at := f.s.p.Single, lo+i
+	d := all.Cols
+	x := f.s.row(at)
+	limit := float32(math.Inf(1))
+	if most := scratch.most[i]; !math.IsInf(most, 1) {
+		limit = newChecker(math.Sqrt(most), d).limit
+	}
+	near, given := f.s.sift(f.kernels, x, scratch.list, f.s.givenRows(scratch.list, &scratch.given), limit, &scratch.d32)
+	scratch.wide = slices.Grow(scratch.wide[:0], len(near))[:len(near)]
+	f.kernels.SqDists64(scratch.wide, x, simd.RowsOf(all.Data, all.Stride), given)
+	for e, j := range near {
+		// simd.SqDists64 and rows.Dist2 together are off by less (newChecker).
+		if scratch.wide[e] > scratch.most[i]*(1+float64(2*d+16)*0x1p-53) {
+			continue
+		}
+		v := rows.Dist2(x, all.Row(int(given[e])))
+		if v > scratch.most[i] {
+			continue
+		}
+		scratch.count[i] = f.insert(scratch, i, j, int(given[e]), v)
+		if scratch.count[i] == f.k {
+			scratch.most[i] = scratch.d2[i*f.k+f.k-1]
+		}
+	}
+}
+
+// insert makes place j, which holds a given row at squared distance v, a neighbour of
+// point i of the tile. Nearer neighbours stay before it, and so
+// do neighbours as near that have lower given rows. Where there are k neighbours the last
+// makes way. insert returns how many neighbours there are then.
+func (f *nearestPass) insert(scratch *nearestScratch, i int, j uint32, given int, v float64) int {
+	n, place, d2 := scratch.count[i], scratch.place[i*f.k:][:f.k], scratch.d2[i*f.k:][:f.k]
+	to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	for to < n && d2[to] == v && f.s.given(int(place[to])) < given {
+		to++
+	}
+	if to == f.k {
+		return n
+	}
+	if n < f.k {
+		n++
+	}
+	copy(place[to+1:n], place[to:])
+	copy(d2[to+1:n], d2[to:])
+	place[to], d2[to] = j, v
+	return n
+}
