@@ -43,11 +43,15 @@ cannot use it and gets :class:`ForkedError`: start processes with
 ``multiprocessing.get_context("spawn")``. To import, to construct estimators and to
 ``SupervisedEmbedding.load`` before a fork is safe.
 
+**About the library.** :func:`version` is its version, :func:`simd_level` the level of
+instructions that it uses here. Both load it.
+
 **Errors** are all :class:`Error`, and ValueError, MemoryError, OSError or RuntimeError too.
 """
 
 from . import exceptions
 from ._embedding import Result
+from ._library import simd_level, version
 from .engine import Engine, KernelProduct, default_engine
 from .exceptions import *  # noqa: F401,F403  the names of its __all__
 from .gaussian_graph import GaussianGraph
@@ -74,5 +78,7 @@ __all__ = [
     "default_engine",
     "privatize",
     "sensitivity",
+    "simd_level",
+    "version",
     *exceptions.__all__,
 ]

@@ -15,7 +15,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _header
-from .exceptions import LabelsError, NonFiniteError, OutOfMemoryError, ShapeError
+from .exceptions import ArgumentError, LabelsError, NonFiniteError, OutOfMemoryError, ShapeError
 
 logger = logging.getLogger("privatemail")
 logger.addHandler(logging.NullHandler())
@@ -44,6 +44,8 @@ class Rows:
         self.copied = copied
         rows, cols = array.shape
         self.struct = _header.Rows(array.ctypes.data, rows, cols, _stride(array))
+        # A thread of the library's may outlive the frame that holds the array.
+        self.struct.array = array
 
     @property
     def ref(self) -> Any:
@@ -58,12 +60,15 @@ def as_rows(value: Any, name: str, memory: Optional[int] = None) -> Rows:
     ----------
     value : array-like of shape (rows, columns)
         An array of numpy, or what exports one: the buffer protocol, ``__array_interface__``,
-        ``__array__`` (as pandas does) or DLPack in the memory of the processor.
+        ``__array__`` (as pandas does) or DLPack in the memory of the processor. Rows are
+        returned as they are.
     name : str
         What messages call it.
     memory : int, optional
         A conversion that takes more bytes than this is refused before it takes them.
     """
+    if isinstance(value, Rows):
+        return value
     array = _as_array(value, name)
     if array.ndim != 2:
         raise ShapeError(
@@ -86,10 +91,32 @@ def as_rows(value: Any, name: str, memory: Optional[int] = None) -> Rows:
     return Rows(_converted(array, name), size)
 
 
+def joined(above: np.ndarray, below: np.ndarray, memory: Optional[int] = None) -> Rows:
+    """Returns the float32 rows of two arrays as one array, which is a copy."""
+    size = above.nbytes + below.nbytes
+    if memory is not None and size > memory:
+        raise OutOfMemoryError(
+            f"{len(above)} fitted and {len(below)} new rows need {size} bytes side by side, and "
+            f"the engine has {memory}"
+        )
+    return Rows(np.concatenate([above, below]), size)
+
+
+def refuse_masked(value: Any, name: str) -> None:
+    """Refuses an array with masked entries: what lies under a mask would be taken for data.
+
+    >>> from privatemail._arrays import refuse_masked
+    >>> refuse_masked(np.ma.masked_array([1.0, 2.0], mask=[False, False]), "X")
+    """
+    if np.ma.is_masked(value):
+        raise ArgumentError(f"{name} has masked entries: leave their rows out, or fill them")
+
+
 def _as_array(value: Any, name: str) -> np.ndarray:
     """Returns an array over the memory of value, or one made of it."""
+    refuse_masked(value, name)
     if isinstance(value, np.ndarray):
-        return np.asarray(value)  # a matrix or masked array too
+        return np.asarray(value)  # a matrix, or an array with a mask that masks nothing, too
     if hasattr(value, "toarray") and hasattr(value, "nnz"):
         raise TypeError(
             f"{name} is sparse, want a dense array: use X.toarray() where its "
@@ -136,6 +163,11 @@ def _converted(array: np.ndarray, name: str) -> np.ndarray:
         try:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 block[...] = array[first : first + step]
+        except OverflowError:  # an integer of Python's
+            raise NonFiniteError(
+                f"{name} has a number beyond the range of float32, "
+                f"in rows {first} to {first + len(block) - 1}"
+            ) from None
         except (TypeError, ValueError):  # objects; the text of numpy shows one of them
             raise TypeError(
                 f"{name} has something that is no number, "
@@ -157,6 +189,7 @@ def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
     >>> as_labels([0, 1, -1], 3)
     array([ 0,  1, -1], dtype=int32)
     """
+    refuse_masked(value, name)
     array = np.asarray(value)
     if array.ndim != 1 or len(array) != rows:
         raise ShapeError(f"{name} has shape {array.shape}, want one label for each of {rows} rows")
@@ -181,6 +214,7 @@ class Out:
         self.array = array
         rows, cols = array.shape
         self.struct = _header.Matrix(array.ctypes.data, rows, cols, _stride(array))
+        self.struct.array = array  # as for Rows
 
     @property
     def ref(self) -> Any:
@@ -220,6 +254,6 @@ def filled(
     return out
 
 
-def pointer(array: Optional[np.ndarray]) -> Optional[int]:
-    """Returns the address of an array's memory, None for no array."""
-    return None if array is None else array.ctypes.data
+def pointer(array: Optional[np.ndarray]) -> Optional[ctypes.c_void_p]:
+    """Returns the address of an array's memory, which keeps the array; None for no array."""
+    return None if array is None else array.ctypes.data_as(ctypes.c_void_p)

@@ -11,12 +11,18 @@ from ._base import EngineBase
 
 
 class Result(NamedTuple):
-    """Points with the report of the call that has made them."""
+    """Points with the report of the call that has made them.
+
+    Attributes
+    ----------
+    points : numpy.ndarray
+        The points, float32, one row for each row of X.
+    report : dict
+        What the library says about the call: the graph, its certificate, steps, values.
+    """
 
     points: np.ndarray
-    """The points, float32, one row for each row of X."""
     report: Dict[str, Any]
-    """What the library says about the call: the graph, its certificate, steps, values."""
 
 
 class EmbeddingMethods(EngineBase):
@@ -138,8 +144,9 @@ class EmbeddingMethods(EngineBase):
         X, y, out
             As for :meth:`embed`.
         **settings
-            Keywords of :meth:`embed`. The form is "attract" unless it is given, and stop is the
-            wanted residual, by default 1e-5.
+            Keywords of :meth:`embed`, but for steps, sigma_q, normalize and start, which are a
+            TypeError. The form is "attract" unless it is given, and stop is the wanted residual,
+            by default 1e-5.
 
         Returns
         -------
@@ -155,7 +162,7 @@ class EmbeddingMethods(EngineBase):
         (100, 3)
         """
         settings.setdefault("form", "attract")
-        return self._embed("pm_converge", X, y, out, True, settings)
+        return self._embed("pm_converge", X, y, out, True, settings, _settings.CONVERGE)
 
     def map(self, X: Any, *, out: Optional[np.ndarray] = None, **settings: Any) -> Result:
         """Returns a map for pictures, made of leading eigenvectors.
@@ -165,7 +172,8 @@ class EmbeddingMethods(EngineBase):
         X, out
             As for :meth:`embed`.
         **settings
-            Those keywords of :meth:`embed` that describe the graph, n_components and seed.
+            Keywords of :meth:`embed`: those of the graph, from sigma to normalize_rows, and
+            n_components, seed and stop. Others are a TypeError.
 
         Examples
         --------
@@ -175,7 +183,7 @@ class EmbeddingMethods(EngineBase):
         >>> Engine().map(X, n_neighbors=10).points.shape
         (100, 2)
         """
-        return self._embed("pm_map", X, _NO_LABELS, out, True, settings)
+        return self._embed("pm_map", X, _NO_LABELS, out, True, settings, _settings.MAP)
 
     def plan(self, X: Any, *, map: bool = False, **settings: Any) -> Dict[str, Any]:
         """Says what :meth:`embed` would do with X, and what it would cost.
@@ -187,10 +195,11 @@ class EmbeddingMethods(EngineBase):
         map : bool
             Says it of :meth:`map` instead.
         **settings
-            Keywords of :meth:`embed`.
+            Keywords of :meth:`embed`, or of :meth:`map`.
         """
         rows = _arrays.as_rows(X, "X", self.memory)
-        given = _settings.Settings(settings, self.memory)
+        table = _settings.MAP if map else _settings.EMBEDDING
+        given = _settings.Settings(settings, self.memory, table)
         call = self._call(rows.copied + given.copied)
         call.run("pm_plan", self._engine(), rows.ref, given.ref, int(bool(map)))
         return call.report()
@@ -232,9 +241,10 @@ class EmbeddingMethods(EngineBase):
         out: Optional[np.ndarray],
         reduces: bool,
         settings: Dict[str, Any],
+        table: _settings.Table = _settings.EMBEDDING,
     ) -> Result:
         rows = _arrays.as_rows(X, "X", self.memory)
-        given = _settings.Settings(settings, self.memory)
+        given = _settings.Settings(settings, self.memory, table)
         n, d = rows.array.shape
         result = _arrays.as_out(out, n, given.columns(d, reduces))
         arguments = [self._engine(), rows.ref]

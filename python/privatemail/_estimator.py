@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import as_rows
+from ._arrays import Rows, as_rows, refuse_masked
 from .engine import Engine, default_engine
 
 try:  # scikit-learn 1.6 and later
@@ -33,21 +33,29 @@ class Estimator(TransformerMixin, BaseEstimator):
     def _engine(self) -> Engine:
         return default_engine(n_jobs=self.n_jobs, memory=self.memory, verbose=self.verbose)
 
-    def _checked(self, X: Any, *, fitting: bool) -> np.ndarray:
-        """Return X as a 2-D array of float32 or float64, two rows at least while fitting."""
+    def _rows(self, X: Any, *, fitting: bool) -> Rows:
+        """Return X as rows of float32, two of them at least while fitting.
+
+        The rows know the bytes of a conversion, so that calls of the engine count them.
+        """
         if not fitting:
             check_is_fitted(self)
-        return _validate_data(
-            self,
-            X,
-            dtype=[np.float32, np.float64],
-            reset=fitting,
-            ensure_min_samples=2 if fitting else 1,
-        )
-
-    def _float32(self, X: np.ndarray) -> np.ndarray:
-        """Return rows that the estimator keeps, converted once where they are not float32."""
-        return as_rows(X, "X", self._engine().memory).array
+        refuse_masked(X, "X")
+        try:
+            X = _validate_data(
+                self,
+                X,
+                dtype="numeric",
+                reset=fitting,
+                ensure_min_samples=2 if fitting else 1,
+            )
+        except ValueError as error:
+            text = without_values(str(error))
+            if text is None:
+                raise
+        else:
+            return as_rows(X, "X", self._engine().memory)
+        raise ValueError(text)  # here, where the first error is no part of it
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of ``transform``.
@@ -74,6 +82,25 @@ class Estimator(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
+
+
+def without_values(text: str) -> Optional[str]:
+    """Return an error of scikit-learn without the values of X, None where it has none.
+
+    >>> without_values("could not convert string to float: 'Smith'")
+    'X has something that is no number'
+    """
+    if text.startswith("could not convert"):
+        return "X has something that is no number"
+    first = text.split("\n", 1)[0].rstrip(":")  # values follow in later lines
+    if first.startswith("Complex data"):
+        return first
+    if first.startswith("Expected 2D"):
+        return (
+            f"{first}. Reshape your data: X.reshape(-1, 1) if it has one column, "
+            "X.reshape(1, -1) if it is one row"
+        )
+    return None
 
 
 def seed_of(random_state: RandomState) -> int:

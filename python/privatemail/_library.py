@@ -145,7 +145,7 @@ def check(status: int) -> None:
 def version() -> str:
     """Returns the version of the library.
 
-    >>> from privatemail._library import version
+    >>> from privatemail import version
     >>> version().count(".") >= 1
     True
     """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Dict, Optional
 
 import numpy as np
 
-from . import _arrays, _call, _settings
+from . import _arrays, _call, _header, _settings
 from ._base import EngineBase
 from ._embedding import Result
 from .ledger import Ledger
@@ -80,7 +81,7 @@ class PrivateMethods(EngineBase):
         X : array-like of shape (n, d)
         y : array-like of n integers, optional
         epsilon, delta : float
-            The guarantee.
+            The guarantee. A warning says where it is too weak to mean anything.
         relation : {"replace-one", "null", "features-replace", "features-null"}
             Which data sets are neighbours of each other.
         label_mode : {"public", "dropped", "randomised"}
@@ -155,14 +156,15 @@ class PrivateMethods(EngineBase):
                 "or None where uncounted is True"
             )
         payer = None if ledger is None else ledger._handle.value
+        _warn_if_weak(given.struct, rows.array.shape[0])  # before anything is spent
         try:
             call.run("pm_privatize", self._engine(), rows.ref, _arrays.pointer(labels), given.ref,
                      payer, handle.new)  # fmt: skip
-        except BaseException as error:  # Ctrl-C, too
+            return Release(handle)
+        except BaseException as error:  # Ctrl-C, too, up to the return
             if handle:  # the ledger has paid for it
                 setattr(error, "release", Release(handle))
             raise
-        return Release(handle)
 
     def continue_(
         self,
@@ -184,17 +186,41 @@ class PrivateMethods(EngineBase):
             Another alpha than that of the release.
         out : float32 array, optional
         **settings
-            Those keywords of :meth:`embed` that describe the graph, and steps, stop and normalize.
+            Keywords of :meth:`embed`: sigma, gamma, mean_neighbours, cutoff_weight, tolerance,
+            operator, isolated, steps, stop and normalize. Others are a TypeError.
 
         Returns
         -------
         Result
         """
+        if not isinstance(release, Release):
+            raise TypeError(f"release is a {type(release).__name__}, want a Release")
         rows, columns = release.shape
-        given = _settings.Settings(dict(settings, coefficient=coefficient))
+        given = _settings.Settings(
+            dict(settings, coefficient=coefficient), table=_settings.LATER
+        )
         labels = None if y is None else _arrays.as_labels(y, rows)
         result = _arrays.as_out(out, rows, columns)
         call = self._call()
         call.run("pm_continue", self._engine(), release._handle.value, _arrays.pointer(labels),
                  given.ref, int(coefficient is not None), result.ref)  # fmt: skip
         return Result(result.array, call.report())
+
+
+def _warn_if_weak(settings: _header.PrivateSettings, rows: int) -> None:
+    """Warns of a guarantee that means little, as the command does. It reads public numbers."""
+    epsilon = settings.epsilon
+    if settings.label_mode == b"randomised":
+        epsilon += settings.label_epsilon * max(1, settings.records)
+    if epsilon > 10 or settings.delta > 1e-3:
+        warnings.warn(
+            f"epsilon {epsilon:g} and delta {settings.delta:g} are no meaningful formal "
+            "protection: epsilon should be 10 at most, and delta 0.001",
+            stacklevel=3,
+        )
+    if settings.delta * rows > 0.1:
+        warnings.warn(
+            f"delta {settings.delta:g} should be far below 1/(number of people), and there are "
+            f"{rows} rows",
+            stacklevel=3,
+        )

@@ -91,10 +91,10 @@ def _above(convert: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
     return converted
 
 
-# For each keyword the field of the struct and how its value is made.
-_Table = Dict[str, Tuple[str, Callable[[Any, str], Any]]]
+#: For each keyword the field of the struct and how its value is made.
+Table = Dict[str, Tuple[str, Callable[[Any, str], Any]]]
 
-_GRAPH: _Table = {
+_GRAPH: Table = {
     "sigma": ("sigma", _above(number)),
     "gamma": ("gamma", _above(number)),
     "mean_neighbours": ("mean_neighbours", _above(number)),
@@ -107,7 +107,8 @@ _GRAPH: _Table = {
     "normalize_rows": ("normalize_rows", flag),
 }
 
-_EMBEDDING: _Table = {
+#: Keywords of an embedding, beside its start.
+EMBEDDING: Table = {
     **_GRAPH,
     "allow_unlabelled": ("allow_unlabelled", flag),
     "form": ("form", text),
@@ -121,7 +122,24 @@ _EMBEDDING: _Table = {
     "normalize": ("normalize", text),
 }
 
-_PRIVATE: _Table = {
+# A keyword that the library would leave unread is refused: who gave it means something by it.
+#: Keywords of eigenvectors.
+CONVERGE: Table = {
+    name: entry
+    for name, entry in EMBEDDING.items()
+    if name not in ("steps", "sigma_q", "normalize")
+}
+
+#: Keywords of a map.
+MAP: Table = {**_GRAPH, **{name: EMBEDDING[name] for name in ("n_components", "seed", "stop")}}
+
+#: Keywords of the steps after a release.
+LATER: Table = {
+    **{name: entry for name, entry in _GRAPH.items() if name != "normalize_rows"},
+    **{name: EMBEDDING[name] for name in ("coefficient", "steps", "stop", "normalize")},
+}
+
+_PRIVATE: Table = {
     "epsilon": ("epsilon", number),
     "delta": ("delta", number),
     "relation": ("relation", text),
@@ -148,7 +166,7 @@ _PRIVATE: _Table = {
 }
 
 
-def _fill(struct: Any, table: _Table, keywords: Dict[str, Any]) -> None:
+def _fill(struct: Any, table: Table, keywords: Dict[str, Any]) -> None:
     struct.struct_size = ctypes.sizeof(struct)
     for name, value in keywords.items():
         if name not in table:
@@ -158,14 +176,24 @@ def _fill(struct: Any, table: _Table, keywords: Dict[str, Any]) -> None:
 
 
 class Settings:
-    """pm_settings with the start that it points to."""
+    """pm_settings with the start that it points to.
 
-    def __init__(self, keywords: Dict[str, Any], memory: Optional[int] = None):
+    Parameters
+    ----------
+    keywords : dict
+    memory : int, optional
+        As for as_rows, which makes the start.
+    table : dict
+        The keywords there are. Only those of an embedding have a start.
+    """
+
+    def __init__(
+        self, keywords: Dict[str, Any], memory: Optional[int] = None, table: Table = EMBEDDING
+    ):
         keywords = dict(keywords)
-        start = keywords.pop("start", None)
-        keywords.setdefault("seed", 1)
-        self.struct = _header.Settings()
-        _fill(self.struct, _EMBEDDING, keywords)
+        start = keywords.pop("start", None) if table is EMBEDDING else None
+        self.struct = _header.Settings(seed=1)
+        _fill(self.struct, table, keywords)
         self.start: Optional[_arrays.Rows] = None
         if start is not None:
             self.start = _arrays.as_rows(start, "start", memory)
@@ -209,9 +237,10 @@ class Private:
         self.struct = _header.PrivateSettings()
         _fill(self.struct, _PRIVATE, keywords)
         if rows is not None:
-            self._rows = _row_numbers(rows)
-            self.struct.private_rows = self._rows.ctypes.data
-            self.struct.private_count = len(self._rows)
+            numbers = _row_numbers(rows)
+            self.struct.private_rows = numbers.ctypes.data
+            self.struct.private_count = len(numbers)
+            self.struct.array = numbers  # kept
 
     @property
     def ref(self) -> Any:

@@ -8,7 +8,9 @@ from typing import Any, Optional, Tuple
 import numpy as np
 from scipy import sparse
 
+from ._arrays import Rows, joined
 from ._estimator import Estimator, neighbours_within
+from ._settings import number
 from ._tuned_weights import tuned_weights
 
 MODES = ("gaussian", "distance", "connectivity")
@@ -43,8 +45,8 @@ class GaussianGraph(Estimator):
         has ``n_neighbors + 1`` entries, the first of a fitted row being its own; in mode
         "connectivity" ``n_neighbors`` of them. In mode "gaussian" two fitted rows are neighbours
         if one is among the nearest of the other, and the matrix is symmetric; a row that
-        equals a fitted row has the entries of that row, and any other row those of its
-        ``n_neighbors`` nearest fitted rows.
+        equals a fitted row has the entries of that row, the first of them where several equal
+        it, and any other row those of its ``n_neighbors`` nearest fitted rows.
     sigma : float, default=None
         The bandwidth of the weight exp(-d^2 / (2 sigma^2)). Without a radius, neighbours are rows
         of a weight of 0.001 or more. For ``n_neighbors`` there is none: every row has a bandwidth
@@ -74,6 +76,9 @@ class GaussianGraph(Estimator):
     ``metric="precomputed"`` take, such as ``DBSCAN``, ``KNeighborsClassifier`` and ``Isomap``.
     Entries of a row stand nearest first in mode "distance", as these estimators want them, and
     by column otherwise.
+
+    ``fit`` keeps X itself where it is C-contiguous float32, as scikit-learn's neighbours do, and
+    ``transform`` reads it: do not write to it in between.
 
     Without ``n_neighbors``, ``transform`` builds the graph of all fitted and new rows, so it
     takes about as long as ``fit_transform`` even for a single row.
@@ -125,17 +130,17 @@ class GaussianGraph(Estimator):
         GaussianGraph
             The estimator itself.
         """
-        self._prepare(X)
+        rows = self._prepare(X)
         if self.mean_neighbours is not None or self._is_tuned():
-            self._fitted_graph()
+            self._fitted_graph(rows)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> sparse.csr_matrix:
         """Fit, and return the graph of the rows, shape (n_samples, n_samples)."""
-        self._prepare(X)
+        rows = self._prepare(X)
         if self._nearest and not self._is_tuned():
-            return self._nearest_of_fitted()
-        return self._fitted_graph()
+            return self._nearest_of_fitted(rows)
+        return self._fitted_graph(rows)
 
     def transform(self, X: Any) -> sparse.csr_matrix:
         """Return the graph between rows and fitted rows.
@@ -148,14 +153,14 @@ class GaussianGraph(Estimator):
         -------
         csr_matrix of float32, shape (n_queries, n_samples_fit)
         """
-        X = self._float32(self._checked(X, fitting=False))
+        rows = self._rows(X, fitting=False)
         if self._is_tuned():
-            return self._tuned_graph(X)
+            return self._tuned_graph(rows)
         if self._nearest:
-            return self._nearest_of_new(X)
-        return self._joint_graph(X)
+            return self._nearest_of_new(rows)
+        return self._joint_graph(rows)
 
-    def _prepare(self, X: Any) -> None:
+    def _prepare(self, X: Any) -> Rows:
         if self.mode not in MODES:
             raise ValueError(f"mode is one of {', '.join(MODES)}")
         given = [
@@ -165,13 +170,20 @@ class GaussianGraph(Estimator):
         ]
         if len(given) > 1 and given != ["radius", "sigma"]:
             raise ValueError(f"{' and '.join(given)} exclude each other")
-        X = self._checked(X, fitting=True)
+        for name in ("radius", "sigma"):  # fit may not need them, and transform would fail
+            value = getattr(self, name)
+            if value is not None and not 0 < number(value, name) < math.inf:
+                raise ValueError(f"{name} is not a positive finite number")
+        rows = self._rows(X, fitting=True)
+        n = len(rows.array)
         self._nearest = 0
         if given in ([], ["n_neighbors"]):
-            self._nearest = neighbours_within(self.n_neighbors, len(X), "n_neighbors")
-        self._fit_X = self._float32(X)
-        self.n_samples_fit_ = self._n_features_out = len(X)
+            self._nearest = neighbours_within(self.n_neighbors, n, "n_neighbors")
+        self._fit_X = rows.array
+        self._graph: Optional[sparse.csr_matrix] = None  # not that of rows fitted before
+        self.n_samples_fit_ = self._n_features_out = n
         self.radius_, self.sigma_ = self._reach()
+        return rows
 
     def _is_tuned(self) -> bool:
         return self._nearest > 0 and self.mode == "gaussian"
@@ -185,7 +197,7 @@ class GaussianGraph(Estimator):
             return self.radius, self.radius / ratio if self.sigma is None else self.sigma
         return None, None
 
-    def _fitted_graph(self) -> sparse.csr_matrix:
+    def _fitted_graph(self, rows: Rows) -> sparse.csr_matrix:
         """Return the graph of the fitted rows with its diagonal."""
         if self._nearest:
             reach = {"n_neighbors": self._nearest}
@@ -193,7 +205,7 @@ class GaussianGraph(Estimator):
             reach = {"mean_neighbours": self.mean_neighbours}
         else:
             reach = self._radius_and_sigma()
-        graph, report = self._engine().graph(self._fit_X, weights=self.mode, **reach)
+        graph, report = self._engine().graph(rows, weights=self.mode, **reach)
         if "mean_neighbours" in reach:
             self.radius_, self.sigma_ = report["graph"]["radius"], report["graph"]["sigma"]
         graph = with_diagonal(graph, 0 if self.mode == "distance" else 1)
@@ -208,11 +220,12 @@ class GaussianGraph(Estimator):
             reach["sigma"] = self.sigma
         return reach
 
-    def _joint_graph(self, X: np.ndarray) -> sparse.csr_matrix:
-        """Return the rows of X and the columns of fitted rows of the graph of all of them."""
+    def _joint_graph(self, new: Rows) -> sparse.csr_matrix:
+        """Return the new rows and the columns of fitted rows of the graph of all of them."""
         n = self.n_samples_fit_
-        rows = np.concatenate([self._fit_X, X])
-        graph, _ = self._engine().graph(rows, weights=self.mode, **self._radius_and_sigma())
+        engine = self._engine()
+        rows = joined(self._fit_X, new.array, engine.memory)
+        graph, _ = engine.graph(rows, weights=self.mode, **self._radius_and_sigma())
         return self._in_order(graph[n:, :n])
 
     def _in_order(self, graph: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -222,7 +235,7 @@ class GaussianGraph(Estimator):
         """Return how many entries KNeighborsTransformer gives a row."""
         return self._nearest + (self.mode == "distance")
 
-    def _nearest_of_fitted(self) -> sparse.csr_matrix:
+    def _nearest_of_fitted(self, rows: Rows) -> sparse.csr_matrix:
         """Return the entries of each fitted row itself and its nearest others.
 
         The library searches rows among themselves by a tree where they have few columns, so
@@ -236,7 +249,7 @@ class GaussianGraph(Estimator):
         distances = np.empty(n * k, dtype=np.float32)
         others = slice(n * (k - 1))
         self._engine().nearest(
-            self._fit_X,
+            rows,
             k=k - 1,
             out=(distances[others].reshape(n, k - 1), ids[others].reshape(n, k - 1)),
         )
@@ -244,8 +257,8 @@ class GaussianGraph(Estimator):
         ids[:, 0], distances[:, 0] = np.arange(n), 0
         return self._nearest_matrix(distances, ids)
 
-    def _nearest_of_new(self, X: np.ndarray) -> sparse.csr_matrix:
-        return self._nearest_matrix(*self._engine().nearest(self._fit_X, X, k=self._entries()))
+    def _nearest_of_new(self, rows: Rows) -> sparse.csr_matrix:
+        return self._nearest_matrix(*self._engine().nearest(self._fit_X, rows, k=self._entries()))
 
     def _nearest_matrix(self, distances: np.ndarray, ids: np.ndarray) -> sparse.csr_matrix:
         if self.mode == "connectivity":
@@ -255,9 +268,11 @@ class GaussianGraph(Estimator):
             graph.sort_indices()
         return graph
 
-    def _tuned_graph(self, X: np.ndarray) -> sparse.csr_matrix:
-        """Return the weights between X and fitted rows, each with a bandwidth of its own."""
-        distances, ids = self._engine().nearest(self._fit_X, X, k=self._nearest)
+    def _tuned_graph(self, rows: Rows) -> sparse.csr_matrix:
+        """Return the weights between rows and fitted rows, each with a bandwidth of its own."""
+        if self._graph is None:  # mode was another one at fit
+            self._fitted_graph(Rows(self._fit_X, 0))
+        distances, ids = self._engine().nearest(self._fit_X, rows, k=self._nearest)
         equal = distances[:, 0] == 0
         new = ~equal
         weights = tuned_weights(self._engine(), self._fit_X, distances[new], ids[new])
@@ -265,8 +280,8 @@ class GaussianGraph(Estimator):
             [self._graph[ids[equal, 0]], rows_of(ids[new], weights, self.n_samples_fit_)],
             format="csr",
         )
-        place = np.empty(len(X), dtype=np.intp)
-        place[np.concatenate([np.flatnonzero(equal), np.flatnonzero(new)])] = np.arange(len(X))
+        place = np.empty(len(equal), dtype=np.intp)
+        place[np.concatenate([np.flatnonzero(equal), np.flatnonzero(new)])] = np.arange(len(equal))
         graph = graph[place]
         graph.sort_indices()
         return graph
@@ -298,10 +313,9 @@ def rows_of(ids: np.ndarray, entries: np.ndarray, columns: int) -> sparse.csr_ma
     """Return the matrix whose row i has entries[i] in the columns ids[i]."""
     q, k = ids.shape
     index = index_type(max(q * k, columns))
-    return sparse.csr_matrix(
-        (entries.ravel(), ids.astype(index, copy=False).ravel(), np.arange(0, q * k + 1, k, dtype=index)),
-        shape=(q, columns),
-    )
+    indices = ids.astype(index, copy=False).ravel()
+    indptr = np.arange(0, q * k + 1, k, dtype=index)
+    return sparse.csr_matrix((entries.ravel(), indices, indptr), shape=(q, columns))
 
 
 def with_diagonal(graph: sparse.csr_matrix, value: float) -> sparse.csr_matrix:

@@ -54,6 +54,9 @@ class KernelEmbedding(Estimator):
     -----
     Distances between far places of a map say little, and a map has no unit.
 
+    ``fit`` keeps X itself where it is C-contiguous float32, as scikit-learn's neighbours do, and
+    ``transform`` reads it: do not write to it in between.
+
     ``transform`` places a row where a fitted row lies that equals it, and any other row at the
     weighted mean of the places of its 10 nearest fitted rows.
 
@@ -107,9 +110,9 @@ class KernelEmbedding(Estimator):
         """
         if self.method not in METHODS:
             raise ValueError(f"method is one of {', '.join(METHODS)}")
-        rows = self._float32(self._checked(X, fitting=True))
+        rows = self._rows(X, fitting=True)
         engine = self._engine()
-        graph = self._graph(len(rows))
+        graph = self._graph(len(rows.array))
         if self.method == "map":
             result = engine.map(rows, n_components=self.n_components, **graph)
         elif self.method == "eigenvectors":
@@ -133,7 +136,7 @@ class KernelEmbedding(Estimator):
                 "map, and how far from another, means nothing; more neighbours connect them",
                 stacklevel=2,
             )
-        self._fit_X = rows
+        self._fit_X = rows.array
         self.embedding_ = result.points
         self.report_ = result.report
         self._n_features_out = self.embedding_.shape[1]
@@ -154,14 +157,14 @@ class KernelEmbedding(Estimator):
         -------
         ndarray of float32, shape (n_queries, n_components)
         """
-        rows = self._float32(self._checked(X, fitting=False))
+        rows = self._rows(X, fitting=False)
         engine = self._engine()
         distances, ids = engine.nearest(self._fit_X, rows, k=1)
         placed = self.embedding_[ids[:, 0]]
         new = distances[:, 0] > 0
         if new.any():
             k = min(PLACING_NEIGHBOURS, len(self._fit_X))
-            placed[new] = engine.extend(self._fit_X, self.embedding_, rows[new], k=k)
+            placed[new] = engine.extend(self._fit_X, self.embedding_, rows.array[new], k=k)
         return placed
 
     def _graph(self, rows: int) -> dict:

@@ -114,7 +114,9 @@ def privatize(
     BudgetError
         The ledger has too little left. Nothing was spent.
     SpentError
-        The call failed after the ledger had paid.
+        The call failed after the ledger had paid. Its attribute ``release`` has the release
+        where there is one: keep it. So has KeyboardInterrupt, where Ctrl-C came after the
+        payment; where there is no release, its cause is this error.
 
     Examples
     --------
@@ -169,7 +171,8 @@ def continue_(
         As for :class:`SupervisedEmbedding`.
     **settings
         Keywords of :meth:`Engine.continue_`: ``coefficient`` for another alpha than the
-        release has, and of :meth:`Engine.embed` those of the graph, steps, stop and normalize.
+        release has, and sigma, gamma, mean_neighbours, cutoff_weight, tolerance, operator,
+        isolated, steps, stop and normalize as :meth:`Engine.embed` has them.
 
     Returns
     -------

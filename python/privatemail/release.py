@@ -11,6 +11,7 @@ from typing import Any, Dict, Tuple
 import numpy as np
 
 from . import _arrays, _call, _library
+from .exceptions import SystemCallError
 
 
 class Release:
@@ -41,19 +42,27 @@ class Release:
         return _call.read(_library.get().pm_release_write, self._handle.value)
 
     def save(self, path: Any) -> None:
-        """Writes the release to a file: all of it, or nothing."""
-        name = os.path.abspath(os.fsdecode(path))
+        """Writes the release to a file: all of it, or nothing.
+
+        A file that is there is replaced. Where path is a link, what it points to is. Anything
+        but a regular file, such as a device, is refused.
+        """
+        data = self.to_bytes()
+        name = os.path.realpath(os.fsdecode(path))
+        if os.path.exists(name) and not os.path.isfile(name):
+            raise SystemCallError(f"{name} is there and is no regular file")
         temporary = f"{name}.{os.getpid()}.{threading.get_ident()}.part"
-        try:
-            with open(temporary, "xb") as file:
-                file.write(self.to_bytes())
+        with open(temporary, "xb") as file:
+            try:
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, name)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+                os.replace(temporary, name)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+                raise
+        _sync_folder(os.path.dirname(name))
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -88,3 +97,12 @@ class Release:
 
     def __reduce__(self) -> Any:
         return Release.from_bytes, (self.to_bytes(),)
+
+
+def _sync_folder(path: str) -> None:
+    """Returns when the names in a folder are on the disk: a release that was paid for stays."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from ._arrays import Rows, refuse_masked
 from ._estimator import Estimator, RandomState, seed_of
 from .model import Model
 
@@ -127,8 +128,8 @@ class SupervisedEmbedding(Estimator):
         These are the rows that ``transform`` returns for X. They are not ``gallery_``, which
         labels have moved.
         """
-        X = self._fit(X, y, **fit_params)
-        return self.model_.transform(X, engine=self._engine())
+        rows = self._fit(X, y, **fit_params)
+        return self.model_.transform(rows, engine=self._engine())
 
     def transform(self, X: Any) -> np.ndarray:
         """Place rows by the map.
@@ -142,8 +143,8 @@ class SupervisedEmbedding(Estimator):
         ndarray of float32, shape (n_samples, n_columns)
         """
         self._open()
-        X = self._checked(X, fitting=False)
-        return self.model_.transform(X, engine=self._engine())
+        rows = self._rows(X, fitting=False)
+        return self.model_.transform(rows, engine=self._engine())
 
     def save(self, path: Path) -> None:
         """Write the model to a file, which ``load`` and the command ``privatemail`` read.
@@ -210,17 +211,17 @@ class SupervisedEmbedding(Estimator):
         tags.target_tags.required = True
         return tags
 
-    def _fit(self, X: Any, y: Any) -> np.ndarray:
+    def _fit(self, X: Any, y: Any) -> Rows:
         if y is None:
             raise ValueError(
                 "SupervisedEmbedding requires y to be passed, but the target y is None"
             )
-        X = self._checked(X, fitting=True)
+        rows = self._rows(X, fitting=True)
         codes, classes = encode_classes(y)
-        check_consistent_length(X, codes)
+        check_consistent_length(rows.array, codes)
         self.__dict__.pop("_path", None)
         model = self._engine().fit(
-            X,
+            rows,
             codes,
             recipe=None if self.recipe == "auto" else self.recipe,
             normalize_rows=self.normalize_rows,
@@ -229,7 +230,7 @@ class SupervisedEmbedding(Estimator):
         )
         self.classes_ = classes
         self._take(model)
-        return X
+        return rows
 
     def _take(self, model: Model) -> None:
         about = model.describe()
@@ -240,9 +241,11 @@ class SupervisedEmbedding(Estimator):
         self._n_features_out = model.n_columns
 
     def _open(self) -> None:
-        if "_path" in self.__dict__:
-            self._take(Model.open(self._path))
-            del self._path
+        # Two threads may both open it, which is no harm.
+        path = self.__dict__.get("_path")
+        if path is not None:
+            self._take(Model.open(path))
+            self.__dict__.pop("_path", None)
 
     def _fitted_model(self) -> Model:
         check_is_fitted(self)
@@ -276,7 +279,10 @@ def encode_classes(y: Any) -> Tuple[np.ndarray, np.ndarray]:
 
 def as_labels(y: Any) -> np.ndarray:
     """Return y as an array. A list with None in it becomes one of objects."""
+    refuse_masked(y, "y")
     labels = np.asarray(y)
+    if labels.dtype.kind == "c":  # the text of scikit-learn would show them
+        raise ValueError("Complex data not supported: y has complex labels")
     if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
         # numpy makes texts of all numbers beside a text, and "nan" of a NaN
         return np.asarray(y, dtype=object)

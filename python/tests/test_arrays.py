@@ -11,7 +11,13 @@ import pytest
 import scipy.sparse
 
 from privatemail import _arrays
-from privatemail.exceptions import LabelsError, NonFiniteError, OutOfMemoryError, ShapeError
+from privatemail.exceptions import (
+    ArgumentError,
+    LabelsError,
+    NonFiniteError,
+    OutOfMemoryError,
+    ShapeError,
+)
 
 
 def base() -> np.ndarray:
@@ -249,3 +255,55 @@ def test_out():
             _arrays.as_out(wrong, 4, 3)
     with pytest.raises(ShapeError, match="out"):
         _arrays.as_out(wide, 4, 3)
+
+
+@pytest.mark.parametrize("mask", [[[True, False], [False, False]], True], ids=["one", "all"])
+def test_masked_entries_are_refused(mask):
+    """What lies under a mask is no data, and would be taken for it."""
+    masked = np.ma.masked_array(np.ones((2, 2), np.float32), mask=mask)
+    with pytest.raises(ArgumentError, match="^X has masked entries"):
+        _arrays.as_rows(masked, "X")
+    with pytest.raises(ArgumentError, match="^y has masked entries"):
+        _arrays.as_labels(np.ma.masked_array([0, 1], mask=[False, True]), 2)
+
+
+def test_a_mask_that_masks_nothing_passes():
+    values = np.ma.masked_array(base())
+    assert _arrays.as_rows(values, "X").copied == 0
+    assert (_arrays.as_labels(np.ma.masked_array([0, 1]), 2) == [0, 1]).all()
+
+
+def test_integers_beyond_float64_name_the_rows():
+    with pytest.raises(NonFiniteError, match="beyond the range of float32, in rows 0 to 1"):
+        _arrays.as_rows([[1], [10**400]], "X")
+
+
+def test_arguments_of_a_call_keep_their_arrays():
+    """A thread of the library's reads them, also when the frame of the caller has gone."""
+    import weakref
+
+    for wrap in (
+        lambda array: _arrays.Rows(array, 0).ref,
+        lambda array: _arrays.Out(array).ref,
+        _arrays.pointer,
+    ):
+        array = base()
+        seen = weakref.ref(array)
+        argument = wrap(array)
+        del array
+        assert seen() is not None
+        del argument
+        assert seen() is None
+
+
+def test_rows_stay_what_they_are():
+    rows = _arrays.as_rows(base().astype(np.float64), "X")
+    assert _arrays.as_rows(rows, "X", memory=1) is rows
+
+
+def test_joined_rows_are_counted():
+    rows = _arrays.joined(base(), base(), memory=2 * base().nbytes)
+    assert rows.copied == 2 * base().nbytes
+    assert (rows.array == np.concatenate([base(), base()])).all()
+    with pytest.raises(OutOfMemoryError, match="side by side"):
+        _arrays.joined(base(), base(), memory=2 * base().nbytes - 1)

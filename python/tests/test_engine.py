@@ -357,3 +357,45 @@ def test_pickled_engine():
     with default_engine(n_jobs=2) as closed:
         assert closed.workers == 2
     assert default_engine(n_jobs=2).workers == 2
+
+
+def test_parameters_reach_the_library():
+    given = Engine(n_jobs=3, memory=1 << 20, level="avx2", measure=True)._options
+    assert (given.workers, given.budget, given.level, given.measure) == (3, 1 << 20, b"avx2", 1)
+    assert Engine()._options.measure == 0
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("form", "attract"),
+        ("steps", 3),
+        ("start", np.ones((30, 2), np.float32)),
+        ("coefficient", 0.5),
+        ("table", "equal"),
+        ("sigma_q", 2.0),
+        ("normalize", "centred"),
+    ],
+)
+def test_keywords_that_a_map_does_not_read_are_refused(name, value):
+    X = np.random.default_rng(5).standard_normal((30, 3)).astype(np.float32)
+    for use in (lambda **k: Engine().map(X, **k), lambda **k: Engine().plan(X, map=True, **k)):
+        use(n_neighbors=5)
+        with pytest.raises(TypeError, match=name):
+            use(n_neighbors=5, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("steps", 3),
+        ("start", np.ones((30, 2), np.float32)),
+        ("sigma_q", 2.0),
+        ("normalize", "centred"),
+    ],
+)
+def test_keywords_that_eigenvectors_do_not_read_are_refused(name, value):
+    X = np.random.default_rng(5).standard_normal((30, 3)).astype(np.float32)
+    Engine().converge(X, n_neighbors=5)
+    with pytest.raises(TypeError, match=name):
+        Engine().converge(X, n_neighbors=5, **{name: value})

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from privatemail import GaussianGraph, KernelEmbedding, SupervisedEmbedding
 from privatemail._estimator import neighbours_within, seed_of
+from privatemail.exceptions import OutOfMemoryError
 
 ESTIMATORS = [
     SupervisedEmbedding(),
@@ -216,3 +217,99 @@ def test_memory_is_kept(kind):
     X, y = digits()
     with pytest.raises(MemoryError):
         kind(memory=1000).fit(X.astype(np.float64), y)
+
+
+SECRET = "Smith7351"
+EACH = [SupervisedEmbedding("raw"), KernelEmbedding(), GaussianGraph()]
+
+
+@pytest.mark.parametrize("estimator", EACH, ids=repr)
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[SECRET, 1], [2, 3], [4, 5]], dtype=object),
+        [[SECRET, "a"], ["b", "c"], ["d", "e"]],
+        np.array([7351.0, 7352.0, 7353.0]),
+        np.float64(7351.5),
+        np.array([[7351 + 1j, 7352], [7353, 7354], [7355, 7356]]),
+    ],
+    ids=["objects", "texts", "one row", "one number", "complex"],
+)
+def test_errors_have_no_values_of_features(estimator, X):
+    with pytest.raises(ValueError) as caught:
+        clone(estimator).fit(X, [0, 1, 1])
+    error = caught.value
+    while error is not None:
+        assert "7351" not in str(error)
+        error = error.__context__
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([7351 + 1j, 7352, 7353]),
+        np.array([7351.5, 7352.5, 7353.5]),
+        np.array([7351, "a", 2], object),
+    ],
+    ids=["complex", "continuous", "mixed"],
+)
+def test_errors_have_no_labels(y):
+    with pytest.raises(ValueError) as caught:
+        SupervisedEmbedding("raw").fit(np.eye(3), y)
+    assert "7351" not in str(caught.value)
+
+
+@pytest.mark.parametrize("estimator", EACH, ids=repr)
+def test_masked_entries_are_refused(estimator):
+    X, y = digits(30)
+    with pytest.raises(ValueError, match="X has masked entries"):
+        clone(estimator).fit(np.ma.masked_array(X, mask=X == 3), y)
+    fitted = clone(estimator).fit(np.ma.masked_array(X), y)
+    with pytest.raises(ValueError, match="X has masked entries"):
+        fitted.transform(np.ma.masked_array(X, mask=X == 3))
+
+
+def test_masked_labels_are_refused():
+    X, y = digits(30)
+    with pytest.raises(ValueError, match="y has masked entries"):
+        SupervisedEmbedding("raw").fit(X, np.ma.masked_array(y, mask=y == 3))
+
+
+def least_memory(run) -> int:
+    """Return the least memory with which run(memory) is not refused."""
+    low, high = 0, 1 << 30
+    while low + 1 < high:
+        middle = (low + high) // 2
+        try:
+            run(middle)
+            high = middle
+        except OutOfMemoryError:
+            low = middle
+    return high
+
+
+@pytest.mark.filterwarnings("ignore:the graph has")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SupervisedEmbedding("scaled", measure=False),
+        KernelEmbedding(method="steps"),
+        GaussianGraph(),
+        GaussianGraph(mode="distance"),
+        GaussianGraph(radius=20),
+    ],
+    ids=repr,
+)
+def test_conversions_are_counted(estimator):
+    """Rows that are converted need the memory of the copy on top."""
+    X, y = digits(200)
+
+    def run(rows, memory):
+        clone(estimator).set_params(memory=memory).fit_transform(rows, y)
+
+    least = least_memory(lambda memory: run(X, memory))
+    assert least > 1000  # the library itself has refused less
+    for converted in (X.astype(np.float64), X.astype(np.float16), X.astype(np.int8), X[:, ::-1]):
+        with pytest.raises(OutOfMemoryError):
+            run(converted, least + X.nbytes // 2)
+        run(converted, least + 2 * X.nbytes)

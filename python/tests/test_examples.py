@@ -99,3 +99,20 @@ def test_where_ours_is_behind(script):
             found = script.behind({**results, contestant: {**results[contestant], what: 2}})
             assert len(found) == (1 if contestant.compared else 0)
             assert all(what in line and contestant.name in line for line in found)
+
+
+@pytest.mark.parametrize("what", ["seconds", "bytes"])
+def test_check_fails_where_ours_is_behind(script, monkeypatch, capsys, what):
+    def measured(number, file, repeat):
+        found = {"seconds": 2.0, "bytes": 2.0, "quality": ""}
+        if script.CONTESTANTS[number].ours:
+            found.update(seconds=1.0, bytes=1.0)
+            found[what] = took
+        return found
+
+    monkeypatch.setattr(script, "measure", measured)
+    monkeypatch.setattr(script, "TASKS", {task: lambda n: {} for task in script.TASKS})
+    for took, code in ((1.0, 0), (2.0, 1)):
+        assert script.main(["--check"]) == code
+        assert script.main([]) == 0
+    assert what in capsys.readouterr().out

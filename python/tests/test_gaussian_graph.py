@@ -247,6 +247,33 @@ def test_parameters_that_are_refused(parameters, message):
         GaussianGraph(**parameters).fit_transform(rows())
 
 
+@pytest.mark.parametrize("name", ["radius", "sigma"])
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "2"])
+def test_fit_refuses_what_transform_could_not_use(name, value):
+    with pytest.raises(ValueError, match=name):
+        GaussianGraph(**{name: value}).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("given", [{"radius": 3.0}, {"n_neighbors": 4}, {"mean_neighbours": 8}])
+def test_entries_that_stand_nearest_first_are_not_called_sorted(given):
+    """scipy would look for columns where they are not, and add matrices wrongly."""
+    X = np.random.default_rng(3).standard_normal((80, 3))
+    graph = GaussianGraph(mode="distance", **given).fit_transform(X)
+    assert not graph.has_sorted_indices
+    np.testing.assert_array_equal((graph + graph).toarray(), 2 * graph.toarray())
+
+
+def test_mode_may_change_after_fit():
+    """Also where an earlier fit, of other rows, had this mode."""
+    X = np.random.default_rng(4).standard_normal((60, 3))
+    wanted = GaussianGraph(n_neighbors=4).fit(X).transform(X).toarray()
+    fresh = GaussianGraph(n_neighbors=4, mode="distance").fit(X)
+    refitted = GaussianGraph(n_neighbors=4).fit(X[::-1]).set_params(mode="distance").fit(X)
+    for graph in (fresh, refitted):
+        graph.set_params(mode="gaussian")
+        np.testing.assert_array_equal(graph.transform(X).toarray(), wanted)
+
+
 @pytest.mark.parametrize("rows_moved", [1, 2, 3, 1000])
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_rows_get_room_in_place(monkeypatch, rows_moved, width):

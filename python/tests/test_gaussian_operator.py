@@ -128,3 +128,15 @@ def test_closed():
     operator.close()
     with pytest.raises(ValueError):
         operator @ np.ones(400)
+
+
+def test_rows_that_lie_apart_keep_their_weights():
+    X = np.random.default_rng(0).uniform(0, 10, (1500, 2)).astype(np.float32)
+    X[:2] = [[-1.2, 5], [11.5, 5]]
+    K = GaussianOperator(X, sigma=0.3, operator="csr")
+    assert K.report_["isolated"] == 0 and K.report_["eta_max"] < 1e-4
+    # The weights of row 0 add up to 0.0004 beside its own.
+    weights = np.exp(-((X[0].astype(np.float64) - X[1:]) ** 2).sum(axis=1) / (2 * 0.3**2))
+    v = np.ones(len(X))
+    v[0] = 0
+    assert abs((K @ v)[0] - weights.sum()) < 1e-4 * weights.sum()

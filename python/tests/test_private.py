@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -222,3 +223,153 @@ def test_what_was_paid_for_is_not_lost(engine, monkeypatch):
         with pytest.raises(kind) as caught:
             engine.privatize(rows(), uncounted=True, new_unit=True, **STEP)
         assert caught.value.release.shape == (60, 2)
+
+
+def test_what_was_paid_for_is_not_lost_between_the_call_and_the_return(engine):
+    """Ctrl-C comes after the call, at any line of privatize that is left."""
+    import inspect
+    import sys
+
+    source, first = inspect.getsourcelines(Engine.privatize)
+    last = first + next(i for i, line in enumerate(source) if "return Release(handle)" in line)
+
+    def trace(frame, event, argument):
+        if frame.f_code is Engine.privatize.__code__:
+            return local
+        return None
+
+    def local(frame, event, argument):
+        if event == "line" and frame.f_lineno == last:
+            raise KeyboardInterrupt
+        return local
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            engine.privatize(rows(), uncounted=True, new_unit=True, **STEP)
+    finally:
+        sys.settrace(before)
+    assert caught.value.release.shape == (60, 2)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("form", "attract"),
+        ("start", np.ones((60, 2), np.float32)),
+        ("seed", 3),
+        ("n_components", 2),
+        ("normalize_rows", True),
+        ("table", "equal"),
+        ("sigma_q", 1.0),
+        ("allow_unlabelled", True),
+    ],
+)
+def test_keywords_that_later_steps_do_not_read_are_refused(engine, release, name, value):
+    with pytest.raises(TypeError, match=name):
+        engine.continue_(release, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        (dict(epsilon=10.1), "no meaningful formal protection"),
+        (dict(delta=1.1e-3), "no meaningful formal protection"),
+        (dict(delta=1e-3, rows=110), "there are 110 rows"),
+        (
+            dict(
+                epsilon=4.0,
+                relation="replace-one",
+                label_mode="randomised",
+                label_epsilon=3.5,
+                records=2,
+            ),
+            "epsilon 11 and",
+        ),
+    ],
+)
+def test_a_guarantee_that_means_little_is_told_of_before_it_is_paid(
+    engine, tmp_path, given, text
+):
+    given = dict(STEP, **given)
+    X = rows(given.pop("rows", 60))
+    y = np.arange(len(X)) % 3
+    total = dict(epsilon=50, delta=0.05, kind="mixed", pure_epsilon=20)
+    with Ledger.create(tmp_path / "budget", **total) as ledger:
+        before = ledger.describe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match=text):
+                engine.privatize(X, y, ledger=ledger, new_unit=True, alpha=0.5, classes=3, **given)
+        assert ledger.describe() == before
+        with pytest.warns(UserWarning, match=text):
+            engine.privatize(X, y, ledger=ledger, new_unit=True, alpha=0.5, classes=3, **given)
+        assert ledger.describe() != before
+
+
+def test_other_guarantees_are_not_warned_of(engine):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.privatize(
+            rows(), uncounted=True, new_unit=True, **dict(STEP, epsilon=10.0, delta=1e-3)
+        )
+
+
+def test_later_steps_need_a_release(engine):
+    with pytest.raises(TypeError, match="want a Release"):
+        engine.continue_(rows())
+
+
+def test_save_replaces_regular_files_alone(release, tmp_path):
+    """A device, a pipe or a folder stays what it is, and a link stays a link."""
+    import os
+    import stat
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path):
+        with pytest.raises(SystemCallError, match="no regular file"):
+            release.save(path)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    release.save(link)
+    assert link.is_symlink() and target.read_bytes() == release.to_bytes()
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_save_that_fails_leaves_the_old_file(release, tmp_path, monkeypatch, step):
+    import os
+
+    path = tmp_path / "step.release"
+    path.write_bytes(b"old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, full)
+    with pytest.raises(OSError, match="space"):
+        release.save(path)
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["step.release"]
+
+
+def test_save_is_on_the_disk_when_it_returns(release, tmp_path, monkeypatch):
+    """The bytes before the name, and the name before the return."""
+    import os
+
+    done = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda f: (done.append(os.path.isdir(f"/proc/self/fd/{f}")), fsync(f))
+    )
+    monkeypatch.setattr(os, "replace", lambda *paths: (done.append("name"), replace(*paths)))
+    release.save(tmp_path / "step.release")
+    assert done == [False, "name", True]
+
+
+def test_pure_epsilon_of_a_ledger(tmp_path):
+    with Ledger.create(tmp_path / "budget", epsilon=1, delta=1e-6, pure_epsilon=0.25) as ledger:
+        assert ledger.describe()["pure_epsilon"] == 0.25

@@ -65,6 +65,21 @@ assert os.waitpid(pid, 0)[1] == 0
     )
 
 
+def test_fork_while_another_thread_is_about_to_load(child):
+    child(
+        ROWS
+        + """
+from privatemail import _library
+_library._lock.acquire()  # as a thread does that the child will not have
+pid = os.fork()
+if pid == 0:
+    signal.alarm(60)  # instead of a hang
+    os._exit(0 if small(Engine()).shape == (200, 2) else 1)
+assert os.waitpid(pid, 0)[1] == 0
+"""
+    )
+
+
 def test_multiprocessing(child):
     child(
         ROWS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 
 import numpy as np
 import pytest
@@ -152,3 +153,24 @@ def test_default_engines():
     assert default_engine(memory=1 << 30) is not default_engine()
     assert default_engine(verbose=True) is default_engine(verbose=1) is not default_engine()
     assert default_engine(verbose=print) is not default_engine(verbose=print)
+
+
+# Keywords that are no settings, by method.
+OTHERS = {"self", "X", "y", "out", "weights", "ledger"}
+
+
+@pytest.mark.parametrize("method", ["embed", "graph", "operator", "privatize"])
+def test_every_keyword_of_a_method_reaches_its_settings(method, monkeypatch):
+    class Seen(Exception):
+        pass
+
+    def see(keywords, *_, **__):
+        raise Seen(keywords)
+
+    monkeypatch.setattr(_settings, "Settings", see)
+    monkeypatch.setattr(_settings, "Private", see)
+    names = set(inspect.signature(getattr(Engine, method)).parameters) - OTHERS
+    wanted = {name: object() for name in names}
+    with pytest.raises(Seen) as caught:
+        getattr(Engine(), method)(np.zeros((2, 2), np.float32), **wanted)
+    assert caught.value.args[0] == wanted

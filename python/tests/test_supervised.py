@@ -208,3 +208,53 @@ def test_grid_search_over_recipes():
     search = GridSearchCV(pipeline, {"supervisedembedding__recipe": recipes}, cv=3)
     assert search.fit(X, y).best_params_["supervisedembedding__recipe"] != "raw"
     assert search.score(X_new, y_new) > 0.9
+
+
+def test_threads_open_a_loaded_model_at_once(monkeypatch, tmp_path):
+    """Two threads of a server make the first call at the same time."""
+    import threading
+
+    from privatemail.model import Model
+
+    X, y = load_wine(return_X_y=True)
+    fitted = SupervisedEmbedding("scaled", measure=False).fit(X, y)
+    fitted.save(tmp_path / "model")
+    loaded = SupervisedEmbedding.load(tmp_path / "model")
+    both = threading.Barrier(2)
+    opened = Model.open
+
+    def together(path):
+        both.wait(60)
+        model = opened(path)
+        both.wait(60)
+        return model
+
+    monkeypatch.setattr(Model, "open", together)
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(loaded.transform(X))) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 2
+    for result in results:
+        np.testing.assert_array_equal(result, fitted.transform(X))
+
+
+@pytest.mark.parametrize("state, seed", [(None, 1), (7, 7)])
+def test_random_state_is_the_seed_of_the_fit(monkeypatch, state, seed):
+    from privatemail import Engine
+
+    seen = []
+    fit = Engine.fit
+
+    def watched(self, *arguments, **settings):
+        seen.append(settings["seed"])
+        return fit(self, *arguments, **settings)
+
+    monkeypatch.setattr(Engine, "fit", watched)
+    X, y = load_wine(return_X_y=True)
+    SupervisedEmbedding("scaled", measure=False, random_state=state).fit(X, y)
+    assert seen == [seed]

@@ -31,6 +31,72 @@ print("done")
     assert done.stdout == "interrupted\n" * 3 + "done\n"
 
 
+# Once the library has returned, more signals come, and it takes a while until the call ends.
+SLOW = """
+import time
+from privatemail import _call
+from privatemail.exceptions import CancelledError, SpentError
+here, ended = _call.Call._here, []
+def slow(self, function, arguments):
+    error = here(self, function, arguments)
+    for _ in range(3):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+    ended.append(error)
+    return SpentError("paid") if sys.argv[1] == "paid" else error
+engine = Engine()
+small(engine)
+_call.Call._here = slow
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    endless(engine)
+except KeyboardInterrupt as error:
+    caught = error
+assert len(ended) == 1 and isinstance(ended[0], CancelledError), ended
+"""
+
+
+def test_ctrl_c_again_does_not_leave_a_call_behind(child):
+    """Until the call has ended, the library uses the arrays of the caller."""
+    child(ROWS + SLOW + "assert caught.__cause__ is None", "plain")
+
+
+def test_ctrl_c_tells_of_an_error_that_says_more(child):
+    child(ROWS + SLOW + "assert isinstance(caught.__cause__, SpentError)", "paid")
+
+
+def test_ctrl_c_before_a_call_begins(child):
+    """The thread of the call comes when nobody waits for it any more: it does nothing."""
+    child(
+        ROWS
+        + """
+from privatemail import _call
+engine = Engine()
+small(engine)
+threads, called = [], []
+Timer, Thread = threading.Timer, threading.Thread
+def later(thread):
+    Thread.start(thread)
+class Late(Thread):
+    def start(self):
+        threads.extend([Timer(0.1, later, (self,)), self])
+        threads[0].start()
+        raise KeyboardInterrupt
+threading.Thread = Late
+_call.Call._here = lambda *arguments: called.append(arguments)
+try:
+    small(engine)
+except KeyboardInterrupt:
+    pass
+else:
+    sys.exit(1)
+for thread in threads:
+    thread.join()
+assert not called
+"""
+    )
+
+
 def test_ctrl_c_from_a_terminal_ends_a_program(child):
     done = child(
         ROWS
