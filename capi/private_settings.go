@@ -6,14 +6,17 @@ package main
 import "C"
 
 import (
+	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail/capi/internal/private"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// privateFieldsOf returns a copy of the fields of private settings. What they mean is the business
-// of package private.
-func privateFieldsOf(p *C.pm_private_settings) (*private.Fields, error) {
+// privateFieldsOf returns a copy of the fields of private settings of so many rows. What they mean
+// is the business of package private.
+func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error) {
 	if p == nil {
 		return nil, argument("settings is NULL")
 	}
@@ -52,6 +55,10 @@ func privateFieldsOf(p *C.pm_private_settings) (*private.Fields, error) {
 	}
 	if s.private_rows == nil && s.private_count == 0 {
 		return out, nil
+	}
+	// Before anybody takes memory for the list: the engine has no rows beyond 32 bits.
+	if int64(s.private_count) > min(int64(rows), math.MaxUint32) {
+		return nil, fmt.Errorf("private_count: %w: %d private rows of %d", points.ErrShape, int64(s.private_count), rows)
 	}
 	list, err := array((*int64)(s.private_rows), int64(s.private_count), "private_rows")
 	if err != nil {

@@ -64,6 +64,7 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 		if out.Start, err = rowsOf(s.start, "start"); err != nil {
 			return nil, err
 		}
+		out.Start = given(out.Start)
 	}
 	return out, nil
 }

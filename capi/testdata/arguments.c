@@ -80,6 +80,10 @@ static void shapes(void) {
     WANT(PM_ARGUMENT, pm_embed(engine, &odd, NULL, &s, &out, NULL));
     s.start = &start;
     WANT(PM_SHAPE, pm_embed(engine, &x, NULL, &s, &out, NULL));
+    start.rows = 0; /* and not the default start */
+    WANT(PM_SHAPE, pm_embed(engine, &x, NULL, &s, &out, NULL));
+    start.data = NULL;
+    WANT(PM_SHAPE, pm_embed(engine, &x, NULL, &s, &out, NULL));
     s.start = NULL;
     out.stride = 2 * COLS; /* what is between rows stays as it is */
     for (i = 0; i < sizeof z / sizeof z[0]; i++) z[i] = -7;

@@ -67,7 +67,7 @@ static void extend(pm_engine *engine) {
 static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     pm_settings both = {.struct_size = sizeof both, .radius = 1, .neighbours = 3}, dense = {.struct_size = sizeof dense, .sigma = 1, .op = "dense"};
     pm_settings negative = {.struct_size = sizeof negative, .radius = -1}, nothing = {.struct_size = sizeof nothing};
-    const pm_rows fewer = {data, ROWS - 1, COLS, COLS};
+    const pm_rows fewer = {data, ROWS - 1, COLS, COLS}, narrow = {data, ROWS, 0, COLS}, inside = {to, ROWS, COLS, COLS};
     pm_graph *g = graph;
     WANT(PM_SETTING, pm_graph_new(engine, &x, &both, &g, call));
     WANT(PM_SETTING, pm_graph_new(engine, &x, &negative, &g, NULL));
@@ -85,6 +85,8 @@ static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     WANT(PM_ARGUMENT, pm_graph_distances(engine, graph, &x, NULL, NULL));
     WANT(PM_ARGUMENT, pm_graph_distances(engine, graph, NULL, to, NULL));
     WANT(PM_SHAPE, pm_graph_distances(engine, graph, &fewer, to, NULL));
+    WANT(PM_SHAPE, pm_graph_distances(engine, graph, &narrow, to, NULL));
+    WANT(PM_SHAPE, pm_graph_distances(engine, graph, &inside, to, NULL));
     WANT(PM_HANDLE, pm_graph_distances(engine, (pm_graph *)engine, &x, to, NULL));
     WANT(PM_OK, pm_graph_free(NULL));
     WANT(PM_HANDLE, pm_graph_free((pm_graph *)engine));

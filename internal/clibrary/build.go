@@ -132,7 +132,7 @@ func (b *build) shared(ctx context.Context) error {
 	if err := os.WriteFile(scriptPath, []byte(script), 0o666); err != nil {
 		return err
 	}
-	name := "libprivatemail.so." + b.header.major
+	name := b.header.soname()
 	link := []string{"-Wl,--version-script=" + scriptPath, "-Wl,-soname," + name, "-Wl,-z,nodelete"}
 	variables, glibc := []string(nil), []int(nil)
 	if runtime.GOARCH == "amd64" {
@@ -149,7 +149,7 @@ func (b *build) shared(ctx context.Context) error {
 	if err := check(path, b.header, glibc); err != nil {
 		return err
 	}
-	if err := os.Rename(path, filepath.Join(b.folder, "lib", name)); err != nil {
+	if err := place(path, filepath.Join(b.folder, "lib", name)); err != nil {
 		return err
 	}
 	linked := filepath.Join(b.temporary, "libprivatemail.so")
@@ -165,7 +165,19 @@ func (b *build) static(ctx context.Context) error {
 	if err := b.run(ctx, nil, "-buildmode=c-archive", "-ldflags=-s -w -buildid=", "-o", path); err != nil {
 		return err
 	}
-	return os.Rename(path, filepath.Join(b.folder, "lib", "libprivatemail.a"))
+	return place(path, filepath.Join(b.folder, "lib", "libprivatemail.a"))
+}
+
+// place moves a file that is on the disk, all of it, to its name.
+func place(path, to string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path, to)
 }
 
 // run runs go build with some arguments.
