@@ -274,7 +274,8 @@ typedef struct {
 } pm_private_settings;
 
 /* What a private first step of n rows of d features would cost, into the report of call, which is needed.
- * unit, label_mode and uncounted are not looked at; with epsilon and delta 0 it tells the sensitivity alone. */
+ * unit, label_mode and uncounted are not looked at; with epsilon and delta 0 it tells the sensitivity alone.
+ * rest_public is PM_SETTING: that bound needs the rows. */
 pm_status pm_sensitivity(int64_t n, int64_t d, const pm_private_settings *settings, pm_call *call);
 /* ledger is NULL where settings->uncounted is 1, and only there. labels are read where alpha is not 0 or labels are
  * randomised, and may be NULL elsewhere. The ledger pays before noise is drawn: a function that fails or is cancelled
