@@ -32,14 +32,10 @@ func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error
 	if out.Bandwidth, err = bandwidthOf(float64(s.sigma), float64(s.gamma)); err != nil {
 		return nil, err
 	}
-	for _, c := range []struct {
-		name  string
-		value C.int64_t
-		to    *int
-	}{{"records", s.records, &out.Records}, {"classes", s.classes, &out.Classes}, {"columns", s.columns, &out.Columns}} {
-		if *c.to, err = countOf(int64(c.value), c.name); err != nil {
-			return nil, err
-		}
+	if err := setCounts([]countField{
+		{"records", s.records, &out.Records}, {"classes", s.classes, &out.Classes}, {"columns", s.columns, &out.Columns},
+	}); err != nil {
+		return nil, err
 	}
 	for _, c := range []struct {
 		name string
