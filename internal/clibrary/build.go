@@ -25,6 +25,9 @@ var ErrPart = errors.New("no such part of the library")
 // ErrSystem reports a system that the library cannot be built on.
 var ErrSystem = errors.New("the library is built on Linux with glibc")
 
+// ErrPath reports a folder whose name cannot be handed to the compilers.
+var ErrPath = errors.New("the path has a quotation mark or a comma")
+
 // Parts of what Build writes.
 const (
 	All    = ""
@@ -36,8 +39,8 @@ const (
 // name libprivatemail.so for the linker, lib/libprivatemail.a, lib/pkgconfig/privatemail.pc
 // and include/pm.h. It needs Go, a C compiler and no network, and runs in a folder of this
 // module. The shared library exports the functions of the header and nothing else. On amd64
-// it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, those of the compilers and
-// of the file system, and that of ctx.
+// it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, ErrPath for the folder and
+// that of the sources, those of the compilers and of the file system, and that of ctx.
 func Build(ctx context.Context, folder, part string) error {
 	if part != All && part != Shared && part != Static {
 		return fmt.Errorf("%w: %q; there are %s and %s", ErrPart, part, Shared, Static)
@@ -113,6 +116,11 @@ func begin(ctx context.Context, folder string) (b *build, err error) {
 	}
 	if b.folder, err = filepath.Abs(folder); err != nil {
 		return nil, err
+	}
+	for _, path := range []string{b.folder, b.oldGlibc} { // they stand within quotation marks, and among options of the linker
+		if strings.ContainsAny(path, "'\",") {
+			return nil, fmt.Errorf("%w: %s", ErrPath, path)
+		}
 	}
 	for _, name := range []string{"include", "lib/pkgconfig"} {
 		if err := os.MkdirAll(filepath.Join(b.folder, name), 0o777); err != nil {

@@ -69,6 +69,19 @@ func TestPartsOfTheLibrary(t *testing.T) {
 	}
 }
 
+// Paths that the compilers would take apart are refused before anything is made.
+func TestPathsAreRefused(t *testing.T) {
+	for _, name := range []string{"it's", "a,b", `"x"`} {
+		folder := filepath.Join(t.TempDir(), name)
+		if err := Build(t.Context(), folder, Shared); !errors.Is(err, ErrPath) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("%s: a folder was made", name)
+		}
+	}
+}
+
 func TestMuslIsRefused(t *testing.T) {
 	compiler := filepath.Join(t.TempDir(), "cc")
 	if err := os.WriteFile(compiler, []byte("#!/bin/sh\necho x86_64-alpine-linux-musl\n"), 0o700); err != nil {
