@@ -193,8 +193,13 @@ static void budgets(void) {
     pm_engine *engine = engine_of(1, 64 << 20), *tiny = engine_of(1, 1000);
     pm_call *call = new_call();
     float z[ROWS * COLS];
+    size_t report = 0, after = 0;
     WANT(PM_MEMORY, embed(tiny, z, NULL));
     WANT(PM_OK, embed(engine, z, call));
+    WANT(PM_OK, pm_call_report(call, NULL, 0, &report));
+    WANT(PM_MEMORY, embed(tiny, z, call));
+    WANT(PM_OK, pm_call_report(call, NULL, 0, &after));
+    TRUE(report > sizeof "{}" && report == after); /* that of the last one that succeeded */
     WANT(PM_SETTING, pm_call_reserve(call, -1));
     WANT(PM_OK, pm_call_reserve(call, 1 << 20));
     WANT(PM_OK, embed(engine, z, call));

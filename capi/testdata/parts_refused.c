@@ -78,6 +78,9 @@ static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     TRUE(g == graph); /* as it was */
     WANT(PM_OK, pm_graph_size(graph, NULL, NULL));
     WANT(PM_OK, pm_graph_copy(graph, 8, NULL, NULL, NULL));
+    ids[0] = -7;
+    WANT(PM_OK, pm_graph_copy(graph, 8, ids, NULL, NULL));
+    TRUE(ids[0] == 0 && ids[ROWS] > 0); /* all of it is written */
     WANT(PM_ARGUMENT, pm_graph_copy(graph, 2, ids, ids, to));
     WANT(PM_ARGUMENT, pm_graph_copy(graph, 8, (char *)ids + 4, NULL, NULL));
     WANT(PM_HANDLE, pm_graph_copy((pm_graph *)engine, 8, ids, ids, to));
