@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -19,7 +20,7 @@ import (
 // neighbours of the features themselves, of which none is its own.
 //
 // The bits are the same for any number of workers and at every level. The budget counts ids and
-// distances. On an error they are left as they were. Errors: ErrClosed, kernel.ErrShape for sizes
+// distances. On an error they may hold anything. Errors: ErrClosed, kernel.ErrShape for sizes
 // that do not fit and for more neighbours than there are, kernel.ErrEmpty, ErrNonFinite and
 // ErrMemory, and that of ctx.
 func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, k int, ids []int64, distances []float32) error {
@@ -32,12 +33,17 @@ func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, 
 		if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
 			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), k, s.asked())
 		}
+		// An answer takes as much memory while it is looked for as it takes in the end.
+		s.place, s.dist2 = mem.View[uint32](distances), mem.View[float64](ids)
 		return struct{}{}, e.nearest(ctx, s, 8*float64(len(ids))+4*float64(len(distances)), func(id func(at int) int, squared []float64) error {
-			for at := range ids {
-				ids[at] = int64(id(at))
-			}
-			for at := range distances {
-				distances[at] = float32(math.Sqrt(squared[at]))
+			for at := range answers {
+				row, far := id(at), squared[at] // both are read first: their memory may be that of the answers
+				if ids != nil {
+					ids[at] = int64(row)
+				}
+				if distances != nil {
+					distances[at] = float32(math.Sqrt(far))
+				}
 			}
 			return nil
 		})
@@ -49,6 +55,9 @@ func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, 
 type nearestSearch struct {
 	features, queries blas32.General
 	k                 int
+
+	place []uint32  // memory for the rows that are found within the features; nil for memory of the search
+	dist2 []float64 // and for their squared distances
 }
 
 // within tells whether the rows that ask are the features themselves.
@@ -137,9 +146,16 @@ func (e *Engine) nearest(ctx context.Context, s *nearestSearch, held float64, us
 
 // nearestWithin is the search of the features among themselves.
 func (e *Engine) nearestWithin(ctx context.Context, m *share, s *nearestSearch, held int64, use func(id func(at int) int, squared []float64) error) error {
-	found, err := kernel.Nearest(ctx, s.features, s.k, beside(&kernel.Options{
+	o := beside(&kernel.Options{
 		BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
-	}, held))
+	}, held)
+	found := &kernel.Neighbours{K: s.k, Rows: s.place, Dist2: s.dist2}
+	var err error
+	if found.Rows != nil && found.Dist2 != nil {
+		err = kernel.NearestInto(ctx, s.features, found, o)
+	} else {
+		found, err = kernel.Nearest(ctx, s.features, s.k, o)
+	}
 	if err != nil {
 		return err
 	}

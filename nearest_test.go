@@ -75,6 +75,9 @@ func TestNearestEqualsBruteForce(t *testing.T) {
 				queries, itself = c.x, false
 			}
 			ids, distances := make([]int64, queries.Rows*c.k), make([]float32, queries.Rows*c.k)
+			for i := range ids {
+				ids[i], distances[i] = -1, -1 // whatever was there before
+			}
 			if err := e.Nearest(t.Context(), c.x, c.queries, c.k, ids, distances); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 				continue
@@ -90,6 +93,13 @@ func TestNearestEqualsBruteForce(t *testing.T) {
 			}
 			if err := e.Nearest(t.Context(), c.x, c.queries, c.k, nil, nil); err != nil {
 				t.Errorf("%s, nobody wants them: %v", c.name, err)
+			}
+			onlyIDs, onlyDistances := make([]int64, len(ids)), make([]float32, len(ids))
+			if err := errors.Join(e.Nearest(t.Context(), c.x, c.queries, c.k, onlyIDs, nil), e.Nearest(t.Context(), c.x, c.queries, c.k, nil, onlyDistances)); err != nil {
+				t.Errorf("%s, one of both: %v", c.name, err)
+			}
+			if !slices.Equal(onlyIDs, ids) || !slices.Equal(onlyDistances, distances) {
+				t.Errorf("%s: others come alone", c.name)
 			}
 		}
 	}

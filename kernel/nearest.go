@@ -34,8 +34,25 @@ type Neighbours struct {
 // takes. Nobody may change the points until it returns. Errors: those of Open, ErrOption for
 // a refused option and unless k is from 1 to one less than the rows, *MemoryError, and that
 // of ctx.
-func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_ *Neighbours, err error) {
+func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (*Neighbours, error) {
+	return nearest(ctx, points, &Neighbours{K: k}, opt)
+}
+
+// NearestInto is Nearest with answers that go to the memory of out: K of them for each row of
+// points in Rows and in Dist2. That memory is not asked for. On an error it may hold anything.
+// Errors: those of Nearest, and ErrShape for memory of another size.
+func NearestInto(ctx context.Context, points blas32.General, out *Neighbours, opt *Options) error {
+	if n := float64(points.Rows) * float64(out.K); float64(len(out.Rows)) != n || float64(len(out.Dist2)) != n {
+		return fmt.Errorf("kernel: nearest: %w: memory for %d rows and %d distances, %d of each of %d rows", ErrShape, len(out.Rows), len(out.Dist2), out.K, points.Rows)
+	}
+	_, err := nearest(ctx, points, out, opt)
+	return err
+}
+
+// nearest finds neighbours. Where into has memory for them they go there.
+func nearest(ctx context.Context, points blas32.General, into *Neighbours, opt *Options) (_ *Neighbours, err error) {
 	defer par.Catch(&err)
+	k := into.K
 	p, err := Open(points, opt)
 	if err != nil {
 		return nil, err
@@ -51,8 +68,11 @@ func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_
 	if k < 1 || k >= n {
 		return nil, fmt.Errorf("kernel: nearest: %w: %d neighbours of %d rows, want from 1 to one less than the rows", ErrOption, k, n)
 	}
-	need := mem.Saturate(float64(nearestSearchBytes(n, d, k, o)) + 12*float64(n)*float64(k))
-	if err := o.take("nearest neighbours", need); err != nil {
+	need := float64(nearestSearchBytes(n, d, k, o))
+	if into.Rows == nil {
+		need += 12 * float64(n) * float64(k)
+	}
+	if err := o.take("nearest neighbours", mem.Saturate(need)); err != nil {
 		err.(*MemoryError).instead = "fewer neighbours take less"
 		return nil, err
 	}
@@ -60,7 +80,9 @@ func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_
 	if d <= maxTree {
 		search = tree.NearestByRow
 	}
-	found, err := search(ctx, k, o.request(p.rows, Bandwidth{}, math.Inf(1)))
+	req := o.request(p.rows, Bandwidth{}, math.Inf(1))
+	req.Place, req.Dist2 = into.Rows, into.Dist2
+	found, err := search(ctx, k, req)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: nearest: %w", err)
 	}

@@ -161,8 +161,9 @@ func newNearestPass(ctx context.Context, s *set, room, k int, radius, wide float
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
 		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
-		place: make([]uint32, room*k), d2: make([]float64, room*k), scratches: make([]*nearestScratch, req.Workers.Count()),
+		scratches: make([]*nearestScratch, req.Workers.Count()),
 	}
+	f.place, f.d2 = req.Answers(room, k)
 	if balls := s.tiles.balls; balls != nil {
 		// With the largest radius of a ball as the usual reach, the thresholds of balls do
 		// not depend on the points.

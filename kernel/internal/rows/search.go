@@ -24,6 +24,19 @@ type Request struct {
 	Workers  *par.Workers           // nil when the caller works alone
 	Kernels  *simd.Kernels
 	Progress func(stage string, done, total int) // nil when nobody listens
+
+	// Place and Dist2 are memory for nearest neighbours, k entries a row, whatever they hold; nil
+	// when the search takes its own.
+	Place []uint32
+	Dist2 []float64
+}
+
+// Answers returns memory for k neighbours of each of so many rows.
+func (r *Request) Answers(n, k int) (place []uint32, d2 []float64) {
+	if len(r.Place) == n*k && len(r.Dist2) == n*k {
+		return r.Place, r.Dist2
+	}
+	return make([]uint32, n*k), make([]float64, n*k)
 }
 
 // Weight returns the weight of points at the squared distance d2.

@@ -32,13 +32,16 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 	if err != nil {
 		return nil, err
 	}
-	out := &rows.Neighbours{K: k, Place: make([]uint32, p.N*k), Dist2: make([]float64, p.N*k), Distance: p.Dist2}
+	out := &rows.Neighbours{K: k, Distance: p.Dist2}
+	out.Place, out.Dist2 = req.Answers(p.N, k)
 	if !byRow {
 		out.Order = t.order
 		out.Distance = func(i, j int) float64 { return rows.Dist2(t.row(i), t.row(j)) }
 	}
-	mem.Huge(out.Place)
-	mem.Huge(out.Dist2)
+	if req.Place == nil { // how memory of somebody else is kept is not our business
+		mem.Huge(out.Place)
+		mem.Huge(out.Dist2)
+	}
 	b, err := newBlocks(ctx, t, req.Workers)
 	if err != nil {
 		return nil, err
