@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -96,6 +97,13 @@ func TestEveryFieldInC(t *testing.T) {
 	e := testEngine(t)
 	var want []any
 	var sums []string
+	for _, plan := range []func(context.Context, blas32.General, *privatemail.Settings) (*privatemail.Plan, error){e.Plan, e.PlanMap} {
+		report, err := plan(t.Context(), x, &privatemail.Settings{Bandwidth: kernel.Sigma(20), Columns: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, sums = append(want, report), append(sums, "00000000")
+	}
 	for _, set := range embeddedFields(x) {
 		s := &privatemail.Settings{Bandwidth: kernel.Sigma(20), Coefficient: 0.5, Columns: 3, Steps: 4, Seed: 7}
 		set(s)

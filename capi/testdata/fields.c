@@ -53,6 +53,8 @@ static void describe(pm_private_settings s) {
 }
 
 int main(int argc, char **argv) {
+    const pm_engine_options options = {.struct_size = sizeof options, .workers = 2};
+    const pm_settings planned = {.struct_size = sizeof planned, .sigma = 20, .columns = 2};
     pm_rows start;
     const int64_t rows[] = {2, 7};
     if (argc != 2) return 2;
@@ -60,8 +62,12 @@ int main(int argc, char **argv) {
     z = take((size_t)(in.x.rows * in.x.cols), sizeof *z);
     start = in.x;
     start.cols = 3;
-    WANT(PM_OK, pm_engine_new(NULL, &engine));
+    WANT(PM_OK, pm_engine_new(&options, &engine));
     WANT(PM_OK, pm_call_new(&call));
+    WANT(PM_OK, pm_plan(engine, &in.x, &planned, 0, call));
+    print_report(0);
+    WANT(PM_OK, pm_plan(engine, &in.x, &planned, 1, call));
+    print_report(0);
 #define EMBED(change) \
     do { \
         pm_settings s = {.struct_size = sizeof s, .sigma = 20, .coefficient = 0.5, .columns = 3, .steps = 4, .seed = 7}; \

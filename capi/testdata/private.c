@@ -334,7 +334,7 @@ int main(int argc, char **argv) {
         WANT(PM_ARGUMENT, pm_release_read(NULL, 9, &again));
         free(bytes);
     }
-    keep_release("again", again, in.labels, 1);
+    keep_release("again", again, in.labels, 0); /* with the alpha of the release */
     WANT(PM_ARGUMENT, pm_release_points(again, NULL));
     WANT(PM_HANDLE, pm_release_points((pm_release *)engine, NULL));
     WANT(PM_OK, pm_release_free(again));
