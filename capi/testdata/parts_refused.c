@@ -96,7 +96,7 @@ static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
 }
 
 static void operators(pm_engine *engine) {
-    pm_settings s = {.struct_size = sizeof s, .sigma = 1}, cut = {.struct_size = sizeof cut, .radius = 1};
+    pm_settings s = {.struct_size = sizeof s, .sigma = 1}, cut = {.struct_size = sizeof cut, .sigma = 1, .radius = 1};
     pm_engine *gone = NULL;
     pm_operator *op = NULL, *orphan = NULL;
     const pm_rows fewer = {data, ROWS - 1, COLS, COLS};
