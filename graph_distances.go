@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -18,9 +19,9 @@ import (
 // with the same NormalizeRows: the distances of a graph of rows that were divided by their norms
 // are those of the divided rows. Sums are in float64, and rounded once.
 //
-// The budget counts the copy of divided rows alone. Errors: ErrClosed, ErrSettings for no graph,
-// ErrZeroRow, kernel.ErrShape, ErrNonFinite and ErrMemory, and that of ctx, after which into holds
-// some of the distances.
+// into shares no memory with the features. The budget counts the copy of divided rows alone. Errors:
+// ErrClosed, ErrSettings for no graph, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite and
+// ErrMemory, sparse.ErrAlias for into, and that of ctx, after which into holds some of the distances.
 func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features blas32.General, into []float32) error {
 	_, err := call(ctx, e, "distances", func() (struct{}, error) {
 		if graph == nil || graph.Weights == nil {
@@ -30,8 +31,14 @@ func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features 
 		if err := points.CheckSize(features, weights.Rows(), features.Cols); err != nil {
 			return struct{}{}, fmt.Errorf("features: %w", err)
 		}
+		if features.Cols < 1 {
+			return struct{}{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, features.Rows, features.Cols)
+		}
 		if len(into) != weights.NNZ() {
 			return struct{}{}, fmt.Errorf("%w: room for %d distances of %d pairs", kernel.ErrShape, len(into), weights.NNZ())
+		}
+		if mem.Overlap(into, used(features)) {
+			return struct{}{}, fmt.Errorf("into: %w: it shares memory with the features", sparse.ErrAlias)
 		}
 		s := &Settings{NormalizeRows: graph.normalized}
 		return within(ctx, e, s.copied(features), "distances", func(*share) (struct{}, error) {

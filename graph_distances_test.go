@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // The distances stand in the order of the weights, which belong to them.
@@ -62,6 +64,8 @@ func TestGraphDistancesRefusals(t *testing.T) {
 	into := make([]float32, g.Weights.NNZ())
 	fewer, bad := x, blas32.General{Rows: 60, Cols: 3, Stride: 3, Data: make([]float32, 180)}
 	fewer.Rows--
+	first := x
+	first.Data = append(slices.Clone(x.Data), make([]float32, len(into))...)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
@@ -71,6 +75,9 @@ func TestGraphDistancesRefusals(t *testing.T) {
 		"no graph":      {e.Distances(t.Context(), nil, x, into), ErrSettings},
 		"empty graph":   {e.Distances(t.Context(), new(NeighbourGraph), x, into), ErrSettings},
 		"fewer rows":    {e.Distances(t.Context(), g, fewer, into), kernel.ErrShape},
+		"no columns":    {e.Distances(t.Context(), g, blas32.General{Rows: 60, Stride: 3}, into), kernel.ErrEmpty},
+		"its own rows":  {e.Distances(t.Context(), g, first, first.Data[len(x.Data)-1:][:len(into)]), sparse.ErrAlias},
+		"behind rows":   {e.Distances(t.Context(), g, first, first.Data[len(x.Data):]), nil},
 		"too little":    {e.Distances(t.Context(), g, x, into[1:]), kernel.ErrShape},
 		"rows of zeros": {e.Distances(t.Context(), g, bad, into), ErrZeroRow},
 		"no memory":     {engine(t, WithBudget(64)).Distances(t.Context(), g, x, into), kernel.ErrMemory},

@@ -24,6 +24,15 @@ func rowsOf(x *C.pm_rows, name string) (blas32.General, error) {
 	return general(unsafe.Pointer(x.data), int64(x.rows), int64(x.cols), int64(x.stride), name)
 }
 
+// given returns rows that the caller has given, though there may be none of them: the engine takes
+// rows without memory for rows that nobody gave, and would put others in their place.
+func given(x blas32.General) blas32.General {
+	if x.Data == nil {
+		x.Data = []float32{}
+	}
+	return x
+}
+
 // matrixOf returns a matrix that is to be written. It has entries: the engine takes a matrix
 // without any for none.
 func matrixOf(x *C.pm_matrix, name string) (blas32.General, error) {

@@ -52,3 +52,19 @@ func TestLoadedLate(t *testing.T) {
 		t.Errorf("SIGINT does not end the program: %v\n%s", err, out)
 	}
 }
+
+// Whatever settings, shapes and bytes a program throws at the library, none is a fault of the
+// library, and each kind of answer that they can have is given.
+func TestThrownAtTheLibrary(t *testing.T) {
+	out, err := run(t, compile(t, "thrown.c", dynamic), t.TempDir(), "1500", "1")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, status := range []string{
+		"PM_OK", "PM_ARGUMENT", "PM_SETTING", "PM_SHAPE", "PM_NOT_FINITE", "PM_ZERO_ROW", "PM_LABELS", "PM_MEMORY", "PM_SIZE", "PM_FILE", "PM_PRIVACY",
+	} {
+		if !regexp.MustCompile("(?m)^" + status + " ").MatchString(out) {
+			t.Errorf("no %s:\n%s", status, out)
+		}
+	}
+}

@@ -13,28 +13,39 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 )
 
-// placing returns the rows and the settings of a function that places each row in out. The
-// engine writes there by itself, which saves a copy.
-func placing(x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix) (rows blas32.General, s *privatemail.Settings, err error) {
+// describing returns the rows of a function and its settings.
+func describing(x *C.pm_rows, settings *C.pm_settings) (rows blas32.General, s *privatemail.Settings, err error) {
 	if rows, err = rowsOf(x, "x"); err != nil {
 		return rows, nil, err
 	}
-	if s, err = settingsOf(settings); err != nil {
+	s, err = settingsOf(settings)
+	return rows, s, err
+}
+
+// placing returns the rows and the settings of a function that places each row in out. The
+// engine writes there by itself, which saves a copy.
+func placing(x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix) (rows blas32.General, s *privatemail.Settings, err error) {
+	if rows, s, err = describing(x, settings); err != nil {
 		return rows, nil, err
 	}
 	s.Into, err = matrixOf(out, "out")
 	return rows, s, err
 }
 
+// placingLabelled is placing for a function that takes labels, too, which may be NULL.
+func placingLabelled(x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix) (rows blas32.General, y []int32, s *privatemail.Settings, err error) {
+	if rows, s, err = placing(x, settings, out); err != nil {
+		return rows, nil, nil, err
+	}
+	y, err = labelsOf(labels, rows.Rows)
+	return rows, y, s, err
+}
+
 //export pmgo_embed
 func pmgo_embed(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
 	return guard("pm_embed", func() error {
 		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
-			rows, s, err := placing(x, settings, out)
-			if err != nil {
-				return nil, err
-			}
-			y, err := labelsOf(labels, rows.Rows)
+			rows, y, s, err := placingLabelled(x, labels, settings, out)
 			if err != nil {
 				return nil, err
 			}
@@ -47,11 +58,7 @@ func pmgo_embed(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C
 func pmgo_converge(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
 	return guard("pm_converge", func() error {
 		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
-			rows, s, err := placing(x, settings, out)
-			if err != nil {
-				return nil, err
-			}
-			y, err := labelsOf(labels, rows.Rows)
+			rows, y, s, err := placingLabelled(x, labels, settings, out)
 			if err != nil {
 				return nil, err
 			}

@@ -30,11 +30,7 @@ func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, i
 			return argument("graph is NULL")
 		}
 		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
-			rows, err := rowsOf(x, "x")
-			if err != nil {
-				return nil, err
-			}
-			s, err := settingsOf(settings)
+			rows, s, err := describing(x, settings)
 			if err != nil {
 				return nil, err
 			}

@@ -51,18 +51,41 @@ var (
 func compile(t *testing.T, source string, link []string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "program")
-	compiler, standard := "gcc", "-std=c99"
+	compiler, standard := compilerOf(t, "CC"), "-std=c99"
 	if strings.HasSuffix(source, ".cpp") {
-		compiler, standard = "g++", "-std=c++11"
+		compiler, standard = compilerOf(t, "CXX"), "-std=c++11"
 	}
 	args := []string{standard, "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-I", filepath.Join(built, "include"),
 		filepath.Join("testdata", source), "-o", program, "-L", filepath.Join(built, "lib")}
 	args = append(args, link...)
 	args = append(args, "-lpthread", "-ldl", "-Wl,-rpath,"+filepath.Join(built, "lib"))
-	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(compiler[0], append(compiler[1:], args...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", source, err, out)
 	}
 	return program
+}
+
+// compilerOf returns the compiler that Go uses, with its arguments: that of CC or CXX.
+func compilerOf(t *testing.T, variable string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "env", variable).Output()
+	words := strings.Fields(string(out))
+	if err != nil || len(words) == 0 {
+		t.Fatalf("no %s: %v", variable, err)
+	}
+	return words
+}
+
+// compilesCpp tells whether there is a compiler of C++. A machine that builds the library need not
+// have one; where CI runs, as PM_PEERS says, it must be there.
+func compilesCpp(t *testing.T) bool {
+	t.Helper()
+	compiler := compilerOf(t, "CXX")[0]
+	if _, err := exec.LookPath(compiler); err != nil && os.Getenv("PM_PEERS") == "" {
+		t.Logf("C++ is not tried: %v", err)
+		return false
+	}
+	return true
 }
 
 // run runs a program and returns what it printed and how it ended. One that hangs is killed

@@ -25,10 +25,7 @@ func asking(x, queries *C.pm_rows) (rows, asked blas32.General, err error) {
 	if asked, err = rowsOf(queries, "queries"); err != nil {
 		return rows, asked, err
 	}
-	if asked.Data == nil {
-		asked.Data = []float32{} // queries, and none of them: a matrix without memory would stand for x itself
-	}
-	return rows, asked, nil
+	return rows, given(asked), nil
 }
 
 //export pmgo_nearest

@@ -18,11 +18,7 @@ func pmgo_plan(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, spectr
 			return argument("call is NULL: the plan is its report")
 		}
 		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
-			rows, err := rowsOf(x, "x")
-			if err != nil {
-				return nil, err
-			}
-			s, err := settingsOf(settings)
+			rows, s, err := describing(x, settings)
 			if err != nil {
 				return nil, err
 			}

@@ -12,7 +12,8 @@
  * may be called from any thread at any time, also with the same handles, unless they say
  * otherwise. Nothing that the library returns has to be freed but handles, each by its own
  * function; arrays and texts go to buffers of the caller's. Memory of the caller's is read and
- * written during a call only, and not by two calls at once.
+ * written during a call only. What a function writes must not overlap what it reads, and no two
+ * functions may write to the same memory at once.
  */
 #ifndef PM_H
 #define PM_H
@@ -46,7 +47,7 @@ enum {
     PM_DIVERGED = 9,      /* the iterate grows without end */
     PM_MEMORY = 10,       /* the budget, or the machine, has too little memory */
     PM_CANCELLED = 11,    /* pm_call_cancel ended the call */
-    PM_BUSY = 12,         /* the pm_call is in use by another function; or the ledger by another process */
+    PM_BUSY = 12,         /* the pm_call is in use by another function; or the ledger by another handle or process */
     PM_REENTRANT = 13,    /* called by a progress function of the same engine */
     PM_SIZE = 14,         /* the buffer is too small; the size that is wanted was returned */
     PM_FILE = 15,         /* a file that is not what it should be, or damaged */
@@ -111,9 +112,10 @@ pm_status pm_engine_free(pm_engine *engine);
 /* A pm_call may be given to functions that take long, to one at a time. NULL is allowed
  * wherever a function does not say that it needs one. */
 pm_status pm_call_new(pm_call **call);
-/* progress is called by threads of the library, one at a time, and should be quick. It may call
- * pm_call_cancel; functions with the engine are PM_REENTRANT there, others with this call PM_BUSY.
- * stage is valid until progress returns. NULL for nobody. */
+/* progress is called by threads of the library and by the one that called the function, one at a
+ * time, and should be quick. It may call pm_call_cancel; functions with the engine are PM_REENTRANT
+ * there, others that take this call, or change it, PM_BUSY. stage is valid until progress returns.
+ * NULL for nobody. */
 typedef void (*pm_progress)(const char *stage, int64_t done, int64_t total, void *user);
 pm_status pm_call_on_progress(pm_call *call, pm_progress progress, void *user);
 /* Counts so many bytes of the caller's own among those of the next functions, against the budget. */
@@ -150,7 +152,8 @@ typedef struct {
     const char *form;        /* "paper" (default) or "attract" */
     double coefficient;      /* alpha in form paper, beta in form attract; default 0: no labels */
     const char *table;       /* weights between labels: "equal" (default in form paper), "balanced" (default in form
-                                attract), "different", "gaussian" with the bandwidth of the graph, "centred" */
+                                attract), "different", "gaussian" with the bandwidth of the graph, which is
+                                sigma or gamma then, "centred" */
     int64_t columns;         /* of the random start, eigenvectors or the map; default 2 */
     int64_t steps;           /* default 5 in form paper, 1 in form attract */
     double sigma_q;          /* standard deviation of the random start; default 1e-8 */
@@ -223,7 +226,9 @@ typedef struct {
 /* labels has one for each row, -1 for none. settings may be NULL. */
 pm_status pm_fit(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_fit_settings *settings,
                  pm_model **model, pm_call *call);
-/* Opens a file at once, whatever its size: the checksums of its rows are not compared. pm_model_read compares all. */
+/* Opens a file at once, whatever its size: the checksums of its rows are not compared. pm_model_read compares all.
+ * The rows stay in the file, which must not be written to or cut short before the model is freed: that ends the
+ * process. pm_model_save does neither, it puts a new file in the place of an old one. */
 pm_status pm_model_open(const char *path, pm_model **model);
 pm_status pm_model_save(pm_model *model, const char *path, pm_call *call);
 /* The bytes of the file, to and from memory. *needed gets their number. */
@@ -271,7 +276,8 @@ typedef struct {
 } pm_private_settings;
 
 /* What a private first step of n rows of d features would cost, into the report of call, which is needed.
- * unit, label_mode and uncounted are not looked at; with epsilon and delta 0 it tells the sensitivity alone. */
+ * unit, label_mode and uncounted are not looked at; with epsilon and delta 0 it tells the sensitivity alone.
+ * rest_public is PM_SETTING: that bound needs the rows. */
 pm_status pm_sensitivity(int64_t n, int64_t d, const pm_private_settings *settings, pm_call *call);
 /* ledger is NULL where settings->uncounted is 1, and only there. labels are read where alpha is not 0 or labels are
  * randomised, and may be NULL elsewhere. The ledger pays before noise is drawn: a function that fails or is cancelled
@@ -286,8 +292,9 @@ pm_status pm_release_points(pm_release *release, double *points); /* rows * colu
 pm_status pm_release_describe(pm_release *release, char *buffer, size_t size, size_t *needed);
 pm_status pm_release_free(pm_release *release);
 /* Later steps, from the release and public labels alone. public_labels may be NULL: there is no label term then, or
- * that of the release's own randomised labels. settings may be NULL. Of the settings it uses those of the graph, radius
- * and neighbours apart, steps, stop and normalize; coefficient is alpha where use_coefficient is 1. */
+ * that of the release's own randomised labels. settings may be NULL. Of the settings it uses sigma, gamma or
+ * mean_neighbours, cutoff_weight, tolerance, op, isolated, steps, stop and normalize; coefficient is alpha where
+ * use_coefficient is 1. radius and neighbours are PM_SETTING. */
 pm_status pm_continue(pm_engine *engine, pm_release *release, const int32_t *public_labels, const pm_settings *settings,
                       int32_t use_coefficient, const pm_matrix *out, pm_call *call);
 

@@ -6,14 +6,17 @@ package main
 import "C"
 
 import (
+	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail/capi/internal/private"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// privateFieldsOf returns a copy of the fields of private settings. What they mean is the business
-// of package private.
-func privateFieldsOf(p *C.pm_private_settings) (*private.Fields, error) {
+// privateFieldsOf returns a copy of the fields of private settings of so many rows. What they mean
+// is the business of package private.
+func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error) {
 	if p == nil {
 		return nil, argument("settings is NULL")
 	}
@@ -29,14 +32,10 @@ func privateFieldsOf(p *C.pm_private_settings) (*private.Fields, error) {
 	if out.Bandwidth, err = bandwidthOf(float64(s.sigma), float64(s.gamma)); err != nil {
 		return nil, err
 	}
-	for _, c := range []struct {
-		name  string
-		value C.int64_t
-		to    *int
-	}{{"records", s.records, &out.Records}, {"classes", s.classes, &out.Classes}, {"columns", s.columns, &out.Columns}} {
-		if *c.to, err = countOf(int64(c.value), c.name); err != nil {
-			return nil, err
-		}
+	if err := setCounts([]countField{
+		{"records", s.records, &out.Records}, {"classes", s.classes, &out.Classes}, {"columns", s.columns, &out.Columns},
+	}); err != nil {
+		return nil, err
 	}
 	for _, c := range []struct {
 		name string
@@ -52,6 +51,10 @@ func privateFieldsOf(p *C.pm_private_settings) (*private.Fields, error) {
 	}
 	if s.private_rows == nil && s.private_count == 0 {
 		return out, nil
+	}
+	// Before anybody takes memory for the list: the engine has no rows beyond 32 bits.
+	if int64(s.private_count) > min(int64(rows), math.MaxUint32) {
+		return nil, fmt.Errorf("private_count: %w: %d private rows of %d", points.ErrShape, int64(s.private_count), rows)
 	}
 	list, err := array((*int64)(s.private_rows), int64(s.private_count), "private_rows")
 	if err != nil {

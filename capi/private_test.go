@@ -50,7 +50,7 @@ func TestPrivateInC(t *testing.T) {
 		{"dropped", release.ModeDropped, "features-replace", true, nil},
 		{"randomised", release.ModeRandomised, "replace-one", true, &quarter},
 		{"uncounted", release.ModePublic, "features-replace", false, &quarter},
-		{"again", release.ModePublic, "features-replace", false, &quarter},
+		{"again", release.ModePublic, "features-replace", false, nil},
 	} {
 		r := readRelease(t, folder, c.name)
 		if r.Labels.Mode != c.mode || r.Sensitivity.Relation != c.relation || r.Privacy.Epsilon != 1 || r.Privacy.Delta != 1e-6 || r.Query.Seed != 3 || r.Query.SigmaQ != 1 {

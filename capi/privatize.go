@@ -39,7 +39,7 @@ func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, setting
 			if err != nil {
 				return nil, err
 			}
-			fields, err := privateFieldsOf(settings)
+			fields, err := privateFieldsOf(settings, rows.Rows)
 			if err != nil {
 				return nil, err
 			}

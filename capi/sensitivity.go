@@ -26,7 +26,7 @@ func pmgo_sensitivity(n, d C.int64_t, settings *C.pm_private_settings, call C.ui
 			if err != nil {
 				return nil, err
 			}
-			fields, err := privateFieldsOf(settings)
+			fields, err := privateFieldsOf(settings, rows)
 			if err != nil {
 				return nil, err
 			}

@@ -32,14 +32,10 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 	if out.Bandwidth, err = bandwidthOf(float64(s.sigma), float64(s.gamma)); err != nil {
 		return nil, err
 	}
-	for _, c := range []struct {
-		name  string
-		value C.int64_t
-		to    *int
-	}{{"neighbours", s.neighbours, &out.Neighbours}, {"columns", s.columns, &out.Columns}, {"steps", s.steps, &out.Steps}} {
-		if *c.to, err = countOf(int64(c.value), c.name); err != nil {
-			return nil, err
-		}
+	if err := setCounts([]countField{
+		{"neighbours", s.neighbours, &out.Neighbours}, {"columns", s.columns, &out.Columns}, {"steps", s.steps, &out.Steps},
+	}); err != nil {
+		return nil, err
 	}
 	for _, c := range []struct {
 		name string
@@ -64,6 +60,7 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 		if out.Start, err = rowsOf(s.start, "start"); err != nil {
 			return nil, err
 		}
+		out.Start = given(out.Start)
 	}
 	return out, nil
 }
@@ -87,6 +84,23 @@ func countOf(n int64, name string) (int, error) {
 		return 0, fmt.Errorf("%w: %s is %d", kernel.ErrOption, name, n)
 	}
 	return int(n), nil
+}
+
+// A countField is a field of a struct that counts something, and where it goes.
+type countField struct {
+	name  string
+	value C.int64_t
+	to    *int
+}
+
+// setCounts copies fields that count something.
+func setCounts(fields []countField) (err error) {
+	for _, f := range fields {
+		if *f.to, err = countOf(int64(f.value), f.name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func formByName(name string) (kernel.Form, error) {

@@ -169,6 +169,9 @@ func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*
 			}
 		}
 	}
+	if best == nil { // by this tolerance every time is beyond numbers
+		return nil, fmt.Errorf("%w: the tolerance is below what any grid comes near", ErrOperator)
+	}
 	if c.ratio >= hopeless && o.Isolated != Repair {
 		best.eta = math.Inf(1) // too many rows would be taken out of the grid
 	}

@@ -80,6 +80,10 @@ static void shapes(void) {
     WANT(PM_ARGUMENT, pm_embed(engine, &odd, NULL, &s, &out, NULL));
     s.start = &start;
     WANT(PM_SHAPE, pm_embed(engine, &x, NULL, &s, &out, NULL));
+    start.rows = 0; /* and not the default start */
+    WANT(PM_SHAPE, pm_embed(engine, &x, NULL, &s, &out, NULL));
+    start.data = NULL;
+    WANT(PM_SHAPE, pm_embed(engine, &x, NULL, &s, &out, NULL));
     s.start = NULL;
     out.stride = 2 * COLS; /* what is between rows stays as it is */
     for (i = 0; i < sizeof z / sizeof z[0]; i++) z[i] = -7;
@@ -189,8 +193,13 @@ static void budgets(void) {
     pm_engine *engine = engine_of(1, 64 << 20), *tiny = engine_of(1, 1000);
     pm_call *call = new_call();
     float z[ROWS * COLS];
+    size_t report = 0, after = 0;
     WANT(PM_MEMORY, embed(tiny, z, NULL));
     WANT(PM_OK, embed(engine, z, call));
+    WANT(PM_OK, pm_call_report(call, NULL, 0, &report));
+    WANT(PM_MEMORY, embed(tiny, z, call));
+    WANT(PM_OK, pm_call_report(call, NULL, 0, &after));
+    TRUE(report > sizeof "{}" && report == after); /* that of the last one that succeeded */
     WANT(PM_SETTING, pm_call_reserve(call, -1));
     WANT(PM_OK, pm_call_reserve(call, 1 << 20));
     WANT(PM_OK, embed(engine, z, call));

@@ -137,6 +137,17 @@ static void model_results(pm_engine *engine, pm_model *model, const pm_rows *x) 
     free(z);
 }
 
+/* The number of times that the process has a file mapped. */
+static int mapped(const char *path) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[8192];
+    int count = 0;
+    if (maps == NULL) exit(2);
+    while (fgets(line, sizeof line, maps) != NULL) count += strstr(line, path) != NULL;
+    fclose(maps);
+    return count;
+}
+
 static void models(pm_engine *engine, const input *in, const char *path, pm_call *call) {
     pm_fit_settings s = {.struct_size = sizeof s, .recipe = "classic", .unmeasured = 1};
     pm_model *fitted = NULL, *opened = NULL, *read = NULL;
@@ -159,7 +170,9 @@ static void models(pm_engine *engine, const input *in, const char *path, pm_call
     model_results(engine, read, &in->x);
     WANT(PM_FILE, pm_model_read(bytes, needed, &read));
     WANT(PM_OK, pm_model_free(fitted));
+    TRUE(mapped(path) > 0);
     WANT(PM_OK, pm_model_free(opened));
+    TRUE(mapped(path) == 0);
     WANT(PM_OK, pm_model_free(read));
     WANT(PM_HANDLE, pm_model_free(read));
     free(bytes);

@@ -72,7 +72,7 @@ static void extend(pm_engine *engine) {
 static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     pm_settings both = {.struct_size = sizeof both, .radius = 1, .neighbours = 3}, dense = {.struct_size = sizeof dense, .sigma = 1, .op = "dense"};
     pm_settings negative = {.struct_size = sizeof negative, .radius = -1}, nothing = {.struct_size = sizeof nothing};
-    const pm_rows fewer = {data, ROWS - 1, COLS, COLS};
+    const pm_rows fewer = {data, ROWS - 1, COLS, COLS}, narrow = {data, ROWS, 0, COLS}, inside = {to, ROWS, COLS, COLS};
     pm_graph *g = graph;
     WANT(PM_SETTING, pm_graph_new(engine, &x, &both, &g, call));
     WANT(PM_SETTING, pm_graph_new(engine, &x, &negative, &g, NULL));
@@ -83,6 +83,9 @@ static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     TRUE(g == graph); /* as it was */
     WANT(PM_OK, pm_graph_size(graph, NULL, NULL));
     WANT(PM_OK, pm_graph_copy(graph, 8, NULL, NULL, NULL));
+    ids[0] = -7;
+    WANT(PM_OK, pm_graph_copy(graph, 8, ids, NULL, NULL));
+    TRUE(ids[0] == 0 && ids[ROWS] > 0); /* all of it is written */
     WANT(PM_ARGUMENT, pm_graph_copy(graph, 2, ids, ids, to));
     WANT(PM_ARGUMENT, pm_graph_copy(graph, 8, (char *)ids + 4, NULL, NULL));
     WANT(PM_HANDLE, pm_graph_copy((pm_graph *)engine, 8, ids, ids, to));
@@ -90,13 +93,15 @@ static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     WANT(PM_ARGUMENT, pm_graph_distances(engine, graph, &x, NULL, NULL));
     WANT(PM_ARGUMENT, pm_graph_distances(engine, graph, NULL, to, NULL));
     WANT(PM_SHAPE, pm_graph_distances(engine, graph, &fewer, to, NULL));
+    WANT(PM_SHAPE, pm_graph_distances(engine, graph, &narrow, to, NULL));
+    WANT(PM_SHAPE, pm_graph_distances(engine, graph, &inside, to, NULL));
     WANT(PM_HANDLE, pm_graph_distances(engine, (pm_graph *)engine, &x, to, NULL));
     WANT(PM_OK, pm_graph_free(NULL));
     WANT(PM_HANDLE, pm_graph_free((pm_graph *)engine));
 }
 
 static void operators(pm_engine *engine) {
-    pm_settings s = {.struct_size = sizeof s, .sigma = 1}, cut = {.struct_size = sizeof cut, .radius = 1};
+    pm_settings s = {.struct_size = sizeof s, .sigma = 1}, cut = {.struct_size = sizeof cut, .sigma = 1, .radius = 1};
     pm_engine *gone = NULL;
     pm_operator *op = NULL, *orphan = NULL;
     const pm_rows fewer = {data, ROWS - 1, COLS, COLS};

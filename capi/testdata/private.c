@@ -169,6 +169,7 @@ static void refused(pm_ledger *ledger) {
 
 static void sensitivities(pm_call *call) {
     pm_private_settings s = priced();
+    const int64_t row = 3;
     size_t needed = 0;
     char *text;
     s.unit = s.label_mode = NULL; /* nobody looks at them */
@@ -180,6 +181,20 @@ static void sensitivities(pm_call *call) {
     free(text);
     WANT(PM_ARGUMENT, pm_sensitivity(in.x.rows, in.x.cols, &s, NULL));
     WANT(PM_SETTING, pm_sensitivity(-1, in.x.cols, &s, call));
+    s.private_rows = &row;
+    s.private_count = 1;
+    WANT(PM_OK, pm_sensitivity(in.x.rows, in.x.cols, &s, call));
+    s.private_count = INT64_MAX / 64; /* a list that no memory is taken for */
+    WANT_TEXT(PM_SHAPE, "private_count", pm_sensitivity(in.x.rows, in.x.cols, &s, call));
+    WANT_TEXT(PM_SHAPE, "private_count", pm_sensitivity(INT64_MAX, in.x.cols, &s, call));
+    s.private_count = -1;
+    WANT_TEXT(PM_SHAPE, "private_rows", pm_sensitivity(in.x.rows, in.x.cols, &s, call));
+    s.private_count = 0;
+    WANT_TEXT(PM_PRIVACY, "private_rows", pm_sensitivity(in.x.rows, in.x.cols, &s, call));
+    s.private_rows = NULL;
+    s.private_count = 2;
+    WANT_TEXT(PM_ARGUMENT, "private_rows", pm_sensitivity(in.x.rows, in.x.cols, &s, call));
+    s.private_count = 0;
     s.relation = NULL;
     WANT_TEXT(PM_PRIVACY, "relation", pm_sensitivity(in.x.rows, in.x.cols, &s, call));
 }
@@ -319,7 +334,7 @@ int main(int argc, char **argv) {
         WANT(PM_ARGUMENT, pm_release_read(NULL, 9, &again));
         free(bytes);
     }
-    keep_release("again", again, in.labels, 1);
+    keep_release("again", again, in.labels, 0); /* with the alpha of the release */
     WANT(PM_ARGUMENT, pm_release_points(again, NULL));
     WANT(PM_HANDLE, pm_release_points((pm_release *)engine, NULL));
     WANT(PM_OK, pm_release_free(again));

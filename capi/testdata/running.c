@@ -82,10 +82,12 @@ static void busy(void) {
     WANT(PM_OK, pm_call_free(g.call));
 }
 
-static void cancel(void) {
+static void cancel_with(int64_t reserved) {
     gate g = gate_of(engine_of(2, 0), new_call());
-    pthread_t thread = begin(&g);
+    pthread_t thread;
     float z[ROWS * COLS];
+    WANT(PM_OK, pm_call_reserve(g.call, reserved));
+    thread = begin(&g);
     WANT(PM_OK, pm_call_cancel(g.call));
     change(&g, &g.open);
     pthread_join(thread, NULL);
@@ -95,6 +97,11 @@ static void cancel(void) {
     WANT(PM_OK, embed(g.engine, z, NULL));
     WANT(PM_OK, pm_call_free(g.call));
     WANT(PM_OK, pm_engine_free(g.engine));
+}
+
+static void cancel(void) {
+    cancel_with(0);
+    cancel_with(1 << 20); /* memory of the caller's own changes nothing */
 }
 
 static void *open_later(void *user) {

@@ -35,7 +35,7 @@ const (
 func buildLibrary(ctx context.Context, folder string) ([]string, error) {
 	out := filepath.Join(folder, "privatemail")
 	lib := filepath.Join(out, "lib")
-	if _, err := os.Stat(lib); err != nil {
+	if _, err := os.Stat(filepath.Join(out, "include", "pm.h")); err != nil { // it is written after the library
 		if err := clibrary.Build(ctx, out, clibrary.Shared); err != nil {
 			return nil, fmt.Errorf("the shared library: %w", err)
 		}

@@ -23,7 +23,8 @@
 /* The class of every so many rows is known. */
 enum { KNOWN = 50 };
 
-/* Tells on standard error how far a stage has come, each tenth of it. Threads of the library call it. */
+/* Tells on standard error how far a stage has come, each tenth of it. Threads of the library call it,
+ * and the one that waits for the embedding. */
 static void show_progress(const char *stage, int64_t done, int64_t total, void *user) {
     (void)user;
     if (total > 0 && 10 * done / total != 10 * (done - 1) / total)

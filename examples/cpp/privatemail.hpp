@@ -39,6 +39,8 @@ template <class T> using handle = std::unique_ptr<T, release>;
 
 // make calls a function whose last argument is where the handle goes:
 // make<pm_model>([&](pm_model **out) { return pm_model_open(path, out); })
+// It is not for pm_privatize, which may give a release beside PM_SPENT: one that was paid for would
+// be lost here.
 template <class T, class Function> handle<T> make(Function &&function) {
     T *out = nullptr;
     pm_status s = std::forward<Function>(function)(&out);

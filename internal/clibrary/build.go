@@ -25,6 +25,9 @@ var ErrPart = errors.New("no such part of the library")
 // ErrSystem reports a system that the library cannot be built on.
 var ErrSystem = errors.New("the library is built on Linux with glibc")
 
+// ErrPath reports a folder whose name cannot be handed to the compilers.
+var ErrPath = errors.New("the path has a quotation mark or a comma")
+
 // Parts of what Build writes.
 const (
 	All    = ""
@@ -36,8 +39,8 @@ const (
 // name libprivatemail.so for the linker, lib/libprivatemail.a, lib/pkgconfig/privatemail.pc
 // and include/pm.h. It needs Go, a C compiler and no network, and runs in a folder of this
 // module. The shared library exports the functions of the header and nothing else. On amd64
-// it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, those of the compilers and
-// of the file system, and that of ctx.
+// it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, ErrPath for the folder and
+// that of the sources, those of the compilers and of the file system, and that of ctx.
 func Build(ctx context.Context, folder, part string) error {
 	if part != All && part != Shared && part != Static {
 		return fmt.Errorf("%w: %q; there are %s and %s", ErrPart, part, Shared, Static)
@@ -114,6 +117,11 @@ func begin(ctx context.Context, folder string) (b *build, err error) {
 	if b.folder, err = filepath.Abs(folder); err != nil {
 		return nil, err
 	}
+	for _, path := range []string{b.folder, b.oldGlibc} { // they stand within quotation marks, and among options of the linker
+		if strings.ContainsAny(path, "'\",") {
+			return nil, fmt.Errorf("%w: %s", ErrPath, path)
+		}
+	}
 	for _, name := range []string{"include", "lib/pkgconfig"} {
 		if err := os.MkdirAll(filepath.Join(b.folder, name), 0o777); err != nil {
 			return nil, err
@@ -132,7 +140,7 @@ func (b *build) shared(ctx context.Context) error {
 	if err := os.WriteFile(scriptPath, []byte(script), 0o666); err != nil {
 		return err
 	}
-	name := "libprivatemail.so." + b.header.major
+	name := b.header.soname()
 	link := []string{"-Wl,--version-script=" + scriptPath, "-Wl,-soname," + name, "-Wl,-z,nodelete"}
 	variables, glibc := []string(nil), []int(nil)
 	if runtime.GOARCH == "amd64" {
@@ -149,7 +157,7 @@ func (b *build) shared(ctx context.Context) error {
 	if err := check(path, b.header, glibc); err != nil {
 		return err
 	}
-	if err := os.Rename(path, filepath.Join(b.folder, "lib", name)); err != nil {
+	if err := place(path, filepath.Join(b.folder, "lib", name)); err != nil {
 		return err
 	}
 	linked := filepath.Join(b.temporary, "libprivatemail.so")
@@ -165,7 +173,19 @@ func (b *build) static(ctx context.Context) error {
 	if err := b.run(ctx, nil, "-buildmode=c-archive", "-ldflags=-s -w -buildid=", "-o", path); err != nil {
 		return err
 	}
-	return os.Rename(path, filepath.Join(b.folder, "lib", "libprivatemail.a"))
+	return place(path, filepath.Join(b.folder, "lib", "libprivatemail.a"))
+}
+
+// place moves a file that is on the disk, all of it, to its name.
+func place(path, to string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path, to)
 }
 
 // run runs go build with some arguments.

@@ -17,8 +17,9 @@ var errLibrary = errors.New("the library is not fit to be passed on")
 var newestGlibc = []int{2, 17}
 
 // check refuses a shared library that exports something else than the functions of the
-// header, that can be unloaded, or that needs a newer glibc than the given one, which is nil
-// where any will do.
+// header, that has another name than programs are to look for, that can be unloaded, that needs
+// other libraries than the C library, or a newer glibc than the given one, which is nil where
+// any will do.
 func check(path string, h header, glibc []int) error {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -37,6 +38,9 @@ func check(path string, h header, glibc []int) error {
 			return fmt.Errorf("%w: it needs %s of glibc %s", errLibrary, s.Name, v)
 		}
 	}
+	if err := checkNames(f, h); err != nil {
+		return err
+	}
 	flags, err := f.DynValue(elf.DT_FLAGS_1)
 	if err != nil {
 		return err
@@ -44,6 +48,27 @@ func check(path string, h header, glibc []int) error {
 	// The Go runtime cannot be unloaded: its threads would run on where no code is.
 	if len(flags) == 0 || elf.DynFlag1(flags[0])&elf.DF_1_NODELETE == 0 {
 		return fmt.Errorf("%w: it can be unloaded", errLibrary)
+	}
+	return nil
+}
+
+// checkNames looks at the names of the library itself and of those that it needs.
+func checkNames(f *elf.File, h header) error {
+	names, err := f.DynString(elf.DT_SONAME)
+	if err != nil {
+		return err
+	}
+	if want := h.soname(); !slices.Equal(names, []string{want}) {
+		return fmt.Errorf("%w: programs would look for %q, want %s", errLibrary, names, want)
+	}
+	libraries, err := f.ImportedLibraries()
+	if err != nil {
+		return err
+	}
+	for _, name := range libraries {
+		if name != "libc.so.6" && name != "libpthread.so.0" && !strings.HasPrefix(name, "ld-linux") {
+			return fmt.Errorf("%w: it needs %s", errLibrary, name)
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package clibrary
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -17,6 +18,8 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	named, kept := "-Wl,-soname,libprivatemail.so.3", "-Wl,-z,nodelete"
+	right := []string{named, kept}
 	const both = "int pm_one(void) { return 1; } int pm_two(void) { return 2; } "
 	for _, c := range []struct {
 		name, source string
@@ -24,15 +27,18 @@ func TestCheck(t *testing.T) {
 		glibc        []int
 		refused      string // part of the message
 	}{
-		{"as it should be", both, []string{"-Wl,-z,nodelete"}, nil, ""},
-		{"one function more", both + "int other(void) { return 3; }", []string{"-Wl,-z,nodelete"}, nil, "other"},
-		{"one function less", "int pm_one(void) { return 1; }", []string{"-Wl,-z,nodelete"}, nil, "pm_two"},
-		{"it can be unloaded", both, nil, nil, "unloaded"},
-		{"glibc is new enough", "#include <stdlib.h>\nint pm_one(void) { return abs(1); } int pm_two(void) { abort(); }", []string{"-Wl,-z,nodelete"}, []int{99}, ""},
-		{"it needs a newer glibc", "#include <stdlib.h>\nint pm_one(void) { return abs(1); } int pm_two(void) { abort(); }", []string{"-Wl,-z,nodelete"}, []int{1, 99}, "abort"},
+		{"as it should be", both, right, nil, ""},
+		{"one function more", both + "int other(void) { return 3; }", right, nil, "other"},
+		{"one function less", "int pm_one(void) { return 1; }", right, nil, "pm_two"},
+		{"it can be unloaded", both, []string{named}, nil, "unloaded"},
+		{"it has no name", both, []string{kept}, nil, "libprivatemail.so.3"},
+		{"it has the name of another version", both, []string{kept, "-Wl,-soname,libprivatemail.so.2"}, nil, "libprivatemail.so.3"},
+		{"it needs another library", both, []string{named, kept, "-Wl,--no-as-needed", "-lm"}, nil, "libm.so"},
+		{"glibc is new enough", "#include <stdlib.h>\nint pm_one(void) { return abs(1); } int pm_two(void) { abort(); }", right, []int{99}, ""},
+		{"it needs a newer glibc", "#include <stdlib.h>\nint pm_one(void) { return abs(1); } int pm_two(void) { abort(); }", right, []int{1, 99}, "abort"},
 	} {
 		path := filepath.Join(t.TempDir(), "library.so")
-		compile := exec.Command("gcc", append([]string{"-shared", "-fPIC", "-nostartfiles", "-x", "c", "-", "-o", path}, c.flags...)...)
+		compile := exec.Command(cmp.Or(os.Getenv("CC"), "gcc"), append([]string{"-shared", "-fPIC", "-nostartfiles", "-x", "c", "-", "-o", path}, c.flags...)...)
 		compile.Stdin = strings.NewReader(c.source)
 		if out, err := compile.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", c.name, err, out)
@@ -60,6 +66,19 @@ func TestPartsOfTheLibrary(t *testing.T) {
 	}
 	if _, err := os.Stat(folder); err == nil {
 		t.Error("a folder was made")
+	}
+}
+
+// Paths that the compilers would take apart are refused before anything is made.
+func TestPathsAreRefused(t *testing.T) {
+	for _, name := range []string{"it's", "a,b", `"x"`} {
+		folder := filepath.Join(t.TempDir(), name)
+		if err := Build(t.Context(), folder, Shared); !errors.Is(err, ErrPath) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("%s: a folder was made", name)
+		}
 	}
 }
 

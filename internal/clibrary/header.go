@@ -24,6 +24,9 @@ type header struct {
 	major     string   // version of the interface
 }
 
+// soname is the name of the shared library, by which programs find it.
+func (h *header) soname() string { return "libprivatemail.so." + h.major }
+
 // readHeader returns what the text of pm.h says.
 func readHeader(text []byte) (h header, err error) {
 	text = comment.ReplaceAll(text, nil)
