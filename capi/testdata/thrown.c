@@ -251,7 +251,7 @@ static void throw_once(pm_engine *engine, pm_ledger *ledger, pm_call *call) {
         out = matrix_of(other.rows, start.cols);
         got("extend", pm_extend(engine, &x, &start, &other, count(), &out, call));
         break;
-    case 5: got("nearest", pm_nearest(engine, &x, one_in(2) ? NULL : &other, count(), one_in(5) ? NULL : ids, one_in(5) ? NULL : distances, call)); break;
+    case 5: got("nearest", pm_nearest(engine, &x, one_in(2) ? NULL : &other, count(), one_in(9) ? 5 : one_in(2) ? 4 : 8, one_in(5) ? NULL : ids, one_in(5) ? NULL : distances, call)); break;
     case 6: throw_graph(engine, &x, &s, call); break;
     case 7: throw_operator(engine, &x, &s, call); break;
     case 8: throw_model(engine, &x, call); break;
