@@ -164,7 +164,7 @@ func (e *Engine) Level() simd.Level { return e.kernels.Level() }
 // Engine, such as by a progress function or by the work of Reserve, it returns ErrReentrant
 // and closes nothing.
 func (e *Engine) Close() error {
-	if e.reentrant() || e.calling.here() {
+	if e.Reentrant() || e.calling.here() {
 		return ErrReentrant
 	}
 	e.mu.Lock()
@@ -200,7 +200,7 @@ func call[T any](ctx context.Context, e *Engine, name string, work func() (T, er
 
 // enter counts a call as running, until leave is called by the same goroutine.
 func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
-	if e.reentrant() {
+	if e.Reentrant() {
 		return nil, ErrReentrant
 	}
 	e.mu.Lock()

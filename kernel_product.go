@@ -193,7 +193,7 @@ func (k *Kernel) eachRow(ctx context.Context, do func(i int)) error {
 // Called from within the work of its Engine, such as by a progress function, it returns
 // ErrReentrant and closes nothing.
 func (k *Kernel) Close() error {
-	if k.engine.reentrant() {
+	if k.engine.Reentrant() {
 		return ErrReentrant
 	}
 	k.mu.Lock()

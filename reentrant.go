@@ -38,7 +38,8 @@ func (c *callers) here() bool {
 	return len(c.inside) > 0 && c.inside[goroutine.ID()] > 0
 }
 
-// reentrant tells whether a method that this goroutine calls would wait for its own caller:
-// for the progress function, or for a task of the workers, which may be those of another
-// Engine.
-func (e *Engine) reentrant() bool { return e.reporting.here() || e.workers.InTask() }
+// Reentrant tells whether methods that this goroutine calls return ErrReentrant, since they
+// would wait for their own caller: for the progress function, or for a task of the workers,
+// which may be those of another Engine. Whoever has another goroutine call a method, and waits
+// for it, asks first: the Engine cannot tell who waits.
+func (e *Engine) Reentrant() bool { return e.reporting.here() || e.workers.InTask() }
