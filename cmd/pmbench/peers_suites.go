@@ -72,8 +72,8 @@ squared distances, relative to ours. Times have the index in them.`,
 		},
 		{
 			name: "linked", rows: mostLinkedRows, play: (*contest).linked,
-			about: `This library through its C interface, in a process of its own, beside the
-Engine in this one: embeddings of up to 200,000 points in 2 dimensions and
+			about: `This library through its C interface beside the same program in Go, either in
+a process of its own: embeddings of up to 200,000 points in 2 dimensions and
 20,000 in 64, and rows of 512 columns placed by a model. Results have the same
 bits. The ratio is what the interface costs, and the peak of the last case
 tells that rows are not copied: -n 524288 makes them 1 GiB.`,

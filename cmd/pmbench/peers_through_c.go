@@ -8,12 +8,9 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/clibrary"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -28,6 +25,8 @@ const (
 	linkedColumns  = 2
 	// appliedColumns are those of the rows that a model places.
 	appliedColumns = 512
+	// twinPackage is the program that does from Go what through_c.cpp does.
+	twinPackage = "github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/throughgo"
 )
 
 // buildLibrary builds the shared library from the sources of this program, once for a folder, and
@@ -69,21 +68,10 @@ func (c *contest) linkedEmbedding(ctx context.Context, n, d int, work portion) e
 	if err != nil {
 		return err
 	}
-	z := blas32.General{Rows: n, Cols: linkedColumns, Stride: linkedColumns, Data: make([]float32, n*linkedColumns)}
-	settings := &privatemail.Settings{MeanNeighbours: neighbours, Operator: "csr", Columns: linkedColumns, Steps: iterateSteps, Seed: 1, Into: z}
+	t := c.twin("embed")
+	defer t.close()
 	for _, m := range matches {
-		engine, err := c.linkedEngine(m.ratio.Workers)
-		if err != nil {
-			return err
-		}
-		m.ours = func(ctx context.Context) error {
-			out, err := engine.Embed(ctx, x, nil, settings)
-			if err == nil {
-				m.ratio.NNZ = out.Graph.Cost.NNZ
-			}
-			return err
-		}
-		m.differ = func(file string) (float64, error) { return differingEntries(file, z.Data) }
+		t.plays(m)
 	}
 	return c.playAll(ctx, "linked", func(file string) error {
 		return writePoints(file, &pointSet{points: x, radius: neighbours})
@@ -108,10 +96,11 @@ func (c *contest) linkedModel(ctx context.Context, n int, work portion) error {
 	if err != nil {
 		return err
 	}
-	fitter, err := c.linkedEngine(allWorkers())
+	fitter, err := privatemail.New()
 	if err != nil {
 		return err
 	}
+	defer fitter.Close()
 	model, err := supervised.Fit(ctx, fitter, some, labels, &supervised.Settings{Recipe: &recipe, Unmeasured: true})
 	if err != nil {
 		return err
@@ -120,18 +109,11 @@ func (c *contest) linkedModel(ctx context.Context, n int, work portion) error {
 	if err != nil {
 		return err
 	}
+	t := c.twin("apply")
+	defer t.close()
 	for _, m := range matches {
-		engine, err := c.linkedEngine(m.ratio.Workers)
-		if err != nil {
-			return err
-		}
 		m.ratio.K = model.Map.Columns()
-		var z blas32.General
-		m.ours = func(ctx context.Context) (err error) {
-			z, err = model.Map.Place(ctx, engine, x)
-			return err
-		}
-		m.differ = func(file string) (float64, error) { return differingEntries(file, z.Data) }
+		t.plays(m)
 	}
 	return c.playAll(ctx, "linked apply", func(file string) error {
 		if err := model.Save(ctx, file+".model", supervised.About{}); err != nil {
@@ -141,15 +123,57 @@ func (c *contest) linkedModel(ctx context.Context, n int, work portion) error {
 	}, matches, work)
 }
 
-// linkedEngine is an Engine as pm_engine_new makes one. The lab closes it.
-func (c *contest) linkedEngine(workers int) (*privatemail.Engine, error) {
-	return shared(c.lab, fmt.Sprint("linked engine ", workers), func() (*privatemail.Engine, error) {
-		e, err := privatemail.New(privatemail.WithWorkers(workers), privatemail.WithCalibration(kernel.Calibration{}))
-		if err == nil {
-			c.lab.atClose(func() { e.Close() })
+// A twin is the program that the one in C is compared with, from Go. It is in a process of its
+// own, too: with the heap of this one it would collect memory less often.
+type twin struct {
+	c        *contest
+	argument string
+	child    *child // nil until it is asked
+	z        []float32
+}
+
+func (c *contest) twin(argument string) *twin { return &twin{c: c, argument: argument} }
+
+// plays lets the twin be ours in a match.
+func (t *twin) plays(m *match) {
+	first := true
+	m.ours = func(ctx context.Context) error {
+		check := ""
+		if first { // makes the result
+			check = filepath.Join(t.c.folder, "ours")
 		}
-		return e, err
-	})
+		if err := t.ask(ctx, m, check); err != nil || !first {
+			return err
+		}
+		first = false
+		z, err := readFloats(check, m.ratio.N*m.ratio.K)
+		t.z = z
+		return err
+	}
+	m.differ = func(file string) (float64, error) { return differingEntries(file, t.z) }
+}
+
+// ask has the twin do what the match is about once.
+func (t *twin) ask(ctx context.Context, m *match, check string) error {
+	if t.child == nil {
+		program := filepath.Join(t.c.folder, "throughgo"+exeSuffix())
+		if _, err := command(ctx, "", "go", "build", "-o", program, twinPackage); err != nil {
+			return err
+		}
+		child, err := startChild(ctx, []string{program, t.argument}, filepath.Join(t.c.folder, "data"))
+		if err != nil {
+			return err
+		}
+		t.child = child
+	}
+	_, err := t.child.round(m.ratio.K, m.ratio.Workers, 0, check)
+	return err
+}
+
+func (t *twin) close() {
+	if t.child != nil {
+		t.child.close()
+	}
 }
 
 // differingEntries counts the entries whose bits are not ours.

@@ -1,0 +1,163 @@
+// Command throughgo is what peers/through_c.cpp is, from Go: an embedding of points, or rows
+// placed by a model from a file beside them, in a process that does nothing else. pmbench
+// starts both, so that they differ by the C interface alone. Questions, answers and files are
+// those of peers/peer.hpp.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 3 {
+		log.Fatal("usage: throughgo embed|apply FILE; pmbench peers -suite linked calls it")
+	}
+	if err := serve(os.Args[1] == "apply", os.Args[2], os.Stdin, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A player does what it is asked for.
+type player struct {
+	x          blas32.General
+	neighbours float64
+	model      *supervised.Map // nil where points are embedded
+
+	engine *privatemail.Engine
+	out    blas32.General
+}
+
+// serve answers questions until there are no more.
+func serve(apply bool, file string, in io.Reader, out io.Writer) error {
+	p, err := newPlayer(apply, file)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	answers := json.NewEncoder(out)
+	if err := answers.Encode(map[string]string{"version": "Go"}); err != nil {
+		return err
+	}
+	questions := bufio.NewScanner(in)
+	for questions.Scan() {
+		seconds, err := p.answer(questions.Text())
+		if err != nil {
+			return err
+		}
+		if err := answers.Encode(map[string][]float64{"seconds": seconds}); err != nil {
+			return err
+		}
+	}
+	return questions.Err()
+}
+
+func newPlayer(apply bool, file string) (*player, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<20)
+	var head struct {
+		Rows, Cols uint64
+		Neighbours float64
+	}
+	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
+		return nil, err
+	}
+	p := &player{
+		x:          blas32.General{Rows: int(head.Rows), Cols: int(head.Cols), Stride: int(head.Cols), Data: make([]float32, head.Rows*head.Cols)},
+		neighbours: head.Neighbours,
+	}
+	if err := binary.Read(r, binary.LittleEndian, p.x.Data); err != nil {
+		return nil, err
+	}
+	if apply {
+		p.model, err = supervised.OpenMap(file + ".model")
+	}
+	return p, err
+}
+
+func (p *player) close() {
+	if p.engine != nil {
+		p.engine.Close()
+	}
+}
+
+// answer does what a question wants: columns, workers, seconds to spend and, perhaps, a file
+// for the result of one operation. It returns the seconds of each operation.
+func (p *player) answer(question string) (seconds []float64, err error) {
+	var columns, workers int
+	var budget float64
+	words := strings.SplitN(question, " ", 4)
+	if _, err := fmt.Sscan(strings.Join(words[:min(3, len(words))], " "), &columns, &workers, &budget); err != nil {
+		return nil, fmt.Errorf("a question that cannot be read: %w", err)
+	}
+	if err := p.prepare(columns, workers); err != nil {
+		return nil, err
+	}
+	check := len(words) == 4
+	for total := 0.0; len(seconds) == 0 || total < budget && !check; {
+		began := time.Now()
+		if err := p.play(); err != nil {
+			return nil, err
+		}
+		seconds = append(seconds, time.Since(began).Seconds())
+		total += seconds[len(seconds)-1]
+	}
+	if check {
+		err = p.write(words[3])
+	}
+	return seconds, err
+}
+
+// prepare makes the engine that pm_engine_new would make, and memory for results.
+func (p *player) prepare(columns, workers int) (err error) {
+	if p.engine == nil || p.engine.Workers() != workers {
+		p.close()
+		if p.engine, err = privatemail.New(privatemail.WithWorkers(workers), privatemail.WithCalibration(kernel.Calibration{})); err != nil {
+			return err
+		}
+	}
+	if p.out.Cols != columns {
+		p.out = blas32.General{Rows: p.x.Rows, Cols: columns, Stride: columns, Data: make([]float32, p.x.Rows*columns)}
+	}
+	return nil
+}
+
+func (p *player) play() error {
+	ctx := context.Background()
+	if p.model != nil {
+		return p.model.PlaceInto(ctx, p.engine, p.out, p.x)
+	}
+	_, err := p.engine.Embed(ctx, p.x, nil, &privatemail.Settings{
+		MeanNeighbours: p.neighbours, Operator: "csr", Columns: p.out.Cols, Steps: 5, Seed: 1, Into: p.out,
+	})
+	return err
+}
+
+// write writes the result.
+func (p *player) write(file string) error {
+	b := make([]byte, 0, 4*len(p.out.Data))
+	for _, v := range p.out.Data {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return os.WriteFile(file, b, 0o600)
+}
