@@ -16,10 +16,12 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
@@ -68,26 +70,29 @@ func serve(apply bool, file string, in io.Reader, out io.Writer) error {
 	return questions.Err()
 }
 
+// newPlayer maps the rows, as the command does: then the heap of Go has none of them, as with
+// rows of C, and collections come as often.
 func newPlayer(apply bool, file string) (*player, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, 1<<20)
 	var head struct {
 		Rows, Cols uint64
 		Neighbours float64
 	}
-	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
+	if err := binary.Read(f, binary.LittleEndian, &head); err != nil {
+		return nil, err
+	}
+	n, d, size := int(head.Rows), int(head.Cols), binary.Size(head)
+	bytes, _, err := disk.Load(f, size+4*n*d) // until the process ends
+	if err != nil {
 		return nil, err
 	}
 	p := &player{
-		x:          blas32.General{Rows: int(head.Rows), Cols: int(head.Cols), Stride: int(head.Cols), Data: make([]float32, head.Rows*head.Cols)},
+		x:          blas32.General{Rows: n, Cols: d, Stride: d, Data: unsafe.Slice((*float32)(unsafe.Pointer(&bytes[size])), n*d)},
 		neighbours: head.Neighbours,
-	}
-	if err := binary.Read(r, binary.LittleEndian, p.x.Data); err != nil {
-		return nil, err
 	}
 	if apply {
 		p.model, err = supervised.OpenMap(file + ".model")
