@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,8 @@ def child(tmp_path):
             stderr=subprocess.PIPE,
             universal_newlines=True,
             timeout=TIMEOUT,
+            # A shell ignores Ctrl-C for what it runs in the background, and so would the child.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert done.returncode == expect, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
