@@ -158,3 +158,17 @@ func TestGuard(t *testing.T) {
 		}
 	}
 }
+
+// Work in a goroutine of its own is guarded too: nobody else could catch its panic.
+func TestGuardOfWorkApart(t *testing.T) {
+	want := statusNumbers(t)["PM_INTERNAL"]
+	if got := int(guard("pm_test", func() error { return apart(func() error { panic("fault") }) })); got != want {
+		t.Errorf("a panic: status %d, want %d", got, want)
+	}
+	if err := apart(func() error { return kernel.ErrShape }); err != kernel.ErrShape {
+		t.Errorf("an error: %v", err)
+	}
+	if err := apart(func() error { return nil }); err != nil {
+		t.Errorf("no error: %v", err)
+	}
+}
