@@ -7,7 +7,7 @@ import (
 
 // number is what slices in messages are made of.
 type number interface {
-	int8 | uint16 | int32 | int64 | uint32 | float32 | float64
+	int8 | int16 | uint16 | int32 | int64 | uint32 | float32 | float64
 }
 
 // hostBig tells whether this machine stores the high byte first. Messages store the

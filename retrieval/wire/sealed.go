@@ -1,0 +1,59 @@
+package wire
+
+// The messages of mode sealed.
+const (
+	KindSealedManifest Kind = 32 + iota
+	KindSealedHint
+	KindSealedIDs
+	KindSealedRequest
+	KindSealedAnswer
+	KindSealedChanges
+	KindSealedRecords
+)
+
+const sealedVersion = 1
+
+// Constants and limits of mode sealed.
+const (
+	// SecretWords is the number of words of a secret, and of a row of a hint.
+	SecretWords = 1408
+	// MaxSealedColumns is how many words a ciphertext may have.
+	MaxSealedColumns = 1 << 26
+	// MaxCiphertexts is how many ciphertexts a request may have.
+	MaxCiphertexts = 1 << 12
+	// MaxSlots is how many slots a gallery or a set of records may have.
+	MaxSlots = MaxRows
+	// MaxRecord is how many bytes a padded record may have: 4 KB, and two for its length.
+	MaxRecord = 4<<10 + 2
+	// MaxRecordColumns is how many columns the matrix of records may have, so that no record
+	// is decrypted wrongly (package retrieval/sealed).
+	MaxRecordColumns = 1 << 19
+	// EmptySlot is the norm of a slot without a row.
+	EmptySlot = -1 << 15
+)
+
+// checkCount refuses a number outside of 1 to most.
+func checkCount(field string, n, most int) error {
+	if n < 1 || n > most {
+		return refuse(field, "%d, want 1 to %d", n, most)
+	}
+	return nil
+}
+
+// firstError returns the first error that is not nil.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkProduct refuses a slice that does not have rows times columns entries.
+func checkProduct(field string, have, rows, columns int) error {
+	if uint64(have) != uint64(rows)*uint64(columns) {
+		return refuse(field, "%d entries for %d times %d", have, rows, columns)
+	}
+	return nil
+}
