@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/sections"
@@ -90,8 +91,8 @@ func (g *Gallery) openFacts() error {
 	if err := g.file.JSON(sectionFacts, &facts); err != nil {
 		return err
 	}
-	if facts.History < 1 || len(facts.Source) > maxSource {
-		return g.file.Damagedf("section %q: a history of %d, and a source of %d bytes", sectionFacts, facts.History, len(facts.Source))
+	if facts.History < 1 || facts.Version > math.MaxInt64 || len(facts.Source) > maxSource {
+		return g.file.Damagedf("section %q: version %d, a history of %d, and a source of %d bytes", sectionFacts, facts.Version, facts.History, len(facts.Source))
 	}
 	g.source, g.log.most, g.slots.version = facts.Source, facts.History, facts.Version
 	return nil
