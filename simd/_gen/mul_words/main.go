@@ -37,6 +37,7 @@ func write(level string) {
 		blocks(halves{wide: 64}, "AVX512", 8, 2, 1)
 	case "avx512vnni":
 		blocks(vnni{}, "AVX512VNNI", 6, 4, 1)
+		packBytes()
 	case "amx":
 		tiles()
 	}
@@ -46,6 +47,7 @@ func write(level string) {
 type method interface {
 	bytes() int      // of a vector
 	pieceBytes() int // of four places of a piece
+	unit() int       // places of a piece that are next to each other
 	// line adds the products of the four places of some pieces, at the addresses given, with
 	// those of the rows at the others: sums[i][v] for piece i and vector v.
 	line(pieces, vectors []Mem, sums [][]reg.VecVirtual)
@@ -67,9 +69,9 @@ const signature = "func(sums *uint32, stride uintptr, panel *int8, group, depth 
 
 func block(m method, suffix string, groups, pieces int) {
 	name := fmt.Sprintf("MulWords%dx%d%s", groups, pieces, suffix)
-	unit := fmt.Sprintf("packed[(t/4)*%d+i*4+t%%4]", 4*pieces)
-	if m.pieceBytes() == 8 {
-		unit = fmt.Sprintf("half(t/4*%d+i*4+t%%2*2+t%%4/2)", 4*pieces)
+	place := fmt.Sprintf("packed[(t/64)*%d+i*64+t%%64]", 64*pieces)
+	if m.unit() == 4 {
+		place = fmt.Sprintf("packed[(t/4)*%d+i*4+t%%2*2+t%%4/2]", 4*pieces)
 	}
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -78,7 +80,7 @@ func block(m method, suffix string, groups, pieces int) {
 		fmt.Sprintf("\t\tfor i := range %d {", pieces),
 		"\t\t\tsum := 0",
 		"\t\t\tfor t := range depth {",
-		"\t\t\t\tsum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * "+unit,
+		"\t\t\t\tsum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * "+place,
 		"\t\t\t}",
 		"\t\t\tsums[pieces[i][0]*stride+r] += sum << pieces[i][1]",
 		"\t\t}",
@@ -115,12 +117,18 @@ func block(m method, suffix string, groups, pieces int) {
 		}
 	}
 
+	step := m.unit() / 4 * m.pieceBytes() // from a piece to the next
+	turns := GP64()
+	if m.unit() > 4*unroll {
+		Label("units")
+		MOVQ(U32(m.unit()/4/unroll), turns)
+	}
 	Label("lines")
 	for u := range unroll {
 		PREFETCHT0(Mem{Base: ahead, Disp: 64 * u})
 		var from, to []Mem
 		for i := range pieces {
-			from = append(from, Mem{Base: packed, Disp: (u*pieces + i) * m.pieceBytes()})
+			from = append(from, Mem{Base: packed, Disp: 4*u/m.unit()*pieces*step + i*step + 4*u%m.unit()/4*m.pieceBytes()})
 		}
 		for v := range vectors {
 			to = append(to, vector(v).Offset(64*u))
@@ -129,9 +137,18 @@ func block(m method, suffix string, groups, pieces int) {
 	}
 	ADDQ(U32(64*unroll), panel)
 	ADDQ(U32(64*unroll), ahead)
-	ADDQ(U32(unroll*pieces*m.pieceBytes()), packed)
-	SUBQ(U8(4*unroll), depth)
-	JNZ(LabelRef("lines"))
+	if m.unit() > 4*unroll {
+		ADDQ(U8(unroll*m.pieceBytes()), packed)
+		DECQ(turns)
+		JNZ(LabelRef("lines"))
+		ADDQ(U32((pieces-1)*step), packed)
+		SUBQ(U8(m.unit()), depth)
+		JNZ(LabelRef("units"))
+	} else {
+		ADDQ(U32(unroll*pieces*m.pieceBytes()), packed)
+		SUBQ(U8(4*unroll), depth)
+		JNZ(LabelRef("lines"))
+	}
 
 	at, stride, table := vec.Argument("sums"), vec.Stride("stride"), vec.Argument("pieces")
 	for i := range sums {
@@ -161,6 +178,7 @@ type vnni struct{}
 
 func (vnni) bytes() int      { return 64 }
 func (vnni) pieceBytes() int { return 4 }
+func (vnni) unit() int       { return 64 }
 
 func (vnni) line(pieces, vectors []Mem, sums [][]reg.VecVirtual) {
 	var lines []reg.VecVirtual
@@ -183,6 +201,7 @@ type halves struct{ wide int }
 
 func (h halves) bytes() int    { return h.wide }
 func (halves) pieceBytes() int { return 8 }
+func (halves) unit() int       { return 4 }
 
 func (h halves) line(pieces, vectors []Mem, sums [][]reg.VecVirtual) {
 	var parts [2][]reg.VecVirtual // the even places, the odd ones

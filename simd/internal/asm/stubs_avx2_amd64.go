@@ -659,7 +659,7 @@ func MulTrans1x1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uin
 //		for i := range 2 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*8+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -676,7 +676,7 @@ func MulWords1x2AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, d
 //		for i := range 4 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*16+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}

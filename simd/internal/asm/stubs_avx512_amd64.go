@@ -689,7 +689,7 @@ func MulTrans1x1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride u
 //		for i := range 2 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*8+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -706,7 +706,7 @@ func MulWords2x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		for i := range 4 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*16+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -723,7 +723,7 @@ func MulWords2x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		for i := range 6 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*24+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -740,7 +740,7 @@ func MulWords2x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		for i := range 8 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*32+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*32+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -757,7 +757,7 @@ func MulWords2x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		for i := range 2 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*8+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -774,7 +774,7 @@ func MulWords1x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		for i := range 4 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*16+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -791,7 +791,7 @@ func MulWords1x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		for i := range 6 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*24+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -808,7 +808,7 @@ func MulWords1x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		for i := range 8 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * half(t/4*32+i*4+t%2*2+t%4/2)
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*32+i*4+t%2*2+t%4/2]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}

@@ -100,7 +100,7 @@ func ByteDotsAbove6AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr
 //		for i := range 2 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%4]
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*128+i*64+t%64]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -117,7 +117,7 @@ func MulWords4x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		for i := range 4 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%4]
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*256+i*64+t%64]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -134,7 +134,7 @@ func MulWords4x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		for i := range 6 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%4]
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*384+i*64+t%64]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -151,7 +151,7 @@ func MulWords4x6AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		for i := range 2 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%4]
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*128+i*64+t%64]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -168,7 +168,7 @@ func MulWords1x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		for i := range 4 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%4]
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*256+i*64+t%64]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -185,7 +185,7 @@ func MulWords1x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		for i := range 6 {
 //			sum := 0
 //			for t := range depth {
-//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%4]
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*384+i*64+t%64]
 //			}
 //			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
 //		}
@@ -195,3 +195,16 @@ func MulWords1x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //
 //go:noescape
 func MulWords1x6AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// PackWordBytesAVX512 takes a byte of each word.
+//
+//	for u := range units {
+//		for i := range 64 {
+//			byte i of to[u*step:] = uint8(words[64*u+i] >> shift)
+//		}
+//	}
+//
+// step counts words.
+//
+//go:noescape
+func PackWordBytesAVX512(to *uint32, step uintptr, words *uint32, units uintptr, shift uintptr)
