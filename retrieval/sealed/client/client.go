@@ -66,7 +66,7 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	c.lengths = make([]float64, manifest.Cells)
 	for i := range c.lengths {
 		for _, v := range c.centre(i) {
-			c.lengths[i] += float64(v) * float64(v)
+			c.lengths[i] += float64(float64(v) * float64(v)) // not fused: same bits everywhere
 		}
 	}
 	first := &version{
@@ -121,7 +121,7 @@ func (c *Client) centre(i int) []float32 {
 
 // norm returns the squared norm of a stored row.
 func (c *Client) norm(v int16) float64 {
-	return float64(c.manifest.NormBase) + float64(c.manifest.NormUnit)*float64(v)
+	return float64(c.manifest.NormBase + c.manifest.NormUnit*int64(v))
 }
 
 // Epoch returns the hash of the manifest, which names the epoch.
