@@ -245,6 +245,11 @@ func TestAnswerRefuses(t *testing.T) {
 			t.Errorf("%s: Answer: %v", name, err)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if answers, err := g.Answer(ctx, good()); answers != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("the context has ended: %v", err)
+	}
 	answers, err := g.Answer(t.Context(), good(), good())
 	if err != nil || len(answers) != 2 || answers[1].Check() != nil {
 		t.Errorf("%d answers, %v", len(answers), err)

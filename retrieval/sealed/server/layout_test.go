@@ -60,6 +60,7 @@ func TestLayout(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for _, shape := range []struct{ n, d, cells, middles, length int }{
 		{1, 1, 1, 1, 2}, {40, 3, 4, 2, 13}, {600, 65, 30, 1, 20}, {600, 63, 30, 3, 21}, {500, 2, 25, 5, 25}, {300, 1, 3, 9, 125}, {90, 4, 90, 7, 2}, {64, 5, 16, 1, 4},
+		{2*dealtRows + 5000, 1, 40, 1, (2*dealtRows + 5000 + 39) / 40}, // rows of the second turn have lost their centres before
 	} {
 		x := drawnRows(random, shape.n, shape.d, shape.middles)
 		rows := make([]float32, 0, shape.cells*shape.d)
