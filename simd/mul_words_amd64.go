@@ -16,7 +16,7 @@ type mulWordsLoop struct {
 }
 
 // deepest is the number of places of a panel that are multiplied with all pieces before the
-// next: those of 64 rows stay in the first-level cache.
+// next: those of 64 rows, of 32 where tiles multiply, stay in the first-level cache.
 const deepest = 512
 
 func (m *mulWordsLoop) run(sums []uint32, stride int, panel []int8, rows int, w *Words) {
@@ -107,14 +107,11 @@ func mulWordsAVX512VNNI(sums []uint32, stride int, panel []int8, rows int, w *Wo
 	mulWordsOfAVX512VNNI.run(sums, stride, panel, rows, w)
 }
 
-// deepestTiles is deepest for tiles, which take 32 rows at a time.
-const deepestTiles = 1024
-
 func mulWordsAMX(sums []uint32, stride int, panel []int8, rows int, w *Words) {
 	most := layoutOfAMX.most
 	whole := len(w.pieces) / most * most
-	for t := 0; t < w.depth; t += deepestTiles {
-		depth := min(deepestTiles, w.depth-t)
+	for t := 0; t < w.depth; t += deepest {
+		depth := min(deepest, w.depth-t)
 		run := func(first, pieces, blocks int) {
 			asm.MulWordsAMX(&sums[0], uintptr(stride), &panel[16*t], uintptr(16*w.depth), uintptr(rows/16), uintptr(depth),
 				&w.packed[layoutOfAMX.at(w, first, pieces, t)], uintptr(pieces*w.depth), uintptr(blocks), uintptr(pieces/2), &w.pieces[first])
