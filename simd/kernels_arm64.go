@@ -46,6 +46,9 @@ var neonKernels = Kernels{
 	pointsToNodes:       pointsToNodesGo,
 	nodesToPoints:       nodesToPointsGo,
 	byteDotsAbove:       byteDotsAboveGo,
+	packWords:           packWordsGo,
+	mulWords:            mulWordsGo,
+	wordDots:            wordDotsNEON,
 	roundToBytes:        roundToBytesGo,
 	largestDifference:   largestDifferenceGo,
 	scaleDifferences:    scaleDifferencesGo,
@@ -53,4 +56,4 @@ var neonKernels = Kernels{
 	scaleRow:            scaleRowGo,
 	addMoments:          addMomentsGo,
 	quadraticForms:      quadraticFormsGo,
-}
+}.withDotProducts()

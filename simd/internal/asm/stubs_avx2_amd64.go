@@ -149,6 +149,45 @@ func Dot1x4F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr,
 //go:noescape
 func Dot1x1F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
+// WordDot2x4AVX2 multiplies 2 rows of a with 4 of b.
+//
+//	for i := range 2 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 8 lanes.
+//
+//go:noescape
+func WordDot2x4AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x4AVX2 multiplies 1 row of a with 4 of b.
+//
+//	for i := range 1 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 8 lanes.
+//
+//go:noescape
+func WordDot1x4AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x1AVX2 multiplies 1 row of a with 1 of b.
+//
+//	for i := range 1 {
+//		for j := range 1 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 8 lanes.
+//
+//go:noescape
+func WordDot1x1AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
 // PackRowsF64AVX2 transposes blocks of 4 columns of 4 rows.
 //
 //	for c := range 4 * blocks {
@@ -652,6 +691,40 @@ func MulTrans1x2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uin
 //
 //go:noescape
 func MulTrans1x1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
+
+// MulWords1x2AVX2 adds the products of 1 group of 16 rows with 2 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 2 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x2AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x4AVX2 adds the products of 1 group of 16 rows with 4 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x4AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
 
 // CollectF32AVX2 copies the points of some spans.
 //

@@ -173,6 +173,45 @@ func Dot1x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintpt
 //go:noescape
 func Dot1x1F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
+// WordDot4x4AVX512 multiplies 4 rows of a with 4 of b.
+//
+//	for i := range 4 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 16 lanes.
+//
+//go:noescape
+func WordDot4x4AVX512(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x4AVX512 multiplies 1 row of a with 4 of b.
+//
+//	for i := range 1 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 16 lanes.
+//
+//go:noescape
+func WordDot1x4AVX512(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x1AVX512 multiplies 1 row of a with 1 of b.
+//
+//	for i := range 1 {
+//		for j := range 1 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 16 lanes.
+//
+//go:noescape
+func WordDot1x1AVX512(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
 // PackRowsF64AVX512 transposes blocks of 8 columns of 8 rows.
 //
 //	for c := range 8 * blocks {
@@ -682,6 +721,142 @@ func MulTrans1x2F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride u
 //
 //go:noescape
 func MulTrans1x1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
+
+// MulWords2x2AVX512 adds the products of 2 groups of 16 rows with 2 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 2 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords2x4AVX512 adds the products of 2 groups of 16 rows with 4 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords2x6AVX512 adds the products of 2 groups of 16 rows with 6 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 6 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords2x8AVX512 adds the products of 2 groups of 16 rows with 8 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 8 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*32+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x2AVX512 adds the products of 1 group of 16 rows with 2 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 2 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x4AVX512 adds the products of 1 group of 16 rows with 4 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x6AVX512 adds the products of 1 group of 16 rows with 6 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 6 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x8AVX512 adds the products of 1 group of 16 rows with 8 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 8 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*32+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
 
 // CollectF32AVX512 copies the points of some spans.
 //
