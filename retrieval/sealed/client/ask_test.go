@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/entropy"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -68,6 +69,30 @@ func TestFreshSecrets(t *testing.T) {
 				t.Errorf("ciphertexts %d and %d have %d words in common", p, o, same)
 			}
 		}
+	}
+}
+
+// A seed has 32 bytes from the source, one seed a ciphertext.
+func TestWholeSeeds(t *testing.T) {
+	g := newGallery(t, shapes[1])
+	c := g.client(t)
+	seeds := newFixedSeeds(6)
+	c.seeds = seeds
+	ask(t, c, randomRows(rand.New(rand.NewPCG(1, 2)), 3, 5, 1))
+	for i, seed := range seeds.given {
+		if len(seed) != 32 {
+			t.Errorf("seed %d has %d bytes", i, len(seed))
+		}
+	}
+	if len(seeds.given) != 3*2 {
+		t.Errorf("%d seeds", len(seeds.given))
+	}
+}
+
+// The source of seeds is the operating system.
+func TestSeedsAreTheSystems(t *testing.T) {
+	if c := newGallery(t, shapes[1]).client(t); c.seeds != (entropy.System{}) {
+		t.Errorf("seeds come from %T", c.seeds)
 	}
 }
 

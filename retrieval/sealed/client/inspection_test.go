@@ -58,6 +58,37 @@ func TestNoIndexOrBranchDependsOnSecrets(t *testing.T) {
 	}
 }
 
+// Rank decrypts and sorts before it looks whether the row was a query: the same work is done for
+// each.
+func TestDecryptsFirst(t *testing.T) {
+	source, err := sources.ReadFile("rank.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "rank.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Name.Name != "Rank" {
+			continue
+		}
+		var order []string
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok && slices.Contains([]string{"checkAnswer", "decrypt", "sortSlots", "matches", "valid"}, name.Name) {
+				order = append(order, name.Name)
+			}
+			return true
+		})
+		if want := []string{"checkAnswer", "decrypt", "sortSlots", "matches", "valid"}; !slices.Equal(order, want) {
+			t.Errorf("the order is %q, want %q", order, want)
+		}
+		return
+	}
+	t.Error("there is no Rank")
+}
+
 // The inspection finds what it must.
 func TestInspection(t *testing.T) {
 	for source, want := range map[string]int{
