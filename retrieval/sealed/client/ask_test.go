@@ -205,7 +205,7 @@ func TestQueriesDoNotPrint(t *testing.T) {
 			}
 		}
 	}
-	if b, err := json.Marshal(q); err != nil || string(b) != "{}" {
+	if b, err := json.Marshal([]any{q}); err != nil || string(b) != "[{}]" {
 		t.Errorf("JSON %s: %v", b, err)
 	}
 	if err := gob.NewEncoder(new(bytes.Buffer)).Encode(q); err == nil {
