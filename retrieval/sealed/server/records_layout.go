@@ -58,28 +58,22 @@ func leastPerColumn(n int) int {
 	return (n-1)/wire.MaxRecordColumns + 1
 }
 
-// lineColumns is how many columns are side by side in a line of a panel.
-const lineColumns = 4
-
-// A recordFiller puts records into a matrix, one behind the other. A column is the padded
-// records in it, one below the other, so the records of a few columns are as many bytes in
-// a row, which become lines of a panel together.
+// A recordFiller puts records into a matrix, one after the other.
 type recordFiller struct {
 	shape    *wire.SealedRecords
 	to       *matrix
 	contents hash.Hash
-	columns  []byte // lineColumns of the matrix
-	used     int    // bytes of them
-	first    int    // the column that columns begins with
+	padded   []byte // of one record
+	bytes    []int8 // the same, as the matrix takes them
 }
 
 func newRecordFiller(shape *wire.SealedRecords, to *matrix) *recordFiller {
-	return &recordFiller{shape: shape, to: to, contents: sha256.New(), columns: make([]byte, lineColumns*shape.MatrixRows())}
+	return &recordFiller{shape, to, sha256.New(), make([]byte, shape.Length), make([]int8, shape.Length)}
 }
 
-// fill puts all records into the matrix, and sets the contents of the manifest. The records must
-// be those of the survey.
-func (f *recordFiller) fill(ctx context.Context, records iter.Seq2[[]byte, error], progress func(done int)) error {
+// fill puts all records into the matrix, and sets the contents of the manifest. The records
+// must be as many as those of the survey, and none longer.
+func (f *recordFiller) fill(ctx context.Context, records iter.Seq2[[]byte, error], progress func(done, total int)) error {
 	n := 0
 	for record, err := range records {
 		if err != nil {
@@ -92,54 +86,28 @@ func (f *recordFiller) fill(ctx context.Context, records iter.Seq2[[]byte, error
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			progress(n)
+			progress(n, f.shape.Records)
 		}
-		f.add(record)
+		f.put(n, record)
 		n++
 	}
 	if n != f.shape.Records {
 		return errRecordsChanged
 	}
-	f.flush()
 	f.contents.Sum(f.shape.Contents[:0])
-	progress(n)
+	progress(n, n)
 	return nil
 }
 
 var errRecordsChanged = fmt.Errorf("server: %w: they changed while they were read", ErrRecords)
 
-// add takes the next record.
-func (f *recordFiller) add(record []byte) {
-	if f.used == len(f.columns) {
-		f.flush()
+// put sets the part of a column that a record has.
+func (f *recordFiller) put(number int, record []byte) {
+	binary.LittleEndian.PutUint16(f.padded, uint16(len(record)))
+	clear(f.padded[sealed.RecordPrefix+copy(f.padded[sealed.RecordPrefix:], record):])
+	f.contents.Write(f.padded)
+	for i, b := range f.padded {
+		f.bytes[i] = int8(b)
 	}
-	padded := f.columns[f.used:][:f.shape.Length]
-	binary.LittleEndian.PutUint16(padded, uint16(len(record)))
-	clear(padded[sealed.RecordPrefix+copy(padded[sealed.RecordPrefix:], record):])
-	f.contents.Write(padded)
-	f.used += len(padded)
+	f.to.setColumn(number/f.shape.PerColumn, number%f.shape.PerColumn*f.shape.Length, f.bytes)
 }
-
-// flush puts the columns at hand into their panel. Columns of the last line that have no
-// records are zeros.
-func (f *recordFiller) flush() {
-	clear(f.columns[f.used:])
-	block := f.first / f.to.blockDepth()
-	place := f.first % f.to.blockDepth()
-	putColumns(f.to.panel(block), f.to.depth(block), place, f.columns)
-	f.first, f.used = f.first+lineColumns, 0
-}
-
-// putColumns writes columns, one behind the other, to a panel of the given depth, from a
-// place on that is a multiple of lineColumns. The layout is that of simd.PackRows.
-func putColumns(panel []int8, depth, place int, columns []byte) {
-	const group = 16 // rows of a line
-	rows := len(columns) / lineColumns
-	for r := range rows {
-		line := panel[r/group*group*depth+place*group+r%group*lineColumns:][:lineColumns]
-		for c := range line {
-			line[c] = int8(columns[c*rows+r])
-		}
-	}
-}
-
