@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -59,7 +60,7 @@ type Records struct {
 	hint     []uint32
 	workers  *par.Workers
 
-	usage    usage
+	calls    usage.Calls    // that read what Close takes away
 	file     *sections.File // nil if NewRecords made them
 	closing  sync.Once
 	closeErr error
@@ -119,16 +120,28 @@ func (r *Records) Hint() *wire.SealedHint {
 	return &wire.SealedHint{Epoch: r.epoch, Rows: r.matrix.rows, Words: r.hint}
 }
 
+// CheckRequest returns nil for a request that Answer answers, ErrQuestion or ErrEpoch.
+func (r *Records) CheckRequest(request *wire.SealedRequest) error {
+	if err := r.checkRequest(request); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
+}
+
+func (r *Records) checkRequest(request *wire.SealedRequest) error {
+	return r.matrix.checkRequest(request, r.epoch, recordWidth, 1, sealed.MaxFetches)
+}
+
 // Answer answers requests of 1 to sealed.MaxFetches ciphertexts each, all in one pass over the
 // records. The time that it takes depends on their number alone. Errors are ErrQuestion and
 // ErrEpoch, which name the request, ErrMemory, ErrClosed and that of ctx; then none is answered.
 func (r *Records) Answer(ctx context.Context, requests ...*wire.SealedRequest) ([]*wire.SealedAnswer, error) {
-	if err := r.usage.begin(); err != nil {
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	defer r.usage.end()
+	defer r.calls.End()
 	for i, request := range requests {
-		if err := r.matrix.checkRequest(request, r.epoch, recordWidth, 1, sealed.MaxFetches); err != nil {
+		if err := r.checkRequest(request); err != nil {
 			return nil, fmt.Errorf("server: request %d: %w", i, err)
 		}
 	}

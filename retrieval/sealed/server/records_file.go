@@ -24,10 +24,10 @@ const (
 // and renamed; when it fails or ctx ends, a file that was there is as it was. Errors are
 // ErrClosed, that of ctx, and those of the system.
 func (r *Records) Save(ctx context.Context, path string) error {
-	if err := r.usage.begin(); err != nil {
+	if err := r.begin(); err != nil {
 		return err
 	}
-	defer r.usage.end()
+	defer r.calls.End()
 	if err := sections.Write(ctx, path, recordsKind, recordsVersion, r.save); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
@@ -35,11 +35,7 @@ func (r *Records) Save(ctx context.Context, path string) error {
 }
 
 func (r *Records) save(w *sections.Writer) error {
-	manifest, err := r.manifest.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	if err := w.Bytes(recordsManifest, manifest); err != nil {
+	if err := w.Message(recordsManifest, &r.manifest); err != nil {
 		return err
 	}
 	if err := sections.WriteNumbers(w, recordsHint, r.hint); err != nil {
@@ -68,16 +64,12 @@ func OpenRecords(path string) (*Records, error) {
 }
 
 // open sets r to what its file has. The manifest says how long the other sections are.
-func (r *Records) open() error {
+func (r *Records) open() (err error) {
 	if err := r.file.CheckVersion(recordsVersion); err != nil {
 		return err
 	}
-	frame, err := r.file.Bytes(recordsManifest)
-	if err != nil {
+	if err := r.file.Message(recordsManifest, &r.manifest); err != nil {
 		return err
-	}
-	if err := r.manifest.UnmarshalBinary(frame); err != nil {
-		return r.file.Damagedf("section %q: %w", recordsManifest, err)
 	}
 	if r.epoch, err = r.manifest.Hash(); err != nil {
 		return err
@@ -101,10 +93,10 @@ func (r *Records) open() error {
 // Records that NewRecords made have none. Errors match formats.ErrFormat for a file that was
 // changed, or are ErrClosed and that of ctx.
 func (r *Records) Verify(ctx context.Context) error {
-	if err := r.usage.begin(); err != nil {
+	if err := r.begin(); err != nil {
 		return err
 	}
-	defer r.usage.end()
+	defer r.calls.End()
 	if r.file == nil {
 		return nil
 	}
@@ -116,11 +108,19 @@ func (r *Records) Verify(ctx context.Context) error {
 	return nil
 }
 
+// begin is followed by r.calls.End, if it returns no error.
+func (r *Records) begin() error {
+	if !r.calls.Begin() {
+		return fmt.Errorf("server: %w", ErrClosed)
+	}
+	return nil
+}
+
 // Close ends the use of records, and of the file that they were opened from. Calls that come
 // later are refused with ErrClosed; Close waits for those that are running, and for whoever
 // holds the records.
 func (r *Records) Close() error {
-	r.usage.close()
+	r.calls.Close()
 	r.closing.Do(func() {
 		if r.file != nil {
 			r.closeErr = r.file.Close()
@@ -132,8 +132,8 @@ func (r *Records) Close() error {
 // Hold keeps records open until release is called, once: Close waits for it. The error is
 // ErrClosed.
 func (r *Records) Hold() (release func(), err error) {
-	if err := r.usage.begin(); err != nil {
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	return sync.OnceFunc(r.usage.end), nil
+	return sync.OnceFunc(r.calls.End), nil
 }
