@@ -87,7 +87,7 @@ func NewRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]byte
 		report = func(string, int, int) {}
 	}
 	r := &Records{matrix: newMatrix(rows, columns), workers: s.Workers}
-	if err := newRecordFiller(shape, r.matrix).fill(ctx, records, func(done, total int) { report("records", done, total) }); err != nil {
+	if err := fillRecords(ctx, r.matrix, shape, records, func(done, total int) { report("records", done, total) }); err != nil {
 		return nil, err
 	}
 	r.manifest = *shape

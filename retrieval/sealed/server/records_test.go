@@ -363,6 +363,37 @@ func TestRecordsCancelled(t *testing.T) {
 	}
 }
 
+// TestRecordsHolds compares records with others.
+func TestRecordsHolds(t *testing.T) {
+	all := [][]byte{[]byte("abc"), {}, []byte("de")}
+	records := newRecords(t, all, RecordsSettings{PerColumn: 2})
+	for name, c := range map[string]struct {
+		records [][]byte
+		want    bool
+	}{
+		"the same":        {all, true},
+		"none":            {nil, false},
+		"fewer":           {all[:2], false},
+		"more":            {append(slices.Clone(all), []byte("f")), false},
+		"another order":   {[][]byte{[]byte("abc"), []byte("de"), {}}, false},
+		"another byte":    {[][]byte{[]byte("abd"), {}, []byte("de")}, false},
+		"a zero more":     {[][]byte{[]byte("abc"), {}, []byte("de\x00")}, false},
+		"a longer record": {[][]byte{[]byte("abc"), {}, make([]byte, MaxContent+1)}, false},
+	} {
+		if got, err := records.Holds(t.Context(), Slices(c.records)); got != c.want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if _, err := records.Holds(t.Context(), breaking(0)); !errors.Is(err, errBroken) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := records.Holds(ctx, Slices(all)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // TestRecordsProgress demands stages that end at their total.
 func TestRecordsProgress(t *testing.T) {
 	var calls []string
