@@ -151,3 +151,23 @@ func (r *Records) Answer(ctx context.Context, requests ...*wire.SealedRequest) (
 	}
 	return answers, nil
 }
+
+// Holds tells whether a sequence has the records that r was made of, byte for byte: whether a file
+// of them is still the one to serve. It reads the sequence once. Errors are that of the sequence
+// and that of ctx.
+func (r *Records) Holds(ctx context.Context, records iter.Seq2[[]byte, error]) (bool, error) {
+	n, p := 0, newPadder(&r.manifest)
+	for record, err := range records {
+		switch {
+		case err != nil:
+			return false, err
+		case n%lookEvery == 0 && ctx.Err() != nil:
+			return false, ctx.Err()
+		case n == r.manifest.Records || !p.fits(record):
+			return false, nil
+		}
+		p.pad(record)
+		n++
+	}
+	return n == r.manifest.Records && p.sum() == r.manifest.Contents, nil
+}
