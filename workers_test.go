@@ -31,6 +31,7 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"par/par.go",
 		"retrieval/client/folder.go",         // reads files, which wait for the disk together
 		"retrieval/sealed/client/records.go", // encrypts and decrypts by itself
+		"retrieval/sealed/server/shared.go",  // runs passes that several requests wait for
 		"retrieval/service/run.go",           // listens in two places
 		"retrieval/supervised/stream.go",     // reads and writes rows while others are placed
 	}
