@@ -27,12 +27,16 @@ func (m *mulWordsLoop) run(sums []uint32, stride int, panel []int8, rows int, w 
 				kernels, groups = m.tall, m.groups
 			}
 			from := row*w.depth + 16*t
+			nextRow, nextT := row+16*groups, t
+			if nextRow == rows {
+				nextRow, nextT = 0, t+depth
+			}
 			for first := 0; first < len(w.pieces); first += most {
 				pieces := min(most, len(w.pieces)-first)
-				// While a block of pieces is multiplied, a group of the next rows is fetched.
+				// While a block of pieces is multiplied, a group of what comes next is fetched.
 				ahead := from
-				if next := from + (groups+first/most)*group; first < groups*most && next < rows*w.depth {
-					ahead = next
+				if fetched := nextRow + 16*(first/most); first < groups*most && fetched < rows && nextT < w.depth {
+					ahead = fetched*w.depth + 16*nextT
 				}
 				kernels[pieces/2-1](&sums[row], uintptr(stride), &panel[from], uintptr(group), uintptr(depth),
 					&w.packed[m.layout.at(w, first, pieces, t)], &w.pieces[first], &panel[ahead])
