@@ -131,7 +131,8 @@
 // A call costs a few nanoseconds and is not inlined, so give it much to do: a chunk of
 // rows, or all candidates of a few points. The compiler lets every slice escape that is
 // handed to a kernel: keep small ones in a workspace. Kernels allocate nothing, the
-// scratch memory of MulSparseOffsets16 and Dots64 apart, which is kept for later calls.
+// scratch memory of MulSparseOffsets16 and Dots64 apart, which is kept for later calls, and
+// what PackWords writes to.
 //
 // A product A x calls MulSparse once for each chunk of rows, straight into its
 // destination. A step calls it for a tile of up to 1024 rows at a time, which leaves W x
@@ -149,6 +150,13 @@
 // Widths 1, 2, 4, 8, 16 and, on amd64, 32 are single kernels. Others are put together from them, at
 // the cost of a pass over a cached piece of the matrix for each: with 3 columns a stride
 // of 4 and k = 4 is faster than k = 3.
+//
+// MulWords keeps places of some rows in the first-level cache while all columns pass, so
+// columns that wait should be packed together. With few columns it is reading the panel that
+// takes the time: it fetches ahead within a call, so a call should have some hundred rows. The
+// levels take words apart in their own ways: avx512vnni and amx multiply bytes of them, avx2 and
+// avx512 signed halves, neon signed bytes. Sums of pieces may wrap, because what counts is the
+// remainder of 2^32.
 //
 // A cell list keeps its coordinates by axis. Points close together share their
 // candidates, which Collect copies once for all of them. So a point takes one loop with

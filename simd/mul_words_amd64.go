@@ -60,6 +60,11 @@ func mulWordsAVX512VNNI(sums []uint32, stride int, panel []int8, rows int, w *Wo
 }
 
 func mulWordsAMX(sums []uint32, stride int, panel []int8, rows int, w *Words) {
+	mulWordsDeepAMX(sums, stride, panel, rows, w, deepest)
+}
+
+// mulWordsDeepAMX takes so many places of the panel at a time.
+func mulWordsDeepAMX(sums []uint32, stride int, panel []int8, rows int, w *Words, deepest int) {
 	most := layoutOfAMX.most
 	whole := len(w.pieces) / most * most
 	for t := 0; t < w.depth; t += deepest {

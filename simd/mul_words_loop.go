@@ -18,6 +18,11 @@ type mulWordsLoop struct {
 const deepest = 512
 
 func (m *mulWordsLoop) run(sums []uint32, stride int, panel []int8, rows int, w *Words) {
+	m.runDeep(sums, stride, panel, rows, w, deepest)
+}
+
+// runDeep takes so many places of the panel at a time.
+func (m *mulWordsLoop) runDeep(sums []uint32, stride int, panel []int8, rows int, w *Words, deepest int) {
 	most, group := m.layout.most, 16*w.depth
 	for t := 0; t < w.depth; t += deepest {
 		depth := min(deepest, w.depth-t)
