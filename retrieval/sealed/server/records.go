@@ -52,7 +52,8 @@ type RecordsSettings struct {
 //	down, a fetch     4 p (b + 2) bytes
 //
 // Records are not protected: whoever may fetch can fetch any of them, or sums of many. They do
-// not change: when the gallery has grown, make new ones. Methods may be called concurrently.
+// not change: when the gallery has grown, make new ones. All methods but SetWorkers may be called
+// concurrently.
 type Records struct {
 	manifest wire.SealedRecords
 	epoch    wire.Hash
