@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -219,6 +220,18 @@ func TestMasks(t *testing.T) {
 			}
 		}
 	}
+	for _, a := range numbers[5:] {
+		for _, b := range numbers[5:] {
+			if got := larger(a, b); got != max(a, b) {
+				t.Errorf("the larger of %g and %g is %g", a, b, got)
+			}
+		}
+	}
+	for _, x := range []float64{0, .5, -.5, 1.5, -1.5, 2.5, .49999999999999994, math.MaxInt32, -math.MaxInt32, 123456.5, -1e9 - .75, 1 << 40} {
+		if got, want := nearestWhole(x), uint32(int64(math.RoundToEven(x))); got != want {
+			t.Errorf("%g: %d, want %d", x, got, want)
+		}
+	}
 	for _, a := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
 		for _, b := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
 			want := uint32(0)
@@ -230,4 +243,34 @@ func TestMasks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// One client serves many at the same time, while the gallery grows.
+func TestConcurrentUse(t *testing.T) {
+	g := newGallery(t, shapes[1])
+	c := g.client(t)
+	var group sync.WaitGroup
+	for i := range 4 {
+		rows := randomRows(rand.New(rand.NewPCG(1, uint64(i))), 2, 5, 1)
+		group.Go(func() {
+			queries, err := c.Ask(t.Context(), rows)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, q := range queries {
+				answer := g.answer(q.Request())
+				if _, err := c.Rank(q, answer, 3); err != nil {
+					t.Error(err)
+				}
+				q.Forget()
+			}
+		})
+	}
+	for since := range uint64(5) {
+		if err := c.Update(&wire.SealedChanges{Epoch: g.epoch, Since: since, Version: since + 1}); err != nil {
+			t.Error(err)
+		}
+	}
+	group.Wait()
 }
