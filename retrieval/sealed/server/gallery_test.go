@@ -169,6 +169,7 @@ func TestNewRefuses(t *testing.T) {
 		"infinite":        {x: with(31, math.Inf(-1)), want: points.ErrNonFinite},
 		"zeros":           {x: blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: make([]float64, 2)}},
 		"tiny":            {x: blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1e-310, 0}}},
+		"huge":            {x: with(5, 1e103)},
 		"more cells":      {x: x, s: Settings{Cells: 21}},
 		"negative cells":  {x: x, s: Settings{Cells: -1}},
 		"more probes":     {x: x, s: Settings{Cells: 4, Probes: 5}},

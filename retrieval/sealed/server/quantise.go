@@ -8,8 +8,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// largestByte is the largest size of an entry of a stored row.
-const largestByte = 127
+const (
+	// largestByte is the largest size of an entry of a stored row.
+	largestByte = 127
+	// mostScale is the largest scale that a manifest may have, and 1/mostScale the least.
+	mostScale = 1e100
+)
 
 // scaleOf returns S = 127 / max|x|. The rows are finite. Rows of nothing but zeros have none.
 func scaleOf[M points.Matrix](x M, n, d int) (float64, error) {
@@ -21,8 +25,8 @@ func scaleOf[M points.Matrix](x M, n, d int) (float64, error) {
 		}
 	}
 	scale := largestByte / largest
-	if !(scale > 0 && scale <= math.MaxFloat64) {
-		return 0, fmt.Errorf("%w: the largest number of all rows is too small to divide by", ErrGallery)
+	if !(scale >= 1/mostScale && scale <= mostScale) {
+		return 0, fmt.Errorf("%w: the largest number of all rows is too small or too large", ErrGallery)
 	}
 	return scale, nil
 }
