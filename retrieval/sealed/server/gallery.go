@@ -185,8 +185,10 @@ func fill[M points.Matrix](ctx context.Context, g *Gallery, x M) error {
 		}
 	}
 	scale := newNormScale(least, largest)
-	m.MaxNorm, m.NormBase, m.NormUnit = largest, scale.base, scale.unit
-	m.Kappa = sealed.Kappa(largest, m.Cells, m.Dimension)
+	m.NormBase, m.NormUnit = scale.base, scale.unit
+	// Rows that come later may be a little longer: rounding makes rows of unit length so.
+	m.MaxNorm = min(largest+largest/normRoom, largestByte*largestByte*int64(m.Dimension))
+	m.Kappa = sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension)
 	m.Norms = make([]int16, len(norms))
 	for name, norm := range norms {
 		if m.Norms[name] = wire.EmptySlot; g.slots.ids.values[name] != wire.Padding {

@@ -13,6 +13,9 @@ const (
 	largestByte = 127
 	// mostScale is the largest scale that a manifest may have, and 1/mostScale the least.
 	mostScale = 1e100
+	// normRoom says by which share the squared norm of a row that comes later may be above
+	// that of all rows before it: one 16th, for which scores give up 3 percent of their scale.
+	normRoom = 16
 )
 
 // scaleOf returns S = 127 / max|x|. The rows are finite. Rows of nothing but zeros have none.
