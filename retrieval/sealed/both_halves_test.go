@@ -56,6 +56,8 @@ func exact(m *wire.SealedManifest, ids []uint32, rows blas64.General, z []float6
 	}
 	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.distance, b.distance) })
 	var out []match
+	rotated, x := make([]float64, len(z)), make([]float64, len(z))
+	wire.Rotate(rotated, z)
 	for _, c := range cells[:m.Probes] {
 		for name := c.number * m.Length; name < (c.number+1)*m.Length; name++ {
 			id := ids[name]
@@ -63,9 +65,10 @@ func exact(m *wire.SealedManifest, ids []uint32, rows blas64.General, z []float6
 				continue
 			}
 			sum := 0.0
-			for j, v := range z {
-				x := math.RoundToEven(rows.Data[int(id)*rows.Stride+j]*m.Scale) / m.Scale
-				sum += (v - x) * (v - x)
+			wire.Rotate(x, rows.Data[int(id)*rows.Stride:][:rows.Cols])
+			for j, v := range rotated {
+				stored := math.RoundToEven(x[j]*m.Scale) / m.Scale
+				sum += (v - stored) * (v - stored)
 			}
 			out = append(out, match{uint32(name), id, sum})
 		}

@@ -122,7 +122,7 @@ func galleryBytes(n, d int, s Settings) int64 {
 
 // build lays out the rows of a gallery.
 func build[M points.Matrix](ctx context.Context, g *Gallery, x M, n, d int, s Settings) error {
-	scale, err := scaleOf(x, n, d)
+	scale, err := scaleOf(ctx, x, n, d, g.workers)
 	if err != nil {
 		return err
 	}

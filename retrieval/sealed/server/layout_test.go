@@ -148,9 +148,15 @@ func TestLayoutStops(t *testing.T) {
 
 func TestQuantise(t *testing.T) {
 	code := make([]int8, 6)
-	norm := quantise(code, []float64{0.5, 1.5, -2.5, 200, -300, -127.4}, 1)
+	row := []float64{0.5, 1.5, -2.5, 200, -300, -127.4}
+	norm := round(code, row, 1)
 	if want := []int8{0, 2, -2, 127, -127, -127}; !slices.Equal(code, want) || norm != 4+4+3*127*127 {
 		t.Errorf("%v, norm %d", code, norm)
+	}
+	rotated, want := make([]float64, len(row)), make([]int8, len(row))
+	wire.Rotate(rotated, row)
+	if wantNorm := round(want, rotated, 0.3); quantise(code, row, 0.3) != wantNorm || !slices.Equal(code, want) {
+		t.Errorf("%v, want the rotated row in bytes, %v", code, want)
 	}
 	for _, c := range []struct{ least, largest, base, unit int64 }{
 		{16129, 16129, 16129, 1}, {0, 32767, 16383, 1}, {10, 32778, 16394, 2}, {0, 127 * 127 * 4096, 127 * 127 * 2048, 2017},
