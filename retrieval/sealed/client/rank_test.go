@@ -65,7 +65,8 @@ func TestRank(t *testing.T) {
 				if err != nil || len(got) != len(want) {
 					t.Fatalf("%v: %d of %d rows: %v", s, len(got), len(want), err)
 				}
-				bound := c.Bound()*blas64.Nrm2(blas64.Vector{N: s.dimension, Inc: 1, Data: rowOf(rows, i)}) + 1e-9*(1+length*length)
+				norms := float64(g.manifest.NormUnit/2) / g.manifest.Scale / g.manifest.Scale
+				bound := (c.Bound()-norms)*blas64.Nrm2(blas64.Vector{N: s.dimension, Inc: 1, Data: rowOf(rows, i)}) + norms + 1e-9*(1+length*length)
 				for j, m := range got {
 					squared, ok := want[m.Name]
 					if off := math.Abs(m.Distance*m.Distance - squared); !ok || off > bound {
