@@ -32,6 +32,8 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 	}
 	slices.SortStableFunc(cells, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	out := make(map[uint32]float64)
+	rotated := make([]float64, len(row))
+	wire.Rotate(rotated, row)
 	for _, c := range cells[:m.Probes] {
 		for name := uint32(c * m.Length); name < uint32((c+1)*m.Length); name++ {
 			if g.norms[name] == -1<<15 {
@@ -39,7 +41,7 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 			}
 			sum := 0.
 			for j, v := range g.stored(name) {
-				e := row[j] - float64(v)/m.Scale
+				e := rotated[j] - float64(v)/m.Scale
 				sum += e * e
 			}
 			out[name] = sum
