@@ -15,8 +15,8 @@ type SealedManifest struct {
 	Length    int     // slots of a cell, L
 	Dimension int     // of centres and rows, d
 	Probes    int     // ciphertexts of a request, P
-	Scale     float64 // S: a row x is stored as round(x S), at most 127 in size
-	Kappa     uint32  // a query z of unit length is encrypted as round(Kappa z)
+	Scale     float64 // S: a row x is stored as round(S R x), at most 127 in size; R is Rotate
+	Kappa     uint32  // a query z of unit length is encrypted as round(Kappa R z)
 	// MaxNorm is the largest squared norm that a stored row of the epoch may have.
 	MaxNorm int64
 	// NormBase and NormUnit say what Norms mean: the squared norm of the stored row is
@@ -25,7 +25,7 @@ type SealedManifest struct {
 	NormUnit int64
 	// Map is the SHA-256 of the published map, zero where there is none.
 	Map     Hash
-	Centres []float32 // Cells x Dimension
+	Centres []float32 // Cells x Dimension, not rotated
 	Norms   []int16   // by name; EmptySlot where there is no row
 }
 

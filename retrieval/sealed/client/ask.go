@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // probeWidth is how many bytes of a word of a probe are sent.
@@ -78,6 +79,7 @@ func (c *Client) newQueryRow(row []float64) *queryRow {
 	}
 	chooseLeast(q.cells, keys)
 	q.length = normalize(row)
+	wire.Rotate(row, row) // as the stored rows are
 	for j, v := range row {
 		q.words[j] = nearestWhole(float64(float64(c.manifest.Kappa) * v))
 	}

@@ -42,8 +42,9 @@
 // the source for it.
 //
 // That is best effort, as far as Go goes: the compiler makes no promise, and processors take
-// other times for some sums, products and quotients of floating point. Go may also have copied
-// secrets before Forget overwrites them.
+// other times for some sums, products and quotients of floating point. Where a processor has no
+// instructions for AES, Go looks up tables. Go may also have copied secrets before Forget
+// overwrites them.
 //
 // # Randomness
 //
