@@ -14,9 +14,8 @@ const (
 	maxSource = 4096
 	// defaultHistory is how many versions of a gallery are known besides the current one.
 	defaultHistory = 4096
-	// What Settings.Representatives and Settings.Rounds mean where they are 0.
+	// defaultRepresentatives is how many points stand for a cell.
 	defaultRepresentatives = 1
-	defaultRounds          = 0
 	// mostRounds is the most that Settings.Rounds may be.
 	mostRounds = 100
 )
@@ -33,7 +32,7 @@ type Settings struct {
 	// a query is scored in are those with the nearest ones.
 	Representatives int
 	// Rounds is how often centres move to the means of the rows that are in their cells, and
-	// rows take their places anew; 0 means defaultRounds, below 0 means never.
+	// rows take their places anew; 0 means never.
 	Rounds int
 	// Seed of k-means. It is no secret.
 	Seed uint64
@@ -66,10 +65,6 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 	if s.Representatives == 0 {
 		s.Representatives = defaultRepresentatives
 	}
-	if s.Rounds == 0 {
-		s.Rounds = defaultRounds
-	}
-	s.Rounds = max(0, s.Rounds)
 	if s.History == 0 {
 		s.History = defaultHistory
 	}
@@ -82,8 +77,8 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(wire.MaxSlots))
 	case s.Representatives < 1 || s.Representatives > wire.MaxRepresentatives:
 		return s, fmt.Errorf("%w: %d representatives of a cell, want 1 to %d", ErrGallery, s.Representatives, wire.MaxRepresentatives)
-	case s.Rounds > mostRounds:
-		return s, fmt.Errorf("%w: %d rounds, want at most %d", ErrGallery, s.Rounds, mostRounds)
+	case s.Rounds < 0 || s.Rounds > mostRounds:
+		return s, fmt.Errorf("%w: %d rounds, want 0 to %d", ErrGallery, s.Rounds, mostRounds)
 	case s.History < 0:
 		return s, fmt.Errorf("%w: a history of %d versions", ErrGallery, s.History)
 	}
