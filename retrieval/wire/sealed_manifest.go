@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"io"
 	"math"
 )
@@ -36,7 +37,7 @@ func (m *SealedManifest) Slots() int { return m.Cells * m.Length }
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (m *SealedManifest) Check() error {
-	if err := firstError(
+	if err := cmp.Or(
 		checkCount("rows", m.Rows, MaxRows), checkCount("cells", m.Cells, MaxCells), checkCount("length", m.Length, MaxSlots),
 		checkDimension(m.Dimension), checkCount("probes", m.Probes, min(m.Cells, MaxCiphertexts)),
 	); err != nil {
@@ -59,7 +60,7 @@ func (m *SealedManifest) Check() error {
 	case m.NormBase < 0 || m.NormBase > mostNorm:
 		return refuse("norm base", "%d, want 0 to %d", m.NormBase, int64(mostNorm))
 	}
-	if err := firstError(checkProduct("centres", len(m.Centres), m.Cells, m.Dimension), checkProduct("norms", len(m.Norms), m.Cells, m.Length)); err != nil {
+	if err := cmp.Or(checkProduct("centres", len(m.Centres), m.Cells, m.Dimension), checkProduct("norms", len(m.Norms), m.Cells, m.Length)); err != nil {
 		return err
 	}
 	if !allFinite(m.Centres) {
