@@ -20,10 +20,14 @@ func (m *SealedManifest) AnswerBytes() int64 {
 	return sealedBytes(4, 4*int64(m.Probes)*int64(m.Length))
 }
 
-// HintBytes returns the length of a SealedHint of the epoch.
+// HintBytes returns the length of a SealedHint of the epoch at its start. A later one has 6
+// bytes more for each slot that has changed.
 func (m *SealedManifest) HintBytes() int64 { return hintBytes(m.Length) }
 
-func hintBytes(rows int) int64 { return sealedBytes(3, 4*SecretWords*int64(rows)) }
+// MaxHintBytes returns the length of a SealedHint after a change of every slot.
+func (m *SealedManifest) MaxHintBytes() int64 { return m.HintBytes() + (4+2)*int64(m.Slots()) }
+
+func hintBytes(rows int) int64 { return sealedBytes(5, 4*SecretWords*int64(rows)) }
 
 // IDsBytes returns the length of the SealedIDs of the epoch.
 func (m *SealedManifest) IDsBytes() int64 { return sealedBytes(2, 4*int64(m.Slots())) }

@@ -23,6 +23,7 @@ func TestLengthsOfSealedFrames(t *testing.T) {
 			{"request", &SealedRequest{Count: s.probes, Columns: m.Columns(), Width: 3, Bytes: make([]byte, 3*s.probes*m.Columns())}, m.RequestBytes()},
 			{"answer", &SealedAnswer{Count: s.probes, Rows: s.length, Words: make([]uint32, s.probes*s.length)}, m.AnswerBytes()},
 			{"hint", &SealedHint{Rows: s.length, Words: make([]uint32, s.length*SecretWords)}, m.HintBytes()},
+			{"late hint", &SealedHint{Version: 1, Rows: s.length, Words: make([]uint32, s.length*SecretWords), Names: changes.Names, Norms: changes.Norms}, m.MaxHintBytes()},
 			{"ids", &SealedIDs{IDs: make([]uint32, m.Slots())}, m.IDsBytes()},
 			{"changes", changes, m.MaxChangesBytes()},
 			{"request for records", &SealedRequest{Count: fetched, Columns: r.Columns(), Width: 4, Bytes: make([]byte, 4*fetched*r.Columns())}, r.RequestBytes(fetched)},
