@@ -43,14 +43,14 @@ func (m *SealedManifest) Check() error {
 	); err != nil {
 		return err
 	}
-	const mostNorm = 127 * 127 * MaxDimension
+	const mostNorm, mostScale = 127 * 127 * MaxDimension, 1e100 // so that no distance overflows
 	switch slots, columns := int64(m.Cells)*int64(m.Length), int64(m.Cells)*int64(m.Dimension); {
 	case columns > MaxSealedColumns:
 		return refuse("cells", "%d of dimension %d, want at most %d columns", m.Cells, m.Dimension, MaxSealedColumns)
 	case slots > MaxSlots || int64(m.Rows) > slots:
 		return refuse("length", "%d slots for %d rows", slots, m.Rows)
-	case !(m.Scale > 0 && m.Scale <= math.MaxFloat64):
-		return refuse("scale", "want a finite number above 0")
+	case !(m.Scale >= 1/mostScale && m.Scale <= mostScale):
+		return refuse("scale", "want %g to %g", 1/mostScale, mostScale)
 	case m.Kappa < 1 || m.Kappa > math.MaxInt32:
 		return refuse("kappa", "%d, want 1 to %d", m.Kappa, math.MaxInt32)
 	case m.MaxNorm < 1 || m.MaxNorm > mostNorm:
@@ -77,7 +77,7 @@ func (m *SealedManifest) checkNorms() error {
 			continue
 		}
 		rows++
-		if norm := m.NormBase + m.NormUnit*int64(v); norm < -m.NormUnit || norm > m.MaxNorm+m.NormUnit {
+		if !m.FitsNorm(v) {
 			return refuse("norms", "one is outside of 0 to %d", m.MaxNorm)
 		}
 	}
@@ -85,6 +85,13 @@ func (m *SealedManifest) checkNorms() error {
 		return refuse("norms", "%d slots have a row, and rows is %d", rows, m.Rows)
 	}
 	return nil
+}
+
+// FitsNorm tells whether a number can be that of a slot in Norms: that of a stored row of the
+// epoch, or EmptySlot.
+func (m *SealedManifest) FitsNorm(v int16) bool {
+	norm := m.NormBase + m.NormUnit*int64(v)
+	return v == EmptySlot || norm >= -m.NormUnit && norm <= m.MaxNorm+m.NormUnit
 }
 
 // Hash returns the SHA-256 that names the epoch, the one its binary form ends with, and the
