@@ -50,7 +50,7 @@ func (s *Server) SealedRecordsHint(ctx context.Context, records *wire.SealedReco
 	return hint, nil
 }
 
-// SealedFetch sends a request for records, of at most wire.MaxFetch ciphertexts. The same
+// SealedFetch sends a request for records, of at most sealed.MaxFetches ciphertexts. The same
 // bytes are sent at each try. Errors are as for SealedHint.
 func (s *Server) SealedFetch(ctx context.Context, records *wire.SealedRecords, request *wire.SealedRequest) (*wire.SealedAnswer, error) {
 	if request == nil || records == nil {

@@ -3,7 +3,7 @@ package service
 import (
 	"encoding/hex"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // description is what GET /v1/gallery answers. What belongs to a mode that is not offered is
@@ -131,7 +131,7 @@ func (p *sealedPart) describe() *sealedDescription {
 func (p *recordsPart) describe() *recordsDescription {
 	m := p.sizes
 	return &recordsDescription{
-		Epoch: hex.EncodeToString(p.epoch[:]), Records: m.Records, Length: m.Length, Most: wire.MaxFetch,
+		Epoch: hex.EncodeToString(p.epoch[:]), Records: m.Records, Length: m.Length, Most: sealed.MaxFetches,
 		Bytes: recordsLengths{m.HintBytes(), m.RequestBytes(1), m.AnswerBytes(1)},
 	}
 }

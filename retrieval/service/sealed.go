@@ -1,11 +1,11 @@
 package service
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -92,21 +92,21 @@ func versionOf(r *http.Request, name string) (uint64, *problem) {
 // request of an epoch, and so is the length of the answer. The time is that of the pass,
 // which does not look at what the words are.
 func (s *Service) serveAsk(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, epochPart, func(v *version) (int64, *sealedserver.Shared) {
+	return s.serveSealed(w, r, epochPart, s.asks, func(v *version) (int64, *sealedserver.Shared) {
 		return v.sealed.sizes.RequestBytes(), v.sealed.shared
 	})
 }
 
 // serveFetch answers records that nobody here can tell apart.
 func (s *Service) serveFetch(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, recordsEpoch, func(v *version) (int64, *sealedserver.Shared) {
-		return v.records.sizes.RequestBytes(wire.MaxFetch), v.records.shared
+	return s.serveSealed(w, r, recordsEpoch, s.fetches, func(v *version) (int64, *sealedserver.Shared) {
+		return v.records.sizes.RequestBytes(sealed.MaxFetches), v.records.shared
 	})
 }
 
-// serveSealed answers ciphertexts. of returns the longest request for a version, and who
-// answers it.
-func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*version) (int64, *sealedserver.Shared)) *problem {
+// serveSealed answers ciphertexts. slots has one in it for each request of this sort that
+// runs; of returns the longest request for a version, and who answers it.
+func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan struct{}, of func(*version) (int64, *sealedserver.Shared)) *problem {
 	limit, p := s.longest(part, func(v *version) int64 {
 		bytes, _ := of(v)
 		return bytes
@@ -116,8 +116,8 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*ve
 	}
 	// Bodies are long: room is taken before one is read.
 	select {
-	case s.sealed <- struct{}{}:
-		defer func() { <-s.sealed }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	default:
 		return busy()
 	}
@@ -130,9 +130,6 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*ve
 		return p
 	}
 	defer s.give(v)
-	if part == recordsEpoch && request.Count > wire.MaxFetch {
-		return unanswerable("a request is for at most " + strconv.Itoa(wire.MaxFetch) + " records")
-	}
 	_, shared := of(v)
 	out, err := shared.Answer(r.Context(), &request)
 	switch {
@@ -144,8 +141,6 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*ve
 		return busy()
 	case errors.Is(err, sealedserver.ErrQuestion), errors.Is(err, sealedserver.ErrEpoch):
 		return unanswerable("a request has as many ciphertexts, columns and bytes as the manifest says")
-	case errors.Is(err, context.Canceled): // the gallery is closed
-		return busy()
 	}
 	return failed()
 }

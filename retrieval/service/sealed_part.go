@@ -51,7 +51,7 @@ func (s *Service) newSealedPart(g *sealedserver.Gallery, chart []byte) (*sealedP
 
 // sharedSettings say how many requests share a pass, and count passes.
 func (s *Service) sharedSettings(counts *passCounts) sealedserver.SharedSettings {
-	return sealedserver.SharedSettings{Most: s.settings.SealedMost, Wait: s.settings.SealedWait, Queue: s.settings.SealedQueue, Passed: counts.add}
+	return sealedserver.SharedSettings{Most: s.settings.SealedMost, Wait: s.settings.SealedWait, Queue: s.settings.SealedQueue, Observe: counts.add}
 }
 
 // A recordsPart is what a version has of the records that are fetched.

@@ -20,7 +20,8 @@ type Service struct {
 	metrics  *metrics
 	slots    chan struct{} // one in it for each request that runs
 	aligned  chan struct{} // and for each question of Algorithm 1
-	sealed   chan struct{} // and for each request of mode sealed
+	asks     chan struct{} // and for each query of mode sealed
+	fetches  chan struct{} // and for each request for records
 	rates    *rates        // nil without a limit
 	stopping atomic.Bool   // not ready any more
 
@@ -37,7 +38,8 @@ func New(settings Settings) (*Service, error) {
 	}
 	s := &Service{
 		settings: settings, metrics: newMetrics(),
-		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned), sealed: make(chan struct{}, settings.SealedQueue),
+		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned),
+		asks: make(chan struct{}, settings.SealedQueue), fetches: make(chan struct{}, settings.SealedMost),
 	}
 	if settings.Rate > 0 {
 		s.rates = newRates(settings.Rate, settings.Burst)

@@ -175,7 +175,7 @@ func TestMessages(t *testing.T) {
 		"/v1/base?form=int8":                   frame(cells.Base(wire.Int8)),
 		"/v1/rows":                             cells.GalleryFrame(),
 		"/v1/map":                              []byte(`{"columns":3}`),
-		"/v1/rows?codebook=" + v.says.Codebook:     cells.GalleryFrame(),
+		"/v1/rows?codebook=" + v.says.Codebook: cells.GalleryFrame(),
 		"/v1/codebook?codebook=" + v.says.Codebook: frame(cells.Codebook()),
 	} {
 		url := web.URL + path

@@ -19,13 +19,13 @@ type Settings struct {
 	MaxAligned int
 	// MaxQuestion is the longest question of Algorithm 1, in bytes. 0 means 16 MiB.
 	MaxQuestion int64
-	// SealedMost is how many requests of mode sealed may share a pass over the gallery. 0
-	// means 16.
+	// SealedMost is how many queries of mode sealed may share a pass over the gallery, and how
+	// many requests for records, whose bodies are long, may run at a time. 0 means 16.
 	SealedMost int
 	// SealedWait is how long a pass waits for further requests to share it. 0 means not at
 	// all: those share the next pass that come while one runs.
 	SealedWait time.Duration
-	// SealedQueue is how many requests of mode sealed may be read, wait or be answered at a
+	// SealedQueue is how many queries of mode sealed may be read, wait or be answered at a
 	// time. Those beyond it get 503. 0 means 64.
 	SealedQueue int
 	// Rate is how many requests a second a client may send in the long run; 0 means no

@@ -124,9 +124,11 @@ func (v *version) close() error {
 		errs = append(errs, g.Cells.Close())
 	}
 	if g.Sealed != nil {
+		v.sealed.shared.Close()
 		errs = append(errs, g.Sealed.Close())
 	}
 	if g.Records != nil {
+		v.records.shared.Close()
 		errs = append(errs, g.Records.Close())
 	}
 	if err := errors.Join(errs...); err != nil {

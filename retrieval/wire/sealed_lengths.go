@@ -50,7 +50,3 @@ func (r *SealedRecords) AnswerBytes(records int) int64 {
 
 // HintBytes returns the length of the SealedHint of the records.
 func (r *SealedRecords) HintBytes() int64 { return hintBytes(r.MatrixRows()) }
-
-// MaxFetch is how many records one request may be for, so that both sides know how long it
-// can be.
-const MaxFetch = 16
