@@ -53,11 +53,11 @@ func (c *choices) add(words []uint32, fetch, first int) {
 // padded returns the record of a fetch as it is stored, out of decrypted words of all parts of
 // its column, by a mask over the parts. The words of the fetches of a row are side by side.
 func (c *choices) padded(words []uint32, fetch, length int) []byte {
-	out := make([]byte, length)
-	for part := range c.perColumn {
-		mask := byte(equal(c.parts[fetch], uint32(part)))
+	out, fetches := make([]byte, length), len(c.ids)
+	for number := range c.perColumn {
+		mask := byte(equal(c.parts[fetch], uint32(number)))
 		for j := range out {
-			word := words[(part*length+j)*len(c.ids)+fetch]
+			word := words[(number*length+j)*fetches+fetch]
 			out[j] |= mask & byte((word+1<<(sealed.RecordBits-1))>>sealed.RecordBits)
 		}
 	}
