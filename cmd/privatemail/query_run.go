@@ -37,7 +37,7 @@ type asking struct {
 	book       *wire.Codebook // nil in mode sealed
 	sealed     *sealedAsking  // nil in other modes
 	hash       wire.Hash      // of the codebook, or the epoch
-	ids        []int32 // k for each row, -1 where there is none
+	ids        []int32        // k for each row, -1 where there is none
 	distances  []float32
 	came       []back
 	paid       int // records that have spent
