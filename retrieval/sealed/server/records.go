@@ -80,7 +80,7 @@ func NewRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]byte
 	empty := &matrix{rows: rows, columns: columns, padded: paddedRows(rows)}
 	what := fmt.Sprintf("a set of %d records of %d bytes", shape.Records, shape.Length)
 	if err := checkMemory(what, panelBytes(rows, columns)+empty.hintBytes()); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("sealed server: %w", err)
 	}
 	report := s.Progress
 	if report == nil {
@@ -92,11 +92,11 @@ func NewRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]byte
 	}
 	r.manifest = *shape
 	if r.epoch, err = shape.Hash(); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("sealed server: %w", err)
 	}
 	r.hint, err = r.matrix.hint(ctx, r.workers, sealed.NewMatrix(r.epoch), func(done, total int) { report("hint", done, total) })
 	if err != nil {
-		return nil, fmt.Errorf("server: hint of records: %w", err)
+		return nil, fmt.Errorf("sealed server: hint of records: %w", err)
 	}
 	return r, nil
 }
@@ -123,7 +123,7 @@ func (r *Records) Hint() *wire.SealedHint {
 // CheckRequest returns nil for a request that Answer answers, ErrQuestion or ErrEpoch.
 func (r *Records) CheckRequest(request *wire.SealedRequest) error {
 	if err := r.checkRequest(request); err != nil {
-		return fmt.Errorf("server: %w", err)
+		return fmt.Errorf("sealed server: %w", err)
 	}
 	return nil
 }
@@ -142,12 +142,12 @@ func (r *Records) Answer(ctx context.Context, requests ...*wire.SealedRequest) (
 	defer r.calls.End()
 	for i, request := range requests {
 		if err := r.checkRequest(request); err != nil {
-			return nil, fmt.Errorf("server: request %d: %w", i, err)
+			return nil, fmt.Errorf("sealed server: request %d: %w", i, err)
 		}
 	}
 	answers, err := r.matrix.answers(ctx, r.workers, requests)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("sealed server: %w", err)
 	}
 	return answers, nil
 }

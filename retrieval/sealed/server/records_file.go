@@ -29,7 +29,7 @@ func (r *Records) Save(ctx context.Context, path string) error {
 	}
 	defer r.calls.End()
 	if err := sections.Write(ctx, path, recordsKind, recordsVersion, r.save); err != nil {
-		return fmt.Errorf("server: %w", err)
+		return fmt.Errorf("sealed server: %w", err)
 	}
 	return nil
 }
@@ -54,11 +54,11 @@ func (r *Records) save(w *sections.Writer) error {
 func OpenRecords(path string) (*Records, error) {
 	file, err := sections.Open(path, recordsKind)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("sealed server: %w", err)
 	}
 	r := &Records{file: file}
 	if err := r.open(); err != nil {
-		return nil, fmt.Errorf("server: %w", errors.Join(err, file.Close()))
+		return nil, fmt.Errorf("sealed server: %w", errors.Join(err, file.Close()))
 	}
 	return r, nil
 }
@@ -102,7 +102,7 @@ func (r *Records) Verify(ctx context.Context) error {
 	}
 	for _, name := range r.file.Names() {
 		if err := r.file.Verify(ctx, name); err != nil {
-			return fmt.Errorf("server: %w", err)
+			return fmt.Errorf("sealed server: %w", err)
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (r *Records) Verify(ctx context.Context) error {
 // begin is followed by r.calls.End, if it returns no error.
 func (r *Records) begin() error {
 	if !r.calls.Begin() {
-		return fmt.Errorf("server: %w", ErrClosed)
+		return fmt.Errorf("sealed server: %w", ErrClosed)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func TestRecordsDamagedFile(t *testing.T) {
 // taken for them.
 func TestRecordsHostileFile(t *testing.T) {
 	honest := newRecords(t, [][]byte{{1}, {2}, {3}}, RecordsSettings{})
-	huge := wire.SealedRecords{Records: wire.MaxRows, Length: wire.MaxRecord, PerColumn: wire.MaxRows / wire.MaxRecord}
+	huge := wire.SealedRecords{Records: 20 * wire.MaxRecordColumns, Length: wire.MaxRecord, PerColumn: 20}
 	panels := make([]int8, panelBytes(honest.matrix.rows, honest.matrix.columns))
 	for name, c := range map[string]struct {
 		kind     string

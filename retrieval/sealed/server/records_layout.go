@@ -28,9 +28,9 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 		case len(record) > MaxContent:
 			return nil, tooLong("record", n)
 		case s.Rows > 0 && n == s.Rows:
-			return nil, fmt.Errorf("server: %w: more than the %d rows of the gallery", ErrRecords, s.Rows)
+			return nil, fmt.Errorf("sealed server: %w: more than the %d rows of the gallery", ErrRecords, s.Rows)
 		case n == wire.MaxRows:
-			return nil, fmt.Errorf("server: %w: more than %d", ErrRecords, wire.MaxRows)
+			return nil, fmt.Errorf("sealed server: %w: more than %d", ErrRecords, wire.MaxRows)
 		case n%lookEvery == 0 && ctx.Err() != nil:
 			return nil, ctx.Err()
 		}
@@ -38,16 +38,16 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 	}
 	switch {
 	case n == 0:
-		return nil, fmt.Errorf("server: %w: there are none", ErrRecords)
+		return nil, fmt.Errorf("sealed server: %w: there are none", ErrRecords)
 	case n < s.Rows:
-		return nil, fmt.Errorf("server: %w: %d for %d rows of the gallery", ErrRecords, n, s.Rows)
+		return nil, fmt.Errorf("sealed server: %w: %d for %d rows of the gallery", ErrRecords, n, s.Rows)
 	}
 	m := &wire.SealedRecords{Gallery: gallery, Records: n, Length: sealed.RecordPrefix + longest, PerColumn: s.PerColumn}
 	if m.PerColumn == 0 {
 		m.PerColumn = leastPerColumn(n)
 	}
 	if err := m.Check(); err != nil {
-		return nil, fmt.Errorf("server: %w: %w", ErrRecords, err)
+		return nil, fmt.Errorf("sealed server: %w: %w", ErrRecords, err)
 	}
 	return m, nil
 }
@@ -99,7 +99,7 @@ func (f *recordFiller) fill(ctx context.Context, records iter.Seq2[[]byte, error
 	return nil
 }
 
-var errRecordsChanged = fmt.Errorf("server: %w: they changed while they were read", ErrRecords)
+var errRecordsChanged = fmt.Errorf("sealed server: %w: they changed while they were read", ErrRecords)
 
 // put sets the part of a column that a record has.
 func (f *recordFiller) put(number int, record []byte) {

@@ -25,7 +25,7 @@ func Lines(path string) iter.Seq2[[]byte, error] {
 func eachLine(path string, use func(line []byte) bool) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("server: %w", err)
+		return fmt.Errorf("sealed server: %w", err)
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
@@ -42,7 +42,7 @@ func eachLine(path string, use func(line []byte) bool) error {
 		return tooLong("line", number+1)
 	}
 	if lines.Err() != nil {
-		return fmt.Errorf("server: %w", lines.Err())
+		return fmt.Errorf("sealed server: %w", lines.Err())
 	}
 	return nil
 }
@@ -60,5 +60,5 @@ func Slices(records [][]byte) iter.Seq2[[]byte, error] {
 
 // tooLong reports a record, or the line that it is on.
 func tooLong(what string, number int) error {
-	return fmt.Errorf("server: %w: %s %d has more than %d bytes", ErrRecords, what, number, MaxContent)
+	return fmt.Errorf("sealed server: %w: %s %d has more than %d bytes", ErrRecords, what, number, MaxContent)
 }

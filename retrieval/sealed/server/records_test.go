@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math/big"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -260,7 +261,6 @@ func TestNewRecordsRefuses(t *testing.T) {
 		"too many":             {Slices(two), RecordsSettings{Rows: 1}, ErrRecords},
 		"-1 a column":          {Slices(two), RecordsSettings{PerColumn: -1}, wire.ErrMessage},
 		"too many a column":    {Slices(two), RecordsSettings{PerColumn: wire.MaxRows}, ErrRecords},
-		"memory":               {Slices([][]byte{make([]byte, MaxContent)}), RecordsSettings{PerColumn: wire.MaxRows / wire.MaxRecord}, ErrMemory},
 		"fewer later":          {changing(two, two[:1]), RecordsSettings{}, ErrRecords},
 		"more later":           {changing(two, append(two, two...)), RecordsSettings{}, ErrRecords},
 		"longer later":         {changing(two, [][]byte{[]byte("a"), []byte("bb")}), RecordsSettings{}, ErrRecords},
@@ -272,6 +272,14 @@ func TestNewRecordsRefuses(t *testing.T) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// Memory is estimated before it is taken.
+func TestRecordsMemory(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 20))
+	if r, err := NewRecords(t.Context(), someGallery, Slices([][]byte{make([]byte, MaxContent)}), RecordsSettings{PerColumn: 8}); !errors.Is(err, ErrMemory) || r != nil {
+		t.Error(err)
 	}
 }
 
