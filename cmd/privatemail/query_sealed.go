@@ -69,7 +69,7 @@ func (a *asking) askSealed(ctx context.Context) error {
 	}
 	for from := 0; from < z.Rows; from += batch {
 		to := min(from+batch, z.Rows)
-		if err := a.askBatch(ctx, rowsOf(z, from, to)); err != nil {
+		if err := a.askBatch(ctx, wideRows(z, from, to)); err != nil {
 			return err
 		}
 		a.meter.report(privatemail.Progress{Stage: "queries", Done: to, Total: z.Rows})
@@ -84,8 +84,8 @@ func sealedBatch(m *wire.SealedManifest) int {
 	return int(max(1, min(64, memory/m.RequestBytes())))
 }
 
-// rowsOf returns some rows in float64.
-func rowsOf(x blas32.General, from, to int) blas64.General {
+// wideRows returns some rows in float64.
+func wideRows(x blas32.General, from, to int) blas64.General {
 	out := blas64.General{Rows: to - from, Cols: x.Cols, Stride: x.Cols}
 	for i := from; i < to; i++ {
 		out.Data = append(out.Data, wide(x, i)...)
