@@ -34,7 +34,7 @@ func throughBytes[M any, P interface {
 }
 
 // TestFetchRecords has both halves, with messages as bytes between them, and records of a file
-// that was opened. Two fetches share a pass.
+// that was opened. Requests share passes.
 func TestFetchRecords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	records := make([][]byte, 5000)
@@ -90,6 +90,8 @@ func TestFetchRecords(t *testing.T) {
 			}
 		}
 	}
+	shared := server.NewShared(opened, server.SharedSettings{})
+	defer shared.Close()
 	var wait sync.WaitGroup
 	for i := range uint32(4) {
 		wait.Go(func() {
@@ -98,12 +100,12 @@ func TestFetchRecords(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			answers, err := opened.Answer(t.Context(), f.Request())
+			answer, err := shared.Answer(t.Context(), f.Request())
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if got, err := fetcher.Open(f, answers[0]); err != nil || !bytes.Equal(got[0], records[100*i]) {
+			if got, err := fetcher.Open(f, answer); err != nil || !bytes.Equal(got[0], records[100*i]) {
 				t.Errorf("another record, %v", err)
 			}
 		})
