@@ -225,7 +225,7 @@ func (r *planReport) write(e *cli.Env) error {
 		if r.FetchUp > 0 {
 			fmt.Fprintf(t, "would fetch\tthe records of %d rows for each query, without disclosing which: %s up, %s down\n", r.Fetches, formatSize(r.FetchUp), formatSize(r.FetchDown))
 		}
-		fmt.Fprintln(t, "would spend\tnothing: "+noEpsilon)
+		fmt.Fprintln(t, "privacy\t"+noEpsilon)
 	case modeTakeAll:
 		fmt.Fprintf(t, "would send\tnothing about the %d rows: the gallery is taken as %s and ranked here\n", r.Queries, r.Form)
 	default:

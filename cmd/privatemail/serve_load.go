@@ -98,7 +98,10 @@ func (s *serving) openGallery(ctx context.Context) (g *service.Gallery, err erro
 	case kind == "sealed":
 		g.Sealed, err = s.openSealedFile(s.file)
 	case kind == "gallery" && f.sealed.on:
-		g.Sealed, err = s.openSealedFile(s.beside(".sealed"))
+		path := s.beside(".sealed")
+		if g.Sealed, err = s.openSealedFile(path); err != nil {
+			err = missing(path, err)
+		}
 	case f.sealed.on:
 		g.Sealed, err = s.openSealed(ctx)
 	}

@@ -58,7 +58,7 @@ func (f *sealedFlags) checkRecords(offered bool) error {
 func (s *serving) openSealedFile(path string) (*sealedserver.Gallery, error) {
 	g, err := sealedserver.Open(path)
 	if err != nil {
-		return nil, missing(path, err)
+		return nil, err
 	}
 	g.SetWorkers(s.workers)
 	return g, nil
