@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -30,12 +31,17 @@ func newRecordServer(t *testing.T, records [][]byte, perColumn int) *recordServe
 	for i := range s.matrix {
 		s.matrix[i] = make([]int8, m.Columns())
 	}
+	contents := sha256.New()
 	for i, record := range records {
-		padded := binary.LittleEndian.AppendUint16(nil, uint16(len(record)))
-		for j, b := range append(padded, record...) {
+		padded := make([]byte, m.Length)
+		binary.LittleEndian.PutUint16(padded, uint16(len(record)))
+		copy(padded[2:], record)
+		contents.Write(padded)
+		for j, b := range padded {
 			s.matrix[i%perColumn*m.Length+j][i/perColumn] = int8(b)
 		}
 	}
+	contents.Sum(m.Contents[:0])
 	var err error
 	if s.epoch, err = m.Hash(); err != nil {
 		t.Fatal(err)

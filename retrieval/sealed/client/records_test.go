@@ -303,9 +303,13 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := client.Open(nil, server.answer(f.Request())); !errors.Is(err, ErrAnswer) {
 		t.Error(err)
 	}
-	other := newRecordServer(t, someRecords(6, 3), 1)
-	if _, err := other.client(t).Open(f, server.answer(f.Request())); !errors.Is(err, ErrAnswer) {
-		t.Errorf("of other records: %v", err)
+	others := someRecords(5, 3)
+	slices.Reverse(others)
+	other := newRecordServer(t, others, 1)
+	answer := server.answer(f.Request())
+	answer.Epoch = other.epoch
+	if _, err := other.client(t).Open(f, answer); !errors.Is(err, ErrAnswer) {
+		t.Errorf("a fetch of other records: %v", err)
 	}
 }
 

@@ -87,7 +87,7 @@ func NewRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]byte
 		report = func(string, int, int) {}
 	}
 	r := &Records{matrix: newMatrix(rows, columns), workers: s.Workers}
-	if err := newRecordFiller(shape, r.matrix).fill(ctx, records, func(done, total int) { report("records", done, total) }); err != nil {
+	if err := fillRecords(ctx, r.matrix, shape, records, func(done, total int) { report("records", done, total) }); err != nil {
 		return nil, err
 	}
 	r.manifest = *shape
@@ -150,4 +150,24 @@ func (r *Records) Answer(ctx context.Context, requests ...*wire.SealedRequest) (
 		return nil, fmt.Errorf("sealed server: %w", err)
 	}
 	return answers, nil
+}
+
+// Holds tells whether a sequence has the records that r was made of, byte for byte: whether a file
+// of them is still the one to serve. It reads the sequence once. Errors are that of the sequence
+// and that of ctx.
+func (r *Records) Holds(ctx context.Context, records iter.Seq2[[]byte, error]) (bool, error) {
+	n, p := 0, newPadder(&r.manifest)
+	for record, err := range records {
+		switch {
+		case err != nil:
+			return false, err
+		case n%lookEvery == 0 && ctx.Err() != nil:
+			return false, ctx.Err()
+		case n == r.manifest.Records || !p.fits(record):
+			return false, nil
+		}
+		p.pad(record)
+		n++
+	}
+	return n == r.manifest.Records && p.sum() == r.manifest.Contents, nil
 }

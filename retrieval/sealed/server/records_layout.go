@@ -58,56 +58,61 @@ func leastPerColumn(n int) int {
 	return (n-1)/wire.MaxRecordColumns + 1
 }
 
-// A recordFiller puts records into a matrix, one after the other.
-type recordFiller struct {
-	shape    *wire.SealedRecords
-	to       *matrix
+// A padder brings records to one length, and hashes what comes of it.
+type padder struct {
 	contents hash.Hash
-	padded   []byte // of one record
-	bytes    []int8 // the same, as the matrix takes them
+	padded   []byte
 }
 
-func newRecordFiller(shape *wire.SealedRecords, to *matrix) *recordFiller {
-	return &recordFiller{shape, to, sha256.New(), make([]byte, shape.Length), make([]int8, shape.Length)}
+func newPadder(m *wire.SealedRecords) *padder { return &padder{sha256.New(), make([]byte, m.Length)} }
+
+// fits tells whether a record is short enough.
+func (p *padder) fits(record []byte) bool { return len(record) <= len(p.padded)-sealed.RecordPrefix }
+
+// pad returns a record that fits, with its length before it and zeros behind it, until the next
+// call.
+func (p *padder) pad(record []byte) []byte {
+	binary.LittleEndian.PutUint16(p.padded, uint16(len(record)))
+	clear(p.padded[sealed.RecordPrefix+copy(p.padded[sealed.RecordPrefix:], record):])
+	p.contents.Write(p.padded)
+	return p.padded
 }
 
-// fill puts all records into the matrix, and sets the contents of the manifest. The records
-// must be as many as those of the survey, and none longer.
-func (f *recordFiller) fill(ctx context.Context, records iter.Seq2[[]byte, error], progress func(done, total int)) error {
-	n := 0
+// sum returns the hash of all that was padded.
+func (p *padder) sum() (h wire.Hash) {
+	p.contents.Sum(h[:0])
+	return h
+}
+
+// fillRecords puts records into a matrix of zeros, and sets the contents of the manifest. They must
+// be as many as the manifest says, and none longer.
+func fillRecords(ctx context.Context, to *matrix, m *wire.SealedRecords, records iter.Seq2[[]byte, error], progress func(done, total int)) error {
+	n, p, column := 0, newPadder(m), make([]int8, m.Length)
 	for record, err := range records {
 		if err != nil {
 			return err
 		}
-		if n == f.shape.Records || len(record) > f.shape.Length-sealed.RecordPrefix {
+		if n == m.Records || !p.fits(record) {
 			return errRecordsChanged
 		}
 		if n%lookEvery == 0 {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			progress(n, f.shape.Records)
+			progress(n, m.Records)
 		}
-		f.put(n, record)
+		for i, b := range p.pad(record) {
+			column[i] = int8(b)
+		}
+		to.setColumn(n/m.PerColumn, n%m.PerColumn*m.Length, column)
 		n++
 	}
-	if n != f.shape.Records {
+	if n != m.Records {
 		return errRecordsChanged
 	}
-	f.contents.Sum(f.shape.Contents[:0])
+	m.Contents = p.sum()
 	progress(n, n)
 	return nil
 }
 
 var errRecordsChanged = fmt.Errorf("sealed server: %w: they changed while they were read", ErrRecords)
-
-// put sets the part of a column that a record has.
-func (f *recordFiller) put(number int, record []byte) {
-	binary.LittleEndian.PutUint16(f.padded, uint16(len(record)))
-	clear(f.padded[sealed.RecordPrefix+copy(f.padded[sealed.RecordPrefix:], record):])
-	f.contents.Write(f.padded)
-	for i, b := range f.padded {
-		f.bytes[i] = int8(b)
-	}
-	f.to.setColumn(number/f.shape.PerColumn, number%f.shape.PerColumn*f.shape.Length, f.bytes)
-}

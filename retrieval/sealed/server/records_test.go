@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -262,7 +263,7 @@ func TestNewRecordsRefuses(t *testing.T) {
 		"-1 a column":          {Slices(two), RecordsSettings{PerColumn: -1}, wire.ErrMessage},
 		"too many a column":    {Slices(two), RecordsSettings{PerColumn: wire.MaxRows}, ErrRecords},
 		"fewer later":          {changing(two, two[:1]), RecordsSettings{}, ErrRecords},
-		"more later":           {changing(two, append(two, two...)), RecordsSettings{}, ErrRecords},
+		"more later":           {changing(two, slices.Repeat(two, 100)), RecordsSettings{}, ErrRecords},
 		"longer later":         {changing(two, [][]byte{[]byte("a"), []byte("bb")}), RecordsSettings{}, ErrRecords},
 		"breaks at once":       {breaking(0), RecordsSettings{}, errBroken},
 		"breaks in the second": {breaking(1), RecordsSettings{}, errBroken},
@@ -272,6 +273,14 @@ func TestNewRecordsRefuses(t *testing.T) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// The error of a record says which it is, and nothing of what is in it.
+func TestNewRecordsNamesTheRecord(t *testing.T) {
+	_, err := NewRecords(t.Context(), someGallery, Slices([][]byte{{}, bytes.Repeat([]byte("x"), MaxContent+1)}), RecordsSettings{})
+	if err == nil || !strings.Contains(err.Error(), "record 1 ") || strings.Contains(err.Error(), "xx") {
+		t.Error(err)
 	}
 }
 
@@ -307,7 +316,13 @@ func TestRecordsRequestsRefused(t *testing.T) {
 			if answers, err := records.Answer(t.Context(), good(), bad); !errors.Is(err, c.want) || answers != nil {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
+			if err := records.CheckRequest(bad); !errors.Is(err, c.want) {
+				t.Errorf("check: error %v, want %v", err, c.want)
+			}
 		})
+	}
+	if err := records.CheckRequest(good()); err != nil {
+		t.Error(err)
 	}
 	if _, err := records.Answer(t.Context(), nil); !errors.Is(err, ErrQuestion) {
 		t.Errorf("no request: %v", err)
@@ -345,6 +360,37 @@ func TestRecordsCancelled(t *testing.T) {
 	cancel()
 	if _, err := records.Answer(ctx, randomRequest(rand.New(rand.NewPCG(7, 8)), records, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("answer: %v", err)
+	}
+}
+
+// TestRecordsHolds compares records with others.
+func TestRecordsHolds(t *testing.T) {
+	all := [][]byte{[]byte("abc"), {}, []byte("de")}
+	records := newRecords(t, all, RecordsSettings{PerColumn: 2})
+	for name, c := range map[string]struct {
+		records [][]byte
+		want    bool
+	}{
+		"the same":        {all, true},
+		"none":            {nil, false},
+		"fewer":           {all[:2], false},
+		"more":            {append(slices.Clone(all), []byte("f")), false},
+		"another order":   {[][]byte{[]byte("abc"), []byte("de"), {}}, false},
+		"another byte":    {[][]byte{[]byte("abd"), {}, []byte("de")}, false},
+		"a zero more":     {[][]byte{[]byte("abc"), {}, []byte("de\x00")}, false},
+		"a longer record": {[][]byte{[]byte("abc"), {}, make([]byte, MaxContent+1)}, false},
+	} {
+		if got, err := records.Holds(t.Context(), Slices(c.records)); got != c.want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if _, err := records.Holds(t.Context(), breaking(0)); !errors.Is(err, errBroken) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := records.Holds(ctx, Slices(all)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 
