@@ -30,6 +30,8 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"mechanism/budgettest/promises.go", // has callers that come at the same time
 		"par/par.go",
 		"retrieval/client/folder.go",         // reads files, which wait for the disk together
+		"retrieval/sealed/client/ask.go",     // owns the workers of a call
+		"retrieval/sealed/client/rank.go",    // owns the workers of a call
 		"retrieval/sealed/client/records.go", // encrypts and decrypts by itself
 		"retrieval/service/run.go",           // listens in two places
 		"retrieval/supervised/stream.go",     // reads and writes rows while others are placed

@@ -1,0 +1,468 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/internal/wiretap"
+	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A sealedService is a service of 120 rows in 6 dimensions that offers mode sealed alone,
+// behind a tap.
+type sealedService struct {
+	*galleryService
+	rows    blas64.General
+	gallery *sealedserver.Gallery
+	// before and instead, if they are set, get each request that asks or fetches before the
+	// service does. instead tells whether it has answered.
+	before  func(path string)
+	instead func(w http.ResponseWriter, r *http.Request) bool
+	chart   string // JSON of the map
+}
+
+const sealedMap = `{"dim":6,"mean":[0.1,0.2,0.1,0.2,0.1,0.2]}`
+
+func startSealed(t *testing.T, settings sealedserver.Settings) *sealedService {
+	t.Helper()
+	x, err := synth.Uniform(120, galleryCols, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sealedService{galleryService: &galleryService{tap: wiretap.Listen(t)}, rows: wideRows(x, 0, x.Rows), chart: sealedMap}
+	if settings.Map != nil {
+		s.chart = string(settings.Map)
+	}
+	if s.Service, err = service.New(service.Settings{Drain: -1}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	s.publish(t, settings)
+	h := &httptest.Server{Listener: s.tap, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && s.before != nil {
+			s.before(r.URL.Path)
+		}
+		if r.Method != http.MethodPost || s.instead == nil || !s.instead(w, r) {
+			s.Public().ServeHTTP(w, r)
+		}
+	})}}
+	h.Start()
+	t.Cleanup(h.Close)
+	s.address = h.URL
+	return s
+}
+
+// publish puts another epoch in the place of the one that is served; its records are
+// "record 0" and so on.
+func (s *sealedService) publish(t *testing.T, settings sealedserver.Settings) {
+	t.Helper()
+	settings.Map = []byte(s.chart)
+	g, err := sealedserver.New(t.Context(), s.rows, settings)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	var lines [][]byte
+	for i := range s.rows.Rows {
+		lines = append(lines, fmt.Appendf(nil, "record %d", i))
+	}
+	records, err := sealedserver.NewRecords(t.Context(), g.Epoch(), sealedserver.Slices(lines), sealedserver.RecordsSettings{})
+	if err == nil {
+		err = s.Publish(service.Gallery{Name: "birds", Sealed: g, Records: records})
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	s.gallery = g
+}
+
+func (p place) sealed(address string, more ...string) []string {
+	return append([]string{"query", address, p.rows, "-mode", "sealed", "-cache", p.cache, "-unconfirmed-epoch", "-k", "5"}, more...)
+}
+
+// exact ranks a query by the bytes of the rows in the cells whose centres are nearest to it,
+// without encryption.
+func (s *sealedService) exact(z []float64, k int) (ids []int32, distances []float64) {
+	m := s.gallery.Manifest()
+	distance := func(c int) (sum float64) {
+		for j, v := range m.Centres[c*m.Dimension:][:m.Dimension] {
+			sum += (float64(v) - z[j]) * (float64(v) - z[j])
+		}
+		return sum
+	}
+	cells := make([]int, m.Cells)
+	for c := range cells {
+		cells[c] = c
+	}
+	slices.SortStableFunc(cells, func(a, b int) int {
+		if distance(a) < distance(b) {
+			return -1
+		}
+		return 1
+	})
+	type scored struct {
+		id int32
+		d  float64
+	}
+	var all []scored
+	for _, c := range cells[:m.Probes] {
+		for _, id := range s.gallery.IDs().IDs[c*m.Length:][:m.Length] {
+			if id == wire.Padding {
+				continue
+			}
+			sum := 0.0
+			for j, v := range s.rows.Data[int(id)*s.rows.Stride:][:s.rows.Cols] {
+				stored := max(-127, min(127, math.RoundToEven(v*m.Scale))) / m.Scale
+				sum += (stored - z[j]) * (stored - z[j])
+			}
+			all = append(all, scored{int32(id), sum})
+		}
+	}
+	slices.SortFunc(all, func(a, b scored) int {
+		if a.d < b.d {
+			return -1
+		}
+		return 1
+	})
+	for _, r := range all[:min(k, len(all))] {
+		ids, distances = append(ids, r.id), append(distances, math.Sqrt(r.d))
+	}
+	return ids, distances
+}
+
+// images returns the rows of a place under sealedMap.
+func (s *sealedService) images(t *testing.T, p place) [][]float64 {
+	t.Helper()
+	if err := json.Unmarshal([]byte(s.chart), &s.galleryService.chart); err != nil {
+		t.Fatal(err)
+	}
+	return p.images(t, s.galleryService)
+}
+
+// wantExact compares a run with exact ranks. Neighbours whose squared distances differ by less
+// than the certificate may change places; here none do.
+func (s *sealedService) wantExact(t *testing.T, p place, stdout string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	for i, z := range s.images(t, p) {
+		var got queryReport
+		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
+			t.Fatal(err)
+		}
+		ids, distances := s.exact(z, 5)
+		if !slices.Equal(got.IDs, ids) {
+			t.Errorf("query %d: %v, want %v", i, got.IDs, ids)
+		}
+		for j, d := range distances {
+			if math.Abs(float64(got.Distances[j])-d) > 1e-3 {
+				t.Errorf("query %d: distance %g, want %g", i, got.Distances[j], d)
+			}
+		}
+	}
+	var last askReport
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Mode != modeSealed || last.Privacy != noEpsilon || last.Epoch == "" || last.Spent != 0 || !(last.Bound > 0) {
+		t.Errorf("%+v %v", last, err)
+	}
+}
+
+// Matches are those of exact ranks, every request has one length, and two runs share no
+// ciphertext. What does not depend on a row is fetched once.
+func TestQuerySealed(t *testing.T) {
+	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
+	const n = 5
+	p := newPlace(t, n)
+	m := s.gallery.Manifest()
+	seen := map[string]bool{}
+	for run := range 2 {
+		stdout, _ := succeed(t, p.sealed(s.address, "-json")...)
+		s.wantExact(t, p, stdout)
+		paths, bodies := s.sent(t)
+		if fetched := slices.Contains(paths, "GET /v1/sealed/hint") && slices.Contains(paths, "GET /v1/sealed/ids") && slices.Contains(paths, "GET /v1/map"); fetched != (run == 0) {
+			t.Errorf("run %d sent %q", run, paths)
+		}
+		if len(bodies) != n {
+			t.Fatalf("%d requests", len(bodies))
+		}
+		for _, body := range bodies {
+			var request wire.SealedRequest
+			if err := request.UnmarshalBinary(body); err != nil || int64(len(body)) != m.RequestBytes() || request.Count != m.Probes {
+				t.Errorf("%d bytes, %v", len(body), err)
+			}
+			for ciphertext := range slices.Chunk(request.Bytes, len(request.Bytes)/request.Count) {
+				if seen[string(ciphertext)] {
+					t.Error("a ciphertext was sent twice")
+				}
+				seen[string(ciphertext)] = true
+			}
+		}
+	}
+	epoch := s.gallery.Epoch()
+	args := slices.Replace(p.sealed(s.address, "-json"), 7, 8, "-epoch", fmt.Sprintf("%x", epoch))
+	stdout, _ := succeed(t, args...)
+	s.wantExact(t, p, stdout)
+	if text, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(text, noEpsilon) {
+		t.Errorf("nothing about privacy in\n%s", text)
+	}
+}
+
+// Always k records are fetched for each query, dummies among them, and they are those of the
+// matches.
+func TestQueryFetch(t *testing.T) {
+	s := startSealed(t, sealedserver.Settings{Cells: 4, Probes: 1})
+	p := newPlace(t, 3)
+	out := filepath.Join(t.TempDir(), "records.jsonl")
+	for _, k := range []int{3, 70} { // a cell has at most 38 rows
+		stdout, _ := succeed(t, p.sealed(s.address, "-k", strconv.Itoa(k), "-fetch", "-records-out", out, "-json")...)
+		var ids []int32
+		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[:3] {
+			var r queryReport
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, r.IDs...)
+		}
+		lines := strings.Split(strings.TrimSpace(readFile(t, out)), "\n")
+		if len(lines) != len(ids) {
+			t.Fatalf("%d records for %d matches", len(lines), len(ids))
+		}
+		for i, line := range lines {
+			var r recordReport
+			if err := json.Unmarshal([]byte(line), &r); err != nil || r.Row != ids[i] || r.Record == nil || *r.Record != fmt.Sprintf("record %d", ids[i]) {
+				t.Errorf("record %d: %s, %v", i, line, err)
+			}
+		}
+		_, bodies := s.sent(t)
+		fetched := map[int]int{}
+		for _, body := range bodies {
+			var request wire.SealedRequest
+			if err := request.UnmarshalBinary(body); err != nil {
+				t.Fatal(err)
+			}
+			if request.Width == 4 {
+				fetched[request.Count]++
+			}
+		}
+		if want := map[int]map[int]int{3: {3: 3}, 70: {64: 3, 6: 3}}[k]; fmt.Sprint(fetched) != fmt.Sprint(want) {
+			t.Errorf("k %d: fetches of so many records: %v, want %v", k, fetched, want)
+		}
+	}
+	if text, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(text, ": record ") {
+		t.Errorf("no record in\n%s", text)
+	}
+}
+
+// A gallery that grows while queries are answered: the client follows, by changes or by a new
+// hint.
+func TestQueryWhileGalleryGrows(t *testing.T) {
+	for name, history := range map[string]int{"changes": 0, "hint anew": 1} {
+		s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 6, History: history})
+		p := newPlace(t, 4)
+		nearest := s.images(t, p)[3]
+		var asked atomic.Int32
+		s.before = func(string) {
+			// From the second query on there is a row right at the fourth one.
+			switch n := asked.Add(1); {
+			case n == 2:
+				if _, err := s.gallery.Insert(nearest, 500); err != nil {
+					t.Error(err)
+				}
+			case n > 2 && n < 5:
+				if _, err := s.gallery.Insert(s.rows.Data[:6], 600); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		stdout, _ := succeed(t, p.sealed(s.address, "-json")...)
+		var got queryReport
+		if err := json.Unmarshal([]byte(strings.Split(stdout, "\n")[3]), &got); err != nil || got.IDs[0] != 500 {
+			t.Errorf("%s: %v, %v", name, got.IDs, err)
+		}
+		paths, _ := s.sent(t)
+		hints := 0
+		for _, path := range paths {
+			if path == "GET /v1/sealed/hint" {
+				hints++
+			}
+		}
+		if !slices.Contains(paths, "GET /v1/sealed/changes") || (hints > 1) != (history == 1) {
+			t.Errorf("%s: sent %q", name, paths)
+		}
+		// The next run begins with what the cache has.
+		s.before = nil
+		again, _ := succeed(t, p.sealed(s.address, "-json")...)
+		if err := json.Unmarshal([]byte(strings.Split(again, "\n")[3]), &got); err != nil || got.IDs[0] != 500 {
+			t.Errorf("%s, later: %v, %v", name, got.IDs, err)
+		}
+	}
+}
+
+// A new epoch in the middle: all rows are encrypted anew, once, unless another one was
+// confirmed.
+func TestQueryMeetsNewEpoch(t *testing.T) {
+	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
+	p := newPlace(t, 3)
+	var asked atomic.Int32
+	renew := func(string) {
+		if asked.Add(1) == 2 {
+			s.publish(t, sealedserver.Settings{Cells: 5, Probes: 3})
+		}
+	}
+	s.before = renew
+	stdout, stderr := succeed(t, p.sealed(s.address, "-json")...)
+	s.wantExact(t, p, stdout)
+	if !strings.Contains(stderr, "encrypted anew") {
+		t.Errorf("said %q", stderr)
+	}
+	if _, bodies := s.sent(t); len(bodies) != 2+3 {
+		t.Errorf("%d requests", len(bodies))
+	}
+	epoch := s.gallery.Epoch()
+	s.before = func(string) { s.publish(t, sealedserver.Settings{Cells: 7, Probes: 3}) }
+	args := slices.Replace(p.sealed(s.address), 7, 8, "-epoch", fmt.Sprintf("%x", epoch))
+	refuse(t, cli.Failed, args, "another epoch", "-epoch")
+}
+
+// A server that lies spoils the result and learns nothing: what is sent is the same, also when
+// records are fetched.
+func TestQueryIsNotMovedByLies(t *testing.T) {
+	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
+	p := newPlace(t, 3)
+	args := p.sealed(s.address, "-fetch", "-json")
+	succeed(t, args...)
+	s.sent(t)
+	succeed(t, args...)
+	honest, _ := s.sent(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	s.instead = func(w http.ResponseWriter, r *http.Request) bool {
+		recorder := httptest.NewRecorder()
+		s.Public().ServeHTTP(recorder, r)
+		var answer wire.SealedAnswer
+		if err := answer.UnmarshalBinary(recorder.Body.Bytes()); err != nil {
+			t.Error(err)
+		}
+		for i := range answer.Words {
+			answer.Words[i] = random.Uint32()
+		}
+		frame, err := answer.MarshalBinary()
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(len(frame)))
+		w.Write(frame)
+		return true
+	}
+	call(args...)
+	if lied, _ := s.sent(t); !slices.Equal(lied, honest) {
+		t.Errorf("sent %q, and %q to an honest server", lied, honest)
+	}
+}
+
+// A map that fails for some rows: their queries are sent all the same, and the run says so at
+// its end.
+func TestQueryWithMapThatFails(t *testing.T) {
+	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2, Map: []byte(`{"dim":6,"scale":[1e38,1,1,1,1,1]}`)})
+	p := newPlace(t, 3)
+	rows := make([]float32, 3*galleryCols)
+	rows[0], rows[galleryCols], rows[2*galleryCols] = 1, 100, 1 // the image of row 1 is not finite
+	writeMatrix(t, filepath.Join(p.rows, featuresName), 3, galleryCols, rows)
+	code, stdout, stderr := call(p.sealed(s.address, "-fetch", "-json")...)
+	if code != cli.Failed || !strings.Contains(stderr, "1 rows have no matches") || !strings.Contains(stdout, `"ids":[]`) {
+		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+	if _, bodies := s.sent(t); len(bodies) != 3+3 {
+		t.Errorf("%d requests", len(bodies))
+	}
+}
+
+// Truncated and foreign answers are clear errors, before anything is decrypted.
+func TestQueryRefusesSealedAnswers(t *testing.T) {
+	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
+	other := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2, Seed: 5, Map: []byte(`{"dim":6,"mean":[0,0,0,0,0,0]}`)})
+	p := newPlace(t, 1)
+	m := s.gallery.Manifest()
+	answer := &wire.SealedAnswer{Epoch: other.gallery.Epoch(), Count: m.Probes, Rows: m.Length, Words: make([]uint32, m.Probes*m.Length)}
+	foreign, err := answer.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string][]byte{"truncated": foreign[:len(foreign)-9], "foreign": foreign, "longer": append(bytes.Clone(foreign), 0), "page": []byte("<html>")} {
+		s.instead = func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			w.Write(body)
+			return true
+		}
+		code, stdout, stderr := call(p.sealed(s.address, "-tries", "1")...)
+		if code != cli.Failed || stdout != "" || !strings.Contains(stderr, "the answer: not an answer of this service") {
+			t.Errorf("%s: exit code %d\n%s%s", name, code, stdout, stderr)
+		}
+	}
+}
+
+func TestQuerySealedFlags(t *testing.T) {
+	p := newPlace(t, 2)
+	address := "http://127.0.0.1:1" // nobody is asked
+	hash := strings.Repeat("ab", 32)
+	for _, c := range []struct {
+		args []string
+		word string
+	}{
+		{[]string{"-ledger", p.ledger}, "no epsilon is spent"},
+		{[]string{"-epsilon", "4"}, "no epsilon is spent"},
+		{[]string{"-memory", p.memory}, "no epsilon is spent"},
+		{[]string{"-new-units"}, "no epsilon is spent"},
+		{[]string{"-unconfirmed-codebook"}, "-epoch HASH"},
+		{[]string{"-form", "int8"}, "mode sealed"},
+		{[]string{"-epoch", hash}, "exclude each other"},
+		{[]string{"-epoch", "ab"}, "64 hexadecimal digits"},
+		{[]string{"-records-out", "x"}, "-fetch"},
+		{[]string{"-fetch", "-records-out", filepath.Join(p.rows, featuresName)}, featuresName},
+	} {
+		refuse(t, cli.Usage, p.sealed(address, c.args...), c.word)
+	}
+	refuse(t, cli.Usage, []string{"query", address, p.rows, "-mode", "sealed"}, "-epoch HASH is missing")
+	refuse(t, cli.Usage, p.takeAll(address, "-fetch"), "-mode sealed")
+	bad := textFile(t, "")
+	writeMatrix(t, bad+".npy", 1, galleryCols, []float32{1, 2, float32(math.NaN()), 0, 0, 0})
+	refuse(t, cli.Failed, []string{"query", address, bad + ".npy", "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none"}, "row 0")
+}
+
+func TestQuerySealedDryRun(t *testing.T) {
+	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
+	p := newPlace(t, 3)
+	stdout, _ := succeed(t, p.sealed(s.address, "-dry-run", "-fetch", "-json")...)
+	var r planReport
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	m := s.gallery.Manifest()
+	if r.Epoch == "" || r.RequestBytes != m.RequestBytes() || r.AnswerBytes != m.AnswerBytes() || r.Privacy != noEpsilon || len(r.Once) != 4 || r.Up != 3*(r.RequestBytes+r.FetchUp) || r.FetchUp == 0 {
+		t.Errorf("%+v", r)
+	}
+	if paths, bodies := s.sent(t); len(bodies) > 0 || !slices.Equal(paths, r.Sent) {
+		t.Errorf("sent %q, said %q", paths, r.Sent)
+	}
+	if text, _ := succeed(t, p.sealed(s.address, "-dry-run")...); !strings.Contains(text, "2 ciphertexts") || !strings.Contains(text, noEpsilon) {
+		t.Error(text)
+	}
+	if _, err := os.Stat(p.memory); err == nil {
+		t.Error("there is a memory")
+	}
+}
