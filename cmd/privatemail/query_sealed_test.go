@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -375,20 +376,32 @@ func TestQueryIsNotMovedByLies(t *testing.T) {
 	}
 }
 
-// A map that fails for some rows: their queries are sent all the same, and the run says so at
-// its end.
+// Rows that the map of the server fails for: their queries are sent all the same, and so are
+// the fetches. The run says so at its end.
 func TestQueryWithMapThatFails(t *testing.T) {
-	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2, Map: []byte(`{"dim":6,"scale":[1e38,1,1,1,1,1]}`)})
+	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
 	p := newPlace(t, 3)
-	rows := make([]float32, 3*galleryCols)
-	rows[0], rows[galleryCols], rows[2*galleryCols] = 1, 100, 1 // the image of row 1 is not finite
-	writeMatrix(t, filepath.Join(p.rows, featuresName), 3, galleryCols, rows)
-	code, stdout, stderr := call(p.sealed(s.address, "-fetch", "-json")...)
-	if code != cli.Failed || !strings.Contains(stderr, "1 rows have no matches") || !strings.Contains(stdout, `"ids":[]`) {
-		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	f := &askFlags{mode: modeSealed, k: 5, cache: "none", sealed: sealedQueryFlags{unconfirmed: true, fetch: true}}
+	e := &cli.Env{Stdout: io.Discard, Stderr: io.Discard, JSON: true}
+	in, err := f.files.queries(e, p.rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := openAsking(t.Context(), e, f, s.address, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	a.x.Data = slices.Clone(a.x.Data)
+	a.x.Data[galleryCols] = float32(math.NaN()) // a row that no map takes
+	if err := a.answer(t.Context(), e); err != nil {
+		t.Fatal(err)
 	}
 	if _, bodies := s.sent(t); len(bodies) != 3+3 {
 		t.Errorf("%d requests", len(bodies))
+	}
+	if err := a.sealed.shortcomings(); err == nil || !strings.Contains(err.Error(), "1 rows have no matches") || a.found(0) != 5 || a.found(1) != 0 || a.found(2) != 5 {
+		t.Errorf("%v; %v", err, a.ids)
 	}
 }
 

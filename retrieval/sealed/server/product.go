@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/par"
@@ -152,18 +153,23 @@ func (m *matrix) answerBytes(ciphertexts int) int64 {
 	return 4 * int64(ciphertexts) * (2*int64(m.padded) + 3*int64(m.depth(0)))
 }
 
-// unpackWords sets words to those whose upper width bytes follow each other, low byte first.
+// unpackWords sets words to those whose upper width bytes follow each other, low byte first:
+// three bytes or four.
 func unpackWords(words []uint32, b []byte, width int) {
-	if width == 3 {
+	if width == 4 {
 		for i := range words {
-			w := (*[3]byte)(b[3*i:])
-			words[i] = uint32(w[0])<<8 | uint32(w[1])<<16 | uint32(w[2])<<24
+			words[i] = binary.LittleEndian.Uint32(b[4*i:])
 		}
 		return
 	}
+	for len(words) >= 4 { // byte by byte takes three times as long
+		low, high := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[4:])
+		w := (*[4]uint32)(words)
+		w[0], w[1], w[2], w[3] = uint32(low)<<8, uint32(low>>16)&^0xff, uint32(high>>8)&^0xff, uint32(high>>32)&^0xff
+		words, b = words[4:], b[12:]
+	}
 	for i := range words {
-		w := (*[4]byte)(b[4*i:])
-		words[i] = uint32(w[0]) | uint32(w[1])<<8 | uint32(w[2])<<16 | uint32(w[3])<<24
+		words[i] = uint32(b[3*i])<<8 | uint32(b[3*i+1])<<16 | uint32(b[3*i+2])<<24
 	}
 }
 
