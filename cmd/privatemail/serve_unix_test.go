@@ -107,21 +107,30 @@ func TestServeHangup(t *testing.T) {
 // The command is killed at many moments, while it makes its gallery and while it answers.
 // The next start needs no repair and has the codebook that was there.
 func TestServeKilled(t *testing.T) {
-	_, model := toyModel(t)
-	temp := t.TempDir()
-	rng := rand.New(rand.NewPCG(1, 2))
 	kills := 50
 	if testing.Short() {
 		kills = 8
 	}
+	killServe(t, kills, []string{"-epsilon", "4"}, "/v1/codebook")
+}
+
+// So it is with mode sealed and its epoch.
+func TestServeSealedKilled(t *testing.T) { killServe(t, 10, []string{"-sealed"}, "/v1/sealed/manifest") }
+
+// killServe kills serve so many times. What a path answers is always the same.
+func killServe(t *testing.T, kills int, flags []string, answer string) {
+	_, model := toyModel(t)
+	temp := t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 2))
 	var book []byte
 	answered := 0
 	for i := range kills {
 		gallery := filepath.Join(temp, "g"+string(rune('a'+i%5))) // each is begun anew and opened later
 		if i%10 < 5 {
 			os.Remove(gallery)
+			os.Remove(gallery + ".sealed")
 		}
-		c := childtest.Command(t, []string{asCommand + "=1"}, "serve", model, "-epsilon", "4", "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "none", "-json")
+		c := childtest.Command(t, []string{asCommand + "=1"}, append([]string{"serve", model, "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "none", "-json"}, flags...)...)
 		out, err := c.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +147,7 @@ func TestServeKilled(t *testing.T) {
 			if err := json.Unmarshal(line.Bytes(), s); err != nil {
 				t.Error(err)
 			}
-			got := get(t, 200, s.Listening+"/v1/codebook")
+			got := get(t, 200, s.Listening+answer)
 			if book == nil {
 				book = got
 			}
@@ -156,8 +165,8 @@ func TestServeKilled(t *testing.T) {
 	}
 	for _, name := range []string{"ga", "gb", "gc", "gd", "ge"} {
 		path := filepath.Join(temp, name)
-		s := serveOn(t, model, "-epsilon", "4", "-gallery", path)
-		if got := get(t, 200, s.Listening+"/v1/codebook"); !bytes.Equal(got, book) {
+		s := serveOn(t, append([]string{model, "-gallery", path}, flags...)...)
+		if got := get(t, 200, s.Listening+answer); !bytes.Equal(got, book) {
 			t.Errorf("%s: another codebook", name)
 		}
 		s.end()
