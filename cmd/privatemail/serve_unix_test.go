@@ -20,17 +20,20 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// A hangup reads the gallery again, and systemd is told what happens. A file that is broken
-// leaves the gallery that was there.
-func TestServeHangup(t *testing.T) {
+// A listener hears what systemd is told.
+type listener func() string
+
+// listen stands in for systemd.
+func listen(t *testing.T) listener {
+	t.Helper()
 	socket := filepath.Join(t.TempDir(), "n")
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
 	t.Setenv("NOTIFY_SOCKET", socket)
-	told := func() string {
+	return func() string {
 		t.Helper()
 		text := make([]byte, 1000)
 		n, err := l.Read(text)
@@ -39,6 +42,60 @@ func TestServeHangup(t *testing.T) {
 		}
 		return string(text[:n])
 	}
+}
+
+// hangup sends SIGHUP and waits until everything was read again.
+func (told listener) hangup(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(); !strings.HasPrefix(got, "RELOADING=1") {
+		t.Errorf("told %q", got)
+	}
+	if got := told(); got != "READY=1" {
+		t.Errorf("told %q", got)
+	}
+}
+
+// A hangup adds the rows of a model that has grown to the epoch. A client that asks before and
+// after finds them, and keeps the hint that it has.
+func TestServeSealedHangup(t *testing.T) {
+	told := listen(t)
+	folder, model := toyModel(t)
+	s := serveOn(t, model, "-sealed")
+	told() // ready
+	cache := t.TempDir()
+	query := func() string {
+		t.Helper()
+		stdout, _ := succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", cache, "-k", "300", "-json")
+		first, _, _ := strings.Cut(stdout, "\n")
+		return first
+	}
+	if first := query(); strings.Contains(first, "303,") || strings.Contains(first, ",303") {
+		t.Errorf("a row that is not there yet: %s", first)
+	}
+	growModel(t, model, 10)
+	told.hangup(t)
+	if first := query(); !strings.Contains(first, "303,") && !strings.Contains(first, ",303") {
+		t.Errorf("a new row is not found: %s", first)
+	}
+	if hint := s.hint(t); hint.Version != 10 {
+		t.Errorf("version %d", hint.Version)
+	}
+	kept, err := filepath.Glob(filepath.Join(cache, "*.hint"))
+	if err != nil || len(kept) != 1 {
+		t.Errorf("hints %q, %v", kept, err)
+	}
+	if code, log := s.end(); code != cli.OK || told() != "STOPPING=1" {
+		t.Errorf("exit code %d\n%s", code, log)
+	}
+}
+
+// A hangup reads the gallery again, and systemd is told what happens. A file that is broken
+// leaves the gallery that was there.
+func TestServeHangup(t *testing.T) {
+	told := listen(t)
 	_, model := toyModel(t)
 	temp := t.TempDir()
 	one, two := filepath.Join(temp, "one.gallery"), filepath.Join(temp, "two.gallery")
@@ -61,18 +118,6 @@ func TestServeHangup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	hangup := func() {
-		t.Helper()
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-		if got := told(); !strings.HasPrefix(got, "RELOADING=1") {
-			t.Errorf("told %q", got)
-		}
-		if got := told(); got != "READY=1" {
-			t.Errorf("told %q", got)
-		}
-	}
 	replace(one)
 	s := serveOn(t, path)
 	if got := told(); !strings.HasPrefix(got, "READY=1") {
@@ -80,7 +125,7 @@ func TestServeHangup(t *testing.T) {
 	}
 	first := s.codebook(t)
 	replace(two)
-	hangup()
+	told.hangup(t)
 	second := s.codebook(t)
 	if second.Cells() <= first.Cells() {
 		t.Errorf("%d cells, before %d", second.Cells(), first.Cells())
@@ -92,7 +137,7 @@ func TestServeHangup(t *testing.T) {
 	}
 	get(t, 200, s.Listening+"/v1/rows?codebook="+hex.EncodeToString(hash[:]))
 	replace(model)
-	hangup()
+	told.hangup(t)
 	if again := s.codebook(t); again.Cells() != second.Cells() {
 		t.Error("a broken file took the gallery away")
 	}
