@@ -141,13 +141,15 @@ func (s *Service) give(v *version) {
 // served returns the descriptions of all versions, the newest first.
 func (s *Service) served() (all []servedVersion) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, v := range s.versions {
-		g := servedVersion{description: v.says, Since: v.since, Users: v.users}
+	versions := slices.Clone(s.versions)
+	for _, v := range versions {
+		all = append(all, servedVersion{description: v.says, Since: v.since, Users: v.users})
+	}
+	s.mu.Unlock()
+	for i, v := range versions { // a gallery that grows may keep us waiting, and us alone
 		if v.sealed != nil {
-			g.SealedVersion = v.sealed.gallery.Version()
+			all[i].SealedVersion = v.sealed.gallery.Version()
 		}
-		all = append(all, g)
 	}
 	return all
 }
