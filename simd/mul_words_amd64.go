@@ -31,15 +31,7 @@ var layoutOfAMX = wordLayout{most: 32, unit: 64, bits: 8, write: writeBytes}
 // the upper one. Nothing is borrowed from beyond the word, because products count modulo 2^32. Of
 // four places the even ones come first.
 func writeHalves(to []uint32, step int, column []uint32, shift uint32) {
-	const sign, half = 1 << 15, 1<<16 - 1
-	for at := 0; len(column) > 0; at += step {
-		x := (*[4]uint32)(column)
-		both := (*[2]uint32)(to[at:])
-		x0, x1 := ((x[0]+sign)^sign)>>(shift&31)&half, ((x[1]+sign)^sign)>>(shift&31)&half
-		x2, x3 := ((x[2]+sign)^sign)>>(shift&31)&half, ((x[3]+sign)^sign)>>(shift&31)&half
-		both[0], both[1] = x0|x2<<16, x1|x3<<16
-		column = column[4:]
-	}
+	asm.PackWordHalvesAVX2(&to[0], uintptr(step), &column[0], uintptr(len(column)/4), uintptr(shift))
 }
 
 // writeBytes takes bytes of words as unsigned numbers.
@@ -68,6 +60,11 @@ func mulWordsAVX512VNNI(sums []uint32, stride int, panel []int8, rows int, w *Wo
 }
 
 func mulWordsAMX(sums []uint32, stride int, panel []int8, rows int, w *Words) {
+	mulWordsDeepAMX(sums, stride, panel, rows, w, deepest)
+}
+
+// mulWordsDeepAMX takes so many places of the panel at a time.
+func mulWordsDeepAMX(sums []uint32, stride int, panel []int8, rows int, w *Words, deepest int) {
 	most := layoutOfAMX.most
 	whole := len(w.pieces) / most * most
 	for t := 0; t < w.depth; t += deepest {

@@ -18,6 +18,11 @@ type mulWordsLoop struct {
 const deepest = 512
 
 func (m *mulWordsLoop) run(sums []uint32, stride int, panel []int8, rows int, w *Words) {
+	m.runDeep(sums, stride, panel, rows, w, deepest)
+}
+
+// runDeep takes so many places of the panel at a time.
+func (m *mulWordsLoop) runDeep(sums []uint32, stride int, panel []int8, rows int, w *Words, deepest int) {
 	most, group := m.layout.most, 16*w.depth
 	for t := 0; t < w.depth; t += deepest {
 		depth := min(deepest, w.depth-t)
@@ -27,12 +32,16 @@ func (m *mulWordsLoop) run(sums []uint32, stride int, panel []int8, rows int, w 
 				kernels, groups = m.tall, m.groups
 			}
 			from := row*w.depth + 16*t
+			nextRow, nextT := row+16*groups, t
+			if nextRow == rows {
+				nextRow, nextT = 0, t+depth
+			}
 			for first := 0; first < len(w.pieces); first += most {
 				pieces := min(most, len(w.pieces)-first)
-				// While a block of pieces is multiplied, a group of the next rows is fetched.
+				// While a block of pieces is multiplied, a group of what comes next is fetched.
 				ahead := from
-				if next := from + (groups+first/most)*group; first < groups*most && next < rows*w.depth {
-					ahead = next
+				if fetched := nextRow + 16*(first/most); first < groups*most && fetched < rows && nextT < w.depth {
+					ahead = fetched*w.depth + 16*nextT
 				}
 				kernels[pieces/2-1](&sums[row], uintptr(stride), &panel[from], uintptr(group), uintptr(depth),
 					&w.packed[m.layout.at(w, first, pieces, t)], &w.pieces[first], &panel[ahead])

@@ -79,13 +79,8 @@ func TestWholeSeeds(t *testing.T) {
 	seeds := newFixedSeeds(6)
 	c.seeds = seeds
 	ask(t, c, randomRows(rand.New(rand.NewPCG(1, 2)), 3, 5, 1))
-	for i, seed := range seeds.given {
-		if len(seed) != 32 {
-			t.Errorf("seed %d has %d bytes", i, len(seed))
-		}
-	}
-	if len(seeds.given) != 3*2 {
-		t.Errorf("%d seeds", len(seeds.given))
+	if n := len(seeds.given); n != 3*2 || seeds.whole() != n {
+		t.Errorf("%d whole seeds of %d", seeds.whole(), n)
 	}
 }
 
@@ -210,7 +205,7 @@ func TestQueriesDoNotPrint(t *testing.T) {
 			}
 		}
 	}
-	if b, err := json.Marshal(q); err != nil || string(b) != "{}" {
+	if b, err := json.Marshal([]any{q}); err != nil || string(b) != "[{}]" {
 		t.Errorf("JSON %s: %v", b, err)
 	}
 	if err := gob.NewEncoder(new(bytes.Buffer)).Encode(q); err == nil {

@@ -17,7 +17,7 @@ var sources embed.FS
 // The functions that handle secrets, with the names in them that are secret at the beginning:
 // parameters, and fields of whatever they are in.
 var inspected = map[string]map[string][]string{
-	"mask.go":    {"less": {"a", "b"}, "equal": {"a", "b"}, "choose": {"mask", "a", "b"}, "order": {"x"}, "unorder": {"key"}},
+	"mask.go":    {"less": {"a", "b"}, "equal": {"a", "b"}, "choose": {"mask", "a", "b"}, "order": {"x"}, "unorder": {"key"}, "larger": {"a", "b"}, "nearestWhole": {"x"}},
 	"sampler.go": {"addErrors": {"words", "stream"}, "sampleError": {"word"}},
 	"ask.go": {
 		"newQueryRow": {"row", "words", "cells", "length", "valid"}, "keepFinite": {"row"}, "normalize": {"row"},
@@ -100,6 +100,7 @@ func TestInspection(t *testing.T) {
 		"for i := 0; i < int(secret[0]); i++ { x++ }":             1,
 		"a, b := secret[1], len(secret); x[b] = a":                0,
 		"a, b := secret[1], len(secret); x[a] = b":                1,
+		"x = max(secret[0], 1)":                                   1,
 		"x = y[:secret[0]]":                                       1,
 		"switch { case secret[0] == 1: x++ }":                     1,
 		"switch secret[0] { case 1: x++ }":                        1,
@@ -184,6 +185,10 @@ func leaks(body ast.Node, names []string) (found []string) {
 		case *ast.BinaryExpr:
 			if n.Op == token.LAND || n.Op == token.LOR {
 				check("a condition", n)
+			}
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "min" || f.Name == "max") { // which may branch
+				check("the larger or smaller", n)
 			}
 		case *ast.IndexExpr:
 			check("an index", n.Index)

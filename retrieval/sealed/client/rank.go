@@ -124,9 +124,11 @@ func pick[T int16 | uint32](cells []uint32, all [][]T, slots int) []uint32 {
 // matches returns the first k slots, and how many of them have a row.
 func matches(sorted []slot, k int) (found []Match, rows int) {
 	found = make([]Match, min(k, len(sorted)))
+	zero := order(0)
 	for i := range found {
 		s := sorted[i]
-		found[i] = Match{s.name, s.id, math.Sqrt(max(0, unorder(s.key)))}
+		negative := less(s.key, zero) // by the error of its score
+		found[i] = Match{s.name, s.id, math.Sqrt(unorder(choose(negative, zero, s.key)))}
 		rows += int(less(s.key, emptyKey) & 1)
 	}
 	return found, rows

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -24,13 +25,19 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 	cells := make([]int, m.Cells)
 	far := make([]float64, m.Cells)
 	for c := range cells {
-		cells[c] = c
-		for j, v := range row {
-			far[c] += (v - float64(m.Centres[c*m.Dimension+j])) * (v - float64(m.Centres[c*m.Dimension+j]))
+		cells[c], far[c] = c, math.Inf(1)
+		for point := range slices.Chunk(m.Centres[c*m.Representatives*m.Dimension:][:m.Representatives*m.Dimension], m.Dimension) {
+			sum := 0.
+			for j, v := range row {
+				sum += (v - float64(point[j])) * (v - float64(point[j]))
+			}
+			far[c] = min(far[c], sum)
 		}
 	}
 	slices.SortStableFunc(cells, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	out := make(map[uint32]float64)
+	rotated := make([]float64, len(row))
+	wire.Rotate(rotated, row)
 	for _, c := range cells[:m.Probes] {
 		for name := uint32(c * m.Length); name < uint32((c+1)*m.Length); name++ {
 			if g.norms[name] == -1<<15 {
@@ -38,7 +45,7 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 			}
 			sum := 0.
 			for j, v := range g.stored(name) {
-				e := row[j] - float64(v)/m.Scale
+				e := rotated[j] - float64(v)/m.Scale
 				sum += e * e
 			}
 			out[name] = sum
@@ -64,7 +71,8 @@ func TestRank(t *testing.T) {
 				if err != nil || len(got) != len(want) {
 					t.Fatalf("%v: %d of %d rows: %v", s, len(got), len(want), err)
 				}
-				bound := c.Bound()*blas64.Nrm2(blas64.Vector{N: s.dimension, Inc: 1, Data: rowOf(rows, i)}) + 1e-9*(1+length*length)
+				norms := float64(g.manifest.NormUnit/2) / g.manifest.Scale / g.manifest.Scale
+				bound := (c.Bound()-norms)*blas64.Nrm2(blas64.Vector{N: s.dimension, Inc: 1, Data: rowOf(rows, i)}) + norms + 1e-9*(1+length*length)
 				for j, m := range got {
 					squared, ok := want[m.Name]
 					if off := math.Abs(m.Distance*m.Distance - squared); !ok || off > bound {
@@ -219,6 +227,18 @@ func TestMasks(t *testing.T) {
 			}
 		}
 	}
+	for _, a := range numbers[5:] {
+		for _, b := range numbers[5:] {
+			if got := larger(a, b); got != max(a, b) {
+				t.Errorf("the larger of %g and %g is %g", a, b, got)
+			}
+		}
+	}
+	for _, x := range []float64{0, .5, -.5, 1.5, -1.5, 2.5, .49999999999999994, math.MaxInt32, -math.MaxInt32, 123456.5, -1e9 - .75, 1 << 40} {
+		if got, want := nearestWhole(x), uint32(int64(math.RoundToEven(x))); got != want {
+			t.Errorf("%g: %d, want %d", x, got, want)
+		}
+	}
 	for _, a := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
 		for _, b := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
 			want := uint32(0)
@@ -230,4 +250,34 @@ func TestMasks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// One client serves many at the same time, while the gallery grows.
+func TestConcurrentUse(t *testing.T) {
+	g := newGallery(t, shapes[1])
+	c := g.client(t)
+	var group sync.WaitGroup
+	for i := range 4 {
+		rows := randomRows(rand.New(rand.NewPCG(1, uint64(i))), 2, 5, 1)
+		group.Go(func() {
+			queries, err := c.Ask(t.Context(), rows)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, q := range queries {
+				answer := g.answer(q.Request())
+				if _, err := c.Rank(q, answer, 3); err != nil {
+					t.Error(err)
+				}
+				q.Forget()
+			}
+		})
+	}
+	for since := range uint64(5) {
+		if err := c.Update(&wire.SealedChanges{Epoch: g.epoch, Since: since, Version: since + 1}); err != nil {
+			t.Error(err)
+		}
+	}
+	group.Wait()
 }

@@ -726,6 +726,19 @@ func MulWords1x2AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, d
 //go:noescape
 func MulWords1x4AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
 
+// PackWordHalvesAVX2 takes a half of each word: the lower one where shift is 0, the upper one where it is 16.
+//
+//	for l := range lines {
+//		for i := range 4 {
+//			half i%2*2+i/2 of to[l*step:] = uint16(((words[4*l+i] + 1<<15) ^ 1<<15) >> shift)
+//		}
+//	}
+//
+// step counts words. Halves are signed: a lower one that is negative borrows from the upper one.
+//
+//go:noescape
+func PackWordHalvesAVX2(to *uint32, step uintptr, words *uint32, lines uintptr, shift uintptr)
+
 // CollectF32AVX2 copies the points of some spans.
 //
 //	for s := range nspans {
