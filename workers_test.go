@@ -33,7 +33,7 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"retrieval/client/folder.go",         // reads files, which wait for the disk together
 		"retrieval/sealed/client/ask.go",     // owns the workers of a call
 		"retrieval/sealed/client/rank.go",    // owns the workers of a call
-		"retrieval/sealed/client/records.go", // encrypts and decrypts by itself
+		"retrieval/sealed/client/records.go", // owns the workers of a call
 		"retrieval/sealed/server/shared.go",  // runs passes that several requests wait for
 		"retrieval/service/run.go",           // listens in two places
 		"retrieval/supervised/stream.go",     // reads and writes rows while others are placed

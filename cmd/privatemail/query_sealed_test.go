@@ -103,11 +103,16 @@ func (p place) sealed(address string, more ...string) []string {
 // without encryption.
 func (s *sealedService) exact(z []float64, k int) (ids []int32, distances []float64) {
 	m := s.gallery.Manifest()
-	distance := func(c int) (sum float64) {
-		for j, v := range m.Centres[c*m.Dimension:][:m.Dimension] {
-			sum += (float64(v) - z[j]) * (float64(v) - z[j])
+	distance := func(c int) float64 {
+		least := math.Inf(1)
+		for point := range slices.Chunk(m.Centres[c*m.Representatives*m.Dimension:][:m.Representatives*m.Dimension], m.Dimension) {
+			sum := 0.0
+			for j, v := range point {
+				sum += (float64(v) - z[j]) * (float64(v) - z[j])
+			}
+			least = min(least, sum)
 		}
-		return sum
+		return least
 	}
 	cells := make([]int, m.Cells)
 	for c := range cells {
@@ -119,6 +124,8 @@ func (s *sealedService) exact(z []float64, k int) (ids []int32, distances []floa
 		}
 		return 1
 	})
+	rotated, row := make([]float64, len(z)), make([]float64, len(z))
+	wire.Rotate(rotated, z)
 	type scored struct {
 		id int32
 		d  float64
@@ -130,9 +137,10 @@ func (s *sealedService) exact(z []float64, k int) (ids []int32, distances []floa
 				continue
 			}
 			sum := 0.0
-			for j, v := range s.rows.Data[int(id)*s.rows.Stride:][:s.rows.Cols] {
+			wire.Rotate(row, s.rows.Data[int(id)*s.rows.Stride:][:s.rows.Cols])
+			for j, v := range row {
 				stored := max(-127, min(127, math.RoundToEven(v*m.Scale))) / m.Scale
-				sum += (stored - z[j]) * (stored - z[j])
+				sum += (stored - rotated[j]) * (stored - rotated[j])
 			}
 			all = append(all, scored{int32(id), sum})
 		}

@@ -22,7 +22,7 @@ const (
 )
 
 // A loader sets words, columns of depth places each, to the entries from to from+count of all
-// columns of words of a product, and the places beyond count to 0.
+// columns of words of a product. The places beyond count meet zeros of the matrix.
 type loader func(ctx context.Context, words []uint32, from, count, depth int) error
 
 // product multiplies the matrix with columns of words, modulo 2^32. Sum r of column c is at
@@ -70,7 +70,6 @@ func (m *matrix) hintBytes() int64 {
 func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.Matrix, progress func(done, total int)) ([]uint32, error) {
 	scratches := make([][]uint32, workers.Count())
 	sums, err := m.product(ctx, workers, wire.SecretWords, 4, func(ctx context.Context, words []uint32, from, count, depth int) error {
-		clear(words)
 		return workers.Do(ctx, par.Blocks(count, expandedRows), par.Func(func(worker, piece int) {
 			if scratches[worker] == nil {
 				scratches[worker] = make([]uint32, expandedRows*wire.SecretWords)
@@ -128,9 +127,7 @@ func (m *matrix) answers(ctx context.Context, workers *par.Workers, requests []*
 	}
 	sums, err := m.product(ctx, workers, len(ciphertexts), width, func(ctx context.Context, words []uint32, from, count, depth int) error {
 		return workers.Do(ctx, len(ciphertexts), par.Func(func(_, c int) {
-			to := words[c*depth : (c+1)*depth]
-			unpackWords(to[:count], ciphertexts[c][from*width:(from+count)*width], width)
-			clear(to[count:])
+			unpackWords(words[c*depth:c*depth+count], ciphertexts[c][from*width:(from+count)*width], width)
 		}))
 	}, nil)
 	if err != nil {

@@ -52,7 +52,8 @@ type RecordsSettings struct {
 //	down, a fetch     4 p (b + 2) bytes
 //
 // Records are not protected: whoever may fetch can fetch any of them, or sums of many. They do
-// not change: when the gallery has grown, make new ones. Methods may be called concurrently.
+// not change: when the gallery has grown, make new ones. All methods but SetWorkers may be called
+// concurrently.
 type Records struct {
 	manifest wire.SealedRecords
 	epoch    wire.Hash
@@ -163,11 +164,11 @@ func (r *Records) Holds(ctx context.Context, records iter.Seq2[[]byte, error]) (
 			return false, err
 		case n%lookEvery == 0 && ctx.Err() != nil:
 			return false, ctx.Err()
-		case n == r.manifest.Records || !p.fits(record):
+		case n == r.manifest.Records || !p.fits(record): // more are not read
 			return false, nil
 		}
 		p.pad(record)
 		n++
 	}
-	return n == r.manifest.Records && p.sum() == r.manifest.Contents, nil
+	return p.sum() == r.manifest.Contents, nil
 }

@@ -132,6 +132,28 @@ func TestSaveAndOpen(t *testing.T) {
 	}
 }
 
+// What is a view of a file is copied by the first change.
+func TestOpenAndChange(t *testing.T) {
+	all := unitRows(7, 41, 5, 3)
+	copy(all.Data[40*5:], all.Data[:5]) // it is as long as another one
+	x := all
+	x.Rows = 40
+	path := saved(t, newGallery(t, x, Settings{}))
+	for name, change := range map[string]func(g *Gallery) error{
+		"Insert": func(g *Gallery) error { _, err := g.Insert(all.Data[40*5:], 40); return err },
+		"Remove": func(g *Gallery) error { return g.Remove(0) },
+	} {
+		g := reopened(t, path)
+		if err := change(g); err != nil {
+			t.Fatal(name, err)
+		}
+		checkGallery(t, g, all)
+		if err := g.Verify(t.Context()); err != nil {
+			t.Error(name, err)
+		}
+	}
+}
+
 // What was there stays when the context has ended.
 func TestSaveStops(t *testing.T) {
 	g := newGallery(t, unitRows(1, 30, 3, 2), Settings{})
