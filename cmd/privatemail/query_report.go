@@ -44,7 +44,7 @@ type queryReport struct {
 	Name      string    `json:"name,omitempty"`
 	IDs       []int32   `json:"ids"`
 	Distances []float32 `json:"distances"`
-	Rows      int       `json:"rows"`            // that were ranked
+	Rows      int       `json:"rows"`            // that were ranked; in mode sealed slots, empty ones among them
 	Lists     int       `json:"lists,omitempty"` // of them in the lists of the answer
 	Base      int       `json:"base,omitempty"`  // and in the base sample
 	Fewer     string    `json:"fewer,omitempty"` // why there are fewer than k

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,22 +64,25 @@ func (told listener) hangup(t *testing.T) {
 func TestServeSealedHangup(t *testing.T) {
 	told := listen(t)
 	folder, model := toyModel(t)
-	s := serveOn(t, model, "-sealed")
-	told() // ready
+	s := serveOn(t, model, "-sealed", "-sealed-cells", "5", "-probes", "5") // every row is ranked
+	told()                                                                  // ready
 	cache := t.TempDir()
-	query := func() string {
+	found := func() []int32 {
 		t.Helper()
-		stdout, _ := succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", cache, "-k", "300", "-json")
-		first, _, _ := strings.Cut(stdout, "\n")
-		return first
+		stdout, _ := succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
+		var first queryReport
+		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil {
+			t.Fatal(err)
+		}
+		return first.IDs
 	}
-	if first := query(); strings.Contains(first, "303,") || strings.Contains(first, ",303") {
-		t.Errorf("a row that is not there yet: %s", first)
+	if ids := found(); len(ids) != 300 || slices.Contains(ids, 303) {
+		t.Errorf("%d rows, one of them not there yet", len(ids))
 	}
 	growModel(t, model, 10)
 	told.hangup(t)
-	if first := query(); !strings.Contains(first, "303,") && !strings.Contains(first, ",303") {
-		t.Errorf("a new row is not found: %s", first)
+	if ids := found(); len(ids) != 310 || !slices.Contains(ids, 303) {
+		t.Errorf("%d rows, a new one not among them", len(ids))
 	}
 	if hint := s.hint(t); hint.Version != 10 {
 		t.Errorf("version %d", hint.Version)
@@ -160,7 +164,9 @@ func TestServeKilled(t *testing.T) {
 }
 
 // So it is with mode sealed and its epoch.
-func TestServeSealedKilled(t *testing.T) { killServe(t, 10, []string{"-sealed"}, "/v1/sealed/manifest") }
+func TestServeSealedKilled(t *testing.T) {
+	killServe(t, 10, []string{"-sealed"}, "/v1/sealed/manifest")
+}
 
 // killServe kills serve so many times. What a path answers is always the same.
 func killServe(t *testing.T, kills int, flags []string, answer string) {
