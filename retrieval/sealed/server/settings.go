@@ -16,6 +16,9 @@ const (
 	defaultHistory = 4096
 	// defaultRepresentatives is how many points stand for a cell.
 	defaultRepresentatives = 1
+	// defaultRounds is how many rounds are worth their time: at 8 probes the first three find up
+	// to 3 of 100 neighbours more, and the next seven next to none.
+	defaultRounds = 3
 	// mostRounds is the most that Settings.Rounds may be.
 	mostRounds = 100
 )
@@ -32,7 +35,7 @@ type Settings struct {
 	// a query is scored in are those with the nearest ones.
 	Representatives int
 	// Rounds is how often centres move to the means of the rows that are in their cells, and
-	// rows take their places anew; 0 means never.
+	// rows take their places anew; 0 means 3, and a number below 0 never.
 	Rounds int
 	// Seed of k-means. It is no secret.
 	Seed uint64
@@ -65,6 +68,10 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 	if s.Representatives == 0 {
 		s.Representatives = defaultRepresentatives
 	}
+	if s.Rounds == 0 {
+		s.Rounds = defaultRounds
+	}
+	s.Rounds = max(0, s.Rounds)
 	if s.History == 0 {
 		s.History = defaultHistory
 	}
@@ -77,8 +84,8 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(wire.MaxSlots))
 	case s.Representatives < 1 || s.Representatives > wire.MaxRepresentatives:
 		return s, fmt.Errorf("%w: %d representatives of a cell, want 1 to %d", ErrGallery, s.Representatives, wire.MaxRepresentatives)
-	case s.Rounds < 0 || s.Rounds > mostRounds:
-		return s, fmt.Errorf("%w: %d rounds, want 0 to %d", ErrGallery, s.Rounds, mostRounds)
+	case s.Rounds > mostRounds:
+		return s, fmt.Errorf("%w: %d rounds, want at most %d", ErrGallery, s.Rounds, mostRounds)
 	case s.History < 0:
 		return s, fmt.Errorf("%w: a history of %d versions", ErrGallery, s.History)
 	}
