@@ -24,6 +24,7 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/privatemail/await.go",         // waits for a file that may never come
 		"cmd/privatemail/serve_gallery.go", // owns the workers that cut a gallery into cells
 		"cmd/privatemail/serve_run.go",     // answers while it loads
+		"cmd/privatemail/serve_sealed.go",  // owns the workers that lay rows out for mode sealed
 		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
 		"evaluate/sweep.go",                // owns the workers of a sweep
 		"lend.go",                          // owns the workers of an Engine

@@ -85,18 +85,21 @@ func TestPlainKnowsEveryPackage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.ContainsFunc(files, func(file string) bool {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+		for _, name := range []string{name, "sealed " + name} { // two packages are called server
+			if slices.ContainsFunc(files, func(file string) bool {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), `"`+name+": ")
+			}) {
+				ours = append(ours, name)
 			}
-			return !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), `"`+name+": ")
-		}) {
-			ours = append(ours, name)
 		}
 	}
 	names := packageNames()
 	slices.Sort(ours)
+	ours = slices.Compact(ours) // two are called client
 	slices.Sort(names)
 	if !slices.Equal(names, ours) {
 		t.Errorf("known are\n%v, there are\n%v", names, ours)

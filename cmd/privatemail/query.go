@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
-	"errors"
 	"flag"
 	"path/filepath"
 	"strings"
@@ -17,6 +15,7 @@ import (
 const (
 	modeCells   = "cells"
 	modeTakeAll = "take-all"
+	modeSealed  = "sealed"
 )
 
 func queryVerb() cli.Verb {
@@ -26,6 +25,7 @@ func queryVerb() cli.Verb {
 		Synopsis: []string{
 			"SERVER ROWS -epsilon E -ledger FILE|none -memory FOLDER|none -codebook HASH|-unconfirmed-codebook [-form int8] [-k K] [-out FILE] [FLAGS]",
 			"SERVER ROWS -mode take-all -codebook HASH|-unconfirmed-codebook [-k K] [-out FILE] [FLAGS]",
+			"SERVER ROWS -mode sealed -epoch HASH|-unconfirmed-epoch [-k K] [-fetch] [-out FILE] [FLAGS]",
 		},
 		About: `
 Finds the K nearest rows of the gallery of a server ('privatemail serve') for every row of ROWS.
@@ -45,6 +45,15 @@ line in the file of -names. Give names that stay, if rows move or the file chang
 Mode take-all takes the whole gallery in a compact form, once, and ranks it here. The server
 learns nothing about a row, so it needs no epsilon, no ledger and no memory.
 
+Mode sealed sends every row under encryption. The server multiplies its whole gallery into it
+without being able to read it, and the scores of the cells that are nearest to the row are
+decrypted here. The server learns nothing about a row as long as LWE is hard (docs/privacy.md),
+so this mode needs no epsilon, no ledger and no memory; each run encrypts anew. -epoch is to
+this mode what -codebook is to the others, and confirms the map, too. A new epoch costs
+nothing: with -unconfirmed-epoch all rows are encrypted again when one comes in the middle.
+-fetch also fetches the records that the server keeps of the K nearest rows, without disclosing
+which: always K for each row. -records-out writes them.
+
 -codebook is the hash of the server's codebook from a second path, such as a published page.
 Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
 When the server has a new codebook, each record would spend its epsilon again. query then stops,
@@ -62,6 +71,7 @@ leaves no half of a file, and the next run goes on with the sets that were relea
 		Examples: []string{
 			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -memory me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
 			"privatemail query http://127.0.0.1:8480 rows.npy -mode take-all -unconfirmed-codebook -k 8",
+			"privatemail query http://127.0.0.1:8480 rows.npy -mode sealed -unconfirmed-epoch -k 8 -fetch",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Without: map[string]string{
@@ -92,10 +102,11 @@ type askFlags struct {
 	budget            int64
 	files             fileFlags
 	connection        connectionFlags
+	sealed            sealedQueryFlags
 }
 
 func (f *askFlags) define(fs *flag.FlagSet) {
-	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing")
+	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll, modeSealed}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing; or sealed: ask under encryption, and disclose nothing")
 	choiceVar(fs, &f.form, "form", "", []string{wire.Float32.String(), wire.Int8.String()}, "`FORM` of the rows that are sent back: float32, or int8, which takes a quarter of the bytes; the same for all rows, since it shows (default: float32; take-all has int8)")
 	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "pure epsilon `E` that a record spends when it is first asked for; no default")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
@@ -103,7 +114,7 @@ func (f *askFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records (default: each record pays from its own)")
 	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger; without it a name the ledger does not know is refused, since a mistyped name would be a second budget")
 	fs.StringVar(&f.memory, "memory", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
-	fs.Func("codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server", f.parseCodebook)
+	hashVar(fs, &f.codebook, "codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server")
 	fs.BoolVar(&f.unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now; it may have made it for you alone, and know you by it")
 	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a new codebook, under which each record spends again")
 	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: the name of the file of ROWS, a colon and the number of the row from 0)")
@@ -115,21 +126,25 @@ func (f *askFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none (default: a folder of this program among the user's caches)")
 	sizeVar(fs, &f.budget, "budget", budgetUsage())
 	f.connection.define(fs)
+	f.sealed.define(fs)
 }
 
-func (f *askFlags) parseCodebook(text string) error {
-	hash, err := hex.DecodeString(text)
-	if err != nil || len(hash) != len(f.codebook) {
-		return errors.New("want 64 hexadecimal digits")
-	}
-	f.codebook = wire.Hash(hash)
-	return nil
+// confirmed tells whether a second path vouches for the codebook, in mode sealed the epoch.
+func (f *askFlags) confirmed() bool {
+	return f.codebook != wire.Hash{} || f.sealed.confirmed()
 }
-
-func (f *askFlags) confirmed() bool { return f.codebook != wire.Hash{} }
 
 // check refuses flags that do not go together.
 func (f *askFlags) check(set map[string]bool) error {
+	if f.mode == modeSealed {
+		if err := f.sealed.check(set); err != nil {
+			return err
+		}
+		return f.connection.check()
+	}
+	if err := f.sealed.checkOther(set); err != nil {
+		return err
+	}
 	if f.mode == modeTakeAll {
 		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "at", "names", "accept-new-codebook"} {
 			if set[name] {
@@ -183,6 +198,11 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	if err := checkAnswerFiles(f.out, f.distancesOut, in); err != nil {
 		return err
 	}
+	if f.sealed.recordsOut != "" {
+		if err := refuseInput("-records-out", f.sealed.recordsOut, in); err != nil {
+			return err
+		}
+	}
 	a, err := openAsking(ctx, e, f, names[0], in)
 	if err != nil {
 		return err
@@ -199,7 +219,13 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	if err := a.write(ctx); err != nil {
 		return err
 	}
-	return a.show(e)
+	if err := a.show(e); err != nil {
+		return err
+	}
+	if a.sealed != nil {
+		return a.explain(a.sealed.shortcomings())
+	}
+	return nil
 }
 
 // listing is a list of names for a message, "" for none.

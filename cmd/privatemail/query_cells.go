@@ -22,7 +22,7 @@ func (a *asking) cells(ctx context.Context) error {
 	if err := a.checkPin(); err != nil {
 		return err
 	}
-	if err := a.reserve(a.book.AnswerBytes(a.form), "an answer"); err != nil {
+	if err := a.reserve(a.book.AnswerBytes(a.form), a.book.Dimension, "an answer"); err != nil {
 		return err
 	}
 	z, err := a.place(ctx)

@@ -20,9 +20,10 @@ type planReport struct {
 	Server    string   `json:"server"`
 	Gallery   string   `json:"gallery,omitempty"`
 	Mode      string   `json:"mode"`
-	Form      string   `json:"form"`
+	Form      string   `json:"form,omitempty"`
 	Rows      int      `json:"gallery_rows"`
-	Codebook  string   `json:"codebook"`
+	Codebook  string   `json:"codebook,omitempty"`
+	Epoch     string   `json:"epoch,omitempty"` // of mode sealed
 	Confirmed bool     `json:"confirmed"`
 	Queries   int      `json:"queries"`
 	Sent      []string `json:"sent"` // by the dry run itself
@@ -41,6 +42,13 @@ type planReport struct {
 	EpsilonSoFar *float64 `json:"epsilon_so_far,omitempty"`
 	EpsilonAfter *float64 `json:"epsilon_after,omitempty"`
 	Budget       *float64 `json:"budget_epsilon,omitempty"`
+
+	// Of mode sealed; those of records are for each query.
+	Privacy   string `json:"privacy,omitempty"`
+	Probes    int    `json:"probes,omitempty"`
+	Fetches   int    `json:"records,omitempty"`
+	FetchUp   int64  `json:"record_bytes_up,omitempty"`
+	FetchDown int64  `json:"record_bytes_down,omitempty"`
 
 	Once []onceReport `json:"once"`
 	Up   int64        `json:"bytes_up"`
@@ -70,6 +78,9 @@ func (a *asking) plan(ctx context.Context, e *cli.Env) error {
 }
 
 func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
+	if a.flags.mode == modeSealed {
+		return a.planSealed(ctx)
+	}
 	r := &planReport{Server: a.address, Mode: a.flags.mode, Form: a.form.String(), Queries: a.x.Rows, Confirmed: a.flags.confirmed(), Sent: []string{}}
 	cached := a.flags.confirmed() && a.server.CachedCodebook(a.flags.codebook)
 	var about *remote.Description

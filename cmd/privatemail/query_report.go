@@ -13,19 +13,29 @@ import (
 type askReport struct {
 	Server       string  `json:"server"`
 	Mode         string  `json:"mode"`
-	Form         string  `json:"form"`
-	Codebook     string  `json:"codebook"`
+	Form         string  `json:"form,omitempty"`
+	Codebook     string  `json:"codebook,omitempty"`
+	Epoch        string  `json:"epoch,omitempty"` // of mode sealed
 	Confirmed    bool    `json:"confirmed"`
 	Gallery      int     `json:"gallery"`
 	Queries      int     `json:"queries"`
 	K            int     `json:"k"`
 	Epsilon      float64 `json:"epsilon,omitempty"`
+	Privacy      string  `json:"privacy,omitempty"` // of mode sealed: why nothing is spent
 	Spent        int     `json:"records_that_spent"`
 	Remembered   int     `json:"records_remembered"`
 	Fewer        int     `json:"queries_with_fewer"` // than k rows
 	Seconds      float64 `json:"seconds"`
 	Out          string  `json:"out,omitempty"`
 	DistancesOut string  `json:"distances_out,omitempty"`
+
+	// Of mode sealed.
+	Cells      int     `json:"cells,omitempty"`
+	Probes     int     `json:"probes,omitempty"`
+	Bound      float64 `json:"distance_bound,omitempty"` // of the error of a squared distance from a row of length 1
+	Fetched    int     `json:"records_fetched,omitempty"`
+	Missing    int     `json:"records_missing,omitempty"`
+	RecordsOut string  `json:"records_out,omitempty"`
 }
 
 // queryReport is what query -json prints of a query when there is no -out.
@@ -34,7 +44,7 @@ type queryReport struct {
 	Name      string    `json:"name,omitempty"`
 	IDs       []int32   `json:"ids"`
 	Distances []float32 `json:"distances"`
-	Rows      int       `json:"rows"`            // that were ranked
+	Rows      int       `json:"rows"`            // that were ranked; in mode sealed slots, empty ones among them
 	Lists     int       `json:"lists,omitempty"` // of them in the lists of the answer
 	Base      int       `json:"base,omitempty"`  // and in the base sample
 	Fewer     string    `json:"fewer,omitempty"` // why there are fewer than k
@@ -55,8 +65,11 @@ func (a *asking) query(q int) queryReport {
 
 // why says why a query has fewer than k rows.
 func (a *asking) why() string {
-	if a.flags.mode == modeTakeAll {
+	switch a.flags.mode {
+	case modeTakeAll:
 		return "the gallery has no more rows"
+	case modeSealed:
+		return "the cells that were probed have no more rows"
 	}
 	return "the lists that were sent and the base sample have no more rows"
 }
@@ -83,14 +96,19 @@ func (a *asking) show(e *cli.Env) error {
 			return err
 		}
 	}
+	if err := a.showRecords(e); err != nil {
+		return err
+	}
 	t := facts(e.Stdout)
 	fmt.Fprintf(t, "asked\t%s, %d queries in mode %s, in %.2f s\n", a.address, a.x.Rows, a.flags.mode, a.seconds)
-	fmt.Fprintf(t, "codebook\t%x, %s\n", a.hash, confirmation(a.flags.confirmed()))
+	fmt.Fprintf(t, "%s\t%x, %s\n", hashName(a.flags.mode), a.hash, confirmation(a.flags.mode, a.flags.confirmed()))
 	fmt.Fprintf(t, "rows\t%s\n", a.rowsBack())
 	if n := a.fewer(); n > 0 {
 		fmt.Fprintf(t, "fewer\t%d queries have fewer than %d rows: %s\n", n, a.flags.k, a.why())
 	}
 	switch {
+	case a.flags.mode == modeSealed:
+		fmt.Fprintln(t, "spent\t"+noEpsilon)
 	case a.flags.mode == modeTakeAll:
 		fmt.Fprintln(t, "spent\tnothing: the server has learned nothing about a row")
 	case a.paid == 0:
@@ -107,18 +125,33 @@ func (a *asking) show(e *cli.Env) error {
 	if a.flags.distancesOut != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d distances\n", a.flags.distancesOut, a.x.Rows, a.flags.k)
 	}
+	if a.flags.sealed.recordsOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, the records of the matches\n", a.flags.sealed.recordsOut)
+	}
 	return t.Flush()
 }
 
-func confirmation(confirmed bool) string {
+// hashName is what a mode calls the hash that names what is served.
+func hashName(mode string) string {
+	if mode == modeSealed {
+		return "epoch"
+	}
+	return "codebook"
+}
+
+func confirmation(mode string, confirmed bool) string {
 	if confirmed {
-		return "confirmed by -codebook"
+		return "confirmed by -" + hashName(mode)
 	}
 	return "unconfirmed: the server may have made it for you alone"
 }
 
 // rowsBack says how many rows came back and why not all.
 func (a *asking) rowsBack() string {
+	if a.flags.mode == modeSealed {
+		m := a.sealed.manifest
+		return fmt.Sprintf("the server has scored all %d under encryption, and those of the %d of %d cells nearest to a query were ranked here; a near row in another cell is not found", m.Rows, m.Probes, m.Cells)
+	}
 	if a.flags.mode == modeTakeAll {
 		return fmt.Sprintf("all %d of the gallery were ranked here for each query", a.book.Rows)
 	}
@@ -141,6 +174,12 @@ func (a *asking) showJSON(e *cli.Env) error {
 			}
 		}
 	}
+	if err := a.showRecords(e); err != nil {
+		return err
+	}
+	if a.flags.mode == modeSealed {
+		return e.Object(a.sealedReport())
+	}
 	form := a.form.String()
 	if a.flags.mode == modeTakeAll {
 		form = wire.Int8.String()
@@ -150,6 +189,17 @@ func (a *asking) showJSON(e *cli.Env) error {
 		Gallery: a.book.Rows, Queries: a.x.Rows, K: a.flags.k, Epsilon: a.flags.epsilon, Spent: a.paid, Remembered: a.remembered,
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
 	})
+}
+
+// sealedReport is the last object of a run in mode sealed.
+func (a *asking) sealedReport() askReport {
+	m := a.sealed.manifest
+	return askReport{
+		Server: a.address, Mode: a.flags.mode, Epoch: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(), Privacy: noEpsilon,
+		Gallery: m.Rows, Queries: a.x.Rows, K: a.flags.k, Cells: m.Cells, Probes: m.Probes, Bound: a.sealed.client.Bound(),
+		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
+		Fetched: len(a.sealed.fetched), Missing: a.sealed.missing, RecordsOut: a.flags.sealed.recordsOut,
+	}
 }
 
 // showAnswers prints the nearest rows of the first queries.
@@ -168,10 +218,17 @@ func (r *planReport) write(e *cli.Env) error {
 		of = fmt.Sprintf(", gallery %q", r.Gallery)
 	}
 	fmt.Fprintf(t, "server\t%s%s of %d rows\n", r.Server, of, r.Rows)
-	fmt.Fprintf(t, "codebook\t%s, %s\n", r.Codebook, confirmation(r.Confirmed))
-	if r.Mode == modeTakeAll {
+	fmt.Fprintf(t, "%s\t%s, %s\n", hashName(r.Mode), r.Codebook+r.Epoch, confirmation(r.Mode, r.Confirmed))
+	switch r.Mode {
+	case modeSealed:
+		fmt.Fprintf(t, "would send\t%d requests of %d bytes: each has %d ciphertexts, which the server cannot read\n", r.Queries, r.RequestBytes, r.Probes)
+		if r.FetchUp > 0 {
+			fmt.Fprintf(t, "would fetch\tthe records of %d rows for each query, without disclosing which: %s up, %s down\n", r.Fetches, formatSize(r.FetchUp), formatSize(r.FetchDown))
+		}
+		fmt.Fprintln(t, "privacy\t"+noEpsilon)
+	case modeTakeAll:
 		fmt.Fprintf(t, "would send\tnothing about the %d rows: the gallery is taken as %s and ranked here\n", r.Queries, r.Form)
-	} else {
+	default:
 		fmt.Fprintf(t, "would send\t%d requests of %d bytes: each names %d of %d cells, and asks for %s\n", r.Queries, r.RequestBytes, r.Size, r.Cells, r.Form)
 		fmt.Fprintf(t, "epsilon\t%g a record, pure; the record's own cell is among those named with chance %.4g\n", r.Epsilon, r.Inclusion)
 		fmt.Fprintf(t, "would spend\t%d records; %d are remembered and spend nothing\n", r.New, r.Remembered)
@@ -180,7 +237,7 @@ func (r *planReport) write(e *cli.Env) error {
 	for _, o := range r.Once {
 		fmt.Fprintf(t, "once\t%s: %s\n", o.What, o.state())
 	}
-	if r.Mode == modeCells {
+	if r.Mode != modeTakeAll {
 		fmt.Fprintf(t, "each query\t%s up, %s down\n", formatSize(r.RequestBytes), formatSize(r.AnswerBytes))
 	}
 	fmt.Fprintf(t, "in all\t%s up, %s down, headers aside\n", formatSize(r.Up), formatSize(r.Down))

@@ -34,9 +34,10 @@ type asking struct {
 	warnings []error // of the cache
 
 	// What was found.
-	book       *wire.Codebook
-	hash       wire.Hash
-	ids        []int32 // k for each row, -1 where there is none
+	book       *wire.Codebook // nil in mode sealed
+	sealed     *sealedAsking  // nil in other modes
+	hash       wire.Hash      // of the codebook, or the epoch
+	ids        []int32        // k for each row, -1 where there is none
 	distances  []float32
 	came       []back
 	paid       int // records that have spent
@@ -60,7 +61,7 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 	if err != nil {
 		return nil, err
 	}
-	settings.Codebook, settings.Cache = f.codebook, cacheFolder(e, f.cache)
+	settings.Codebook, settings.Epoch, settings.Cache = f.codebook, f.sealed.epoch, cacheFolder(e, f.cache)
 	settings.Warn = func(err error) { a.warnings = append(a.warnings, err) }
 	settings.Progress = a.downloaded
 	// A message takes its memory twice, as bytes and as numbers.
@@ -109,8 +110,11 @@ func (a *asking) answer(ctx context.Context, e *cli.Env) error {
 	var accepted []wire.Hash
 	err := func() error {
 		defer a.meter.close()
-		if a.flags.mode == modeTakeAll {
+		switch a.flags.mode {
+		case modeTakeAll:
 			return a.takeAll(ctx)
+		case modeSealed:
+			return a.sealedRows(ctx)
 		}
 		for {
 			err := a.cells(ctx)
@@ -120,6 +124,9 @@ func (a *asking) answer(ctx context.Context, e *cli.Env) error {
 			accepted = append(accepted, a.hash)
 		}
 	}()
+	if a.sealed != nil && a.sealed.renewed {
+		e.Note("the server has replaced its epoch in the middle of the run; all rows were encrypted anew under the next one")
+	}
 	for _, hash := range accepted {
 		e.Note("the codebook %x was replaced in the middle of the run; the rows are asked for again under the next one, where each record spends again", hash)
 	}
@@ -138,6 +145,10 @@ func (a *asking) explain(err error) error {
 		return fmt.Errorf("%s: %w; give the new hash to -codebook once a second path confirms it", a.address, bare(err))
 	case errors.Is(err, remote.ErrStale):
 		return fmt.Errorf("%s: %w; -accept-new-codebook goes on all the same", a.address, bare(err))
+	case errors.Is(err, remote.ErrEpoch) && a.flags.confirmed():
+		return fmt.Errorf("%s: %w; give the new hash to -epoch once a second path confirms it", a.address, bare(err))
+	case errors.Is(err, remote.ErrEpoch):
+		return fmt.Errorf("%s: %w; it was replaced again and again: try once more", a.address, bare(err))
 	case errors.Is(err, remote.ErrTooLong):
 		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
@@ -171,23 +182,17 @@ func (a *asking) place(ctx context.Context) (blas32.General, error) {
 	if err != nil {
 		return blas32.General{}, err
 	}
-	if m == nil {
-		if a.x.Cols != a.book.Dimension {
-			return blas32.General{}, fmt.Errorf("%s: rows of %d values, but those of the gallery have %d", a.in.features, a.x.Cols, a.book.Dimension)
-		}
-		return a.x, nil
-	}
-	if a.x.Cols != m.Dim {
-		return blas32.General{}, fmt.Errorf("%s: rows of %d values, but the map of the server takes %d", a.in.features, a.x.Cols, m.Dim)
+	if err := a.fits(m, a.book.Dimension); err != nil || m == nil {
+		return a.x, err
 	}
 	z, err := m.Apply(a.x)
 	return z, explain(err, a.in)
 }
 
-// reserve refuses a run whose memory is not there: the results, and twice what is taken
-// from the server, as bytes and as numbers.
-func (a *asking) reserve(taken int64, what string) error {
-	own := 8*float64(a.x.Rows)*float64(a.flags.k) + 2*float64(taken) + 4*float64(a.x.Rows)*float64(a.book.Dimension)
+// reserve refuses a run whose memory is not there: the results, twice what is taken from the
+// server, as bytes and as numbers, and the rows in the space of the server.
+func (a *asking) reserve(taken int64, dimension int, what string) error {
+	own := 8*float64(a.x.Rows)*float64(a.flags.k) + 2*float64(taken) + 4*float64(a.x.Rows)*float64(dimension)
 	_, err := pipeline.Reserve(cmp.Or(a.flags.budget, mem.Budget()), own, what)
 	return explain(err, a.in)
 }
@@ -197,7 +202,7 @@ func (a *asking) takeAll(ctx context.Context) error {
 	if err := a.findCodebook(ctx); err != nil {
 		return err
 	}
-	if err := a.reserve(a.book.GalleryBytes(), "a gallery that is taken as a whole"); err != nil {
+	if err := a.reserve(a.book.GalleryBytes(), a.book.Dimension, "a gallery that is taken as a whole"); err != nil {
 		return err
 	}
 	z, err := a.place(ctx)
@@ -257,5 +262,8 @@ func (a *asking) found(q int) int {
 }
 
 func (a *asking) write(ctx context.Context) error {
-	return writeAnswerFiles(ctx, a.flags.out, a.flags.distancesOut, a.x.Rows, a.flags.k, a.ids, a.distances)
+	if err := writeAnswerFiles(ctx, a.flags.out, a.flags.distancesOut, a.x.Rows, a.flags.k, a.ids, a.distances); err != nil {
+		return err
+	}
+	return a.writeRecords(ctx)
 }

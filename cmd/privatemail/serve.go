@@ -17,15 +17,24 @@ func serveVerb() cli.Verb {
 		Summary: "answer private queries about a gallery over the network",
 		Synopsis: []string{
 			"MODEL -epsilon E [-share S] [-gallery FILE] [-listen ADDRESS] [FLAGS]",
+			"MODEL -sealed [-probes P] [-records FILE] [-gallery FILE] [-listen ADDRESS] [FLAGS]",
 			"GALLERY [-listen ADDRESS] [FLAGS]",
 		},
 		About: `
-Publishes a gallery over HTTP and answers queries in the modes cells and take-all. A server
+Publishes a gallery over HTTP and answers queries in the modes cells, take-all and sealed. A server
 sees the cells that a client names, which are private by the client's own epsilon, and in mode
 take-all only that the rows were taken. MODEL is a file of 'privatemail fit -model'. Its rows
 are cut into cells for clients that spend E on a query, and what comes out is written to the
 -gallery file. A later start with the same model and settings opens that file: the codebook
 stays the same, and no client pays again for a query it has paid for. GALLERY is such a file.
+
+-sealed also answers, or without -epsilon only, in mode sealed: clients send their queries under
+encryption, and the server learns nothing about them. The rows of a MODEL are laid out once, in
+the file of -gallery with the ending .sealed, which is a GALLERY as well. When the model has grown
+by rows at its end, serve adds these to the epoch as long as they fit, and clients keep what they
+have; otherwise it makes a new epoch, which costs clients a download and no epsilon. Queries that
+wait share a pass over the gallery, -sealed-most at a time. -records names a text file with a line
+for each row, which clients may fetch without disclosing which.
 
 Where the -gallery file came from another model or other settings, serve refuses to replace
 it, because a new codebook costs every client its epsilon again; -rebuild does so. SIGHUP
@@ -48,6 +57,7 @@ bytes, time and address of every request, and nothing of what was asked. docs/se
 more, docs/openapi.json has every path.`,
 		Examples: []string{
 			"privatemail serve birds.model -epsilon 4",
+			"privatemail serve birds.model -sealed -records names.txt",
 			"privatemail serve birds.gallery -listen 0.0.0.0:8480 -tls-cert cert.pem -tls-key key.pem -tokens tokens.txt -rate 10",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
@@ -65,6 +75,7 @@ type serveFlags struct {
 	logForm, logLevel  string
 	limits             service.Settings
 	cells              cellsFlags
+	sealed             sealedFlags
 	aligned            alignedFlags
 	set                map[string]bool // flags that were given
 }
@@ -82,6 +93,7 @@ func (f *serveFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.logForm, "log", "text", []string{"text", "json"}, "write the log in this `FORM`: text or json")
 	choiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error; requests are info")
 	f.cells.define(fs)
+	f.sealed.define(fs, &f.limits)
 	f.aligned.define(fs)
 
 	s := &f.limits
@@ -125,6 +137,9 @@ func (f *serveFlags) check() error {
 		if d < 0 || d == 0 && name != "delay" && name != "drain" {
 			return cli.Usagef("-%s is a time above 0, such as 30s", name)
 		}
+	}
+	if err := f.sealed.check(f.set, f.limits.SealedWait); err != nil {
+		return err
 	}
 	if err := f.checkAddress(); err != nil {
 		return err

@@ -11,18 +11,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
-	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
-	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
-	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -36,65 +32,31 @@ type cellsFlags struct {
 	rebuild              bool
 }
 
-// cellsFlagNames are the flags that go with a MODEL alone: a GALLERY is cut already.
-var cellsFlagNames = []string{"epsilon", "share", "base", "cells", "partition", "seed", "gallery", "rebuild"}
+// modelFlagNames are the flags that go with a MODEL alone: a GALLERY is made already.
+var modelFlagNames = []string{"epsilon", "share", "base", "cells", "partition", "seed", "gallery", "rebuild", "sealed-cells", "probes"}
+
+// cellsFlagNames are the flags that need -epsilon.
+var cellsFlagNames = []string{"share", "base", "cells", "partition"}
 
 func (f *cellsFlags) define(fs *flag.FlagSet) {
-	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "make cells for clients that spend `E` on a query; required with a MODEL")
+	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "make cells for clients that spend `E` on a query; a MODEL needs this or -sealed")
 	numberVar(fs, &f.share, "share", 0.125, fraction(), "an answer has the share `S` of the gallery, at most 0.5")
 	numberVar(fs, &f.base, "base", 0.0625, fraction(), "clients take the share `S` of the gallery once, without a query")
 	cli.CountVar(fs, &f.cells, "cells", 0, "make `M` cells (default: as -epsilon and -share say)")
 	fs.BoolVar(&f.partition, "partition", false, "put each row in one list only; better for an epsilon up to 3")
 	seedVar(fs, &f.seed, "seed `Q` of the first centres and of the base")
-	fs.StringVar(&f.gallery, "gallery", "", "keep the gallery of a MODEL in `FILE` (default: the name of the model with .gallery)")
-	fs.BoolVar(&f.rebuild, "rebuild", false, "replace a -gallery file that came from another model or other settings")
+	fs.StringVar(&f.gallery, "gallery", "", "keep the gallery of a MODEL in `FILE`, and what -sealed and -records make beside it, with .sealed and .records (default: the name of the model with .gallery)")
+	fs.BoolVar(&f.rebuild, "rebuild", false, "replace files of -gallery and -sealed that came from another model or other settings")
 }
 
-// load publishes the gallery of the file as it is now.
-func (s *serving) load(ctx context.Context) error {
-	cells, err := s.openGallery(ctx)
-	if err != nil {
-		return err
-	}
-	// All of the file is read before the first answer: damage is found, and the time of an
-	// answer does not tell whether its cell was asked for before.
-	if err := cells.Verify(ctx); err != nil {
-		return errors.Join(err, cells.Close())
-	}
-	name := cmp.Or(s.flags.name, strings.TrimSuffix(filepath.Base(s.file), filepath.Ext(s.file)))
-	if err := s.service.Publish(service.Gallery{Name: name, Cells: cells, Aligned: s.paper}); err != nil {
-		return errors.Join(err, cells.Close())
-	}
-	return nil
-}
-
-// openGallery opens a GALLERY, or the one of a MODEL, which is made where there is none.
-func (s *serving) openGallery(ctx context.Context) (*server.Cells, error) {
-	file, err := sections.Open(s.file, "")
-	if err != nil {
-		return nil, missing(s.file, err)
-	}
-	kind := file.Kind()
-	if err := file.Close(); err != nil {
-		return nil, err
-	}
+// openCells opens the cells of a MODEL, which are made where there are none.
+func (s *serving) openCells(ctx context.Context) (*server.Cells, error) {
 	f := s.flags
-	if kind == "gallery" {
-		for _, name := range cellsFlagNames {
-			if f.set[name] {
-				return nil, cli.Usagef("-%s is for a MODEL: %s is a gallery, which is cut already", name, s.file)
-			}
-		}
-		return server.OpenCells(s.file)
-	}
-	if f.cells.epsilon == 0 {
-		return nil, cli.Usagef("-epsilon is missing: what will clients spend on a query? It has no default")
-	}
 	source, err := f.cells.source(s.file)
 	if err != nil {
 		return nil, err
 	}
-	path := cmp.Or(f.cells.gallery, strings.TrimSuffix(s.file, filepath.Ext(s.file))+".gallery")
+	path := s.beside(".gallery")
 	cells, err := server.OpenCells(path)
 	version := uint64(1)
 	switch {

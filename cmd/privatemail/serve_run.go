@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/systemd"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )
@@ -24,12 +25,14 @@ type serving struct {
 	listeners service.Listeners
 	tokens    *service.Tokens // nil without
 	paper     *server.Paper   // nil without Algorithm 1
+	workers   *par.Workers    // answer in mode sealed
 }
 
 // serve answers until the context ends. Addresses are taken before the gallery is loaded: a
 // service that loads for long is alive and not ready meanwhile.
 func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
-	s := &serving{flags: f, env: e, file: file}
+	s := &serving{flags: f, env: e, file: file, workers: par.New(f.work.workers)}
+	defer s.workers.Close() // after the service, whose requests use them
 	aligner, err := f.newAligner(e)
 	if err != nil {
 		return err

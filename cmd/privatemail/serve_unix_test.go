@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,17 +21,20 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// A hangup reads the gallery again, and systemd is told what happens. A file that is broken
-// leaves the gallery that was there.
-func TestServeHangup(t *testing.T) {
+// A listener hears what systemd is told.
+type listener func() string
+
+// listen stands in for systemd.
+func listen(t *testing.T) listener {
+	t.Helper()
 	socket := filepath.Join(t.TempDir(), "n")
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
 	t.Setenv("NOTIFY_SOCKET", socket)
-	told := func() string {
+	return func() string {
 		t.Helper()
 		text := make([]byte, 1000)
 		n, err := l.Read(text)
@@ -39,6 +43,63 @@ func TestServeHangup(t *testing.T) {
 		}
 		return string(text[:n])
 	}
+}
+
+// hangup sends SIGHUP and waits until everything was read again.
+func (told listener) hangup(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(); !strings.HasPrefix(got, "RELOADING=1") {
+		t.Errorf("told %q", got)
+	}
+	if got := told(); got != "READY=1" {
+		t.Errorf("told %q", got)
+	}
+}
+
+// A hangup adds the rows of a model that has grown to the epoch. A client that asks before and
+// after finds them, and keeps the hint that it has.
+func TestServeSealedHangup(t *testing.T) {
+	told := listen(t)
+	folder, model := toyModel(t)
+	s := serveOn(t, model, "-sealed", "-sealed-cells", "5", "-probes", "5") // every row is ranked
+	told()                                                                  // ready
+	cache := t.TempDir()
+	found := func() []int32 {
+		t.Helper()
+		stdout, _ := succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
+		var first queryReport
+		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil {
+			t.Fatal(err)
+		}
+		return first.IDs
+	}
+	if ids := found(); len(ids) != 300 || slices.Contains(ids, 303) {
+		t.Errorf("%d rows, one of them not there yet", len(ids))
+	}
+	growModel(t, model, 10)
+	told.hangup(t)
+	if ids := found(); len(ids) != 310 || !slices.Contains(ids, 303) {
+		t.Errorf("%d rows, a new one not among them", len(ids))
+	}
+	if hint := s.hint(t); hint.Version != 10 {
+		t.Errorf("version %d", hint.Version)
+	}
+	kept, err := filepath.Glob(filepath.Join(cache, "*.hint"))
+	if err != nil || len(kept) != 1 {
+		t.Errorf("hints %q, %v", kept, err)
+	}
+	if code, log := s.end(); code != cli.OK || told() != "STOPPING=1" {
+		t.Errorf("exit code %d\n%s", code, log)
+	}
+}
+
+// A hangup reads the gallery again, and systemd is told what happens. A file that is broken
+// leaves the gallery that was there.
+func TestServeHangup(t *testing.T) {
+	told := listen(t)
 	_, model := toyModel(t)
 	temp := t.TempDir()
 	one, two := filepath.Join(temp, "one.gallery"), filepath.Join(temp, "two.gallery")
@@ -61,18 +122,6 @@ func TestServeHangup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	hangup := func() {
-		t.Helper()
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-		if got := told(); !strings.HasPrefix(got, "RELOADING=1") {
-			t.Errorf("told %q", got)
-		}
-		if got := told(); got != "READY=1" {
-			t.Errorf("told %q", got)
-		}
-	}
 	replace(one)
 	s := serveOn(t, path)
 	if got := told(); !strings.HasPrefix(got, "READY=1") {
@@ -80,7 +129,7 @@ func TestServeHangup(t *testing.T) {
 	}
 	first := s.codebook(t)
 	replace(two)
-	hangup()
+	told.hangup(t)
 	second := s.codebook(t)
 	if second.Cells() <= first.Cells() {
 		t.Errorf("%d cells, before %d", second.Cells(), first.Cells())
@@ -92,7 +141,7 @@ func TestServeHangup(t *testing.T) {
 	}
 	get(t, 200, s.Listening+"/v1/rows?codebook="+hex.EncodeToString(hash[:]))
 	replace(model)
-	hangup()
+	told.hangup(t)
 	if again := s.codebook(t); again.Cells() != second.Cells() {
 		t.Error("a broken file took the gallery away")
 	}
@@ -107,21 +156,32 @@ func TestServeHangup(t *testing.T) {
 // The command is killed at many moments, while it makes its gallery and while it answers.
 // The next start needs no repair and has the codebook that was there.
 func TestServeKilled(t *testing.T) {
-	_, model := toyModel(t)
-	temp := t.TempDir()
-	rng := rand.New(rand.NewPCG(1, 2))
 	kills := 50
 	if testing.Short() {
 		kills = 8
 	}
+	killServe(t, kills, []string{"-epsilon", "4"}, "/v1/codebook")
+}
+
+// So it is with mode sealed and its epoch.
+func TestServeSealedKilled(t *testing.T) {
+	killServe(t, 10, []string{"-sealed"}, "/v1/sealed/manifest")
+}
+
+// killServe kills serve so many times. What a path answers is always the same.
+func killServe(t *testing.T, kills int, flags []string, answer string) {
+	_, model := toyModel(t)
+	temp := t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 2))
 	var book []byte
 	answered := 0
 	for i := range kills {
 		gallery := filepath.Join(temp, "g"+string(rune('a'+i%5))) // each is begun anew and opened later
 		if i%10 < 5 {
 			os.Remove(gallery)
+			os.Remove(gallery + ".sealed")
 		}
-		c := childtest.Command(t, []string{asCommand + "=1"}, "serve", model, "-epsilon", "4", "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "none", "-json")
+		c := childtest.Command(t, []string{asCommand + "=1"}, append([]string{"serve", model, "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "none", "-json"}, flags...)...)
 		out, err := c.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +198,7 @@ func TestServeKilled(t *testing.T) {
 			if err := json.Unmarshal(line.Bytes(), s); err != nil {
 				t.Error(err)
 			}
-			got := get(t, 200, s.Listening+"/v1/codebook")
+			got := get(t, 200, s.Listening+answer)
 			if book == nil {
 				book = got
 			}
@@ -156,8 +216,8 @@ func TestServeKilled(t *testing.T) {
 	}
 	for _, name := range []string{"ga", "gb", "gc", "gd", "ge"} {
 		path := filepath.Join(temp, name)
-		s := serveOn(t, model, "-epsilon", "4", "-gallery", path)
-		if got := get(t, 200, s.Listening+"/v1/codebook"); !bytes.Equal(got, book) {
+		s := serveOn(t, append([]string{model, "-gallery", path}, flags...)...)
+		if got := get(t, 200, s.Listening+answer); !bytes.Equal(got, book) {
 			t.Errorf("%s: another codebook", name)
 		}
 		s.end()

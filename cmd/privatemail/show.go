@@ -26,9 +26,9 @@ func showVerb() cli.Verb {
 		Synopsis: []string{"FILE"},
 		About: `
 Tells what a file is and what is in it, by its contents and not by its name: a model of fit
--model, a gallery that a server keeps, a release of privatize, a ledger of budget with its head,
+-model, a gallery or records that a server keeps, a release of privatize, a ledger of budget with its head,
 a message between client and server (codebook, base sample, request, answer, gallery, question,
-matches, map), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
+matches, map, and those of mode sealed), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
 of pmbench, or a matrix, such as those of -out.
 
 Models, galleries and messages are read as a whole and their checksums compared: what is
@@ -164,6 +164,10 @@ func showSections(ctx context.Context, path string, begin []byte) (*explanation,
 		return showModel(ctx, path)
 	case "gallery":
 		return showGallery(ctx, path)
+	case "sealed":
+		return showSealed(ctx, path)
+	case "records":
+		return showSealedRecords(ctx, path)
 	}
 	x := &explanation{kind: "unknown", about: "a file of sections of a kind that this program does not know"}
 	x.addf("sections", "%s of version %d: %s", kind, version, strings.Join(names, ", "))

@@ -177,7 +177,7 @@ func newMessage(ctx context.Context, kind wire.Kind) (*explanation, func(data []
 			return nil
 		})
 	}
-	return nil, nil
+	return newSealedMessage(kind)
 }
 
 // decode returns a function that reads a message and then adds its facts.

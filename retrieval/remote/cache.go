@@ -21,7 +21,7 @@ type cache struct {
 	warn   func(error)
 }
 
-// path returns the file of a thing that goes with a codebook.
+// path returns the file of a thing that goes with a codebook or an epoch.
 func (c *cache) path(codebook wire.Hash, what string) string {
 	return filepath.Join(c.folder, fmt.Sprintf("%x.%s", codebook, what))
 }
@@ -98,6 +98,13 @@ func (c *cache) write(codebook wire.Hash, what string, body []byte) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		c.warn(fmt.Errorf("remote: the cache: a file of the %s is not kept: %w", what, bare(err)))
+	}
+}
+
+// forget removes a thing that is too old.
+func (c *cache) forget(hash wire.Hash, what string) {
+	if c.folder != "" {
+		os.Remove(c.path(hash, what)) // write tells where that fails
 	}
 }
 

@@ -227,7 +227,7 @@ func TestResumeEnds(t *testing.T) {
 	g := newThings(t, 1)
 	l := &logged{Handler: &cutting{g, 100}}
 	s := reach(t, l, Settings{})
-	s.know(g.hash, g.book)
+	s.books.add(g.hash, g.book)
 	if _, err := s.Gallery(t.Context(), g.hash); !errors.Is(err, ErrUnreachable) || len(l.take()) != defaultTries {
 		t.Error(err)
 	}
@@ -255,7 +255,7 @@ func TestResumeInTheNextRun(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		s := reach(t, &cutting{g, 1000}, Settings{Cache: folder, Tries: 1})
-		s.know(g.hash, g.book)
+		s.books.add(g.hash, g.book)
 		if _, err := s.Gallery(t.Context(), g.hash); !errors.Is(err, ErrUnreachable) {
 			t.Fatal(err)
 		}

@@ -29,8 +29,11 @@ func (s *Server) Describe(ctx context.Context) (*Description, error) {
 		d, err = readDescription(body)
 		return err
 	}}
-	if o.asked != (wire.Hash{}) {
+	switch epoch := s.settings.Epoch; {
+	case o.asked != wire.Hash{}:
 		o.query = ofCodebook(o.asked)
+	case epoch != wire.Hash{}:
+		o.asked, o.query = epoch, ofEpoch(epoch)
 	}
 	if err := s.fetch(ctx, o, new(received)); err != nil {
 		return nil, err
@@ -80,3 +83,19 @@ func (s *Server) CachedCodebook(codebook wire.Hash) bool {
 	_, err := s.known(codebook)
 	return err == nil
 }
+
+// CachedSealed returns the bytes of what the cache holds for an epoch: its map, its hint and
+// its row numbers, as Cached does.
+func (s *Server) CachedSealed(epoch wire.Hash) (chart, hint, ids int64) {
+	return s.cache.holds(epoch, sealedMapName), s.cache.holds(epoch, hintName), s.cache.holds(epoch, idsName)
+}
+
+// CachedManifest tells whether the manifest of an epoch is here already, so that
+// SealedManifest sends nothing.
+func (s *Server) CachedManifest(epoch wire.Hash) bool {
+	_, err := s.manifest(epoch)
+	return err == nil
+}
+
+// CachedRecords returns the bytes of the hint of records that the cache holds, as Cached does.
+func (s *Server) CachedRecords(epoch wire.Hash) int64 { return s.cache.holds(epoch, recordsHintName) }

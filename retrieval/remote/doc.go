@@ -22,34 +22,41 @@
 // A request that is tried again is sent again byte by byte. A client.Cells releases a set
 // once and remembers it; this package changes nothing of it.
 //
+// Of mode sealed the server gets ciphertexts that a client of package
+// retrieval/sealed/client has made, and the number of a version where changes are asked for,
+// which an answer of the server has named. This package has no key and sees nothing
+// decrypted: what it sends and when cannot depend on that.
+//
 // # What is received
 //
 // A server may be wrong, or hostile. Nothing is read beyond the length that the codebook
 // announces, a body that does not begin like the message that is due is left at once, and
 // memory is taken for bytes that have come. Each message is checked by its checksum and
-// against the codebook. A body that is compressed, a redirect, and a page of a proxy are
-// errors that say so.
+// against the codebook or the manifest. A body that is compressed, a redirect, and a page of a
+// proxy are errors that say so.
 //
 // # Retries
 //
 // What failed on the way is tried again with longer and longer pauses, and so are the
 // answers 429, 502, 503 and 504, whose Retry-After is kept to. A download that was cut off
-// goes on where it ended, with Range and If-Range. Rows of a gallery go on in a later
-// process, too, from a file with ".part" at the end of its name.
+// goes on where it ended, with Range and If-Range. Rows of a gallery and hints go on in a
+// later process, too, from a file with ".part" at the end of its name.
 //
 // # Cache
 //
 // What does not depend on a query is kept in the folder Settings.Cache: codebooks by their
-// hash, and maps, base samples and rows by the hash of their codebook. The SHA-256 of its
-// contents stands at the end of each file. A file that does not match it is fetched again.
-// Where the folder cannot be written to, everything works without it, and Settings.Warn is
-// told. Nothing that is sent tells what the cache holds, but that it is not fetched again, and
-// what a download that goes on says.
+// hash, and maps, base samples and rows by the hash of their codebook; manifests, maps, hints
+// and row numbers of mode sealed by their epoch. The SHA-256 of its contents stands at the end
+// of each file. A file that does not match it is fetched again. Where the folder cannot be
+// written to, everything works without it, and Settings.Warn is told. Nothing that is sent tells
+// what the cache holds, but that it is not fetched again, what a download that goes on says, and
+// since which version of a sealed gallery changes are asked for.
 // The cache holds nothing of a query and can be removed at any time.
 //
 // A codebook that Settings.Codebook names is confirmed, and the cache is asked first. The
 // map and the rows are not part of that hash: a server could send each client others. The
-// epsilon of a request holds for any map. Ranks are only as good as the server.
+// epsilon of a request holds for any map. Ranks are only as good as the server. The epoch of
+// mode sealed (Settings.Epoch) has the hash of its map in it.
 //
 // # Proxies and redirects
 //

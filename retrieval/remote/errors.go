@@ -26,11 +26,18 @@ var (
 	// ErrStale reports a codebook that the server does not serve, or not any more. A new
 	// codebook is a new spend for each record.
 	ErrStale = errors.New("the server has another codebook, under which each record spends its epsilon again")
+	// ErrEpoch reports an epoch of mode sealed that the server does not serve, or not any
+	// more. Nothing is spent by a new one; a client takes its manifest and encrypts anew.
+	ErrEpoch = errors.New("the server has another epoch")
+	// ErrChanges reports changes that the server does not keep: the hint is to be taken anew.
+	ErrChanges = errors.New("the server does not keep these changes")
 )
 
 // Types of problems, as the service names them.
 const (
 	typeStale      = "urn:privatemail:stale-codebook"
+	typeStaleEpoch = "urn:privatemail:stale-epoch"
+	typeNoChanges  = "urn:privatemail:no-changes"
 	typeNotOffered = "urn:privatemail:not-offered"
 )
 
@@ -49,6 +56,22 @@ func (e *StaleError) Error() string {
 
 // Unwrap returns ErrStale.
 func (e *StaleError) Unwrap() error { return ErrStale }
+
+// An EpochError says which epoch the server has now. It matches ErrEpoch.
+type EpochError struct {
+	Asked   wire.Hash // the epoch that was asked for
+	Current wire.Hash // zero where the server does not say
+}
+
+func (e *EpochError) Error() string {
+	if e.Current == (wire.Hash{}) {
+		return fmt.Sprintf("remote: %v (asked for %x)", ErrEpoch, e.Asked)
+	}
+	return fmt.Sprintf("remote: %v (asked for %x, it has %x)", ErrEpoch, e.Asked, e.Current)
+}
+
+// Unwrap returns ErrEpoch.
+func (e *EpochError) Unwrap() error { return ErrEpoch }
 
 // A RefusedError is the refusal of a server in its own words, which are cut to a line. It
 // matches ErrRefused.
@@ -77,6 +100,7 @@ type problem struct {
 	Title    string `json:"title"`
 	Detail   string `json:"detail"`
 	Codebook string `json:"codebook"`
+	Epoch    string `json:"epoch"`
 }
 
 // mostProblem bytes of a refusal are read.
@@ -92,15 +116,22 @@ func refusal(status int, contentType string, body []byte, asked wire.Hash) error
 		}
 		return e
 	}
-	if p.Type == typeStale {
-		stale := &StaleError{Asked: asked}
-		if hash, err := hex.DecodeString(p.Codebook); err == nil && len(hash) == len(stale.Current) {
-			stale.Current = wire.Hash(hash)
-		}
-		return stale
+	switch p.Type {
+	case typeStale:
+		return &StaleError{Asked: asked, Current: hashIn(p.Codebook)}
+	case typeStaleEpoch:
+		return &EpochError{Asked: asked, Current: hashIn(p.Epoch)}
 	}
 	e.Type, e.Title, e.Detail = oneLine(p.Type), oneLine(p.Title), oneLine(p.Detail)
 	return e
+}
+
+// hashIn reads a hash, zero where there is none.
+func hashIn(text string) (hash wire.Hash) {
+	if sum, err := hex.DecodeString(text); err == nil && len(sum) == len(hash) {
+		hash = wire.Hash(sum)
+	}
+	return hash
 }
 
 // oneLine returns the first letters of a text from elsewhere, without those that would

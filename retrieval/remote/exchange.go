@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,10 +21,11 @@ type order struct {
 	path  string
 	query url.Values
 	body  []byte    // of a POST; nil for a GET
-	asked wire.Hash // the codebook it is about
+	asked wire.Hash // the codebook or epoch it is about
 	frame bool      // a message of package wire is due, otherwise JSON
 	exact int64     // length of what is due, 0 where it is not known
 	most  int64     // limit of that length
+	long  bool      // a later process goes on with a download that was cut off
 	room  int64     // limit of the caller, 0 for none
 	// check refuses a body. It is called with all of it.
 	check func(body []byte) error
@@ -63,6 +63,10 @@ func (s *Server) try(ctx context.Context, o *order, got *received) error {
 	if err != nil {
 		return err
 	}
+	if o.body != nil {
+		// A long body may take longer than Stall, as long as the server takes some of it.
+		upload(request, o.body, func() { watch.Reset(s.settings.Stall) })
+	}
 	response, err := s.http.Do(request)
 	if err != nil {
 		return failed(ctx, o, err)
@@ -91,11 +95,11 @@ func (s *Server) request(ctx context.Context, o *order, got *received) (*http.Re
 	address := *s.address
 	address.Path += o.path
 	address.RawQuery = o.query.Encode()
-	method, body := http.MethodGet, io.Reader(http.NoBody)
+	method := http.MethodGet
 	if o.body != nil {
-		method, body = http.MethodPost, bytes.NewReader(o.body)
+		method = http.MethodPost
 	}
-	request, err := http.NewRequestWithContext(ctx, method, address.String(), body)
+	request, err := http.NewRequestWithContext(ctx, method, address.String(), http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("remote: %w: %w", ErrSettings, err)
 	}
@@ -182,7 +186,7 @@ func announced(o *order, got *received, response *http.Response) (total int64, e
 	case total > o.most:
 		return 0, wrong(o, "it announces %d bytes, and at most %d are expected", total, o.most)
 	case total >= 0 && o.exact > 0 && total != o.exact:
-		return 0, wrong(o, "it announces %d bytes, and %d are due by the codebook", total, o.exact)
+		return 0, wrong(o, "it announces %d bytes, and %d are due", total, o.exact)
 	}
 	return total, nil
 }

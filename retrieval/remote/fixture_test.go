@@ -147,7 +147,7 @@ type call struct {
 func calls() []call {
 	with := func(do func(ctx context.Context, s *Server, g *things) error) func(context.Context, *Server, *things) error {
 		return func(ctx context.Context, s *Server, g *things) error {
-			s.know(g.hash, g.book)
+			s.books.add(g.hash, g.book)
 			return do(ctx, s, g)
 		}
 	}

@@ -243,7 +243,7 @@ func TestDeadAndSlowPeers(t *testing.T) {
 	defer close(ended)
 	for name, address := range map[string]string{"dead": "http://" + dead.Addr().String(), "silent": "http://" + silent.Addr().String(), "slow": slow.URL} {
 		s := reachAt(t, address, Settings{Stall: 30 * time.Millisecond, Tries: 2})
-		s.know(g.hash, g.book)
+		s.books.add(g.hash, g.book)
 		if _, err := s.Cells(t.Context(), g.request, wire.Float32); !errors.Is(err, ErrUnreachable) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -264,7 +264,7 @@ func TestContextEndsACall(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	}), Settings{})
-	s.know(g.hash, g.book)
+	s.books.add(g.hash, g.book)
 	if _, err := s.Gallery(ctx, g.hash); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -76,7 +76,7 @@ func TestProgressThatIsTakenBack(t *testing.T) {
 		}
 		(&cutting{g, 3 * pace}).ServeHTTP(w, r)
 	}), Settings{})
-	s.know(g.hash, g.book)
+	s.books.add(g.hash, g.book)
 	_, err := s.Gallery(t.Context(), g.hash)
 	if n := tries.Load(); err == nil || n != defaultTries {
 		t.Errorf("%d tries, %v", n, err)

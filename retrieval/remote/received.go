@@ -124,7 +124,7 @@ func (r *received) verify(o *order) error {
 	if o.exact > 0 && int64(len(r.data)) != o.exact {
 		have := len(r.data)
 		r.reset()
-		return again(o, "%w: %d bytes came, and %d are due by the codebook", ErrResponse, have, o.exact)
+		return again(o, "%w: %d bytes came, and %d are due", ErrResponse, have, o.exact)
 	}
 	err := o.check(r.data)
 	if err == nil {

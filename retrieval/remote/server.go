@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/retrieval"
@@ -22,7 +20,6 @@ import (
 const (
 	mostCodebook = 64 << 20
 	mostMap      = 256 << 20
-	mostBooks    = 8 // codebooks that a Server knows at a time
 )
 
 // A Server is a server at an address. It is safe for concurrent use.
@@ -33,14 +30,8 @@ type Server struct {
 	cache    cache
 	pause    func(ctx context.Context, d time.Duration) error
 
-	mutex sync.Mutex
-	books []known // the newest last
-}
-
-// known is a codebook with its hash.
-type known struct {
-	hash wire.Hash
-	book *wire.Codebook
+	books     shelf[*wire.Codebook]
+	manifests shelf[*wire.SealedManifest]
 }
 
 var _ client.Transport = (*Server)(nil)
@@ -98,19 +89,15 @@ func (s *Server) Codebook(ctx context.Context) (*wire.Codebook, error) {
 		return nil, &StaleError{Asked: want, Current: hash}
 	}
 	s.cache.write(hash, "codebook", got.data)
-	s.know(hash, book)
+	s.books.add(hash, book)
 	return book, nil
 }
 
 // known returns the codebook of a hash, which this Server has seen or the cache holds.
 func (s *Server) known(hash wire.Hash) (*wire.Codebook, error) {
-	s.mutex.Lock()
-	i := slices.IndexFunc(s.books, func(k known) bool { return k.hash == hash })
-	if i >= 0 {
-		defer s.mutex.Unlock()
-		return s.books[i].book, nil
+	if book, ok := s.books.find(hash); ok {
+		return book, nil
 	}
-	s.mutex.Unlock()
 	book := new(wire.Codebook)
 	if _, ok := s.cache.read(hash, "codebook", mostCodebook, func(body []byte) error {
 		if err := book.UnmarshalBinary(body); err != nil {
@@ -123,21 +110,8 @@ func (s *Server) known(hash wire.Hash) (*wire.Codebook, error) {
 	}); !ok {
 		return nil, fmt.Errorf("remote: %w than any that was fetched: call Codebook first", retrieval.ErrCodebook)
 	}
-	s.know(hash, book)
+	s.books.add(hash, book)
 	return book, nil
-}
-
-// know keeps a codebook, and forgets the oldest of many.
-func (s *Server) know(hash wire.Hash, book *wire.Codebook) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if slices.ContainsFunc(s.books, func(k known) bool { return k.hash == hash }) {
-		return
-	}
-	if len(s.books) == mostBooks {
-		s.books = slices.Delete(s.books, 0, 1)
-	}
-	s.books = append(s.books, known{hash, book})
 }
 
 // Base implements client.Transport. The codebook is one that Codebook has returned, or the
@@ -180,7 +154,7 @@ func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery
 	size := book.GalleryBytes()
 	o := &order{
 		what: rowsName, path: "/v1/rows", query: ofCodebook(codebook), asked: codebook, frame: true,
-		exact: size, most: size,
+		exact: size, most: size, long: true,
 		check: func(body []byte) error {
 			if err := gallery.UnmarshalBinary(body); err != nil {
 				return err
@@ -287,7 +261,7 @@ func (s *Server) kept(ctx context.Context, o *order) error {
 		return nil
 	}
 	got := new(received)
-	if o.what == rowsName { // the one download that is long
+	if o.long {
 		var file *part
 		file, got = s.cache.openPart(o.asked, o.what, o.most)
 		defer file.close()

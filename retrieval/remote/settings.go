@@ -18,6 +18,9 @@ type Settings struct {
 	// Codebook is the hash of the codebook that is confirmed, if there is one; see
 	// client.CellsSettings. Server.Codebook then returns that one or none.
 	Codebook wire.Hash
+	// Epoch is the hash of the epoch of mode sealed that is confirmed, if there is one.
+	// Server.SealedManifest then returns that one or none.
+	Epoch wire.Hash
 	// Cache is a folder for what does not depend on a query. Default: none.
 	Cache string
 	// TLS has certificates and their authorities for https. Default: those of the system.
@@ -36,7 +39,7 @@ type Settings struct {
 	// Default: 5.
 	Tries int
 	// Longest is the longest message that is taken from the server, in bytes, where there is
-	// not memory for all that its codebook allows; others are ErrTooLong. Default: no limit.
+	// not memory for all that its codebook or manifest allows; others are ErrTooLong. Default: no limit.
 	Longest int64
 	// Progress, if not nil, is told how much of a download is there, by the goroutine that
 	// waits for it.

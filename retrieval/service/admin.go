@@ -54,6 +54,7 @@ func (s *Service) writeMetrics(out series) {
 	out.one("privatemail_gallery_versions", "gauge", "Versions of the gallery that are answered from.", float64(len(served)))
 	out.one("privatemail_gallery_version", "gauge", "Number of the newest version.", float64(newest.Version))
 	out.one("privatemail_gallery_rows", "gauge", "Rows of the newest version.", float64(newest.Rows))
+	out.one("privatemail_sealed_version", "gauge", "Version of the sealed gallery within its epoch.", float64(newest.SealedVersion))
 	out.one("privatemail_requests_limit", "gauge", "Requests of the public listener that may run at a time.", float64(s.settings.MaxRequests))
 	out.head("privatemail_build_info", "gauge", "1, with the release of the program.")
 	out.value("privatemail_build_info", label("version", s.settings.Release)+","+label("go", runtime.Version()), 1)

@@ -1,5 +1,5 @@
-// Package service answers private queries over HTTP. It puts a gallery of package
-// retrieval/server behind a handler, and adds what a network needs: limits, tokens,
+// Package service answers private queries over HTTP. It puts a gallery of the packages
+// retrieval/server and retrieval/sealed/server behind a handler, and adds what a network needs: limits, tokens,
 // certificates, metrics, versions of the gallery and an orderly end.
 //
 //	s, err := service.New(service.Settings{})
@@ -14,6 +14,16 @@
 //	POST /v1/cells      wire.CellsRequest in, wire.CellsAnswer out, ?form=
 //	GET  /v1/rows       wire.Gallery, whole or in ranges
 //	GET  /v1/map        the map of the model as JSON
+//
+//	GET  /v1/sealed/manifest          wire.SealedManifest
+//	GET  /v1/sealed/hint              wire.SealedHint, whole or in ranges
+//	GET  /v1/sealed/ids               wire.SealedIDs
+//	GET  /v1/sealed/changes           wire.SealedChanges, ?since= and to= are versions
+//	POST /v1/sealed/ask               wire.SealedRequest in, wire.SealedAnswer out
+//	GET  /v1/sealed/records/manifest  wire.SealedRecords
+//	GET  /v1/sealed/records/hint      wire.SealedHint
+//	POST /v1/sealed/records/fetch     wire.SealedRequest in, wire.SealedAnswer out
+//
 //	POST /v1/aligned    wire.Question in, wire.Matches out: Algorithm 1
 //	GET  /              a status page
 //
@@ -30,10 +40,21 @@
 // # Versions of a gallery
 //
 // Publish replaces the gallery at once. Requests that run go on with the version they
-// began with. Requests that name the codebook of a replaced version are answered from that
-// version for Settings.Drain; after that they get 409 with the hash of the codebook that is
-// served now. A client that takes a new codebook pays epsilon again, which is why an old one
-// is kept for a while.
+// began with. Requests that name the codebook or the epoch of a replaced version are answered
+// from that version for Settings.Drain; after that they get 409 with the hash that is served
+// now. A client that takes a new codebook pays epsilon again, which is why an old one is kept
+// for a while. A new epoch of mode sealed costs a client a download.
+//
+// Within an epoch a sealed gallery may grow while it is served. An answer names the version it
+// is of, and /v1/sealed/changes takes a client there.
+//
+// # Mode sealed
+//
+// The service computes on ciphertexts that it cannot read. All requests of an epoch have one
+// length and so have their answers; the work of a pass and its time do not depend on what is
+// encrypted, by the nature of the product. Requests that wait share a pass, see
+// Settings.SealedMost and SealedWait: how long a request takes depends on how many others came
+// with it.
 //
 // # What is not written down
 //

@@ -2,7 +2,6 @@ package service
 
 import (
 	"bytes"
-	"encoding/hex"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,12 +14,12 @@ const frameType = "application/octet-stream"
 
 // serveGallery answers what is served.
 func (s *Service) serveGallery(w *answer, r *http.Request) *problem {
-	return s.serveMessage(w, r, "application/json", func(v *version) (message, *problem) { return v.about, nil })
+	return s.serveVersion(w, r, "application/json", []part{codebookPart, epochPart}, func(v *version) (message, *problem) { return v.about, nil })
 }
 
 // serveCodebook answers a codebook.
 func (s *Service) serveCodebook(w *answer, r *http.Request) *problem {
-	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) { return v.codebook, nil })
+	return s.serveMessage(w, r, frameType, codebookPart, func(v *version) (message, *problem) { return v.cells.codebook, nil })
 }
 
 // serveBase answers the sample that all clients may have.
@@ -29,19 +28,19 @@ func (s *Service) serveBase(w *answer, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) {
-		return v.bases[slices.Index(forms, form)], nil
+	return s.serveMessage(w, r, frameType, codebookPart, func(v *version) (message, *problem) {
+		return v.cells.bases[slices.Index(forms, form)], nil
 	})
 }
 
 // serveRows answers the whole gallery.
 func (s *Service) serveRows(w *answer, r *http.Request) *problem {
-	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) { return v.rows(), nil })
+	return s.serveMessage(w, r, frameType, codebookPart, func(v *version) (message, *problem) { return v.cells.rows(), nil })
 }
 
 // serveMap answers the map of the model.
 func (s *Service) serveMap(w *answer, r *http.Request) *problem {
-	return s.serveMessage(w, r, "application/json", func(v *version) (message, *problem) {
+	return s.serveVersion(w, r, "application/json", []part{codebookPart, epochPart}, func(v *version) (message, *problem) {
 		if v.gallery.Map == nil {
 			return message{}, notOffered("this gallery has no map: its rows are as they are")
 		}
@@ -49,14 +48,25 @@ func (s *Service) serveMap(w *answer, r *http.Request) *problem {
 	})
 }
 
-// serveMessage answers a message of the version that the request names, or of the newest:
-// whole, in ranges, or not at all when the client has it.
-func (s *Service) serveMessage(w *answer, r *http.Request, kind string, of func(*version) (message, *problem)) *problem {
-	codebook, p := codebookOf(r)
+// serveMessage answers a message about a part of the version that the request names, or of
+// the newest.
+func (s *Service) serveMessage(w *answer, r *http.Request, kind string, about part, of func(*version) (message, *problem)) *problem {
+	return s.serveVersion(w, r, kind, []part{about}, func(v *version) (message, *problem) {
+		if p := v.offers(about); p != nil {
+			return message{}, p
+		}
+		return of(v)
+	})
+}
+
+// serveVersion answers a message of the version that the request names by one of some parts,
+// or of the newest: whole, in ranges, or not at all when the client has it.
+func (s *Service) serveVersion(w *answer, r *http.Request, kind string, by []part, of func(*version) (message, *problem)) *problem {
+	named, p := keyOf(r, by...)
 	if p != nil {
 		return p
 	}
-	v, p := s.take(codebook)
+	v, p := s.take(named)
 	if p != nil {
 		return p
 	}
@@ -119,20 +129,4 @@ func formOf(r *http.Request) (wire.Form, *problem) {
 		return 0, badParameter("form is float32 or int8")
 	}
 	return form, nil
-}
-
-// codebookOf returns the codebook that a request names, or nil.
-func codebookOf(r *http.Request) (*wire.Hash, *problem) {
-	name := r.URL.Query().Get("codebook")
-	if name == "" {
-		return nil, nil
-	}
-	var hash wire.Hash
-	if len(name) != hex.EncodedLen(len(hash)) {
-		return nil, badParameter("codebook is a hash of 64 hexadecimal digits")
-	}
-	if _, err := hex.Decode(hash[:], []byte(name)); err != nil {
-		return nil, badParameter("codebook is a hash of 64 hexadecimal digits")
-	}
-	return &hash, nil
 }

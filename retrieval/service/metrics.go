@@ -23,10 +23,12 @@ type metrics struct {
 	refused              map[string]*atomic.Int64 // by kind of problem
 	names                []string                 // of routes, in order
 	routes               map[string]*routeCounts
+	// Passes of mode sealed over the gallery and over the records.
+	galleryPasses, recordPasses passCounts
 }
 
 // refusals are the kinds of problems by which requests are turned away early.
-var refusals = []string{"bad-frame", "bad-parameter", "busy", "internal", "method", "not-found", "not-offered", "not-ready", "range", "rate", "slow", "stale-codebook", "too-large", "unanswerable", "unauthorized"}
+var refusals = []string{"bad-frame", "bad-parameter", "busy", "internal", "method", "not-found", "no-changes", "not-offered", "not-ready", "range", "rate", "slow", "stale-codebook", "stale-epoch", "too-large", "unanswerable", "unauthorized"}
 
 // routeCounts are those of one route.
 type routeCounts struct {
@@ -169,6 +171,7 @@ func (m *metrics) write(s series) {
 	for _, kind := range refusals {
 		s.value("privatemail_refused_total", label("type", kind), float64(m.refused[kind].Load()))
 	}
+	m.writePasses(s)
 	s.one("privatemail_requests_running", "gauge", "Requests of the public listener that run.", float64(m.running.Load()))
 	s.one("privatemail_panics_total", "counter", "Handlers that panicked.", float64(m.panics.Load()))
 	s.one("privatemail_galleries_published_total", "counter", "Galleries that were published.", float64(m.published.Load()))

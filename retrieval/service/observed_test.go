@@ -237,7 +237,7 @@ func TestStatusPage(t *testing.T) {
 		}
 		want := []string{"not ready", "no gallery"}
 		if name != "" {
-			want = []string{"&lt;script&gt;", s.versions[0].hexHash(), ">ready<", "take-all", "bad-frame", "p99"}
+			want = []string{"&lt;script&gt;", s.versions[0].says.Codebook, ">ready<", "take-all", "bad-frame", "p99"}
 		}
 		for _, w := range want {
 			if !strings.Contains(text, w) {

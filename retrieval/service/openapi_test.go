@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // What a file in the form of OpenAPI says, as far as it is held against the service.
@@ -126,8 +128,16 @@ func TestOpenAPIHasTheRoutes(t *testing.T) {
 func TestOpenAPIHasTheHeaders(t *testing.T) {
 	doc := readAPI(t)
 	s, web := start(t, Settings{})
+	sealed := newSealed(t, 1)
+	records := newRecords(t, sealed)
+	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 1), Sealed: sealed, Records: records, Map: sealed.Map()}); err != nil {
+		t.Fatal(err)
+	}
+	_, query := ask(t, sealed, 1)
+	fetch := &wire.SealedRequest{Epoch: records.Epoch(), Count: 1, Columns: records.Manifest().Columns(), Width: 4, Bytes: make([]byte, 4*records.Manifest().Columns())}
+	bodies := map[string][]byte{"cells": s.frame(t, 1), "sealed-ask": frameOf(t, query.Request()), "records-fetch": frameOf(t, fetch)}
+	queries := map[string]string{"sealed-changes": "?since=0&to=0"}
 	ofNoRoute := []string{"Content-Type", "Date", "Connection"}
-	body := s.frame(t, 1)
 	for _, r := range routes() {
 		if r.name == "aligned" { // the gallery here does not offer it
 			continue
@@ -142,7 +152,7 @@ func TestOpenAPIHasTheHeaders(t *testing.T) {
 			if len(extra) > 0 && strings.HasPrefix(extra[0], "X-Method") {
 				method = http.MethodPut
 			}
-			got := send(t, method, web.URL+r.path, bytes.NewReader(body), extra...)
+			got := send(t, method, web.URL+r.path+queries[r.name], bytes.NewReader(bodies[r.name]), extra...)
 			etag = got.header.Get("ETag")
 			response, ok := doc.Paths[r.path][strings.ToLower(r.method)].Responses[strconv.Itoa(got.status)]
 			if !ok {

@@ -17,6 +17,8 @@ type problem struct {
 	// went with another one.
 	Codebook string `json:"codebook,omitempty"`
 	Version  uint64 `json:"version,omitempty"`
+	// Epoch is that of the sealed gallery, or of the records, that is served now.
+	Epoch string `json:"epoch,omitempty"`
 
 	kind  string // Type without what all types begin with
 	after int    // seconds, for Retry-After; 0 for none
@@ -55,6 +57,10 @@ func notFound() *problem {
 
 func wrongMethod() *problem {
 	return newProblem(http.StatusMethodNotAllowed, "method", "This path has another method", "see the header Allow")
+}
+
+func gone() *problem {
+	return newProblem(http.StatusGone, "no-changes", "These changes are not kept", "take the hint anew")
 }
 
 func tooLarge(detail string) *problem {

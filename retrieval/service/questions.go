@@ -19,15 +19,15 @@ func (s *Service) serveCells(w *answer, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	limit := s.requestBytes()
-	if limit == 0 {
-		return notReady()
+	limit, p := s.longest(codebookPart, func(v *version) int64 { return v.cells.request })
+	if p != nil {
+		return p
 	}
 	var request wire.CellsRequest
 	if p := readFrame(w, r, limit, &request); p != nil {
 		return p
 	}
-	v, p := s.take(&request.Codebook)
+	v, p := s.take(&key{codebookPart, request.Codebook})
 	if p != nil {
 		return p
 	}

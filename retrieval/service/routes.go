@@ -21,6 +21,10 @@ var (
 	frameStatuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
 	frameHeaders  = []string{"Accept-Ranges", "Cache-Control", "Content-Length", "Content-Range", "ETag"}
 	answerHeaders = []string{"Cache-Control", "Content-Length"}
+	// messageProblems and questionProblems are those of what a GET fetches and of what a POST
+	// asks, where a version of the gallery can be named.
+	messageProblems  = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestedRangeNotSatisfiable}
+	questionProblems = []int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 	// commonProblems are what any route may answer.
 	commonProblems = []int{http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
 )
@@ -29,13 +33,22 @@ var (
 // test holds the two against each other.
 func routes() []route {
 	const get, post = http.MethodGet, http.MethodPost
+	epoch := []string{"epoch"}
 	return []route{
-		{get, "/v1/gallery", "gallery", (*Service).serveGallery, []string{"codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
-		{get, "/v1/codebook", "codebook", (*Service).serveCodebook, []string{"codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
-		{get, "/v1/base", "base", (*Service).serveBase, []string{"form", "codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
-		{get, "/v1/rows", "rows", (*Service).serveRows, []string{"codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
-		{get, "/v1/map", "map", (*Service).serveMap, []string{"codebook"}, frameStatuses, []int{400, 404, 409, 416}, frameHeaders},
-		{post, "/v1/cells", "cells", (*Service).serveCells, []string{"form"}, []int{200}, []int{400, 408, 409, 413, 422}, answerHeaders},
+		{get, "/v1/gallery", "gallery", (*Service).serveGallery, []string{"codebook", "epoch"}, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/codebook", "codebook", (*Service).serveCodebook, []string{"codebook"}, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/base", "base", (*Service).serveBase, []string{"form", "codebook"}, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/rows", "rows", (*Service).serveRows, []string{"codebook"}, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/map", "map", (*Service).serveMap, []string{"codebook", "epoch"}, frameStatuses, messageProblems, frameHeaders},
+		{post, "/v1/cells", "cells", (*Service).serveCells, []string{"form"}, []int{200}, questionProblems, answerHeaders},
+		{get, "/v1/sealed/manifest", "sealed-manifest", (*Service).serveManifest, epoch, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/sealed/hint", "sealed-hint", (*Service).serveHint, epoch, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/sealed/ids", "sealed-ids", (*Service).serveIDs, epoch, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/sealed/changes", "sealed-changes", (*Service).serveChanges, []string{"epoch", "since", "to"}, []int{200}, []int{400, 404, 409, 410}, answerHeaders},
+		{post, "/v1/sealed/ask", "sealed-ask", (*Service).serveAsk, nil, []int{200}, questionProblems, answerHeaders},
+		{get, "/v1/sealed/records/manifest", "records-manifest", (*Service).serveRecordsManifest, epoch, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/sealed/records/hint", "records-hint", (*Service).serveRecordsHint, epoch, frameStatuses, messageProblems, frameHeaders},
+		{post, "/v1/sealed/records/fetch", "records-fetch", (*Service).serveFetch, nil, []int{200}, questionProblems, answerHeaders},
 		{post, "/v1/aligned", "aligned", (*Service).serveAligned, nil, []int{200}, []int{400, 404, 408, 413, 422}, answerHeaders},
 		{get, "/", "status", (*Service).serveStatus, nil, []int{200}, nil, []string{"Cache-Control", "Content-Length", "Content-Security-Policy"}},
 	}

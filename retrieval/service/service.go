@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // maxVersions is how many versions of a gallery are answered from at a time. Each may hold
@@ -22,6 +20,8 @@ type Service struct {
 	metrics  *metrics
 	slots    chan struct{} // one in it for each request that runs
 	aligned  chan struct{} // and for each question of Algorithm 1
+	asks     chan struct{} // and for each query of mode sealed
+	fetches  chan struct{} // and for each request for records
 	rates    *rates        // nil without a limit
 	stopping atomic.Bool   // not ready any more
 
@@ -39,6 +39,7 @@ func New(settings Settings) (*Service, error) {
 	s := &Service{
 		settings: settings, metrics: newMetrics(),
 		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned),
+		asks: make(chan struct{}, settings.SealedQueue), fetches: make(chan struct{}, settings.SealedMost),
 	}
 	if settings.Rate > 0 {
 		s.rates = newRates(settings.Rate, settings.Burst)
@@ -46,12 +47,12 @@ func New(settings Settings) (*Service, error) {
 	return s, nil
 }
 
-// Publish makes g the gallery that is served. The service owns g.Cells from then on, and
-// closes them when the last request of a version that is served no more has ended. The
-// version before answers requests that name its codebook for Settings.Drain. At most four
-// versions are kept, the newest. The error is ErrGallery, and g stays the caller's.
+// Publish makes g the gallery that is served. The service owns g.Cells, g.Sealed and
+// g.Records from then on, and closes them when the last request of a version that is served
+// no more has ended. The version before answers requests that name its codebook or epoch for
+// Settings.Drain. At most four versions are kept, the newest. g.Sealed may grow meanwhile. The error is ErrGallery, and g stays the caller's.
 func (s *Service) Publish(g Gallery) error {
-	v, err := newVersion(g)
+	v, err := s.newVersion(g)
 	if err != nil {
 		return err
 	}
@@ -61,22 +62,22 @@ func (s *Service) Publish(g Gallery) error {
 		return fmt.Errorf("service: %w: the service is closed", ErrGallery)
 	}
 	older := slices.Clone(s.versions)
-	if slices.ContainsFunc(older, func(o *version) bool { return o.gallery.Cells == g.Cells }) {
+	if slices.ContainsFunc(older, func(o *version) bool { return o.gallery.shares(&g) }) {
 		s.mu.Unlock()
-		return fmt.Errorf("service: %w: its cells are served already", ErrGallery)
+		return fmt.Errorf("service: %w: some of it is served already", ErrGallery)
 	}
 	s.versions = append([]*version{v}, older...)
 	s.mu.Unlock()
 	for i, old := range older {
 		switch {
-		case i >= maxVersions-1 || s.settings.Drain < 0 || old.hash == v.hash:
+		case i >= maxVersions-1 || s.settings.Drain < 0 || v.replaces(old):
 			s.retire(old)
 		case i == 0:
 			time.AfterFunc(s.settings.Drain, func() { s.retire(old) })
 		}
 	}
 	s.metrics.published.Add(1)
-	s.settings.Log.Info("gallery published", "name", g.Name, "version", v.says.Version, "codebook", v.says.Codebook, "rows", v.says.Rows)
+	s.settings.Log.Info("gallery published", "name", g.Name, "version", v.says.Version, "codebook", v.says.Codebook, "epoch", v.says.epoch(), "rows", v.says.Rows)
 	return nil
 }
 
@@ -104,18 +105,21 @@ func (s *Service) drop(v *version) {
 	}
 }
 
-// take returns the version with a codebook, or the newest where there is none in
-// particular. Whoever takes a version gives it back when done.
-func (s *Service) take(codebook *wire.Hash) (*version, *problem) {
+// take returns the newest version with a key, or the newest of all without one. Whoever
+// takes a version gives it back when done.
+func (s *Service) take(k *key) (*version, *problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.versions) == 0 {
 		return nil, notReady()
 	}
 	found := 0
-	if codebook != nil {
-		if found = slices.IndexFunc(s.versions, func(v *version) bool { return v.hash == *codebook }); found < 0 {
-			return nil, s.versions[0].stale()
+	if k != nil {
+		if found = slices.IndexFunc(s.versions, func(v *version) bool {
+			hash, ok := v.hashOf(k.of)
+			return ok && hash == k.hash
+		}); found < 0 {
+			return nil, s.versions[0].stale(k.of)
 		}
 	}
 	v := s.versions[found]
@@ -137,9 +141,15 @@ func (s *Service) give(v *version) {
 // served returns the descriptions of all versions, the newest first.
 func (s *Service) served() (all []servedVersion) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, v := range s.versions {
-		all = append(all, servedVersion{v.says, v.since, v.users})
+	versions := slices.Clone(s.versions)
+	for _, v := range versions {
+		all = append(all, servedVersion{description: v.says, Since: v.since, Users: v.users})
+	}
+	s.mu.Unlock()
+	for i, v := range versions { // a gallery that grows may keep us waiting, and us alone
+		if v.sealed != nil {
+			all[i].SealedVersion = v.sealed.gallery.Version()
+		}
 	}
 	return all
 }
@@ -147,18 +157,28 @@ func (s *Service) served() (all []servedVersion) {
 // A servedVersion is what the status page and the metrics say of a version.
 type servedVersion struct {
 	description
-	Since time.Time
-	Users int
+	Since         time.Time
+	Users         int
+	SealedVersion uint64 // of the gallery within its epoch
 }
 
-// requestBytes is the longest request of mode cells that some version can answer.
-func (s *Service) requestBytes() (longest int64) {
+// longest returns the length of the longest request about a part that some version can
+// answer. bytes has that of a version with the part.
+func (s *Service) longest(p part, bytes func(*version) int64) (longest int64, _ *problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, v := range s.versions {
-		longest = max(longest, v.request)
+	if len(s.versions) == 0 {
+		return 0, notReady()
 	}
-	return longest
+	for _, v := range s.versions {
+		if _, ok := v.hashOf(p); ok {
+			longest = max(longest, bytes(v))
+		}
+	}
+	if longest == 0 {
+		return 0, s.versions[0].offers(p)
+	}
+	return longest, nil
 }
 
 // Ready returns nil when the service has a gallery and does not end.

@@ -98,7 +98,7 @@ func (s *Service) frame(t testing.TB, cells ...uint32) []byte {
 		t.Fatal(p)
 	}
 	defer s.give(v)
-	b, err := (&wire.CellsRequest{Codebook: v.hash, Cells: cells}).MarshalBinary()
+	b, err := (&wire.CellsRequest{Codebook: v.cells.hash, Cells: cells}).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestGalleryIsDescribed(t *testing.T) {
 	defer s.give(v)
 	book := v.gallery.Cells.Codebook()
 	hash, err := book.Hash()
-	if err != nil || d.Codebook != hex.EncodeToString(hash[:]) || d.Name != "birds" || d.Version != 1 || d.Rows != 240 || d.Space != (dimensions{3, 3}) ||
+	if err != nil || d.Codebook != hex.EncodeToString(hash[:]) || d.Name != "birds" || d.Version != 1 || d.Rows != 240 || *d.Space != (dimensions{3, 3}) ||
 		!slices.Equal(d.Forms, []string{"float32", "int8"}) || !slices.Equal(d.Modes, []string{"cells", "take-all"}) {
 		t.Errorf("%+v", d)
 	}
@@ -175,8 +175,8 @@ func TestMessages(t *testing.T) {
 		"/v1/base?form=int8":                   frame(cells.Base(wire.Int8)),
 		"/v1/rows":                             cells.GalleryFrame(),
 		"/v1/map":                              []byte(`{"columns":3}`),
-		"/v1/rows?codebook=" + v.hexHash():     cells.GalleryFrame(),
-		"/v1/codebook?codebook=" + v.hexHash(): frame(cells.Codebook()),
+		"/v1/rows?codebook=" + v.says.Codebook: cells.GalleryFrame(),
+		"/v1/codebook?codebook=" + v.says.Codebook: frame(cells.Codebook()),
 	} {
 		url := web.URL + path
 		whole := send(t, "GET", url, nil, "Accept-Encoding: gzip, br, zstd")
@@ -225,7 +225,7 @@ func TestCellsAnswers(t *testing.T) {
 	book := v.gallery.Cells.Codebook()
 	for _, form := range forms {
 		for cell := range uint32(book.Cells()) {
-			request := &wire.CellsRequest{Codebook: v.hash, Cells: []uint32{cell}}
+			request := &wire.CellsRequest{Codebook: v.cells.hash, Cells: []uint32{cell}}
 			var want bytes.Buffer
 			if _, err := v.gallery.Cells.WriteAnswer(&want, request, form); err != nil {
 				t.Fatal(err)

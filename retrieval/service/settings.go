@@ -19,6 +19,15 @@ type Settings struct {
 	MaxAligned int
 	// MaxQuestion is the longest question of Algorithm 1, in bytes. 0 means 16 MiB.
 	MaxQuestion int64
+	// SealedMost is how many queries of mode sealed may share a pass over the gallery, and how
+	// many requests for records, whose bodies are long, may run at a time. 0 means 16.
+	SealedMost int
+	// SealedWait is how long a pass waits for further requests to share it. 0 means not at
+	// all: those share the next pass that come while one runs.
+	SealedWait time.Duration
+	// SealedQueue is how many queries of mode sealed may be read, wait or be answered at a
+	// time. Those beyond it get 503. 0 means 64.
+	SealedQueue int
 	// Rate is how many requests a second a client may send in the long run; 0 means no
 	// limit. A client is who has a token, or an address where there are no tokens.
 	Rate float64
@@ -54,7 +63,7 @@ func (s Settings) withDefaults() (Settings, error) {
 		name     string
 		at       *int
 		standard int
-	}{{"MaxRequests", &s.MaxRequests, 256}, {"MaxAligned", &s.MaxAligned, 2}} {
+	}{{"MaxRequests", &s.MaxRequests, 256}, {"MaxAligned", &s.MaxAligned, 2}, {"SealedMost", &s.SealedMost, 16}, {"SealedQueue", &s.SealedQueue, 64}} {
 		if *n.at < 0 {
 			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
 		}
@@ -80,7 +89,7 @@ func (s Settings) withDefaults() (Settings, error) {
 		standard time.Duration
 	}{
 		{"Header", &s.Header, 10 * time.Second}, {"Read", &s.Read, 30 * time.Second}, {"Idle", &s.Idle, 2 * time.Minute},
-		{"Stall", &s.Stall, 30 * time.Second}, {"Delay", &s.Delay, 0}, {"Shutdown", &s.Shutdown, 30 * time.Second},
+		{"Stall", &s.Stall, 30 * time.Second}, {"Delay", &s.Delay, 0}, {"SealedWait", &s.SealedWait, 0}, {"Shutdown", &s.Shutdown, 30 * time.Second},
 	} {
 		if *d.at < 0 {
 			return s, fmt.Errorf("service: %w: %s is %v", ErrSettings, d.name, *d.at)

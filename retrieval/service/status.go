@@ -27,8 +27,9 @@ type statusView struct {
 
 // versionRow is a version of the gallery.
 type versionRow struct {
-	Version                     uint64
-	Codebook, Rows, Cells, Size string
+	Version                     string
+	Codebook, Rows, Cells, Size string // "" without cells
+	Epoch, Sealed               string // of mode sealed; "" without
 	Modes                       []string
 	Since                       string
 	Users                       int
@@ -81,13 +82,9 @@ func (s *Service) view(now time.Time) statusView {
 	for i, g := range s.served() {
 		if i == 0 {
 			v.Name = g.Name
-			v.Sizes = sizesOf(g.Bytes)
+			v.Sizes = sizesOf(&g.description)
 		}
-		v.Versions = append(v.Versions, versionRow{
-			Version: g.Version, Codebook: g.Codebook, Rows: fmt.Sprintf("%d × %d", g.Rows, g.Space.Rows),
-			Cells: fmt.Sprintf("%d × %d", g.Cells, g.Space.Cells), Size: fmt.Sprintf("%d × %d", g.Size, g.Length),
-			Modes: g.Modes, Since: ago(now.Sub(g.Since)), Users: g.Users, Newest: i == 0,
-		})
+		v.Versions = append(v.Versions, rowOf(&g, now, i == 0))
 	}
 	for _, name := range s.metrics.names {
 		c := s.metrics.routes[name]
@@ -105,17 +102,47 @@ func (s *Service) view(now time.Time) statusView {
 	return v
 }
 
+// rowOf returns what the page says of a version.
+func rowOf(g *servedVersion, now time.Time, newest bool) versionRow {
+	row := versionRow{Rows: strconv.Itoa(g.Rows), Modes: g.Modes, Since: ago(now.Sub(g.Since)), Users: g.Users, Newest: newest}
+	if g.Space != nil {
+		row.Version, row.Codebook, row.Rows = strconv.FormatUint(g.Version, 10), g.Codebook, fmt.Sprintf("%d × %d", g.Rows, g.Space.Rows)
+		row.Cells, row.Size = fmt.Sprintf("%d × %d", g.Cells, g.Space.Cells), fmt.Sprintf("%d × %d", g.Size, g.Length)
+	}
+	if s := g.Sealed; s != nil {
+		row.Epoch = s.Epoch
+		row.Sealed = fmt.Sprintf("version %d, %d cells × %d slots × %d, %d probes", g.SealedVersion, s.Cells, s.Length, s.Dimension, s.Probes)
+	}
+	return row
+}
+
 // sizesOf returns the lengths of messages, those of the whole gallery beside an answer.
-func sizesOf(l lengths) []sizeRow {
+func sizesOf(d *description) (rows []sizeRow) {
 	both := func(what string, by map[string]int64) sizeRow {
 		return sizeRow{what, byteCount(by[forms[0].String()]), byteCount(by[forms[1].String()])}
 	}
-	return []sizeRow{
-		both("an answer of mode cells, each query", l.Answer),
-		both("base, once", l.Base),
-		{"all rows (take-all), once", "", byteCount(l.Rows)},
-		{"codebook, once", byteCount(int64(l.Codebook)), ""},
+	other := func(what string, bytes int64) sizeRow { return sizeRow{what, byteCount(bytes), ""} }
+	if l := &d.Bytes; d.Space != nil {
+		rows = append(rows,
+			both("an answer of mode cells, each query", l.Answer),
+			both("base, once", l.Base),
+			sizeRow{"all rows (take-all), once", "", byteCount(l.Rows)},
+			other("codebook, once", int64(l.Codebook)))
 	}
+	if s := d.Sealed; s != nil {
+		rows = append(rows,
+			other("a request of mode sealed, each query, up", s.Bytes.Request),
+			other("its answer, down", s.Bytes.Answer),
+			other("manifest of mode sealed, once", int64(s.Bytes.Manifest)),
+			other("its hint, once", s.Bytes.Hint))
+		if r := s.Records; r != nil {
+			rows = append(rows,
+				other("fetching a record, up", r.Bytes.Request),
+				other("fetching a record, down", r.Bytes.Answer),
+				other("hint of the records, once", r.Bytes.Hint))
+		}
+	}
+	return rows
 }
 
 func milliseconds(seconds float64, of int64) string {

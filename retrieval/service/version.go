@@ -6,21 +6,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A Gallery is what a service answers from.
+// A Gallery is what a service answers from. It has Cells, or Sealed, or both.
 type Gallery struct {
 	// Name is shown to clients.
 	Name string
-	// Cells answer in the modes cells and take-all.
+	// Cells answer in the modes cells and take-all; nil where these are not offered.
 	Cells *server.Cells
-	// Map is the JSON form of the map that takes features into the space of the cells; nil
-	// means that of Cells. Where both have none, rows are as they are.
+	// Sealed answers in mode sealed; nil where that is not offered.
+	Sealed *sealedserver.Gallery
+	// Records are fetched without saying which, with Sealed alone; nil where there are none.
+	Records *sealedserver.Records
+	// Map is the JSON form of the map that takes features into the space of the gallery; nil
+	// means that of Cells or Sealed. Where they have none, rows are as they are. With Sealed
+	// it is the one whose hash its manifest has.
 	Map []byte
 	// Aligned answers questions of Algorithm 1; nil where that is not offered.
 	Aligned *server.Paper
@@ -39,17 +43,14 @@ func newMessage(b []byte) message {
 
 // A version is a gallery as it was published, with its messages.
 type version struct {
-	gallery  Gallery
-	hash     wire.Hash
-	since    time.Time
-	says     description
-	about    message // says, as JSON
-	codebook message
-	request  int64     // bytes of a request of mode cells
-	bases    []message // one a form
-	chart    message   // the map
-	// rows is made when it is first asked for: the hash of a long message takes a while.
-	rows func() message
+	gallery Gallery
+	since   time.Time
+	says    description
+	about   message      // says, as JSON
+	chart   message      // the map
+	cells   *cellsPart   // nil where the gallery has no cells
+	sealed  *sealedPart  // nil where mode sealed is not offered
+	records *recordsPart // nil where there are no records
 
 	// These belong to the Service and its lock.
 	users   int  // requests that run
@@ -57,42 +58,39 @@ type version struct {
 }
 
 // newVersion makes the messages of a gallery.
-func newVersion(g Gallery) (*version, error) {
-	if g.Cells == nil {
-		return nil, fmt.Errorf("service: %w: it has no cells", ErrGallery)
+func (s *Service) newVersion(g Gallery) (v *version, err error) {
+	if err := g.check(); err != nil {
+		return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
 	}
-	if g.Map == nil {
-		g.Map = g.Cells.Map()
-	}
-	if g.Map != nil && !json.Valid(g.Map) {
-		return nil, fmt.Errorf("service: %w: its map is no JSON", ErrGallery)
-	}
-	book := g.Cells.Codebook()
-	frame, err := book.MarshalBinary()
-	if err != nil {
-		return nil, fmt.Errorf("service: %w: codebook: %w", ErrGallery, err)
-	}
-	v := &version{gallery: g, hash: wire.Hash(frame[len(frame)-len(wire.Hash{}):]), since: time.Now(), codebook: newMessage(frame)}
-	// Any cells will do: requests of one codebook have one length.
-	request := wire.CellsRequest{Cells: make([]uint32, book.Size)}
-	for i := range request.Cells {
-		request.Cells[i] = uint32(i)
-	}
-	if frame, err = request.MarshalBinary(); err != nil {
-		return nil, fmt.Errorf("service: %w: request: %w", ErrGallery, err)
-	}
-	v.request = int64(len(frame))
-	for _, f := range forms {
-		base, err := g.Cells.Base(f).MarshalBinary()
-		if err != nil {
-			return nil, fmt.Errorf("service: %w: base: %w", ErrGallery, err)
+	v = &version{since: time.Now()}
+	if g.Cells != nil {
+		if g.Map == nil {
+			g.Map = g.Cells.Map()
 		}
-		v.bases = append(v.bases, newMessage(base))
+		if v.cells, err = newCellsPart(g.Cells); err != nil {
+			return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
+		}
+	}
+	if g.Sealed != nil {
+		if g.Map == nil {
+			g.Map = g.Sealed.Map()
+		}
+		if v.sealed, err = s.newSealedPart(g.Sealed, g.Map); err != nil {
+			return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
+		}
+	}
+	if g.Records != nil {
+		if v.records, err = s.newRecordsPart(g.Records, v.sealed.epoch); err != nil {
+			return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
+		}
 	}
 	if g.Map != nil {
+		if !json.Valid(g.Map) {
+			return nil, fmt.Errorf("service: %w: its map is no JSON", ErrGallery)
+		}
 		v.chart = newMessage(g.Map)
 	}
-	v.rows = sync.OnceValue(func() message { return newMessage(g.Cells.GalleryFrame()) })
+	v.gallery = g
 	v.says = v.describe()
 	about, err := json.MarshalIndent(v.says, "", "  ")
 	if err != nil {
@@ -102,75 +100,39 @@ func newVersion(g Gallery) (*version, error) {
 	return v, nil
 }
 
-// forms are those that rows travel in.
-var forms = []wire.Form{wire.Float32, wire.Int8}
-
-// description is what GET /v1/gallery answers.
-type description struct {
-	Name     string     `json:"name"`
-	Version  uint64     `json:"version"`
-	Codebook string     `json:"codebook"` // its hash, in hexadecimal digits
-	Rows     int        `json:"rows"`
-	Cells    int        `json:"cells"`
-	Size     int        `json:"size"`   // cells that a request names
-	Length   int        `json:"length"` // rows of a list, padding among them
-	Space    dimensions `json:"dimensions"`
-	Forms    []string   `json:"forms"`
-	Modes    []string   `json:"modes"`
-	Bytes    lengths    `json:"bytes"`
-}
-
-// dimensions are those of the centres and of the rows that are ranked.
-type dimensions struct {
-	Cells int `json:"cells"`
-	Rows  int `json:"rows"`
-}
-
-// lengths are the bytes of messages; those of base and answer by form.
-type lengths struct {
-	Codebook int              `json:"codebook"`
-	Base     map[string]int64 `json:"base"`
-	Answer   map[string]int64 `json:"answer"`
-	Rows     int64            `json:"rows"`
-	Map      int              `json:"map"` // 0 where there is none
-}
-
-func (v *version) describe() description {
-	book := v.gallery.Cells.Codebook()
-	d := description{
-		Name: v.gallery.Name, Version: book.Version, Codebook: v.hexHash(),
-		Rows: book.Rows, Cells: book.Cells(), Size: book.Size, Length: book.Length,
-		Space: dimensions{book.Dimension, book.Ranking}, Modes: []string{"cells", "take-all"},
-		Bytes: lengths{
-			Codebook: len(v.codebook.bytes), Base: map[string]int64{}, Answer: map[string]int64{},
-			Rows: book.GalleryBytes(), Map: len(v.chart.bytes),
-		},
+// check refuses a gallery that lacks something.
+func (g *Gallery) check() error {
+	switch {
+	case g.Cells == nil && g.Sealed == nil:
+		return errors.New("it has neither cells nor a sealed gallery")
+	case g.Records != nil && g.Sealed == nil:
+		return errors.New("it has records without a sealed gallery, to whose rows they belong")
 	}
-	for i, f := range forms {
-		d.Forms = append(d.Forms, f.String())
-		d.Bytes.Base[f.String()] = int64(len(v.bases[i].bytes))
-		d.Bytes.Answer[f.String()] = book.AnswerBytes(f)
-	}
-	if v.gallery.Aligned != nil {
-		d.Modes = append(d.Modes, "aligned")
-	}
-	return d
+	return nil
 }
 
-func (v *version) hexHash() string { return hex.EncodeToString(v.hash[:]) }
-
-// stale is the answer to a request that goes with another codebook.
-func (v *version) stale() *problem {
-	p := newProblem(409, "stale-codebook", "The request goes with a codebook that is not served any more",
-		"the gallery was replaced: a query under the new codebook is a new release and spends epsilon again")
-	p.Codebook, p.Version = v.says.Codebook, v.says.Version
-	return p
+// shares tells whether two galleries have a part in common, which both would close.
+func (g *Gallery) shares(o *Gallery) bool {
+	return g.Cells != nil && g.Cells == o.Cells || g.Sealed != nil && g.Sealed == o.Sealed || g.Records != nil && g.Records == o.Records
 }
 
 // close gives back what the gallery holds.
 func (v *version) close() error {
-	if err := v.gallery.Cells.Close(); err != nil {
-		return errors.Join(fmt.Errorf("service: gallery %s", v.gallery.Name), err)
+	var errs []error
+	g := &v.gallery
+	if g.Cells != nil {
+		errs = append(errs, g.Cells.Close())
+	}
+	if g.Sealed != nil {
+		v.sealed.shared.Close()
+		errs = append(errs, g.Sealed.Close())
+	}
+	if g.Records != nil {
+		v.records.shared.Close()
+		errs = append(errs, g.Records.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return errors.Join(fmt.Errorf("service: gallery %s", g.Name), err)
 	}
 	return nil
 }

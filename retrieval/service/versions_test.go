@@ -25,12 +25,12 @@ func TestVersions(t *testing.T) {
 		if err := s.Publish(Gallery{Name: "one", Cells: newCells(t, 1)}); err != nil {
 			t.Fatal(err)
 		}
-		first := s.versions[0].hexHash()
+		first := s.versions[0].says.Codebook
 		request := s.frame(t, 2)
 		if err := s.Publish(Gallery{Name: "two", Cells: newCells(t, 2)}); err != nil {
 			t.Fatal(err)
 		}
-		second := s.versions[0].hexHash()
+		second := s.versions[0].says.Codebook
 		public := s.Public()
 		ask := func(method, path string, body []byte) reply {
 			w := httptest.NewRecorder()

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// openRecords makes the client of the records, if they are to be fetched.
+func (a *asking) openRecords(ctx context.Context) error {
+	if !a.flags.sealed.fetch {
+		return nil
+	}
+	manifest, err := a.server.SealedRecords(ctx, a.hash)
+	if err != nil {
+		return err
+	}
+	if err := a.reserve(manifest.HintBytes()+2*manifest.RequestBytes(min(a.flags.k, sealed.MaxFetches)), 0, "a hint of records"); err != nil {
+		return err
+	}
+	hint, err := a.server.SealedRecordsHint(ctx, manifest)
+	if err != nil {
+		return err
+	}
+	own := a.flags.sealed.recordsEpoch
+	a.sealed.records = manifest
+	a.sealed.fetcher, err = sealedclient.NewRecords(manifest, hint, sealedclient.RecordsSettings{Gallery: a.hash, Epoch: own, UnconfirmedEpoch: own == wire.Hash{}})
+	return err
+}
+
+// fetchRecords fetches the records of the matches of a query: as many as -k says, whatever
+// was found. What is wrong with a record is told at the end.
+func (a *asking) fetchRecords(ctx context.Context, rows []int32) error {
+	s := a.sealed
+	if s.fetcher == nil {
+		return nil
+	}
+	wanted := make([]uint32, len(rows))
+	for i, row := range rows {
+		if wanted[i] = wire.Padding; row >= 0 {
+			wanted[i] = uint32(row)
+		}
+	}
+	for part := range slices.Chunk(wanted, sealed.MaxFetches) {
+		f, err := s.fetcher.Fetch(ctx, part)
+		if err != nil {
+			return err
+		}
+		defer f.Forget()
+		answer, err := a.server.SealedFetch(ctx, s.records, f.Request())
+		if err != nil {
+			return err
+		}
+		records, err := s.fetcher.Open(f, answer)
+		if records == nil && err != nil {
+			return err
+		}
+		for i, record := range records {
+			if record == nil && part[i] != wire.Padding {
+				s.missing++
+			}
+		}
+		s.fetched = append(s.fetched, records...)
+	}
+	return nil
+}
+
+// A recordReport is one record that was fetched.
+type recordReport struct {
+	Query  int     `json:"query"`
+	Row    int32   `json:"row"`
+	Record *string `json:"record,omitempty"` // nil where there is none, or where it is no UTF-8
+	Bytes  []byte  `json:"bytes,omitempty"`  // a record that is no UTF-8, in base64
+}
+
+// recordsOf returns the records of a query, those of its matches in their order.
+func (a *asking) recordsOf(q int) (out []recordReport) {
+	for i := range a.found(q) {
+		at := q*a.flags.k + i
+		r := recordReport{Query: q, Row: a.ids[at]}
+		switch record := a.sealed.fetched[at]; {
+		case record == nil:
+		case utf8.Valid(record):
+			text := string(record)
+			r.Record = &text
+		default:
+			r.Bytes = record
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// writeRecords writes the file of -records-out, a JSON object a line.
+func (a *asking) writeRecords(ctx context.Context) error {
+	path := a.flags.sealed.recordsOut
+	if path == "" {
+		return nil
+	}
+	return formats.WriteFile(ctx, path, func(w io.Writer) error {
+		to := json.NewEncoder(w)
+		for q := range a.x.Rows {
+			for _, r := range a.recordsOf(q) {
+				if err := to.Encode(r); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// showRecords prints what was fetched, where no file gets it.
+func (a *asking) showRecords(e *cli.Env) error {
+	if !a.flags.sealed.fetch || a.flags.sealed.recordsOut != "" {
+		return nil
+	}
+	for q := range a.x.Rows {
+		for _, r := range a.recordsOf(q) {
+			if e.JSON {
+				if err := e.Object(r); err != nil {
+					return err
+				}
+				continue
+			}
+			text := "(none)"
+			switch {
+			case r.Record != nil:
+				text = harmless(*r.Record)
+			case r.Bytes != nil:
+				text = fmt.Sprintf("%q", r.Bytes)
+			}
+			fmt.Fprintf(e.Stdout, "query %d, row %d: %s\n", q, r.Row, text)
+		}
+	}
+	return nil
+}
+
+// shortcomings returns what was kept back until everything was sent, as an error.
+func (s *sealedAsking) shortcomings() error {
+	var all []error
+	if s.unusable > 0 {
+		all = append(all, fmt.Errorf("%d rows have no matches: the map of the server makes no finite numbers of them", s.unusable))
+	}
+	if s.missing > 0 {
+		all = append(all, fmt.Errorf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", s.missing))
+	}
+	return errors.Join(all...)
+}

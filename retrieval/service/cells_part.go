@@ -1,0 +1,54 @@
+package service
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A cellsPart is what a version has of the modes cells and take-all.
+type cellsPart struct {
+	cells    *server.Cells
+	hash     wire.Hash // of the codebook
+	codebook message
+	request  int64     // bytes of a request
+	bases    []message // one a form
+	// rows is made when it is first asked for: the hash of a long message takes a while.
+	rows func() message
+}
+
+// forms are those that rows travel in.
+var forms = []wire.Form{wire.Float32, wire.Int8}
+
+// newCellsPart makes the messages of cells.
+func newCellsPart(cells *server.Cells) (*cellsPart, error) {
+	book := cells.Codebook()
+	frame, err := book.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("codebook: %w", err)
+	}
+	p := &cellsPart{cells: cells, hash: hashOf(frame), codebook: newMessage(frame)}
+	// Any cells will do: requests of one codebook have one length.
+	request := wire.CellsRequest{Cells: make([]uint32, book.Size)}
+	for i := range request.Cells {
+		request.Cells[i] = uint32(i)
+	}
+	if frame, err = request.MarshalBinary(); err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	p.request = int64(len(frame))
+	for _, f := range forms {
+		base, err := cells.Base(f).MarshalBinary()
+		if err != nil {
+			return nil, fmt.Errorf("base: %w", err)
+		}
+		p.bases = append(p.bases, newMessage(base))
+	}
+	p.rows = sync.OnceValue(func() message { return newMessage(cells.GalleryFrame()) })
+	return p, nil
+}
+
+// hashOf returns the hash that the frame of a codebook or manifest ends with.
+func hashOf(frame []byte) wire.Hash { return wire.Hash(frame[len(frame)-len(wire.Hash{}):]) }

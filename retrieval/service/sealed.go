@@ -1,0 +1,159 @@
+package service
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// serveManifest answers the manifest of the sealed gallery.
+func (s *Service) serveManifest(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, frameType, epochPart, func(v *version) (message, *problem) { return v.sealed.manifest, nil })
+}
+
+// serveHint answers the hint of the sealed gallery as it is now.
+func (s *Service) serveHint(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, frameType, epochPart, func(v *version) (message, *problem) { return v.sealed.at(&v.sealed.hint) })
+}
+
+// serveIDs answers the row numbers of the sealed gallery as it is now.
+func (s *Service) serveIDs(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, frameType, epochPart, func(v *version) (message, *problem) { return v.sealed.at(&v.sealed.ids) })
+}
+
+// at returns a message of the gallery as it is now.
+func (p *sealedPart) at(g *growing) (message, *problem) {
+	m, err := g.at(p.gallery.Version())
+	if err != nil {
+		return m, failed()
+	}
+	return m, nil
+}
+
+// serveRecordsManifest answers the manifest of the records.
+func (s *Service) serveRecordsManifest(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, frameType, recordsEpoch, func(v *version) (message, *problem) { return v.records.manifest, nil })
+}
+
+// serveRecordsHint answers the hint of the records.
+func (s *Service) serveRecordsHint(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, frameType, recordsEpoch, func(v *version) (message, *problem) {
+		m, err := v.records.hint()
+		if err != nil {
+			return m, failed()
+		}
+		return m, nil
+	})
+}
+
+// serveChanges answers what differs between two versions of the sealed gallery.
+func (s *Service) serveChanges(w *answer, r *http.Request) *problem {
+	named, p := keyOf(r, epochPart)
+	if p != nil {
+		return p
+	}
+	since, p := versionOf(r, "since")
+	if p != nil {
+		return p
+	}
+	to, p := versionOf(r, "to")
+	if p != nil {
+		return p
+	}
+	v, p := s.take(named)
+	if p != nil {
+		return p
+	}
+	defer s.give(v)
+	if p := v.offers(epochPart); p != nil {
+		return p
+	}
+	changes, err := v.sealed.gallery.Changes(since, to)
+	if err != nil {
+		return gone()
+	}
+	return writeAnswer(w, changes)
+}
+
+// versionOf reads the number of a version from the query of a request.
+func versionOf(r *http.Request, name string) (uint64, *problem) {
+	n, err := strconv.ParseUint(r.URL.Query().Get(name), 10, 64)
+	if err != nil {
+		return 0, badParameter(name + " is the number of a version")
+	}
+	return n, nil
+}
+
+// serveAsk scores a query that nobody here can read. What is computed is the same for every
+// request of an epoch, and so is the length of the answer. The time is that of the pass,
+// which does not look at what the words are.
+func (s *Service) serveAsk(w *answer, r *http.Request) *problem {
+	return s.serveSealed(w, r, epochPart, s.asks, func(v *version) (int64, *sealedserver.Shared) {
+		return v.sealed.sizes.RequestBytes(), v.sealed.shared
+	})
+}
+
+// serveFetch answers records that nobody here can tell apart.
+func (s *Service) serveFetch(w *answer, r *http.Request) *problem {
+	return s.serveSealed(w, r, recordsEpoch, s.fetches, func(v *version) (int64, *sealedserver.Shared) {
+		return v.records.sizes.RequestBytes(sealed.MaxFetches), v.records.shared
+	})
+}
+
+// serveSealed answers ciphertexts. slots has one in it for each request of this sort that
+// runs; of returns the longest request for a version, and who answers it.
+func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan struct{}, of func(*version) (int64, *sealedserver.Shared)) *problem {
+	limit, p := s.longest(part, func(v *version) int64 {
+		bytes, _ := of(v)
+		return bytes
+	})
+	if p != nil {
+		return p
+	}
+	// Bodies are long: room is taken before one is read.
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	default:
+		return busy()
+	}
+	var request wire.SealedRequest
+	if p := readFrame(w, r, limit, &request); p != nil {
+		return p
+	}
+	v, p := s.take(&key{part, request.Epoch})
+	if p != nil {
+		return p
+	}
+	defer s.give(v)
+	_, shared := of(v)
+	out, err := shared.Answer(r.Context(), &request)
+	switch {
+	case err == nil:
+		return writeAnswer(w, out)
+	case r.Context().Err() != nil:
+		panic(http.ErrAbortHandler) // the client is gone
+	case errors.Is(err, sealedserver.ErrBusy):
+		return busy()
+	case errors.Is(err, sealedserver.ErrQuestion), errors.Is(err, sealedserver.ErrEpoch):
+		return unanswerable("a request has as many ciphertexts, columns and bytes as the manifest says")
+	}
+	return failed()
+}
+
+// writeAnswer sends a message that belongs to one client.
+func writeAnswer(w *answer, m interface{ MarshalBinary() ([]byte, error) }) *problem {
+	frame, err := m.MarshalBinary()
+	if err != nil {
+		return failed()
+	}
+	announce(w.Header(), int64(len(frame)))
+	if _, err := w.Write(frame); err != nil {
+		panic(http.ErrAbortHandler) // the client has part of an answer, or is gone
+	}
+	return nil
+}
