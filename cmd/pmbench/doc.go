@@ -37,6 +37,7 @@
 //	grid       the interpolated kernel of points with a tenth of all others as neighbours
 //	answers    answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked
 //	retrieval  answers of a service over the loopback, to clients in a second process, beside a bare file server
+//	sealed     encrypted queries of mode sealed in a gallery of a million rows: answers, client, bytes, and the neighbours that are found
 //	apply      placing the rows of a file by a map, into another file, beside copies of the file
 //	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
 //	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/par"
+	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// nearestOverlap is the K of overlap@K.
+const nearestOverlap = 8
+
+// exactRows returns the nearest gallery rows of all queries, by the distances of their float32
+// rows.
+func (s *sealedSetting) exactRows(ctx context.Context) ([]int32, error) {
+	if s.exact != nil {
+		return s.exact, nil
+	}
+	engine, err := privatemail.New()
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	ids := make([]int32, s.queries.Rows*nearestOverlap)
+	if err := engine.Nearest32(ctx, s.rows, s.queries, nearestOverlap, ids, nil); err != nil {
+		return nil, err
+	}
+	s.exact = ids
+	return ids, nil
+}
+
+// overlapOf is the share of the exact neighbours of a query that were found.
+func (s *sealedSetting) overlapOf(query int, found []int32) float64 {
+	have := 0
+	for _, id := range s.exact[query*nearestOverlap:][:nearestOverlap] {
+		if slices.Contains(found, id) {
+			have++
+		}
+	}
+	return float64(have) / nearestOverlap
+}
+
+// plainOverlap ranks all queries without encryption, by the bytes of the rows in the nearest
+// cells: what the client would decrypt, but for its errors. So other numbers of probes need no
+// gallery of their own.
+func (s *sealedSetting) plainOverlap(ctx context.Context, probes int) (*subject, error) {
+	if _, err := s.exactRows(ctx); err != nil {
+		return nil, err
+	}
+	probes = min(probes, s.manifest.Cells)
+	ids := s.gallery.IDs().IDs
+	var out *subject
+	out = s.subject(s.queries.Rows, func(ctx context.Context) error {
+		shares := make([]float64, s.queries.Rows)
+		err := s.lab.workers(allWorkers()).Do(ctx, len(shares), par.Func(func(_, q int) {
+			shares[q] = s.overlapOf(q, s.rankPlain(q, probes, ids))
+		}))
+		out.sealed.Overlap = finite(mean(shares))
+		return err
+	})
+	out.sealed.Probes = probes
+	scored := int64(s.queries.Rows) * int64(probes) * int64(s.manifest.Length)
+	out.nnz, out.bytes = scored*int64(s.rows.Cols), 4*scored*int64(s.rows.Cols)
+	return out, nil
+}
+
+// rankPlain returns the nearest rows of a query among those of the nearest cells.
+func (s *sealedSetting) rankPlain(query, probes int, ids []uint32) []int32 {
+	z := s.queries.Data[query*s.queries.Stride:][:s.queries.Cols]
+	type scored struct {
+		distance float64
+		at       int
+	}
+	nearer := func(a, b scored) int { return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.at, b.at)) }
+	cells := make([]scored, s.manifest.Cells)
+	for c := range cells {
+		cells[c].at = c
+		for j, v := range s.manifest.Centres[c*len(z):][:len(z)] {
+			cells[c].distance += float64(v-z[j]) * float64(v-z[j])
+		}
+	}
+	slices.SortFunc(cells, nearer)
+	var rows []scored
+	for _, c := range cells[:probes] {
+		for name := c.at * s.manifest.Length; name < (c.at+1)*s.manifest.Length; name++ {
+			if ids[name] == wire.Padding {
+				continue
+			}
+			distance := 0.0
+			for j, v := range s.rows.Data[int(ids[name])*s.rows.Stride:][:len(z)] {
+				difference := float64(storedByte(v, s.manifest.Scale))/s.manifest.Scale - float64(z[j])
+				distance += difference * difference
+			}
+			rows = append(rows, scored{distance, name})
+		}
+	}
+	slices.SortFunc(rows, nearer)
+	var out []int32
+	for _, r := range rows[:min(len(rows), nearestOverlap)] {
+		out = append(out, int32(ids[r.at]))
+	}
+	return out
+}
+
+// storedByte is a number as the server stores it.
+func storedByte(v float32, scale float64) int8 {
+	return int8(min(max(math.RoundToEven(float64(v)*scale), -127), 127))
+}
+
+// encryptedOverlap ranks the first queries through client and server.
+func (s *sealedSetting) encryptedOverlap(ctx context.Context) (*subject, error) {
+	if _, err := s.exactRows(ctx); err != nil {
+		return nil, err
+	}
+	ids := s.gallery.IDs().IDs
+	var out *subject
+	out = s.subject(sealedEncrypted, func(ctx context.Context) error {
+		asked, err := s.asker.Ask(ctx, s.doubleQueries(0, sealedEncrypted))
+		if err != nil {
+			return err
+		}
+		s.gallery.SetWorkers(allWorkers())
+		var shares []float64
+		for part := range slices.Chunk(asked, sealedWaiting) {
+			found, err := s.rankEncrypted(ctx, part, ids)
+			if err != nil {
+				return err
+			}
+			for _, rows := range found {
+				shares = append(shares, s.overlapOf(len(shares), rows))
+			}
+		}
+		out.sealed.Overlap = finite(mean(shares))
+		return nil
+	})
+	return out, nil
+}
+
+// rankEncrypted has queries answered in one pass and returns the nearest rows of each.
+func (s *sealedSetting) rankEncrypted(ctx context.Context, asked []*sealedclient.Query, ids []uint32) (found [][]int32, err error) {
+	requests := make([]*wire.SealedRequest, len(asked))
+	for i, q := range asked {
+		requests[i] = q.Request()
+	}
+	answers, err := s.gallery.Answer(ctx, requests...)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range asked {
+		matches, err := s.asker.Rank(q, answers[i], nearestOverlap)
+		if err != nil {
+			return nil, err
+		}
+		q.Forget()
+		var rows []int32
+		for _, m := range matches {
+			rows = append(rows, int32(ids[m.Name]))
+		}
+		found = append(found, rows)
+	}
+	return found, nil
+}
