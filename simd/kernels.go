@@ -30,6 +30,9 @@ type Kernels struct {
 	pointsToNodes       func(dst, rows, last, x []float64)
 	nodesToPoints       func(dst, rows, last, nodes []float64, n int)
 	byteDotsAbove       func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
+	packWords           func(w *Words, words []uint32)
+	mulWords            func(sums []uint32, stride int, panel []int8, rows int, w *Words)
+	wordDots            func(dst, a, b []uint32, depth int)
 	largestDifference   func(x []float32, mean []float64) float64
 	scaleDifferences    func(dst, x []float32, mean []float64, scale float64)
 	scaleProducts       func(dst, x []float32, scale float64, columns []float64)
@@ -112,6 +115,9 @@ var genericKernels = Kernels{
 	pointsToNodes:       pointsToNodesGo,
 	nodesToPoints:       nodesToPointsGo,
 	byteDotsAbove:       byteDotsAboveGo,
+	packWords:           packWordsGo,
+	mulWords:            mulWordsGo,
+	wordDots:            wordDotsGo,
 	roundToBytes:        roundToBytesGo,
 	largestDifference:   largestDifferenceGo,
 	scaleDifferences:    scaleDifferencesGo,

@@ -49,6 +49,9 @@ var tables = [...]Kernels{
 		pointsToNodes:       pointsToNodesAVX2,
 		nodesToPoints:       nodesToPointsAVX2,
 		byteDotsAbove:       byteDotsAboveAVX2,
+		packWords:           packWordsAVX2,
+		mulWords:            mulWordsAVX2,
+		wordDots:            wordDotsGo,
 		roundToBytes:        roundToBytesAVX2,
 		largestDifference:   largestDifferenceAVX2,
 		scaleDifferences:    scaleDifferencesAVX2,
@@ -58,16 +61,16 @@ var tables = [...]Kernels{
 		quadraticForms:      quadraticFormsAVX2,
 	},
 	AVX512:     avx512Kernels,
-	AVX512VNNI: avx512Kernels.with(AVX512VNNI, byteDotsAboveAVX512VNNI),
-	AMX:        avx512Kernels.with(AMX, byteDotsAboveAMX),
+	AVX512VNNI: avx512Kernels.with(AVX512VNNI, byteDotsAboveAVX512VNNI, packWordsAVX512VNNI, mulWordsAVX512VNNI),
+	AMX:        avx512Kernels.with(AMX, byteDotsAboveAMX, packWordsAMX, mulWordsAMX),
 }
 
 // tablesOfLoads are those whose loops load one number after the other where those of
 // tables gather.
 var tablesOfLoads = [...]Kernels{
 	AVX512:     avx512Kernels.withLoads(),
-	AVX512VNNI: avx512Kernels.with(AVX512VNNI, byteDotsAboveAVX512VNNI).withLoads(),
-	AMX:        avx512Kernels.with(AMX, byteDotsAboveAMX).withLoads(),
+	AVX512VNNI: avx512Kernels.with(AVX512VNNI, byteDotsAboveAVX512VNNI, packWordsAVX512VNNI, mulWordsAVX512VNNI).withLoads(),
+	AMX:        avx512Kernels.with(AMX, byteDotsAboveAMX, packWordsAMX, mulWordsAMX).withLoads(),
 }
 
 var avx512Kernels = Kernels{
@@ -107,6 +110,9 @@ var avx512Kernels = Kernels{
 	pointsToNodes:       pointsToNodesAVX512,
 	nodesToPoints:       nodesToPointsAVX512,
 	byteDotsAbove:       byteDotsAboveAVX512,
+	packWords:           packWordsAVX512,
+	mulWords:            mulWordsAVX512,
+	wordDots:            wordDotsGo,
 	roundToBytes:        roundToBytesAVX512,
 	largestDifference:   largestDifferenceAVX512,
 	scaleDifferences:    scaleDifferencesAVX512,
@@ -116,9 +122,13 @@ var avx512Kernels = Kernels{
 	quadraticForms:      quadraticFormsAVX512,
 }
 
-// with returns the kernels of a level that has one of its own and else those of s.
-func (s Kernels) with(level Level, byteDotsAbove func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)) Kernels {
-	s.level, s.byteDotsAbove = level, byteDotsAbove
+// with returns the kernels of a level that multiplies bytes in its own way, and else those of s.
+func (s Kernels) with(level Level,
+	byteDotsAbove func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32),
+	packWords func(w *Words, words []uint32),
+	mulWords func(sums []uint32, stride int, panel []int8, rows int, w *Words),
+) Kernels {
+	s.level, s.byteDotsAbove, s.packWords, s.mulWords = level, byteDotsAbove, packWords, mulWords
 	return s
 }
 

@@ -4,8 +4,9 @@ package simd
 type Words struct {
 	level          Level
 	columns, depth int
-	width          int      // how many upper bytes of a word may differ from 0
-	plain          []uint32 // column by column, where a level takes words as they are
+	width          int         // how many upper bytes of a word may differ from 0
+	packed         []uint32    // plain Go takes words as they are, other levels have a wordLayout
+	pieces         [][2]uint32 // the column of a piece, and by how many bits it is moved up
 }
 
 // Columns returns the number of columns.
@@ -20,7 +21,7 @@ func (s *Kernels) PackWords(w *Words, words []uint32, depth, width int) {
 		panic("simd: pack words: bad shape")
 	}
 	w.level, w.columns, w.depth, w.width = s.level, len(words)/depth, depth, width
-	w.plain = append(w.plain[:0], words...)
+	s.packWords(w, words)
 }
 
 // MulWords multiplies a matrix of signed bytes with columns of words and adds the products to
@@ -33,9 +34,10 @@ func (s *Kernels) PackWords(w *Words, words []uint32, depth, width int) {
 //	a(r, t) = panel[(r/16)*16*depth + (t/4)*64 + (r%16)*4 + t%4]
 //
 // that is, in lines of four places of 16 rows, as PackRows writes them. rows is a multiple of
-// 16, depth that of w. All levels give the same bits. MulWords panics where a slice is too
-// short, or where other kernels have packed w. It allocates nothing. A call is not
-// interrupted, so it should be of millions of products, not of billions.
+// 16, depth that of w. A panel that begins at a multiple of 64 bytes in memory is read faster.
+// All levels give the same bits. MulWords panics where a slice is too short, or where other
+// kernels have packed w. It allocates nothing. A call is not interrupted, so it should be of
+// millions of products, not of billions.
 func (s *Kernels) MulWords(sums []uint32, stride int, panel []int8, rows int, w *Words) {
 	switch {
 	case w.level != s.level:
@@ -47,7 +49,12 @@ func (s *Kernels) MulWords(sums []uint32, stride int, panel []int8, rows int, w 
 	case len(panel)/w.depth < rows || len(sums) < (w.columns-1)*stride+rows:
 		panic("simd: multiply words: short slice")
 	}
-	mulWordsGo(sums, stride, panel, rows, w)
+	reads(panel[:rows*w.depth])
+	reads(w.packed)
+	for c := range w.columns {
+		writes(sums[c*stride:][:rows])
+	}
+	s.mulWords(sums, stride, panel, rows, w)
 }
 
 // PackRows lays rows of signed bytes out for MulWords. There are len(rows)/depth rows, and the
@@ -57,13 +64,19 @@ func PackRows(panel, rows []int8, depth int) {
 	if depth <= 0 || depth%4 != 0 || len(rows)%depth != 0 || len(panel)%depth != 0 || len(panel)/depth%16 != 0 || len(panel) < len(rows) {
 		panic("simd: pack rows: bad shape")
 	}
-	clear(panel)
+	clear(panel[len(rows)/depth/16*16*depth:])
 	for r := range len(rows) / depth {
 		to := panel[r/16*16*depth+r%16*4:]
-		for t, v := range rows[r*depth : (r+1)*depth] {
-			to[t/4*64+t%4] = v
+		row := rows[r*depth : (r+1)*depth]
+		for t := 0; t < depth; t += 4 {
+			copy(to[t*16:][:4], row[t:][:4])
 		}
 	}
+}
+
+// packWordsGo is for plain Go, which takes words as they are.
+func packWordsGo(w *Words, words []uint32) {
+	w.packed, w.pieces = append(w.packed[:0], words...), w.pieces[:0]
 }
 
 // mulWordsGo is the reference.
@@ -72,7 +85,7 @@ func mulWordsGo(sums []uint32, stride int, panel []int8, rows int, w *Words) {
 	for group := 0; group < rows; group += 16 {
 		lines := panel[group*depth : (group+16)*depth]
 		for c := range w.columns {
-			column := w.plain[c*depth : (c+1)*depth]
+			column := w.packed[c*depth : (c+1)*depth]
 			to := sums[c*stride+group:][:16]
 			for r := range to {
 				sum := to[r]

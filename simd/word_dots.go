@@ -11,7 +11,10 @@ func (s *Kernels) WordDots(dst, a, b []uint32, depth int) {
 	if depth <= 0 || len(a)%depth != 0 || len(b)%depth != 0 || len(dst) < len(a)/depth*(len(b)/depth) {
 		panic("simd: word dots: bad shape")
 	}
-	wordDotsGo(dst, a, b, depth)
+	reads(a)
+	reads(b)
+	writes(dst[:len(a)/depth*(len(b)/depth)])
+	s.wordDots(dst, a, b, depth)
 }
 
 // wordDotsGo is the reference.

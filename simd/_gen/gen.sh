@@ -17,11 +17,11 @@ level() { # level family...
   done
 }
 
-both=(add_moments add_rows byte_dots_above centred dots dots_64 dots_to_sq_dists exp_neg finish_step interpolation mul_sparse mul_trans near near_blocks quadratic_forms ranks round_to_bytes scale_rows sq_dists sq_dists_64 weighted_sums weights_64)
+both=(add_moments add_rows byte_dots_above centred dots dots_64 dots_to_sq_dists exp_neg finish_step interpolation mul_sparse mul_trans mul_words near near_blocks quadratic_forms ranks round_to_bytes scale_rows sq_dists sq_dists_64 weighted_sums weights_64)
 level avx2 "${both[@]}" finite float16 grow_box sum_sparse
 level avx512 "${both[@]}" pack_columns sliding_window
-level avx512vnni byte_dots_above
-level amx byte_dots_above
+level avx512vnni byte_dots_above mul_words
+level amx byte_dots_above mul_words
 
 # Vector registers from 16 on belong to AVX-512.
 if grep -nE '\b[XY](1[6-9]|2[0-9]|3[01])\b|\b[ZK][0-9]' $asm/*_avx2_amd64.s; then

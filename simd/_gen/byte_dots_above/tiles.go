@@ -4,6 +4,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
 // A tile of sums is 16 rows by 16 columns, one of a 16 rows by 64 places, one of
@@ -15,9 +17,9 @@ const (
 
 // The tiles in use: sums of two times two, two of rows and two of columns.
 var (
-	sumTiles    = [2][2]tile{{0, 1}, {2, 3}}
-	rowTiles    = [2]tile{4, 5}
-	columnTiles = [2]tile{6, 7}
+	sumTiles    = [2][2]vec.Tile{{0, 1}, {2, 3}}
+	rowTiles    = [2]vec.Tile{4, 5}
+	columnTiles = [2]vec.Tile{6, 7}
 )
 
 // The registers in use.
@@ -67,7 +69,7 @@ func tiles() {
 	configuration := Mem{Base: work, Disp: 4 * tileBytes}
 	VMOVDQU32(config, reg.Z0)
 	VMOVDQU32(reg.Z0, configuration)
-	tileConfigure(configuration)
+	vec.TileConfigure(configuration)
 	Load(Param("mask"), maskR)
 	Load(Param("a"), aR)
 	Load(Param("depth"), depthR)
@@ -91,14 +93,14 @@ func tiles() {
 	Label("rest")
 	TESTQ(rowsR, rowsR)
 	JZ(LabelRef("done"))
-	for _, t := range []tile{sumTiles[0][0], sumTiles[0][1], rowTiles[0]} {
+	for _, t := range []vec.Tile{sumTiles[0][0], sumTiles[0][1], rowTiles[0]} {
 		MOVB(reg.R12B, configuration.Offset(48+int(t)))
 	}
-	tileConfigure(configuration)
+	vec.TileConfigure(configuration)
 	strip("rest", 1, rowsR)
 
 	Label("done")
-	tileRelease()
+	vec.TileRelease()
 	VZEROUPPER()
 	RET()
 }
@@ -126,7 +128,7 @@ func strip(name string, tall int, fewer reg.Register) {
 	Label(name + "Store")
 	for i, sums := range sumTiles[:tall] {
 		for v, sum := range sums {
-			tileStore(sum, Mem{Base: work, Index: line, Disp: (2*i + v) * tileBytes})
+			vec.TileStore(sum, Mem{Base: work, Index: line, Disp: (2*i + v) * tileBytes})
 		}
 	}
 	SUBQ(U8(32), leftR)
@@ -152,16 +154,16 @@ func multiply(name string, tall int, again bool) {
 	ADDQ(panelR, right)
 	for _, sums := range sumTiles[:tall] {
 		for v, sum := range sums {
-			tileLoad(Mem{Base: biasR, Disp: 64 * v}, sum)
+			vec.TileLoad(Mem{Base: biasR, Disp: 64 * v}, sum)
 		}
 	}
 	if again { // of the least depth
 		CMPQ(depthR, U8(64))
 		JNE(LabelRef(name + "Deep"))
 		for v, from := range []Mem{{Base: panelR, Index: line}, {Base: right, Index: line}} {
-			tileLoad(from, columnTiles[v])
+			vec.TileLoad(from, columnTiles[v])
 			for i, sums := range sumTiles[:tall] {
-				tileMultiply(sums[v], rowTiles[i], columnTiles[v])
+				vec.TileMultiplySU(sums[v], rowTiles[i], columnTiles[v])
 			}
 		}
 		ADDQ(U32(tileBytes), right)
@@ -170,17 +172,17 @@ func multiply(name string, tall int, again bool) {
 	}
 	MOVQ(depthR, count)
 	Label(name + "Places")
-	tileLoad(Mem{Base: aR, Index: depthR}, rowTiles[0])
-	tileLoad(Mem{Base: panelR, Index: line}, columnTiles[0])
-	tileMultiply(sumTiles[0][0], rowTiles[0], columnTiles[0])
+	vec.TileLoad(Mem{Base: aR, Index: depthR}, rowTiles[0])
+	vec.TileLoad(Mem{Base: panelR, Index: line}, columnTiles[0])
+	vec.TileMultiplySU(sumTiles[0][0], rowTiles[0], columnTiles[0])
 	if tall > 1 {
-		tileLoad(Mem{Base: second, Index: depthR}, rowTiles[1])
-		tileMultiply(sumTiles[1][0], rowTiles[1], columnTiles[0])
+		vec.TileLoad(Mem{Base: second, Index: depthR}, rowTiles[1])
+		vec.TileMultiplySU(sumTiles[1][0], rowTiles[1], columnTiles[0])
 	}
-	tileLoad(Mem{Base: right, Index: line}, columnTiles[1])
-	tileMultiply(sumTiles[0][1], rowTiles[0], columnTiles[1])
+	vec.TileLoad(Mem{Base: right, Index: line}, columnTiles[1])
+	vec.TileMultiplySU(sumTiles[0][1], rowTiles[0], columnTiles[1])
 	if tall > 1 {
-		tileMultiply(sumTiles[1][1], rowTiles[1], columnTiles[1])
+		vec.TileMultiplySU(sumTiles[1][1], rowTiles[1], columnTiles[1])
 		ADDQ(U8(64), second)
 	}
 	ADDQ(U8(64), aR)

@@ -26,3 +26,21 @@ func SavedByOS() uint32
 //
 //go:noescape
 func ByteDotsAboveAMX(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, rows uintptr, bias *int32, threshold *int32)
+
+// MulWordsAMX adds the products of groups of 16 rows with blocks of bytes of words.
+//
+//	for r := range 16*groups {
+//		for i := range blocks*2*half {
+//			sum, first := 0, i/(2*half)*block
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[first+(t/64)*128*half+i%(2*half)*64+t%64]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group and block bytes. half is at most 16. It needs the permission of
+// the operating system to use tiles.
+//
+//go:noescape
+func MulWordsAMX(sums *uint32, stride uintptr, panel *int8, group uintptr, groups uintptr, depth uintptr, packed *uint32, block uintptr, blocks uintptr, half uintptr, pieces *[2]uint32)

@@ -683,6 +683,142 @@ func MulTrans1x2F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride u
 //go:noescape
 func MulTrans1x1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
+// MulWords2x2AVX512 adds the products of 2 groups of 16 rows with 2 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 2 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords2x4AVX512 adds the products of 2 groups of 16 rows with 4 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords2x6AVX512 adds the products of 2 groups of 16 rows with 6 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 6 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords2x8AVX512 adds the products of 2 groups of 16 rows with 8 pieces of words.
+//
+//	for r := range 32 {
+//		for i := range 8 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*32+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords2x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x2AVX512 adds the products of 1 group of 16 rows with 2 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 2 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*8+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x4AVX512 adds the products of 1 group of 16 rows with 4 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*16+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x6AVX512 adds the products of 1 group of 16 rows with 6 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 6 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*24+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x8AVX512 adds the products of 1 group of 16 rows with 8 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 8 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/4)*32+i*4+t%2*2+t%4/2]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
 // CollectF32AVX512 copies the points of some spans.
 //
 //	for s := range nspans {

@@ -93,3 +93,118 @@ func ByteDotsAbove5AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr
 //
 //go:noescape
 func ByteDotsAbove6AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+
+// MulWords4x2AVX512VNNI adds the products of 4 groups of 16 rows with 2 pieces of words.
+//
+//	for r := range 64 {
+//		for i := range 2 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*128+i*64+t%64]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords4x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords4x4AVX512VNNI adds the products of 4 groups of 16 rows with 4 pieces of words.
+//
+//	for r := range 64 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*256+i*64+t%64]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords4x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords4x6AVX512VNNI adds the products of 4 groups of 16 rows with 6 pieces of words.
+//
+//	for r := range 64 {
+//		for i := range 6 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*384+i*64+t%64]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords4x6AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x2AVX512VNNI adds the products of 1 group of 16 rows with 2 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 2 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*128+i*64+t%64]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x4AVX512VNNI adds the products of 1 group of 16 rows with 4 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*256+i*64+t%64]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// MulWords1x6AVX512VNNI adds the products of 1 group of 16 rows with 6 pieces of words.
+//
+//	for r := range 16 {
+//		for i := range 6 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(r/16)*group+(t/4)*64+(r%16)*4+t%4] * packed[(t/64)*384+i*64+t%64]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+//
+//go:noescape
+func MulWords1x6AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// PackWordBytesAVX512 takes a byte of each word.
+//
+//	for u := range units {
+//		for i := range 64 {
+//			byte i of to[u*step:] = uint8(words[64*u+i] >> shift)
+//		}
+//	}
+//
+// step counts words.
+//
+//go:noescape
+func PackWordBytesAVX512(to *uint32, step uintptr, words *uint32, units uintptr, shift uintptr)
