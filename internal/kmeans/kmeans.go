@@ -19,6 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Settings says how centres are looked for. Zero values mean the defaults.
@@ -30,6 +31,9 @@ type Settings struct {
 	// Workers share the work; nil when the caller works alone. Their number changes no
 	// bit of the result.
 	Workers *par.Workers
+	// Kernels multiply rows with centres, with the same bits at every level; nil means gonum,
+	// which is several times slower and has other bits in the last place.
+	Kernels *simd.Kernels
 	// Progress is called after each step with the number done and the most there can
 	// be; nil when nobody listens.
 	Progress func(done, total int)
@@ -86,7 +90,7 @@ func Fit[M points.Matrix](ctx context.Context, x M, m int, settings Settings) (*
 		settings.Steps = defaultSteps
 	}
 	k := &kmeans[M]{
-		x: x, n: n, d: d, m: m, workers: settings.Workers,
+		x: x, n: n, d: d, m: m, workers: settings.Workers, kernels: settings.Kernels,
 		centres:  blas64.General{Rows: m, Cols: d, Stride: d, Data: make([]float64, m*d)},
 		half:     make([]float64, m),
 		of:       make([]int, n),
@@ -112,6 +116,7 @@ type kmeans[M points.Matrix] struct {
 	of        []int     // the nearest centre of each row
 	distance  []float64 // the square of that from it
 	workers   *par.Workers
+	kernels   *simd.Kernels
 	scratches []scratch // one a worker
 }
 
@@ -217,7 +222,7 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 			points.ReadRow(rows.Data[i*k.d:], k.x, lo+i)
 		}
 		products := blas64.General{Rows: hi - lo, Cols: k.m, Stride: k.m, Data: r.products}
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rows, k.centres, 0, products)
+		k.multiply(products, rows)
 		for i := range rows.Rows {
 			best, least := 0, math.Inf(1)
 			for c, p := range products.Data[i*k.m : (i+1)*k.m] {
@@ -234,6 +239,15 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 		changed = changed || k.scratches[i].changed
 	}
 	return changed, err
+}
+
+// multiply sets products to those of rows with all centres.
+func (k *kmeans[M]) multiply(products, rows blas64.General) {
+	if k.kernels == nil {
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rows, k.centres, 0, products)
+		return
+	}
+	k.kernels.Dots64(simd.RowsOf(products.Data, products.Stride), simd.RowsOf(rows.Data, rows.Stride), simd.RowsOf(k.centres.Data, k.centres.Stride), rows.Rows, k.m, k.d)
 }
 
 // move sets each centre to the mean of its rows, added up in their order, so

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // inertia returns the sum of squared distances from the nearest centre, and
@@ -131,6 +132,38 @@ func TestKMeansSameBits(t *testing.T) {
 	other, err := Fit(t.Context(), x, 30, Settings{Seed: 8})
 	if err != nil || slices.Equal(other.Of, want.Of) {
 		t.Errorf("another seed gives the same: %v", err)
+	}
+}
+
+// Kernels of every level give the same centres, about as good as those of gonum.
+func TestKMeansKernels(t *testing.T) {
+	x, err := synth.Clustered(1500, 7, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := Fit(t.Context(), x, 30, Settings{Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want *Clusters
+	for _, kernels := range simd.All() {
+		for _, count := range []int{1, 3} {
+			workers := par.New(count)
+			got, err := Fit(t.Context(), x, 30, Settings{Seed: 7, Workers: workers, Kernels: kernels})
+			workers.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+				if a, b := inertia(t, x, got), inertia(t, x, plain); a > 1.1*b {
+					t.Errorf("inertia %g, by gonum %g", a, b)
+				}
+			}
+			if !slices.Equal(got.Of, want.Of) || !slices.Equal(got.Centres.RawMatrix().Data, want.Centres.RawMatrix().Data) || got.Steps != want.Steps {
+				t.Errorf("%v, %d workers: other centres", kernels, count)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package sections
 import (
 	"bytes"
 	"context"
+	"encoding"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -242,6 +243,18 @@ func (f *File) JSON(name string, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("sections: %s: %w: section %q: %w", f.path, ErrDamaged, name, err)
+	}
+	return nil
+}
+
+// Message reads a section of a binary form into m, its checksum compared.
+func (f *File) Message(name string, m encoding.BinaryUnmarshaler) error {
+	data, err := f.Bytes(name)
+	if err != nil {
+		return err
+	}
+	if err := m.UnmarshalBinary(data); err != nil {
 		return fmt.Errorf("sections: %s: %w: section %q: %w", f.path, ErrDamaged, name, err)
 	}
 	return nil

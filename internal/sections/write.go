@@ -139,6 +139,14 @@ func (w *Writer) JSON(name string, v any) error {
 	return w.Bytes(name, text)
 }
 
+// Message writes a section with the binary form that m writes.
+func (w *Writer) Message(name string, m io.WriterTo) error {
+	return w.Section(name, func(to io.Writer) error {
+		_, err := m.WriteTo(to)
+		return err
+	})
+}
+
 // finish writes the table and the tail.
 func (w *Writer) finish() error {
 	if w.err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -35,7 +36,7 @@ type Cells struct {
 	published []byte            // the map
 	source    string
 
-	usage    usage
+	calls    usage.Calls
 	file     *sections.File // what all this is a view of; nil where NewCells made it
 	closing  sync.Once
 	closeErr error
@@ -196,10 +197,10 @@ func (c *Cells) Answer(request *wire.CellsRequest, form wire.Form) (*wire.CellsA
 	if err := c.checkRequest(request, form); err != nil {
 		return nil, err
 	}
-	if err := c.usage.begin(); err != nil {
+	if err := c.begin(); err != nil {
 		return nil, err
 	}
-	defer c.usage.end()
+	defer c.calls.End()
 	out := new(wire.CellsAnswer)
 	if err := c.fill(out, request.Cells, form); err != nil {
 		return nil, fmt.Errorf("server: %w", err)

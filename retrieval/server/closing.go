@@ -5,44 +5,12 @@ import (
 	"sync"
 )
 
-// usage counts the calls that read what Close takes away.
-type usage struct {
-	mu     sync.Mutex
-	idle   *sync.Cond // of mu, for those who close: the last call has ended
-	calls  int
-	closed bool
-}
-
-// begin is followed by end, if it returns no error.
-func (u *usage) begin() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.closed {
+// begin is followed by c.calls.End, if it returns no error.
+func (c *Cells) begin() error {
+	if !c.calls.Begin() {
 		return fmt.Errorf("server: %w", ErrClosed)
 	}
-	u.calls++
 	return nil
-}
-
-func (u *usage) end() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.calls--; u.calls == 0 && u.closed {
-		u.idle.Broadcast()
-	}
-}
-
-// close refuses calls from now on, and waits for those that are running.
-func (u *usage) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.closed = true
-	if u.idle == nil {
-		u.idle = sync.NewCond(&u.mu)
-	}
-	for u.calls > 0 {
-		u.idle.Wait()
-	}
 }
 
 // Close ends the use of a gallery, and of the file that it was opened from. Calls that come
@@ -51,7 +19,7 @@ func (u *usage) close() {
 // GalleryFrame and Map returned is gone with the file: whoever uses that calls Hold before.
 // Of a gallery that NewCells made, nothing is gone.
 func (c *Cells) Close() error {
-	c.usage.close()
+	c.calls.Close()
 	c.closing.Do(func() {
 		if c.file != nil {
 			c.closeErr = c.file.Close()
@@ -63,8 +31,8 @@ func (c *Cells) Close() error {
 // Hold keeps the gallery open until release is called, once: Close waits for it. The error
 // is ErrClosed.
 func (c *Cells) Hold() (release func(), err error) {
-	if err := c.usage.begin(); err != nil {
+	if err := c.begin(); err != nil {
 		return nil, err
 	}
-	return sync.OnceFunc(c.usage.end), nil
+	return sync.OnceFunc(c.calls.End), nil
 }

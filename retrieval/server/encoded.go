@@ -61,10 +61,10 @@ func (c *Cells) WriteAnswer(w io.Writer, request *wire.CellsRequest, form wire.F
 	if err := c.checkRequest(request, form); err != nil {
 		return 0, err
 	}
-	if err := c.usage.begin(); err != nil {
+	if err := c.begin(); err != nil {
 		return 0, err
 	}
-	defer c.usage.end()
+	defer c.calls.End()
 	if all := c.encoded[form]; all != nil {
 		length := len(all) / len(c.lists)
 		return writeFrame(w, all[int(request.Cells[0])*length:][:length])

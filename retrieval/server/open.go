@@ -38,10 +38,10 @@ func OpenCells(path string) (*Cells, error) {
 // gallery that NewCells made has none. Errors match formats.ErrFormat for a file that was
 // changed, or are ErrClosed and that of ctx.
 func (c *Cells) Verify(ctx context.Context) error {
-	if err := c.usage.begin(); err != nil {
+	if err := c.begin(); err != nil {
 		return err
 	}
-	defer c.usage.end()
+	defer c.calls.End()
 	if c.file == nil {
 		return nil
 	}
@@ -72,20 +72,8 @@ func damaged(section, format string, args ...any) error {
 	return fmt.Errorf("%w: section %q: %s", sections.ErrDamaged, section, fmt.Sprintf(format, args...))
 }
 
-// openMessage reads a frame.
-func (c *Cells) openMessage(section string, m interface{ UnmarshalBinary([]byte) error }) error {
-	frame, err := c.file.Bytes(section)
-	if err != nil {
-		return err
-	}
-	if err := m.UnmarshalBinary(frame); err != nil {
-		return fmt.Errorf("%w: section %q: %w", sections.ErrDamaged, section, err)
-	}
-	return nil
-}
-
 func (c *Cells) openCodebook() (err error) {
-	if err := c.openMessage(sectionCodebook, &c.book); err != nil {
+	if err := c.file.Message(sectionCodebook, &c.book); err != nil {
 		return err
 	}
 	c.hash, err = c.book.Hash()
@@ -112,7 +100,7 @@ func (c *Cells) openFacts() error {
 func (c *Cells) openBases() error {
 	for form, section := range sectionBase {
 		base := new(wire.Base)
-		if err := c.openMessage(section, base); err != nil {
+		if err := c.file.Message(section, base); err != nil {
 			return err
 		}
 		n := len(base.IDs)

@@ -42,10 +42,10 @@ type fileFacts struct {
 // 1 GB, most of it answers. With CellsSettings.Encoded below 0 it is a third of that, and every
 // answer is gathered. Errors are ErrClosed, that of ctx, and those of the system.
 func (c *Cells) Save(ctx context.Context, path string) error {
-	if err := c.usage.begin(); err != nil {
+	if err := c.begin(); err != nil {
 		return err
 	}
-	defer c.usage.end()
+	defer c.calls.End()
 	if err := sections.Write(ctx, path, fileKind, fileVersion, c.save); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
@@ -56,7 +56,7 @@ func (c *Cells) save(w *sections.Writer) error {
 	if err := w.JSON(sectionFacts, fileFacts{Source: c.source, Displaced: c.displaced}); err != nil {
 		return err
 	}
-	if err := writeMessage(w, sectionCodebook, &c.book); err != nil {
+	if err := w.Message(sectionCodebook, &c.book); err != nil {
 		return err
 	}
 	if c.published != nil {
@@ -65,7 +65,7 @@ func (c *Cells) save(w *sections.Writer) error {
 		}
 	}
 	for form, base := range c.bases {
-		if err := writeMessage(w, sectionBase[form], base); err != nil {
+		if err := w.Message(sectionBase[form], base); err != nil {
 			return err
 		}
 	}
@@ -103,11 +103,4 @@ func (c *Cells) writeLists(to io.Writer) error {
 		}
 	}
 	return nil
-}
-
-func writeMessage(w *sections.Writer, name string, m io.WriterTo) error {
-	return w.Section(name, func(to io.Writer) error {
-		_, err := m.WriteTo(to)
-		return err
-	})
 }

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// Open opens a gallery that Save has written, at its version: the same epoch, so that clients
+// keep their hints, and the same answers. Changes leads to no version before that of the file,
+// from any. The file is mapped where the system can, and must not be changed while
+// it is open; Save replaces files and changes none. Insert and Remove copy what they change.
+// Whoever opens a gallery calls Close.
+//
+// Opening reads the manifest, norms and ids, and checks them. Hint and matrix are not read;
+// Verify reads them. Errors match formats.ErrUnsupported for a file that is no sealed gallery,
+// or one of another version, formats.ErrFormat for one that was truncated or changed, or are
+// those of the system.
+func Open(path string) (*Gallery, error) {
+	file, err := sections.Open(path, fileKind)
+	if err != nil {
+		return nil, fmt.Errorf("sealed server: %w", err)
+	}
+	g := &Gallery{file: file}
+	if err := g.open(); err != nil {
+		return nil, fmt.Errorf("sealed server: %w", errors.Join(err, file.Close()))
+	}
+	g.workers = par.New(0)
+	return g, nil
+}
+
+// Verify compares the checksums of all that a gallery was opened from, which reads the file. A
+// gallery that New made has none. Errors match formats.ErrFormat for a file that was changed,
+// or are ErrClosed and that of ctx.
+func (g *Gallery) Verify(ctx context.Context) error {
+	if err := g.use(); err != nil {
+		return err
+	}
+	defer g.calls.End()
+	if g.file == nil {
+		return nil
+	}
+	for _, name := range g.file.Names() {
+		if err := g.file.Verify(ctx, name); err != nil {
+			return fmt.Errorf("sealed server: %w", err)
+		}
+	}
+	return nil
+}
+
+// open sets g to what its file has. Parts are checked against the manifest, in the order in
+// which they need each other.
+func (g *Gallery) open() error {
+	if err := g.file.CheckVersion(fileVersion); err != nil {
+		return err
+	}
+	for _, read := range []func() error{g.openManifest, g.openFacts, g.openSlots, g.openHint, g.openChanged} {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Gallery) openManifest() error {
+	if err := g.file.Message(sectionManifest, &g.manifest); err != nil {
+		return err
+	}
+	if !g.file.Has(sectionMap) {
+		return nil
+	}
+	var err error
+	if g.published, err = g.file.Bytes(sectionMap); err != nil {
+		return err
+	}
+	if sha256.Sum256(g.published) != g.manifest.Map {
+		return g.file.Damagedf("section %q: it is none of the manifest", sectionMap)
+	}
+	return nil
+}
+
+func (g *Gallery) openFacts() error {
+	var facts fileFacts
+	if err := g.file.JSON(sectionFacts, &facts); err != nil {
+		return err
+	}
+	if facts.History < 1 || len(facts.Source) > maxSource {
+		return g.file.Damagedf("section %q: a history of %d, and a source of %d bytes", sectionFacts, facts.History, len(facts.Source))
+	}
+	g.source, g.log.most, g.slots.version = facts.Source, facts.History, facts.Version
+	return nil
+}
+
+// verified returns a section of so many numbers, its checksum compared.
+func verified[T sections.Number](f *sections.File, section string, count int) ([]T, error) {
+	out, err := sections.Numbers[T](f, section)
+	if err != nil {
+		return nil, err
+	}
+	if len(out) != count {
+		return nil, f.Damagedf("section %q: %d numbers, want %d", section, len(out), count)
+	}
+	return out, f.Verify(context.Background(), section)
+}
+
+// openSlots reads norms and ids, whose every number is looked at: growth takes them for what
+// they say.
+func (g *Gallery) openSlots() (err error) {
+	m, s := &g.manifest, &g.slots
+	if s.norms.values, err = verified[int16](g.file, sectionNorms, m.Slots()); err != nil {
+		return err
+	}
+	if s.ids.values, err = verified[uint32](g.file, sectionIDs, m.Slots()); err != nil {
+		return err
+	}
+	for name, norm := range s.norms.values {
+		if (norm == wire.EmptySlot) != (s.ids.values[name] == wire.Padding) {
+			return g.file.Damagedf("section %q: slot %d has a row in one of ids and norms", sectionIDs, name)
+		}
+	}
+	if s.version == 0 && !slices.Equal(s.norms.values, m.Norms) {
+		return g.file.Damagedf("section %q: other norms than those of the manifest, at version 0", sectionNorms)
+	}
+	s.norms.lend()
+	s.ids.lend()
+	if err := g.begin(); err != nil {
+		return g.file.Damagedf("section %q: %v", sectionManifest, err)
+	}
+	return nil
+}
+
+func (g *Gallery) openHint() (err error) {
+	m, s := &g.manifest, &g.slots
+	if s.hint.values, err = sections.Numbers[uint32](g.file, sectionHint); err != nil {
+		return err
+	}
+	if int64(len(s.hint.values)) != int64(m.Length)*wire.SecretWords {
+		return g.file.Damagedf("section %q: %d words for %d rows", sectionHint, len(s.hint.values), m.Length)
+	}
+	s.hint.lend()
+	if s.matrix, err = openMatrix(g.file, sectionPanels, m.Length, m.Columns()); err != nil {
+		return err
+	}
+	g.centres = newCentres(m.Centres, m.Dimension, s.matrix.kernels)
+	return nil
+}
+
+// openChanged reads which rows and slots have changed since version 0.
+func (g *Gallery) openChanged() (err error) {
+	if g.log.rows, err = g.openVersions(sectionsRows, g.manifest.Length); err != nil {
+		return err
+	}
+	g.log.names, err = g.openVersions(sectionsNames, g.manifest.Slots())
+	return err
+}
+
+// openVersions reads numbers below a limit and the versions that changed them last.
+func (g *Gallery) openVersions(names [2]string, limit int) (map[uint32]uint64, error) {
+	numbers, err := sections.Numbers[uint32](g.file, names[0])
+	if err != nil {
+		return nil, err
+	}
+	if numbers, err = verified[uint32](g.file, names[0], min(len(numbers), limit)); err != nil {
+		return nil, err
+	}
+	versions, err := verified[uint64](g.file, names[1], len(numbers))
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[uint32]uint64, len(numbers))
+	for i, n := range numbers {
+		if int64(n) >= int64(limit) || i > 0 && n <= numbers[i-1] || versions[i] < 1 || versions[i] > g.slots.version {
+			return nil, g.file.Damagedf("section %q: want rising numbers below %d, and versions of 1 to %d", names[0], limit, g.slots.version)
+		}
+		out[n] = versions[i]
+	}
+	return out, nil
+}

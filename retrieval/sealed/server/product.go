@@ -1,0 +1,191 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+const (
+	// groupWords is how many columns of words are laid out together: with the places of a
+	// block they fit in a cache near the core.
+	groupWords = 64
+	// pieceRows is how many rows a worker multiplies at a time.
+	pieceRows = 4 * panelRows
+	// expandedRows is how many rows of a public matrix a worker expands at a time.
+	expandedRows = 32
+)
+
+// A loader sets words, columns of depth places each, to the entries from to from+count of all
+// columns of words of a product, and the places beyond count to 0.
+type loader func(ctx context.Context, words []uint32, from, count, depth int) error
+
+// product multiplies the matrix with columns of words, modulo 2^32. Sum r of column c is at
+// c*m.padded + r. Of a word the upper width bytes count, and the others are 0. The context is
+// looked at between pieces of a block. progress is called after each block unless it is nil.
+func (m *matrix) product(ctx context.Context, workers *par.Workers, columns, width int, load loader, progress func(done, total int)) ([]uint32, error) {
+	sums := make([]uint32, columns*m.padded)
+	words := make([]uint32, columns*m.depth(0))
+	groups := make([]simd.Words, par.Blocks(columns, groupWords))
+	for block, panel := range m.blocks {
+		depth, from := m.depth(block), block*blockColumns
+		words := words[:columns*depth]
+		if err := load(ctx, words, from, min(blockColumns, m.columns-from), depth); err != nil {
+			return nil, err
+		}
+		if err := workers.Do(ctx, len(groups), par.Func(func(_, group int) {
+			lo, hi := par.Block(group, columns, groupWords)
+			m.kernels.PackWords(&groups[group], words[lo*depth:hi*depth], depth, width)
+		})); err != nil {
+			return nil, err
+		}
+		pieces := par.Blocks(m.padded, pieceRows)
+		// Pieces of one group come one after the other, so that its words stay near.
+		if err := workers.Do(ctx, len(groups)*pieces, par.Func(func(_, piece int) {
+			group := piece / pieces
+			lo, hi := par.Block(piece%pieces, m.padded, pieceRows)
+			m.kernels.MulWords(sums[group*groupWords*m.padded+lo:], m.padded, panel[lo*depth:hi*depth], hi-lo, &groups[group])
+		})); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(block+1, len(m.blocks))
+		}
+	}
+	return sums, nil
+}
+
+// hintBytes is the most memory that hint takes, its result included.
+func (m *matrix) hintBytes() int64 {
+	const words = 4 * wire.SecretWords
+	return words * (2*int64(m.padded) + 3*int64(m.depth(0)))
+}
+
+// hint multiplies the matrix with the public matrix of an epoch: rows x wire.SecretWords.
+func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.Matrix, progress func(done, total int)) ([]uint32, error) {
+	scratches := make([][]uint32, workers.Count())
+	sums, err := m.product(ctx, workers, wire.SecretWords, 4, func(ctx context.Context, words []uint32, from, count, depth int) error {
+		clear(words)
+		return workers.Do(ctx, par.Blocks(count, expandedRows), par.Func(func(worker, piece int) {
+			if scratches[worker] == nil {
+				scratches[worker] = make([]uint32, expandedRows*wire.SecretWords)
+			}
+			lo, hi := par.Block(piece, count, expandedRows)
+			rows := scratches[worker][:(hi-lo)*wire.SecretWords]
+			public.Rows(rows, from+lo)
+			transpose(words[lo:], depth, rows, wire.SecretWords)
+		}))
+	}, progress)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]uint32, m.rows*wire.SecretWords)
+	err = workers.Do(ctx, par.Blocks(wire.SecretWords, expandedRows), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, wire.SecretWords, expandedRows)
+		for r := range m.rows {
+			to := out[r*wire.SecretWords : (r+1)*wire.SecretWords]
+			for j := lo; j < hi; j++ {
+				to[j] = sums[j*m.padded+r]
+			}
+		}
+	}))
+	return out, err
+}
+
+// transpose sets column i of dst, whose rows are stride apart, to row i of src, whose rows
+// have width words.
+func transpose(dst []uint32, stride int, src []uint32, width int) {
+	for j := range width {
+		to := dst[j*stride:]
+		for i := range len(src) / width {
+			to[i] = src[i*width+j]
+		}
+	}
+}
+
+// answers multiplies the matrix with the ciphertexts of requests, all in one pass, and sets
+// the words of the answers. The caller has checked the requests: all have the columns of the
+// matrix and one width.
+func (m *matrix) answers(ctx context.Context, workers *par.Workers, requests []*wire.SealedRequest) ([]*wire.SealedAnswer, error) {
+	var ciphertexts [][]byte
+	for _, r := range requests {
+		size := r.Columns * r.Width
+		for c := range r.Count {
+			ciphertexts = append(ciphertexts, r.Bytes[c*size:(c+1)*size])
+		}
+	}
+	if len(ciphertexts) == 0 {
+		return nil, nil
+	}
+	width := requests[0].Width
+	if err := checkMemory("an answer", m.answerBytes(len(ciphertexts))); err != nil {
+		return nil, err
+	}
+	sums, err := m.product(ctx, workers, len(ciphertexts), width, func(ctx context.Context, words []uint32, from, count, depth int) error {
+		return workers.Do(ctx, len(ciphertexts), par.Func(func(_, c int) {
+			to := words[c*depth : (c+1)*depth]
+			unpackWords(to[:count], ciphertexts[c][from*width:(from+count)*width], width)
+			clear(to[count:])
+		}))
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*wire.SealedAnswer, len(requests))
+	for i, r := range requests {
+		words := make([]uint32, 0, r.Count*m.rows)
+		for range r.Count {
+			words = append(words, sums[:m.rows]...)
+			sums = sums[m.padded:]
+		}
+		out[i] = &wire.SealedAnswer{Epoch: r.Epoch, Count: r.Count, Rows: m.rows, Words: words}
+	}
+	return out, nil
+}
+
+// answerBytes is the most memory that the answers to so many ciphertexts take.
+func (m *matrix) answerBytes(ciphertexts int) int64 {
+	return 4 * int64(ciphertexts) * (2*int64(m.padded) + 3*int64(m.depth(0)))
+}
+
+// unpackWords sets words to those whose upper width bytes follow each other, low byte first.
+func unpackWords(words []uint32, b []byte, width int) {
+	if width == 3 {
+		for i := range words {
+			w := (*[3]byte)(b[3*i:])
+			words[i] = uint32(w[0])<<8 | uint32(w[1])<<16 | uint32(w[2])<<24
+		}
+		return
+	}
+	for i := range words {
+		w := (*[4]byte)(b[4*i:])
+		words[i] = uint32(w[0]) | uint32(w[1])<<8 | uint32(w[2])<<16 | uint32(w[3])<<24
+	}
+}
+
+// checkRequest refuses a request that does not fit: one of another epoch, width or number of
+// columns, or with fewer or more ciphertexts than least to most.
+func (m *matrix) checkRequest(r *wire.SealedRequest, epoch wire.Hash, width, least, most int) error {
+	if r == nil {
+		return fmt.Errorf("%w: there is none", ErrQuestion)
+	}
+	if r.Epoch != epoch {
+		return ErrEpoch
+	}
+	if err := r.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrQuestion, err)
+	}
+	switch {
+	case r.Width != width:
+		return fmt.Errorf("%w: words of %d bytes, want %d", ErrQuestion, r.Width, width)
+	case r.Columns != m.columns:
+		return fmt.Errorf("%w: ciphertexts of %d columns, want %d", ErrQuestion, r.Columns, m.columns)
+	case r.Count < least || r.Count > most:
+		return fmt.Errorf("%w: %d ciphertexts, want %d to %d", ErrQuestion, r.Count, least, most)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+const (
+	// maxSource is how long Settings.Source may be.
+	maxSource = 4096
+	// defaultHistory is how many versions of a gallery are known besides the current one.
+	defaultHistory = 4096
+)
+
+// Settings say how a gallery is laid out. Zero values mean the defaults.
+type Settings struct {
+	// Cells is the number m of cells; 0 means max(4, round(sqrt(n)/2)) for n rows, and n where
+	// there are fewer than that.
+	Cells int
+	// Probes is the number P of cells that a query is scored in, 1 to Cells; 0 means 8, or
+	// Cells where that is less. Every request has as many ciphertexts.
+	Probes int
+	// Seed of k-means. It is no secret.
+	Seed uint64
+	// Map is the published map by which clients place their rows, as bytes that mean nothing
+	// here, such as a supervised.Map as JSON; nil where rows are as they are. It is kept with
+	// the gallery, and copied. The manifest has its SHA-256.
+	Map []byte
+	// Source says what the gallery was made from, in whatever words the caller compares
+	// later, at most 4,096 bytes of UTF-8. It is kept with the gallery, and is not published.
+	Source string
+	// History is how many versions before the current one Changes can lead to; 0 means 4096.
+	// Each takes about 6 KB.
+	History int
+	// Workers share the work; 0 means as many as Go runs at a time. Their number changes no
+	// bit.
+	Workers int
+	// Progress is called with what is done of a stage, "centres", "layout" or "hint"; nil when
+	// nobody listens.
+	Progress func(stage string, done, total int)
+}
+
+// withDefaults returns the settings with all numbers set, for n rows of dimension d.
+func (s Settings) withDefaults(n, d int) (Settings, error) {
+	if s.Cells == 0 {
+		s.Cells = min(n, max(4, int(math.Round(math.Sqrt(float64(n))/2))))
+	}
+	if s.Probes == 0 {
+		s.Probes = min(8, s.Cells)
+	}
+	if s.History == 0 {
+		s.History = defaultHistory
+	}
+	switch most := min(n, wire.MaxCells, wire.MaxSealedColumns/d); {
+	case s.Cells < 1 || s.Cells > most:
+		return s, fmt.Errorf("%w: %d cells, and %d rows of dimension %d allow 1 to %d", ErrGallery, s.Cells, n, d, most)
+	case s.Probes < 1 || s.Probes > min(s.Cells, wire.MaxCiphertexts):
+		return s, fmt.Errorf("%w: %d probes of %d cells", ErrGallery, s.Probes, s.Cells)
+	case s.slots(n) > wire.MaxSlots:
+		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(wire.MaxSlots))
+	case s.History < 0:
+		return s, fmt.Errorf("%w: a history of %d versions", ErrGallery, s.History)
+	case s.Workers < 0:
+		return s, fmt.Errorf("%w: %d workers", ErrGallery, s.Workers)
+	case len(s.Source) > maxSource:
+		return s, fmt.Errorf("%w: a source of %d bytes, at most %d are kept", ErrGallery, len(s.Source), maxSource)
+	case !utf8.ValidString(s.Source): // a file would have another one
+		return s, fmt.Errorf("%w: the source is no UTF-8", ErrGallery)
+	}
+	return s, nil
+}
+
+// length returns the number of slots of a cell for n rows, ceil(1.25 n/m).
+func (s Settings) length(n int) int {
+	return int((5*int64(n) + 4*int64(s.Cells) - 1) / (4 * int64(s.Cells)))
+}
+
+// slots returns the number of slots for n rows.
+func (s Settings) slots(n int) int64 { return int64(s.Cells) * int64(s.length(n)) }
+
+// stage returns Progress for a stage, nil where nobody listens.
+func (s Settings) stage(name string) func(done, total int) {
+	if s.Progress == nil {
+		return nil
+	}
+	return func(done, total int) { s.Progress(name, done, total) }
+}
