@@ -4,7 +4,6 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
-	"encoding/binary"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -32,16 +31,5 @@ func NewMatrix(epoch wire.Hash) *Matrix {
 // AES-256 in counter mode from a counter of 0 on.
 func (m *Matrix) Rows(dst []uint32, first int) {
 	const rowBlocks = 4 * wire.SecretWords / aes.BlockSize
-	var counter [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(counter[8:], uint64(first)*rowBlocks)
-	stream := cipher.NewCTR(m.block, counter[:])
-	var piece, zeros [16 << 10]byte
-	for len(dst) > 0 {
-		n := min(len(dst), len(piece)/4)
-		stream.XORKeyStream(piece[:4*n], zeros[:4*n])
-		for i := range n {
-			dst[i] = binary.LittleEndian.Uint32(piece[4*i:])
-		}
-		dst = dst[n:]
-	}
+	FillWords(dst, m.block, uint64(first)*rowBlocks)
 }

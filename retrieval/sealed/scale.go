@@ -1,6 +1,10 @@
 package sealed
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
 
 // The errors of a ciphertext. The law of an entry is sub-Gaussian: the chance that a sum of
 // entries with weights w is beyond t tau |w| is at most 2 exp(-t^2/2).
@@ -11,9 +15,13 @@ const (
 	Tau = 6.4066
 	// DroppedBits are the lower bits of a word of a probe that are rounded away.
 	DroppedBits = 8
-	// roundingTau is the parameter of what that rounding adds, uniform on an interval of
-	// 2^DroppedBits.
+	// roundingTau is the parameter of what that rounding adds, which is at most half of
+	// 2^DroppedBits in size and 0 in the mean.
 	roundingTau = 1 << DroppedBits / 2
+	// wrapDeviations is how many parameters of its error a score stays away from wrapping.
+	wrapDeviations = 12
+	// boundDeviations is how many parameters of its error Bound allows a score.
+	boundDeviations = 10
 )
 
 // ProbeTau is the sub-Gaussian parameter of an entry of a probe: the table and the rounding.
@@ -21,9 +29,36 @@ var ProbeTau = math.Sqrt(Tau*Tau + roundingTau*roundingTau)
 
 // Kappa returns the largest scale of a query of unit length under which no score of an epoch
 // wraps, up to a chance of 2 exp(-72) a score. maxNorm is the largest squared norm of a stored
-// row, in an epoch of cells of the given dimension. It is 0 where there is none.
+// row, in an epoch of cells of the given dimension. It is 0 where there is none. All machines
+// return the same.
 func Kappa(maxNorm int64, cells, dimension int) uint32 {
+	if maxNorm < 1 {
+		return 0
+	}
 	longest := math.Sqrt(float64(maxNorm))
-	room := math.MaxInt32 - 12*ProbeTau*longest*math.Sqrt(float64(cells)) - longest*math.Sqrt(float64(dimension))/2
+	room := math.MaxInt32 - entriesError(wrapDeviations, maxNorm, cells) - queryError(maxNorm, dimension)
 	return uint32(max(0, math.Floor(min(room/longest, math.MaxInt32))))
+}
+
+// Bound returns how far the squared distance between a query of unit length and a stored row,
+// as a client computes it, may be from the true one: a distance is farther off with a chance
+// of 2 exp(-50), 4e-22, at the most. Two rows whose squared distances differ by more than
+// twice the bound are in the right order. For a query of another length it is Bound times that
+// length, but for the part of norms that are not exact. The manifest is one that Check accepts.
+func Bound(m *wire.SealedManifest) float64 {
+	score := (entriesError(boundDeviations, m.MaxNorm, m.Cells) + queryError(m.MaxNorm, m.Dimension)) / float64(m.Kappa)
+	norm := float64(m.NormUnit/2) / m.Scale / m.Scale
+	return 2*score/m.Scale + norm
+}
+
+// entriesError bounds what the errors of the entries of a ciphertext add to a score, at so many
+// times its parameter: a row of the matrix of the server has a stored row in each cell.
+func entriesError(deviations float64, maxNorm int64, cells int) float64 {
+	// The conversion forbids a fused product in the caller: same bits everywhere.
+	return float64(deviations * ProbeTau * math.Sqrt(float64(maxNorm)*float64(cells)))
+}
+
+// queryError bounds what rounding the entries of a scaled query to whole numbers adds.
+func queryError(maxNorm int64, dimension int) float64 {
+	return float64(math.Sqrt(float64(maxNorm)*float64(dimension)) / 2)
 }

@@ -40,16 +40,6 @@ func checkCount(field string, n, most int) error {
 	return nil
 }
 
-// firstError returns the first error that is not nil.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkProduct refuses a slice that does not have rows times columns entries.
 func checkProduct(field string, have, rows, columns int) error {
 	if uint64(have) != uint64(rows)*uint64(columns) {

@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"cmp"
+	"io"
+)
 
 // A SealedAnswer is the matrix of the server times each ciphertext of a request, modulo 2^32.
 type SealedAnswer struct {
@@ -13,7 +16,7 @@ type SealedAnswer struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (a *SealedAnswer) Check() error {
-	return firstError(checkCount("count", a.Count, MaxCiphertexts), checkCount("rows", a.Rows, MaxSlots), checkProduct("words", len(a.Words), a.Count, a.Rows))
+	return cmp.Or(checkCount("count", a.Count, MaxCiphertexts), checkCount("rows", a.Rows, MaxSlots), checkProduct("words", len(a.Words), a.Count, a.Rows))
 }
 
 func (a *SealedAnswer) format() format { return format{KindSealedAnswer, sealedVersion, newCRCPair} }

@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"cmp"
+	"io"
+)
 
 // SealedChanges take a client from one version of an epoch to a later one: the rows of the
 // hint and the slots that differ.
@@ -25,7 +28,7 @@ func (c *SealedChanges) Check() error {
 	case !risingRows(c.Names):
 		return refuse("names", "want rising numbers below %d", MaxRows)
 	}
-	return firstError(
+	return cmp.Or(
 		checkProduct("words", len(c.Words), len(c.Rows), SecretWords),
 		checkProduct("norms", len(c.Norms), len(c.Names), 1), checkProduct("ids", len(c.IDs), len(c.Names), 1),
 	)

@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"cmp"
+	"io"
+)
 
 // A SealedHint is what a client needs to decrypt answers: the matrix of the server times the
 // public matrix of the epoch, modulo 2^32. Clients take it once and keep it.
@@ -9,21 +12,33 @@ type SealedHint struct {
 	Version uint64   // of the gallery; 0 is the epoch as it was published
 	Rows    int      // of the matrix of the server
 	Words   []uint32 // Rows x SecretWords
+	// Names are the slots, rising, whose norm is another one at Version than in the manifest,
+	// and Norms say which; EmptySlot where there is no row any more. Both are empty at version 0.
+	Names []uint32
+	Norms []int16
 }
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (h *SealedHint) Check() error {
-	return firstError(checkCount("rows", h.Rows, MaxSlots), checkProduct("words", len(h.Words), h.Rows, SecretWords))
+	if !risingRows(h.Names) {
+		return refuse("names", "want rising numbers below %d", MaxRows)
+	}
+	return cmp.Or(
+		checkCount("rows", h.Rows, MaxSlots), checkProduct("words", len(h.Words), h.Rows, SecretWords),
+		checkProduct("norms", len(h.Norms), len(h.Names), 1),
+	)
 }
 
 func (h *SealedHint) format() format { return format{KindSealedHint, sealedVersion, newCRCPair} }
 
 func (h *SealedHint) fields() (int64, func(*encoder), error) {
-	return int64(len(h.Epoch)+3*8) + 4*int64(len(h.Words)), func(e *encoder) {
+	return int64(len(h.Epoch)+5*8) + 4*int64(len(h.Words)+len(h.Names)) + 2*int64(len(h.Norms)), func(e *encoder) {
 		e.fixed(h.Epoch[:])
 		e.uint64(h.Version)
 		e.uint64(uint64(h.Rows))
 		encodeSlice(e, h.Words)
+		encodeSlice(e, h.Names)
+		encodeSlice(e, h.Norms)
 	}, nil
 }
 
@@ -48,5 +63,7 @@ func (h *SealedHint) UnmarshalBinary(frame []byte) error {
 	out.Version = d.uint64("version")
 	out.Rows = d.whole("rows", MaxSlots)
 	out.Words = decodeSlice[uint32](d, "words")
+	out.Names = decodeSlice[uint32](d, "names")
+	out.Norms = decodeSlice[int16](d, "norms")
 	return finish(d, h, &out, out.Check)
 }

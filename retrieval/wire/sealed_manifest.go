@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"io"
 	"math"
 )
@@ -36,20 +37,20 @@ func (m *SealedManifest) Slots() int { return m.Cells * m.Length }
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (m *SealedManifest) Check() error {
-	if err := firstError(
+	if err := cmp.Or(
 		checkCount("rows", m.Rows, MaxRows), checkCount("cells", m.Cells, MaxCells), checkCount("length", m.Length, MaxSlots),
 		checkDimension(m.Dimension), checkCount("probes", m.Probes, min(m.Cells, MaxCiphertexts)),
 	); err != nil {
 		return err
 	}
-	const mostNorm = 127 * 127 * MaxDimension
+	const mostNorm, mostScale = 127 * 127 * MaxDimension, 1e100 // so that no distance overflows
 	switch slots, columns := int64(m.Cells)*int64(m.Length), int64(m.Cells)*int64(m.Dimension); {
 	case columns > MaxSealedColumns:
 		return refuse("cells", "%d of dimension %d, want at most %d columns", m.Cells, m.Dimension, MaxSealedColumns)
 	case slots > MaxSlots || int64(m.Rows) > slots:
 		return refuse("length", "%d slots for %d rows", slots, m.Rows)
-	case !(m.Scale > 0 && m.Scale <= math.MaxFloat64):
-		return refuse("scale", "want a finite number above 0")
+	case !(m.Scale >= 1/mostScale && m.Scale <= mostScale):
+		return refuse("scale", "want %g to %g", 1/mostScale, mostScale)
 	case m.Kappa < 1 || m.Kappa > math.MaxInt32:
 		return refuse("kappa", "%d, want 1 to %d", m.Kappa, math.MaxInt32)
 	case m.MaxNorm < 1 || m.MaxNorm > mostNorm:
@@ -59,7 +60,7 @@ func (m *SealedManifest) Check() error {
 	case m.NormBase < 0 || m.NormBase > mostNorm:
 		return refuse("norm base", "%d, want 0 to %d", m.NormBase, int64(mostNorm))
 	}
-	if err := firstError(checkProduct("centres", len(m.Centres), m.Cells, m.Dimension), checkProduct("norms", len(m.Norms), m.Cells, m.Length)); err != nil {
+	if err := cmp.Or(checkProduct("centres", len(m.Centres), m.Cells, m.Dimension), checkProduct("norms", len(m.Norms), m.Cells, m.Length)); err != nil {
 		return err
 	}
 	if !allFinite(m.Centres) {
@@ -76,7 +77,7 @@ func (m *SealedManifest) checkNorms() error {
 			continue
 		}
 		rows++
-		if norm := m.NormBase + m.NormUnit*int64(v); norm < -m.NormUnit || norm > m.MaxNorm+m.NormUnit {
+		if !m.FitsNorm(v) {
 			return refuse("norms", "one is outside of 0 to %d", m.MaxNorm)
 		}
 	}
@@ -84,6 +85,13 @@ func (m *SealedManifest) checkNorms() error {
 		return refuse("norms", "%d slots have a row, and rows is %d", rows, m.Rows)
 	}
 	return nil
+}
+
+// FitsNorm tells whether a number can be that of a slot in Norms: that of a stored row of the
+// epoch, or EmptySlot.
+func (m *SealedManifest) FitsNorm(v int16) bool {
+	norm := m.NormBase + m.NormUnit*int64(v)
+	return v == EmptySlot || norm >= -m.NormUnit && norm <= m.MaxNorm+m.NormUnit
 }
 
 // Hash returns the SHA-256 that names the epoch, the one its binary form ends with, and the

@@ -1,6 +1,9 @@
 package wire
 
-import "io"
+import (
+	"cmp"
+	"io"
+)
 
 // SealedRecords is what a server publishes about the records of a gallery, which clients fetch
 // without saying which. Its hash names the epoch of the records. Record i is in column
@@ -15,7 +18,7 @@ type SealedRecords struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (r *SealedRecords) Check() error {
-	if err := firstError(checkCount("records", r.Records, MaxRows), checkCount("length", r.Length, MaxRecord), checkCount("per column", r.PerColumn, MaxRows/MaxRecord)); err != nil {
+	if err := cmp.Or(checkCount("records", r.Records, MaxRows), checkCount("length", r.Length, MaxRecord), checkCount("per column", r.PerColumn, MaxRows/MaxRecord)); err != nil {
 		return err
 	}
 	if r.Columns() > MaxRecordColumns {

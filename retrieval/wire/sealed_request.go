@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"io"
 	"slices"
 )
@@ -18,7 +19,7 @@ type SealedRequest struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (r *SealedRequest) Check() error {
-	if err := firstError(checkCount("count", r.Count, MaxCiphertexts), checkCount("columns", r.Columns, MaxSealedColumns)); err != nil {
+	if err := cmp.Or(checkCount("count", r.Count, MaxCiphertexts), checkCount("columns", r.Columns, MaxSealedColumns)); err != nil {
 		return err
 	}
 	if r.Width != 3 && r.Width != 4 {

@@ -1,0 +1,129 @@
+package client
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/entropy"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// Settings of a client. One of Epoch and UnconfirmedEpoch is needed.
+type Settings struct {
+	// Epoch is the hash of the manifest that everybody has, from a second path: not from the
+	// server that sent the manifest, but from a published page, another client, or a constant
+	// of the program.
+	Epoch wire.Hash
+	// UnconfirmedEpoch goes without that hash. The server may then have made the manifest for
+	// this client alone, and know the client by the hash that every request holds. What the
+	// requests encrypt stays hidden all the same.
+	UnconfirmedEpoch bool
+	// Workers is how many goroutines a call of Ask or Rank uses; 0 means GOMAXPROCS.
+	Workers int
+}
+
+// A Client asks in mode sealed. It is safe for concurrent use.
+type Client struct {
+	manifest wire.SealedManifest // a copy without Norms, which versions have
+	epoch    wire.Hash
+	matrix   *sealed.Matrix
+	lengths  []float64 // squared lengths of the centres
+	workers  int
+	seeds    io.Reader // of secrets
+
+	mu       sync.Mutex
+	versions []*version // rising, at least one
+}
+
+// New returns a client of an epoch, whose manifest is copied. The words of the hint are kept and
+// not copied: nobody may change them afterwards.
+//
+// Errors are wire.ErrMessage for a message that is none, also for a manifest with another scale
+// than the one that follows from it (sealed.Kappa), and ErrEpoch for a manifest that does not
+// have the hash expected, when no hash is expected and UnconfirmedEpoch does not say so, and
+// for a hint of another epoch. All of them depend on public values alone.
+func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Client, error) {
+	if manifest == nil || hint == nil {
+		return nil, fmt.Errorf("client: %w: there is no manifest, or no hint", ErrEpoch)
+	}
+	hash, err := confirm(manifest, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := hint.Check(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if hint.Epoch != hash || hint.Rows != manifest.Length {
+		return nil, fmt.Errorf("client: the hint: %w", ErrEpoch)
+	}
+	c := &Client{manifest: *manifest, epoch: hash, matrix: sealed.NewMatrix(hash), workers: s.Workers, seeds: entropy.System{}}
+	c.manifest.Centres = slices.Clone(manifest.Centres)
+	c.manifest.Norms = nil
+	c.lengths = make([]float64, manifest.Cells)
+	for i := range c.lengths {
+		for _, v := range c.centre(i) {
+			c.lengths[i] += float64(v) * float64(v)
+		}
+	}
+	first := &version{
+		number: hint.Version,
+		hint:   slices.Collect(slices.Chunk(hint.Words, wire.SecretWords)),
+		norms:  slices.Collect(slices.Chunk(slices.Clone(manifest.Norms), manifest.Length)),
+	}
+	if err := c.checkNorms(hint.Names, hint.Norms); err != nil {
+		return nil, err
+	}
+	for i, name := range hint.Names {
+		first.norms[int(name)/manifest.Length][int(name)%manifest.Length] = hint.Norms[i]
+	}
+	c.versions = []*version{first}
+	return c, nil
+}
+
+// confirm returns the hash of a manifest, which is the expected one unless the caller says that
+// there is none.
+func confirm(manifest *wire.SealedManifest, s Settings) (hash wire.Hash, err error) {
+	if hash, err = manifest.Hash(); err != nil {
+		return hash, fmt.Errorf("client: %w", err)
+	}
+	switch {
+	case s.UnconfirmedEpoch && s.Epoch != wire.Hash{}:
+		return hash, fmt.Errorf("client: %w: UnconfirmedEpoch, and a hash that confirms one", ErrEpoch)
+	case s.UnconfirmedEpoch:
+	case s.Epoch == wire.Hash{}:
+		return hash, fmt.Errorf("client: %w: give the hash of the manifest from a second path, or say UnconfirmedEpoch", ErrEpoch)
+	case s.Epoch != hash:
+		return hash, fmt.Errorf("client: %w: the manifest does not have the hash expected", ErrEpoch)
+	}
+	if want := sealed.Kappa(manifest.MaxNorm, manifest.Cells, manifest.Dimension); manifest.Kappa != want {
+		return hash, fmt.Errorf("client: %w", &wire.Error{Field: "kappa", Detail: fmt.Sprintf("%d, and %d follows from the other fields", manifest.Kappa, want), Err: wire.ErrMessage})
+	}
+	return hash, nil
+}
+
+// centre returns a centre.
+func (c *Client) centre(i int) []float32 {
+	d := c.manifest.Dimension
+	return c.manifest.Centres[i*d : (i+1)*d]
+}
+
+// norm returns the squared norm of a stored row.
+func (c *Client) norm(v int16) float64 {
+	return float64(c.manifest.NormBase) + float64(c.manifest.NormUnit)*float64(v)
+}
+
+// Epoch returns the hash of the manifest, which names the epoch.
+func (c *Client) Epoch() wire.Hash { return c.epoch }
+
+// Bound returns the certificate of distances: how far the squared distance of a match may be
+// from the true one between a query of unit length and the row as the server stores it. A
+// distance is farther off with a chance of 4e-22 at the most, whatever the query. See
+// sealed.Bound.
+func (c *Client) Bound() float64 { return sealed.Bound(&c.manifest) }
+
+// largestEntry bounds the size of the entries of a row, so that no sum of squares overflows.
+var largestEntry = math.Ldexp(1, 500)

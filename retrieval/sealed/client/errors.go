@@ -1,0 +1,36 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels, matched with errors.Is.
+var (
+	// ErrEpoch reports a manifest that nobody vouches for, or something that belongs to another
+	// one.
+	ErrEpoch = errors.New("another epoch, or one that is not confirmed")
+	// ErrRecord reports a row that is no query: of the wrong dimension, not finite, or too long.
+	ErrRecord = errors.New("record does not fit")
+	// ErrAnswer reports an answer to another question.
+	ErrAnswer = errors.New("answer does not belong to the question")
+	// ErrVersion reports a version of the gallery that the client does not have.
+	ErrVersion = errors.New("the client does not have this version of the gallery")
+	// ErrForgotten reports a query whose secrets were overwritten.
+	ErrForgotten = errors.New("the secrets of the query were overwritten")
+)
+
+// A VersionError says which version a client does not have. Where Have is below Want,
+// wire.SealedChanges from Have to Want make up for it (Client.Update), and the same answer can
+// be ranked then. Otherwise the version is too old, and the query is asked anew.
+type VersionError struct {
+	Have uint64 // the newest version up to Want that the client has, or the oldest it has
+	Want uint64
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("client: %v: %d, and it has %d", ErrVersion, e.Want, e.Have)
+}
+
+// Unwrap returns ErrVersion.
+func (e *VersionError) Unwrap() error { return ErrVersion }
