@@ -29,7 +29,7 @@ func (c *contest) sealed(ctx context.Context, n int, work portion) error {
 		var answer *wire.SealedAnswer
 		m.ratio.NNZ = int64(request.Count) * s.matrixBytes()
 		m.ours = func(ctx context.Context) error {
-			s.gallery.SetWorkers(m.ratio.Workers)
+			s.gallery.SetWorkers(s.lab.workers(m.ratio.Workers))
 			answers, err := s.gallery.Answer(ctx, request)
 			if err == nil {
 				answer = answers[0]

@@ -124,7 +124,7 @@ func (s *sealedSetting) encryptedOverlap(ctx context.Context) (*subject, error) 
 		if err != nil {
 			return err
 		}
-		s.gallery.SetWorkers(allWorkers())
+		s.gallery.SetWorkers(s.lab.workers(allWorkers()))
 		var shares []float64
 		for part := range slices.Chunk(asked, sealedWaiting) {
 			found, err := s.rankEncrypted(ctx, part, ids)

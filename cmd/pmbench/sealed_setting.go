@@ -81,7 +81,7 @@ func (s *sealedSetting) build(ctx context.Context, f *SealedFigures) (*sealedser
 	began := time.Now()
 	hintBegan := began
 	g, err := sealedserver.New(ctx, s.rows, sealedserver.Settings{
-		Seed: 1, Workers: allWorkers(),
+		Seed: 1, Workers: s.lab.workers(allWorkers()),
 		Progress: func(stage string, done, total int) {
 			switch now := time.Now(); {
 			case stage != "hint":
@@ -149,7 +149,7 @@ func (s *sealedSetting) answering(ctx context.Context, queries, workers int) (*s
 		requests[i] = s.asked[i].Request()
 	}
 	out := s.subject(queries, func(ctx context.Context) error {
-		s.gallery.SetWorkers(workers)
+		s.gallery.SetWorkers(s.lab.workers(workers))
 		_, err := s.gallery.Answer(ctx, requests...)
 		return err
 	})
@@ -214,7 +214,7 @@ func (s *sealedSetting) endToEnd() *subject {
 		if err := request.UnmarshalBinary(frame); err != nil {
 			return err
 		}
-		s.gallery.SetWorkers(allWorkers())
+		s.gallery.SetWorkers(s.lab.workers(allWorkers()))
 		answers, err := s.gallery.Answer(ctx, &request)
 		if err != nil {
 			return err
