@@ -83,6 +83,9 @@
 //	random    entries over the rate of random rows, of a table of the size of x
 //	private   multiply-adds of all pairs over scalar multiply-adds; with poly four
 //	          passes over 8 bytes a feature, over the bandwidth
+//	sealed    answers of the server: the slower of the bytes of the gallery over the
+//	          bandwidth, and three multiply-adds of bytes for each of them and each probe
+//	          over the rate that the same loop reaches on data in the first cache
 //
 // A fraction can exceed 1: where caches hold a part of the data, and where vector
 // instructions do several multiply-adds at a time, as in suite private with dense and
@@ -129,7 +132,8 @@
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions depth compared measured found
 //	          equal[degree radius pairs] settings{pick best ratio seconds failed}
-//	          ended_early command commit time
+//	          sealed{queries cells length probes up_bytes down_bytes hint_bytes manifest_bytes
+//	          build_seconds hint_seconds build_workers overlap} ended_early command commit time
 //	          machine{cpu processor{vendor family model stepping implementer part} cores
 //	          goos goarch go level choices choices_from pm_simd l1_bytes l2_bytes l3_bytes
 //	          memory_bytes huge_pages kernel governor load counters commit limits}
