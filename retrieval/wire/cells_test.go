@@ -74,8 +74,12 @@ func cellsMessages() map[string][2]message {
 	}
 }
 
-func TestCellsMessagesComeBack(t *testing.T) {
-	for name, m := range cellsMessages() {
+func TestCellsMessagesComeBack(t *testing.T) { checkComeBack(t, cellsMessages()) }
+
+// checkComeBack demands that messages are read as they were written, whole or not at all.
+func checkComeBack(t *testing.T, messages map[string][2]message) {
+	t.Helper()
+	for name, m := range messages {
 		frame, err := m[0].MarshalBinary()
 		if err != nil {
 			t.Fatal(err)

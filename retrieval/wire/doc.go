@@ -6,8 +6,8 @@
 //	var received wire.CellsRequest
 //	err = received.UnmarshalBinary(frame)
 //
-// The packages retrieval/client and retrieval/server do not know each other.
-// What one tells the other is a value of a type in this package, so reading the types is
+// The packages retrieval/client and retrieval/server do not know each other, nor do
+// retrieval/sealed/client and retrieval/sealed/server. What one tells the other is a value of a type in this package, so reading the types is
 // reading everything that messages disclose. When, how often and from where a message
 // came shows as well.
 //
@@ -39,16 +39,31 @@
 // shows, so it should be the same for all its queries. Lists of both forms are padded and
 // masked.
 //
+// # Mode sealed
+//
+// A [SealedRequest] is a query under encryption. It discloses the epoch, which all clients
+// share, the number of ciphertexts and their length, which the [SealedManifest] or the
+// [SealedRecords] fix for all queries, and nothing else about the query to whoever cannot break
+// the encryption (package retrieval/sealed). A [SealedAnswer] is what anybody who has the gallery
+// can compute from the request, and tells as little.
+//
+// The other messages are the server's, the same for all clients. A manifest discloses the
+// centres of the cells, how many rows there are and how long each stored row is. A
+// [SealedHint] and [SealedChanges] disclose linear functions of the stored rows, which can be
+// solved for them: the gallery is not hidden from clients. [SealedIDs] disclose which row of
+// the gallery is in which slot. Which versions a client asks changes for shows when it was
+// here last.
+//
 // # Checksums
 //
 // The checksum finds accidents. It is no signature: whoever changes a message can make
 // it anew, and whoever must not be able to change one needs a transport that prevents
-// it. It is SHA-256, but for a [CellsAnswer] and a [Gallery], which are long: there it is
-// CRC-32 and CRC-32C, 8 bytes, which find every error within 8 successive bytes and miss about one
-// in 2^64 of other accidents.
+// it. It is SHA-256, but for a [CellsAnswer], a [Gallery] and most messages of mode sealed,
+// which are long: there it is CRC-32 and CRC-32C, 8 bytes, which find every error within 8
+// successive bytes and miss about one in 2^64 of other accidents.
 //
-// The SHA-256 at the end of a [Codebook] is more than that: it is the hash by which
-// clients know the codebook.
+// The SHA-256 at the end of a [Codebook], a [SealedManifest] and [SealedRecords] is more than
+// that: it is the hash by which clients know them.
 //
 // # Transports
 //

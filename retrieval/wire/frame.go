@@ -12,13 +12,13 @@ import (
 )
 
 // A Kind tells the messages apart. Each is declared beside its message: those
-// of Algorithm 1 from 1 on, those of the cells from 16 on.
+// of Algorithm 1 from 1 on, those of the cells from 16 on, those of mode sealed from 32 on.
 type Kind uint16
 
 // A frame is
 //
 //	"PMW1"  kind  version  length of the body  body     checksum of all before it
-//	4       2     2        8                   length   32, or 8 for an answer of mode cells and a gallery
+//	4       2     2        8                   length   32, or 8 for long messages
 //
 // bytes long, whole numbers little-endian. The checksum finds accidents; it is
 // no signature.

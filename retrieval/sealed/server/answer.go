@@ -14,10 +14,14 @@ const probeWidth = 3
 // ErrQuestion for one that is damaged or has another number of ciphertexts, columns or bytes a
 // word than the manifest asks for.
 func (g *Gallery) CheckRequest(request *wire.SealedRequest) error {
-	if err := g.slots.matrix.checkRequest(request, g.epoch, probeWidth, g.manifest.Probes, g.manifest.Probes); err != nil {
+	if err := g.checkRequest(request); err != nil {
 		return fmt.Errorf("sealed server: %w", err)
 	}
 	return nil
+}
+
+func (g *Gallery) checkRequest(request *wire.SealedRequest) error {
+	return g.slots.matrix.checkRequest(request, g.epoch, probeWidth, g.manifest.Probes, g.manifest.Probes)
 }
 
 // Answer multiplies the gallery into the ciphertexts of requests. All share one pass over the
@@ -27,8 +31,8 @@ func (g *Gallery) CheckRequest(request *wire.SealedRequest) error {
 // is answered then.
 func (g *Gallery) Answer(ctx context.Context, requests ...*wire.SealedRequest) ([]*wire.SealedAnswer, error) {
 	for i, r := range requests {
-		if err := g.CheckRequest(r); err != nil {
-			return nil, fmt.Errorf("request %d: %w", i, err)
+		if err := g.checkRequest(r); err != nil {
+			return nil, fmt.Errorf("sealed server: request %d: %w", i, err)
 		}
 	}
 	if err := g.use(); err != nil {

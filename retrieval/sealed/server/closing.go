@@ -13,14 +13,12 @@ func (g *Gallery) use() error {
 	return nil
 }
 
-// Close ends the use of a gallery, stops its workers, and closes the file that it was opened
-// from. Calls that come later are refused with ErrClosed; Close waits for those that are
+// Close ends the use of a gallery, and of the file that it was opened from. Calls that come later are refused with ErrClosed; Close waits for those that are
 // running. The manifest stays as it is. What Map, Hint and IDs returned is gone with the file:
 // whoever uses that calls Hold before. Of a gallery that New made, nothing is gone.
 func (g *Gallery) Close() error {
 	g.calls.Close()
 	g.closing.Do(func() {
-		g.workers.Close()
 		if g.file != nil {
 			g.closeErr = g.file.Close()
 		}

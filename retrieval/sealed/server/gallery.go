@@ -30,12 +30,12 @@ type Gallery struct {
 	centres   *centres
 	norms     normScale
 	published []byte // the map
-	source    string
-	workers   *par.Workers
 
-	mu    sync.RWMutex // of all that a change changes
-	slots slots
-	log   history
+	mu      sync.RWMutex // of all that a change changes
+	slots   slots
+	log     history
+	source  string
+	workers *par.Workers
 
 	calls    usage.Calls
 	file     *sections.File // what all this is a view of; nil where New made it
@@ -78,8 +78,7 @@ func (s *shared[T]) own() []T {
 
 // New lays the rows of a gallery out and computes their hint. Rows are those of the space in
 // which clients rank, one an item; their row numbers are their ids. They are rounded to bytes,
-// and nothing else is kept of them. Whoever makes a gallery calls Close, which stops its
-// workers.
+// and nothing else is kept of them.
 //
 // For n rows of dimension d it takes 25 steps of k-means on at most 256 rows a cell, n m d
 // multiply-adds in float64 to compare rows with the m centres, 1.25 n d times 1408 words for the hint, and memory
@@ -108,12 +107,8 @@ func New[M blas32.General | blas64.General](ctx context.Context, ranking M, sett
 	if err := checkMemory("a gallery", galleryBytes(n, d, settings)); err != nil {
 		return nil, err
 	}
-	g = &Gallery{published: slices.Clone(settings.Map), source: settings.Source, workers: par.New(settings.Workers), log: history{most: settings.History}}
-	if err := build(ctx, g, ranking, n, d, settings); err != nil {
-		g.workers.Close()
-		return nil, err
-	}
-	return g, nil
+	g = &Gallery{published: slices.Clone(settings.Map), source: settings.Source, workers: settings.Workers, log: history{most: settings.History}}
+	return g, build(ctx, g, ranking, n, d, settings)
 }
 
 // galleryBytes is what New takes for n rows of dimension d.
@@ -234,8 +229,32 @@ func (g *Gallery) Epoch() wire.Hash { return g.epoch }
 // view of the file: whoever reads it while somebody may call Close calls Hold before.
 func (g *Gallery) Map() []byte { return g.published }
 
-// Source returns Settings.Source.
-func (g *Gallery) Source() string { return g.source }
+// Source returns Settings.Source, or what SetSource has set since.
+func (g *Gallery) Source() string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.source
+}
+
+// SetSource sets what Source returns and Save keeps, such as after rows were inserted. The error
+// is ErrGallery for one that Settings.Source does not allow.
+func (g *Gallery) SetSource(source string) error {
+	if err := checkSource(source); err != nil {
+		return fmt.Errorf("sealed server: %w", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.source = source
+	return nil
+}
+
+// SetWorkers lends workers to the answers to come, in place of those it had; nil lets each
+// answer be computed by its caller alone. It waits for the passes that are running.
+func (g *Gallery) SetWorkers(workers *par.Workers) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.workers = workers
+}
 
 // Version returns the current version, 0 where nothing was inserted or removed.
 func (g *Gallery) Version() uint64 {
@@ -251,12 +270,19 @@ func (g *Gallery) Rows() int {
 	return g.slots.rows
 }
 
-// Hint returns the hint of the current version. It must not be changed; later versions leave
-// it as it is. Hold keeps it as it does Map.
+// Hint returns the hint of the current version, with the norms that are others than in the
+// manifest. It must not be changed; later versions leave it as it is. Hold keeps it as it does
+// Map.
 func (g *Gallery) Hint() *wire.SealedHint {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return &wire.SealedHint{Epoch: g.epoch, Version: g.slots.version, Rows: g.manifest.Length, Words: g.slots.hint.lend()}
+	h := &wire.SealedHint{Epoch: g.epoch, Version: g.slots.version, Rows: g.manifest.Length, Words: g.slots.hint.lend()}
+	for name, norm := range g.slots.norms.values {
+		if norm != g.manifest.Norms[name] {
+			h.Names, h.Norms = append(h.Names, uint32(name)), append(h.Norms, norm)
+		}
+	}
+	return h
 }
 
 // IDs returns the row numbers of the current version by name. It must not be changed; later

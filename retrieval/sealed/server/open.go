@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -16,7 +16,8 @@ import (
 // keep their hints, and the same answers. Changes leads to no version before that of the file,
 // from any. The file is mapped where the system can, and must not be changed while
 // it is open; Save replaces files and changes none. Insert and Remove copy what they change.
-// Whoever opens a gallery calls Close.
+// Whoever opens a gallery calls Close. Answers are computed by their callers alone until
+// SetWorkers lends others.
 //
 // Opening reads the manifest, norms and ids, and checks them. Hint and matrix are not read;
 // Verify reads them. Errors match formats.ErrUnsupported for a file that is no sealed gallery,
@@ -31,7 +32,6 @@ func Open(path string) (*Gallery, error) {
 	if err := g.open(); err != nil {
 		return nil, fmt.Errorf("sealed server: %w", errors.Join(err, file.Close()))
 	}
-	g.workers = par.New(0)
 	return g, nil
 }
 
@@ -90,8 +90,8 @@ func (g *Gallery) openFacts() error {
 	if err := g.file.JSON(sectionFacts, &facts); err != nil {
 		return err
 	}
-	if facts.History < 1 || len(facts.Source) > maxSource {
-		return g.file.Damagedf("section %q: a history of %d, and a source of %d bytes", sectionFacts, facts.History, len(facts.Source))
+	if facts.History < 1 || facts.Version > math.MaxInt64 || len(facts.Source) > maxSource {
+		return g.file.Damagedf("section %q: version %d, a history of %d, and a source of %d bytes", sectionFacts, facts.Version, facts.History, len(facts.Source))
 	}
 	g.source, g.log.most, g.slots.version = facts.Source, facts.History, facts.Version
 	return nil
@@ -120,6 +120,9 @@ func (g *Gallery) openSlots() (err error) {
 		return err
 	}
 	for name, norm := range s.norms.values {
+		if !m.FitsNorm(norm) {
+			return g.file.Damagedf("section %q: the norm of slot %d is none of a row", sectionNorms, name)
+		}
 		if (norm == wire.EmptySlot) != (s.ids.values[name] == wire.Padding) {
 			return g.file.Damagedf("section %q: slot %d has a row in one of ids and norms", sectionIDs, name)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -35,9 +36,9 @@ type Settings struct {
 	// History is how many versions before the current one Changes can lead to; 0 means 4096.
 	// Each takes about 6 KB.
 	History int
-	// Workers share the work; 0 means as many as Go runs at a time. Their number changes no
-	// bit.
-	Workers int
+	// Workers share the work of New and of answers, such as par.New starts; nil when the caller
+	// works alone. They are lent. Their number changes no bit.
+	Workers *par.Workers
 	// Progress is called with what is done of a stage, "centres", "layout" or "hint"; nil when
 	// nobody listens.
 	Progress func(stage string, done, total int)
@@ -63,14 +64,19 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(wire.MaxSlots))
 	case s.History < 0:
 		return s, fmt.Errorf("%w: a history of %d versions", ErrGallery, s.History)
-	case s.Workers < 0:
-		return s, fmt.Errorf("%w: %d workers", ErrGallery, s.Workers)
-	case len(s.Source) > maxSource:
-		return s, fmt.Errorf("%w: a source of %d bytes, at most %d are kept", ErrGallery, len(s.Source), maxSource)
-	case !utf8.ValidString(s.Source): // a file would have another one
-		return s, fmt.Errorf("%w: the source is no UTF-8", ErrGallery)
 	}
-	return s, nil
+	return s, checkSource(s.Source)
+}
+
+// checkSource refuses what a file would not have.
+func checkSource(source string) error {
+	switch {
+	case len(source) > maxSource:
+		return fmt.Errorf("%w: a source of %d bytes, at most %d are kept", ErrGallery, len(source), maxSource)
+	case !utf8.ValidString(source):
+		return fmt.Errorf("%w: the source is no UTF-8", ErrGallery)
+	}
+	return nil
 }
 
 // length returns the number of slots of a cell for n rows, ceil(1.25 n/m).

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// drawnRows returns n rows about some middles, with numbers of few bits, so that some are
+// equally far from centres.
+func drawnRows(random *rand.Rand, n, d, middles int) blas64.General {
+	x := blas64.General{Rows: n, Cols: d, Stride: d + 1, Data: make([]float64, n*(d+1))}
+	for i := range x.Data {
+		x.Data[i] = math.NaN() // what is behind rows is nobody's
+	}
+	for i := range n {
+		for j := range d {
+			x.Data[i*x.Stride+j] = float64((i%middles)*(j+1)%7) + float64(random.IntN(5))/4
+		}
+	}
+	return x
+}
+
+// plainLayout is what newLayout says it returns, row after row, with all distances.
+func plainLayout(x blas64.General, rows []float32, length int) []uint32 {
+	c := newCentres(rows, x.Cols, simd.At(simd.Generic))
+	all := make([][]float64, x.Rows)
+	order := make([]int, x.Rows)
+	for i := range x.Rows {
+		all[i], order[i] = make([]float64, c.count), i
+		c.distances(all[i], x.Data[i*x.Stride:i*x.Stride+x.Cols])
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slices.Min(all[a]), slices.Min(all[b])) })
+	cells, used := make([]uint32, x.Rows), make([]int, c.count)
+	for _, i := range order {
+		best := -1
+		for cell, v := range all[i] {
+			if used[cell] < length && (best < 0 || v < all[i][best]) {
+				best = cell
+			}
+		}
+		cells[i] = uint32(best)
+		used[best]++
+	}
+	return cells
+}
+
+func TestLayout(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	for _, shape := range []struct{ n, d, cells, middles, length int }{
+		{1, 1, 1, 1, 2}, {40, 3, 4, 2, 13}, {600, 65, 30, 1, 20}, {600, 63, 30, 3, 21}, {500, 2, 25, 5, 25}, {300, 1, 3, 9, 125}, {90, 4, 90, 7, 2}, {64, 5, 16, 1, 4},
+	} {
+		x := drawnRows(random, shape.n, shape.d, shape.middles)
+		rows := make([]float32, 0, shape.cells*shape.d)
+		for c := range shape.cells { // some centres are equal, too
+			for j := range shape.d {
+				rows = append(rows, float32(x.Data[(c*7%shape.n)*x.Stride+j]))
+			}
+		}
+		want := plainLayout(x, rows, shape.length)
+		for _, kernels := range simd.All() {
+			for _, count := range []int{1, 3} {
+				workers := par.New(count)
+				got, err := newLayout(t.Context(), x, shape.n, newCentres(rows, shape.d, kernels), shape.length, workers, nil)
+				workers.Close()
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("%v, %+v, %d workers: other cells: %v", kernels, shape, count, err)
+				}
+			}
+		}
+	}
+}
+
+// Rows that are all equal fill cells one after the other.
+func TestLayoutOfEqualRows(t *testing.T) {
+	x := blas64.General{Rows: 100, Cols: 2, Stride: 2, Data: slices.Repeat([]float64{1, 2}, 100)}
+	cells, err := newLayout(t.Context(), x, 100, newCentres(slices.Repeat([]float32{1, 2}, 20), 2, simd.At(simd.Best())), 7, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, c := range cells {
+		if int(c) != row/7 {
+			t.Fatalf("row %d is in cell %d", row, c)
+		}
+	}
+	ids := namesOf(cells, 20, 7)
+	for name, id := range ids {
+		if want := uint32(name); name < 100 && id != want || name >= 100 && id != wire.Padding {
+			t.Errorf("slot %d has row %d", name, id)
+		}
+	}
+}
+
+func TestLayoutStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	x := drawnRows(rand.New(rand.NewPCG(1, 1)), 70_000, 1, 3)
+	_, err := newLayout(ctx, x, x.Rows, newCentres([]float32{0, 1, 2}, 1, simd.At(simd.Best())), x.Rows, nil, func(int, int) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestQuantise(t *testing.T) {
+	code := make([]int8, 6)
+	norm := quantise(code, []float64{0.5, 1.5, -2.5, 200, -300, -127.4}, 1)
+	if want := []int8{0, 2, -2, 127, -127, -127}; !slices.Equal(code, want) || norm != 4+4+3*127*127 {
+		t.Errorf("%v, norm %d", code, norm)
+	}
+	for _, c := range []struct{ least, largest, base, unit int64 }{
+		{16129, 16129, 16129, 1}, {0, 32767, 16383, 1}, {10, 32778, 16394, 2}, {0, 127 * 127 * 4096, 127 * 127 * 2048, 2017},
+	} {
+		s := newNormScale(c.least, c.largest)
+		if s.base != c.base || s.unit != c.unit {
+			t.Errorf("%d to %d: %+v", c.least, c.largest, s)
+		}
+		for norm := c.least; norm <= c.largest; norm += 1 + (c.largest-c.least)/999 {
+			if v, ok := s.number(norm); !ok || 2*max(norm-s.base-s.unit*int64(v), s.base+s.unit*int64(v)-norm) > s.unit {
+				t.Fatalf("%d to %d: %d becomes %d, %v", c.least, c.largest, norm, v, ok)
+			}
+		}
+		for _, beyond := range []int64{s.base + 32767*s.unit, s.base - 32767*s.unit, s.base - 32768*s.unit, s.base + 1<<40} {
+			if v, ok := s.number(beyond); ok {
+				t.Errorf("%d to %d: %d becomes %d", c.least, c.largest, beyond, v)
+			}
+		}
+	}
+}
