@@ -32,6 +32,10 @@ const (
 	EmptySlot = -1 << 15
 )
 
+// mostSealed is how many bytes the numbers of a message may take. The rest of a body is shorter
+// than what that leaves.
+const mostSealed = maxMessage - 1<<10
+
 // checkCount refuses a number outside of 1 to most.
 func checkCount(field string, n, most int) error {
 	if n < 1 || n > most {

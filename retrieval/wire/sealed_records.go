@@ -24,6 +24,9 @@ func (r *SealedRecords) Check() error {
 	if r.Columns() > MaxRecordColumns {
 		return refuse("per column", "%d of %d records make %d columns, want at most %d", r.PerColumn, r.Records, r.Columns(), MaxRecordColumns)
 	}
+	if 4*SecretWords*int64(r.MatrixRows()) > mostSealed {
+		return refuse("per column", "%d records of %d bytes: a hint is no message", r.PerColumn, r.Length)
+	}
 	return nil
 }
 

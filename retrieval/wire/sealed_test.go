@@ -139,6 +139,9 @@ func TestSealedMessagesRefuse(t *testing.T) {
 		"columns beyond":       {"cells", manifest(func(m *SealedManifest) { m.Cells, m.Dimension = MaxCells, MaxDimension })},
 		"no length":            {"length", manifest(func(m *SealedManifest) { m.Length = 0 })},
 		"slots beyond":         {"length", manifest(func(m *SealedManifest) { m.Length = MaxSlots })},
+		"hint no message":      {"length", manifest(func(m *SealedManifest) { m.Length = 1 << 19 })},
+		"ids no message":       {"length", manifest(func(m *SealedManifest) { m.Cells, m.Length = 1<<13, 1<<17 })},
+		"request no message":   {"length", manifest(func(m *SealedManifest) { m.Cells, m.Dimension, m.Probes = 1<<13, 1<<13, 1<<12 })},
 		"no dimension":         {"dimension", manifest(func(m *SealedManifest) { m.Dimension = 0 })},
 		"no probes":            {"probes", manifest(func(m *SealedManifest) { m.Probes = 0 })},
 		"probes beyond cells":  {"probes", manifest(func(m *SealedManifest) { m.Probes = 4 })},
@@ -189,6 +192,7 @@ func TestSealedMessagesRefuse(t *testing.T) {
 		"empty records":        {"length", records(func(r *SealedRecords) { r.Length = 0 })},
 		"long records":         {"length", records(func(r *SealedRecords) { r.Length = MaxRecord + 1 })},
 		"no records a column":  {"per column", records(func(r *SealedRecords) { r.PerColumn = 0 })},
+		"hint of records":      {"per column", records(func(r *SealedRecords) { r.PerColumn, r.Length = 100, MaxRecord })},
 		"columns of records":   {"per column", records(func(r *SealedRecords) { r.Records, r.PerColumn = MaxRecordColumns+1, 1 })},
 	} {
 		var e *Error

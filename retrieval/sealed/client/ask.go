@@ -48,7 +48,10 @@ func (c *Client) Ask(ctx context.Context, rows blas64.General) ([]*Query, error)
 	workers := par.New(c.workers)
 	defer workers.Close()
 	if err := encrypt(ctx, workers, c.matrix, requests); err != nil {
-		return nil, err
+		for _, q := range queries {
+			q.Forget()
+		}
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	return queries, nil
 }
@@ -69,7 +72,7 @@ func (c *Client) newQueryRow(row []float64) *queryRow {
 	for i := range keys {
 		var product float64
 		for j, v := range c.centre(i) {
-			product += float64(v) * row[j]
+			product += float64(float64(v) * row[j]) // not fused: same bits everywhere
 		}
 		keys[i] = order(c.lengths[i] - 2*product)
 	}
@@ -104,7 +107,7 @@ func normalize(row []float64) float64 {
 	var sum float64
 	for i, v := range row {
 		row[i] = v / largest
-		sum += row[i] * row[i]
+		sum += float64(row[i] * row[i])
 	}
 	length := math.Sqrt(max(sum, 1)) // the largest entry alone gives 1
 	for i := range row {

@@ -66,7 +66,7 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	c.lengths = make([]float64, manifest.Cells)
 	for i := range c.lengths {
 		for _, v := range c.centre(i) {
-			c.lengths[i] += float64(v) * float64(v)
+			c.lengths[i] += float64(float64(v) * float64(v)) // not fused: same bits everywhere
 		}
 	}
 	first := &version{
@@ -84,25 +84,33 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	return c, nil
 }
 
-// confirm returns the hash of a manifest, which is the expected one unless the caller says that
-// there is none.
+// confirm returns the hash of a manifest that is the one expected, and whose scale is right.
 func confirm(manifest *wire.SealedManifest, s Settings) (hash wire.Hash, err error) {
 	if hash, err = manifest.Hash(); err != nil {
 		return hash, fmt.Errorf("client: %w", err)
 	}
-	switch {
-	case s.UnconfirmedEpoch && s.Epoch != wire.Hash{}:
-		return hash, fmt.Errorf("client: %w: UnconfirmedEpoch, and a hash that confirms one", ErrEpoch)
-	case s.UnconfirmedEpoch:
-	case s.Epoch == wire.Hash{}:
-		return hash, fmt.Errorf("client: %w: give the hash of the manifest from a second path, or say UnconfirmedEpoch", ErrEpoch)
-	case s.Epoch != hash:
-		return hash, fmt.Errorf("client: %w: the manifest does not have the hash expected", ErrEpoch)
+	if err := confirmHash(hash, s.Epoch, s.UnconfirmedEpoch); err != nil {
+		return hash, err
 	}
 	if want := sealed.Kappa(manifest.MaxNorm, manifest.Cells, manifest.Dimension); manifest.Kappa != want {
 		return hash, fmt.Errorf("client: %w", &wire.Error{Field: "kappa", Detail: fmt.Sprintf("%d, and %d follows from the other fields", manifest.Kappa, want), Err: wire.ErrMessage})
 	}
 	return hash, nil
+}
+
+// confirmHash refuses a hash that is not the expected one, unless the caller says that there is
+// none.
+func confirmHash(hash, expected wire.Hash, unconfirmed bool) error {
+	switch {
+	case unconfirmed && expected != wire.Hash{}:
+		return fmt.Errorf("client: %w: UnconfirmedEpoch, and a hash that confirms one", ErrEpoch)
+	case unconfirmed:
+	case expected == wire.Hash{}:
+		return fmt.Errorf("client: %w: give the hash of the manifest from a second path, or say UnconfirmedEpoch", ErrEpoch)
+	case expected != hash:
+		return fmt.Errorf("client: %w: the manifest does not have the hash expected", ErrEpoch)
+	}
+	return nil
 }
 
 // centre returns a centre.
@@ -113,7 +121,7 @@ func (c *Client) centre(i int) []float32 {
 
 // norm returns the squared norm of a stored row.
 func (c *Client) norm(v int16) float64 {
-	return float64(c.manifest.NormBase) + float64(c.manifest.NormUnit)*float64(v)
+	return float64(c.manifest.NormBase + c.manifest.NormUnit*int64(v))
 }
 
 // Epoch returns the hash of the manifest, which names the epoch.

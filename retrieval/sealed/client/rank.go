@@ -93,7 +93,8 @@ func (c *Client) rank(row *queryRow, v *version, scores []uint32) []slot {
 		for r := range length {
 			i := p*length + r
 			norm := int16(uint16(norms[i]))
-			squared := (c.norm(norm)/c.manifest.Scale-2*unit*float64(int32(scores[r*probes+p])))/c.manifest.Scale + row.length*row.length
+			score := float64(2 * unit * float64(int32(scores[r*probes+p]))) // not fused: same bits everywhere
+			squared := (c.norm(norm)/c.manifest.Scale-score)/c.manifest.Scale + float64(row.length*row.length)
 			empty := equal(uint32(uint16(norm)), 1<<15)
 			name := cell*uint32(length) + uint32(r)
 			id := name

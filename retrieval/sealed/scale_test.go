@@ -1,0 +1,49 @@
+package sealed
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// Kappa is the largest scale under which nothing wraps.
+func TestKappa(t *testing.T) {
+	for _, c := range []struct {
+		maxNorm          int64
+		cells, dimension int
+	}{{1, 1, 1}, {127 * 127, 1, 1}, {127 * 127, 4, 1}, {60000, 37, 64}, {70000, 500, 64}, {1e6, 5000, 1000}, {127 * 127 * 65536, 7, 65536}} {
+		longest := math.Sqrt(float64(c.maxNorm))
+		largest := func(kappa float64) float64 {
+			return kappa*longest + 12*ProbeTau*longest*math.Sqrt(float64(c.cells)) + longest*math.Sqrt(float64(c.dimension))/2
+		}
+		kappa := float64(Kappa(c.maxNorm, c.cells, c.dimension))
+		if kappa < 1 || largest(kappa) > math.MaxInt32+1e-3 || kappa < math.MaxInt32 && largest(kappa+1) <= math.MaxInt32-1e-3 {
+			t.Errorf("%+v: %g gives %g", c, kappa, largest(kappa))
+		}
+	}
+	for _, maxNorm := range []int64{math.MinInt64, 0, 1 << 40} {
+		if k := Kappa(maxNorm, 1<<20, 1<<20); k != 0 {
+			t.Errorf("squared norm %d: %d", maxNorm, k)
+		}
+	}
+}
+
+// The parameter of a probe is that of the table and of half a step of rounding.
+func TestProbeTau(t *testing.T) {
+	if got, want := ProbeTau, math.Hypot(6.4066, 128); math.Abs(got-want) > 1e-12*want {
+		t.Errorf("%g, want %g", got, want)
+	}
+}
+
+func TestBound(t *testing.T) {
+	m := &wire.SealedManifest{Cells: 100, Dimension: 64, Scale: 200, MaxNorm: 40000, NormUnit: 1, Kappa: 1e7}
+	want := 2 * (10*ProbeTau*200*10 + 200*8/2) / 1e7 / 200
+	if got := Bound(m); math.Abs(got-want) > 1e-12*want {
+		t.Errorf("%g, want %g", got, want)
+	}
+	m.NormUnit = 7 // a squared norm is off by 3 at the most
+	if got, want := Bound(m), want+3./40000; math.Abs(got-want) > 1e-12*want {
+		t.Errorf("with norms that are not exact: %g, want %g", got, want)
+	}
+}
