@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // sealedRows is the number of gallery rows of suite sealed, unless -n says otherwise.
@@ -24,7 +21,7 @@ const (
 // and count how many of the exact neighbours are found.
 func sealedCases(l *lab) (out []benchCase) {
 	n := l.size(cmp.Or(l.rows, sealedRows))
-	add := func(op string, workers int, full bool, subject func(context.Context, *sealedSetting) (*subject, error)) {
+	add := func(op string, workers int, full bool, of func(context.Context, *sealedSetting) (*subject, error)) {
 		out = append(out, benchCase{
 			name: fmt.Sprintf("op=%s/n=%d/d=%d/workers=%d", op, n, sealedDimension, workers),
 			n:    n, d: sealedDimension, k: sealedProbes, workers: workers, full: full,
@@ -33,7 +30,7 @@ func sealedCases(l *lab) (out []benchCase) {
 				if err != nil {
 					return nil, err
 				}
-				return subject(ctx, s)
+				return of(ctx, s)
 			},
 		})
 	}
