@@ -27,7 +27,7 @@ func (l *lab) wordPeak(ctx context.Context, workers int) (float64, error) {
 
 // wordRate returns the multiply-adds of bytes a second of one shape, with words of three bytes.
 func wordRate(ctx context.Context, workers *par.Workers, columns, depth int) (float64, error) {
-	const rows, planes, pieces, products = 32, 3, 8, 1 << 26
+	const rows, planes, pieces, products = 32, 3, 8, 1 << 24
 	kernels := simd.At(simd.Best())
 	type own struct {
 		panel []int8
