@@ -29,9 +29,13 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"lend.go",                          // owns the workers of an Engine
 		"mechanism/budgettest/promises.go", // has callers that come at the same time
 		"par/par.go",
-		"retrieval/client/folder.go",     // reads files, which wait for the disk together
-		"retrieval/service/run.go",       // listens in two places
-		"retrieval/supervised/stream.go", // reads and writes rows while others are placed
+		"retrieval/client/folder.go",         // reads files, which wait for the disk together
+		"retrieval/sealed/client/ask.go",     // owns the workers of a call
+		"retrieval/sealed/client/rank.go",    // owns the workers of a call
+		"retrieval/sealed/client/records.go", // owns the workers of a call
+		"retrieval/sealed/server/shared.go",  // runs passes that several requests wait for
+		"retrieval/service/run.go",           // listens in two places
+		"retrieval/supervised/stream.go",     // reads and writes rows while others are placed
 	}
 	var got []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {

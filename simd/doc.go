@@ -47,16 +47,20 @@
 //	ScaleRow            a row times a number in float64
 //	RoundToBytes        a point rounded to a code of bytes, and what that misses
 //	ByteDotsAbove       pairs of rows of bytes whose product is large
+//	PackWords           columns of 32-bit words as MulWords of a level wants them
+//	MulWords            rows of bytes times columns of words, modulo 2^32
+//	WordDots            rows of words times columns of words, modulo 2^32
 //
 // # Levels
 //
 // The reference of each kernel is plain Go. It stands below the comment that says what
 // the kernel computes, and it is the level generic, which every machine has. The levels
 // avx2, avx512, avx512vnni and amx are assembly that the programs in _gen write into
-// package simd/internal/asm. The last two have a ByteDotsAbove of their own; their other
-// kernels are those of avx512. The level neon of arm64 is assembly written by hand, for
-// MulSparse, Weights and Dots; its other kernels are plain Go. Other architectures, and
-// builds with the tags noasm or purego, run plain Go.
+// package simd/internal/asm. The last two have a ByteDotsAbove, a PackWords and a MulWords of
+// their own; their other kernels are those of avx512. The level neon of arm64 is assembly
+// written by hand, for MulSparse, Weights, Dots, WordDots and, where the processor has dot
+// products of bytes, MulWords; its other kernels are plain Go. Other architectures, and builds
+// with the tags noasm or purego, run plain Go.
 //
 // The level amx multiplies tiles of bytes. Linux gives them to a process that asks, and
 // this package asks once. No tile instruction runs where Linux refuses, nor on another
@@ -79,6 +83,8 @@
 //	Dots, a column of a pair in a tile      7.8    0.4
 //	                      of one pair       7.8    0.8
 //	Weights, its exponential               69.0   13.0
+//	MulWords, a product, three bytes        9.8    0.2
+//	WordDots, a product of a tile           3.8    0.4
 //
 // Best asks the processor and the operating system what they have. The environment
 // variable PM_SIMD, read once, and the argument of At lower the level; neither raises it.
@@ -125,7 +131,8 @@
 // A call costs a few nanoseconds and is not inlined, so give it much to do: a chunk of
 // rows, or all candidates of a few points. The compiler lets every slice escape that is
 // handed to a kernel: keep small ones in a workspace. Kernels allocate nothing, the
-// scratch memory of MulSparseOffsets16 and Dots64 apart, which is kept for later calls.
+// scratch memory of MulSparseOffsets16 and Dots64 apart, which is kept for later calls, and
+// what PackWords writes to.
 //
 // A product A x calls MulSparse once for each chunk of rows, straight into its
 // destination. A step calls it for a tile of up to 1024 rows at a time, which leaves W x
@@ -143,6 +150,13 @@
 // Widths 1, 2, 4, 8, 16 and, on amd64, 32 are single kernels. Others are put together from them, at
 // the cost of a pass over a cached piece of the matrix for each: with 3 columns a stride
 // of 4 and k = 4 is faster than k = 3.
+//
+// MulWords keeps places of some rows in the first-level cache while all columns pass, so
+// columns that wait should be packed together. With few columns it is reading the panel that
+// takes the time: it fetches ahead within a call, so a call should have some hundred rows. The
+// levels take words apart in their own ways: avx512vnni and amx multiply bytes of them, avx2 and
+// avx512 signed halves, neon signed bytes. Sums of pieces may wrap, because what counts is the
+// remainder of 2^32.
 //
 // A cell list keeps its coordinates by axis. Points close together share their
 // candidates, which Collect copies once for all of them. So a point takes one loop with

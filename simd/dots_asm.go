@@ -6,12 +6,12 @@ import "unsafe"
 
 // dotKernels are the functions of a level: tile takes as many rows of a as tall says and 4
 // of b, row takes one and 4, and pair one of each.
-type dotKernels struct {
+type dotKernels[T float32 | uint32] struct {
 	tall            int
-	tile, row, pair func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
+	tile, row, pair func(dst *T, dstStride uintptr, a *T, aStride uintptr, b *T, bStride uintptr, d uintptr)
 }
 
-func (t *dotKernels) run(dst, a, b Rows[float32], na, nb, d int) {
+func (t *dotKernels[T]) run(dst, a, b Rows[T], na, nb, d int) {
 	for i := 0; i < na; {
 		kernel, rows := t.tile, t.tall
 		if na-i < t.tall {
@@ -29,4 +29,10 @@ func (t *dotKernels) run(dst, a, b Rows[float32], na, nb, d int) {
 		}
 		i += rows
 	}
+}
+
+// runWords takes rows and columns as WordDots does.
+func runWords(t *dotKernels[uint32], dst, a, b []uint32, depth int) {
+	columns := len(b) / depth
+	t.run(RowsOf(dst, columns), RowsOf(a, depth), RowsOf(b, depth), len(a)/depth, columns, depth)
 }

@@ -120,6 +120,16 @@ func FuzzByteDotsAbove(f *testing.F) {
 	})
 }
 
+func FuzzMulWords(f *testing.F) {
+	f.Add(uint8(1), uint8(1), uint8(1), uint8(3), uint64(1))
+	f.Add(uint8(4), uint8(8), uint8(12), uint8(2), uint64(2))
+	f.Add(uint8(7), uint8(2), uint8(20), uint8(0), uint64(3))
+	f.Fuzz(func(t *testing.T, groups, deep, columns, width uint8, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		newWordsCase(r, t, 16*(1+int(groups)%9), 64*(1+int(deep)%10), 1+int(columns)%40, 1+int(width)%4).check(t)
+	})
+}
+
 func FuzzSqDists(f *testing.F) {
 	f.Add(uint16(64), uint8(3), float32(100), uint64(1))
 	f.Add(uint16(131), uint8(20), float32(200), uint64(2))

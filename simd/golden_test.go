@@ -45,6 +45,13 @@ func TestSameBitsEverywhere(t *testing.T) {
 	for i := range slots {
 		slots[i] = uint32(i % 3)
 	}
+	bytes, columns := make([]int8, 16*64), make([]uint32, 5*64)
+	for i := range bytes {
+		bytes[i] = int8(r.Uint32())
+	}
+	for i := range columns {
+		columns[i] = r.Uint32() >> 8 << 8
+	}
 	for _, s := range All() {
 		h := fnv.New64a()
 		put := func(v any) {
@@ -97,10 +104,17 @@ func TestSameBitsEverywhere(t *testing.T) {
 		put(basis)
 		put(nodes)
 		put(back)
+		var packed Words
+		words := make([]uint32, 5*16)
+		s.PackWords(&packed, columns, 64, 3)
+		s.MulWords(words, 16, bytes, 16, &packed)
+		put(words)
+		s.WordDots(words, columns, columns[:64], 64)
+		put(words)
 		if got := fmt.Sprintf("%016x", h.Sum64()); got != golden {
 			t.Errorf("%v: hash %s, want %s", s, got, golden)
 		}
 	}
 }
 
-const golden = "cf9333edef6d480d"
+const golden = "ee7c72d0c469d3a3"

@@ -48,7 +48,7 @@ var neonKernels = Kernels{
 	byteDotsAbove:       byteDotsAboveGo,
 	packWords:           packWordsGo,
 	mulWords:            mulWordsGo,
-	wordDots:            wordDotsGo,
+	wordDots:            wordDotsNEON,
 	roundToBytes:        roundToBytesGo,
 	largestDifference:   largestDifferenceGo,
 	scaleDifferences:    scaleDifferencesGo,
@@ -56,4 +56,4 @@ var neonKernels = Kernels{
 	scaleRow:            scaleRowGo,
 	addMoments:          addMomentsGo,
 	quadraticForms:      quadraticFormsGo,
-}
+}.withDotProducts()

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/klauspost/cpuid/v2"
 )
 
 // Without this, tests of every level would pass with plain Go alone.
@@ -19,5 +21,12 @@ func TestLevelsHaveNEON(t *testing.T) {
 	}
 	if got := Levels(); !slices.Equal(got, want) {
 		t.Errorf("levels %v, want %v", got, want)
+	}
+}
+
+// MulWords has its own loop where the processor has dot products of bytes, and nowhere else.
+func TestDotProductsOfNEON(t *testing.T) {
+	if got, want := At(NEON).SameLoop(At(Generic), "MulWords"), At(NEON).Level() == Generic || !cpuid.CPU.Supports(cpuid.ASIMDDP); got != want {
+		t.Errorf("plain Go: %v, want %v", got, want)
 	}
 }

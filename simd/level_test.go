@@ -55,7 +55,10 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	spans, counts := []uint32{0, 2}, make([]uint32, 1)
 	candidates := NewCandidates(1, 2)
 	mask, bytes, panel, bias := make([]uint64, 17), make([]int8, 17*64), make([]uint8, 64*64), make([]int32, 64)
+	words, sums := make([]uint32, 3*64), make([]uint32, 3*48)
 	for _, s := range All() {
+		var columns Words
+		s.PackWords(&columns, words, 64, 3)
 		if got := testing.AllocsPerRun(10, func() {
 			s.SumSparse(wide[:n], ptr, x[:n])
 			s.MulSparse(RowsOf(single, k), k, ptr, ind, x[:n], RowsOf(x, k))
@@ -76,6 +79,9 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.QuadraticForms(wide[:2], RowsOf(wide[2:], 2), wide[2:4], wide[2:18])
 			s.SqDists(single, x[:k], RowsOf(x, k), ind, 1)
 			s.ByteDotsAbove(mask, bytes, panel, 64, bias, bias[:17])
+			s.PackWords(&columns, words, 64, 3)
+			s.MulWords(sums, 16, bytes, 16, &columns)
+			s.WordDots(sums, words, words, 64)
 			s.MulTrans(RowsOf(single, k), RowsOf(x, 1), RowsOf(x, k), 1, 3, k)
 			s.Centre(RowsOf(single, k), RowsOf(x, k), 3, x[:k], 1)
 			s.CentredMulTrans(RowsOf(single, k), RowsOf(x, 1), RowsOf(x, k), 1, 3, x[:k], 1)

@@ -13,7 +13,7 @@ type Words struct {
 func (w *Words) Columns() int { return w.columns }
 
 // PackWords lays columns of words out for MulWords of the same kernels, in the memory that w
-// has. Column c is words[c*depth:(c+1)*depth]. depth is a multiple of 64. Of a word the upper
+// has, or in more where that is too little. Column c is words[c*depth:(c+1)*depth]. depth is a multiple of 64. Of a word the upper
 // width bytes count, 1 to 4; the lower ones must be 0. PackWords panics where shapes do not
 // fit. The time that it takes does not depend on the words.
 func (s *Kernels) PackWords(w *Words, words []uint32, depth, width int) {

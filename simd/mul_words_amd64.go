@@ -4,46 +4,6 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
-// A mulWordsKernel is an assembly function for some groups of 16 rows and a block of pieces.
-type mulWordsKernel func(sums *uint32, stride uintptr, panel *int8, group, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
-
-// A mulWordsLoop is that of a level with vectors.
-type mulWordsLoop struct {
-	layout wordLayout
-	groups int              // that tall takes
-	tall   []mulWordsKernel // by half the number of pieces, from two on
-	single []mulWordsKernel // for one group, where tall takes more
-}
-
-// deepest is the number of places of a panel that are multiplied with all pieces before the
-// next: those of 64 rows stay in the first-level cache.
-const deepest = 512
-
-func (m *mulWordsLoop) run(sums []uint32, stride int, panel []int8, rows int, w *Words) {
-	most, group := m.layout.most, 16*w.depth
-	for t := 0; t < w.depth; t += deepest {
-		depth := min(deepest, w.depth-t)
-		for row := 0; row < rows; {
-			kernels, groups := m.single, 1
-			if rows-row >= 16*m.groups {
-				kernels, groups = m.tall, m.groups
-			}
-			from := row*w.depth + 16*t
-			for first := 0; first < len(w.pieces); first += most {
-				pieces := min(most, len(w.pieces)-first)
-				// While a block of pieces is multiplied, a group of the next rows is fetched.
-				ahead := from
-				if next := from + (groups+first/most)*group; first < groups*most && next < rows*w.depth {
-					ahead = next
-				}
-				kernels[pieces/2-1](&sums[row], uintptr(stride), &panel[from], uintptr(group), uintptr(depth),
-					&w.packed[m.layout.at(w, first, pieces, t)], &w.pieces[first], &panel[ahead])
-			}
-			row += 16 * groups
-		}
-	}
-}
-
 var mulWordsOfAVX2 = mulWordsLoop{
 	layout: wordLayout{most: 4, unit: 4, bits: 16, write: writeHalves},
 	groups: 1,
@@ -71,15 +31,7 @@ var layoutOfAMX = wordLayout{most: 32, unit: 64, bits: 8, write: writeBytes}
 // the upper one. Nothing is borrowed from beyond the word, because products count modulo 2^32. Of
 // four places the even ones come first.
 func writeHalves(to []uint32, step int, column []uint32, shift uint32) {
-	const sign, half = 1 << 15, 1<<16 - 1
-	for at := 0; len(column) > 0; at += step {
-		x := (*[4]uint32)(column)
-		both := (*[2]uint32)(to[at:])
-		x0, x1 := ((x[0]+sign)^sign)>>(shift&31)&half, ((x[1]+sign)^sign)>>(shift&31)&half
-		x2, x3 := ((x[2]+sign)^sign)>>(shift&31)&half, ((x[3]+sign)^sign)>>(shift&31)&half
-		both[0], both[1] = x0|x2<<16, x1|x3<<16
-		column = column[4:]
-	}
+	asm.PackWordHalvesAVX2(&to[0], uintptr(step), &column[0], uintptr(len(column)/4), uintptr(shift))
 }
 
 // writeBytes takes bytes of words as unsigned numbers.
@@ -107,14 +59,16 @@ func mulWordsAVX512VNNI(sums []uint32, stride int, panel []int8, rows int, w *Wo
 	mulWordsOfAVX512VNNI.run(sums, stride, panel, rows, w)
 }
 
-// deepestTiles is deepest for tiles, which take 32 rows at a time.
-const deepestTiles = 1024
-
 func mulWordsAMX(sums []uint32, stride int, panel []int8, rows int, w *Words) {
+	mulWordsDeepAMX(sums, stride, panel, rows, w, deepest)
+}
+
+// mulWordsDeepAMX takes so many places of the panel at a time.
+func mulWordsDeepAMX(sums []uint32, stride int, panel []int8, rows int, w *Words, deepest int) {
 	most := layoutOfAMX.most
 	whole := len(w.pieces) / most * most
-	for t := 0; t < w.depth; t += deepestTiles {
-		depth := min(deepestTiles, w.depth-t)
+	for t := 0; t < w.depth; t += deepest {
+		depth := min(deepest, w.depth-t)
 		run := func(first, pieces, blocks int) {
 			asm.MulWordsAMX(&sums[0], uintptr(stride), &panel[16*t], uintptr(16*w.depth), uintptr(rows/16), uintptr(depth),
 				&w.packed[layoutOfAMX.at(w, first, pieces, t)], uintptr(pieces*w.depth), uintptr(blocks), uintptr(pieces/2), &w.pieces[first])

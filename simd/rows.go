@@ -4,13 +4,13 @@ import "math/bits"
 
 // Rows are rows of numbers in one slice: row r begins at Data[r*Stride]. A kernel is
 // told beside them how many rows it works on and how many numbers each of them has.
-type Rows[T float32 | float64] struct {
+type Rows[T float32 | float64 | uint32] struct {
 	Data   []T
 	Stride int
 }
 
 // RowsOf returns the rows of data that begin stride numbers apart.
-func RowsOf[T float32 | float64](data []T, stride int) Rows[T] { return Rows[T]{data, stride} }
+func RowsOf[T float32 | float64 | uint32](data []T, stride int) Rows[T] { return Rows[T]{data, stride} }
 
 // from returns the rows from r on.
 func (a Rows[T]) from(r int) Rows[T] { return Rows[T]{a.Data[r*a.Stride:], a.Stride} }

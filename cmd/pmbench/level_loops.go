@@ -23,7 +23,7 @@ type loopRun struct {
 
 // levelLoops lists every loop of package simd.
 func levelLoops() (out []levelLoop) {
-	for _, part := range [][]levelLoop{sparseLoops(), stepLoops(), nearLoops(), gridLoops(), denseLoops(), doubleLoops(), byteLoops(), plainLoops()} {
+	for _, part := range [][]levelLoop{sparseLoops(), stepLoops(), nearLoops(), gridLoops(), denseLoops(), doubleLoops(), byteLoops(), wordLoops(), plainLoops()} {
 		out = append(out, part...)
 	}
 	return out

@@ -9,7 +9,7 @@ import (
 // Close waits for calls that have begun, and none begins afterwards, whoever else closes.
 func TestClose(t *testing.T) {
 	var c Calls
-	if !c.Begin() || !c.Begin() {
+	if first, second := c.Begin(), c.Begin(); !first || !second {
 		t.Fatal("a call was refused")
 	}
 	c.End()

@@ -51,7 +51,7 @@ func (c *Client) Ask(ctx context.Context, rows blas64.General) ([]*Query, error)
 		for _, q := range queries {
 			q.Forget()
 		}
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, err
 	}
 	return queries, nil
 }
@@ -79,7 +79,7 @@ func (c *Client) newQueryRow(row []float64) *queryRow {
 	chooseLeast(q.cells, keys)
 	q.length = normalize(row)
 	for j, v := range row {
-		q.words[j] = uint32(int64(math.RoundToEven(float64(c.manifest.Kappa) * v)))
+		q.words[j] = nearestWhole(float64(float64(c.manifest.Kappa) * v))
 	}
 	clear(row)
 	return q
@@ -102,14 +102,14 @@ func keepFinite(row []float64) uint64 {
 func normalize(row []float64) float64 {
 	largest := math.SmallestNonzeroFloat64
 	for _, v := range row {
-		largest = max(largest, math.Abs(v))
+		largest = larger(largest, math.Abs(v))
 	}
 	var sum float64
 	for i, v := range row {
 		row[i] = v / largest
 		sum += float64(row[i] * row[i])
 	}
-	length := math.Sqrt(max(sum, 1)) // the largest entry alone gives 1
+	length := math.Sqrt(larger(sum, 1)) // the largest entry alone gives 1
 	for i := range row {
 		row[i] /= length
 	}

@@ -95,7 +95,10 @@ func encrypt(ctx context.Context, workers *par.Workers, matrix *sealed.Matrix, r
 	for _, c := range requests {
 		clear(c.streams)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	return nil
 }
 
 // encryption is the memory of a worker.
@@ -135,8 +138,8 @@ func (c *ciphertexts) request(epoch wire.Hash) *wire.SealedRequest {
 	return &wire.SealedRequest{Epoch: epoch, Count: len(c.streams), Columns: c.columns, Width: c.width, Bytes: c.bytes}
 }
 
-// decrypt returns an answer without the errors' secret part: for each row of the hint, the words
-// of all ciphertexts.
+// decrypt takes the secrets out of an answer: for each row of the hint it returns the words of all
+// ciphertexts, which are the products of the matrix of the server with plaintexts and errors.
 func (c *ciphertexts) decrypt(workers *par.Workers, hint [][]uint32, answer []uint32) ([]uint32, error) {
 	kernels, count := simd.At(simd.Best()), len(c.streams)
 	out := make([]uint32, len(answer))

@@ -1,3 +1,52 @@
-// Package client is what runs where the query is, in mode sealed. The server scores a query that
-// it cannot read.
+// Package client is what runs where the query is, in mode sealed: it encrypts the query, and
+// decrypts what the server has computed without reading it. What leaves it are the messages of
+// package retrieval/wire, made here, and it does not know package retrieval/sealed/server. The
+// scheme and what it promises are in package retrieval/sealed.
+//
+//	c, err := client.New(manifest, hint, client.Settings{Epoch: hash})
+//	err = c.SetIDs(ids)
+//	queries, err := c.Ask(ctx, rows)
+//	... // queries[0].Request() to the server, and its answer back
+//	matches, err := c.Rank(queries[0], answer, 8)
+//	queries[0].Forget()
+//
+// rows are the images z of records under the published map, in the space of the centres.
+//
+// No ledger is touched and nothing is spent: the promise is not one of epsilon. Nothing is
+// remembered, because each query is encrypted with fresh secrets, also when the same row is asked
+// again.
+//
+// # Rules for callers
+//
+//   - Who sends a request again sends the same bytes (Query.Request). Who lost them asks anew.
+//   - The next thing that the server sees must not depend on what Rank has returned: neither
+//     whether a query follows, nor when, nor how many records are fetched. An error that
+//     matches ErrRecord is kept until everything was sent.
+//   - Matches and distances are as secret as the query.
+//   - A query is in memory only; Forget overwrites its secrets.
+//
+// # Versions
+//
+// A gallery may grow within an epoch. Every answer names its version, and Rank needs the hint of
+// that version. Where the client does not have it, the error is a [VersionError], which says
+// from where to where wire.SealedChanges are needed. After [Client.Update] the same query and
+// answer are ranked. The client keeps the last few versions.
+//
+// # Time
+//
+// From the row to the request, and from the answer to the sorted matches, the same steps are
+// done whatever the row and the answer: errors are drawn by a scan of the whole table, the
+// nearest cells are found by passes over all centres, the row is added by masks over the columns
+// of all cells, norms and row numbers are taken by masks out of those of all cells, and a network
+// of comparisons sorts. No branch and no place in memory depends on a secret, and a test looks at
+// the source for it.
+//
+// That is best effort, as far as Go goes: the compiler makes no promise, and processors take
+// other times for some sums, products and quotients of floating point. Go may also have copied
+// secrets before Forget overwrites them.
+//
+// # Randomness
+//
+// Seeds of secrets come from the operating system, 32 bytes a ciphertext. When there is none,
+// nothing is asked.
 package client

@@ -19,6 +19,19 @@ func equal(a, b uint32) uint32 {
 	return -uint32((uint64(a^b) - 1) >> 63)
 }
 
+// larger returns the larger of two numbers, of which none is negative or NaN.
+func larger(a, b float64) float64 {
+	x, y := math.Float64bits(a), math.Float64bits(b)
+	return math.Float64frombits(choose(less(x, y), y, x))
+}
+
+// nearestWhole returns x rounded to a whole number, in the middle to the even one, modulo 2^32. x
+// is below 2^50 in size: then the sum has no room for what is behind the point, and ends with
+// the bits of the whole number.
+func nearestWhole(x float64) uint32 {
+	return uint32(math.Float64bits(x + 3<<51))
+}
+
 // choose returns a where the mask is set and b elsewhere.
 func choose[T uint32 | uint64](mask, a, b T) T { return b ^ mask&(a^b) }
 

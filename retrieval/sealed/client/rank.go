@@ -44,13 +44,13 @@ func (c *Client) Rank(q *Query, answer *wire.SealedAnswer, k int) ([]Match, erro
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	found := c.rank(s.row, v, scores)
-	sortSlots(found)
-	matches := c.matches(found, k)
+	slots := c.rank(s.row, v, scores)
+	sortSlots(slots)
+	found, rows := matches(slots, k)
 	if s.row.valid == 0 {
 		return nil, fmt.Errorf("client: %w: an entry is not finite, or too large", ErrRecord)
 	}
-	return matches, nil
+	return found[:rows], nil
 }
 
 // checkAnswer looks at what is public of an answer and returns the version it is of.
@@ -84,22 +84,22 @@ const emptyKey = math.MaxUint64
 // rank returns all slots of the cells that were probed. Norms and row numbers are taken out of
 // those of all cells by masks.
 func (c *Client) rank(row *queryRow, v *version, scores []uint32) []slot {
-	length, probes := c.manifest.Length, len(row.cells)
-	out := make([]slot, probes*length)
-	norms := pick(row.cells, v.norms, length)
-	ids := pick(row.cells, v.ids, length)
+	slots, probes := c.manifest.Length, len(row.cells)
+	out := make([]slot, probes*slots)
+	norms := pick(row.cells, v.norms, slots)
+	numbers := pick(row.cells, v.ids, slots)
 	unit := row.length / float64(c.manifest.Kappa) // of a score
 	for p, cell := range row.cells {
-		for r := range length {
-			i := p*length + r
+		for r := range slots {
+			i := p*slots + r
 			norm := int16(uint16(norms[i]))
 			score := float64(2 * unit * float64(int32(scores[r*probes+p]))) // not fused: same bits everywhere
 			squared := (c.norm(norm)/c.manifest.Scale-score)/c.manifest.Scale + float64(row.length*row.length)
-			empty := equal(uint32(uint16(norm)), 1<<15)
-			name := cell*uint32(length) + uint32(r)
+			empty := equal(norms[i]&0xffff, 1<<15) // wire.EmptySlot
+			name := cell*uint32(slots) + uint32(r)
 			id := name
 			if v.ids != nil {
-				id = ids[i]
+				id = numbers[i]
 			}
 			out[i] = slot{order(squared) | uint64(empty)<<32 | uint64(empty), name, id}
 		}
@@ -108,11 +108,11 @@ func (c *Client) rank(row *queryRow, v *version, scores []uint32) []slot {
 }
 
 // pick returns what the cells of probes have, one cell after the other. It reads all cells.
-func pick[T int16 | uint32](cells []uint32, all [][]T, length int) []uint32 {
-	out := make([]uint32, len(cells)*length)
+func pick[T int16 | uint32](cells []uint32, all [][]T, slots int) []uint32 {
+	out := make([]uint32, len(cells)*slots)
 	for i, values := range all {
 		for p, cell := range cells {
-			mask, to := equal(cell, uint32(i)), out[p*length:][:length]
+			mask, to := equal(cell, uint32(i)), out[p*slots:][:slots]
 			for r, v := range values {
 				to[r] |= mask & uint32(v)
 			}
@@ -121,14 +121,15 @@ func pick[T int16 | uint32](cells []uint32, all [][]T, length int) []uint32 {
 	return out
 }
 
-// matches returns the first k slots that have a row.
-func (c *Client) matches(sorted []slot, k int) []Match {
-	out := make([]Match, min(k, len(sorted)))
-	rows := 0
-	for i := range out {
+// matches returns the first k slots, and how many of them have a row.
+func matches(sorted []slot, k int) (found []Match, rows int) {
+	found = make([]Match, min(k, len(sorted)))
+	zero := order(0)
+	for i := range found {
 		s := sorted[i]
-		out[i] = Match{s.name, s.id, math.Sqrt(max(0, unorder(s.key)))}
+		negative := less(s.key, zero) // by the error of its score
+		found[i] = Match{s.name, s.id, math.Sqrt(unorder(choose(negative, zero, s.key)))}
 		rows += int(less(s.key, emptyKey) & 1)
 	}
-	return out[:rows]
+	return found, rows
 }

@@ -2,12 +2,16 @@ package client
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // shapes of galleries: one cell, dimensions that are no multiple of what is encrypted at a time,
@@ -81,4 +85,192 @@ func TestRank(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is public of an answer is checked before anything is decrypted.
+func TestRankRefuses(t *testing.T) {
+	g, other := newGallery(t, shapes[1]), newGallery(t, shapes[2])
+	c := g.client(t)
+	q := ask(t, c, randomRows(rand.New(rand.NewPCG(1, 2)), 1, 5, 1))[0]
+	foreign := ask(t, other.client(t), randomRows(rand.New(rand.NewPCG(1, 2)), 1, 24, 1))[0]
+	answer := func(f func(*wire.SealedAnswer)) *wire.SealedAnswer { a := g.answer(q.Request()); f(a); return a }
+	same := func(*wire.SealedAnswer) {}
+	for name, test := range map[string]struct {
+		q      *Query
+		answer *wire.SealedAnswer
+		k      int
+		err    error
+	}{
+		"no query":         {nil, answer(same), 1, ErrAnswer},
+		"no answer":        {q, nil, 1, ErrAnswer},
+		"no message":       {q, new(wire.SealedAnswer), 1, wire.ErrMessage},
+		"too short":        {q, answer(func(a *wire.SealedAnswer) { a.Words = a.Words[1:] }), 1, wire.ErrMessage},
+		"another epoch":    {q, answer(func(a *wire.SealedAnswer) { a.Epoch[0]++ }), 1, ErrAnswer},
+		"another count":    {q, answer(func(a *wire.SealedAnswer) { a.Count, a.Rows = 1, 14 }), 1, ErrAnswer},
+		"other rows":       {q, answer(func(a *wire.SealedAnswer) { a.Rows, a.Words = 6, a.Words[:12] }), 1, ErrAnswer},
+		"another gallery":  {q, other.answer(foreign.Request()), 1, ErrAnswer},
+		"a foreign query":  {foreign, answer(same), 1, ErrAnswer},
+		"another version":  {q, answer(func(a *wire.SealedAnswer) { a.Version = 9 }), 1, ErrVersion},
+		"none are nearest": {q, answer(same), 0, ErrRecord},
+	} {
+		if matches, err := c.Rank(test.q, test.answer, test.k); !errors.Is(err, test.err) || matches != nil {
+			t.Errorf("%s: error %v, want %v", name, err, test.err)
+		}
+	}
+}
+
+// A server that lies spoils the result. Nothing else depends on what it answers: there is no
+// error, there are as many matches, and the client goes on as it was.
+func TestLyingServer(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	g := newGallery(t, shapes[2])
+	c := g.client(t)
+	seeds := newFixedSeeds(5)
+	c.seeds = seeds
+	q := ask(t, c, randomRows(r, 1, 24, 1))[0]
+	right := g.answer(q.Request())
+	want, err := c.Rank(q, right, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, lie := range map[string]func(i int) uint32{
+		"zeros":    func(int) uint32 { return 0 },
+		"ones":     func(int) uint32 { return math.MaxUint32 },
+		"random":   func(int) uint32 { return r.Uint32() },
+		"extremes": func(i int) uint32 { return 1<<31 - uint32(i%2) },
+		"one off":  func(i int) uint32 { return right.Words[i] ^ 1<<31 },
+	} {
+		answer := *right
+		answer.Words = make([]uint32, len(right.Words))
+		for i := range answer.Words {
+			answer.Words[i] = lie(i)
+		}
+		for _, k := range []int{1, 8, 1000} {
+			got, err := c.Rank(q, &answer, k)
+			if err != nil || len(got) != min(k, len(want)) {
+				t.Errorf("%s: %d matches, %v", name, len(got), err)
+			}
+			for _, m := range got {
+				if m.Distance-m.Distance != 0 || !slices.ContainsFunc(want, func(w Match) bool { return w.Name == m.Name && w.ID == m.ID }) {
+					t.Errorf("%s: %+v", name, m)
+				}
+			}
+		}
+	}
+	if again, err := c.Rank(q, right, 1000); err != nil || !slices.Equal(again, want) || len(seeds.given) != 4 || c.Version() != 0 {
+		t.Errorf("the client has changed: %v", err)
+	}
+}
+
+// The network sorts any number of slots, ties by name.
+func TestSortSlots(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 300 {
+		s := make([]slot, n)
+		for i, name := range r.Perm(n) {
+			s[i] = slot{uint64(r.IntN(1+n/3)) << r.IntN(50), uint32(name), r.Uint32()}
+			if r.IntN(10) == 0 {
+				s[i].key = emptyKey
+			}
+		}
+		want := slices.Clone(s)
+		slices.SortFunc(want, func(a, b slot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.name, b.name)) })
+		if sortSlots(s); !slices.Equal(s, want) {
+			t.Fatalf("%d slots are not sorted", n)
+		}
+	}
+}
+
+// Equal rows have equal distances but for the errors of their scores; where those agree, names
+// decide.
+func TestTiesByName(t *testing.T) {
+	g := newGallery(t, shape{2, 40, 3, 2, 0})
+	clear(g.matrix) // all scores are 0
+	for i := range g.norms {
+		g.norms[i] = 0
+	}
+	g.manifest.Norms = slices.Clone(g.norms)
+	var err error
+	if g.epoch, err = g.manifest.Hash(); err != nil {
+		t.Fatal(err)
+	}
+	c := g.client(t)
+	q := ask(t, c, randomRows(rand.New(rand.NewPCG(1, 2)), 1, 3, 1))[0]
+	got, err := c.Rank(q, g.answer(q.Request()), 80)
+	if err != nil || len(got) != 80 {
+		t.Fatal(len(got), err)
+	}
+	for i, m := range got {
+		if m.Name != uint32(i) {
+			t.Errorf("match %d has name %d", i, m.Name)
+		}
+	}
+}
+
+// Masks and keys are those of plain comparisons.
+func TestMasks(t *testing.T) {
+	numbers := []float64{math.Inf(-1), -math.MaxFloat64, -2, -1, -5e-324, 0, 5e-324, .5, 1, 3, math.MaxFloat64, math.Inf(1)}
+	for i, a := range numbers {
+		if unorder(order(a)) != a || order(a) == emptyKey {
+			t.Errorf("%g does not come back", a)
+		}
+		for j, b := range numbers {
+			if got := less(order(a), order(b)) != 0; got != (i < j) {
+				t.Errorf("%g below %g: %v", a, b, got)
+			}
+		}
+	}
+	for _, a := range numbers[5:] {
+		for _, b := range numbers[5:] {
+			if got := larger(a, b); got != max(a, b) {
+				t.Errorf("the larger of %g and %g is %g", a, b, got)
+			}
+		}
+	}
+	for _, x := range []float64{0, .5, -.5, 1.5, -1.5, 2.5, .49999999999999994, math.MaxInt32, -math.MaxInt32, 123456.5, -1e9 - .75, 1 << 40} {
+		if got, want := nearestWhole(x), uint32(int64(math.RoundToEven(x))); got != want {
+			t.Errorf("%g: %d, want %d", x, got, want)
+		}
+	}
+	for _, a := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
+		for _, b := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
+			want := uint32(0)
+			if a == b {
+				want = math.MaxUint32
+			}
+			if equal(a, b) != want || choose(want, a, b) != b && a != b || choose(^uint32(0), a, b) != a {
+				t.Errorf("%d and %d: %x", a, b, equal(a, b))
+			}
+		}
+	}
+}
+
+// One client serves many at the same time, while the gallery grows.
+func TestConcurrentUse(t *testing.T) {
+	g := newGallery(t, shapes[1])
+	c := g.client(t)
+	var group sync.WaitGroup
+	for i := range 4 {
+		rows := randomRows(rand.New(rand.NewPCG(1, uint64(i))), 2, 5, 1)
+		group.Go(func() {
+			queries, err := c.Ask(t.Context(), rows)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, q := range queries {
+				answer := g.answer(q.Request())
+				if _, err := c.Rank(q, answer, 3); err != nil {
+					t.Error(err)
+				}
+				q.Forget()
+			}
+		})
+	}
+	for since := range uint64(5) {
+		if err := c.Update(&wire.SealedChanges{Epoch: g.epoch, Since: since, Version: since + 1}); err != nil {
+			t.Error(err)
+		}
+	}
+	group.Wait()
 }

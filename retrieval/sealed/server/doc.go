@@ -1,3 +1,37 @@
 // Package server is the half of mode sealed that has the gallery. It scores queries that it
-// cannot read.
+// cannot read: a request is a query under encryption (package retrieval/sealed), the answer is
+// the gallery multiplied into it, and only the client can decrypt the scores. The client's half
+// is retrieval/sealed/client.
+//
+//	gallery, err := server.New(ctx, rows, server.Settings{Workers: workers})
+//	publish(gallery.Manifest(), gallery.Epoch(), gallery.Hint(), gallery.IDs())
+//	shared := server.NewShared(gallery, server.SharedSettings{})
+//	answer, err := shared.Answer(ctx, request) // of each client, concurrently
+//
+// # Layout
+//
+// k-means finds m centres of the rows. Each cell has slots for 1.25 n/m rows. Rows take slots by rising
+// distance from their nearest centre, each in the nearest cell with room. Stored rows are x S
+// rounded to bytes, with S = 127 / max|x|. Slot r of cell c has the name c L + r, where L is the number of
+// slots of a cell, and is in row r of a matrix of L rows and m d columns, from column c d on.
+// Everything a client must know is in the manifest, whose hash names the epoch.
+//
+// # Passes
+//
+// An answer takes one pass over the matrix, which is stored in the order in which the loops of
+// package simd read it. Few requests are bound by the speed of memory; requests that wait
+// share a pass, which Shared arranges. What a pass does does not depend on what the ciphertexts
+// hold, so neither does its time.
+//
+// # Versions
+//
+// Insert and Remove change one slot and one row of the hint, and make a version. An answer says
+// which version it is of. A client with an older hint fetches Changes and decrypts with the same
+// secrets. Where a row has no place in the epoch, ErrFull says that a new epoch is due.
+//
+// # What it discloses
+//
+// The gallery is not protected: a client may ask any linear function of it, and Changes
+// disclose the rows that came and went. The server learns how many queries a client sends and
+// when, and nothing about them.
 package server

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -77,6 +78,40 @@ func TestLayout(t *testing.T) {
 					t.Fatalf("%v, %+v, %d workers: other cells: %v", kernels, shape, count, err)
 				}
 			}
+		}
+	}
+}
+
+// The centres of many rows are those of a sample, which the seed chooses.
+func TestFindCentres(t *testing.T) {
+	const n, d, cells = 1000, 2, 3
+	x := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
+	for i := range n {
+		x.Data[i*d], x.Data[i*d+1] = float64(i), float64(i*i%1001)
+	}
+	drawn := sample(x, n, d, sampleOfCell*cells, 7)
+	for i := range drawn.Rows {
+		row := int(drawn.Data[i*d])
+		if row < 0 || row >= n || float64(drawn.Data[i*d+1]) != x.Data[row*d+1] || i > 0 && drawn.Data[i*d] <= drawn.Data[(i-1)*d] {
+			t.Fatalf("row %d of the sample is none, or is there twice", i)
+		}
+	}
+	if other := sample(x, n, d, sampleOfCell*cells, 8); slices.Equal(other.Data, drawn.Data) {
+		t.Error("another seed draws the same rows")
+	}
+	s := Settings{Cells: cells, Seed: 7}
+	kernels := simd.At(simd.Best())
+	got, err := findCentres(t.Context(), x, n, d, s, nil, kernels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := kmeans.Fit(t.Context(), drawn, cells, kmeans.Settings{Seed: 7, Kernels: kernels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want.Centres.RawMatrix().Data {
+		if got[i] != float32(v) {
+			t.Fatal("other centres than those of the sample")
 		}
 	}
 }

@@ -41,7 +41,9 @@ func paddedRows(rows int) int { return (rows + panelRows - 1) / panelRows * pane
 
 // newMatrix returns a matrix of zeros. The caller has estimated its memory, panelBytes.
 func newMatrix(rows, columns int) *matrix {
-	return viewMatrix(rows, columns, make([]int8, panelBytes(rows, columns)), false)
+	panels := make([]int8, panelBytes(rows, columns))
+	mem.Huge(panels)
+	return viewMatrix(rows, columns, panels, false)
 }
 
 // openMatrix returns the matrix whose panels a file has as a section, as write has written

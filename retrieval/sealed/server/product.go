@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/par"
@@ -21,7 +22,7 @@ const (
 )
 
 // A loader sets words, columns of depth places each, to the entries from to from+count of all
-// columns of words of a product, and the places beyond count to 0.
+// columns of words of a product. The places beyond count meet zeros of the matrix.
 type loader func(ctx context.Context, words []uint32, from, count, depth int) error
 
 // product multiplies the matrix with columns of words, modulo 2^32. Sum r of column c is at
@@ -69,7 +70,6 @@ func (m *matrix) hintBytes() int64 {
 func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.Matrix, progress func(done, total int)) ([]uint32, error) {
 	scratches := make([][]uint32, workers.Count())
 	sums, err := m.product(ctx, workers, wire.SecretWords, 4, func(ctx context.Context, words []uint32, from, count, depth int) error {
-		clear(words)
 		return workers.Do(ctx, par.Blocks(count, expandedRows), par.Func(func(worker, piece int) {
 			if scratches[worker] == nil {
 				scratches[worker] = make([]uint32, expandedRows*wire.SecretWords)
@@ -127,9 +127,7 @@ func (m *matrix) answers(ctx context.Context, workers *par.Workers, requests []*
 	}
 	sums, err := m.product(ctx, workers, len(ciphertexts), width, func(ctx context.Context, words []uint32, from, count, depth int) error {
 		return workers.Do(ctx, len(ciphertexts), par.Func(func(_, c int) {
-			to := words[c*depth : (c+1)*depth]
-			unpackWords(to[:count], ciphertexts[c][from*width:(from+count)*width], width)
-			clear(to[count:])
+			unpackWords(words[c*depth:c*depth+count], ciphertexts[c][from*width:(from+count)*width], width)
 		}))
 	}, nil)
 	if err != nil {
@@ -152,18 +150,23 @@ func (m *matrix) answerBytes(ciphertexts int) int64 {
 	return 4 * int64(ciphertexts) * (2*int64(m.padded) + 3*int64(m.depth(0)))
 }
 
-// unpackWords sets words to those whose upper width bytes follow each other, low byte first.
+// unpackWords sets words to those whose upper width bytes follow each other, low byte first:
+// three bytes or four.
 func unpackWords(words []uint32, b []byte, width int) {
-	if width == 3 {
+	if width == 4 {
 		for i := range words {
-			w := (*[3]byte)(b[3*i:])
-			words[i] = uint32(w[0])<<8 | uint32(w[1])<<16 | uint32(w[2])<<24
+			words[i] = binary.LittleEndian.Uint32(b[4*i:])
 		}
 		return
 	}
+	for len(words) >= 4 { // byte by byte takes three times as long
+		low, high := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[4:])
+		w := (*[4]uint32)(words)
+		w[0], w[1], w[2], w[3] = uint32(low)<<8, uint32(low>>16)&^0xff, uint32(high>>8)&^0xff, uint32(high>>32)&^0xff
+		words, b = words[4:], b[12:]
+	}
 	for i := range words {
-		w := (*[4]byte)(b[4*i:])
-		words[i] = uint32(w[0]) | uint32(w[1])<<8 | uint32(w[2])<<16 | uint32(w[3])<<24
+		words[i] = uint32(b[3*i])<<8 | uint32(b[3*i+1])<<16 | uint32(b[3*i+2])<<24
 	}
 }
 

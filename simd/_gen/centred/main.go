@@ -172,7 +172,7 @@ func centredDots(l *vec.Singles, columns int) {
 		}
 	})
 	for c, v := range sums {
-		l.Sum(v)
+		l.Sum(v, VADDPS)
 		VMOVSS(v.AsX(), Mem{Base: dst[c]})
 		ADDQ(U8(4), dst[c])
 	}

@@ -1,6 +1,7 @@
-// Command dots writes dot products between rows.
+// Command dots writes dot products between rows of float32 numbers, and between rows of 32-bit
+// words.
 //
-// A pair of rows is summed in the float32 lanes of one register, whichever
+// A pair of rows is summed in the lanes of one register, whichever
 // function computes it, so its bits do not depend on how pairs are put into
 // tiles. A tile of 4 by 4 rows (2 by 4 on AVX2, which has half the registers)
 // loads 8 vectors for 16 products; one row against 4 and one pair are for the
@@ -23,13 +24,37 @@ func write(level string) {
 	l := vec.SinglesNamed(level, "dots")
 	tall := l.Lanes / 4
 	for _, shape := range [][2]int{{tall, 4}, {1, 4}, {1, 1}} {
-		generate(l, shape[0], shape[1])
+		generate(l, singles(l), shape[0], shape[1])
+	}
+	for _, shape := range [][2]int{{tall, 4}, {1, 4}, {1, 1}} {
+		generate(l, words(l), shape[0], shape[1])
 	}
 }
 
-func generate(l *vec.Singles, na, nb int) {
-	name := fmt.Sprintf("Dot%dx%dF32%s", na, nb, l.Suffix)
-	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)")
+// A kind is one of numbers.
+type kind struct {
+	name, number string
+	// multiply adds the products of two vectors to a third, and add adds two.
+	multiply func(x, y, sum reg.VecVirtual)
+	add      func(ops ...Op)
+}
+
+func singles(l *vec.Singles) kind {
+	return kind{"Dot%dx%dF32" + l.Suffix, "float32", func(x, y, sum reg.VecVirtual) { VFMADD231PS(x, y, sum) }, VADDPS}
+}
+
+// words are multiplied modulo 2^32.
+func words(l *vec.Singles) kind {
+	return kind{"WordDot%dx%d" + l.Suffix, "uint32", func(x, y, sum reg.VecVirtual) {
+		product := l.Vector()
+		VPMULLD(x, y, product)
+		VPADDD(product, sum, sum)
+	}, VPADDD}
+}
+
+func generate(l *vec.Singles, k kind, na, nb int) {
+	name := fmt.Sprintf(k.name, na, nb)
+	TEXT(name, NOSPLIT, fmt.Sprintf("func(dst *%[1]s, dstStride uintptr, a *%[1]s, aStride uintptr, b *%[1]s, bStride uintptr, d uintptr)", k.number))
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s multiplies %s of a with %d of b.", name, vec.Count(na, "row"), nb),
 		"",
@@ -72,7 +97,7 @@ func generate(l *vec.Singles, na, nb int) {
 			right := l.Vector()
 			load(Mem{Base: b[j], Index: at, Scale: 4}, right)
 			for i := range left {
-				VFMADD231PS(right, left[i], sums[i][j])
+				k.multiply(right, left[i], sums[i][j])
 			}
 		}
 	}
@@ -91,14 +116,14 @@ func generate(l *vec.Singles, na, nb int) {
 	dst := vec.Argument("dst")
 	dstStride := vec.Stride("dstStride")
 	if na == 4 && nb == 4 && l.Lanes == 16 {
-		storeSums(sums, dst, dstStride)
+		storeSums(k, sums, dst, dstStride)
 		VZEROUPPER()
 		RET()
 		return
 	}
 	for i := range sums {
 		for j, v := range sums[i] {
-			l.Sum(v)
+			l.Sum(v, k.add)
 			VMOVSS(v.AsX(), Mem{Base: dst, Disp: 4 * j})
 		}
 		if i+1 < na {
@@ -112,13 +137,13 @@ func generate(l *vec.Singles, na, nb int) {
 // storeSums adds the lanes of 4 by 4 vectors in halves, as Singles.Sum does with one, and stores
 // the sums. Every addition is one of several vectors: the halves of two, then the quarters of four,
 // are put side by side before they are added.
-func storeSums(sums [][]reg.VecVirtual, dst, stride reg.Register) {
+func storeSums(k kind, sums [][]reg.VecVirtual, dst, stride reg.Register) {
 	// pair puts the parts of a and b that low and high choose side by side, and adds them.
 	pair := func(shuffle func(ops ...Op), low, high uint8, a, b reg.VecVirtual) reg.VecVirtual {
 		first, second := ZMM(), ZMM()
 		shuffle(U8(low), b, a, first)
 		shuffle(U8(high), b, a, second)
-		VADDPS(second, first, first)
+		k.add(second, first, first)
 		return first
 	}
 	var columns []reg.VecVirtual

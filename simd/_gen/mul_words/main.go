@@ -33,6 +33,7 @@ func write(level string) {
 	switch level {
 	case "avx2":
 		blocks(halves{wide: 32}, "AVX2", 4, 1)
+		packHalves()
 	case "avx512":
 		blocks(halves{wide: 64}, "AVX512", 8, 2, 1)
 	case "avx512vnni":

@@ -82,19 +82,20 @@ func (t SinglesTail) Store(v reg.VecVirtual, m Mem) {
 	}
 }
 
-// Sum adds the lanes of a vector, in halves, to its first lane.
-func (l *Singles) Sum(v reg.VecVirtual) {
+// Sum adds the lanes of a vector, in halves, to its first lane. add is VADDPS, or VPADDD for
+// vectors of 32-bit words.
+func (l *Singles) Sum(v reg.VecVirtual, add func(ops ...Op)) {
 	half, quarter := YMM(), XMM()
 	if l.Lanes == 16 {
 		VEXTRACTF64X4(U8(1), v, half)
-		VADDPS(half, v.AsY(), v.AsY())
+		add(half, v.AsY(), v.AsY())
 		VEXTRACTF32X4(U8(1), v.AsY(), quarter)
 	} else {
 		VEXTRACTF128(U8(1), v.AsY(), quarter)
 	}
-	VADDPS(quarter, v.AsX(), v.AsX())
+	add(quarter, v.AsX(), v.AsX())
 	VPERMILPS(U8(0x4e), v.AsX(), quarter)
-	VADDPS(quarter, v.AsX(), v.AsX())
+	add(quarter, v.AsX(), v.AsX())
 	VPERMILPS(U8(0xb1), v.AsX(), quarter)
-	VADDPS(quarter, v.AsX(), v.AsX())
+	add(quarter, v.AsX(), v.AsX())
 }

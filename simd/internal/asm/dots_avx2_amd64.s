@@ -270,3 +270,286 @@ reduce:
 	VMOVSS       X0, (AX)
 	VZEROUPPER
 	RET
+
+// func WordDot2x4AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+// Requires: AVX, AVX2
+TEXT ·WordDot2x4AVX2(SB), NOSPLIT, $0-56
+	MOVQ   a+16(FP), AX
+	MOVQ   aStride+24(FP), CX
+	SHLQ   $0x02, CX
+	LEAQ   (AX)(CX*1), CX
+	MOVQ   b+32(FP), DX
+	MOVQ   bStride+40(FP), BX
+	SHLQ   $0x02, BX
+	LEAQ   (DX)(BX*1), SI
+	LEAQ   (SI)(BX*1), DI
+	LEAQ   (DI)(BX*1), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   d+48(FP), R8
+	XORQ   R9, R9
+	SUBQ   $0x08, R8
+	JL     tail
+
+loop:
+	VMOVUPS (AX)(R9*4), Y8
+	VMOVUPS (CX)(R9*4), Y9
+	VMOVUPS (DX)(R9*4), Y10
+	VPMULLD Y10, Y8, Y11
+	VPADDD  Y11, Y0, Y0
+	VPMULLD Y10, Y9, Y10
+	VPADDD  Y10, Y4, Y4
+	VMOVUPS (SI)(R9*4), Y10
+	VPMULLD Y10, Y8, Y11
+	VPADDD  Y11, Y1, Y1
+	VPMULLD Y10, Y9, Y10
+	VPADDD  Y10, Y5, Y5
+	VMOVUPS (DI)(R9*4), Y10
+	VPMULLD Y10, Y8, Y11
+	VPADDD  Y11, Y2, Y2
+	VPMULLD Y10, Y9, Y10
+	VPADDD  Y10, Y6, Y6
+	VMOVUPS (BX)(R9*4), Y10
+	VPMULLD Y10, Y8, Y8
+	VPADDD  Y8, Y3, Y3
+	VPMULLD Y10, Y9, Y8
+	VPADDD  Y8, Y7, Y7
+	ADDQ    $0x08, R9
+	SUBQ    $0x08, R8
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, R8
+	JZ         reduce
+	LEAQ       dotsWindowAVX2<>+32(SB), R10
+	NEGQ       R8
+	VMOVUPS    (R10)(R8*4), Y8
+	VMASKMOVPS (AX)(R9*4), Y8, Y9
+	VMASKMOVPS (CX)(R9*4), Y8, Y10
+	VMASKMOVPS (DX)(R9*4), Y8, Y11
+	VPMULLD    Y11, Y9, Y12
+	VPADDD     Y12, Y0, Y0
+	VPMULLD    Y11, Y10, Y11
+	VPADDD     Y11, Y4, Y4
+	VMASKMOVPS (SI)(R9*4), Y8, Y11
+	VPMULLD    Y11, Y9, Y12
+	VPADDD     Y12, Y1, Y1
+	VPMULLD    Y11, Y10, Y11
+	VPADDD     Y11, Y5, Y5
+	VMASKMOVPS (DI)(R9*4), Y8, Y11
+	VPMULLD    Y11, Y9, Y12
+	VPADDD     Y12, Y2, Y2
+	VPMULLD    Y11, Y10, Y11
+	VPADDD     Y11, Y6, Y6
+	VMASKMOVPS (BX)(R9*4), Y8, Y8
+	VPMULLD    Y8, Y9, Y9
+	VPADDD     Y9, Y3, Y3
+	VPMULLD    Y8, Y10, Y8
+	VPADDD     Y8, Y7, Y7
+
+reduce:
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X8
+	VPADDD       X8, X0, X0
+	VPERMILPS    $0x4e, X0, X8
+	VPADDD       X8, X0, X0
+	VPERMILPS    $0xb1, X0, X8
+	VPADDD       X8, X0, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VPADDD       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VPADDD       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VPADDD       X0, X1, X1
+	VMOVSS       X1, 4(AX)
+	VEXTRACTF128 $0x01, Y2, X0
+	VPADDD       X0, X2, X2
+	VPERMILPS    $0x4e, X2, X0
+	VPADDD       X0, X2, X2
+	VPERMILPS    $0xb1, X2, X0
+	VPADDD       X0, X2, X2
+	VMOVSS       X2, 8(AX)
+	VEXTRACTF128 $0x01, Y3, X0
+	VPADDD       X0, X3, X3
+	VPERMILPS    $0x4e, X3, X0
+	VPADDD       X0, X3, X3
+	VPERMILPS    $0xb1, X3, X0
+	VPADDD       X0, X3, X3
+	VMOVSS       X3, 12(AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y4, X0
+	VPADDD       X0, X4, X4
+	VPERMILPS    $0x4e, X4, X0
+	VPADDD       X0, X4, X4
+	VPERMILPS    $0xb1, X4, X0
+	VPADDD       X0, X4, X4
+	VMOVSS       X4, (AX)
+	VEXTRACTF128 $0x01, Y5, X0
+	VPADDD       X0, X5, X5
+	VPERMILPS    $0x4e, X5, X0
+	VPADDD       X0, X5, X5
+	VPERMILPS    $0xb1, X5, X0
+	VPADDD       X0, X5, X5
+	VMOVSS       X5, 4(AX)
+	VEXTRACTF128 $0x01, Y6, X0
+	VPADDD       X0, X6, X6
+	VPERMILPS    $0x4e, X6, X0
+	VPADDD       X0, X6, X6
+	VPERMILPS    $0xb1, X6, X0
+	VPADDD       X0, X6, X6
+	VMOVSS       X6, 8(AX)
+	VEXTRACTF128 $0x01, Y7, X0
+	VPADDD       X0, X7, X7
+	VPERMILPS    $0x4e, X7, X0
+	VPADDD       X0, X7, X7
+	VPERMILPS    $0xb1, X7, X0
+	VPADDD       X0, X7, X7
+	VMOVSS       X7, 12(AX)
+	VZEROUPPER
+	RET
+
+// func WordDot1x4AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+// Requires: AVX, AVX2
+TEXT ·WordDot1x4AVX2(SB), NOSPLIT, $0-56
+	MOVQ   a+16(FP), AX
+	MOVQ   b+32(FP), CX
+	MOVQ   bStride+40(FP), DX
+	SHLQ   $0x02, DX
+	LEAQ   (CX)(DX*1), BX
+	LEAQ   (BX)(DX*1), SI
+	LEAQ   (SI)(DX*1), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   d+48(FP), DI
+	XORQ   R8, R8
+	SUBQ   $0x08, DI
+	JL     tail
+
+loop:
+	VMOVUPS (AX)(R8*4), Y4
+	VMOVUPS (CX)(R8*4), Y5
+	VPMULLD Y5, Y4, Y5
+	VPADDD  Y5, Y0, Y0
+	VMOVUPS (BX)(R8*4), Y5
+	VPMULLD Y5, Y4, Y5
+	VPADDD  Y5, Y1, Y1
+	VMOVUPS (SI)(R8*4), Y5
+	VPMULLD Y5, Y4, Y5
+	VPADDD  Y5, Y2, Y2
+	VMOVUPS (DX)(R8*4), Y5
+	VPMULLD Y5, Y4, Y4
+	VPADDD  Y4, Y3, Y3
+	ADDQ    $0x08, R8
+	SUBQ    $0x08, DI
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, DI
+	JZ         reduce
+	LEAQ       dotsWindowAVX2<>+32(SB), R9
+	NEGQ       DI
+	VMOVUPS    (R9)(DI*4), Y4
+	VMASKMOVPS (AX)(R8*4), Y4, Y5
+	VMASKMOVPS (CX)(R8*4), Y4, Y6
+	VPMULLD    Y6, Y5, Y6
+	VPADDD     Y6, Y0, Y0
+	VMASKMOVPS (BX)(R8*4), Y4, Y6
+	VPMULLD    Y6, Y5, Y6
+	VPADDD     Y6, Y1, Y1
+	VMASKMOVPS (SI)(R8*4), Y4, Y6
+	VPMULLD    Y6, Y5, Y6
+	VPADDD     Y6, Y2, Y2
+	VMASKMOVPS (DX)(R8*4), Y4, Y4
+	VPMULLD    Y4, Y5, Y4
+	VPADDD     Y4, Y3, Y3
+
+reduce:
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X4
+	VPADDD       X4, X0, X0
+	VPERMILPS    $0x4e, X0, X4
+	VPADDD       X4, X0, X0
+	VPERMILPS    $0xb1, X0, X4
+	VPADDD       X4, X0, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VPADDD       X0, X1, X1
+	VPERMILPS    $0x4e, X1, X0
+	VPADDD       X0, X1, X1
+	VPERMILPS    $0xb1, X1, X0
+	VPADDD       X0, X1, X1
+	VMOVSS       X1, 4(AX)
+	VEXTRACTF128 $0x01, Y2, X0
+	VPADDD       X0, X2, X2
+	VPERMILPS    $0x4e, X2, X0
+	VPADDD       X0, X2, X2
+	VPERMILPS    $0xb1, X2, X0
+	VPADDD       X0, X2, X2
+	VMOVSS       X2, 8(AX)
+	VEXTRACTF128 $0x01, Y3, X0
+	VPADDD       X0, X3, X3
+	VPERMILPS    $0x4e, X3, X0
+	VPADDD       X0, X3, X3
+	VPERMILPS    $0xb1, X3, X0
+	VPADDD       X0, X3, X3
+	VMOVSS       X3, 12(AX)
+	VZEROUPPER
+	RET
+
+// func WordDot1x1AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+// Requires: AVX, AVX2
+TEXT ·WordDot1x1AVX2(SB), NOSPLIT, $0-56
+	MOVQ   a+16(FP), AX
+	MOVQ   b+32(FP), CX
+	VXORPS Y0, Y0, Y0
+	MOVQ   d+48(FP), DX
+	XORQ   BX, BX
+	SUBQ   $0x08, DX
+	JL     tail
+
+loop:
+	VMOVUPS (AX)(BX*4), Y1
+	VMOVUPS (CX)(BX*4), Y2
+	VPMULLD Y2, Y1, Y1
+	VPADDD  Y1, Y0, Y0
+	ADDQ    $0x08, BX
+	SUBQ    $0x08, DX
+	JGE     loop
+
+tail:
+	ADDQ       $0x08, DX
+	JZ         reduce
+	LEAQ       dotsWindowAVX2<>+32(SB), SI
+	NEGQ       DX
+	VMOVUPS    (SI)(DX*4), Y1
+	VMASKMOVPS (AX)(BX*4), Y1, Y2
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VPMULLD    Y1, Y2, Y1
+	VPADDD     Y1, Y0, Y0
+
+reduce:
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	VEXTRACTF128 $0x01, Y0, X1
+	VPADDD       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VPADDD       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVSS       X0, (AX)
+	VZEROUPPER
+	RET

@@ -431,3 +431,41 @@ lines:
 	VMOVDQU      Y7, 32(BX)
 	VZEROUPPER
 	RET
+
+DATA packWordHalvesOrder<>+0(SB)/2, $0x0100
+DATA packWordHalvesOrder<>+2(SB)/2, $0x0908
+DATA packWordHalvesOrder<>+4(SB)/2, $0x0504
+DATA packWordHalvesOrder<>+6(SB)/2, $0x0d0c
+DATA packWordHalvesOrder<>+8(SB)/8, $0x8080808080808080
+DATA packWordHalvesOrder<>+16(SB)/2, $0x0302
+DATA packWordHalvesOrder<>+18(SB)/2, $0x0b0a
+DATA packWordHalvesOrder<>+20(SB)/2, $0x0706
+DATA packWordHalvesOrder<>+22(SB)/2, $0x0f0e
+DATA packWordHalvesOrder<>+24(SB)/8, $0x8080808080808080
+GLOBL packWordHalvesOrder<>(SB), RODATA|NOPTR, $32
+
+// func PackWordHalvesAVX2(to *uint32, step uintptr, words *uint32, lines uintptr, shift uintptr)
+// Requires: AVX
+TEXT ·PackWordHalvesAVX2(SB), NOSPLIT, $0-40
+	MOVQ     to+0(FP), AX
+	MOVQ     step+8(FP), CX
+	SHLQ     $0x02, CX
+	MOVQ     words+16(FP), DX
+	MOVQ     lines+24(FP), BX
+	MOVQ     shift+32(FP), SI
+	VPCMPEQD X0, X0, X0
+	VPSRLD   $0x1f, X0, X0
+	VPSLLD   $0x0f, X0, X0
+	LEAQ     packWordHalvesOrder<>+0(SB), DI
+	VMOVDQU  (DI)(SI*1), X1
+
+lines:
+	VPADDD  (DX), X0, X2
+	VPXOR   X0, X2, X2
+	VPSHUFB X1, X2, X2
+	VMOVQ   X2, (AX)
+	ADDQ    $0x10, DX
+	ADDQ    CX, AX
+	DECQ    BX
+	JNZ     lines
+	RET

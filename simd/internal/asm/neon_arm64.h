@@ -36,3 +36,14 @@
 #define FMAX2D(m, n, d) WORD $(0x4e60f400 | (m)<<16 | (n)<<5 | (d))
 // fmin vd.2d, vn.2d, vm.2d
 #define FMIN2D(m, n, d) WORD $(0x4ee0f400 | (m)<<16 | (n)<<5 | (d))
+
+// mla vd.4s, vn.4s, vm.4s
+#define MLA4S(m, n, d) WORD $(0x4ea09400 | (m)<<16 | (n)<<5 | (d))
+// add vd.4s, vn.4s, vm.4s
+#define ADD4S(m, n, d) WORD $(0x4ea08400 | (m)<<16 | (n)<<5 | (d))
+// addp vd.4s, vn.4s, vm.4s
+#define ADDP4S(m, n, d) WORD $(0x4ea0bc00 | (m)<<16 | (n)<<5 | (d))
+// ushl vd.4s, vn.4s, vm.4s
+#define USHL4S(m, n, d) WORD $(0x6ea04400 | (m)<<16 | (n)<<5 | (d))
+// sdot vd.4s, vn.16b, vm.4b[i]
+#define SDOT4SBY(i, m, n, d) WORD $(0x4f80e000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))

@@ -149,6 +149,45 @@ func Dot1x4F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr,
 //go:noescape
 func Dot1x1F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
+// WordDot2x4AVX2 multiplies 2 rows of a with 4 of b.
+//
+//	for i := range 2 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 8 lanes.
+//
+//go:noescape
+func WordDot2x4AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x4AVX2 multiplies 1 row of a with 4 of b.
+//
+//	for i := range 1 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 8 lanes.
+//
+//go:noescape
+func WordDot1x4AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x1AVX2 multiplies 1 row of a with 1 of b.
+//
+//	for i := range 1 {
+//		for j := range 1 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 8 lanes.
+//
+//go:noescape
+func WordDot1x1AVX2(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
 // PackRowsF64AVX2 transposes blocks of 4 columns of 4 rows.
 //
 //	for c := range 4 * blocks {
@@ -686,6 +725,19 @@ func MulWords1x2AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, d
 //
 //go:noescape
 func MulWords1x4AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// PackWordHalvesAVX2 takes a half of each word: the lower one where shift is 0, the upper one where it is 16.
+//
+//	for l := range lines {
+//		for i := range 4 {
+//			half i%2*2+i/2 of to[l*step:] = uint16(((words[4*l+i] + 1<<15) ^ 1<<15) >> shift)
+//		}
+//	}
+//
+// step counts words. Halves are signed: a lower one that is negative borrows from the upper one.
+//
+//go:noescape
+func PackWordHalvesAVX2(to *uint32, step uintptr, words *uint32, lines uintptr, shift uintptr)
 
 // CollectF32AVX2 copies the points of some spans.
 //

@@ -173,6 +173,45 @@ func Dot1x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintpt
 //go:noescape
 func Dot1x1F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
+// WordDot4x4AVX512 multiplies 4 rows of a with 4 of b.
+//
+//	for i := range 4 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 16 lanes.
+//
+//go:noescape
+func WordDot4x4AVX512(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x4AVX512 multiplies 1 row of a with 4 of b.
+//
+//	for i := range 1 {
+//		for j := range 4 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 16 lanes.
+//
+//go:noescape
+func WordDot1x4AVX512(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+// WordDot1x1AVX512 multiplies 1 row of a with 1 of b.
+//
+//	for i := range 1 {
+//		for j := range 1 {
+//			dst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]
+//		}
+//	}
+//
+// with c in 16 lanes.
+//
+//go:noescape
+func WordDot1x1AVX512(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
 // PackRowsF64AVX512 transposes blocks of 8 columns of 8 rows.
 //
 //	for c := range 8 * blocks {

@@ -75,3 +75,36 @@ func MulSparse8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 
 //go:noescape
 func MulSparse16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+
+// The functions MulWords add the products of 16 rows of signed bytes with as many pieces of words
+// as their names say. Pieces are signed bytes, too.
+//
+//	for r := range 16 {
+//		for i := range 4 {
+//			sum := 0
+//			for t := range depth {
+//				sum += panel[(t/4)*64+r*4+t%4] * packed[(t/16)*64+i*16+t%16]
+//			}
+//			sums[pieces[i][0]*stride+r] += sum << pieces[i][1]
+//		}
+//	}
+//
+// stride counts words, and group is not used. depth is a multiple of 16. They fetch depth/4 lines
+// from ahead on into the cache. The processor must have dot products of bytes.
+
+//go:noescape
+func MulWords1x2NEON(sums *uint32, stride uintptr, panel *int8, group, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+//go:noescape
+func MulWords1x4NEON(sums *uint32, stride uintptr, panel *int8, group, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
+
+// The functions WordDot are the functions Dot for words, modulo 2^32.
+
+//go:noescape
+func WordDot2x4NEON(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+//go:noescape
+func WordDot1x4NEON(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)
+
+//go:noescape
+func WordDot1x1NEON(dst *uint32, dstStride uintptr, a *uint32, aStride uintptr, b *uint32, bStride uintptr, d uintptr)

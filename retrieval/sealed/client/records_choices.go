@@ -1,0 +1,99 @@
+package client
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// choices are the records that a request fetches. They are secret: all that is done with them,
+// up to records, has no branch and no place in memory that depends on them.
+type choices struct {
+	ids       []uint32
+	parts     []uint32 // of the columns that have the records
+	there     []uint64 // masks: there is such a record
+	perColumn int
+}
+
+func newChoices(m *wire.SealedRecords, ids []uint32) *choices {
+	c := &choices{ids: slices.Clone(ids), parts: make([]uint32, len(ids)), there: make([]uint64, len(ids)), perColumn: m.PerColumn}
+	for i, id := range c.ids {
+		c.there[i] = less(uint64(id), uint64(m.Records))
+	}
+	// A division would take a time that depends on the number.
+	for i := range c.ids {
+		for column := range m.Columns() {
+			mask, part := c.inColumn(i, column)
+			c.parts[i] |= uint32(mask) & part
+		}
+	}
+	return c
+}
+
+// inColumn returns a mask, whether the record of a fetch is in a column, and which of its records
+// it is there. Without such a record it is in none.
+func (c *choices) inColumn(fetch, column int) (mask uint64, part uint32) {
+	from := uint64(c.ids[fetch]) - uint64(column)*uint64(c.perColumn) // wraps for columns behind it
+	return c.there[fetch] & less(from, uint64(c.perColumn)), uint32(from)
+}
+
+// add adds the scale to the column that has the record of a fetch, by a mask over all columns. A
+// dummy adds nothing.
+func (c *choices) add(words []uint32, fetch, first int) {
+	for i := range words {
+		mask, _ := c.inColumn(fetch, first+i)
+		words[i] += uint32(mask) & (1 << sealed.RecordBits)
+	}
+}
+
+// padded returns the record of a fetch as it is stored, out of decrypted words of all parts of
+// its column, by a mask over the parts. The words of the fetches of a row are side by side.
+func (c *choices) padded(words []uint32, fetch, length int) []byte {
+	out, fetches := make([]byte, length), len(c.ids)
+	for number := range c.perColumn {
+		mask := byte(equal(c.parts[fetch], uint32(number)))
+		for j := range out {
+			word := words[(number*length+j)*fetches+fetch]
+			out[j] |= mask & byte((word+1<<(sealed.RecordBits-1))>>sealed.RecordBits)
+		}
+	}
+	return out
+}
+
+// records returns the records of all fetches and, when all are there, what is wrong with
+// some of them.
+func (c *choices) records(words []uint32, length int) ([][]byte, error) {
+	out := make([][]byte, len(c.ids))
+	for i := range out {
+		out[i] = c.padded(words, i, length)
+	}
+	var wrong []error
+	for i, padded := range out {
+		content := padded[sealed.RecordPrefix:]
+		n := int(binary.LittleEndian.Uint16(padded))
+		switch {
+		case c.ids[i] == wire.Padding:
+			out[i] = nil
+		case c.there[i] == 0:
+			out[i] = nil
+			wrong = append(wrong, fmt.Errorf("client: fetch %d: %w: the server has no record of this row", i, ErrRecord))
+		case n > len(content):
+			out[i] = nil
+			wrong = append(wrong, fmt.Errorf("client: fetch %d: %w", i, ErrRecordData))
+		default:
+			out[i] = content[:n:n]
+		}
+	}
+	return out, errors.Join(wrong...)
+}
+
+// forget overwrites the choices.
+func (c *choices) forget() {
+	clear(c.ids)
+	clear(c.parts)
+	clear(c.there)
+}

@@ -1,0 +1,30 @@
+package sealed_test
+
+import (
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// TestRecordFailure holds the statement of the documentation: no record is ever wrong, at the
+// largest sizes that a manifest may have.
+func TestRecordFailure(t *testing.T) {
+	for _, c := range []struct {
+		columns, length int
+		most            float64
+	}{
+		{wire.MaxRecordColumns, wire.MaxRecord, 1e-39},
+		{500_000, wire.MaxRecord, 1e-41},
+		{1 << 18, wire.MaxRecord, 1e-82},
+		{1, 1, 1e-300},
+	} {
+		if got := sealed.RecordFailure(c.columns, c.length); got >= c.most {
+			t.Errorf("%d columns: %g, want below %g", c.columns, got, c.most)
+		}
+	}
+	// The bound says something: with 16 times as many columns it would not hold.
+	if got := sealed.RecordFailure(16*wire.MaxRecordColumns, wire.MaxRecord); got < 1e-3 {
+		t.Errorf("16 times as many columns: %g", got)
+	}
+}

@@ -1,0 +1,267 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A slowAnswerer takes a second a pass and answers with the count of the request.
+type slowAnswerer struct {
+	mu       sync.Mutex
+	passes   []int // requests of each
+	canceled int
+	fail     error
+	panics   bool
+}
+
+func (s *slowAnswerer) CheckRequest(r *wire.SealedRequest) error {
+	if r.Count == 0 {
+		return ErrQuestion
+	}
+	return nil
+}
+
+func (s *slowAnswerer) Answer(ctx context.Context, requests ...*wire.SealedRequest) ([]*wire.SealedAnswer, error) {
+	s.mu.Lock()
+	s.passes = append(s.passes, len(requests))
+	s.mu.Unlock()
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		s.mu.Lock()
+		s.canceled++
+		s.mu.Unlock()
+		return nil, ctx.Err()
+	}
+	if s.panics {
+		panic("a mistake")
+	}
+	if s.fail != nil {
+		return nil, s.fail
+	}
+	var out []*wire.SealedAnswer
+	for _, r := range requests {
+		out = append(out, &wire.SealedAnswer{Count: r.Count})
+	}
+	return out, nil
+}
+
+// ask asks in a goroutine of the group.
+func ask(t *testing.T, group *sync.WaitGroup, s *Shared, ctx context.Context, count int, want error) {
+	group.Go(func() {
+		a, err := s.Answer(ctx, &wire.SealedRequest{Count: count})
+		if !errors.Is(err, want) || err == nil && a.Count != count {
+			t.Errorf("request %d: %v", count, err)
+		}
+	})
+}
+
+// Requests that come while a pass runs share the next one, up to a bound; more than may wait
+// are refused.
+func TestSharedPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var observed []int
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{Most: 3, Queue: 5, Observe: func(requests int, took time.Duration) {
+			if took != time.Second {
+				t.Errorf("a pass of %v", took)
+			}
+			observed = append(observed, requests)
+		}})
+		var group sync.WaitGroup
+		ask(t, &group, s, t.Context(), 1, nil)
+		synctest.Wait()
+		for i := range 5 {
+			ask(t, &group, s, t.Context(), 2+i, nil)
+		}
+		synctest.Wait()
+		ask(t, &group, s, t.Context(), 9, ErrBusy)
+		ask(t, &group, s, t.Context(), 0, ErrQuestion)
+		group.Wait()
+		if want := []int{1, 3, 2}; !slices.Equal(slow.passes, want) {
+			t.Errorf("passes of %v, want %v", slow.passes, want)
+		}
+		if err := s.Close(); err != nil || !slices.Equal(observed, slow.passes) {
+			t.Errorf("observed %v: %v", observed, err)
+		}
+	})
+}
+
+// A request waits for others no longer than it should, and not when a pass is full.
+func TestSharedWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{Most: 3, Wait: 10 * time.Second})
+		var group sync.WaitGroup
+		began := time.Now()
+		ask(t, &group, s, t.Context(), 1, nil)
+		time.Sleep(4 * time.Second)
+		ask(t, &group, s, t.Context(), 2, nil)
+		group.Wait()
+		if took := time.Since(began); took != 11*time.Second {
+			t.Errorf("two requests took %v", took)
+		}
+		began = time.Now()
+		for i := range 3 {
+			ask(t, &group, s, t.Context(), 1+i, nil)
+		}
+		group.Wait()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("a full pass took %v", took)
+		}
+		if want := []int{2, 3}; !slices.Equal(slow.passes, want) {
+			t.Errorf("passes of %v, want %v", slow.passes, want)
+		}
+		// Those that have waited for a pass need not wait again.
+		began = time.Now()
+		for i := range 3 {
+			ask(t, &group, s, t.Context(), 1+i, nil)
+		}
+		synctest.Wait()
+		slow.mu.Lock()
+		slow.passes = nil
+		slow.mu.Unlock()
+		ask(t, &group, s, t.Context(), 7, nil)
+		group.Wait()
+		if took := time.Since(began); took != 11*time.Second {
+			t.Errorf("a request behind a pass took %v", took)
+		}
+	})
+}
+
+// Who leaves leaves the others alone, and a pass that nobody waits for ends.
+func TestSharedLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{})
+		var group sync.WaitGroup
+		running, leave := context.WithCancel(t.Context())
+		ask(t, &group, s, running, 1, context.Canceled)
+		synctest.Wait()
+		waiting, leaveToo := context.WithCancelCause(t.Context())
+		cause := errors.New("the line is gone")
+		ask(t, &group, s, waiting, 2, cause)
+		ask(t, &group, s, t.Context(), 3, nil)
+		ask(t, &group, s, t.Context(), 4, nil)
+		synctest.Wait()
+		leaveToo(cause) // before its pass
+		synctest.Wait()
+		leave() // the only one of its pass
+		synctest.Wait()
+		if slow.mu.Lock(); slow.canceled != 1 || !slices.Equal(slow.passes, []int{1, 2}) {
+			t.Errorf("%d canceled of passes of %v", slow.canceled, slow.passes)
+		}
+		slow.mu.Unlock()
+		group.Wait()
+
+		first, leaveFirst := context.WithCancel(t.Context())
+		ask(t, &group, s, t.Context(), 8, nil)
+		synctest.Wait()
+		ask(t, &group, s, first, 5, context.Canceled)
+		ask(t, &group, s, t.Context(), 6, nil)
+		time.Sleep(1500 * time.Millisecond)
+		leaveFirst() // in the middle of its pass
+		group.Wait()
+		if slow.canceled != 1 {
+			t.Error("one of two left, and the pass ended")
+		}
+	})
+}
+
+// Close waits for those that wait, and refuses others.
+func TestSharedClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{Most: 1})
+		var group sync.WaitGroup
+		ask(t, &group, s, t.Context(), 1, nil)
+		ask(t, &group, s, t.Context(), 2, nil)
+		synctest.Wait()
+		var closed atomic.Bool
+		group.Go(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			closed.Store(true)
+		})
+		synctest.Wait()
+		if closed.Load() {
+			t.Error("Close did not wait")
+		}
+		ask(t, &group, s, t.Context(), 3, ErrClosed)
+		group.Wait()
+		if err := s.Close(); err != nil || len(slow.passes) != 2 {
+			t.Errorf("passes of %v: %v", slow.passes, err)
+		}
+	})
+}
+
+// Those who wait are told when a pass fails, and the next one is tried.
+func TestSharedFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowAnswerer{fail: ErrMemory}
+		s := NewShared(slow, SharedSettings{})
+		var group sync.WaitGroup
+		ask(t, &group, s, t.Context(), 1, ErrMemory)
+		group.Wait()
+		slow.fail, slow.panics = nil, true
+		_, err := s.Answer(t.Context(), &wire.SealedRequest{Count: 1})
+		if caught := new(par.PanicError); !errors.As(err, &caught) {
+			t.Error(err)
+		}
+		slow.panics = false
+		ask(t, &group, s, t.Context(), 2, nil)
+		group.Wait()
+	})
+}
+
+// Many requests at a time have the answers of the gallery, whoever leaves.
+func TestSharedGallery(t *testing.T) {
+	workers := par.New(2)
+	defer workers.Close()
+	g := newGallery(t, unitRows(1, 300, 5, 3), Settings{Workers: workers})
+	s := NewShared(g, SharedSettings{Most: 5, Queue: 1000})
+	m := g.Manifest()
+	var group sync.WaitGroup
+	for i := range 60 {
+		group.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(i), 3))
+			request := drawnRequest(random, g.Epoch(), m.Probes, m.Columns(), 3)
+			want, err := g.Answer(t.Context(), request)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if i%4 == 0 {
+				go cancel()
+			}
+			got, err := s.Answer(ctx, request)
+			switch {
+			case errors.Is(err, context.Canceled) && i%4 == 0:
+			case err != nil:
+				t.Error(err)
+			case !slices.Equal(got.Words, want[0].Words):
+				t.Errorf("request %d has the answer of another one", i)
+			}
+		})
+	}
+	group.Wait()
+	if _, err := s.Answer(t.Context(), drawnRequest(rand.New(rand.NewPCG(1, 1)), wire.Hash{}, m.Probes, m.Columns(), 3)); !errors.Is(err, ErrEpoch) {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
