@@ -14,7 +14,8 @@ func TestDemo(t *testing.T) {
 	stdout, _ := succeed(t, "demo", "-epsilon", "2", "-seeds", "1")
 	for _, words := range []string{
 		"digits: 1000 gallery rows of 10 classes", "ceiling", "raw rows", "prepared rows", "8 random rows", "base sample", "supervised", "cells", "no query", "Algorithm 1",
-		"what each mode protects", "! authors' program", "! query label disclosed", "QUERY LABEL DISCLOSED", "10 classes, 1 seed\n", "pure epsilon", filepath.Join("privatemail-demo", "report.html"),
+		"what each mode protects", "! authors' program", "! query label disclosed", "QUERY LABEL DISCLOSED", "10 classes, 1 seed\n", "pure epsilon",
+		"encrypted, no epsilon", "sealed, supervised, 8 probes", "Under an assumption: ", "learning with errors", filepath.Join("privatemail-demo", "report.html"),
 	} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
@@ -29,7 +30,7 @@ func TestDemo(t *testing.T) {
 func wantNotes(t *testing.T, text string) {
 	t.Helper()
 	text = oneLine(text)
-	for _, note := range []string{report.CeilingNote, report.FetchingNote} {
+	for _, note := range []string{report.CeilingNote, report.FetchingNote, report.AssumptionNote} {
 		if strings.Count(text, note) != 1 {
 			t.Errorf("not once %q in\n%s", note, text)
 		}
