@@ -48,14 +48,19 @@ func exact(m *wire.SealedManifest, ids []uint32, rows blas64.General, z []float6
 	}
 	cells := make([]cell, m.Cells)
 	for c := range cells {
-		cells[c].number = c
-		for j, v := range z {
-			e := v - float64(m.Centres[c*m.Dimension+j])
-			cells[c].distance += e * e
+		cells[c] = cell{c, math.Inf(1)}
+		for r := range m.Representatives {
+			distance, point := 0.0, m.Centres[(c*m.Representatives+r)*m.Dimension:]
+			for j, v := range z {
+				distance += (v - float64(point[j])) * (v - float64(point[j]))
+			}
+			cells[c].distance = min(cells[c].distance, distance)
 		}
 	}
 	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.distance, b.distance) })
 	var out []match
+	rotated, x := make([]float64, len(z)), make([]float64, len(z))
+	wire.Rotate(rotated, z)
 	for _, c := range cells[:m.Probes] {
 		for name := c.number * m.Length; name < (c.number+1)*m.Length; name++ {
 			id := ids[name]
@@ -63,9 +68,10 @@ func exact(m *wire.SealedManifest, ids []uint32, rows blas64.General, z []float6
 				continue
 			}
 			sum := 0.0
-			for j, v := range z {
-				x := math.RoundToEven(rows.Data[int(id)*rows.Stride+j]*m.Scale) / m.Scale
-				sum += (v - x) * (v - x)
+			wire.Rotate(x, rows.Data[int(id)*rows.Stride:][:rows.Cols])
+			for j, v := range rotated {
+				stored := math.RoundToEven(x[j]*m.Scale) / m.Scale
+				sum += (v - stored) * (v - stored)
 			}
 			out = append(out, match{uint32(name), id, sum})
 		}
@@ -105,6 +111,12 @@ func checkMatches(t *testing.T, c *client.Client, g *server.Gallery, rows blas64
 // A client finds what an exact search of the bytes in its cells finds, in a gallery that grows
 // and shrinks while it asks, and that is saved and opened.
 func TestBothHalves(t *testing.T) {
+	for name, settings := range map[string]server.Settings{"defaults": {}, "representatives": {Representatives: 3, Rounds: 1, Probes: 4}} {
+		t.Run(name, func(t *testing.T) { testBothHalves(t, settings) })
+	}
+}
+
+func testBothHalves(t *testing.T, settings server.Settings) {
 	const n, later, d, k = 700, 60, 19, 8
 	all := classRows(t, n+later+5, d)
 	rows := all
@@ -113,7 +125,8 @@ func TestBothHalves(t *testing.T) {
 	queries.Rows, queries.Data = 5, all.Data[(n+later)*d:]
 	workers := par.New(2)
 	defer workers.Close()
-	g, err := server.New(t.Context(), rows, server.Settings{Seed: 1, Workers: workers})
+	settings.Seed, settings.Workers = 1, workers
+	g, err := server.New(t.Context(), rows, settings)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,15 +5,17 @@
 //
 // # Scheme
 //
-// The server cuts its gallery into cells with a centre each, and publishes the centres in a
-// wire.SealedManifest. A row is stored as whole numbers of one byte. All of them make a matrix D
-// of L rows, where L is the number of slots of a cell: row r holds what is in slot r of the
+// The server cuts its gallery into cells, and publishes some points that stand for each in a
+// wire.SealedManifest. A row is stored as whole numbers of one byte, after a public rotation
+// (wire.Rotate) that makes its entries of about one size and changes no score. All of them make a
+// matrix D of L rows, where L is the number of slots of a cell: row r holds what is in slot r of the
 // first cell, then of the second, and so on, zeros where a slot is empty.
 //
-// The client picks the cells whose centres are nearest to its query z, and makes one ciphertext
+// The client picks the cells with the points nearest to its query z, and makes one ciphertext
 // for each. Words are whole numbers modulo 2^32:
 //
-//	u = A s + e + t       A public, s and e secret; t is round(kappa z) in the columns of the cell
+//	u = A s + e + t       A public, s and e secret; t is round(kappa R z) in the columns of the cell
+//	                      and R that rotation
 //	a = D u               what the server answers
 //	v = a - (D A) s       which is D (e + t): kappa times the scores of the cell, and a small error
 //

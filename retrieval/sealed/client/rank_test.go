@@ -25,13 +25,19 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 	cells := make([]int, m.Cells)
 	far := make([]float64, m.Cells)
 	for c := range cells {
-		cells[c] = c
-		for j, v := range row {
-			far[c] += (v - float64(m.Centres[c*m.Dimension+j])) * (v - float64(m.Centres[c*m.Dimension+j]))
+		cells[c], far[c] = c, math.Inf(1)
+		for point := range slices.Chunk(m.Centres[c*m.Representatives*m.Dimension:][:m.Representatives*m.Dimension], m.Dimension) {
+			sum := 0.
+			for j, v := range row {
+				sum += (v - float64(point[j])) * (v - float64(point[j]))
+			}
+			far[c] = min(far[c], sum)
 		}
 	}
 	slices.SortStableFunc(cells, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	out := make(map[uint32]float64)
+	rotated := make([]float64, len(row))
+	wire.Rotate(rotated, row)
 	for _, c := range cells[:m.Probes] {
 		for name := uint32(c * m.Length); name < uint32((c+1)*m.Length); name++ {
 			if g.norms[name] == -1<<15 {
@@ -39,7 +45,7 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 			}
 			sum := 0.
 			for j, v := range g.stored(name) {
-				e := row[j] - float64(v)/m.Scale
+				e := rotated[j] - float64(v)/m.Scale
 				sum += e * e
 			}
 			out[name] = sum
@@ -65,7 +71,8 @@ func TestRank(t *testing.T) {
 				if err != nil || len(got) != len(want) {
 					t.Fatalf("%v: %d of %d rows: %v", s, len(got), len(want), err)
 				}
-				bound := c.Bound()*blas64.Nrm2(blas64.Vector{N: s.dimension, Inc: 1, Data: rowOf(rows, i)}) + 1e-9*(1+length*length)
+				norms := float64(g.manifest.NormUnit/2) / g.manifest.Scale / g.manifest.Scale
+				bound := (c.Bound()-norms)*blas64.Nrm2(blas64.Vector{N: s.dimension, Inc: 1, Data: rowOf(rows, i)}) + norms + 1e-9*(1+length*length)
 				for j, m := range got {
 					squared, ok := want[m.Name]
 					if off := math.Abs(m.Distance*m.Distance - squared); !ok || off > bound {

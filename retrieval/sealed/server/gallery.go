@@ -117,30 +117,27 @@ func galleryBytes(n, d int, s Settings) int64 {
 	sampled := min(int64(n), sampleOfCell*int64(s.Cells))
 	panels := panelBytes(length, s.Cells*d)
 	hint := (&matrix{padded: paddedRows(length), columns: s.Cells * d}).hintBytes()
-	return panels + 6*slots + max(hint, layoutBytes(n)+sampled*(4*int64(d)+32))
+	members := int64(s.Workers.Count()) * int64(length) * (4*int64(d) + 32)
+	return panels + 6*slots + max(hint, layoutBytes(n)+max(members, sampled*(4*int64(d)+32)))
 }
 
 // build lays out the rows of a gallery.
 func build[M points.Matrix](ctx context.Context, g *Gallery, x M, n, d int, s Settings) error {
-	scale, err := scaleOf(x, n, d)
+	scale, err := scaleOf(ctx, x, n, d, g.workers)
 	if err != nil {
 		return err
 	}
 	length := s.length(n)
 	g.slots.matrix = newMatrix(length, s.Cells*d)
 	kernels := g.slots.matrix.kernels
-	rows, err := findCentres(ctx, x, n, d, s, g.workers, kernels)
+	ids, representatives, err := place(ctx, x, n, d, s, kernels)
 	if err != nil {
 		return err
 	}
-	g.centres = newCentres(rows, d, kernels)
-	cells, err := newLayout(ctx, x, n, g.centres, length, g.workers, s.stage("layout"))
-	if err != nil {
-		return err
-	}
-	g.slots.ids.values = namesOf(cells, s.Cells, length)
+	g.slots.ids.values = ids
+	g.centres = newCentres(representatives, s.Representatives, d, kernels)
 	g.manifest = wire.SealedManifest{
-		Rows: n, Cells: s.Cells, Length: length, Dimension: d, Probes: s.Probes, Scale: scale, Centres: rows,
+		Rows: n, Cells: s.Cells, Length: length, Dimension: d, Probes: s.Probes, Representatives: s.Representatives, Scale: scale, Centres: representatives,
 	}
 	if s.Map != nil {
 		g.manifest.Map = sha256.Sum256(s.Map)
@@ -185,8 +182,10 @@ func fill[M points.Matrix](ctx context.Context, g *Gallery, x M) error {
 		}
 	}
 	scale := newNormScale(least, largest)
-	m.MaxNorm, m.NormBase, m.NormUnit = largest, scale.base, scale.unit
-	m.Kappa = sealed.Kappa(largest, m.Cells, m.Dimension)
+	m.NormBase, m.NormUnit = scale.base, scale.unit
+	// Rows that come later may be a little longer: rounding makes rows of unit length so.
+	m.MaxNorm = min(largest+largest/normRoom, largestByte*largestByte*int64(m.Dimension))
+	m.Kappa = sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension)
 	m.Norms = make([]int16, len(norms))
 	for name, norm := range norms {
 		if m.Norms[name] = wire.EmptySlot; g.slots.ids.values[name] != wire.Padding {

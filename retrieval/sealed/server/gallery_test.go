@@ -70,7 +70,7 @@ func checkGallery(t testing.TB, g *Gallery, x blas64.General) {
 				t.Fatalf("row %d is there twice", id)
 			}
 			seen[id] = true
-			want = quantise(code, x.Data[int(id)*x.Stride:][:x.Cols], m.Scale)
+			want = quantise(code, slices.Clone(x.Data[int(id)*x.Stride:][:x.Cols]), m.Scale)
 		}
 		if g.slots.matrix.row(got, name%m.Length, name/m.Length*m.Dimension); !slices.Equal(got, code) {
 			t.Fatalf("slot %d does not have row %d", name, id)
@@ -104,9 +104,12 @@ func TestNew(t *testing.T) {
 		if hash, err := m.Hash(); err != nil || g.Epoch() != hash || g.Version() != 0 || g.Rows() != c.n || string(g.Map()) != "a map" || g.Source() != "a model" {
 			t.Errorf("%+v: %v", c, err)
 		}
-		largest := 0.0
-		for _, v := range x.Data {
-			largest = max(largest, math.Abs(v))
+		largest, row := 0.0, make([]float64, c.d)
+		for i := range c.n {
+			wire.Rotate(row, x.Data[i*c.d:(i+1)*c.d])
+			for _, v := range row {
+				largest = max(largest, math.Abs(v))
+			}
 		}
 		if m.Scale != 127/largest || m.Kappa != sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension) {
 			t.Errorf("%+v: scale %g, kappa %d", c, m.Scale, m.Kappa)
@@ -169,6 +172,7 @@ func TestNewRefuses(t *testing.T) {
 		"infinite":        {x: with(31, math.Inf(-1)), want: points.ErrNonFinite},
 		"zeros":           {x: blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: make([]float64, 2)}},
 		"tiny":            {x: blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1e-310, 0}}},
+		"huge":            {x: with(5, 1e103)},
 		"more cells":      {x: x, s: Settings{Cells: 21}},
 		"negative cells":  {x: x, s: Settings{Cells: -1}},
 		"more probes":     {x: x, s: Settings{Cells: 4, Probes: 5}},
@@ -244,6 +248,11 @@ func TestAnswerRefuses(t *testing.T) {
 		if answers, err := g.Answer(t.Context(), good(), bad); answers != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), "request 1") {
 			t.Errorf("%s: Answer: %v", name, err)
 		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if answers, err := g.Answer(ctx, good()); answers != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("the context has ended: %v", err)
 	}
 	answers, err := g.Answer(t.Context(), good(), good())
 	if err != nil || len(answers) != 2 || answers[1].Check() != nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -30,7 +31,7 @@ func (g *Gallery) Insert(row []float64, id uint32) (name uint32, err error) {
 		return 0, fmt.Errorf("sealed server: %w: id %d means that there is no row", ErrGallery, id)
 	}
 	code := make([]int8, m.Dimension)
-	norm := quantise(code, row, m.Scale)
+	norm := quantise(code, slices.Clone(row), m.Scale)
 	number, fits := g.norms.number(norm)
 	if !fits || norm > m.MaxNorm {
 		return 0, fmt.Errorf("sealed server: %w: the row is longer or shorter than those of the epoch", ErrFull)

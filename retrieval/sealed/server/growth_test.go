@@ -68,9 +68,6 @@ func TestInsertAndRemove(t *testing.T) {
 		distances := make([]float64, 6)
 		g.centres.distances(distances, row)
 		name, err := g.Insert(row, uint32(id))
-		if errors.Is(err, ErrFull) && id > 40 {
-			continue // its norm is none of the epoch
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,9 +83,6 @@ func TestInsertAndRemove(t *testing.T) {
 		if g.Version() != uint64(len(names)) || g.Rows() != 40+len(names) {
 			t.Errorf("version %d, %d rows after %d", g.Version(), g.Rows(), len(names))
 		}
-	}
-	if len(names) < 5 {
-		t.Fatalf("%d rows found a place", len(names))
 	}
 	checkGallery(t, g, all)
 	if !slices.Equal(held.Words, before.hint) {
@@ -114,7 +108,7 @@ func TestInsertAndRemove(t *testing.T) {
 }
 
 func TestInsertRefuses(t *testing.T) {
-	// Norms of 100^2 to 127^2, in 2 cells of 3 slots.
+	// Norms of 100^2 to 127^2, which is 16129, in 2 cells of 3 slots.
 	x := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{127, 0, 0, 100, 101, 1, 102, 0}}
 	g := newGallery(t, x, Settings{Cells: 2})
 	for name, c := range map[string]struct {
@@ -126,7 +120,7 @@ func TestInsertRefuses(t *testing.T) {
 		"NaN":       {[]float64{1, math.NaN()}, 5, points.ErrNonFinite},
 		"infinite":  {[]float64{math.Inf(1), 0}, 5, points.ErrNonFinite},
 		"padding":   {[]float64{100, 0}, wire.Padding, ErrGallery},
-		"long":      {[]float64{100, 100}, 5, ErrFull},
+		"long":      {[]float64{127, 32}, 5, ErrFull}, // 16129 + 1008 is the most
 		"clipped":   {[]float64{1000, 1000}, 5, ErrFull},
 	} {
 		if _, err := g.Insert(c.row, c.id); !errors.Is(err, c.want) {
@@ -136,7 +130,7 @@ func TestInsertRefuses(t *testing.T) {
 	if g.Version() != 0 {
 		t.Errorf("version %d", g.Version())
 	}
-	name, err := g.Insert([]float64{1e9, 0}, 7) // clipped to 127
+	name, err := g.Insert([]float64{1e9, 31}, 7) // clipped to 127, and a little longer than others
 	if err != nil || g.IDs().IDs[name] != 7 {
 		t.Fatal(name, err)
 	}

@@ -31,8 +31,8 @@ const (
 func layoutBytes(n int) int64 { return int64(n) * (4*nearCentres + 16 + 4) }
 
 // findCentres returns centres of rows by k-means on a sample.
-func findCentres[M points.Matrix](ctx context.Context, x M, n, d int, s Settings, workers *par.Workers, kernels *simd.Kernels) ([]float32, error) {
-	settings := kmeans.Settings{Seed: s.Seed, Workers: workers, Kernels: kernels, Progress: s.stage("centres")}
+func findCentres[M points.Matrix](ctx context.Context, x M, n, d int, s Settings, kernels *simd.Kernels) ([]float32, error) {
+	settings := kmeans.Settings{Seed: s.Seed, Workers: s.Workers, Kernels: kernels, Progress: s.stage("centres")}
 	var clusters *kmeans.Clusters
 	var err error
 	if size := int64(sampleOfCell) * int64(s.Cells); size < int64(n) {
@@ -43,13 +43,7 @@ func findCentres[M points.Matrix](ctx context.Context, x M, n, d int, s Settings
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float32, 0, s.Cells*d)
-	for c := range s.Cells {
-		for _, v := range clusters.Centres.RawRowView(c) {
-			out = append(out, float32(v))
-		}
-	}
-	return out, nil
+	return single(clusters.Centres.RawMatrix().Data), nil
 }
 
 // sample returns so many rows, drawn by the seed, as float32.

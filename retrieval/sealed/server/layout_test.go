@@ -34,7 +34,7 @@ func drawnRows(random *rand.Rand, n, d, middles int) blas64.General {
 
 // plainLayout is what newLayout says it returns, row after row, with all distances.
 func plainLayout(x blas64.General, rows []float32, length int) []uint32 {
-	c := newCentres(rows, x.Cols, simd.At(simd.Generic))
+	c := newCentres(rows, 1, x.Cols, simd.At(simd.Generic))
 	all := make([][]float64, x.Rows)
 	order := make([]int, x.Rows)
 	for i := range x.Rows {
@@ -60,6 +60,7 @@ func TestLayout(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for _, shape := range []struct{ n, d, cells, middles, length int }{
 		{1, 1, 1, 1, 2}, {40, 3, 4, 2, 13}, {600, 65, 30, 1, 20}, {600, 63, 30, 3, 21}, {500, 2, 25, 5, 25}, {300, 1, 3, 9, 125}, {90, 4, 90, 7, 2}, {64, 5, 16, 1, 4},
+		{2*dealtRows + 5000, 1, 40, 1, (2*dealtRows + 5000 + 39) / 40}, // rows of the second turn have lost their centres before
 	} {
 		x := drawnRows(random, shape.n, shape.d, shape.middles)
 		rows := make([]float32, 0, shape.cells*shape.d)
@@ -72,7 +73,7 @@ func TestLayout(t *testing.T) {
 		for _, kernels := range simd.All() {
 			for _, count := range []int{1, 3} {
 				workers := par.New(count)
-				got, err := newLayout(t.Context(), x, shape.n, newCentres(rows, shape.d, kernels), shape.length, workers, nil)
+				got, err := newLayout(t.Context(), x, shape.n, newCentres(rows, 1, shape.d, kernels), shape.length, workers, nil)
 				workers.Close()
 				if err != nil || !slices.Equal(got, want) {
 					t.Fatalf("%v, %+v, %d workers: other cells: %v", kernels, shape, count, err)
@@ -101,7 +102,7 @@ func TestFindCentres(t *testing.T) {
 	}
 	s := Settings{Cells: cells, Seed: 7}
 	kernels := simd.At(simd.Best())
-	got, err := findCentres(t.Context(), x, n, d, s, nil, kernels)
+	got, err := findCentres(t.Context(), x, n, d, s, kernels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestFindCentres(t *testing.T) {
 // Rows that are all equal fill cells one after the other.
 func TestLayoutOfEqualRows(t *testing.T) {
 	x := blas64.General{Rows: 100, Cols: 2, Stride: 2, Data: slices.Repeat([]float64{1, 2}, 100)}
-	cells, err := newLayout(t.Context(), x, 100, newCentres(slices.Repeat([]float32{1, 2}, 20), 2, simd.At(simd.Best())), 7, nil, nil)
+	cells, err := newLayout(t.Context(), x, 100, newCentres(slices.Repeat([]float32{1, 2}, 20), 1, 2, simd.At(simd.Best())), 7, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestLayoutOfEqualRows(t *testing.T) {
 func TestLayoutStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	x := drawnRows(rand.New(rand.NewPCG(1, 1)), 70_000, 1, 3)
-	_, err := newLayout(ctx, x, x.Rows, newCentres([]float32{0, 1, 2}, 1, simd.At(simd.Best())), x.Rows, nil, func(int, int) { cancel() })
+	_, err := newLayout(ctx, x, x.Rows, newCentres([]float32{0, 1, 2}, 1, 1, simd.At(simd.Best())), x.Rows, nil, func(int, int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -147,9 +148,15 @@ func TestLayoutStops(t *testing.T) {
 
 func TestQuantise(t *testing.T) {
 	code := make([]int8, 6)
-	norm := quantise(code, []float64{0.5, 1.5, -2.5, 200, -300, -127.4}, 1)
+	row := []float64{0.5, 1.5, -2.5, 200, -300, -127.4}
+	norm := round(code, row, 1)
 	if want := []int8{0, 2, -2, 127, -127, -127}; !slices.Equal(code, want) || norm != 4+4+3*127*127 {
 		t.Errorf("%v, norm %d", code, norm)
+	}
+	rotated, want := make([]float64, len(row)), make([]int8, len(row))
+	wire.Rotate(rotated, row)
+	if wantNorm := round(want, rotated, 0.3); quantise(code, row, 0.3) != wantNorm || !slices.Equal(code, want) {
+		t.Errorf("%v, want the rotated row in bytes, %v", code, want)
 	}
 	for _, c := range []struct{ least, largest, base, unit int64 }{
 		{16129, 16129, 16129, 1}, {0, 32767, 16383, 1}, {10, 32778, 16394, 2}, {0, 127 * 127 * 4096, 127 * 127 * 2048, 2017},

@@ -207,7 +207,9 @@ func TestCheckMemory(t *testing.T) {
 	if err := checkMemory("a test", panelBytes(1<<31-100, 1<<31-100)); !errors.Is(err, ErrMemory) {
 		t.Error(err)
 	}
-	if err := checkMemory("a test", 1<<20); err != nil {
-		t.Error(err)
+	for _, bytes := range []int64{1 << 20, 65 << 20} {
+		if err := checkMemory("a test", bytes); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -14,6 +14,11 @@ const (
 	maxSource = 4096
 	// defaultHistory is how many versions of a gallery are known besides the current one.
 	defaultHistory = 4096
+	// What Settings.Representatives and Settings.Rounds mean where they are 0.
+	defaultRepresentatives = 1
+	defaultRounds          = 0
+	// mostRounds is the most that Settings.Rounds may be.
+	mostRounds = 100
 )
 
 // Settings say how a gallery is laid out. Zero values mean the defaults.
@@ -24,6 +29,12 @@ type Settings struct {
 	// Probes is the number P of cells that a query is scored in, 1 to Cells; 0 means 8, or
 	// Cells where that is less. Every request has as many ciphertexts.
 	Probes int
+	// Representatives is how many points a cell has in the manifest; 0 means 1. The cells that
+	// a query is scored in are those with the nearest ones.
+	Representatives int
+	// Rounds is how often centres move to the means of the rows that are in their cells, and
+	// rows take their places anew; 0 means defaultRounds, below 0 means never.
+	Rounds int
 	// Seed of k-means. It is no secret.
 	Seed uint64
 	// Map is the published map by which clients place their rows, as bytes that mean nothing
@@ -52,6 +63,13 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 	if s.Probes == 0 {
 		s.Probes = min(8, s.Cells)
 	}
+	if s.Representatives == 0 {
+		s.Representatives = defaultRepresentatives
+	}
+	if s.Rounds == 0 {
+		s.Rounds = defaultRounds
+	}
+	s.Rounds = max(0, s.Rounds)
 	if s.History == 0 {
 		s.History = defaultHistory
 	}
@@ -62,6 +80,10 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 		return s, fmt.Errorf("%w: %d probes of %d cells", ErrGallery, s.Probes, s.Cells)
 	case s.slots(n) > wire.MaxSlots:
 		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(wire.MaxSlots))
+	case s.Representatives < 1 || s.Representatives > wire.MaxRepresentatives:
+		return s, fmt.Errorf("%w: %d representatives of a cell, want 1 to %d", ErrGallery, s.Representatives, wire.MaxRepresentatives)
+	case s.Rounds > mostRounds:
+		return s, fmt.Errorf("%w: %d rounds, want at most %d", ErrGallery, s.Rounds, mostRounds)
 	case s.History < 0:
 		return s, fmt.Errorf("%w: a history of %d versions", ErrGallery, s.History)
 	}

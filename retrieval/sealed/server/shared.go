@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// An Answerer answers requests that share a pass: a Gallery, or what has records.
+// An Answerer answers requests that share a pass: a Gallery or Records.
 type Answerer interface {
 	// CheckRequest refuses a request that Answer would refuse.
 	CheckRequest(request *wire.SealedRequest) error
