@@ -38,11 +38,15 @@ func (c *contest) sealed(ctx context.Context, n int, work portion) error {
 		}
 		m.differ = func(file string) (float64, error) { return differentWords(file, answer.Words) }
 	}
-	return c.playAll(ctx, "sealed", func(file string) error { return s.writeProduct(file, request) }, matches, work)
+	return c.playAll(ctx, "sealed", func(file string) error { return s.writeProduct(ctx, file, request) }, matches, work)
 }
 
 // writeProduct writes the matrix of the server, row by row, and the words of a request.
-func (s *sealedSetting) writeProduct(file string, r *wire.SealedRequest) error {
+func (s *sealedSetting) writeProduct(ctx context.Context, file string, r *wire.SealedRequest) error {
+	stored, err := s.storedRows(ctx)
+	if err != nil {
+		return err
+	}
 	m := s.manifest
 	ids := s.gallery.IDs().IDs
 	matrix := make([]int8, m.Length*m.Columns())
@@ -51,10 +55,7 @@ func (s *sealedSetting) writeProduct(file string, r *wire.SealedRequest) error {
 			continue
 		}
 		cell, slot := name/m.Length, name%m.Length
-		to := matrix[slot*m.Columns()+cell*m.Dimension:][:m.Dimension]
-		for j, v := range s.rows.Data[int(id)*s.rows.Stride:][:m.Dimension] {
-			to[j] = storedByte(v, m.Scale)
-		}
+		copy(matrix[slot*m.Columns()+cell*m.Dimension:], stored[int(id)*m.Dimension:][:m.Dimension])
 	}
 	words := make([]uint32, r.Count*r.Columns)
 	for i := range words {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -45,11 +46,39 @@ func (s *sealedSetting) overlapOf(query int, found []int32) float64 {
 	return float64(have) / nearestOverlap
 }
 
+// storedRows returns the bytes of the rows as the server stores them, row after row.
+func (s *sealedSetting) storedRows(ctx context.Context) ([]int8, error) {
+	if s.stored != nil {
+		return s.stored, nil
+	}
+	const block = 1024
+	n, d := s.rows.Rows, s.rows.Cols
+	stored := make([]int8, n*d)
+	err := s.lab.workers(allWorkers()).Do(ctx, par.Blocks(n, block), par.Func(func(_, b int) {
+		row := make([]float64, d)
+		lo, hi := par.Block(b, n, block)
+		for i := lo; i < hi; i++ {
+			points.ReadRow(row, s.rows, i)
+			wire.Rotate(row, row)
+			for j, v := range row {
+				stored[i*d+j] = int8(min(max(math.RoundToEven(v*s.manifest.Scale), -127), 127))
+			}
+		}
+	}))
+	if err == nil {
+		s.stored = stored
+	}
+	return s.stored, err
+}
+
 // plainOverlap ranks all queries without encryption, by the bytes of the rows in the nearest
 // cells: what the client would decrypt, but for its errors. So other numbers of probes need no
 // gallery of their own.
 func (s *sealedSetting) plainOverlap(ctx context.Context, probes int) (*subject, error) {
 	if _, err := s.exactRows(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := s.storedRows(ctx); err != nil {
 		return nil, err
 	}
 	probes = min(probes, s.manifest.Cells)
@@ -65,51 +94,64 @@ func (s *sealedSetting) plainOverlap(ctx context.Context, probes int) (*subject,
 	})
 	out.sealed.Probes = probes
 	scored := int64(s.queries.Rows) * int64(probes) * int64(s.manifest.Length)
-	out.nnz, out.bytes = scored*int64(s.rows.Cols), 4*scored*int64(s.rows.Cols)
+	out.nnz, out.bytes = scored*int64(s.rows.Cols), scored*int64(s.rows.Cols)
 	return out, nil
 }
 
+// A scored is a cell or a slot with its distance from a query.
+type scored struct {
+	distance float64
+	at       int
+}
+
+func nearer(a, b scored) int {
+	return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.at, b.at))
+}
+
 // rankPlain returns the nearest rows of a query among those of the nearest cells.
-func (s *sealedSetting) rankPlain(query, probes int, ids []uint32) []int32 {
-	z := s.queries.Data[query*s.queries.Stride:][:s.queries.Cols]
-	type scored struct {
-		distance float64
-		at       int
-	}
-	nearer := func(a, b scored) int { return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.at, b.at)) }
-	cells := make([]scored, s.manifest.Cells)
-	for c := range cells {
-		cells[c].at = c
-		for j, v := range s.manifest.Centres[c*len(z):][:len(z)] {
-			cells[c].distance += float64(v-z[j]) * float64(v-z[j])
-		}
-	}
-	slices.SortFunc(cells, nearer)
+func (s *sealedSetting) rankPlain(query, probes int, ids []uint32) (found []int32) {
+	d := s.manifest.Dimension
+	z := make([]float64, d)
+	points.ReadRow(z, s.queries, query)
+	cells := s.nearestCells(z)[:probes]
+	wire.Rotate(z, z)
 	var rows []scored
-	for _, c := range cells[:probes] {
+	for _, c := range cells {
 		for name := c.at * s.manifest.Length; name < (c.at+1)*s.manifest.Length; name++ {
 			if ids[name] == wire.Padding {
 				continue
 			}
 			distance := 0.0
-			for j, v := range s.rows.Data[int(ids[name])*s.rows.Stride:][:len(z)] {
-				difference := float64(storedByte(v, s.manifest.Scale))/s.manifest.Scale - float64(z[j])
+			for j, v := range s.stored[int(ids[name])*d:][:d] {
+				difference := float64(v)/s.manifest.Scale - z[j]
 				distance += difference * difference
 			}
 			rows = append(rows, scored{distance, name})
 		}
 	}
 	slices.SortFunc(rows, nearer)
-	var out []int32
 	for _, r := range rows[:min(len(rows), nearestOverlap)] {
-		out = append(out, int32(ids[r.at]))
+		found = append(found, int32(ids[r.at]))
 	}
-	return out
+	return found
 }
 
-// storedByte is a number as the server stores it.
-func storedByte(v float32, scale float64) int8 {
-	return int8(min(max(math.RoundToEven(float64(v)*scale), -127), 127))
+// nearestCells returns all cells, the nearest to a query first.
+func (s *sealedSetting) nearestCells(z []float64) []scored {
+	cells := make([]scored, s.manifest.Cells)
+	each := len(s.manifest.Centres) / len(cells)
+	for c := range cells {
+		cells[c] = scored{math.Inf(1), c}
+		for point := range slices.Chunk(s.manifest.Centres[c*each:(c+1)*each], len(z)) {
+			distance := 0.0
+			for j, v := range point {
+				distance += (float64(v) - z[j]) * (float64(v) - z[j])
+			}
+			cells[c].distance = min(cells[c].distance, distance)
+		}
+	}
+	slices.SortFunc(cells, nearer)
+	return cells
 }
 
 // encryptedOverlap ranks the first queries through client and server.

@@ -34,6 +34,7 @@ type sealedSetting struct {
 	asker         *sealedclient.Client
 	asked         []*sealedclient.Query // of the first queries, as many as wait
 	figures       SealedFigures         // those that all cases share
+	stored        []int8                // the rows as the server stores them, once somebody wants them
 	exact         []int32               // the nearest rows of every query, once somebody wants them
 }
 
@@ -63,9 +64,9 @@ func newSealedSetting(ctx context.Context, l *lab, n int) (*sealedSetting, error
 }
 
 // checkSealedMemory refuses more rows than the memory has room for: the rows, the copy of them
-// that the exact search takes, and the gallery, each at its largest.
+// that the exact search takes, their bytes, and the gallery.
 func checkSealedMemory(n int, available int64) error {
-	const row = sealedDimension * (4 + 4 + 1.25)
+	const row = sealedDimension * (4 + 4 + 1 + 1.25)
 	if need := mem.Saturate(float64(n) * row * 1.2); need > available {
 		return fmt.Errorf("%d rows take %d bytes, and %d are free: choose a smaller -n", n, need, available)
 	}

@@ -42,6 +42,9 @@ func TestSealedSetting(t *testing.T) {
 	if !(few < many && many < all && all > .97) {
 		t.Errorf("overlaps %g, %g, %g", few, many, all)
 	}
+	if _, err := s.storedRows(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	encrypted := overlap(s.encryptedOverlap(t.Context()))
 	plain := 0.0
 	for q := range sealedEncrypted {
