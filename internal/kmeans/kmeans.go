@@ -28,6 +28,10 @@ type Settings struct {
 	Steps int
 	// Seed is the seed of the SplitMix64 that chooses the first centres.
 	Seed uint64
+	// AnyRows makes the first centres any m rows, each with the same probability, in place of
+	// those of k-means++. They are found at once, and where rows lie: k-means++ takes outlying
+	// rows for centres, which are left with few rows each.
+	AnyRows bool
 	// Workers share the work; nil when the caller works alone. Their number changes no
 	// bit of the result.
 	Workers *par.Workers
@@ -65,7 +69,7 @@ type Clusters struct {
 //
 // is small: chosen from the rows by k-means++ (Arthur and Vassilvitskii 2007),
 // each with a probability in proportion to the squared distance from those
-// before it, and moved to the mean of the rows nearest to them until nothing
+// before it, unless Settings.AnyRows says otherwise, and moved to the mean of the rows nearest to them until nothing
 // changes or the steps are done (Lloyd 1982). A centre that is left without rows
 // goes to the row that is farthest from its own centre. Where there are fewer
 // different rows than centres, some centres are equal and have no rows.
@@ -127,7 +131,9 @@ type scratch struct {
 }
 
 func (k *kmeans[M]) run(ctx context.Context, settings Settings) (steps int, err error) {
-	if err := k.choose(ctx, random.NewSplitMix64(settings.Seed)); err != nil {
+	if settings.AnyRows {
+		k.chooseAny(settings.Seed)
+	} else if err := k.choose(ctx, random.NewSplitMix64(settings.Seed)); err != nil {
 		return 0, err
 	}
 	if _, err := k.assign(ctx); err != nil {
@@ -150,6 +156,13 @@ func (k *kmeans[M]) run(ctx context.Context, settings Settings) (steps int, err 
 		}
 	}
 	return steps, nil
+}
+
+// chooseAny sets the centres to different rows, whatever they are.
+func (k *kmeans[M]) chooseAny(seed uint64) {
+	for c, row := range random.Permutation(k.n, seed)[:k.m] {
+		points.ReadRow(k.centre(c), k.x, row)
+	}
 }
 
 // choose sets the centres by k-means++.

@@ -135,6 +135,32 @@ func TestKMeansSameBits(t *testing.T) {
 	}
 }
 
+// Any rows serve as first centres, different ones, which the seed chooses.
+func TestKMeansAnyRows(t *testing.T) {
+	x, err := synth.Clustered(1500, 7, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := Fit(t.Context(), x, 30, Settings{Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := Fit(t.Context(), x, 30, Settings{Seed: 7, AnyRows: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(drawn.Of, plain.Of) {
+		t.Error("the same centres as those of k-means++")
+	}
+	if a, b := inertia(t, x, drawn), inertia(t, x, plain); a > 1.5*b {
+		t.Errorf("inertia %g, by k-means++ %g", a, b)
+	}
+	all, err := Fit(t.Context(), x, 1500, Settings{Seed: 7, AnyRows: true, Steps: 1})
+	if err != nil || inertia(t, x, all) > 1e-9 {
+		t.Errorf("a row is no centre where all should be: %v", err)
+	}
+}
+
 // Kernels of every level give the same centres, about as good as those of gonum.
 func TestKMeansKernels(t *testing.T) {
 	x, err := synth.Clustered(1500, 7, 1)

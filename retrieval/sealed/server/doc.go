@@ -10,11 +10,15 @@
 //
 // # Layout
 //
-// k-means finds m centres of the rows. Each cell has slots for 1.25 n/m rows. Rows take slots by rising
-// distance from their nearest centre, each in the nearest cell with room. What is stored of a row
-// x is S R x rounded to bytes, where R is the rotation wire.Rotate, which makes the entries of a row
-// about equal in size, and S = 127 / max|R x|. Clients rotate their queries likewise. Slot r of cell c has the name c L + r, where L is the number of
-// slots of a cell, and is in row r of a matrix of L rows and m d columns, from column c d on.
+// k-means finds m centres of the rows. Each cell has slots for 1.25 n/m rows. Rows take slots
+// by rising distance from their nearest centre, each in the nearest cell with room. The points
+// that are published for a cell, by which clients choose cells, follow from the rows that are
+// in it: their mean, or several that k-means finds.
+//
+// What is stored of a row x is S R x rounded to bytes. R is the rotation wire.Rotate, which
+// makes the entries of a row about equal in size, and S = 127 / max|R x|. Clients rotate
+// their queries likewise. Slot r of cell c has the name c L + r, where L is the number of slots
+// of a cell. It is in row r of a matrix of L rows and m d columns, from column c d on.
 // Everything a client must know is in the manifest, whose hash names the epoch.
 //
 // # Passes

@@ -81,9 +81,10 @@ func (s *shared[T]) own() []T {
 // and nothing else is kept of them.
 //
 // For n rows of dimension d it takes 25 steps of k-means on at most 256 rows a cell, n m d
-// multiply-adds in float64 to compare rows with the m centres, 1.25 n d times 1408 words for the hint, and memory
-// for 1.25 n d bytes, the hint and some 60 bytes a row. Errors are ErrGallery, also for numbers
-// that are not finite, ErrMemory, and that of the context.
+// multiply-adds in float64 to compare rows with the m centres, in each round of
+// Settings.Rounds again, and 1.25 n d times 1408 multiply-adds of words for the hint. It takes
+// memory for 1.25 n d bytes, the hint and some 60 bytes a row. Errors are ErrGallery, also for
+// numbers that are not finite, ErrMemory, and that of the context.
 func New[M blas32.General | blas64.General](ctx context.Context, ranking M, settings Settings) (g *Gallery, err error) {
 	defer func() {
 		if err != nil {

