@@ -70,7 +70,7 @@ func exact(m *wire.SealedManifest, ids []uint32, rows blas64.General, z []float6
 			sum := 0.0
 			wire.Rotate(x, rows.Data[int(id)*rows.Stride:][:rows.Cols])
 			for j, v := range rotated {
-				stored := math.RoundToEven(x[j]*m.Scale) / m.Scale
+				stored := min(max(math.RoundToEven(x[j]*m.Scale), -127), 127) / m.Scale
 				sum += (v - stored) * (v - stored)
 			}
 			out = append(out, match{uint32(name), id, sum})

@@ -16,8 +16,9 @@
 // in it: their mean, or several that k-means finds.
 //
 // What is stored of a row x is S R x rounded to bytes. R is the rotation wire.Rotate, which
-// makes the entries of a row about equal in size, and S = 127 / max|R x|. Clients rotate
-// their queries likewise. Slot r of cell c has the name c L + r, where L is the number of slots
+// makes the entries of a row about equal in size, and S is 127 divided by the largest entry of
+// all rotated rows, or by four times their root mean square where that is less: the few
+// entries beyond it are clipped. Clients rotate their queries likewise. Slot r of cell c has the name c L + r, where L is the number of slots
 // of a cell. It is in row r of a matrix of L rows and m d columns, from column c d on.
 // Everything a client must know is in the manifest, whose hash names the epoch.
 //

@@ -104,14 +104,15 @@ func TestNew(t *testing.T) {
 		if hash, err := m.Hash(); err != nil || g.Epoch() != hash || g.Version() != 0 || g.Rows() != c.n || string(g.Map()) != "a map" || g.Source() != "a model" {
 			t.Errorf("%+v: %v", c, err)
 		}
-		largest, row := 0.0, make([]float64, c.d)
+		largest, squares, row := 0.0, 0.0, make([]float64, c.d)
 		for i := range c.n {
 			wire.Rotate(row, x.Data[i*c.d:(i+1)*c.d])
 			for _, v := range row {
-				largest = max(largest, math.Abs(v))
+				largest, squares = max(largest, math.Abs(v)), squares+v*v
 			}
 		}
-		if m.Scale != 127/largest || m.Kappa != sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension) {
+		largest = min(largest, 4*math.Sqrt(squares/float64(c.n*c.d)))
+		if math.Abs(m.Scale*largest-127) > 1e-9 || m.Kappa != sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension) {
 			t.Errorf("%+v: scale %g, kappa %d", c, m.Scale, m.Kappa)
 		}
 		if len(g.Hint().Names) > 0 {

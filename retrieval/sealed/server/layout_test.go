@@ -146,6 +146,45 @@ func TestLayoutStops(t *testing.T) {
 	}
 }
 
+// The scale is that of the largest entry, or of most entries where few are far larger.
+func TestScale(t *testing.T) {
+	const n, d = 300, 64
+	x := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
+	random := rand.New(rand.NewPCG(13, 14))
+	for i := range x.Data {
+		x.Data[i] = random.NormFloat64()
+	}
+	rotated := make([]float64, d)
+	for _, times := range []float64{1, 9} { // of one row
+		for j := range d {
+			x.Data[7*d+j] *= times
+		}
+		largest, squares := 0.0, 0.0
+		for i := range n {
+			wire.Rotate(rotated, x.Data[i*d:(i+1)*d])
+			for _, v := range rotated {
+				largest, squares = max(largest, math.Abs(v)), squares+v*v
+			}
+		}
+		want := min(largest, 4*math.Sqrt(squares/n/d))
+		if times > 1 && want == largest {
+			t.Fatal("nothing is clipped")
+		}
+		var first float64
+		for _, count := range []int{1, 3} {
+			workers := par.New(count)
+			got, err := scaleOf(t.Context(), x, n, d, workers)
+			workers.Close()
+			if first == 0 {
+				first = got
+			}
+			if err != nil || math.Abs(got*want-127) > 1e-9 || got != first {
+				t.Errorf("%d workers: scale %g, want %g: %v", count, got, 127/want, err)
+			}
+		}
+	}
+}
+
 func TestQuantise(t *testing.T) {
 	code := make([]int8, 6)
 	row := []float64{0.5, 1.5, -2.5, 200, -300, -127.4}

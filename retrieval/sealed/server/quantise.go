@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -14,6 +13,10 @@ import (
 const (
 	// largestByte is the largest size of an entry of a stored row.
 	largestByte = 127
+	// clippedBeyond is how many times the root mean square an entry may be without being
+	// clipped. For entries that are normal, steps of bytes are then the best: those of rotated
+	// rows are about normal, and one in 16,000 is clipped.
+	clippedBeyond = 4
 	// mostScale is the largest scale that a manifest may have, and 1/mostScale the least.
 	mostScale = 1e100
 	// normRoom says by which share the squared norm of a row that comes later may be above
@@ -21,24 +24,33 @@ const (
 	normRoom = 16
 )
 
-// scaleOf returns S = 127 / max|R x| for rows x that wire.Rotate rotates by R. The rows are
+// scaleOf returns S = 127 / min(max, 4 rms), where max and rms are the largest size and the
+// root of the mean square of all entries of rows that wire.Rotate has rotated. The rows are
 // finite. Rows of nothing but zeros have none.
 func scaleOf[M points.Matrix](ctx context.Context, x M, n, d int, workers *par.Workers) (float64, error) {
-	largest := make([]float64, par.Blocks(n, layoutRows))
-	if err := workers.Do(ctx, len(largest), par.Func(func(_, block int) {
-		row := make([]float64, d)
+	type entries struct{ largest, squares float64 }
+	blocks := make([]entries, par.Blocks(n, layoutRows))
+	if err := workers.Do(ctx, len(blocks), par.Func(func(_, block int) {
+		row, of := make([]float64, d), entries{}
 		lo, hi := par.Block(block, n, layoutRows)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(row, x, i)
 			wire.Rotate(row, row)
 			for _, v := range row {
-				largest[block] = max(largest[block], math.Abs(v))
+				of.largest = max(of.largest, math.Abs(v))
 			}
+			of.squares += squaredNorm(row)
 		}
+		blocks[block] = of
 	})); err != nil {
 		return 0, err
 	}
-	scale := largestByte / slices.Max(largest)
+	var all entries
+	for _, of := range blocks {
+		all.largest, all.squares = max(all.largest, of.largest), all.squares+of.squares
+	}
+	rms := math.Sqrt(all.squares / float64(n) / float64(d))
+	scale := largestByte / min(all.largest, clippedBeyond*rms)
 	if !(scale >= 1/mostScale && scale <= mostScale) {
 		return 0, fmt.Errorf("%w: the largest number of all rows is too small or too large", ErrGallery)
 	}
