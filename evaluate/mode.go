@@ -19,6 +19,10 @@ type Mode struct {
 	Title string
 	// Protects says what its epsilon covers, in a sentence.
 	Protects string
+	// Assumes says, in a sentence, what a mode hides by encryption and which computational
+	// assumption that rests on; empty for all other modes. Such a mode has no epsilon, and no
+	// table puts one beside the other.
+	Assumes string
 	// Warning stands beside every figure of a mode whose guarantee does not hold; empty
 	// for all other modes.
 	Warning string

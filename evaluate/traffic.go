@@ -13,12 +13,28 @@ type Volume struct {
 	Int8    Traffic `json:"int8,omitzero"`
 	// TakeAll is what mode take-all takes once of the same gallery, for no epsilon.
 	TakeAll float64 `json:"take-all,omitempty"`
+	// Sealed is what a mode exchanges whose queries are encrypted.
+	Sealed Exchange `json:"sealed,omitzero"`
+}
+
+// An Exchange is what a mode takes whose server computes on encrypted queries: bytes in their
+// binary form, and the time of the server.
+type Exchange struct {
+	Up   float64 `json:"up,omitempty"`   // bytes that a client sends for each query
+	Down float64 `json:"down,omitempty"` // bytes that it gets back
+	Once float64 `json:"once,omitempty"` // bytes that it takes whatever it asks: hint, norms, centres
+	// Seconds of the server for each query, asked one by one.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // each returns the volume whose numbers f makes of those of v and w.
 func (v Volume) each(w Volume, f func(a, b float64) float64) Volume {
 	of := func(a, b Traffic) Traffic { return Traffic{Query: f(a.Query, b.Query), Once: f(a.Once, b.Once)} }
-	return Volume{Float32: of(v.Float32, w.Float32), Int8: of(v.Int8, w.Int8), TakeAll: f(v.TakeAll, w.TakeAll)}
+	a, b := v.Sealed, w.Sealed
+	return Volume{
+		Float32: of(v.Float32, w.Float32), Int8: of(v.Int8, w.Int8), TakeAll: f(v.TakeAll, w.TakeAll),
+		Sealed: Exchange{Up: f(a.Up, b.Up), Down: f(a.Down, b.Down), Once: f(a.Once, b.Once), Seconds: f(a.Seconds, b.Seconds)},
+	}
 }
 
 // plus returns the sum of two volumes.

@@ -37,6 +37,7 @@
 //	grid       the interpolated kernel of points with a tenth of all others as neighbours
 //	answers    answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked
 //	retrieval  answers of a service over the loopback, to clients in a second process, beside a bare file server
+//	sealed     encrypted queries of mode sealed in a gallery of a million rows: answers, client, bytes, and the neighbours that are found
 //	apply      placing the rows of a file by a map, into another file, beside copies of the file
 //	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
 //	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget
@@ -82,6 +83,9 @@
 //	random    entries over the rate of random rows, of a table of the size of x
 //	private   multiply-adds of all pairs over scalar multiply-adds; with poly four
 //	          passes over 8 bytes a feature, over the bandwidth
+//	sealed    answers of the server: the slower of the bytes of the gallery over the
+//	          bandwidth, and three multiply-adds of bytes for each of them and each probe
+//	          over the rate that the same loop reaches on data in the first cache
 //
 // A fraction can exceed 1: where caches hold a part of the data, and where vector
 // instructions do several multiply-adds at a time, as in suite private with dense and
@@ -128,7 +132,8 @@
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions depth compared measured found
 //	          equal[degree radius pairs] settings{pick best ratio seconds failed}
-//	          ended_early command commit time
+//	          sealed{queries cells length probes up_bytes down_bytes hint_bytes manifest_bytes
+//	          build_seconds hint_seconds build_workers overlap} ended_early command commit time
 //	          machine{cpu processor{vendor family model stepping implementer part} cores
 //	          goos goarch go level choices choices_from pm_simd l1_bytes l2_bytes l3_bytes
 //	          memory_bytes huge_pages kernel governor load counters commit limits}

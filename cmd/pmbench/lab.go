@@ -23,6 +23,7 @@ type lab struct {
 	made    map[string]any
 	speed   *kernel.Calibration // nil until calibration is called
 	small   bool                // sizes for a test of the suites themselves
+	rows    int                 // of suite sealed, 0 for as many as it has by itself
 	work    portion
 	ends    []func() // what close calls, the last one first
 }

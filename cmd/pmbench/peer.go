@@ -57,6 +57,7 @@ func peerTable() []peer {
 		{name: "cKDTree", suite: "nearest", source: "nearest.py", argument: "ckdtree", modules: "scipy.spatial, threadpoolctl", pairing: any, packages: "python3-scipy python3-threadpoolctl"},
 		{name: "FAISS", suite: "nearest features", source: "nearest.py", argument: "faiss", modules: "faiss, threadpoolctl", pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 		{name: "scikit-learn brute", suite: "nearest features", source: "nearest.py", argument: "sklearn", modules: "sklearn.neighbors, threadpoolctl", pairing: any, packages: "python3-sklearn"},
+		{name: "C loop", suite: "sealed", source: "sealed.cpp", compile: []string{}, pairing: serial, packages: "g++"},
 		{name: throughC, suite: "linked", source: "through_c.cpp", argument: "embed", linked: true, pairing: any, packages: linkedPackages},
 		{name: throughC, suite: "linked apply", source: "through_c.cpp", argument: "apply", linked: true, pairing: any, packages: linkedPackages},
 		{name: "FAISS IVFFlat", suite: "search", source: "search.py", argument: "faiss_ivf", modules: "faiss, threadpoolctl", approximate: true, pairing: any, packages: "python3-faiss python3-threadpoolctl"},

@@ -71,6 +71,14 @@ squared distances, relative to ours. Times have the index in them.`,
 			note: "Not among the default suites: it takes half a minute a round.",
 		},
 		{
+			name: "sealed", rows: defaultRows, play: (*contest).sealed,
+			about: `The product of a gallery with the 8 ciphertexts of an encrypted query, modulo
+2^32, a million rows of 64 bytes: a plain C loop of 32-bit multiply-adds on the same
+matrix, one thread, as the compiler makes it vectors. Ours has reading the request and
+writing the answer in it. All words are the same.`,
+			note: "Not among the default suites: the gallery is made first.",
+		},
+		{
 			name: "linked", rows: mostLinkedRows, play: (*contest).linked,
 			about: `This library through its C interface beside the same program in Go, either in
 a process of its own: embeddings of up to 200,000 points in 2 dimensions and

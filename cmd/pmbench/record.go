@@ -75,7 +75,8 @@ type Record struct {
 	Plan  *Choice    `json:"plan,omitempty"` // suite plan
 	// Settings are the levels and choices that a loop of suite levels was run at, with the
 	// least seconds of one run.
-	Settings *Choice `json:"settings,omitempty"`
+	Settings *Choice        `json:"settings,omitempty"`
+	Sealed   *SealedFigures `json:"sealed,omitempty"` // suite sealed
 	// EndedEarly says that the run ended before all rounds of the suite were measured.
 	EndedEarly bool     `json:"ended_early,omitempty"`
 	Command    string   `json:"command,omitempty"`

@@ -24,6 +24,11 @@ func suiteSections(settings []settingReport) (out []section, err error) {
 				part.about += fmt.Sprintf(" Step over product at %s: %.2f.", q.name, q.ratio)
 			}
 		}
+		if s.name == "sealed" {
+			for _, line := range sealedLines(all[0]) {
+				part.about += " " + line + "."
+			}
+		}
 		p, err := suitePlot(s.name, all[0])
 		if err != nil {
 			return nil, err

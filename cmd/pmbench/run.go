@@ -41,18 +41,23 @@ radii, each the distance of a pair, are compared with those that the float64 dis
 all pairs give. The table says equal, or the command fails. PM_FEATURES=FOLDER takes the rows of
 features.npy there in place of generated ones.
 
+Suite sealed makes a gallery of a million rows first, or of as many as -n says. Its limit is
+the slower of reading the gallery and of its multiply-adds of bytes, whose peak is measured on
+data in the first cache.
+
 Suite levels runs every inner loop at every level and choice of instructions that PM_SIMD
 leaves. It fails where what is chosen takes over 1.15 times the best. -count 1 is its short
 form.
 `
 	return cli.Verb{
-		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE] [-record FOLDER]"}, About: about,
+		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-n N] [-count N] [-json] [-out FILE] [-record FOLDER]"}, About: about,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
 			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
 			"pmbench run -suite search -full -case equality -count 1",
 			"pmbench run -suite all -record recordings",
+			"pmbench run -suite sealed -n 10000000 -case 'one|bytes|end' -count 1",
 			"pmbench run -suite levels -count 1 -no-limits",
 		},
 		Define: func(fs *flag.FlagSet) cli.Action {
@@ -60,6 +65,7 @@ form.
 			f.define(fs, "; required")
 			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
 			recordVar(fs, &f.record)
+			cli.CountVar(fs, &f.rows, "n", 0, "suite sealed with `N` rows (default: as many as the suite has)")
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
 			return f.run
 		},
@@ -68,7 +74,7 @@ form.
 
 type runFlags struct {
 	suite, pattern, out, record string
-	count                       int
+	count, rows                 int
 	full, noLimits              bool
 }
 
@@ -170,6 +176,9 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	any := false
 	for _, s := range chosen {
 		any = any || len(s.pick(newLab(m, p), pattern, f.full)) > 0
+		if f.rows > 0 && s.name != "sealed" {
+			return nil, nil, cli.Usagef("-n is for suite sealed: suite %s has sizes of its own", s.name)
+		}
 	}
 	if !any {
 		return nil, nil, cli.Usagef("no case matches %q%s", f.pattern, map[bool]string{false: "; -full has more cases"}[f.full])
@@ -190,7 +199,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	var records []*Record
 	for i, s := range chosen {
 		l := newLab(m, p)
-		l.limits, l.work = !f.noLimits, allWork.piece(i, len(chosen))
+		l.limits, l.rows, l.work = !f.noLimits, f.rows, allWork.piece(i, len(chosen))
 		own, err := f.measureSuite(ctx, e, l, s, pattern, emit)
 		l.close()
 		records = append(records, own...)
@@ -216,8 +225,14 @@ func (f *runFlags) measureSuite(ctx context.Context, e *cli.Env, l *lab, s suite
 	return own, err
 }
 
-// part is how the name of a recording ends that -case makes one of a part of a suite.
-func (f *runFlags) part() string { return partName(f.pattern) }
+// part is how the name of a recording ends that -case or -n make one of a part of a suite.
+func (f *runFlags) part() string {
+	flags := []string{f.pattern}
+	if f.rows > 0 {
+		flags = append(flags, fmt.Sprint("n=", f.rows))
+	}
+	return partName(flags...)
+}
 
 // writeTable prints a line per case, and the table of suite levels.
 func writeTable(w io.Writer, all []summary) error {
@@ -268,6 +283,9 @@ func writeCases(w io.Writer, all []summary) error {
 		return err
 	}
 	if err := writeServiceRatios(w, all); err != nil {
+		return err
+	}
+	if err := writeSealed(w, all); err != nil {
 		return err
 	}
 	if err := writeCopyRatios(w, all); err != nil {

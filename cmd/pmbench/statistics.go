@@ -30,3 +30,12 @@ func finite(v float64) *float64 {
 	}
 	return &v
 }
+
+// mean returns the mean of some numbers, NaN of none.
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}

@@ -41,6 +41,8 @@ type subject struct {
 	// settings are those of suite levels.
 	settings *Choice
 	equal    []Equality // searches whose pairs were compared
+	sealed   *SealedFigures
+	peak     float64 // multiply-adds of bytes a second, for roofWords
 }
 
 // A roof is the limit a case is held against.
@@ -50,4 +52,5 @@ const (
 	roofRead   roof = "read"        // bytes over the bandwidth of reading
 	roofGather roof = "gather"      // entries over the rate of random rows
 	roofMadd   roof = "scalar madd" // multiply-adds over that of scalar Go
+	roofWords  roof = "read, madd"  // bytes over the bandwidth or multiply-adds of bytes over their peak, the slower
 )

@@ -24,7 +24,8 @@ epsilon and seed. Prints
   overlap@8   share of the 8 nearest rows that came back
   ceiling     the most that R@8 can be where 8 rows are picked from a private request alone
 
-and beside them what 8 random rows find. All modes but raw work on prepared rows: square root
+and beside them what 8 random rows find. Modes with an epsilon, and the mode that hides its
+queries by encryption under an assumption, have tables of their own. All modes but raw work on prepared rows: square root
 of each pixel, rows of unit length, principal components of the public rows, unit length again.
 It says what the words of its tables mean, what the ceiling holds for and what each mode
 protects, and writes tables and pictures to
@@ -44,7 +45,7 @@ Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0.`, digits.Images
 }
 
 // demoModes are those that tell the story in less than a minute.
-const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,take-all,paper,gaussian,pca,projection,authors"
+const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,take-all,sealed,paper,gaussian,pca,projection,authors"
 
 type demoFlags struct {
 	epsilons []float64

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
@@ -43,6 +44,9 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	wantNotes(t, stdout)
+	if strings.Contains(oneLine(stdout), report.AssumptionNote) {
+		t.Error("a note on encryption, which no mode has")
+	}
 	if !strings.Contains(stderr, "measurements 100%") {
 		t.Errorf("no progress in %q", stderr)
 	}

@@ -71,16 +71,23 @@ func (t *studyTables) open(w io.Writer) {
 	metrics := []evaluate.Metric{evaluate.RecallAt1, evaluate.RecallAt8, evaluate.OverlapAt8, evaluate.WrongClassAt8}
 	rows := []titled{{randomTitle, []string{t.random(evaluate.RandomRecall1), t.random(evaluate.RandomRecall8), t.randomOverlap(), ""}}}
 	for _, m := range t.modes {
-		r := titled{title: titleOf(m)}
-		for _, metric := range metrics {
-			r.figures = append(r.figures, t.figure(m.Name, 0, metric))
+		if m.Assumes == "" { // others have a table of their own
+			rows = appendFilled(rows, t.openRow(m, metrics))
 		}
-		rows = appendFilled(rows, r)
 	}
 	if len(rows) == 1 {
 		return
 	}
 	writeFigures(w, "no epsilon", metrics, rows)
+}
+
+// openRow is a row with the figures of a mode that has no epsilon.
+func (t *studyTables) openRow(m evaluate.Mode, metrics []evaluate.Metric) titled {
+	r := titled{title: titleOf(m)}
+	for _, metric := range metrics {
+		r.figures = append(r.figures, t.figure(m.Name, 0, metric))
+	}
+	return r
 }
 
 // recalls prints R@1 and R@8 of the modes that have an epsilon, side by side.

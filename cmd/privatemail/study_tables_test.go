@@ -16,6 +16,7 @@ func toyTables(n int) *studyTables {
 	t := &studyTables{modes: []evaluate.Mode{
 		{Name: "open", Title: "open"},
 		{Name: "lists", Title: "lists, with quite some words in their title"},
+		{Name: "closed", Title: "closed", Assumes: "that it is hard"},
 		{Name: "leaky", Title: "leaky", Warning: "label disclosed"},
 		{Name: "gone", Title: "gone"},
 	}}
@@ -31,6 +32,8 @@ func toyTables(n int) *studyTables {
 		t.lines = append(t.lines, l)
 	}
 	add("open", 0, 90, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: 1, evaluate.RandomRecall1: .025, evaluate.RandomRecall8: .183})
+	add("closed", 0, 90, map[evaluate.Metric]float64{evaluate.RecallAt1: .49, evaluate.RecallAt8: .98, evaluate.OverlapAt8: .96})
+	t.lines[1].Volume.Sealed = evaluate.Exchange{Up: 768_000, Down: 80_000, Once: 16.7e6, Seconds: .0125}
 	for i := range n {
 		e := float64(i + 1)
 		t.epsilons = append(t.epsilons, e)
@@ -50,6 +53,7 @@ func TestStudyTables(t *testing.T) {
 	tables.recalls(&b)
 	tables.overlaps(&b)
 	tables.volumes(&b)
+	tables.sealed(&b)
 	want := `
 no epsilon        R@1   R@8
   8 random rows  .025  .183
@@ -75,6 +79,10 @@ bytes a query                                   epsilon 1   epsilon 2
     once                                            16.3M       16.3M
     once, of int8                                   4.52M       4.52M
   take all, int8, once                              68.0M       68.0M
+
+encrypted, no epsilon   R@1   R@8  overlap@8  bytes up  bytes down  once  server
+  8 random rows        .025  .183       .008
+  closed               .490  .980       .960      768k       80.0k 16.7M 12.5 ms
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s", got)

@@ -37,7 +37,11 @@ func (s *study) show(e *cli.Env, r *report.Report) error {
 			fmt.Fprintf(e.Stdout, "  %-13s  %s\n", word.Name, line)
 		}
 	}
-	for _, note := range []string{report.CeilingNote, report.FetchingNote} {
+	notes := []string{report.CeilingNote, report.FetchingNote}
+	if slices.ContainsFunc(s.modes, func(m evaluate.Mode) bool { return m.Assumes != "" }) {
+		notes = append(notes, report.AssumptionNote)
+	}
+	for _, note := range notes {
 		fmt.Fprintf(e.Stdout, "\n%s\n", strings.Join(wrap(note, 90), "\n"))
 	}
 	if s.explain {
@@ -64,6 +68,7 @@ func (s *study) showData(w io.Writer, name string, r *report.Report, lines []rep
 	t.recalls(w)
 	t.overlaps(w)
 	t.volumes(w)
+	t.sealed(w)
 	var warnings []string
 	for _, m := range s.modes {
 		if m.Warning != "" && !slices.Contains(warnings, m.Warning) && t.has(m.Name) {
@@ -90,6 +95,9 @@ func (s *study) protection(e *cli.Env) {
 	fmt.Fprintf(e.Stdout, "\nwhat each mode protects\n\n")
 	for _, m := range s.modes {
 		text := m.Protects
+		if m.Assumes != "" {
+			text += " Under an assumption: " + m.Assumes
+		}
 		if m.Warning != "" {
 			text = strings.ToUpper(m.Warning) + ". " + text
 		}

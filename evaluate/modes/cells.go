@@ -141,12 +141,17 @@ func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *ce
 	return a, nil
 }
 
-// appendMatches adds the matches of a query to a ranking. Places that are left have no row.
+// appendMatches adds the matches of a query to a ranking.
 func appendMatches(r *evaluate.Ranking, matches []client.Match) {
+	appendRows(r, len(matches), func(i int) int { return int(matches[i].ID) })
+}
+
+// appendRows adds the rows of a query to a ranking. Places that are left have no row.
+func appendRows(r *evaluate.Ranking, count int, row func(i int) int) {
 	for i := range r.K {
 		id := -1
-		if i < len(matches) {
-			id = int(matches[i].ID)
+		if i < count {
+			id = row(i)
 		}
 		r.Index = append(r.Index, id)
 	}

@@ -55,6 +55,9 @@ func TestEveryModeExplainsItself(t *testing.T) {
 		if m.Bounded && !m.Uses.Has(evaluate.UsesEpsilon) {
 			t.Errorf("%s is bounded by an epsilon that it does not have", m.Name)
 		}
+		if m.Assumes != "" && m.Uses.Has(evaluate.UsesEpsilon) {
+			t.Errorf("%s has an epsilon beside an assumption", m.Name)
+		}
 		if m.SeesQueryLabels && m.Warning == "" && m.Name != "paper" {
 			t.Errorf("%s sees labels and says nothing", m.Name)
 		}

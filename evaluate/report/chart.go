@@ -11,10 +11,11 @@ import (
 )
 
 // chart is a line chart. Series with one point at x = NaN are horizontal lines:
-// modes that the axis does not concern. All values are shares, 0 to 1.
+// modes that the axis does not concern. Values are shares, 0 to 1, or numbers of bytes.
 type chart struct {
 	title, xLabel, yLabel string
 	logX                  bool
+	bytes                 bool // values are bytes above 0, on a logarithmic axis
 	series                []series
 }
 
@@ -49,9 +50,15 @@ func (c *chart) svg() string {
 	fmt.Fprintf(&b, `<text class="title" x="%g" y="20">%s</text>`, leftMargin, html.EscapeString(c.title))
 	xs := c.positions()
 	x := c.xScale(xs)
-	c.grid(&b, xs, x, yScale)
+	y, ticks := yScale, shareTicks()
+	show := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+	if c.bytes {
+		y, ticks = c.byteScale()
+		show = ShowBytes
+	}
+	c.grid(&b, xs, x, y, ticks)
 	for i, s := range c.series {
-		s.draw(&b, i, x, yScale)
+		s.draw(&b, i, x, y, show)
 	}
 	for i, s := range c.series {
 		s.key(&b, i, places[i])
@@ -120,11 +127,40 @@ func (c *chart) xScale(xs []float64) scale {
 // yScale cuts off what leaves the picture.
 func yScale(v float64) float64 { return topMargin + plotHeight*(1-min(max(v, 0), 1)) }
 
-func (c *chart) grid(b *strings.Builder, xs []float64, x, y scale) {
+// tick is a line of the grid with what stands beside it.
+type tick struct {
+	at   float64
+	text string
+}
+
+func shareTicks() (ticks []tick) {
 	for i := range 6 {
 		v := float64(i) / 5
-		fmt.Fprintf(b, `<line class="grid" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/>`, leftMargin, leftMargin+plotWidth, y(v), y(v))
-		fmt.Fprintf(b, `<text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`, leftMargin-8, y(v)+4, strconv.FormatFloat(v, 'g', 3, 64))
+		ticks = append(ticks, tick{v, strconv.FormatFloat(v, 'g', 3, 64)})
+	}
+	return ticks
+}
+
+// byteScale is a logarithmic scale over all values, with a line at each power of ten.
+func (c *chart) byteScale() (scale, []tick) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, s := range c.series {
+		for _, p := range s.at {
+			lo, hi = min(lo, math.Floor(math.Log10(p.y))), max(hi, math.Ceil(math.Log10(p.y)))
+		}
+	}
+	hi = max(hi, lo+1) // one value that is a power of ten
+	var ticks []tick
+	for e := lo; e <= hi; e++ {
+		ticks = append(ticks, tick{math.Pow(10, e), ShowBytes(math.Pow(10, e))})
+	}
+	return func(v float64) float64 { return yScale((math.Log10(v) - lo) / (hi - lo)) }, ticks
+}
+
+func (c *chart) grid(b *strings.Builder, xs []float64, x, y scale, ticks []tick) {
+	for _, t := range ticks {
+		fmt.Fprintf(b, `<line class="grid" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/>`, leftMargin, leftMargin+plotWidth, y(t.at), y(t.at))
+		fmt.Fprintf(b, `<text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`, leftMargin-8, y(t.at)+4, t.text)
 	}
 	last := math.Inf(-1)
 	for _, v := range xs {
@@ -159,18 +195,18 @@ const paletteSize = 12
 // isFlat tells whether the series is a horizontal line.
 func (s *series) isFlat() bool { return len(s.at) == 1 && math.IsNaN(s.at[0].x) }
 
-// measured tells whether the series has markers: a bound and a flat line have
+// measured tells whether the series has markers: a bound, a formula and a flat line have
 // none.
-func (s *series) measured() bool { return s.color >= 0 && !s.isFlat() }
+func (s *series) measured() bool { return s.color >= 0 && !s.dashed && !s.isFlat() }
 
-// draw draws line, intervals and markers.
-func (s *series) draw(b *strings.Builder, shape int, x, y scale) {
+// draw draws line, intervals and markers; show prints a value.
+func (s *series) draw(b *strings.Builder, shape int, x, y scale, show func(float64) string) {
 	fmt.Fprintf(b, `<g class="%s">`, s.class())
 	defer b.WriteString(`</g>`)
 	if s.isFlat() {
 		at := y(s.at[0].y)
-		fmt.Fprintf(b, `<line class="line flat" x1="%g" x2="%g" y1="%.1f" y2="%.1f"><title>%s: %.3f</title></line>`,
-			leftMargin, leftMargin+plotWidth, at, at, html.EscapeString(s.name), s.at[0].y)
+		fmt.Fprintf(b, `<line class="line flat" x1="%g" x2="%g" y1="%.1f" y2="%.1f"><title>%s: %s</title></line>`,
+			leftMargin, leftMargin+plotWidth, at, at, html.EscapeString(s.name), show(s.at[0].y))
 		return
 	}
 	var line strings.Builder
@@ -185,9 +221,9 @@ func (s *series) draw(b *strings.Builder, shape int, x, y scale) {
 		if p.high > p.low {
 			fmt.Fprintf(b, `<line class="bar" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, x(p.x), x(p.x), y(p.low), y(p.high))
 		}
-		title := fmt.Sprintf("%s at %g: %.3f", s.name, p.x, p.y)
+		title := fmt.Sprintf("%s at %g: %s", s.name, p.x, show(p.y))
 		if p.high > p.low {
-			title += fmt.Sprintf(" (%.3f to %.3f)", p.low, p.high)
+			title += " (" + show(p.low) + " to " + show(p.high) + ")"
 		}
 		marker(b, shape, x(p.x), y(p.y), 4, title)
 	}

@@ -16,7 +16,7 @@ func (d *dataset) charts() (out []figure) {
 		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "Eight answers, not ranked by the client. The ceiling is for equally likely classes and replace-one. Dotted lines need no epsilon."})
 	}
 	if c := d.overlapChart(); c != nil {
-		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "More rows sent than kept. The ceiling is for replace-one and neighbours that are equally likely to be any row of the gallery, however the client ranks what it gets; dotted: without a query, the same download, or all of the gallery once."})
+		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "More rows sent than kept. The ceiling is for replace-one and neighbours that are equally likely to be any row of the gallery, however the client ranks what it gets; dotted: without a query, the same download, all of the gallery once, or an encrypted query."})
 	}
 	return out
 }
@@ -32,7 +32,7 @@ func (d *dataset) recallChart() *chart {
 		return nil
 	}
 	for _, m := range d.modes {
-		if s := d.find(m.Name, 0); s != nil && m.Warning == "" && !takesAll(s) {
+		if s := d.find(m.Name, 0); s != nil && m.Warning == "" && m.Assumes == "" && !takesAll(s) {
 			c.series = append(c.series, flat(m.Title, d.color[m.Name], s.Figures[evaluate.RecallAt8].Mean))
 		}
 	}
@@ -60,7 +60,7 @@ func (d *dataset) overlapChart() *chart {
 		return nil
 	}
 	for _, m := range d.modes {
-		if s := d.find(m.Name, 0); s != nil && takesAll(s) {
+		if s := d.find(m.Name, 0); s != nil && (takesAll(s) || encrypted(s)) {
 			c.series = append(c.series, flat(m.Title, d.color[m.Name], s.Figures[evaluate.OverlapAt8].Mean))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type dataView struct {
 	Name, Facts                                             string
 	Open, Published, Noise, Recall8, Recall1, Fetch, Volume *table
+	Sealed                                                  *table
 	Charts, Effects                                         []figure
 	Missing                                                 []string // which figures there are not, and why
 }
@@ -19,7 +20,7 @@ type dataView struct {
 func (d *dataset) view() dataView {
 	return dataView{
 		Name: d.name, Facts: d.facts(),
-		Open: d.open(), Published: d.published(), Noise: d.noise(), Fetch: d.fetch(), Volume: d.volume(),
+		Open: d.open(), Published: d.published(), Noise: d.noise(), Fetch: d.fetch(), Volume: d.volume(), Sealed: d.sealed(),
 		Recall8: d.recall(evaluate.RecallAt8, evaluate.RandomRecall8), Recall1: d.recall(evaluate.RecallAt1, evaluate.RandomRecall1),
 		Charts: d.charts(), Effects: d.effects(), Missing: d.reasons(),
 	}

@@ -78,7 +78,7 @@ func (d *dataset) volume() *table {
 		title := m.Title
 		for i := range d.main {
 			s := &d.main[i]
-			if v := s.Volume; s.Mode == m.Name && v != (evaluate.Volume{}) {
+			if v := s.Volume; s.Mode == m.Name && v != (evaluate.Volume{}) && !encrypted(s) {
 				t.Rows = append(t.Rows, row{Cells: []cell{
 					{Text: title}, {Text: epsilonOf(s)}, bytesCell(v.Float32.Query), bytesCell(v.Int8.Query),
 					bytesCell(v.Float32.Once), bytesCell(v.Int8.Once), bytesCell(v.TakeAll),

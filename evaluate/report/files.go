@@ -19,7 +19,7 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 	for _, m := range evaluate.Metrics() {
 		head = append(head, string(m))
 	}
-	head = append(head, "download rows", "base rows", "bytes a query", "bytes once", "int8 bytes a query", "int8 bytes once", "take-all bytes once", "seconds", "key", "unavailable")
+	head = append(head, "download rows", "base rows", "bytes a query", "bytes once", "int8 bytes a query", "int8 bytes once", "take-all bytes once", "sealed bytes up", "sealed bytes down", "sealed bytes once", "sealed server seconds", "seconds", "key", "unavailable")
 	if err := c.Write(head); err != nil {
 		return fmt.Errorf("report: csv: %w", err)
 	}
@@ -37,7 +37,8 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 		}
 		v := r.Volume
 		line = append(line, number(r.Download), number(r.Base), number(v.Float32.Query), number(v.Float32.Once),
-			number(v.Int8.Query), number(v.Int8.Once), number(v.TakeAll), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key, r.Unavailable)
+			number(v.Int8.Query), number(v.Int8.Once), number(v.TakeAll),
+			number(v.Sealed.Up), number(v.Sealed.Down), number(v.Sealed.Once), number(v.Sealed.Seconds), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key, r.Unavailable)
 		if err := c.Write(line); err != nil {
 			return fmt.Errorf("report: csv: %w", err)
 		}
@@ -58,6 +59,7 @@ type Line struct {
 	Title string `json:"title"`
 	evaluate.Params
 	Protects string            `json:"protects"`
+	Assumes  string            `json:"assumes,omitempty"`
 	Warning  string            `json:"warning,omitempty"`
 	Seeds    int               `json:"seeds"`
 	Asked    int               `json:"queries"`
@@ -91,7 +93,7 @@ func (r *Report) Lines() []Line {
 	for _, s := range evaluate.Summarize(r.Records) {
 		m := modes[s.Mode]
 		l := Line{
-			Data: s.Data, Mode: s.Mode, Title: m.Title, Params: s.Params, Protects: m.Protects, Warning: m.Warning,
+			Data: s.Data, Mode: s.Mode, Title: m.Title, Params: s.Params, Protects: m.Protects, Assumes: m.Assumes, Warning: m.Warning,
 			Seeds: s.Seeds, Asked: s.Asked, Classes: s.Classes, Gallery: s.Gallery, Download: s.Download, Base: s.Base, Volume: s.Volume,
 			Figures: make(map[string]Bounds), Unavailable: s.Unavailable, Facts: s.Facts, Seconds: s.Seconds,
 		}

@@ -54,10 +54,11 @@ func (r *Report) WriteHTML(w io.Writer) error {
 // view is what the template sees.
 type view struct {
 	Title, Command, Intervals, Footer string
-	Ceiling, Fetching                 string
+	Ceiling, Fetching, Assumption     string
 	Words                             []Word
 	Style                             template.CSS
 	Data                              []dataView
+	Scale                             *scaleView // nil unless a mode encrypts
 	Groups                            []groupView
 	Modes                             []evaluate.Mode
 }
@@ -70,7 +71,7 @@ type groupView struct {
 func (r *Report) view() (*view, error) {
 	v := &view{
 		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText),
-		Ceiling: CeilingNote, Fetching: FetchingNote, Words: r.Words(),
+		Ceiling: CeilingNote, Fetching: FetchingNote, Assumption: AssumptionNote, Words: r.Words(),
 		Intervals: fmt.Sprintf("Intervals have a coverage of %g %%: Student's over the seeds; for a single seed Wilson's over the queries for recalls, and none for the other figures.", 100*evaluate.Coverage),
 	}
 	summaries := evaluate.Summarize(r.Records)
@@ -83,10 +84,13 @@ func (r *Report) view() (*view, error) {
 			v.Modes = append(v.Modes, m)
 		}
 	}
+	var sets []*dataset
 	for _, name := range dataNames(summaries) {
 		d := newDataset(name, v.Modes, summaries)
+		sets = append(sets, d)
 		v.Data = append(v.Data, d.view())
 	}
+	v.Scale = scaleOf(sets)
 	for _, g := range r.Groups {
 		out := groupView{Title: g.Title, Text: g.Text}
 		for _, p := range g.Pictures {

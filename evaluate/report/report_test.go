@@ -24,6 +24,7 @@ var testModes = []evaluate.Mode{
 	{Name: "noisy", Title: "noisy & small", Protects: "The query.", Bounded: true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5, Columns: 4}},
 	{Name: "lists", Title: "lists", Protects: "The query.", Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1}},
 	{Name: "whole", Title: "whole gallery", Protects: "All."},
+	{Name: "sealed", Title: "sealed <8>", Protects: "There is no epsilon.", Assumes: "All, if it is hard."},
 	{Name: "leaky", Title: "leaky", Protects: "Nothing.", Warning: "label disclosed", Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5}},
 	{Name: "steps", Title: "steps", Protects: "Nothing.", Uses: evaluate.UsesSteps, Defaults: evaluate.Params{Steps: 5}},
 	{Name: "unused", Title: "never measured"},
@@ -43,6 +44,8 @@ func testReport() *Report {
 			switch mode {
 			case "lists":
 				volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 1e6, Once: 2e5}, Int8: evaluate.Traffic{Query: 3e5, Once: 6e4}, TakeAll: 2.5e6}
+			case "sealed":
+				download, base, volume = 0, 0, evaluate.Volume{Sealed: evaluate.Exchange{Up: 57e3, Down: 6e3, Once: 1.1e6, Seconds: 5e-5}}
 			case "whole":
 				download, base, volume = 0, 1000, evaluate.Volume{Int8: evaluate.Traffic{Once: 2.5e6}, TakeAll: 2.5e6}
 			}
@@ -54,6 +57,7 @@ func testReport() *Report {
 	}
 	add("open", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.PrecisionAt8: .4, evaluate.OverlapAt8: .98})
 	add("whole", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.OverlapAt8: .97})
+	add("sealed", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.PrecisionAt8: .4, evaluate.OverlapAt8: .961})
 	for _, epsilon := range []float64{0.5, 2, 8} {
 		add("noisy", evaluate.Params{Epsilon: epsilon, Delta: 1e-5, Columns: 4}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1 + epsilon/100})
 		add("leaky", evaluate.Params{Epsilon: epsilon, Delta: 1e-5}, map[evaluate.Metric]float64{evaluate.RecallAt8: .84})
@@ -129,8 +133,8 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	// R@8 and overlap over epsilon, k, steps, objective, and two scatters.
-	if len(all) != 7 || overEpsilon != 2 {
+	// R@8 and overlap over epsilon, k, steps, objective, bytes over rows, and two scatters.
+	if len(all) != 8 || overEpsilon != 2 {
 		t.Errorf("%d pictures, %d over epsilon", len(all), overEpsilon)
 	}
 }

@@ -79,7 +79,7 @@ func (d *dataset) open() *table {
 	}
 	for _, m := range d.modes {
 		s := d.find(m.Name, 0)
-		if s == nil || m.Warning != "" || takesAll(s) {
+		if s == nil || m.Warning != "" || m.Assumes != "" || takesAll(s) {
 			continue
 		}
 		r := row{Cells: []cell{{Text: m.Title}}}
@@ -95,7 +95,7 @@ func (d *dataset) open() *table {
 func (d *dataset) hasOpen(metric evaluate.Metric) bool {
 	return slices.ContainsFunc(d.main, func(s evaluate.Summary) bool {
 		_, ok := s.Figures[metric]
-		return ok && s.Epsilon == 0
+		return ok && s.Epsilon == 0 && !encrypted(&s)
 	})
 }
 

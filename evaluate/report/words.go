@@ -35,6 +35,10 @@ func (r *Report) Words() []Word {
 	if has(func(c evaluate.Record) bool { return c.Volume.TakeAll > 0 }) {
 		words = append(words, Word{"take all", "The client takes the whole gallery once, as rows of int8, and ranks at home. Nothing is sent about a query, so there is no epsilon."})
 	}
+	if has(func(c evaluate.Record) bool { return c.Volume.Sealed.Up > 0 }) {
+		words = append(words, Word{"sealed", "The client encrypts its row once for each cell that it wants scored, the server multiplies its whole gallery into the ciphertexts, and the client decrypts the scores. The server sees neither the row nor the cells."},
+			Word{"hint", "What a client needs to decrypt answers: it takes it once, with the norms of all rows and the centres of all cells."})
+	}
 	if has(func(c evaluate.Record) bool { _, ok := c.Figures[evaluate.OverlapAt8]; return ok }) {
 		words = append(words, Word{"overlap@8", "Share of the 8 rows nearest to the true query, in the space of the mode, that came back."})
 	}

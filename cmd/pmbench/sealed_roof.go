@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// wordPeak returns the multiply-adds of bytes a second that simd.MulWords reaches on data that
+// stays in the first cache, the best of some shapes. Each worker has data of its own.
+func (l *lab) wordPeak(ctx context.Context, workers int) (float64, error) {
+	return shared(l, fmt.Sprint("words ", workers), func() (best float64, err error) {
+		for _, columns := range []int{4, 8, 16} {
+			for _, depth := range []int{64, 128, 256} {
+				rate, err := wordRate(ctx, l.workers(workers), columns, depth)
+				if err != nil {
+					return 0, err
+				}
+				best = max(best, rate)
+			}
+		}
+		return best, nil
+	})
+}
+
+// wordRate returns the multiply-adds of bytes a second of one shape, with words of three bytes.
+func wordRate(ctx context.Context, workers *par.Workers, columns, depth int) (float64, error) {
+	const rows, planes, pieces, products = 32, 3, 8, 1 << 24
+	kernels := simd.At(simd.Best())
+	type own struct {
+		panel []int8
+		sums  []uint32
+		words simd.Words
+	}
+	data := make([]own, workers.Count())
+	for i := range data {
+		data[i].panel, data[i].sums = make([]int8, rows*depth), make([]uint32, columns*rows)
+		kernels.PackWords(&data[i].words, make([]uint32, columns*depth), depth, planes)
+	}
+	work := planes * rows * depth * columns
+	times := max(1, products/work)
+	return bestRate(ctx, float64(pieces*workers.Count()*times)*float64(work), func() error {
+		return workers.Do(ctx, pieces*workers.Count(), par.Func(func(worker, _ int) {
+			d := &data[worker]
+			for range times {
+				kernels.MulWords(d.sums, rows, d.panel, rows, &d.words)
+			}
+		}))
+	})
+}
