@@ -5,13 +5,13 @@
 //
 // # Scheme
 //
-// The server cuts its gallery into cells, and publishes some points that stand for each in a
+// The server cuts its gallery into cells with a centre each, and publishes the centres in a
 // wire.SealedManifest. A row is stored as whole numbers of one byte, after a public rotation
 // (wire.Rotate) that makes its entries of about one size and changes no score. All of them make a
 // matrix D of L rows, where L is the number of slots of a cell: row r holds what is in slot r of the
 // first cell, then of the second, and so on, zeros where a slot is empty.
 //
-// The client picks the cells with the points nearest to its query z, and makes one ciphertext
+// The client picks the cells whose centres are nearest to its query z, and makes one ciphertext
 // for each. Words are whole numbers modulo 2^32:
 //
 //	u = A s + e + t       A public, s and e secret; t is round(kappa R z) in the columns of the cell

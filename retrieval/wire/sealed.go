@@ -21,8 +21,6 @@ const (
 	MaxSealedColumns = 1 << 26
 	// MaxCiphertexts is how many ciphertexts a request may have.
 	MaxCiphertexts = 1 << 12
-	// MaxRepresentatives is how many points may stand for a cell.
-	MaxRepresentatives = 64
 	// MaxSlots is how many slots a gallery or a set of records may have.
 	MaxSlots = MaxRows
 	// MaxRecord is how many bytes a padded record may have: 4 KB, and two for its length.

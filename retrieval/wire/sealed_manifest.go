@@ -10,16 +10,13 @@ import (
 // query. Its hash names the epoch. The slots of the gallery have names: slot r of cell c is
 // c*Length + r.
 type SealedManifest struct {
-	Rows      int // occupied slots
-	Cells     int // m
-	Length    int // slots of a cell, L
-	Dimension int // of centres and rows, d
-	Probes    int // ciphertexts of a request, P
-	// Representatives is how many points stand for a cell: the distance of a cell is that of the
-	// nearest of them.
-	Representatives int
-	Scale           float64 // S: a row x is stored as round(S R x), at most 127 in size; R is Rotate
-	Kappa           uint32  // a query z of unit length is encrypted as round(Kappa R z)
+	Rows      int     // occupied slots
+	Cells     int     // m
+	Length    int     // slots of a cell, L
+	Dimension int     // of centres and rows, d
+	Probes    int     // ciphertexts of a request, P
+	Scale     float64 // S: a row x is stored as round(S R x), at most 127 in size; R is Rotate
+	Kappa     uint32  // a query z of unit length is encrypted as round(Kappa R z)
 	// MaxNorm is the largest squared norm that a stored row of the epoch may have.
 	MaxNorm int64
 	// NormBase and NormUnit say what Norms mean: the squared norm of the stored row is
@@ -28,7 +25,7 @@ type SealedManifest struct {
 	NormUnit int64
 	// Map is the SHA-256 of the published map, zero where there is none.
 	Map     Hash
-	Centres []float32 // Cells x Representatives x Dimension, not rotated
+	Centres []float32 // Cells x Dimension, not rotated
 	Norms   []int16   // by name; EmptySlot where there is no row
 }
 
@@ -43,7 +40,6 @@ func (m *SealedManifest) Check() error {
 	if err := cmp.Or(
 		checkCount("rows", m.Rows, MaxRows), checkCount("cells", m.Cells, MaxCells), checkCount("length", m.Length, MaxSlots),
 		checkDimension(m.Dimension), checkCount("probes", m.Probes, min(m.Cells, MaxCiphertexts)),
-		checkCount("representatives", m.Representatives, MaxRepresentatives),
 	); err != nil {
 		return err
 	}
@@ -55,8 +51,6 @@ func (m *SealedManifest) Check() error {
 		return refuse("length", "%d slots for %d rows", slots, m.Rows)
 	case 4*slots > mostSealed || 3*columns*int64(m.Probes) > mostSealed || 4*int64(m.Length)*int64(max(m.Probes, SecretWords)) > mostSealed:
 		return refuse("length", "%d slots and %d columns for %d probes: an answer, a request or a hint is no message", slots, columns, m.Probes)
-	case 4*columns*int64(m.Representatives)+2*slots > mostSealed:
-		return refuse("representatives", "%d for each of %d cells, and %d slots: a manifest is no message", m.Representatives, m.Cells, slots)
 	case !(m.Scale >= 1/mostScale && m.Scale <= mostScale):
 		return refuse("scale", "want %g to %g", 1/mostScale, mostScale)
 	case m.Kappa < 1 || m.Kappa > math.MaxInt32:
@@ -68,7 +62,7 @@ func (m *SealedManifest) Check() error {
 	case m.NormBase < 0 || m.NormBase > mostNorm:
 		return refuse("norm base", "%d, want 0 to %d", m.NormBase, int64(mostNorm))
 	}
-	if err := cmp.Or(checkProduct("centres", len(m.Centres), m.Cells*m.Dimension, m.Representatives), checkProduct("norms", len(m.Norms), m.Cells, m.Length)); err != nil {
+	if err := cmp.Or(checkProduct("centres", len(m.Centres), m.Cells, m.Dimension), checkProduct("norms", len(m.Norms), m.Cells, m.Length)); err != nil {
 		return err
 	}
 	if !allFinite(m.Centres) {
@@ -117,7 +111,7 @@ func (m *SealedManifest) format() format {
 }
 
 func (m *SealedManifest) fields() (int64, func(*encoder), error) {
-	sizes := []int{m.Rows, m.Cells, m.Length, m.Dimension, m.Probes, m.Representatives}
+	sizes := []int{m.Rows, m.Cells, m.Length, m.Dimension, m.Probes}
 	size := int64(8*len(sizes)+5*8+len(m.Map)+2*8) + 4*int64(len(m.Centres)) + 2*int64(len(m.Norms))
 	return size, func(e *encoder) {
 		for _, v := range sizes {
@@ -156,7 +150,6 @@ func (m *SealedManifest) UnmarshalBinary(frame []byte) error {
 	out.Length = d.whole("length", MaxSlots)
 	out.Dimension = d.whole("dimension", MaxDimension)
 	out.Probes = d.whole("probes", MaxCiphertexts)
-	out.Representatives = d.whole("representatives", MaxRepresentatives)
 	out.Scale = math.Float64frombits(d.uint64("scale"))
 	out.Kappa = uint32(d.whole("kappa", math.MaxInt32))
 	out.MaxNorm = int64(d.uint64("max norm"))

@@ -12,7 +12,7 @@ import (
 
 func testManifest() *SealedManifest {
 	return &SealedManifest{
-		Rows: 5, Cells: 3, Length: 2, Dimension: 2, Probes: 2, Representatives: 1, Scale: 63.5, Kappa: 1 << 20, MaxNorm: 1000, NormBase: 500, NormUnit: 2,
+		Rows: 5, Cells: 3, Length: 2, Dimension: 2, Probes: 2, Scale: 63.5, Kappa: 1 << 20, MaxNorm: 1000, NormBase: 500, NormUnit: 2,
 		Map: Hash{7}, Centres: []float32{0, 1, 2, 3, 4, 5}, Norms: []int16{1, -250, EmptySlot, 250, 0, -1},
 	}
 }
@@ -145,10 +145,6 @@ func TestSealedMessagesRefuse(t *testing.T) {
 		"no dimension":         {"dimension", manifest(func(m *SealedManifest) { m.Dimension = 0 })},
 		"no probes":            {"probes", manifest(func(m *SealedManifest) { m.Probes = 0 })},
 		"probes beyond cells":  {"probes", manifest(func(m *SealedManifest) { m.Probes = 4 })},
-		"no representatives":   {"representatives", manifest(func(m *SealedManifest) { m.Representatives = 0 })},
-		"more than are there":  {"centres", manifest(func(m *SealedManifest) { m.Representatives = 2 })},
-		"too many of them":     {"representatives", manifest(func(m *SealedManifest) { m.Representatives = MaxRepresentatives + 1 })},
-		"manifest no message":  {"representatives", manifest(func(m *SealedManifest) { m.Cells, m.Dimension, m.Representatives = 1<<13, 1<<13, 8 })},
 		"no scale":             {"scale", manifest(func(m *SealedManifest) { m.Scale = 0 })},
 		"negative scale":       {"scale", manifest(func(m *SealedManifest) { m.Scale = -1 })},
 		"scale is no number":   {"scale", manifest(func(m *SealedManifest) { m.Scale = math.NaN() })},
@@ -242,7 +238,6 @@ func TestSealedHashes(t *testing.T) {
 		"rows":      func(m *SealedManifest) { m.Rows, m.Norms[0] = 4, EmptySlot },
 		"shape":     func(m *SealedManifest) { m.Cells, m.Length, m.Dimension = 2, 3, 3 },
 		"probes":    func(m *SealedManifest) { m.Probes = 1 },
-		"stand for": func(m *SealedManifest) { m.Representatives, m.Centres = 2, append(m.Centres, m.Centres...) },
 		"scale":     func(m *SealedManifest) { m.Scale = 63.25 },
 		"kappa":     func(m *SealedManifest) { m.Kappa++ },
 		"max norm":  func(m *SealedManifest) { m.MaxNorm++ },

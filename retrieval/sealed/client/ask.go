@@ -15,8 +15,8 @@ import (
 // probeWidth is how many bytes of a word of a probe are sent.
 const probeWidth = 3
 
-// Ask encrypts rows, each for the cells that are nearest to it: as many as the manifest says,
-// always. Every probe has fresh secrets from the operating system, also when a row is
+// Ask encrypts rows, each for the cells whose centres are nearest to it: as many as the manifest
+// says, always. Every probe has fresh secrets from the operating system, also when a row is
 // asked again. The public matrix is computed once for all rows, so that many rows at a time are
 // cheaper than one after the other; a query takes as much memory as its request has bytes, and
 // a little more.
@@ -65,22 +65,17 @@ type queryRow struct {
 	valid  uint64   // a mask: the row was finite
 }
 
-// newQueryRow prepares a row, which it overwrites. It goes over all cells alike: no branch and
+// newQueryRow prepares a row, which it overwrites. It goes over all centres alike: no branch and
 // no place in memory depends on the row.
 func (c *Client) newQueryRow(row []float64) *queryRow {
 	q := &queryRow{words: make([]uint32, len(row)), cells: make([]uint32, c.manifest.Probes), valid: keepFinite(row)}
 	keys := make([]uint64, c.manifest.Cells)
 	for i := range keys {
-		keys[i] = math.MaxUint64
-		for r := range c.manifest.Representatives {
-			var product float64
-			point := i*c.manifest.Representatives + r
-			for j, v := range c.representative(point) {
-				product += float64(float64(v) * row[j]) // not fused: same bits everywhere
-			}
-			key := order(c.lengths[point] - 2*product)
-			keys[i] = choose(less(key, keys[i]), key, keys[i])
+		var product float64
+		for j, v := range c.centre(i) {
+			product += float64(float64(v) * row[j]) // not fused: same bits everywhere
 		}
+		keys[i] = order(c.lengths[i] - 2*product)
 	}
 	chooseLeast(q.cells, keys)
 	q.length = normalize(row)

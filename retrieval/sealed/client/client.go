@@ -31,7 +31,7 @@ type Client struct {
 	manifest wire.SealedManifest // a copy without Norms, which versions have
 	epoch    wire.Hash
 	matrix   *sealed.Matrix
-	lengths  []float64 // squared lengths of the points that stand for cells
+	lengths  []float64 // squared lengths of the centres
 	workers  int
 	seeds    io.Reader // of secrets
 
@@ -63,9 +63,9 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	c := &Client{manifest: *manifest, epoch: hash, matrix: sealed.NewMatrix(hash), workers: s.Workers, seeds: entropy.System{}}
 	c.manifest.Centres = slices.Clone(manifest.Centres)
 	c.manifest.Norms = nil
-	c.lengths = make([]float64, manifest.Cells*manifest.Representatives)
+	c.lengths = make([]float64, manifest.Cells)
 	for i := range c.lengths {
-		for _, v := range c.representative(i) {
+		for _, v := range c.centre(i) {
 			c.lengths[i] += float64(float64(v) * float64(v)) // not fused: same bits everywhere
 		}
 	}
@@ -113,8 +113,8 @@ func confirmHash(hash, expected wire.Hash, unconfirmed bool) error {
 	return nil
 }
 
-// representative returns a point that stands for a cell; those of a cell follow each other.
-func (c *Client) representative(i int) []float32 {
+// centre returns a centre.
+func (c *Client) centre(i int) []float32 {
 	d := c.manifest.Dimension
 	return c.manifest.Centres[i*d : (i+1)*d]
 }

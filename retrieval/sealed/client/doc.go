@@ -10,7 +10,7 @@
 //	matches, err := c.Rank(queries[0], answer, 8)
 //	queries[0].Forget()
 //
-// rows are the images z of records under the published map, in the space of the cells.
+// rows are the images z of records under the published map, in the space of the centres.
 //
 // No ledger is touched and nothing is spent: the promise is not one of epsilon. Nothing is
 // remembered, because each query is encrypted with fresh secrets, also when the same row is asked
@@ -36,7 +36,7 @@
 //
 // From the row to the request, and from the answer to the sorted matches, the same steps are
 // done whatever the row and the answer: errors are drawn by a scan of the whole table, the
-// nearest cells are found by passes over all of them, the row is added by masks over the columns
+// nearest cells are found by passes over all centres, the row is added by masks over the columns
 // of all cells, norms and row numbers are taken by masks out of those of all cells, and a network
 // of comparisons sorts. No branch and no place in memory depends on a secret, and a test looks at
 // the source for it.

@@ -23,8 +23,7 @@ type gallery struct {
 	public   []uint32 // Columns x SecretWords
 }
 
-// shape of a gallery; of its slots one in free is empty. Norms of dimension 70 are not exact,
-// and of 9 cells each has three points that stand for it.
+// shape of a gallery; of its slots one in free is empty. Norms of dimension 70 are not exact.
 type shape struct{ cells, length, dimension, probes, free int }
 
 // newGallery returns a gallery of random rows of about unit length, around random centres.
@@ -33,11 +32,8 @@ func newGallery(t *testing.T, s shape) *gallery {
 	r := rand.New(rand.NewPCG(uint64(s.cells), uint64(s.length)))
 	g := &gallery{matrix: make([]int8, s.length*s.cells*s.dimension), norms: make([]int16, s.cells*s.length), ids: make([]uint32, s.cells*s.length)}
 	m := &g.manifest
-	*m = wire.SealedManifest{Cells: s.cells, Length: s.length, Dimension: s.dimension, Probes: s.probes, Scale: 127, NormUnit: 1, Representatives: 1}
-	if s.cells == 9 {
-		m.Representatives = 3
-	}
-	for range m.Columns() * m.Representatives {
+	*m = wire.SealedManifest{Cells: s.cells, Length: s.length, Dimension: s.dimension, Probes: s.probes, Scale: 127, NormUnit: 1}
+	for range m.Columns() {
 		m.Centres = append(m.Centres, float32(r.NormFloat64()/math.Sqrt(float64(s.dimension))))
 	}
 	squared := make([]int64, m.Slots())
@@ -49,7 +45,7 @@ func newGallery(t *testing.T, s shape) *gallery {
 		m.Rows++
 		g.ids[name] = uint32(m.Slots() - name)
 		stored := g.stored(uint32(name))
-		cell := m.Centres[(name/s.length*m.Representatives+name%m.Representatives)*s.dimension:]
+		cell := m.Centres[name/s.length*s.dimension:]
 		for j := range stored {
 			v := float64(cell[j])/2 + r.NormFloat64()/math.Sqrt(float64(s.dimension))/2
 			stored[j] = int8(math.Round(min(127, max(-127, v*m.Scale))))

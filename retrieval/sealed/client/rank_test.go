@@ -25,13 +25,9 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 	cells := make([]int, m.Cells)
 	far := make([]float64, m.Cells)
 	for c := range cells {
-		cells[c], far[c] = c, math.Inf(1)
-		for point := range slices.Chunk(m.Centres[c*m.Representatives*m.Dimension:][:m.Representatives*m.Dimension], m.Dimension) {
-			sum := 0.
-			for j, v := range row {
-				sum += (v - float64(point[j])) * (v - float64(point[j]))
-			}
-			far[c] = min(far[c], sum)
+		cells[c] = c
+		for j, v := range row {
+			far[c] += (v - float64(m.Centres[c*m.Dimension+j])) * (v - float64(m.Centres[c*m.Dimension+j]))
 		}
 	}
 	slices.SortStableFunc(cells, func(a, b int) int { return cmp.Compare(far[a], far[b]) })

@@ -1,32 +1,26 @@
 package server
 
 import (
-	"slices"
-
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // centres are the centres of cells. The nearest of a row has the least squared distance as
 // simd.Dots64 and simd.DotsToSqDists64 compute it, and the lowest number among equals. These
 // have the same bits at every level and for any number of workers.
-//
-// A cell may have several representatives in place of a centre. Its distance is that of the
-// nearest of them.
 type centres struct {
 	kernels *simd.Kernels
-	count   int // of cells
-	each    int // representatives of a cell
+	count   int
 	d       int
 	rows    []float64
 	norms   []float64 // squared
 }
 
-func newCentres(rows []float32, each, d int, kernels *simd.Kernels) *centres {
-	c := &centres{kernels: kernels, count: len(rows) / each / d, each: each, d: d, rows: make([]float64, len(rows))}
+func newCentres(rows []float32, d int, kernels *simd.Kernels) *centres {
+	c := &centres{kernels: kernels, count: len(rows) / d, d: d, rows: make([]float64, len(rows))}
 	for i, v := range rows {
 		c.rows[i] = float64(v)
 	}
-	for i := range c.count * each {
+	for i := range c.count {
 		c.norms = append(c.norms, squaredNorm(c.rows[i*d:(i+1)*d]))
 	}
 	return c
@@ -34,19 +28,10 @@ func newCentres(rows []float32, each, d int, kernels *simd.Kernels) *centres {
 
 // distances sets dst to the squared distances of rows from all centres, row after row.
 func (c *centres) distances(dst, rows []float64) {
-	n, all := len(rows)/c.d, c.count*c.each
-	from := dst
-	if c.each > 1 {
-		from = make([]float64, n*all)
-	}
-	c.kernels.Dots64(simd.RowsOf(from, all), simd.RowsOf(rows, c.d), simd.RowsOf(c.rows, c.d), n, all, c.d)
+	n := len(rows) / c.d
+	c.kernels.Dots64(simd.RowsOf(dst, c.count), simd.RowsOf(rows, c.d), simd.RowsOf(c.rows, c.d), n, c.count, c.d)
 	for i := range n {
-		c.kernels.DotsToSqDists64(from[i*all:(i+1)*all], squaredNorm(rows[i*c.d:(i+1)*c.d]), c.norms)
-	}
-	if c.each > 1 {
-		for i := range n * c.count {
-			dst[i] = slices.Min(from[i*c.each : (i+1)*c.each])
-		}
+		c.kernels.DotsToSqDists64(dst[i*c.count:(i+1)*c.count], squaredNorm(rows[i*c.d:(i+1)*c.d]), c.norms)
 	}
 }
 

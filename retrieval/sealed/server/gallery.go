@@ -118,8 +118,7 @@ func galleryBytes(n, d int, s Settings) int64 {
 	sampled := min(int64(n), sampleOfCell*int64(s.Cells))
 	panels := panelBytes(length, s.Cells*d)
 	hint := (&matrix{padded: paddedRows(length), columns: s.Cells * d}).hintBytes()
-	members := int64(s.Workers.Count()) * int64(length) * (4*int64(d) + 32)
-	return panels + 6*slots + max(hint, layoutBytes(n)+max(members, sampled*(4*int64(d)+32)))
+	return panels + 6*slots + max(hint, layoutBytes(n)+sampled*(4*int64(d)+32))
 }
 
 // build lays out the rows of a gallery.
@@ -131,14 +130,14 @@ func build[M points.Matrix](ctx context.Context, g *Gallery, x M, n, d int, s Se
 	length := s.length(n)
 	g.slots.matrix = newMatrix(length, s.Cells*d)
 	kernels := g.slots.matrix.kernels
-	ids, representatives, err := place(ctx, x, n, d, s, kernels)
+	ids, centres, err := place(ctx, x, n, d, s, kernels)
 	if err != nil {
 		return err
 	}
 	g.slots.ids.values = ids
-	g.centres = newCentres(representatives, s.Representatives, d, kernels)
+	g.centres = newCentres(centres, d, kernels)
 	g.manifest = wire.SealedManifest{
-		Rows: n, Cells: s.Cells, Length: length, Dimension: d, Probes: s.Probes, Representatives: s.Representatives, Scale: scale, Centres: representatives,
+		Rows: n, Cells: s.Cells, Length: length, Dimension: d, Probes: s.Probes, Scale: scale, Centres: centres,
 	}
 	if s.Map != nil {
 		g.manifest.Map = sha256.Sum256(s.Map)

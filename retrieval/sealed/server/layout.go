@@ -43,7 +43,11 @@ func findCentres[M points.Matrix](ctx context.Context, x M, n, d int, s Settings
 	if err != nil {
 		return nil, err
 	}
-	return single(clusters.Centres.RawMatrix().Data), nil
+	out := make([]float32, 0, s.Cells*d)
+	for _, v := range clusters.Centres.RawMatrix().Data {
+		out = append(out, float32(v))
+	}
+	return out, nil
 }
 
 // sample returns so many rows, drawn by the seed, as float32.

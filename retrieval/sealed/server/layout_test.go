@@ -34,7 +34,7 @@ func drawnRows(random *rand.Rand, n, d, middles int) blas64.General {
 
 // plainLayout is what newLayout says it returns, row after row, with all distances.
 func plainLayout(x blas64.General, rows []float32, length int) []uint32 {
-	c := newCentres(rows, 1, x.Cols, simd.At(simd.Generic))
+	c := newCentres(rows, x.Cols, simd.At(simd.Generic))
 	all := make([][]float64, x.Rows)
 	order := make([]int, x.Rows)
 	for i := range x.Rows {
@@ -73,7 +73,7 @@ func TestLayout(t *testing.T) {
 		for _, kernels := range simd.All() {
 			for _, count := range []int{1, 3} {
 				workers := par.New(count)
-				got, err := newLayout(t.Context(), x, shape.n, newCentres(rows, 1, shape.d, kernels), shape.length, workers, nil)
+				got, err := newLayout(t.Context(), x, shape.n, newCentres(rows, shape.d, kernels), shape.length, workers, nil)
 				workers.Close()
 				if err != nil || !slices.Equal(got, want) {
 					t.Fatalf("%v, %+v, %d workers: other cells: %v", kernels, shape, count, err)
@@ -120,7 +120,7 @@ func TestFindCentres(t *testing.T) {
 // Rows that are all equal fill cells one after the other.
 func TestLayoutOfEqualRows(t *testing.T) {
 	x := blas64.General{Rows: 100, Cols: 2, Stride: 2, Data: slices.Repeat([]float64{1, 2}, 100)}
-	cells, err := newLayout(t.Context(), x, 100, newCentres(slices.Repeat([]float32{1, 2}, 20), 1, 2, simd.At(simd.Best())), 7, nil, nil)
+	cells, err := newLayout(t.Context(), x, 100, newCentres(slices.Repeat([]float32{1, 2}, 20), 2, simd.At(simd.Best())), 7, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestLayoutOfEqualRows(t *testing.T) {
 func TestLayoutStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	x := drawnRows(rand.New(rand.NewPCG(1, 1)), 70_000, 1, 3)
-	_, err := newLayout(ctx, x, x.Rows, newCentres([]float32{0, 1, 2}, 1, 1, simd.At(simd.Best())), x.Rows, nil, func(int, int) { cancel() })
+	_, err := newLayout(ctx, x, x.Rows, newCentres([]float32{0, 1, 2}, 1, simd.At(simd.Best())), x.Rows, nil, func(int, int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -150,7 +150,7 @@ func (g *Gallery) openHint() (err error) {
 	if s.matrix, err = openMatrix(g.file, sectionPanels, m.Length, m.Columns()); err != nil {
 		return err
 	}
-	g.centres = newCentres(m.Centres, m.Representatives, m.Dimension, s.matrix.kernels)
+	g.centres = newCentres(m.Centres, m.Dimension, s.matrix.kernels)
 	return nil
 }
 

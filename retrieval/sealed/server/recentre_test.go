@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -23,7 +21,9 @@ func plainPlace(t *testing.T, x blas64.General, s Settings) (ids []uint32, centr
 	if err != nil {
 		t.Fatal(err)
 	}
-	centres = single(clusters.Centres.RawMatrix().Data)
+	for _, v := range clusters.Centres.RawMatrix().Data {
+		centres = append(centres, float32(v))
+	}
 	for range s.Rounds + 1 {
 		ids = namesOf(plainLayout(x, centres, s.length(x.Rows)), s.Cells, s.length(x.Rows))
 		for c := range s.Cells {
@@ -31,7 +31,7 @@ func plainPlace(t *testing.T, x blas64.General, s Settings) (ids []uint32, centr
 				sum, count := 0.0, 0
 				for _, id := range ids[c*s.length(x.Rows) : (c+1)*s.length(x.Rows)] {
 					if id != wire.Padding {
-						sum, count = sum+float64(float32(x.Data[int(id)*x.Stride+j])), count+1
+						sum, count = sum+x.Data[int(id)*x.Stride+j], count+1
 					}
 				}
 				if count > 0 {
@@ -48,7 +48,7 @@ func TestPlace(t *testing.T) {
 	x := unitRows(9, 240, 5, 3)
 	var last []uint32
 	for _, rounds := range []int{0, 1, 3} {
-		s := Settings{Cells: 12, Representatives: 1, Rounds: rounds, Seed: 3}
+		s := Settings{Cells: 12, Rounds: rounds, Seed: 3}
 		wantIDs, wantCentres := plainPlace(t, x, s)
 		if slices.Equal(wantIDs, last) {
 			t.Errorf("%d rounds: nothing has moved", rounds)
@@ -76,81 +76,23 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// The representatives of a cell are those that k-means finds in its rows. A cell with fewer
-// rows has each of them, and one without rows its centre.
-func TestRepresent(t *testing.T) {
-	x := unitRows(10, 30, 3, 4)
-	const length, count = 20, 4
-	ids := slices.Repeat([]uint32{wire.Padding}, 3*length)
-	for i := range 18 {
-		ids[i] = uint32(29 - i)
-	}
-	ids[length], ids[length+1] = 3, 5
-	m := members[blas64.General]{x: x, d: 3, length: length, ids: ids, seed: 6}
-	centres := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
-	got, err := m.represent(t.Context(), centres, count, nil, simd.At(simd.Best()))
-	if err != nil {
+// A centre without rows stays where it is.
+func TestMoveCentres(t *testing.T) {
+	x := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{1, 2, 3, 5, 7, 7}}
+	centres := []float32{9, 8, 7, 6, 5, 4}
+	ids := []uint32{2, 0, wire.Padding, wire.Padding, wire.Padding, wire.Padding, 1, wire.Padding, wire.Padding}
+	if err := moveCentres(t.Context(), centres, x, 2, ids, 3, nil); err != nil {
 		t.Fatal(err)
 	}
-	of := func(cell, r int) []float32 { return got[(cell*count+r)*3 : (cell*count+r+1)*3] }
-	rows := blas64.General{Rows: 18, Cols: 3, Stride: 3}
-	for i := range 18 {
-		for _, v := range x.Data[(29-i)*3 : (30-i)*3] {
-			rows.Data = append(rows.Data, float64(float32(v)))
-		}
-	}
-	want, err := kmeans.Fit(t.Context(), rows, count, kmeans.Settings{Seed: 6, Kernels: simd.At(simd.Best())})
-	if err != nil || !slices.Equal(got[:count*3], single(want.Centres.RawMatrix().Data)) {
-		t.Errorf("other representatives than those of k-means: %v", err)
-	}
-	for _, row := range []int{3, 5} {
-		if r := slices.IndexFunc([]int{0, 1}, func(r int) bool {
-			return slices.Equal(of(1, r), single(x.Data[row*3:(row+1)*3]))
-		}); r < 0 {
-			t.Errorf("row %d of two does not stand for its cell", row)
-		}
-	}
-	for r := range count {
-		if !slices.Equal(of(1, r), of(1, r%2)) || !slices.Equal(of(2, r), centres[6:]) {
-			t.Errorf("representative %d of a cell with two rows, or of one without", r)
-		}
+	if want := []float32{4, 4.5, 7, 6, 3, 5}; !slices.Equal(centres, want) {
+		t.Errorf("centres %v, want %v", centres, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.represent(ctx, centres, count, nil, simd.At(simd.Best())); !errors.Is(err, context.Canceled) {
+	if err := moveCentres(ctx, centres, x, 2, ids, 3, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the context has ended: %v", err)
 	}
-}
-
-// A new row goes to the cell with the nearest representative.
-func TestInsertByRepresentatives(t *testing.T) {
-	all := unitRows(11, 140, 4, 5)
-	x := all
-	x.Rows = 120
-	g := newGallery(t, x, Settings{Cells: 6, Representatives: 3, Rounds: 1})
-	m := g.Manifest()
-	checkGallery(t, g, all)
-	for _, g := range []*Gallery{g, reopened(t, saved(t, g))} {
-		for id := 120; id < 125; id++ {
-			row := all.Data[id*4 : (id+1)*4]
-			best, least := -1, math.Inf(1)
-			for c := range m.Cells {
-				for r := range 3 {
-					point := m.Centres[(c*3+r)*4 : (c*3+r+1)*4]
-					if d := kmeans.SquaredDistance(row, point); d < least && slices.Contains(g.IDs().IDs[c*m.Length:(c+1)*m.Length], wire.Padding) {
-						best, least = c, d
-					}
-				}
-			}
-			if name, err := g.Insert(row, uint32(id)); err != nil || int(name)/m.Length != best {
-				t.Errorf("row %d goes to slot %d, and the nearest cell is %d: %v", id, name, best, err)
-			}
-		}
-		checkGallery(t, g, all)
-	}
-	for name, s := range map[string]Settings{"representatives": {Representatives: wire.MaxRepresentatives + 1}, "negative": {Representatives: -1}, "rounds": {Rounds: mostRounds + 1}} {
-		if _, err := New(t.Context(), points.Single(x), s); !errors.Is(err, ErrGallery) {
-			t.Errorf("%s: %v", name, err)
-		}
+	if _, err := New(t.Context(), x, Settings{Rounds: mostRounds + 1}); !errors.Is(err, ErrGallery) {
+		t.Errorf("too many rounds: %v", err)
 	}
 }

@@ -14,8 +14,6 @@ const (
 	maxSource = 4096
 	// defaultHistory is how many versions of a gallery are known besides the current one.
 	defaultHistory = 4096
-	// defaultRepresentatives is how many points stand for a cell.
-	defaultRepresentatives = 1
 	// defaultRounds is how many rounds are worth their time: at 8 probes the first three find up
 	// to 3 of 100 neighbours more, and the next seven next to none.
 	defaultRounds = 3
@@ -31,9 +29,6 @@ type Settings struct {
 	// Probes is the number P of cells that a query is scored in, 1 to Cells; 0 means 8, or
 	// Cells where that is less. Every request has as many ciphertexts.
 	Probes int
-	// Representatives is how many points a cell has in the manifest; 0 means 1. The cells that
-	// a query is scored in are those with the nearest ones.
-	Representatives int
 	// Rounds is how often centres move to the means of the rows that are in their cells, and
 	// rows take their places anew; 0 means 3, and a number below 0 never.
 	Rounds int
@@ -65,9 +60,6 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 	if s.Probes == 0 {
 		s.Probes = min(8, s.Cells)
 	}
-	if s.Representatives == 0 {
-		s.Representatives = defaultRepresentatives
-	}
 	if s.Rounds == 0 {
 		s.Rounds = defaultRounds
 	}
@@ -82,8 +74,6 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 		return s, fmt.Errorf("%w: %d probes of %d cells", ErrGallery, s.Probes, s.Cells)
 	case s.slots(n) > wire.MaxSlots:
 		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(wire.MaxSlots))
-	case s.Representatives < 1 || s.Representatives > wire.MaxRepresentatives:
-		return s, fmt.Errorf("%w: %d representatives of a cell, want 1 to %d", ErrGallery, s.Representatives, wire.MaxRepresentatives)
 	case s.Rounds > mostRounds:
 		return s, fmt.Errorf("%w: %d rounds, want at most %d", ErrGallery, s.Rounds, mostRounds)
 	case s.History < 0:
