@@ -139,15 +139,10 @@ func (s *sealedSetting) rankPlain(query, probes int, ids []uint32) (found []int3
 // nearestCells returns all cells, the nearest to a query first.
 func (s *sealedSetting) nearestCells(z []float64) []scored {
 	cells := make([]scored, s.manifest.Cells)
-	each := len(s.manifest.Centres) / len(cells)
 	for c := range cells {
-		cells[c] = scored{math.Inf(1), c}
-		for point := range slices.Chunk(s.manifest.Centres[c*each:(c+1)*each], len(z)) {
-			distance := 0.0
-			for j, v := range point {
-				distance += (float64(v) - z[j]) * (float64(v) - z[j])
-			}
-			cells[c].distance = min(cells[c].distance, distance)
+		cells[c].at = c
+		for j, v := range s.manifest.Centres[c*len(z):][:len(z)] {
+			cells[c].distance += (float64(v) - z[j]) * (float64(v) - z[j])
 		}
 	}
 	slices.SortFunc(cells, nearer)
