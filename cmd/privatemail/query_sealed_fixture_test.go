@@ -99,15 +99,11 @@ func (p place) sealed(address string, more ...string) []string {
 func (s *sealedService) exact(z []float64) map[int32]float64 {
 	m := s.gallery.Manifest()
 	distance := func(c int) float64 {
-		least := math.Inf(1)
-		for point := range slices.Chunk(m.Centres[c*m.Representatives*m.Dimension:][:m.Representatives*m.Dimension], m.Dimension) {
-			sum := 0.0
-			for j, v := range point {
-				sum += (float64(v) - z[j]) * (float64(v) - z[j])
-			}
-			least = min(least, sum)
+		sum := 0.0
+		for j, v := range m.Centres[c*m.Dimension:][:m.Dimension] {
+			sum += (float64(v) - z[j]) * (float64(v) - z[j])
 		}
-		return least
+		return sum
 	}
 	cells := make([]int, m.Cells)
 	for c := range cells {
