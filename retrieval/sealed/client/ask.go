@@ -25,7 +25,7 @@ const probeWidth = 3
 // those of the context and of the source of randomness. A row that is not finite, or that has
 // an entry beyond 2^500 in size, is no error here: the map that made it may be the server's,
 // and a query that is not sent tells it something. In place of such a row zeros are encrypted,
-// and Rank returns ErrRecord when the answer is there.
+// and Rank returns ErrRecord when the answer is there. Entries below 2^-400 in size count as 0.
 func (c *Client) Ask(ctx context.Context, rows blas64.General) ([]*Query, error) {
 	n, d, err := points.Dims(rows)
 	if err != nil {
@@ -88,27 +88,27 @@ func (c *Client) newQueryRow(row []float64) *queryRow {
 }
 
 // keepFinite sets all of a row to 0 where an entry is not finite or too large, and returns a
-// mask: whether none is.
+// mask: whether none is. It sets small entries to 0.
 func keepFinite(row []float64) uint64 {
 	valid := ^uint64(0)
 	for _, v := range row {
 		valid &= less(math.Float64bits(v)&^(1<<63), math.Float64bits(largestEntry))
 	}
 	for i, v := range row {
-		row[i] = math.Float64frombits(math.Float64bits(v) & valid)
+		row[i] = dropSmall(math.Float64frombits(math.Float64bits(v)&valid), smallestEntry)
 	}
 	return valid
 }
 
 // normalize divides a finite row by its length, which it returns. A row of zeros stays one.
 func normalize(row []float64) float64 {
-	largest := math.SmallestNonzeroFloat64
+	largest := smallestEntry // of a row of zeros
 	for _, v := range row {
 		largest = larger(largest, math.Abs(v))
 	}
 	var sum float64
 	for i, v := range row {
-		row[i] = v / largest
+		row[i] = dropSmall(v/largest, smallestShare)
 		sum += float64(row[i] * row[i])
 	}
 	length := math.Sqrt(larger(sum, 1)) // the largest entry alone gives 1

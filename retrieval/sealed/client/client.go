@@ -133,5 +133,13 @@ func (c *Client) Epoch() wire.Hash { return c.epoch }
 // sealed.Bound.
 func (c *Client) Bound() float64 { return sealed.Bound(&c.manifest) }
 
-// largestEntry bounds the size of the entries of a row, so that no sum of squares overflows.
-var largestEntry = math.Ldexp(1, 500)
+// Bounds of the entries of a row. Below largestEntry no sum of squares overflows. What is below
+// smallestEntry counts as 0, and so does what is below smallestShare of the largest entry:
+// processors take many times longer for subnormal numbers, and with these bounds none comes up
+// whatever the row. The map that made the row may be the server's, which could otherwise see by
+// the time how small a number of its choice is.
+var (
+	largestEntry  = math.Ldexp(1, 500)
+	smallestEntry = math.Ldexp(1, -400)
+	smallestShare = math.Ldexp(1, -100)
+)

@@ -17,7 +17,7 @@ var sources embed.FS
 // The functions that handle secrets, with the names in them that are secret at the beginning:
 // parameters, and fields of whatever they are in.
 var inspected = map[string]map[string][]string{
-	"mask.go":    {"less": {"a", "b"}, "equal": {"a", "b"}, "choose": {"mask", "a", "b"}, "order": {"x"}, "unorder": {"key"}, "larger": {"a", "b"}, "nearestWhole": {"x"}},
+	"mask.go":    {"less": {"a", "b"}, "equal": {"a", "b"}, "choose": {"mask", "a", "b"}, "order": {"x"}, "unorder": {"key"}, "larger": {"a", "b"}, "nearestWhole": {"x"}, "dropSmall": {"x"}},
 	"sampler.go": {"addErrors": {"words", "stream"}, "sampleError": {"word"}},
 	"ask.go": {
 		"newQueryRow": {"row", "words", "cells", "length", "valid"}, "keepFinite": {"row"}, "normalize": {"row"},

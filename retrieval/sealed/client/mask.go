@@ -25,6 +25,12 @@ func larger(a, b float64) float64 {
 	return math.Float64frombits(choose(less(x, y), y, x))
 }
 
+// dropSmall returns x, and 0 where x is below least in size.
+func dropSmall(x, least float64) float64 {
+	b := math.Float64bits(x)
+	return math.Float64frombits(b &^ less(b&^(1<<63), math.Float64bits(least)))
+}
+
 // nearestWhole returns x rounded to a whole number, in the middle to the even one, modulo 2^32. x
 // is below 2^50 in size: then the sum has no room for what is behind the point, and ends with
 // the bits of the whole number.
