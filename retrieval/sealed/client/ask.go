@@ -26,7 +26,7 @@ const probeWidth = 3
 // an entry beyond 2^500 in size, is no error here: the map that made it may be the server's,
 // and a query that is not sent tells it something. In place of such a row zeros are encrypted,
 // and Rank returns ErrRecord when the answer is there. Entries below 2^-400 in size count as 0.
-func (c *Client) Ask(ctx context.Context, rows blas64.General) ([]*Query, error) {
+func (c *Client) Ask(ctx context.Context, rows blas64.General) (_ []*Query, err error) {
 	n, d, err := points.Dims(rows)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
@@ -34,24 +34,29 @@ func (c *Client) Ask(ctx context.Context, rows blas64.General) ([]*Query, error)
 	if d != c.manifest.Dimension {
 		return nil, fmt.Errorf("client: %w: %d columns, want %d", ErrRecord, d, c.manifest.Dimension)
 	}
-	queries, requests := make([]*Query, n), make([]*ciphertexts, n)
-	for i := range queries {
+	queries, requests := make([]*Query, 0, n), make([]*ciphertexts, 0, n)
+	defer func() {
+		if err != nil {
+			for _, q := range queries {
+				q.Forget()
+			}
+		}
+	}()
+	for i := range n {
 		row := make([]float64, d)
 		points.ReadRow(row, rows, i)
 		plain := c.newQueryRow(row)
 		sealed, err := newCiphertexts(c.seeds, c.manifest.Probes, c.manifest.Columns(), probeWidth, plain)
 		if err != nil {
+			plain.forget()
 			return nil, err
 		}
-		requests[i] = sealed
-		queries[i] = &Query{request: sealed.request(c.epoch), secret: &secret{sealed: sealed, row: plain}}
+		requests = append(requests, sealed)
+		queries = append(queries, &Query{request: sealed.request(c.epoch), secret: &secret{sealed: sealed, row: plain}})
 	}
 	workers := par.New(c.workers)
 	defer workers.Close()
 	if err := encrypt(ctx, workers, c.matrix, requests); err != nil {
-		for _, q := range queries {
-			q.Forget()
-		}
 		return nil, err
 	}
 	return queries, nil

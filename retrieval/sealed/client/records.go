@@ -112,14 +112,17 @@ func (r *Records) Fetch(ctx context.Context, ids []uint32) (*Fetching, error) {
 	plain := newChoices(&r.manifest, ids)
 	ciphers, err := newCiphertexts(r.seeds, len(ids), r.manifest.Columns(), fetchWidth, plain)
 	if err != nil {
+		plain.forget()
 		return nil, err
 	}
+	f := &Fetching{request: ciphers.request(r.epoch), secret: &fetchSecret{sealed: ciphers, choices: plain}}
 	workers := par.New(r.workers)
 	defer workers.Close()
 	if err := encrypt(ctx, workers, r.matrix, []*ciphertexts{ciphers}); err != nil {
+		f.Forget()
 		return nil, err
 	}
-	return &Fetching{request: ciphers.request(r.epoch), secret: &fetchSecret{sealed: ciphers, choices: plain}}, nil
+	return f, nil
 }
 
 // Open decrypts the answer to a request and returns the records, in the order of the numbers.

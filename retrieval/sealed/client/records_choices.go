@@ -2,8 +2,6 @@ package client
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
@@ -65,30 +63,32 @@ func (c *choices) padded(words []uint32, fetch, length int) []byte {
 }
 
 // records returns the records of all fetches and, when all are there, what is wrong with
-// some of them.
+// some of them. The next fetch may follow, so that the same work is done whatever they are:
+// what is wrong is put into words when somebody reads it.
 func (c *choices) records(words []uint32, length int) ([][]byte, error) {
 	out := make([][]byte, len(c.ids))
 	for i := range out {
 		out[i] = c.padded(words, i, length)
 	}
-	var wrong []error
+	wrong := &recordsError{absent: make([]uint64, len(out)), impossible: make([]uint64, len(out))}
+	var bad uint64
 	for i, padded := range out {
 		content := padded[sealed.RecordPrefix:]
-		n := int(binary.LittleEndian.Uint16(padded))
-		switch {
-		case c.ids[i] == wire.Padding:
+		n := uint64(binary.LittleEndian.Uint16(padded))
+		dummy := equal(c.ids[i], wire.Padding)
+		wrong.absent[i] = ^(c.there[i] | uint64(dummy)<<32 | uint64(dummy))
+		wrong.impossible[i] = c.there[i] & less(uint64(len(content)), n)
+		bad |= wrong.absent[i] | wrong.impossible[i]
+		n &= c.there[i] &^ wrong.impossible[i]
+		out[i] = content[:n:n]
+		if c.there[i]&^wrong.impossible[i] == 0 {
 			out[i] = nil
-		case c.there[i] == 0:
-			out[i] = nil
-			wrong = append(wrong, fmt.Errorf("client: fetch %d: %w: the server has no record of this row", i, ErrRecord))
-		case n > len(content):
-			out[i] = nil
-			wrong = append(wrong, fmt.Errorf("client: fetch %d: %w", i, ErrRecordData))
-		default:
-			out[i] = content[:n:n]
 		}
 	}
-	return out, errors.Join(wrong...)
+	if bad == 0 {
+		return out, nil
+	}
+	return out, wrong
 }
 
 // forget overwrites the choices.
