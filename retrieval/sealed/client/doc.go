@@ -39,12 +39,18 @@
 // nearest cells are found by passes over all centres, the row is added by masks over the columns
 // of all cells, norms and row numbers are taken by masks out of those of all cells, and a network
 // of comparisons sorts. No branch and no place in memory depends on a secret, and a test looks at
-// the source for it.
+// the source for it. No row makes subnormal numbers, for which processors take many times as long.
 //
-// That is best effort, as far as Go goes: the compiler makes no promise, and processors take
-// other times for some sums, products and quotients of floating point. Where a processor has no
-// instructions for AES, Go looks up tables. Go may also have copied secrets before Forget
-// overwrites them.
+// That is best effort, as far as Go goes: the compiler makes no promise, and some processors take
+// other times for some quotients and roots of floating point, and for some products of whole
+// numbers. Where a processor has no instructions for AES, Go looks up tables; where it has none for
+// floating point, Go branches. The last step of Rank and Records.Open, which says whether
+// there is an error, is a branch. What comes before Ask is not covered: neither the files of the
+// caller, nor the map that makes rows of records.
+//
+// Forget overwrites the words of secrets, rows and choices. The expanded keys of AES, from which the
+// secrets come, cannot be overwritten in Go: they are dropped when a query is encrypted, and stay
+// in memory until the collector gives it to somebody else. Go may also have copied secrets.
 //
 // # Randomness
 //

@@ -28,7 +28,7 @@ type secret struct {
 func (q *Query) Request() *wire.SealedRequest { return q.request }
 
 // Forget overwrites the secrets of the query, which cannot be ranked any more. That is best
-// effort: the runtime may have copied them.
+// effort: the runtime may have copied them, and keys of AES stay until their memory is used again.
 func (q *Query) Forget() {
 	q.secret.mu.Lock()
 	defer q.secret.mu.Unlock()
