@@ -103,7 +103,17 @@ func (a *asking) findManifest(ctx context.Context) (err error) {
 }
 
 // openSealed makes the client of the epoch, with a hint of the given version or a later one.
+// Where hint and row numbers of the cache do not come together, it takes both anew.
 func (a *asking) openSealed(ctx context.Context, version uint64) error {
+	err := a.openKept(ctx, version)
+	if errors.Is(err, remote.ErrChanges) {
+		a.server.ForgetSealed(a.hash)
+		err = a.openKept(ctx, version)
+	}
+	return err
+}
+
+func (a *asking) openKept(ctx context.Context, version uint64) error {
 	hint, err := a.server.SealedHint(ctx, a.hash, version)
 	if err != nil {
 		return err
@@ -178,7 +188,9 @@ const mostRenewals = 4
 
 // rankSealed ranks an answer. Where it is of a version of the gallery that the client does
 // not have, the client takes the changes first, and the same answer is ranked. Where these are
-// not kept, the row is encrypted and asked anew. Versions alone decide about that.
+// not kept, the row is encrypted and asked anew, and so it is where the answer is of a version
+// before those of the client. Where that comes twice, the server was set back, and the client
+// takes the hint anew. Versions alone decide about all that.
 func (a *asking) rankSealed(ctx context.Context, row blas64.General, q *sealedclient.Query, answer *wire.SealedAnswer) ([]client.Match, error) {
 	for renewals := 0; ; renewals++ {
 		c := a.sealed.client
@@ -196,6 +208,11 @@ func (a *asking) rankSealed(ctx context.Context, row blas64.General, q *sealedcl
 				return nil, err
 			}
 			if err := a.openSealed(ctx, version.Want); err != nil {
+				return nil, err
+			}
+		} else if renewals > 0 {
+			a.server.ForgetSealed(a.hash)
+			if err := a.openSealed(ctx, 0); err != nil {
 				return nil, err
 			}
 		}

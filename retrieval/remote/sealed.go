@@ -153,6 +153,14 @@ func (s *Server) newEnough(ctx context.Context, version uint64, has func() uint6
 	return wrong(o, "it is older than an answer of the server")
 }
 
+// ForgetSealed removes the hint and the row numbers of an epoch from the cache. A caller does so
+// where they are of no use: a server that was set back to an earlier version of its gallery has
+// neither their version nor changes that lead from it.
+func (s *Server) ForgetSealed(epoch wire.Hash) {
+	s.cache.forget(epoch, hintName)
+	s.cache.forget(epoch, idsName)
+}
+
 // SealedChanges returns what differs between two versions of an epoch. They are public: an
 // answer names its version. Errors are ErrChanges where the server does not keep them, and
 // those of SealedHint.

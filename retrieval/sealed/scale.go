@@ -45,8 +45,8 @@ func Kappa(maxNorm int64, cells, dimension int) uint32 {
 // of 2 exp(-50), 4e-22, at the most. Two rows whose squared distances differ by more than
 // twice the bound are in the right order. For a query of another length it is Bound times that
 // length, but for the part of norms that are not exact; the rounding of float64, some 1e-15 of the
-// squared lengths of query and row, comes on top and counts where one of them is a million
-// times the other. The chance is over secrets, errors and the public matrix: rows that
+// squared lengths of query and row, comes on top and counts where one of them is a hundred
+// million times as long as the other. The chance is over secrets, errors and the public matrix: rows that
 // somebody chose with the matrix in hand may be farther off. The manifest is one that Check accepts.
 func Bound(m *wire.SealedManifest) float64 {
 	score := (entriesError(boundDeviations, m.MaxNorm, m.Cells) + queryError(m.MaxNorm, m.Dimension)) / float64(m.Kappa)

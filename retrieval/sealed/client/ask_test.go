@@ -89,6 +89,9 @@ func TestSeedsAreTheSystems(t *testing.T) {
 	if c := newGallery(t, shapes[1]).client(t); c.seeds != (entropy.System{}) {
 		t.Errorf("seeds come from %T", c.seeds)
 	}
+	if r := newRecordServer(t, someRecords(3, 5), 1).client(t); r.seeds != (entropy.System{}) {
+		t.Errorf("seeds of fetches come from %T", r.seeds)
+	}
 }
 
 // Who sends a query again sends the same bytes, whatever happened in between.
