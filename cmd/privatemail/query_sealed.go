@@ -54,7 +54,7 @@ func (a *asking) askSealed(ctx context.Context) error {
 	}
 	m := a.sealed.manifest
 	batch := sealedBatch(m)
-	if err := a.reserve(m.MaxHintBytes()+int64(batch)*3*m.RequestBytes(), m.Dimension, "a hint of mode sealed"); err != nil {
+	if err := a.reserve(sealedMemory(m), m.Dimension, "a hint of mode sealed"); err != nil {
 		return err
 	}
 	z, err := a.placeSealed(ctx)
@@ -78,10 +78,17 @@ func (a *asking) askSealed(ctx context.Context) error {
 }
 
 // sealedBatch is how many rows are encrypted at a time: the public matrix is computed once
-// for all of them, and each takes some times its request in memory.
+// for all of them, and each takes some times its request, and its answer, in memory.
 func sealedBatch(m *wire.SealedManifest) int {
 	const memory = 64 << 20
-	return int(max(1, min(64, memory/m.RequestBytes())))
+	return int(max(1, min(64, memory/max(m.RequestBytes(), m.AnswerBytes()))))
+}
+
+// sealedMemory estimates half of what the client of an epoch takes: hint, requests, answers,
+// and the slots of one answer while it is ranked.
+func sealedMemory(m *wire.SealedManifest) int64 {
+	const slot = 14 // half of the score, norm, row number and place of a slot
+	return m.MaxHintBytes() + int64(sealedBatch(m))*(3*m.RequestBytes()+m.AnswerBytes()) + slot*int64(m.Probes)*int64(m.Length)
 }
 
 // wideRows returns some rows in float64.

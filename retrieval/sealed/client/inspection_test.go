@@ -102,6 +102,7 @@ func TestInspection(t *testing.T) {
 		"a, b := secret[1], len(secret); x[a] = b":                1,
 		"x = max(secret[0], 1)":                                   1,
 		"x = y[:secret[0]]":                                       1,
+		"x = secret[0] % 3":                                       1,
 		"switch { case secret[0] == 1: x++ }":                     1,
 		"switch secret[0] { case 1: x++ }":                        1,
 		"x = secret[0] == 1 && y":                                 1,
@@ -183,8 +184,11 @@ func leaks(body ast.Node, names []string) (found []string) {
 				check("a case", c)
 			}
 		case *ast.BinaryExpr:
-			if n.Op == token.LAND || n.Op == token.LOR {
+			switch n.Op {
+			case token.LAND, token.LOR:
 				check("a condition", n)
+			case token.REM: // a quotient may be one of floating point
+				check("a remainder", n)
 			}
 		case *ast.CallExpr:
 			if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "min" || f.Name == "max") { // which may branch
