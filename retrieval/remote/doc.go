@@ -23,9 +23,10 @@
 // once and remembers it; this package changes nothing of it.
 //
 // Of mode sealed the server gets ciphertexts that a client of package
-// retrieval/sealed/client has made, and the number of a version where changes are asked for,
-// which an answer of the server has named. This package has no key and sees nothing
-// decrypted: what it sends and when cannot depend on that.
+// retrieval/sealed/client has made. Where changes are asked for it also gets the number of the
+// version that is here and that of its answer: both are numbers that the server has named, and one
+// that gives everyone a hint with another number knows a client again by it. This package has no
+// key and sees nothing decrypted: what it sends and when cannot depend on that.
 //
 // # What is received
 //
