@@ -9,6 +9,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
+// mostEntry is the largest size of an entry of a row that is inserted. It is far beyond those that
+// an epoch may have (mostScale), and the rotation of such a row and its distances are finite.
+const mostEntry = 1e150
+
 // Insert puts a row into the gallery, in the first free slot of the nearest cell with room, and
 // returns its name. id is its row number, which need not be new. The row is rounded with the scale of
 // the epoch and clipped to what a byte has room for. It makes a version, and waits for the
@@ -25,6 +29,9 @@ func (g *Gallery) Insert(row []float64, id uint32) (name uint32, err error) {
 	for j, v := range row {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return 0, fmt.Errorf("sealed server: %w: %w", ErrGallery, &points.NonFiniteError{What: "row", Col: j})
+		}
+		if math.Abs(v) > mostEntry {
+			return 0, fmt.Errorf("sealed server: %w: the row is longer than those of the epoch", ErrFull)
 		}
 	}
 	if id == wire.Padding {

@@ -150,6 +150,14 @@ func TestInsertRefuses(t *testing.T) {
 	if _, err := short.Insert(make([]float64, 4), 5); !errors.Is(err, ErrFull) {
 		t.Errorf("a norm far below the others: %v", err)
 	}
+	// The rotation of so large a row is not finite: a row of zeros, which fits, would be stored.
+	zeros := newGallery(t, blas64.General{Rows: 2, Cols: 8, Stride: 8, Data: append(make([]float64, 8), 1, 2, 3, 4, 5, 6, 7, 8)}, Settings{Cells: 1, Rounds: -1})
+	for _, largest := range []float64{1e151, math.MaxFloat64} {
+		row := []float64{largest, -largest, largest, -largest, largest, -largest, largest, -largest}
+		if name, err := zeros.Insert(row, 5); !errors.Is(err, ErrFull) {
+			t.Errorf("entries of %g: slot %d, %v", largest, name, err)
+		}
+	}
 }
 
 // From any version of which a client may be, changes lead to any that the history still has.
