@@ -52,7 +52,8 @@ so this mode needs no epsilon, no ledger and no memory; each run encrypts anew. 
 this mode what -codebook is to the others, and confirms the map, too. A new epoch costs
 nothing: with -unconfirmed-epoch all rows are encrypted again when one comes in the middle.
 -fetch also fetches the records that the server keeps of the K nearest rows, without disclosing
-which: always K for each row. -records-out writes them.
+which: always K for each row. -records-out writes them. What is decrypted is never an error: a
+record that is missing is told, and the exit code is 0, so that nobody asks again because of it.
 
 -codebook is the hash of the server's codebook from a second path, such as a published page.
 Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
@@ -223,7 +224,9 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 		return err
 	}
 	if a.sealed != nil {
-		return a.explain(a.sealed.shortcomings())
+		for _, text := range a.sealed.shortcomings() {
+			e.Note("%s", text)
+		}
 	}
 	return nil
 }

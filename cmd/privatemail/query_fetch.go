@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -146,14 +145,15 @@ func (a *asking) showRecords(e *cli.Env) error {
 	return nil
 }
 
-// shortcomings returns what was kept back until everything was sent, as an error.
-func (s *sealedAsking) shortcomings() error {
-	var all []error
+// shortcomings returns what was kept back until everything was sent. It is told and is no error:
+// a server can bring it about for some rows only, and whoever runs the command again after an
+// error would tell the server which.
+func (s *sealedAsking) shortcomings() (all []string) {
 	if s.unusable > 0 {
-		all = append(all, fmt.Errorf("%d rows have no matches: the map of the server makes no finite numbers of them", s.unusable))
+		all = append(all, fmt.Sprintf("%d rows have no matches: the map of the server makes no finite numbers of them", s.unusable))
 	}
 	if s.missing > 0 {
-		all = append(all, fmt.Errorf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", s.missing))
+		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", s.missing))
 	}
-	return errors.Join(all...)
+	return all
 }

@@ -33,6 +33,7 @@ type askReport struct {
 	Cells      int     `json:"cells,omitempty"`
 	Probes     int     `json:"probes,omitempty"`
 	Bound      float64 `json:"distance_bound,omitempty"` // of the error of a squared distance from a row of length 1
+	Unusable   int     `json:"queries_unusable,omitempty"`
 	Fetched    int     `json:"records_fetched,omitempty"`
 	Missing    int     `json:"records_missing,omitempty"`
 	RecordsOut string  `json:"records_out,omitempty"`
@@ -198,7 +199,7 @@ func (a *asking) sealedReport() askReport {
 		Server: a.address, Mode: a.flags.mode, Epoch: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(), Privacy: noEpsilon,
 		Gallery: m.Rows, Queries: a.x.Rows, K: a.flags.k, Cells: m.Cells, Probes: m.Probes, Bound: a.sealed.client.Bound(),
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
-		Fetched: len(a.sealed.fetched), Missing: a.sealed.missing, RecordsOut: a.flags.sealed.recordsOut,
+		Unusable: a.sealed.unusable, Fetched: len(a.sealed.fetched), Missing: a.sealed.missing, RecordsOut: a.flags.sealed.recordsOut,
 	}
 }
 
