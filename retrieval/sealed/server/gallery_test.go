@@ -207,6 +207,16 @@ func TestNewStops(t *testing.T) {
 	}
 }
 
+func TestDefaults(t *testing.T) {
+	s, err := Settings{}.withDefaults(1_000_000, 64)
+	if err != nil || s.Cells != 500 || s.Probes != 8 || s.length(1_000_000) != 2500 || s.Rounds != 3 || s.History != 4096 {
+		t.Errorf("%+v: %v", s, err)
+	}
+	if s, err := (Settings{Rounds: -1}).withDefaults(10, 2); err != nil || s.Rounds != 0 || s.Cells != 4 || s.Probes != 4 {
+		t.Errorf("%+v: %v", s, err)
+	}
+}
+
 // Memory is estimated for what is asked, whatever the size.
 func TestGalleryBytes(t *testing.T) {
 	s, err := Settings{}.withDefaults(10_000_000, 64)
