@@ -244,4 +244,6 @@ func TestForget(t *testing.T) {
 	if _, err := c.Rank(q, g.answer(q.Request()), 1); !errors.Is(err, ErrForgotten) {
 		t.Errorf("error %v", err)
 	}
+	new(Query).Forget() // has nothing, and does not panic
+	new(Fetching).Forget()
 }

@@ -30,6 +30,9 @@ func (q *Query) Request() *wire.SealedRequest { return q.request }
 // Forget overwrites the secrets of the query, which cannot be ranked any more. That is best
 // effort: the runtime may have copied them, and keys of AES stay until their memory is used again.
 func (q *Query) Forget() {
+	if q == nil || q.secret == nil {
+		return // not one of Ask
+	}
 	q.secret.mu.Lock()
 	defer q.secret.mu.Unlock()
 	q.secret.forgotten = true

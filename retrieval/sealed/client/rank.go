@@ -55,7 +55,7 @@ func (c *Client) Rank(q *Query, answer *wire.SealedAnswer, k int) ([]Match, erro
 
 // checkAnswer looks at what is public of an answer and returns the version it is of.
 func (c *Client) checkAnswer(q *Query, answer *wire.SealedAnswer, k int) (*version, error) {
-	if q == nil || answer == nil {
+	if q == nil || q.secret == nil || answer == nil {
 		return nil, fmt.Errorf("client: %w: there is none", ErrAnswer)
 	}
 	if err := answer.Check(); err != nil {

@@ -105,6 +105,7 @@ func TestRankRefuses(t *testing.T) {
 		err    error
 	}{
 		"no query":         {nil, answer(same), 1, ErrAnswer},
+		"not one of Ask":   {new(Query), answer(same), 1, ErrAnswer},
 		"no answer":        {q, nil, 1, ErrAnswer},
 		"no message":       {q, new(wire.SealedAnswer), 1, wire.ErrMessage},
 		"too short":        {q, answer(func(a *wire.SealedAnswer) { a.Words = a.Words[1:] }), 1, wire.ErrMessage},

@@ -154,7 +154,7 @@ func (r *Records) Open(f *Fetching, answer *wire.SealedAnswer) ([][]byte, error)
 
 // checkAnswer looks at what is public of an answer.
 func (r *Records) checkAnswer(f *Fetching, answer *wire.SealedAnswer) error {
-	if f == nil || answer == nil {
+	if f == nil || f.secret == nil || answer == nil {
 		return fmt.Errorf("client: %w: there is none", ErrAnswer)
 	}
 	if err := answer.Check(); err != nil {

@@ -30,6 +30,9 @@ func (f *Fetching) Request() *wire.SealedRequest { return f.request }
 // Forget overwrites the secrets of the fetch, whose answer cannot be opened any more. That is
 // best effort: the runtime may have copied them.
 func (f *Fetching) Forget() {
+	if f == nil || f.secret == nil {
+		return // not one of Fetch
+	}
 	f.secret.mu.Lock()
 	defer f.secret.mu.Unlock()
 	f.secret.forgotten = true

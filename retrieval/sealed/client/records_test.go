@@ -297,6 +297,9 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
+	if _, err := client.Open(new(Fetching), server.answer(f.Request())); !errors.Is(err, ErrAnswer) {
+		t.Errorf("not one of Fetch: %v", err)
+	}
 	if _, err := client.Open(f, nil); !errors.Is(err, ErrAnswer) {
 		t.Error(err)
 	}
