@@ -113,7 +113,7 @@ func (a *asking) findManifest(ctx context.Context) (err error) {
 // Where hint and row numbers of the cache do not come together, it takes both anew.
 func (a *asking) openSealed(ctx context.Context, version uint64) error {
 	err := a.openKept(ctx, version)
-	if errors.Is(err, remote.ErrChanges) {
+	if errors.Is(err, remote.ErrChanges) || errors.Is(err, remote.ErrResponse) {
 		a.server.ForgetSealed(a.hash)
 		err = a.openKept(ctx, version)
 	}

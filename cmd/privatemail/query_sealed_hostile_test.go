@@ -3,6 +3,8 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -14,6 +16,13 @@ import (
 // A server that was set back to an earlier version of its epoch: what the cache has of a later
 // one is of no use, and the client takes the hint anew.
 func TestQueryAfterServerWentBack(t *testing.T) {
+	for _, lost := range []string{"none", "ids", "hint"} { // of the cache
+		testServerWentBack(t, lost)
+	}
+}
+
+func testServerWentBack(t *testing.T, lost string) {
+	t.Helper()
 	settings := sealedserver.Settings{Cells: 6, Probes: 2}
 	s := startSealed(t, settings)
 	p := newPlace(t, 3)
@@ -23,6 +32,15 @@ func TestQueryAfterServerWentBack(t *testing.T) {
 		}
 	}
 	succeed(t, p.sealed(s.address)...)
+	files, err := filepath.Glob(filepath.Join(p.cache, "*"+lost+"*"))
+	if err != nil || (len(files) != 1) != (lost == "none") {
+		t.Fatal(lost, files, err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
 	epoch := s.gallery.Epoch()
 	s.publish(t, settings)
 	if s.gallery.Epoch() != epoch || s.gallery.Version() != 0 {
