@@ -33,7 +33,9 @@ func (g *Gallery) Insert(row []float64, id uint32) (name uint32, err error) {
 	code := make([]int8, m.Dimension)
 	norm := quantise(code, slices.Clone(row), m.Scale)
 	number, fits := g.norms.number(norm)
-	if !fits || norm > m.MaxNorm {
+	// A row whose squared norm is not finite may have no finite rotation either: what was rounded
+	// of it means nothing.
+	if !fits || norm > m.MaxNorm || math.IsInf(squaredNorm(row), 0) {
 		return 0, fmt.Errorf("sealed server: %w: the row is longer or shorter than those of the epoch", ErrFull)
 	}
 	distances := make([]float64, m.Cells)

@@ -253,15 +253,19 @@ func TestOpenHostile(t *testing.T) {
 		case "panels":
 			panels = panels[1:]
 		}
+		writeMap := func() error { return w.Bytes(sectionMap, m) }
+		if change == "no map" {
+			writeMap = func() error { return nil }
+		}
 		return errors.Join(
-			w.JSON(sectionFacts, facts), w.Message(sectionManifest, &manifest), w.Bytes(sectionMap, m),
+			w.JSON(sectionFacts, facts), w.Message(sectionManifest, &manifest), writeMap(),
 			sections.WriteNumbers(w, sectionNorms, norms), sections.WriteNumbers(w, sectionIDs, ids),
 			hostileChanged(w, sectionsRows, rows, change, "rows"), hostileChanged(w, sectionsNames, names, change, "names"),
 			sections.WriteNumbers(w, sectionHint, hint), sections.WriteNumbers(w, sectionPanels, panels),
 		)
 	}
 	for _, change := range []string{
-		"", "version", "version 0", "versions", "history", "source", "map", "kappa", "norms", "a norm", "ids", "an id", "hint", "panels",
+		"", "version", "version 0", "versions", "history", "source", "map", "no map", "kappa", "norms", "a norm", "ids", "an id", "hint", "panels",
 		"falling rows", "far rows", "version 0 of rows", "fewer versions of rows", "falling names", "far names", "version 0 of names", "fewer versions of names",
 	} {
 		path := filepath.Join(t.TempDir(), "hostile")

@@ -206,6 +206,41 @@ func TestSharedClose(t *testing.T) {
 	})
 }
 
+// A request that waits for others is answered at once when no others can come.
+func TestSharedCloseEndsWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{Most: 2, Wait: time.Hour})
+		var group sync.WaitGroup
+		ask(t, &group, s, t.Context(), 1, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		synctest.Wait()
+		began := time.Now()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("Close took %s, and a pass takes a second", took)
+		}
+		group.Wait()
+
+		// The only one that waits has left.
+		s = NewShared(slow, SharedSettings{Most: 2, Wait: time.Hour})
+		ask(t, &group, s, ctx, 1, context.Canceled)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		began = time.Now()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("Close took %s, and nobody waits", took)
+		}
+		group.Wait()
+	})
+}
+
 // Those who wait are told when a pass fails, and the next one is tried.
 func TestSharedFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
