@@ -53,12 +53,10 @@ func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 	if v.gallery.Aligned == nil {
 		return notOffered("this service does not answer questions of Algorithm 1")
 	}
-	select {
-	case s.aligned <- struct{}{}:
-		defer func() { <-s.aligned }()
-	default:
+	if !enter(s.aligned) {
 		return busy()
 	}
+	defer leave(s.aligned)
 	var question wire.Question
 	if p := readFrame(w, r, s.settings.MaxQuestion, &question); p != nil {
 		return p

@@ -72,6 +72,11 @@ func (s *Service) serveChanges(w *answer, r *http.Request) *problem {
 	if p := v.offers(epochPart); p != nil {
 		return p
 	}
+	// They may be as long as a hint, and each client has its own.
+	if !enter(s.changes) {
+		return busy()
+	}
+	defer leave(s.changes)
 	changes, err := v.sealed.gallery.Changes(since, to)
 	if err != nil {
 		return gone()
@@ -115,12 +120,18 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan 
 		return p
 	}
 	// Bodies are long: room is taken before one is read.
-	select {
-	case slots <- struct{}{}:
-		defer func() { <-slots }()
-	default:
+	if !enter(slots) {
 		return busy()
 	}
+	defer leave(slots)
+	length := r.ContentLength
+	if length < 0 || length > limit { // it was not said, or nothing that long is read
+		length = limit
+	}
+	if !s.bodies.take(length) {
+		return busy()
+	}
+	defer s.bodies.give(length)
 	var request wire.SealedRequest
 	if p := readFrame(w, r, limit, &request); p != nil {
 		return p
@@ -137,7 +148,7 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan 
 		return writeAnswer(w, out)
 	case r.Context().Err() != nil:
 		panic(http.ErrAbortHandler) // the client is gone
-	case errors.Is(err, sealedserver.ErrBusy):
+	case errors.Is(err, sealedserver.ErrBusy), errors.Is(err, sealedserver.ErrMemory):
 		return busy()
 	case errors.Is(err, sealedserver.ErrQuestion), errors.Is(err, sealedserver.ErrEpoch):
 		return unanswerable("a request has as many ciphertexts, columns and bytes as the manifest says")

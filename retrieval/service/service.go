@@ -22,6 +22,8 @@ type Service struct {
 	aligned  chan struct{} // and for each question of Algorithm 1
 	asks     chan struct{} // and for each query of mode sealed
 	fetches  chan struct{} // and for each request for records
+	changes  chan struct{} // and for each request for changes of a sealed gallery
+	bodies   *room         // for requests of mode sealed
 	rates    *rates        // nil without a limit
 	stopping atomic.Bool   // not ready any more
 
@@ -40,6 +42,7 @@ func New(settings Settings) (*Service, error) {
 		settings: settings, metrics: newMetrics(),
 		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned),
 		asks: make(chan struct{}, settings.SealedQueue), fetches: make(chan struct{}, settings.SealedMost),
+		changes: make(chan struct{}, settings.SealedMost), bodies: &room{most: settings.SealedBytes},
 	}
 	if settings.Rate > 0 {
 		s.rates = newRates(settings.Rate, settings.Burst)

@@ -20,8 +20,13 @@ type Settings struct {
 	// MaxQuestion is the longest question of Algorithm 1, in bytes. 0 means 16 MiB.
 	MaxQuestion int64
 	// SealedMost is how many queries of mode sealed may share a pass over the gallery, and how
-	// many requests for records, whose bodies are long, may run at a time. 0 means 16.
+	// many requests for records, and how many for changes, both of which are long, may run at a
+	// time. Those beyond it get 503. 0 means 16.
 	SealedMost int
+	// SealedBytes is how many bytes the bodies of all requests of mode sealed may have that are
+	// read, wait or are answered at a time. Those beyond it get 503, but one is always let
+	// in. 0 means 512 MiB.
+	SealedBytes int64
 	// SealedWait is how long a pass waits for further requests to share it. 0 means not at
 	// all: those share the next pass that come while one runs.
 	SealedWait time.Duration
@@ -75,7 +80,7 @@ func (s Settings) withDefaults() (Settings, error) {
 		name     string
 		at       *int64
 		standard int64
-	}{{"MaxQuestion", &s.MaxQuestion, 16 << 20}, {"Slowest", &s.Slowest, 16 << 10}} {
+	}{{"MaxQuestion", &s.MaxQuestion, 16 << 20}, {"SealedBytes", &s.SealedBytes, 512 << 20}, {"Slowest", &s.Slowest, 16 << 10}} {
 		if *n.at < 0 {
 			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
 		}
