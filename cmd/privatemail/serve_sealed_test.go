@@ -235,6 +235,7 @@ func TestServeSealedRefused(t *testing.T) {
 		{cli.Usage, []string{gallery, "-sealed", "-probes", "2"}, "-probes is for a MODEL"},
 		{cli.Failed, []string{model, "-sealed", "-probes", "100"}, "100 probes"},
 		{cli.Failed, []string{model, "-sealed", "-records", "nowhere.txt"}, "nowhere.txt"},
+		{cli.Failed, []string{model, "-sealed", "-records", strings.TrimSuffix(model, ".model") + ".records"}, "another name"},
 	} {
 		refuseServe(t, c.code, append([]string{"-listen", "127.0.0.1:0", "-admin", "none"}, c.args...), c.word)
 	}
@@ -248,4 +249,10 @@ func TestServeSealedRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuseServe(t, cli.Failed, []string{sealed, "-listen", "127.0.0.1:0", "-admin", "none"}, "checksum")
+	// So it is when the model has grown: a file that is written again has new checksums.
+	growModel(t, model, 5)
+	refuseServe(t, cli.Failed, []string{model, "-sealed", "-listen", "127.0.0.1:0", "-admin", "none"}, "checksum")
+	if readFile(t, sealed) != string(data) {
+		t.Error("a damaged file was written again")
+	}
 }
