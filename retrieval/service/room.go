@@ -1,6 +1,10 @@
 package service
 
-import "sync"
+import (
+	"errors"
+	"io"
+	"sync"
+)
 
 // enter takes one of the slots, or returns false where none is left. leave follows it.
 func enter(slots chan struct{}) bool {
@@ -23,12 +27,12 @@ type room struct {
 	taken int64
 }
 
-// take takes space, or returns false where there is not enough of it. Where nobody has any,
-// there is always enough. give follows it.
-func (r *room) take(bytes int64) bool {
+// take takes space for somebody who has some already, or returns false where there is not
+// enough. Where nobody else has any, there is always enough.
+func (r *room) take(has, bytes int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.taken > 0 && bytes > r.most-r.taken {
+	if r.taken > has && bytes > r.most-r.taken {
 		return false
 	}
 	r.taken += bytes
@@ -41,3 +45,28 @@ func (r *room) give(bytes int64) {
 	defer r.mu.Unlock()
 	r.taken -= bytes
 }
+
+var errNoRoom = errors.New("no room for a body")
+
+// A bodyInRoom takes room for what is read of it. A length that was announced takes none: whoever
+// announces much and sends little keeps nobody out.
+type bodyInRoom struct {
+	io.ReadCloser
+	room    *room
+	has     int64
+	refused bool // there was no room
+}
+
+// Read implements io.Reader.
+func (b *bodyInRoom) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.refused || !b.room.take(b.has, int64(n)) {
+		b.refused = true
+		return 0, errNoRoom
+	}
+	b.has += int64(n)
+	return n, err
+}
+
+// leave gives back all room.
+func (b *bodyInRoom) leave() { b.room.give(b.has) }

@@ -97,21 +97,21 @@ func versionOf(r *http.Request, name string) (uint64, *problem) {
 // request of an epoch, and so is the length of the answer. The time is that of the pass,
 // which does not look at what the words are.
 func (s *Service) serveAsk(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, epochPart, s.asks, func(v *version) (int64, *sealedserver.Shared) {
+	return s.serveSealed(w, r, epochPart, func(v *version) (int64, *sealedserver.Shared) {
 		return v.sealed.sizes.RequestBytes(), v.sealed.shared
 	})
 }
 
 // serveFetch answers records that nobody here can tell apart.
 func (s *Service) serveFetch(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, recordsEpoch, s.fetches, func(v *version) (int64, *sealedserver.Shared) {
+	return s.serveSealed(w, r, recordsEpoch, func(v *version) (int64, *sealedserver.Shared) {
 		return v.records.sizes.RequestBytes(sealed.MaxFetches), v.records.shared
 	})
 }
 
-// serveSealed answers ciphertexts. slots has one in it for each request of this sort that
-// runs; of returns the longest request for a version, and who answers it.
-func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan struct{}, of func(*version) (int64, *sealedserver.Shared)) *problem {
+// serveSealed answers ciphertexts. of returns the longest request for a version, and who answers
+// it.
+func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*version) (int64, *sealedserver.Shared)) *problem {
 	limit, p := s.longest(part, func(v *version) int64 {
 		bytes, _ := of(v)
 		return bytes
@@ -119,21 +119,18 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan 
 	if p != nil {
 		return p
 	}
-	// Bodies are long: room is taken before one is read.
-	if !enter(slots) {
-		return busy()
-	}
-	defer leave(slots)
-	length := r.ContentLength
-	if length < 0 || length > limit { // it was not said, or nothing that long is read
-		length = limit
-	}
-	if !s.bodies.take(length) {
-		return busy()
-	}
-	defer s.bodies.give(length)
+	// Bodies are long: as much is held of all of them as there is room for. A client that sends
+	// slowly takes no place of those who wait for a pass.
+	body := &bodyInRoom{ReadCloser: r.Body, room: s.bodies}
+	defer body.leave()
+	r.Body = body
 	var request wire.SealedRequest
 	if p := readFrame(w, r, limit, &request); p != nil {
+		if body.refused {
+			r.Body = body.ReadCloser
+			discard(w, r)
+			return busy()
+		}
 		return p
 	}
 	v, p := s.take(&key{part, request.Epoch})

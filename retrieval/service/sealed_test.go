@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -197,7 +196,7 @@ func TestSealedAsk(t *testing.T) {
 }
 
 func TestSealedRequestsThatAreRefused(t *testing.T) {
-	s, g, web := startSealed(t, Settings{})
+	_, g, web := startSealed(t, Settings{})
 	_, q := ask(t, g, 7)
 	good := frameOf(t, q.Request())
 	foreign := *q.Request()
@@ -227,62 +226,6 @@ func TestSealedRequestsThatAreRefused(t *testing.T) {
 	}
 	// A query goes with its own path, and so does a fetch.
 	wantProblem(t, send(t, "POST", web.URL+"/v1/sealed/records/fetch", bytes.NewReader(good)), 409, "stale-epoch")
-	for range s.settings.SealedQueue {
-		s.asks <- struct{}{}
-	}
-	wantProblem(t, send(t, "POST", web.URL+"/v1/sealed/ask", bytes.NewReader(good)), 503, "busy")
-	for range s.settings.SealedQueue {
-		<-s.asks
-	}
-	if r := send(t, "POST", web.URL+"/v1/sealed/ask", bytes.NewReader(good)); r.status != 200 {
-		t.Errorf("%d after the queue was empty again", r.status)
-	}
-}
-
-// Bodies and changes are long: so many as there is room for are taken at a time.
-func TestSealedRoom(t *testing.T) {
-	s, g, web := startSealed(t, Settings{SealedBytes: 1000})
-	_, q := ask(t, g, 7)
-	good := frameOf(t, q.Request())
-	post := func(body io.Reader) reply { return send(t, "POST", web.URL+"/v1/sealed/ask", body) }
-	length := int64(len(good))
-	if length >= 1000 {
-		t.Fatalf("a request of %d bytes", length)
-	}
-	if !s.bodies.take(1000 - length) {
-		t.Fatal("no room from the beginning")
-	}
-	if r := post(bytes.NewReader(good)); r.status != 200 {
-		t.Errorf("%d, and there is room for the request", r.status)
-	}
-	if !s.bodies.take(1) {
-		t.Fatal("the room of a request is not given back")
-	}
-	for name, body := range map[string]io.Reader{"length": bytes.NewReader(good), "no length": io.MultiReader(bytes.NewReader(good))} {
-		t.Log(name)
-		wantProblem(t, post(body), 503, "busy")
-	}
-	s.bodies.give(1001 - length)
-	if r := post(io.MultiReader(bytes.NewReader(good))); r.status != 200 {
-		t.Errorf("%d for a request that does not say its length", r.status)
-	}
-	small, _, other := startSealed(t, Settings{SealedBytes: 1})
-	if r := send(t, "POST", other.URL+"/v1/sealed/ask", bytes.NewReader(good)); r.status != 200 {
-		t.Errorf("%d for a request that is longer than the room, alone", r.status)
-	}
-	if !small.bodies.take(1) {
-		t.Error("the room of a long request is not given back")
-	}
-
-	for range s.settings.SealedMost {
-		s.changes <- struct{}{}
-	}
-	changes := web.URL + "/v1/sealed/changes?since=0&to=0"
-	wantProblem(t, send(t, "GET", changes, nil), 503, "busy")
-	<-s.changes
-	if r := send(t, "GET", changes, nil); r.status != 200 || len(s.changes) != s.settings.SealedMost-1 {
-		t.Errorf("%d, and a slot is free", r.status)
-	}
 }
 
 func TestSealedFetch(t *testing.T) {

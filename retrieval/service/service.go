@@ -20,8 +20,6 @@ type Service struct {
 	metrics  *metrics
 	slots    chan struct{} // one in it for each request that runs
 	aligned  chan struct{} // and for each question of Algorithm 1
-	asks     chan struct{} // and for each query of mode sealed
-	fetches  chan struct{} // and for each request for records
 	changes  chan struct{} // and for each request for changes of a sealed gallery
 	bodies   *room         // for requests of mode sealed
 	rates    *rates        // nil without a limit
@@ -41,7 +39,6 @@ func New(settings Settings) (*Service, error) {
 	s := &Service{
 		settings: settings, metrics: newMetrics(),
 		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned),
-		asks: make(chan struct{}, settings.SealedQueue), fetches: make(chan struct{}, settings.SealedMost),
 		changes: make(chan struct{}, settings.SealedMost), bodies: &room{most: settings.SealedBytes},
 	}
 	if settings.Rate > 0 {
