@@ -206,6 +206,25 @@ func TestSharedClose(t *testing.T) {
 	})
 }
 
+// That a pass was full does not let the next one begin before its time.
+func TestSharedWaitsAfterFullPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{Most: 2, Wait: time.Minute})
+		var group sync.WaitGroup
+		for range 4 { // two passes: the second is full while the first is running
+			ask(t, &group, s, t.Context(), 1, nil)
+		}
+		group.Wait()
+		began := time.Now()
+		ask(t, &group, s, t.Context(), 1, nil)
+		group.Wait()
+		if took := time.Since(began); took != time.Minute+time.Second || !slices.Equal(slow.passes, []int{2, 2, 1}) {
+			t.Errorf("%s, passes of %v", took, slow.passes)
+		}
+	})
+}
+
 // A request that waits for others is answered at once when no others can come.
 func TestSharedCloseEndsWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
