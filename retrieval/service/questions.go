@@ -19,7 +19,7 @@ func (s *Service) serveCells(w *answer, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	limit, p := s.longest(codebookPart, func(v *version) int64 { return v.cells.request })
+	limit, p := s.longest(codebookPart)
 	if p != nil {
 		return p
 	}

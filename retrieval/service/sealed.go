@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -97,25 +96,17 @@ func versionOf(r *http.Request, name string) (uint64, *problem) {
 // request of an epoch, and so is the length of the answer. The time is that of the pass,
 // which does not look at what the words are.
 func (s *Service) serveAsk(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, epochPart, func(v *version) (int64, *sealedserver.Shared) {
-		return v.sealed.sizes.RequestBytes(), v.sealed.shared
-	})
+	return s.serveSealed(w, r, epochPart, func(v *version) *sealedserver.Shared { return v.sealed.shared })
 }
 
 // serveFetch answers records that nobody here can tell apart.
 func (s *Service) serveFetch(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, recordsEpoch, func(v *version) (int64, *sealedserver.Shared) {
-		return v.records.sizes.RequestBytes(sealed.MaxFetches), v.records.shared
-	})
+	return s.serveSealed(w, r, recordsEpoch, func(v *version) *sealedserver.Shared { return v.records.shared })
 }
 
-// serveSealed answers ciphertexts. of returns the longest request for a version, and who answers
-// it.
-func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*version) (int64, *sealedserver.Shared)) *problem {
-	limit, p := s.longest(part, func(v *version) int64 {
-		bytes, _ := of(v)
-		return bytes
-	})
+// serveSealed answers ciphertexts about a part. of returns who answers them.
+func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*version) *sealedserver.Shared) *problem {
+	limit, p := s.longest(part)
 	if p != nil {
 		return p
 	}
@@ -138,8 +129,7 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*ve
 		return p
 	}
 	defer s.give(v)
-	_, shared := of(v)
-	out, err := shared.Answer(r.Context(), &request)
+	out, err := of(v).Answer(r.Context(), &request)
 	switch {
 	case err == nil:
 		return writeAnswer(w, out)

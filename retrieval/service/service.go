@@ -26,8 +26,9 @@ type Service struct {
 	stopping atomic.Bool   // not ready any more
 
 	mu       sync.Mutex
-	versions []*version // that are served, the newest first
-	closed   bool       // nothing is published any more
+	versions []*version   // that are served, the newest first
+	lengths  [parts]int64 // of the longest requests about each part, of all versions there were
+	closed   bool         // nothing is published any more
 }
 
 // New returns a service without a gallery, which is not ready. The error is ErrSettings.
@@ -67,6 +68,9 @@ func (s *Service) Publish(g Gallery) error {
 		return fmt.Errorf("service: %w: some of it is served already", ErrGallery)
 	}
 	s.versions = append([]*version{v}, older...)
+	for p := range s.lengths {
+		s.lengths[p] = max(s.lengths[p], v.longest(part(p)))
+	}
 	s.mu.Unlock()
 	for i, old := range older {
 		switch {
@@ -162,23 +166,18 @@ type servedVersion struct {
 	SealedVersion uint64 // of the gallery within its epoch
 }
 
-// longest returns the length of the longest request about a part that some version can
-// answer. bytes has that of a version with the part.
-func (s *Service) longest(p part, bytes func(*version) int64) (longest int64, _ *problem) {
+// longest returns the length of the longest request about a part that some version can answer,
+// or could: a request that goes with a version that is gone is told so, and not that it is long.
+func (s *Service) longest(p part) (int64, *problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.versions) == 0 {
 		return 0, notReady()
 	}
-	for _, v := range s.versions {
-		if _, ok := v.hashOf(p); ok {
-			longest = max(longest, bytes(v))
-		}
-	}
-	if longest == 0 {
+	if !slices.ContainsFunc(s.versions, func(v *version) bool { return v.offers(p) == nil }) {
 		return 0, s.versions[0].offers(p)
 	}
-	return longest, nil
+	return s.lengths[p], nil
 }
 
 // Ready returns nil when the service has a gallery and does not end.
