@@ -68,15 +68,7 @@ func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 		}
 		return unanswerable("the question goes with another public set or other numbers of the method, or the public rows determine no alignment")
 	}
-	frame, err := matches.MarshalBinary()
-	if err != nil {
-		return failed()
-	}
-	announce(w.Header(), int64(len(frame)))
-	if _, err := w.Write(frame); err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	return nil
+	return writeAnswer(w, matches)
 }
 
 // announce sets the headers of an answer that belongs to one client.

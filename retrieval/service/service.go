@@ -51,7 +51,8 @@ func New(settings Settings) (*Service, error) {
 // Publish makes g the gallery that is served. The service owns g.Cells, g.Sealed and
 // g.Records from then on, and closes them when the last request of a version that is served
 // no more has ended. The version before answers requests that name its codebook or epoch for
-// Settings.Drain. At most four versions are kept, the newest. g.Sealed may grow meanwhile. The error is ErrGallery, and g stays the caller's.
+// Settings.Drain. At most four versions are kept, the newest. g.Sealed may grow meanwhile. The
+// error is ErrGallery, and g stays the caller's.
 func (s *Service) Publish(g Gallery) error {
 	v, err := s.newVersion(g)
 	if err != nil {
@@ -193,7 +194,8 @@ func (s *Service) Ready() error {
 	return nil
 }
 
-// Close ends all versions, and nothing is published after it. Requests that still run close theirs when they end.
+// Close ends all versions, and nothing is published after it. Requests that still run close
+// theirs when they end.
 func (s *Service) Close() {
 	s.stopping.Store(true)
 	s.mu.Lock()
