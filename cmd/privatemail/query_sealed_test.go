@@ -158,20 +158,25 @@ func TestQueryWhileGalleryGrows(t *testing.T) {
 func TestQueryMeetsNewEpoch(t *testing.T) {
 	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
 	p := newPlace(t, 3)
-	var asked atomic.Int32
-	renew := func(string) {
-		if asked.Add(1) == 2 {
-			s.publish(t, sealedserver.Settings{Cells: 5, Probes: 3})
+	for i, c := range []struct {
+		place place
+		rows  int
+		at    int // the request before which the epoch is replaced
+	}{{p, 3, 2}, {newPlace(t, 70), 70, 66}} { // 64 rows have been ranked then
+		var asked atomic.Int32
+		s.before = func(string) {
+			if asked.Add(1) == int32(c.at) {
+				s.publish(t, sealedserver.Settings{Cells: 5 - i, Probes: 3})
+			}
 		}
-	}
-	s.before = renew
-	stdout, stderr := succeed(t, p.sealed(s.address, "-json")...)
-	s.wantExact(t, p, stdout)
-	if !strings.Contains(stderr, "encrypted anew") {
-		t.Errorf("said %q", stderr)
-	}
-	if _, bodies := s.sent(t); len(bodies) != 2+3 {
-		t.Errorf("%d requests", len(bodies))
+		stdout, stderr := succeed(t, c.place.sealed(s.address, "-json")...)
+		s.wantExact(t, c.place, stdout)
+		if !strings.Contains(stderr, "encrypted anew") {
+			t.Errorf("said %q", stderr)
+		}
+		if _, bodies := s.sent(t); len(bodies) != c.at+c.rows {
+			t.Errorf("%d requests, want %d", len(bodies), c.at+c.rows)
+		}
 	}
 	epoch := s.gallery.Epoch()
 	s.before = func(string) { s.publish(t, sealedserver.Settings{Cells: 7, Probes: 3}) }

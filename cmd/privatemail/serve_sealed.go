@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -90,7 +91,7 @@ func (s *serving) openSealed(ctx context.Context) (*sealedserver.Gallery, error)
 	log := s.flags.logger(s.env)
 	rebuild := s.flags.cells.rebuild
 	if before, ok := parseSealedSource(g.Source()); ok && want.continues(before, saved.Model) {
-		err := grow(ctx, g, saved.Model, before.Rows, want, path)
+		err := s.grow(ctx, g, saved.Model, before.Rows, want, path)
 		if err == nil {
 			log.Info("the model has grown, and its new rows are in the epoch", "rows", want.Rows-before.Rows, "version", g.Version())
 			return g, nil
@@ -142,8 +143,14 @@ func (s *serving) makeSealed(ctx context.Context, model *supervised.Model, sourc
 }
 
 // grow adds the rows of a model from a number on, and writes the gallery to its file again.
-// The error is ErrFull where they do not fit; the file is as it was then.
-func grow(ctx context.Context, g *sealedserver.Gallery, model *supervised.Model, from int, source sealedSource, path string) error {
+// The file is verified first: what is written has new checksums, which would hide damage. The
+// error is ErrFull where the rows do not fit; the file is as it was then.
+func (s *serving) grow(ctx context.Context, g *sealedserver.Gallery, model *supervised.Model, from int, source sealedSource, path string) error {
+	if err := g.Verify(ctx); err != nil {
+		return err
+	}
+	m := newMeter(s.env)
+	defer m.close()
 	for i := from; i < model.X.Rows; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -151,6 +158,7 @@ func grow(ctx context.Context, g *sealedserver.Gallery, model *supervised.Model,
 		if _, err := g.Insert(wide(model.X, i), uint32(i)); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
+		m.report(privatemail.Progress{Stage: "new rows", Done: i + 1 - from, Total: model.X.Rows - from})
 	}
 	if err := g.SetSource(source.String()); err != nil {
 		return err
@@ -162,6 +170,9 @@ func grow(ctx context.Context, g *sealedserver.Gallery, model *supervised.Model,
 // where they are others than those of the file of -records.
 func (s *serving) openRecords(ctx context.Context, g *sealedserver.Gallery) (*sealedserver.Records, error) {
 	path, lines := s.beside(".records"), sealedserver.Lines(s.flags.sealed.records)
+	if filepath.Clean(s.flags.sealed.records) == filepath.Clean(path) {
+		return nil, fmt.Errorf("%s: -records names the file that serve keeps the records in: give the text file another name", path)
+	}
 	r, err := sealedserver.OpenRecords(path)
 	switch {
 	case err == nil:

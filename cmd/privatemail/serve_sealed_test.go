@@ -131,6 +131,7 @@ func TestServeSealedGrowth(t *testing.T) {
 	_, epoch := first.manifest(t)
 	first.end()
 	growModel(t, model, 20)
+	refuseServe(t, cli.Failed, []string{model, "-sealed", "-probes", "2", "-listen", "127.0.0.1:0", "-admin", "none"}, "-rebuild")
 	for _, grown := range []bool{true, false} { // the second time there is nothing to add
 		second := serveOn(t, model, "-sealed")
 		_, now := second.manifest(t)
@@ -196,14 +197,32 @@ func TestServeRecords(t *testing.T) {
 	if readFile(t, path) != before {
 		t.Error("records were made again")
 	}
-	write(300, "fish")
-	serveOn(t, args...).end()
+	write(300, "\x1bfish")
+	s = serveOn(t, args...)
+	text, _ := succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none", "-k", "1", "-fetch")
+	if strings.Contains(text, "\x1b") || !strings.Contains(text, `"\x1bfish `) {
+		t.Errorf("a record may say anything to a terminal:\n%.200q", text)
+	}
+	s.end()
 	if readFile(t, path) == before {
 		t.Error("records of another file stay")
 	}
 	stdout, _ := succeed(t, "show", path)
 	if !strings.Contains(stdout, "sealed-records") || !strings.Contains(stdout, "300, padded") {
 		t.Error(stdout)
+	}
+	// Another epoch has other records, though the lines are the same.
+	serveOn(t, append(slices.Clone(args), "-probes", "2", "-rebuild")...).end()
+	args = append(args, "-probes", "2")
+	whole := readFile(t, path)
+	damaged := []byte(whole)
+	damaged[len(damaged)-1000] ^= 1
+	if err := os.WriteFile(path, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuseServe(t, cli.Failed, append([]string{"-listen", "127.0.0.1:0", "-admin", "none"}, args...), "checksum")
+	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	write(299, "fish")
 	refuseServe(t, cli.Failed, append([]string{"-listen", "127.0.0.1:0", "-admin", "none"}, args...), "299")
@@ -235,6 +254,7 @@ func TestServeSealedRefused(t *testing.T) {
 		{cli.Usage, []string{gallery, "-sealed", "-probes", "2"}, "-probes is for a MODEL"},
 		{cli.Failed, []string{model, "-sealed", "-probes", "100"}, "100 probes"},
 		{cli.Failed, []string{model, "-sealed", "-records", "nowhere.txt"}, "nowhere.txt"},
+		{cli.Failed, []string{model, "-sealed", "-records", strings.TrimSuffix(model, ".model") + ".records"}, "another name"},
 	} {
 		refuseServe(t, c.code, append([]string{"-listen", "127.0.0.1:0", "-admin", "none"}, c.args...), c.word)
 	}
@@ -248,4 +268,10 @@ func TestServeSealedRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuseServe(t, cli.Failed, []string{sealed, "-listen", "127.0.0.1:0", "-admin", "none"}, "checksum")
+	// So it is when the model has grown: a file that is written again has new checksums.
+	growModel(t, model, 5)
+	refuseServe(t, cli.Failed, []string{model, "-sealed", "-listen", "127.0.0.1:0", "-admin", "none"}, "checksum")
+	if readFile(t, sealed) != string(data) {
+		t.Error("a damaged file was written again")
+	}
 }

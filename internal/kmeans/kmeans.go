@@ -69,8 +69,9 @@ type Clusters struct {
 //
 // is small: chosen from the rows by k-means++ (Arthur and Vassilvitskii 2007),
 // each with a probability in proportion to the squared distance from those
-// before it, unless Settings.AnyRows says otherwise, and moved to the mean of the rows nearest to them until nothing
-// changes or the steps are done (Lloyd 1982). A centre that is left without rows
+// before it, unless Settings.AnyRows says otherwise, and moved to the mean of the
+// rows nearest to them until nothing changes or the steps are done (Lloyd 1982). A
+// centre that is left without rows
 // goes to the row that is farthest from its own centre. Where there are fewer
 // different rows than centres, some centres are equal and have no rows.
 //

@@ -173,6 +173,31 @@ func TestSealedFromTheCache(t *testing.T) {
 	if err := f.all(t.Context(), s.Server); err != nil || len(s.warnings) != 5 {
 		t.Errorf("%v, warnings %v", err, s.warnings)
 	}
+	// And so is the manifest of another epoch in the place of the one that was confirmed.
+	other := newSealedFixture(t, 2)
+	foreign := t.TempDir()
+	if err := other.all(t.Context(), reach(t, other, Settings{Cache: foreign}).Server); err != nil {
+		t.Fatal(err)
+	}
+	from, _ := filepath.Glob(filepath.Join(foreign, "*"+manifestName+"*"))
+	to, _ := filepath.Glob(filepath.Join(cache, "*"+manifestName+"*"))
+	if len(from) != 1 || len(to) != 1 {
+		t.Fatal(from, to)
+	}
+	data, err := os.ReadFile(from[0])
+	if err == nil {
+		err = os.WriteFile(to[0], data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := reach(t, f, Settings{Cache: cache, Epoch: f.epoch}).SealedManifest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hash, err := m.Hash(); err != nil || hash != f.epoch {
+		t.Errorf("epoch %x from the cache, want %x: %v", hash, f.epoch, err)
+	}
 }
 
 // A gallery that grows: a hint of a later version takes the place of the one in the cache,

@@ -48,12 +48,10 @@ func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request
 
 // admit calls serve if there is room for a request and the client may ask.
 func (s *Service) admit(r *http.Request, serve func() *problem) *problem {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	default:
+	if !enter(s.slots) {
 		return busy()
 	}
+	defer leave(s.slots)
 	client, known := s.settings.Tokens.client(r)
 	if wait := s.rates.wait(client, time.Now()); wait > 0 {
 		return tooOften(int((wait + time.Second - 1) / time.Second))

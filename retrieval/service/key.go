@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -20,6 +21,7 @@ const (
 	codebookPart part = iota
 	epochPart         // of mode sealed
 	recordsEpoch      // of the records
+	parts             // how many there are
 )
 
 // parameter is the name of a part in the query of a request, and in problems.
@@ -38,9 +40,23 @@ func (v *version) hashOf(p part) (hash wire.Hash, ok bool) {
 	return hash, false
 }
 
+// longest returns the length of the longest request about a part, 0 where the version does not
+// have it.
+func (v *version) longest(p part) int64 {
+	switch {
+	case p == codebookPart && v.cells != nil:
+		return v.cells.request
+	case p == epochPart && v.sealed != nil:
+		return v.sealed.sizes.RequestBytes()
+	case p == recordsEpoch && v.records != nil:
+		return v.records.sizes.RequestBytes(sealed.MaxFetches)
+	}
+	return 0
+}
+
 // replaces tells whether a version answers every request that an older one answers.
 func (v *version) replaces(old *version) bool {
-	for _, p := range []part{codebookPart, epochPart, recordsEpoch} {
+	for p := range parts {
 		before, had := old.hashOf(p)
 		if now, has := v.hashOf(p); had && (!has || now != before) {
 			return false

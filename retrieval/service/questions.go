@@ -19,7 +19,7 @@ func (s *Service) serveCells(w *answer, r *http.Request) *problem {
 	if p != nil {
 		return p
 	}
-	limit, p := s.longest(codebookPart, func(v *version) int64 { return v.cells.request })
+	limit, p := s.longest(codebookPart)
 	if p != nil {
 		return p
 	}
@@ -53,12 +53,10 @@ func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 	if v.gallery.Aligned == nil {
 		return notOffered("this service does not answer questions of Algorithm 1")
 	}
-	select {
-	case s.aligned <- struct{}{}:
-		defer func() { <-s.aligned }()
-	default:
+	if !enter(s.aligned) {
 		return busy()
 	}
+	defer leave(s.aligned)
 	var question wire.Question
 	if p := readFrame(w, r, s.settings.MaxQuestion, &question); p != nil {
 		return p
@@ -70,15 +68,7 @@ func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 		}
 		return unanswerable("the question goes with another public set or other numbers of the method, or the public rows determine no alignment")
 	}
-	frame, err := matches.MarshalBinary()
-	if err != nil {
-		return failed()
-	}
-	announce(w.Header(), int64(len(frame)))
-	if _, err := w.Write(frame); err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	return nil
+	return writeAnswer(w, matches)
 }
 
 // announce sets the headers of an answer that belongs to one client.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -72,6 +71,11 @@ func (s *Service) serveChanges(w *answer, r *http.Request) *problem {
 	if p := v.offers(epochPart); p != nil {
 		return p
 	}
+	// They may be as long as a hint, and each client has its own.
+	if !enter(s.changes) {
+		return busy()
+	}
+	defer leave(s.changes)
 	changes, err := v.sealed.gallery.Changes(since, to)
 	if err != nil {
 		return gone()
@@ -92,37 +96,32 @@ func versionOf(r *http.Request, name string) (uint64, *problem) {
 // request of an epoch, and so is the length of the answer. The time is that of the pass,
 // which does not look at what the words are.
 func (s *Service) serveAsk(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, epochPart, s.asks, func(v *version) (int64, *sealedserver.Shared) {
-		return v.sealed.sizes.RequestBytes(), v.sealed.shared
-	})
+	return s.serveSealed(w, r, epochPart, func(v *version) *sealedserver.Shared { return v.sealed.shared })
 }
 
 // serveFetch answers records that nobody here can tell apart.
 func (s *Service) serveFetch(w *answer, r *http.Request) *problem {
-	return s.serveSealed(w, r, recordsEpoch, s.fetches, func(v *version) (int64, *sealedserver.Shared) {
-		return v.records.sizes.RequestBytes(sealed.MaxFetches), v.records.shared
-	})
+	return s.serveSealed(w, r, recordsEpoch, func(v *version) *sealedserver.Shared { return v.records.shared })
 }
 
-// serveSealed answers ciphertexts. slots has one in it for each request of this sort that
-// runs; of returns the longest request for a version, and who answers it.
-func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan struct{}, of func(*version) (int64, *sealedserver.Shared)) *problem {
-	limit, p := s.longest(part, func(v *version) int64 {
-		bytes, _ := of(v)
-		return bytes
-	})
+// serveSealed answers ciphertexts about a part. of returns who answers them.
+func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*version) *sealedserver.Shared) *problem {
+	limit, p := s.longest(part)
 	if p != nil {
 		return p
 	}
-	// Bodies are long: room is taken before one is read.
-	select {
-	case slots <- struct{}{}:
-		defer func() { <-slots }()
-	default:
-		return busy()
-	}
+	// Bodies are long: as much is held of all of them as there is room for. A client that sends
+	// slowly takes no place of those who wait for a pass.
+	body := &bodyInRoom{ReadCloser: r.Body, room: s.bodies}
+	defer body.leave()
+	r.Body = body
 	var request wire.SealedRequest
 	if p := readFrame(w, r, limit, &request); p != nil {
+		if body.refused {
+			r.Body = body.ReadCloser
+			discard(w, r)
+			return busy()
+		}
 		return p
 	}
 	v, p := s.take(&key{part, request.Epoch})
@@ -130,14 +129,13 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, slots chan 
 		return p
 	}
 	defer s.give(v)
-	_, shared := of(v)
-	out, err := shared.Answer(r.Context(), &request)
+	out, err := of(v).Answer(r.Context(), &request)
 	switch {
 	case err == nil:
 		return writeAnswer(w, out)
 	case r.Context().Err() != nil:
 		panic(http.ErrAbortHandler) // the client is gone
-	case errors.Is(err, sealedserver.ErrBusy):
+	case errors.Is(err, sealedserver.ErrBusy), errors.Is(err, sealedserver.ErrMemory):
 		return busy()
 	case errors.Is(err, sealedserver.ErrQuestion), errors.Is(err, sealedserver.ErrEpoch):
 		return unanswerable("a request has as many ciphertexts, columns and bytes as the manifest says")

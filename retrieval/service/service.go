@@ -20,14 +20,15 @@ type Service struct {
 	metrics  *metrics
 	slots    chan struct{} // one in it for each request that runs
 	aligned  chan struct{} // and for each question of Algorithm 1
-	asks     chan struct{} // and for each query of mode sealed
-	fetches  chan struct{} // and for each request for records
+	changes  chan struct{} // and for each request for changes of a sealed gallery
+	bodies   *room         // for requests of mode sealed
 	rates    *rates        // nil without a limit
 	stopping atomic.Bool   // not ready any more
 
 	mu       sync.Mutex
-	versions []*version // that are served, the newest first
-	closed   bool       // nothing is published any more
+	versions []*version   // that are served, the newest first
+	lengths  [parts]int64 // of the longest requests about each part, of all versions there were
+	closed   bool         // nothing is published any more
 }
 
 // New returns a service without a gallery, which is not ready. The error is ErrSettings.
@@ -39,7 +40,7 @@ func New(settings Settings) (*Service, error) {
 	s := &Service{
 		settings: settings, metrics: newMetrics(),
 		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned),
-		asks: make(chan struct{}, settings.SealedQueue), fetches: make(chan struct{}, settings.SealedMost),
+		changes: make(chan struct{}, settings.SealedMost), bodies: &room{most: settings.SealedBytes},
 	}
 	if settings.Rate > 0 {
 		s.rates = newRates(settings.Rate, settings.Burst)
@@ -50,7 +51,8 @@ func New(settings Settings) (*Service, error) {
 // Publish makes g the gallery that is served. The service owns g.Cells, g.Sealed and
 // g.Records from then on, and closes them when the last request of a version that is served
 // no more has ended. The version before answers requests that name its codebook or epoch for
-// Settings.Drain. At most four versions are kept, the newest. g.Sealed may grow meanwhile. The error is ErrGallery, and g stays the caller's.
+// Settings.Drain. At most four versions are kept, the newest. g.Sealed may grow meanwhile. The
+// error is ErrGallery, and g stays the caller's.
 func (s *Service) Publish(g Gallery) error {
 	v, err := s.newVersion(g)
 	if err != nil {
@@ -67,6 +69,9 @@ func (s *Service) Publish(g Gallery) error {
 		return fmt.Errorf("service: %w: some of it is served already", ErrGallery)
 	}
 	s.versions = append([]*version{v}, older...)
+	for p := range s.lengths {
+		s.lengths[p] = max(s.lengths[p], v.longest(part(p)))
+	}
 	s.mu.Unlock()
 	for i, old := range older {
 		switch {
@@ -162,23 +167,18 @@ type servedVersion struct {
 	SealedVersion uint64 // of the gallery within its epoch
 }
 
-// longest returns the length of the longest request about a part that some version can
-// answer. bytes has that of a version with the part.
-func (s *Service) longest(p part, bytes func(*version) int64) (longest int64, _ *problem) {
+// longest returns the length of the longest request about a part that some version can answer,
+// or could: a request that goes with a version that is gone is told so, and not that it is long.
+func (s *Service) longest(p part) (int64, *problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.versions) == 0 {
 		return 0, notReady()
 	}
-	for _, v := range s.versions {
-		if _, ok := v.hashOf(p); ok {
-			longest = max(longest, bytes(v))
-		}
-	}
-	if longest == 0 {
+	if !slices.ContainsFunc(s.versions, func(v *version) bool { return v.offers(p) == nil }) {
 		return 0, s.versions[0].offers(p)
 	}
-	return longest, nil
+	return s.lengths[p], nil
 }
 
 // Ready returns nil when the service has a gallery and does not end.
@@ -194,7 +194,8 @@ func (s *Service) Ready() error {
 	return nil
 }
 
-// Close ends all versions, and nothing is published after it. Requests that still run close theirs when they end.
+// Close ends all versions, and nothing is published after it. Requests that still run close
+// theirs when they end.
 func (s *Service) Close() {
 	s.stopping.Store(true)
 	s.mu.Lock()

@@ -19,14 +19,19 @@ type Settings struct {
 	MaxAligned int
 	// MaxQuestion is the longest question of Algorithm 1, in bytes. 0 means 16 MiB.
 	MaxQuestion int64
-	// SealedMost is how many queries of mode sealed may share a pass over the gallery, and how
-	// many requests for records, whose bodies are long, may run at a time. 0 means 16.
+	// SealedMost is how many requests of mode sealed may share a pass over the gallery or over the
+	// records, and how many requests for changes, which may be as long as a hint, run at a
+	// time. 0 means 16.
 	SealedMost int
+	// SealedBytes is how much of the bodies of requests of mode sealed is held at a time, from
+	// when it has come until its request is answered. What has no room gets 503; one request
+	// always has. 0 means 512 MiB.
+	SealedBytes int64
 	// SealedWait is how long a pass waits for further requests to share it. 0 means not at
 	// all: those share the next pass that come while one runs.
 	SealedWait time.Duration
-	// SealedQueue is how many queries of mode sealed may be read, wait or be answered at a
-	// time. Those beyond it get 503. 0 means 64.
+	// SealedQueue is how many requests of mode sealed may wait for a pass over the gallery, and
+	// how many for one over the records. Those beyond it get 503. 0 means 64.
 	SealedQueue int
 	// Rate is how many requests a second a client may send in the long run; 0 means no
 	// limit. A client is who has a token, or an address where there are no tokens.
@@ -75,7 +80,7 @@ func (s Settings) withDefaults() (Settings, error) {
 		name     string
 		at       *int64
 		standard int64
-	}{{"MaxQuestion", &s.MaxQuestion, 16 << 20}, {"Slowest", &s.Slowest, 16 << 10}} {
+	}{{"MaxQuestion", &s.MaxQuestion, 16 << 20}, {"SealedBytes", &s.SealedBytes, 512 << 20}, {"Slowest", &s.Slowest, 16 << 10}} {
 		if *n.at < 0 {
 			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
 		}

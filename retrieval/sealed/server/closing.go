@@ -13,9 +13,10 @@ func (g *Gallery) use() error {
 	return nil
 }
 
-// Close ends the use of a gallery, and of the file that it was opened from. Calls that come later are refused with ErrClosed; Close waits for those that are
-// running. The manifest stays as it is. What Map, Hint and IDs returned is gone with the file:
-// whoever uses that calls Hold before. Of a gallery that New made, nothing is gone.
+// Close ends the use of a gallery, and of the file that it was opened from. Calls that come later
+// are refused with ErrClosed; Close waits for those that are running. The manifest stays as it is.
+// What Map, Hint and IDs returned is gone with the file, and Hint must not be called after Close:
+// whoever uses these calls Hold before. Of a gallery that New made, nothing is gone.
 func (g *Gallery) Close() error {
 	g.calls.Close()
 	g.closing.Do(func() {

@@ -154,7 +154,10 @@ func TestNewSameBits(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	x := unitRows(1, 20, 3, 2)
+	x, sampled := unitRows(1, 20, 3, 2), unitRows(1, 600, 3, 2)
+	for i := range sampled.Data {
+		sampled.Data[i] *= 1e40
+	}
 	with := func(i int, v float64) blas64.General {
 		y := x
 		y.Data = slices.Clone(x.Data)
@@ -174,6 +177,7 @@ func TestNewRefuses(t *testing.T) {
 		"zeros":           {x: blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: make([]float64, 2)}},
 		"tiny":            {x: blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1e-310, 0}}},
 		"huge":            {x: with(5, 1e103)},
+		"beyond float32":  {x: sampled, s: Settings{Cells: 2}}, // of which k-means looks at a sample
 		"more cells":      {x: x, s: Settings{Cells: 21}},
 		"negative cells":  {x: x, s: Settings{Cells: -1}},
 		"more probes":     {x: x, s: Settings{Cells: 4, Probes: 5}},

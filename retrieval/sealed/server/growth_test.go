@@ -158,6 +158,17 @@ func TestInsertRefuses(t *testing.T) {
 			t.Errorf("entries of %g: slot %d, %v", largest, name, err)
 		}
 	}
+	// Rotating the longest rows that float64 has makes infinities, and NaN of these.
+	wide := newGallery(t, blas64.General{Rows: 2, Cols: 4, Stride: 4, Data: []float64{1, 0, 0, 0, 0, 0, 0, 90}}, Settings{Cells: 1})
+	for signs := range 16 {
+		row := make([]float64, 4)
+		for j := range row {
+			row[j] = math.MaxFloat64 * float64(1-signs>>j&1*2)
+		}
+		if _, err := wide.Insert(row, 5); !errors.Is(err, ErrFull) {
+			t.Errorf("signs %04b of the largest numbers: %v", signs, err)
+		}
+	}
 }
 
 // From any version of which a client may be, changes lead to any that the history still has.

@@ -185,11 +185,8 @@ func (l *layout[M]) search(worker int, rows []int) {
 	all := l.measure(worker, len(rows), func(i int) int { return rows[i] })
 	m := l.centres.count
 	for i, row := range rows {
-		near := l.near[row*l.width : (row+1)*l.width]
-		found := nearest(near, all[i*m:(i+1)*m], l.room)
-		for j := found; j < len(near); j++ {
-			near[j] = near[0] // fewer centres have room than are kept
-		}
+		// Where fewer centres have room than are kept, the others stay, which are full.
+		nearest(l.near[row*l.width:(row+1)*l.width], all[i*m:(i+1)*m], l.room)
 	}
 }
 

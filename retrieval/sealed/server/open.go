@@ -73,6 +73,9 @@ func (g *Gallery) openManifest() error {
 		return err
 	}
 	if !g.file.Has(sectionMap) {
+		if g.manifest.Map != (wire.Hash{}) {
+			return g.file.Damagedf("section %q: it is missing, and the manifest has a hash of it", sectionMap)
+		}
 		return nil
 	}
 	var err error

@@ -51,7 +51,8 @@ func scaleOf[M points.Matrix](ctx context.Context, x M, n, d int, workers *par.W
 	}
 	rms := math.Sqrt(all.squares / float64(n) / float64(d))
 	scale := largestByte / min(all.largest, clippedBeyond*rms)
-	if !(scale >= 1/mostScale && scale <= mostScale) {
+	// Centres are float32, and rows have no larger numbers where rotated ones have none.
+	if !(scale >= 1/mostScale && scale <= mostScale && all.largest*math.Sqrt(float64(d)) <= math.MaxFloat32) {
 		return 0, fmt.Errorf("%w: the largest number of all rows is too small or too large", ErrGallery)
 	}
 	return scale, nil

@@ -219,8 +219,8 @@ func TestOpenChanged(t *testing.T) {
 // Sections that do not go together are refused, though each is whole.
 func TestOpenHostile(t *testing.T) {
 	g, _ := grownGallery(t, Settings{Map: []byte("m")})
-	rows, names := g.log.changed(g.Version())
 	write := func(w *sections.Writer, change string, g *Gallery) error {
+		rows, names := g.log.changed(g.Version())
 		facts := fileFacts{Version: g.Version(), History: 9}
 		norms, ids := slices.Clone(g.slots.norms.values), slices.Clone(g.IDs().IDs)
 		hint, panels := g.Hint().Words, make([]int8, panelBytes(g.manifest.Length, g.manifest.Columns()))
@@ -230,6 +230,8 @@ func TestOpenHostile(t *testing.T) {
 			facts.Version = 1 << 63
 		case "version 0":
 			facts.Version = 0
+		case "norms of version 0":
+			facts.Version, rows, names = 0, nil, nil
 		case "versions":
 			facts.Version = 3
 		case "history":
@@ -253,15 +255,19 @@ func TestOpenHostile(t *testing.T) {
 		case "panels":
 			panels = panels[1:]
 		}
+		writeMap := func() error { return w.Bytes(sectionMap, m) }
+		if change == "no map" {
+			writeMap = func() error { return nil }
+		}
 		return errors.Join(
-			w.JSON(sectionFacts, facts), w.Message(sectionManifest, &manifest), w.Bytes(sectionMap, m),
+			w.JSON(sectionFacts, facts), w.Message(sectionManifest, &manifest), writeMap(),
 			sections.WriteNumbers(w, sectionNorms, norms), sections.WriteNumbers(w, sectionIDs, ids),
 			hostileChanged(w, sectionsRows, rows, change, "rows"), hostileChanged(w, sectionsNames, names, change, "names"),
 			sections.WriteNumbers(w, sectionHint, hint), sections.WriteNumbers(w, sectionPanels, panels),
 		)
 	}
 	for _, change := range []string{
-		"", "version", "version 0", "versions", "history", "source", "map", "kappa", "norms", "a norm", "ids", "an id", "hint", "panels",
+		"", "version", "version 0", "norms of version 0", "versions", "history", "source", "map", "no map", "kappa", "norms", "a norm", "ids", "an id", "hint", "panels",
 		"falling rows", "far rows", "version 0 of rows", "fewer versions of rows", "falling names", "far names", "version 0 of names", "fewer versions of names",
 	} {
 		path := filepath.Join(t.TempDir(), "hostile")

@@ -43,7 +43,7 @@ type Shared struct {
 	mu      sync.Mutex
 	waiting []*waiter
 	running bool          // somebody runs passes
-	enough  chan struct{} // has an entry where as many wait as a pass takes
+	enough  chan struct{} // has an entry where as many wait as a pass takes, or nobody else will come
 	closed  bool
 	idle    *sync.Cond // of mu: nobody runs passes any more
 }
@@ -102,11 +102,12 @@ func (s *Shared) Answer(ctx context.Context, request *wire.SealedRequest) (*wire
 }
 
 // Close refuses requests from now on with ErrClosed, and waits until those that wait are
-// answered.
+// answered. They wait for no others any more.
 func (s *Shared) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+	s.sayEnough()
 	for s.running {
 		s.idle.Wait()
 	}
@@ -129,12 +130,17 @@ func (s *Shared) join(w *waiter) error {
 		go s.run()
 	}
 	if len(s.waiting) >= s.settings.Most {
-		select {
-		case s.enough <- struct{}{}:
-		default: // it was said before
-		}
+		s.sayEnough()
 	}
 	return nil
+}
+
+// sayEnough lets the next pass begin at once.
+func (s *Shared) sayEnough() {
+	select {
+	case s.enough <- struct{}{}:
+	default: // it was said before
+	}
 }
 
 // leave takes a request out, whose caller waits no longer.
@@ -178,7 +184,7 @@ func (s *Shared) run() {
 func (s *Shared) gather() {
 	s.mu.Lock()
 	var left time.Duration
-	if n := len(s.waiting); n > 0 && n < s.settings.Most {
+	if n := len(s.waiting); n > 0 && n < s.settings.Most && !s.closed {
 		left = s.settings.Wait - time.Since(s.waiting[0].came)
 		select {
 		case <-s.enough: // of those that have left or were answered

@@ -206,6 +206,60 @@ func TestSharedClose(t *testing.T) {
 	})
 }
 
+// That a pass was full does not let the next one begin before its time.
+func TestSharedWaitsAfterFullPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{Most: 2, Wait: time.Minute})
+		var group sync.WaitGroup
+		for range 4 { // two passes: the second is full while the first is running
+			ask(t, &group, s, t.Context(), 1, nil)
+		}
+		group.Wait()
+		began := time.Now()
+		ask(t, &group, s, t.Context(), 1, nil)
+		group.Wait()
+		if took := time.Since(began); took != time.Minute+time.Second || !slices.Equal(slow.passes, []int{2, 2, 1}) {
+			t.Errorf("%s, passes of %v", took, slow.passes)
+		}
+	})
+}
+
+// A request that waits for others is answered at once when no others can come.
+func TestSharedCloseEndsWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := new(slowAnswerer)
+		s := NewShared(slow, SharedSettings{Most: 2, Wait: time.Hour})
+		var group sync.WaitGroup
+		ask(t, &group, s, t.Context(), 1, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		synctest.Wait()
+		began := time.Now()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("Close took %s, and a pass takes a second", took)
+		}
+		group.Wait()
+
+		// The only one that waits has left.
+		s = NewShared(slow, SharedSettings{Most: 2, Wait: time.Hour})
+		ask(t, &group, s, ctx, 1, context.Canceled)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		began = time.Now()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("Close took %s, and nobody waits", took)
+		}
+		group.Wait()
+	})
+}
+
 // Those who wait are told when a pass fails, and the next one is tried.
 func TestSharedFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
