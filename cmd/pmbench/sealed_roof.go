@@ -9,11 +9,11 @@ import (
 )
 
 // wordPeak returns the multiply-adds of bytes a second that simd.MulWords reaches on data that
-// stays in the first cache, the best of some shapes. Each worker has data of its own.
+// stays in the caches of a core, the best of some shapes. Each worker has data of its own.
 func (l *lab) wordPeak(ctx context.Context, workers int) (float64, error) {
 	return shared(l, fmt.Sprint("words ", workers), func() (best float64, err error) {
-		for _, columns := range []int{4, 8, 16} {
-			for _, depth := range []int{64, 128, 256} {
+		for _, columns := range []int{8, 16, 32, 64} {
+			for _, depth := range []int{128, 256, 512, 1024} {
 				rate, err := wordRate(ctx, l.workers(workers), columns, depth)
 				if err != nil {
 					return 0, err
@@ -27,7 +27,7 @@ func (l *lab) wordPeak(ctx context.Context, workers int) (float64, error) {
 
 // wordRate returns the multiply-adds of bytes a second of one shape, with words of three bytes.
 func wordRate(ctx context.Context, workers *par.Workers, columns, depth int) (float64, error) {
-	const rows, planes, pieces, products = 32, 3, 8, 1 << 24
+	const rows, planes, pieces, products = 64, 3, 8, 1 << 24
 	kernels := simd.At(simd.Best())
 	type own struct {
 		panel []int8

@@ -17,60 +17,90 @@ const (
 	groupWords = 64
 	// pieceRows is how many rows a worker multiplies at a time.
 	pieceRows = 4 * panelRows
+	// roundBytes is how much of its words a product lays out at a time, at least one block.
+	roundBytes = 1 << 20
 	// expandedRows is how many rows of a public matrix a worker expands at a time.
 	expandedRows = 32
 )
 
-// A loader sets words, columns of depth places each, to the entries from to from+count of all
-// columns of words of a product. The places beyond count meet zeros of the matrix.
-type loader func(ctx context.Context, words []uint32, from, count, depth int) error
+// A loader has the columns of words of a product. It sets them block by block, each block in
+// pieces that workers share.
+type loader struct {
+	// pieces returns how many pieces a block of count entries a column has.
+	pieces func(count int) int
+	// load sets a piece of words, columns of depth places each: entries from to from+count of the
+	// columns. The places beyond count meet zeros of the matrix.
+	load func(worker, piece int, words []uint32, from, count, depth int)
+}
+
+// blocksAtOnce returns how many blocks a round of a product takes.
+func (m *matrix) blocksAtOnce(columns, width int) int {
+	return min(par.Blocks(m.columns, blockColumns), max(1, roundBytes/(columns*width*blockColumns)))
+}
 
 // product multiplies the matrix with columns of words, modulo 2^32. Sum r of column c is at
 // c*m.padded + r. Of a word the upper width bytes count, and the others are 0. The context is
-// looked at between pieces of a block. progress is called after each block unless it is nil.
-func (m *matrix) product(ctx context.Context, workers *par.Workers, columns, width int, load loader, progress func(done, total int)) ([]uint32, error) {
+// looked at between pieces. progress is called after each round unless it is nil.
+//
+// A round takes as many blocks as have room for their words in a cache. Workers wait for each
+// other three times a round, so that a query by itself, which takes one round, is not held up.
+func (m *matrix) product(ctx context.Context, workers *par.Workers, columns, width int, l loader, progress func(done, total int)) ([]uint32, error) {
 	sums := make([]uint32, columns*m.padded)
-	words := make([]uint32, columns*m.depth(0))
-	groups := make([]simd.Words, par.Blocks(columns, groupWords))
-	for block, panel := range m.blocks {
-		depth, from := m.depth(block), block*blockColumns
-		words := words[:columns*depth]
-		if err := load(ctx, words, from, min(blockColumns, m.columns-from), depth); err != nil {
-			return nil, err
-		}
-		if err := workers.Do(ctx, len(groups), par.Func(func(_, group int) {
-			lo, hi := par.Block(group, columns, groupWords)
-			m.kernels.PackWords(&groups[group], words[lo*depth:hi*depth], depth, width)
+	size, atOnce, groups := columns*m.depth(0), m.blocksAtOnce(columns, width), par.Blocks(columns, groupWords)
+	words, packed := make([]uint32, atOnce*size), make([]simd.Words, atOnce*groups)
+	loads, pieces := l.pieces(min(blockColumns, m.columns)), par.Blocks(m.padded, pieceRows)
+	for first := 0; first < len(m.blocks); first += atOnce {
+		count := min(atOnce, len(m.blocks)-first)
+		if err := workers.Do(ctx, count*loads, par.Func(func(worker, piece int) {
+			block := first + piece/loads
+			from := block * blockColumns
+			if entries := min(blockColumns, m.columns-from); piece%loads < l.pieces(entries) {
+				l.load(worker, piece%loads, words[piece/loads*size:][:columns*m.depth(block)], from, entries, m.depth(block))
+			}
 		})); err != nil {
 			return nil, err
 		}
-		pieces := par.Blocks(m.padded, pieceRows)
+		if err := workers.Do(ctx, count*groups, par.Func(func(_, piece int) {
+			depth := m.depth(first + piece/groups)
+			lo, hi := par.Block(piece%groups, columns, groupWords)
+			m.kernels.PackWords(&packed[piece], words[piece/groups*size:][lo*depth:hi*depth], depth, width)
+		})); err != nil {
+			return nil, err
+		}
 		// Pieces of one group come one after the other, so that its words stay near.
-		if err := workers.Do(ctx, len(groups)*pieces, par.Func(func(_, piece int) {
+		if err := workers.Do(ctx, groups*pieces, par.Func(func(_, piece int) {
 			group := piece / pieces
 			lo, hi := par.Block(piece%pieces, m.padded, pieceRows)
-			m.kernels.MulWords(sums[group*groupWords*m.padded+lo:], m.padded, panel[lo*depth:hi*depth], hi-lo, &groups[group])
+			for i, panel := range m.blocks[first : first+count] {
+				depth := m.depth(first + i)
+				m.kernels.MulWords(sums[group*groupWords*m.padded+lo:], m.padded, panel[lo*depth:hi*depth], hi-lo, &packed[i*groups+group])
+			}
 		})); err != nil {
 			return nil, err
 		}
 		if progress != nil {
-			progress(block+1, len(m.blocks))
+			progress(first+count, len(m.blocks))
 		}
 	}
 	return sums, nil
 }
 
+// productBytes is the most memory that a product takes.
+func (m *matrix) productBytes(columns, width int) int64 {
+	return 4 * int64(columns) * (int64(m.padded) + 3*int64(m.blocksAtOnce(columns, width))*int64(m.depth(0)))
+}
+
 // hintBytes is the most memory that hint takes, its result included.
 func (m *matrix) hintBytes() int64 {
-	const words = 4 * wire.SecretWords
-	return words * (2*int64(m.padded) + 3*int64(m.depth(0)))
+	return m.productBytes(wire.SecretWords, 4) + 4*wire.SecretWords*int64(m.padded)
 }
 
 // hint multiplies the matrix with the public matrix of an epoch: rows x wire.SecretWords.
 func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.Matrix, progress func(done, total int)) ([]uint32, error) {
 	scratches := make([][]uint32, workers.Count())
-	sums, err := m.product(ctx, workers, wire.SecretWords, 4, func(ctx context.Context, words []uint32, from, count, depth int) error {
-		return workers.Do(ctx, par.Blocks(count, expandedRows), par.Func(func(worker, piece int) {
+	sums, err := m.product(ctx, workers, wire.SecretWords, 4, loader{
+		pieces: func(count int) int { return par.Blocks(count, expandedRows) },
+		load: func(worker, piece int, words []uint32, from, count, depth int) {
 			if scratches[worker] == nil {
 				scratches[worker] = make([]uint32, expandedRows*wire.SecretWords)
 			}
@@ -78,7 +108,7 @@ func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.
 			rows := scratches[worker][:(hi-lo)*wire.SecretWords]
 			public.Rows(rows, from+lo)
 			transpose(words[lo:], depth, rows, wire.SecretWords)
-		}))
+		},
 	}, progress)
 	if err != nil {
 		return nil, err
@@ -122,13 +152,14 @@ func (m *matrix) answers(ctx context.Context, workers *par.Workers, requests []*
 		return nil, nil
 	}
 	width := requests[0].Width
-	if err := checkMemory("an answer", m.answerBytes(len(ciphertexts))); err != nil {
+	if err := checkMemory("an answer", m.answerBytes(len(ciphertexts), width)); err != nil {
 		return nil, err
 	}
-	sums, err := m.product(ctx, workers, len(ciphertexts), width, func(ctx context.Context, words []uint32, from, count, depth int) error {
-		return workers.Do(ctx, len(ciphertexts), par.Func(func(_, c int) {
+	sums, err := m.product(ctx, workers, len(ciphertexts), width, loader{
+		pieces: func(int) int { return len(ciphertexts) },
+		load: func(_, c int, words []uint32, from, count, depth int) {
 			unpackWords(words[c*depth:c*depth+count], ciphertexts[c][from*width:(from+count)*width], width)
-		}))
+		},
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -146,8 +177,8 @@ func (m *matrix) answers(ctx context.Context, workers *par.Workers, requests []*
 }
 
 // answerBytes is the most memory that the answers to so many ciphertexts take.
-func (m *matrix) answerBytes(ciphertexts int) int64 {
-	return 4 * int64(ciphertexts) * (2*int64(m.padded) + 3*int64(m.depth(0)))
+func (m *matrix) answerBytes(ciphertexts, width int) int64 {
+	return m.productBytes(ciphertexts, width) + 4*int64(ciphertexts)*int64(m.rows)
 }
 
 // unpackWords sets words to those whose upper width bytes follow each other, low byte first:

@@ -213,3 +213,33 @@ func TestCheckMemory(t *testing.T) {
 		}
 	}
 }
+
+// Many ciphertexts take their blocks in several rounds, and the last round may have fewer. They
+// have the words that each of them has by itself, in one round.
+func TestAnswersOfSeveralRounds(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	const columns = 2*blockColumns + 63
+	m, _ := drawnMatrix(random, 3, columns)
+	for _, count := range []int{70, 200} {
+		if rounds := m.blocksAtOnce(count, 3); rounds != 2 && rounds != 1 {
+			t.Fatalf("%d ciphertexts: %d blocks a round", count, rounds)
+		}
+		many := drawnRequest(random, wire.Hash{7}, count, columns, 3)
+		workers := par.New(2)
+		defer workers.Close()
+		got, err := m.answers(t.Context(), workers, []*wire.SealedRequest{many})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c := range count {
+			one := &wire.SealedRequest{Epoch: many.Epoch, Count: 1, Columns: columns, Width: 3, Bytes: many.Bytes[c*3*columns:][:3*columns]}
+			alone, err := m.answers(t.Context(), nil, []*wire.SealedRequest{one})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got[0].Words[c*3:][:3], alone[0].Words) {
+				t.Fatalf("%d ciphertexts: number %d has other words", count, c)
+			}
+		}
+	}
+}
