@@ -72,21 +72,24 @@ var sink [64]struct {
 // faster: adding up every word takes longer than memory does where a core cannot
 // add as fast, and a limit that is too low makes every figure look good.
 func readRate(ctx context.Context, workers *par.Workers, array []uint64) (float64, error) {
-	const piece = 1 << 17
 	best := 0.0
 	for _, sum := range []func([]uint64) uint64{sumWords, sumLines} {
-		rate, err := bestRate(ctx, float64(len(array))*8, func() error {
-			return workers.Do(ctx, par.Blocks(len(array), piece), par.Func(func(worker, b int) {
-				lo, hi := par.Block(b, len(array), piece)
-				sink[worker%len(sink)].v += sum(array[lo:hi])
-			}))
-		})
+		rate, err := bestRate(ctx, float64(len(array))*8, func() error { return readArray(ctx, workers, array, sum) })
 		if err != nil {
 			return 0, err
 		}
 		best = max(best, rate)
 	}
 	return best, nil
+}
+
+// readArray reads the array once, by a loop such as sumWords.
+func readArray(ctx context.Context, workers *par.Workers, array []uint64, sum func([]uint64) uint64) error {
+	const piece = 1 << 17
+	return workers.Do(ctx, par.Blocks(len(array), piece), par.Func(func(worker, b int) {
+		lo, hi := par.Block(b, len(array), piece)
+		sink[worker%len(sink)].v += sum(array[lo:hi])
+	}))
 }
 
 // sumWords adds up the words of a, but for a rest of less than eight.

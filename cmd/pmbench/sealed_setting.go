@@ -161,6 +161,20 @@ func (s *sealedSetting) answering(ctx context.Context, queries, workers int) (*s
 	return out, err
 }
 
+// reading reads as many bytes as the matrix has and does nothing with them. It takes turns with
+// the answers, so that both meet the same neighbours on the machine: the limits of the machine are
+// the best of a few moments before.
+func (s *sealedSetting) reading(workers int) *subject {
+	array, _ := shared(s.lab, "sealed bytes", func() ([]uint64, error) { // which does not fail
+		words := make([]uint64, s.matrixBytes()/8)
+		for i := range words {
+			words[i] = uint64(i) // memory that was never written to is not read
+		}
+		return words, nil
+	})
+	return s.subject(1, func(ctx context.Context) error { return readArray(ctx, s.lab.workers(workers), array, sumLines) })
+}
+
 // client is what the client does for a query: encrypt it, decrypt the answer and rank.
 func (s *sealedSetting) client() *subject {
 	var answer *wire.SealedAnswer

@@ -35,6 +35,7 @@ func sealedCases(l *lab) (out []benchCase) {
 		})
 	}
 	for _, w := range workerCounts() {
+		add("read", w, false, func(_ context.Context, s *sealedSetting) (*subject, error) { return s.reading(w), nil })
 		add("one", w, false, func(ctx context.Context, s *sealedSetting) (*subject, error) { return s.answering(ctx, 1, w) })
 	}
 	add(fmt.Sprint("waiting=", sealedWaiting), 1, false, func(ctx context.Context, s *sealedSetting) (*subject, error) {

@@ -57,6 +57,7 @@ func TestSealedSetting(t *testing.T) {
 
 func TestSealedLines(t *testing.T) {
 	all := []summary{
+		{Record: &Record{Suite: "sealed", Case: "op=read/n=9", Workers: 2, Seconds: .0075, Sealed: &SealedFigures{}}},
 		{Record: &Record{Suite: "sealed", Case: "op=one/n=9", Workers: 2, Seconds: .01, Sealed: &SealedFigures{Queries: 1}}},
 		{Record: &Record{Suite: "sealed", Case: "op=waiting=16/n=9", Workers: 1, Seconds: .1, Sealed: &SealedFigures{Queries: 16}}},
 		{Record: &Record{Suite: "sealed", Case: "op=bytes/n=9", Workers: 1, Seconds: .1, Sealed: &SealedFigures{Queries: 1, UpBytes: 7, DownBytes: 8, HintBytes: 9, ManifestBytes: 10, HintSeconds: 2, BuildSeconds: 5, BuildWorkers: 2}}},
@@ -66,6 +67,7 @@ func TestSealedLines(t *testing.T) {
 	}
 	want := []string{
 		"op=one/n=9: 50 queries a second and core",
+		"op=one/n=9: reading as many bytes takes 0.75 of its time, in the same rounds",
 		"op=waiting=16/n=9: 160 queries a second and core",
 		"op=bytes/n=9: 7 bytes up and 8 down a query; once a hint of 9 bytes, and 10 of norms and centres",
 		"op=bytes/n=9: laid out in 5 s with 2 workers, of which the hint took 2 s",
