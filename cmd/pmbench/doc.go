@@ -85,7 +85,7 @@
 //	          passes over 8 bytes a feature, over the bandwidth
 //	sealed    answers of the server: the slower of the bytes of the gallery over the
 //	          bandwidth, and three multiply-adds of bytes for each of them and each probe
-//	          over the rate that the same loop reaches on data in the first cache
+//	          over the rate that the same loop reaches on data in the caches of a core
 //
 // A fraction can exceed 1: where caches hold a part of the data, and where vector
 // instructions do several multiply-adds at a time, as in suite private with dense and
