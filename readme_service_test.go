@@ -58,7 +58,7 @@ func TestServiceOfTheReadme(t *testing.T) {
 			}
 		}
 	}
-	if seen["fit"] != 1 || seen["serve"] != 1 || seen["query"] != 2 {
+	if seen["fit"] != 1 || seen["serve"] != 1 || seen["query"] != 3 {
 		t.Errorf("the section has %v", seen)
 	}
 }

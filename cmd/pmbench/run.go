@@ -43,7 +43,7 @@ features.npy there in place of generated ones.
 
 Suite sealed makes a gallery of a million rows first, or of as many as -n says. Its limit is
 the slower of reading the gallery and of its multiply-adds of bytes, whose peak is measured on
-data in the first cache.
+data in the caches of a core.
 
 Suite levels runs every inner loop at every level and choice of instructions that PM_SIMD
 leaves. It fails where what is chosen takes over 1.15 times the best. -count 1 is its short
