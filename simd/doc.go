@@ -98,7 +98,8 @@
 // than twice as long, in particular where microcode keeps gathers from giving away what
 // other programs have read. The first call of At that needs to know times both in the
 // first-level cache, for some tens of microseconds, and the process keeps what it finds.
-// Loads are taken where they save a tenth of the time or more, gathers otherwise.
+// Loads are taken where they save half of the time or, in each of a few tries, a tenth;
+// gathers otherwise.
 //
 // PM_SIMD may ask for a form: gather=on or gather=off, by itself or behind a level and a
 // comma, as in avx512,gather=off. Nothing is timed then. A part of PM_SIMD that names neither

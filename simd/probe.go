@@ -22,8 +22,20 @@ func (s setting) gathersChosen(probed func() bool) bool {
 // those of AMD are slow at it by design. All levels with gathers have the same loops for
 // the products, so those of AVX512 stand for them.
 var probed = sync.OnceValue(func() bool {
-	return gathersPay(newProbe().times(tableOf(AVX512, true), tableOf(AVX512, false)))
+	gather, load := tableOf(AVX512, true), tableOf(AVX512, false)
+	p := newProbe()
+	for range probeTries - 1 {
+		if a, b := p.times(gather, load); gathersPay(a, b) || clearlyLoads(a, b) {
+			return gathersPay(a, b)
+		}
+	}
+	return gathersPay(p.times(gather, load))
 })
+
+// clearlyLoads tells whether loads win by so much that noise cannot be the cause. Where
+// gathers are slow they take several times as long; where they are fast, something else on
+// the same core makes loads look a little better now and then.
+func clearlyLoads(gather, load time.Duration) bool { return gather <= 0 || gather > 2*load }
 
 // gathersPay decides by the least times of the two kinds of loops, whatever else ran
 // between. Loads are taken where they save a tenth of the time or more, and where the clock
@@ -50,6 +62,7 @@ const (
 	probeRow    = 32  // entries
 	probePoints = 512 // rows of x
 	probeRounds = 8
+	probeTries  = 8 // of so many rounds each, as long as loads win by little
 )
 
 func newProbe() *probe {

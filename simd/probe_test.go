@@ -32,6 +32,20 @@ func TestGathersPay(t *testing.T) {
 	}
 }
 
+// Loads that win by little are looked at again; those that win by much, and a clock that
+// stands still, decide at once.
+func TestClearlyLoads(t *testing.T) {
+	const us = time.Microsecond
+	for _, c := range []struct {
+		gather, load time.Duration
+		want         bool
+	}{{3 * us, 1 * us, true}, {2*us + 1, 1 * us, true}, {2 * us, 1 * us, false}, {12 * us, 10 * us, false}, {1 * us, 2 * us, false}, {0, 0, true}, {0, 3 * us, true}} {
+		if got := clearlyLoads(c.gather, c.load); got != c.want {
+			t.Errorf("gathers %v, loads %v: %v", c.gather, c.load, got)
+		}
+	}
+}
+
 // What PM_SIMD asks for is done without a measurement.
 func TestGathersChosen(t *testing.T) {
 	for _, found := range []bool{false, true} {
