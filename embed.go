@@ -338,7 +338,7 @@ func (s *Settings) rows(features blas32.General) (blas32.General, error) {
 func (e *Engine) graphOptions(s *Settings) *kernel.Options {
 	return &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
-		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration,
+		Workers: e.workers, Ranks: e.options.ranks, Kernels: e.kernels, Calibration: e.options.calibration,
 	}
 }
 

@@ -47,6 +47,7 @@ type options struct {
 	budget      int64
 	calibration *kernel.Calibration // nil when the machine is measured
 	progress    func(Progress)
+	ranks       *par.Ranks // nil for one process
 }
 
 // An Option changes an Engine's defaults.
@@ -130,6 +131,16 @@ type Progress struct {
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report
+		return nil
+	}
+}
+
+// WithRanks shares the work of the Engine with other processes, whose Engines have the same
+// options and get the same calls in the same order. No bit of a result depends on how many
+// there are. Default: this process alone.
+func WithRanks(ranks *par.Ranks) Option {
+	return func(o *options) error {
+		o.ranks = ranks
 		return nil
 	}
 }

@@ -31,8 +31,15 @@ type Operator interface {
 	// Step sets dst to the next iterate after x. st must hold the sums of x
 	// (Stats.Gather, or the previous Step that made x); on return it holds
 	// v(x) and the sums of dst. After the first call with a given st, Step
-	// allocates nothing.
+	// allocates nothing. Of ranks each needs the rows of its Part of x alone, and has
+	// those of dst afterwards; Apply needs all rows of x, and sets all of dst.
 	Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error
+	// Part returns the rows lo to hi-1 of the iterate that this rank makes: all rows where
+	// Options.Ranks is nil.
+	Part() (lo, hi int)
+	// Complete sets the rows of x that other ranks have made: after Step each rank has the
+	// rows of its Part alone. All ranks call it. Without Options.Ranks it does nothing.
+	Complete(ctx context.Context, x blas32.General) error
 	// Certificate returns the error bound of the weights.
 	Certificate() Certificate
 	// Cost returns what the operator takes.

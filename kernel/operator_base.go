@@ -21,13 +21,14 @@ type base struct {
 	cert    Certificate
 	cost    Cost
 	workers *par.Workers
+	ranks   *par.Ranks
 	kernels *simd.Kernels
 	pass32  newPass[float32]
 	watches bool // passes of Apply look for numbers in x that are not finite; elsewhere runApply does
 }
 
 func newBase(name string, o *Options) base {
-	return base{name: name, workers: o.Workers, kernels: o.Kernels}
+	return base{name: name, workers: o.Workers, ranks: o.Ranks, kernels: o.Kernels}
 }
 
 // Name returns the name of the operator, as Options.Operator spells it.

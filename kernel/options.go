@@ -114,6 +114,11 @@ type Options struct {
 	Reserve func(bytes int64) bool
 	// Workers share the work. Default: the caller alone.
 	Workers *par.Workers
+	// Ranks are the processes that share the work with this one. All have the same points,
+	// options and labels, and make the same calls in the same order: Build, Apply, Step,
+	// Complete. No bit of a result depends on how many there are. Default: this process
+	// alone.
+	Ranks *par.Ranks
 	// Kernels do the inner loops. No bit of an operator depends on them, the float32
 	// products of poly apart, but Plan's choice may. Default: the best that this machine
 	// has and PM_SIMD allows.

@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// Ranks share the chunks of a step: rank r makes the chunks ranks.Part(chunks), which are
+// rows next to each other. The sums of chunks are gathered and added in the order of the
+// chunks, so their bits are those of one process.
+
+// rankBounds returns the first row of each rank, and the end.
+func (b *base) rankBounds() []int {
+	bounds := b.ranks.Bounds(len(b.bounds) - 1)
+	for r, chunk := range bounds {
+		bounds[r] = b.bounds[chunk]
+	}
+	return bounds
+}
+
+// Part returns the rows that this rank makes.
+func (b *base) Part() (lo, hi int) {
+	from, to := b.ranks.Part(len(b.bounds) - 1)
+	return b.bounds[from], b.bounds[to]
+}
+
+// Complete sets the rows of x that other ranks have made.
+func (b *base) Complete(ctx context.Context, x blas32.General) error {
+	v := rows.View32(x)
+	if err := checkShape("x", v); err != nil {
+		return err
+	}
+	return completeRows(ctx, b, v)
+}
+
+// completeRows sets the rows of x that other ranks have made.
+func completeRows[T rows.Float](ctx context.Context, b *base, x rows.View[T]) error {
+	if b.ranks.Alone() {
+		return nil
+	}
+	bounds := b.rankBounds()
+	for r := range bounds {
+		bounds[r] *= x.Cols
+	}
+	if x.Stride == x.Cols {
+		return par.Gather(ctx, b.ranks, x.Data, bounds)
+	}
+	packed := make([]T, x.Rows*x.Cols)
+	lo, hi := b.Part()
+	for i := lo; i < hi; i++ {
+		copy(packed[i*x.Cols:], x.Row(i))
+	}
+	if err := par.Gather(ctx, b.ranks, packed, bounds); err != nil {
+		return err
+	}
+	for i := range x.Rows {
+		copy(x.Row(i), packed[i*x.Cols:])
+	}
+	return nil
+}
