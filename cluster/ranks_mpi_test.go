@@ -22,7 +22,11 @@ func TestMain(m *testing.M) {
 	if name == "" {
 		os.Exit(m.Run())
 	}
-	w, err := Open(WithSilence(3 * time.Second))
+	var opts []Option
+	if silence, err := time.ParseDuration(os.Getenv("PM_RANK_SILENCE")); err == nil {
+		opts = append(opts, WithSilence(silence))
+	}
+	w, err := Open(opts...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
