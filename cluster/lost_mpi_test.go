@@ -1,18 +1,22 @@
-//go:build mpi && cgo && unix
+//go:build mpi && cgo && linux
 
 package cluster
 
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -39,6 +43,25 @@ func init() {
 				return err
 			}
 		}
+		return nil
+	}
+	// Ranks wait for what does not come, until a signal ends their context, as commands do.
+	programs["wait"] = func(w *World) error {
+		r := w.Ranks()
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		fmt.Printf("rank %d is process %d\n", r.Rank(), os.Getpid())
+		if r.Rank() == 0 {
+			<-ctx.Done()
+			return fmt.Errorf("tool: %w", ctx.Err())
+		}
+		if err := meet(ctx, r); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return fmt.Errorf("tool: %w", ctx.Err())
+	}
+	programs["stuck"] = func(*World) error {
+		(&owner{work: &communicator{rank: 3}, options: options{silence: time.Second}}).watch()
 		return nil
 	}
 	// Ranks compute for themselves: nobody waits for anybody.
@@ -135,6 +158,7 @@ func TestMPILostRank(t *testing.T) {
 
 // A run that was suspended as a whole has lost nobody.
 func TestMPISuspended(t *testing.T) {
+	t.Parallel()
 	l, pids, in := startRanks(t, 2, "meet")
 	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		for _, pid := range pids {
@@ -150,4 +174,29 @@ func TestMPISuspended(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(t, 0)
+}
+
+// Ranks that are told to end say so, also where one waits for a call that another will not make.
+func TestMPIInterrupted(t *testing.T) {
+	t.Parallel()
+	l, pids, _ := startRanks(t, 2, "wait")
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.end(t, 130)
+	if len(l.lines("tool: "+context.Canceled.Error())) == 0 {
+		t.Error(l.stderr.String())
+	}
+}
+
+// A call of MPI that does not return ends the process.
+func TestMPIStuck(t *testing.T) {
+	t.Parallel()
+	out, err := childtest.Command(t, []string{"PM_RANK_PROGRAM=stuck"}).CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 || string(out) != "rank 3: "+errStuck.Error()+"\n" {
+		t.Errorf("%v: %s", err, out)
+	}
 }

@@ -58,7 +58,6 @@ var programs = map[string]func(*World) error{}
 type launched struct {
 	*exec.Cmd
 	stdout, stderr bytes.Buffer
-	began          time.Time
 }
 
 // ranksOf returns a run of a program, which has not started.
@@ -82,7 +81,6 @@ func (l *launched) start(t *testing.T) {
 	if err := l.Start(); err != nil {
 		t.Fatal(err)
 	}
-	l.began = time.Now()
 	t.Cleanup(func() { l.Process.Kill() }) // fails where it has ended
 }
 
