@@ -14,32 +14,21 @@ package cluster
 #endif
 #include <mpi.h>
 #include <sched.h>
-#include <signal.h>
 #include <time.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
-// pm_init starts MPI. The handlers of signals stay those of Go: MPI sets some for faults,
-// which Go needs to turn into panics.
+// pm_init starts MPI. Errors are returned, also those of communicators that are made of this.
 static int pm_init(int *level) {
-	struct sigaction before[65];
-	int known[65];
-	for (int s = 1; s < 65; s++) known[s] = sigaction(s, NULL, &before[s]) == 0;
-	int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, level);
-	for (int s = 1; s < 65; s++) {
-		if (known[s]) sigaction(s, &before[s], NULL);
-	}
 #ifdef __linux__
 	prctl(PR_SET_TIMERSLACK, 2000UL); // of this thread: pm_test sleeps for microseconds
 #endif
-	return code;
+	int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, level);
+	return code != MPI_SUCCESS ? code : MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
-static int pm_dup(MPI_Comm *comm) {
-	int code = MPI_Comm_dup(MPI_COMM_WORLD, comm);
-	return code != MPI_SUCCESS ? code : MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
-}
+static int pm_dup(MPI_Comm *comm) { return MPI_Comm_dup(MPI_COMM_WORLD, comm); }
 
 // pm_neighbours counts the ranks that share the memory of this machine.
 static int pm_neighbours(MPI_Comm all, int *count) {
@@ -97,6 +86,17 @@ static int pm_test(MPI_Request *requests, int count, MPI_Status *statuses, long 
 		struct timespec pause = {0, sleep * 1000};
 		nanosleep(&pause, NULL);
 	}
+}
+
+// pm_cause looks for the request that has failed.
+static int pm_cause(int code, const MPI_Status *statuses, int count) {
+	int kind;
+	if (MPI_Error_class(code, &kind) != MPI_SUCCESS || kind != MPI_ERR_IN_STATUS) return code;
+	for (int i = 0; i < count; i++) {
+		int one = statuses[i].MPI_ERROR;
+		if (one != MPI_SUCCESS && one != MPI_ERR_PENDING) return one;
+	}
+	return code;
 }
 
 static void pm_abort(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
@@ -253,7 +253,8 @@ func (t *transfer) test(limit time.Duration) (ended bool) {
 	var done C.int
 	code := C.pm_test(&t.requests[0], C.int(len(t.requests)), &t.statuses[0],
 		C.long(time.Since(t.began).Microseconds()), C.long(t.bytes/bytesPerMicrosecond), C.long(limit.Microseconds()), &done)
-	if t.err = failure(t.what, code); t.err != nil {
+	if code != C.MPI_SUCCESS {
+		t.err = failure(t.what, C.pm_cause(code, &t.statuses[0], C.int(len(t.statuses))))
 		return true
 	}
 	if done == 0 {
