@@ -121,12 +121,12 @@ func TestMPIEnds(t *testing.T) {
 			got := append(l.lines("tool: "), l.lines("cluster: ")...)
 			if e.name == "fault" {
 				if len(l.lines("nil pointer")) != 1 {
-					t.Error(l.stderr.String())
+					t.Error(l.said())
 				}
 				return
 			}
 			if slices.Sort(got); !slices.Equal(got, e.lines) {
-				t.Errorf("%q, want %q\n%s", got, e.lines, l.stderr.String())
+				t.Errorf("%q, want %q\n%s", got, e.lines, l.said())
 			}
 		})
 	}

@@ -76,7 +76,7 @@ func init() {
 func startRanks(t *testing.T, ranks int, program string) (l *launched, pids []int, in io.Closer) {
 	t.Helper()
 	l = ranksOf(t, ranks, program, "PM_RANK_SILENCE=3s")
-	l.Cmd.Stdout = nil
+	l.Stdout = nil
 	out, err := l.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func startRanks(t *testing.T, ranks int, program string) (l *launched, pids []in
 	for range ranks {
 		var rank, pid int
 		if !lines.Scan() {
-			t.Fatalf("ranks are missing\n%s", l.stderr.String())
+			t.Fatalf("ranks are missing\n%s", l.said())
 		} else if _, err := fmt.Sscanf(lines.Text(), "rank %d is process %d", &rank, &pid); err != nil || rank >= ranks {
 			t.Fatalf("%v: %q", err, lines.Text())
 		}
@@ -187,7 +187,7 @@ func TestMPIInterrupted(t *testing.T) {
 	}
 	l.end(t, 130)
 	if len(l.lines("tool: "+context.Canceled.Error())) == 0 {
-		t.Error(l.stderr.String())
+		t.Error(l.said())
 	}
 }
 
