@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -9,13 +10,30 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Ranks share the chunks of a step: rank r makes the chunks ranks.Part(chunks), which are
-// rows next to each other. The sums of chunks are gathered and added in the order of the
-// chunks, so their bits are those of one process.
+// Ranks share the chunks of a step: each rank makes chunks that are next to each other, and so
+// are their rows. The sums of chunks are gathered and added in the order of the chunks, so their
+// bits are those of one process.
+
+// chunkShares returns the first chunk of each rank, and the end.
+func (b *base) chunkShares() []int {
+	if b.rankChunks != nil {
+		return b.rankChunks
+	}
+	return b.ranks.Bounds(len(b.bounds) - 1)
+}
+
+// ownChunks returns the chunks from to to-1 that this rank makes.
+func (b *base) ownChunks() (from, to int) {
+	if b.rankChunks != nil {
+		rank := b.ranks.Rank()
+		return b.rankChunks[rank], b.rankChunks[rank+1]
+	}
+	return b.ranks.Part(len(b.bounds) - 1)
+}
 
 // rankBounds returns the first row of each rank, and the end.
 func (b *base) rankBounds() []int {
-	bounds := b.ranks.Bounds(len(b.bounds) - 1)
+	bounds := slices.Clone(b.chunkShares())
 	for r, chunk := range bounds {
 		bounds[r] = b.bounds[chunk]
 	}
@@ -24,7 +42,7 @@ func (b *base) rankBounds() []int {
 
 // Part returns the rows that this rank makes.
 func (b *base) Part() (lo, hi int) {
-	from, to := b.ranks.Part(len(b.bounds) - 1)
+	from, to := b.ownChunks()
 	return b.bounds[from], b.bounds[to]
 }
 
