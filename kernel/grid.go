@@ -67,7 +67,7 @@ type grid struct {
 // interpolated from nodes in cells. Cells and nodes follow from the points and
 // Options.Tolerance. The points are not needed afterwards.
 func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := open(p, b, opt)
+	pts, o, err := open(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}
