@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -53,6 +54,15 @@ func (b *base) Complete(ctx context.Context, x blas32.General) error {
 		return err
 	}
 	return completeRows(ctx, b, v)
+}
+
+// Complete64 is Complete for an iterate in float64.
+func (b *wideBase) Complete64(ctx context.Context, x blas64.General) error {
+	v := rows.View64(x)
+	if err := checkShape("x", v); err != nil {
+		return err
+	}
+	return completeRows(ctx, &b.base, v)
 }
 
 // completeRows sets the rows of x that other ranks have made.
