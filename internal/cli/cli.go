@@ -40,6 +40,8 @@ type Program struct {
 	// Results says that what the verbs print is what they are for: -quiet leaves it. In
 	// other programs -quiet leaves errors, and the objects of -json.
 	Results bool
+	// World is what connects this process with those that share its work; nil for one process.
+	World World
 	// Words returns what is printed of an error; args are what stood behind the verb,
 	// interrupted says that a signal is its cause. Default: the error itself, or
 	// "interrupted".
@@ -54,6 +56,9 @@ type Verb struct {
 	About    string   // paragraphs for -h
 	Examples []string // whole commands
 	Prints   Prints
+	// Ranks says that several processes can share the work of the verb. Others are refused
+	// where there are several.
+	Ranks bool
 	// Without says of flags that users of other verbs expect here why there are
 	// none, and what to do instead.
 	Without map[string]string
@@ -86,13 +91,16 @@ func (p *Program) Main() {
 // Run does what the arguments say and returns the exit code. Main calls it with those
 // of the process, tests with their own.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if ranksOf(p.World).Rank() != 0 { // rank 0 speaks for all
+		stdout, stderr = io.Discard, io.Discard
+	}
 	out := bufio.NewWriter(stdout)
-	e := &Env{Program: p.Name, Args: args, Stdout: out, Stderr: stderr}
+	e := &Env{Program: p.Name, Args: args, Stdout: out, Stderr: stderr, World: p.World}
 	err := p.dispatch(ctx, e, args)
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("standard output: %w", flushErr)
 	}
-	return p.finish(ctx, e, args, err)
+	return p.finish(ctx, e, args, p.end(err))
 }
 
 // dispatch finds the verb and lets it work.
@@ -123,6 +131,9 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
 		return p.explainFlag(v, fs, err)
 	case e.Quiet && e.Verbose:
 		return Usagef("-quiet prints errors only and -v prints more: leave out one of them")
+	}
+	if !v.Ranks && !e.Ranks().Alone() {
+		return fmt.Errorf("runs on one process, and %d were started; docs/scale.md says what several can do", e.Ranks().Size())
 	}
 	if e.Quiet && !e.JSON && !p.Results {
 		e.Stdout = io.Discard
