@@ -19,7 +19,10 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
+
+	"github.com/seed-64e14a55/privatemail/cluster"
 )
 
 // Exit codes.
@@ -46,6 +49,8 @@ type Program struct {
 	// interrupted says that a signal is its cause. Default: the error itself, or
 	// "interrupted".
 	Words func(err error, args []string, interrupted bool) string
+
+	ending atomic.Pointer[func(error) (string, int)] // say of the verb that has ended
 }
 
 // A Verb is one of the things a program can do.
@@ -100,7 +105,12 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("standard output: %w", flushErr)
 	}
-	return p.finish(ctx, e, args, p.end(err))
+	if p.World != nil {
+		say := func(err error) (string, int) { return p.say(ctx, e, args, err) }
+		p.ending.Store(&say)
+		err = p.World.End(err)
+	}
+	return p.finish(ctx, e, args, err)
 }
 
 // dispatch finds the verb and lets it work.
@@ -200,18 +210,31 @@ func (p *Program) explainFlag(v Verb, fs *flag.FlagSet, err error) error {
 
 // finish reports an error in one line and returns the exit code.
 func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) int {
-	switch {
-	case err == nil:
-		return OK
-	case err == errOverview:
-		return Usage
-	}
-	code, err := unshown(err)
 	if err == nil {
-		return code
+		return OK
+	}
+	text, code := p.say(ctx, e, args, err)
+	if text != "" {
+		fmt.Fprintln(e.Stderr, text)
+	}
+	return code
+}
+
+// say returns the line that reports an error, "" where what was printed says it, and the exit
+// code.
+func (p *Program) say(ctx context.Context, e *Env, args []string, err error) (text string, code int) {
+	if err == errOverview {
+		return "", Usage
+	}
+	if ended, ok := errors.AsType[*cluster.EndedError](err); ok {
+		return "", ended.Code
+	}
+	code, err = unshown(err)
+	if err == nil {
+		return "", code
 	}
 	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	text := err.Error()
+	text = err.Error()
 	switch {
 	case p.Words != nil:
 		text = p.Words(err, args[min(1, len(args)):], interrupted)
@@ -222,12 +245,12 @@ func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) 
 	if e.Verb != "" {
 		who += e.Verb + ": "
 	}
-	fmt.Fprintln(e.Stderr, who+strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+	text = who + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 	if interrupted {
-		return Interrupted
+		return text, Interrupted
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
-		return Usage
+		return text, Usage
 	}
-	return Failed
+	return text, Failed
 }
