@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -21,7 +22,8 @@ import (
 // repeated runs of the same size reuse theirs.
 //
 // Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of
-// kernel.Step.Check, ErrDiverged, and that of ctx.
+// kernel.Step.Check, ErrDiverged, those of State.Check and of Settings.Checkpoint, and that of
+// ctx.
 func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.Step, settings *Settings, ws *Workspace) (*Result, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
@@ -42,11 +44,17 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 	if s.Overwrite {
 		return ws.runByColumns(ctx, op, x, to, step, s)
 	}
-	if err := ws.begin(op, x, step, s); err != nil {
+	result := new(Result)
+	if s.From == nil {
+		err = ws.begin(op, x, step, s)
+	} else {
+		err = ws.beginFrom(op, x, step, s)
+		result.Trace = slices.Clone(s.From.Trace)
+	}
+	if err != nil {
 		return nil, err
 	}
-	result := new(Result)
-	for t := 1; t <= s.Steps; t++ {
+	for t := len(result.Trace) + 1; t <= s.Steps; t++ {
 		record, err := ws.advance(ctx, t)
 		if err != nil {
 			return nil, err
@@ -59,6 +67,9 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 		if s.Tolerance > 0 && record.Change <= s.Tolerance {
 			result.Status = Converged
 			break
+		}
+		if err := ws.checkpoint(ctx, result.Trace); err != nil {
+			return nil, err
 		}
 	}
 	ws.copyOut(to)
