@@ -26,7 +26,7 @@ func TestLabelsHash(t *testing.T) {
 		"order":        hash(EqualTable(), 1, 0, -1, 1),
 		"a row more":   hash(EqualTable(), 0, 1, -1, 1, 1),
 		"another sign": hash(DifferentTable(), 0, 1, -1, 1),
-		"all equal":     hash(TableFunc("equal", func(a, b int32) float64 { return 1 }), 0, 1, -1, 1),
+		"all equal":    hash(TableFunc("equal", func(a, b int32) float64 { return 1 }), 0, 1, -1, 1),
 	} {
 		if other == want {
 			t.Errorf("%s: the same hash", name)
