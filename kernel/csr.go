@@ -97,6 +97,9 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 	if err := op.checkPolicy(o); err != nil {
 		return nil, err
 	}
+	if err := op.planHalo(ctx); err != nil {
+		return nil, buildError("csr", err)
+	}
 	op.cost = csrCost(p.N, p.D, float64(op.weights.NNZ()), o)
 	op.cost.PeakBytes = g.Peak
 	op.cost.NNZ = int64(op.weights.NNZ())
