@@ -83,10 +83,9 @@ func (ws *Workspace) checkpoint(ctx context.Context, trace []Record) error {
 	if t := len(trace); s.Checkpoint == nil || t%s.Every != 0 || t == s.Steps {
 		return nil
 	}
-	if err := ws.op.Complete(ctx, ws.x); err != nil {
-		return fmt.Errorf("iterate: checkpoint after step %d: %w", len(trace), err)
+	if err := ws.copyOut(ctx, ws.next); err != nil { // which the next step writes anew
+		return err
 	}
-	ws.copyOut(ws.next) // which the next step writes anew
 	state := &State{Points: ws.next, Sums: ws.stats.AppendSums(nil), Trace: slices.Clone(trace)}
 	if err := s.Checkpoint(state); err != nil {
 		return fmt.Errorf("iterate: checkpoint after step %d: %w", len(trace), err)

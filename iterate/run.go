@@ -257,7 +257,7 @@ func (r *rescale) Run(_, piece int) {
 // of the points.
 func (ws *Workspace) copyOut(ctx context.Context, dst blas32.General) error {
 	if err := ws.op.Complete(ctx, ws.x); err != nil {
-		return fmt.Errorf("iterate: last step: %w", err)
+		return fmt.Errorf("iterate: gather rows: %w", err)
 	}
 	order := ws.op.Order()
 	for i := range ws.x.Rows {
