@@ -55,7 +55,7 @@ func (s *storedReader) row(i int) ([]uint32, []float32) { return s.Row(i, &s.buf
 // NewCSR builds the operator csr: the Gaussian kernel truncated at a radius, with stored
 // weights, or that of nearest neighbours. The points are not needed afterwards.
 func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
-	pts, o, err := open(p, b, opt)
+	pts, o, err := open(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type dense struct {
 // every pair, in float64. Building it takes one pass over all pairs, for the degrees. The
 // operator reads the points as long as it lives; they must not change.
 func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := openEither(p, b, opt)
+	pts, o, err := openEither(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Optio
 // is isolated unless it is the only one. Building it measures no pair: the degrees come
 // with the first product, or when they are asked for.
 func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
-	unit, o, err := rows.open(b, opt)
+	unit, o, err := rows.open(ctx, b, opt)
 	if err != nil {
 		return nil, err
 	}
