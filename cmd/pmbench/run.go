@@ -65,7 +65,7 @@ form.
 			f.define(fs, "; required")
 			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
 			recordVar(fs, &f.record)
-			cli.CountVar(fs, &f.rows, "n", 0, "suite sealed with `N` rows (default: as many as the suite has)")
+			cli.CountVar(fs, &f.rows, "n", 0, "suites sealed and ranks with `N` rows (default: as many as the suite has)")
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
 			return f.run
 		},
@@ -176,8 +176,8 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	any := false
 	for _, s := range chosen {
 		any = any || len(s.pick(newLab(m, p), pattern, f.full)) > 0
-		if f.rows > 0 && s.name != "sealed" {
-			return nil, nil, cli.Usagef("-n is for suite sealed: suite %s has sizes of its own", s.name)
+		if f.rows > 0 && s.name != "sealed" && s.name != "ranks" {
+			return nil, nil, cli.Usagef("-n is for suites sealed and ranks: suite %s has sizes of its own", s.name)
 		}
 	}
 	if !any {
@@ -213,7 +213,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 // measureSuite runs the chosen cases of a suite. With an error it returns what was measured
 // before, marked.
 func (f *runFlags) measureSuite(ctx context.Context, e *cli.Env, l *lab, s suite, pattern *regexp.Regexp, emit func(*Record) error) (own []*Record, err error) {
-	err = measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
+	err = measureShared(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
 		r.Command = commandLine(e)
 		own = append(own, r)
 		l.meter.clear()
@@ -286,6 +286,9 @@ func writeCases(w io.Writer, all []summary) error {
 		return err
 	}
 	if err := writeSealed(w, all); err != nil {
+		return err
+	}
+	if err := writeTraffic(w, all); err != nil {
 		return err
 	}
 	if err := writeCopyRatios(w, all); err != nil {
