@@ -9,6 +9,7 @@
 //	roofline  hold products and steps against bandwidth and arithmetic
 //	peers     measure others on the same data, in the same minute
 //	ranks     tell how much faster several ranks are than one
+//	model     foresee what more ranks than there are would take
 //	load      ask a service as many clients at once, and tell how long its answers take
 //	report    write BENCHMARKS.md and a page with plots from recordings
 //	help      explain a verb
@@ -149,6 +150,9 @@
 //	          residual peer_residual peer_peak_bytes missing command commit time machine
 //	ranks     suite case n ranks rounds seconds speedup speedup_low speedup_high
 //	          exchanged_bytes gathered_bytes allgatherv_bytes peak_bytes
+//	model     n d k ranks memory_bytes ghost_rows halo_bytes allgatherv_bytes sum_bytes
+//	          messages step_bytes step_madds step_seconds step_speedup search_seconds
+//	          search_speedup
 //	report    out html measurements ratios
 //	version   version revision modified go platform simd choices choices_from
 //

@@ -9,7 +9,7 @@ func program() *cli.Program {
 		Name:  "pmbench",
 		About: "measures the engine, against the limits of the machine and against others.",
 		Hint:  "A first figure:    pmbench run -suite spmm\nFlags of a verb:   pmbench VERB -h",
-		Verbs: []cli.Verb{runVerb(), compareVerb(), abVerb(), rooflineVerb(), peersVerb(), ranksVerb(), loadVerb(), reportVerb()},
+		Verbs: []cli.Verb{runVerb(), compareVerb(), abVerb(), rooflineVerb(), peersVerb(), ranksVerb(), modelVerb(), loadVerb(), reportVerb()},
 
 		Results: true,
 	}

@@ -119,16 +119,8 @@ func (s *Scaling) row() []string {
 	return []string{
 		s.Case, fmt.Sprint(s.N), fmt.Sprint(s.Ranks), duration(s.Seconds), optional(s.Speedup, "%.2f"),
 		optional(s.SpeedupLow, "%.2f") + " to " + optional(s.SpeedupHigh, "%.2f"), fmt.Sprint(s.Rounds),
-		traffic(s.Exchanged), traffic(s.Gathered), traffic(s.Allgatherv), size(s.PeakBytes),
+		decimal(float64(s.Exchanged)), decimal(float64(s.Gathered)), decimal(float64(s.Allgatherv)), size(s.PeakBytes),
 	}
-}
-
-// traffic writes bytes that are sent in megabytes, "" of none.
-func traffic(bytes int64) string {
-	if bytes == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.3g MB", float64(bytes)/1e6)
 }
 
 // writeTraffic prints the bytes that ranks receive in the cases of suite ranks.
@@ -137,9 +129,9 @@ func writeTraffic(w io.Writer, all []summary) error {
 		if s.Ranks == nil || s.Ranks.Ranks == 1 {
 			continue
 		}
-		line := fmt.Sprintf("%s: ranks exchange %.3g MB and gather %.3g MB", s.Case, float64(s.Ranks.Exchanged)/1e6, float64(s.Ranks.Gathered)/1e6)
+		line := fmt.Sprintf("%s: ranks exchange %s and gather %s", s.Case, decimal(float64(s.Ranks.Exchanged)), decimal(float64(s.Ranks.Gathered)))
 		if s.Ranks.Allgatherv > 0 {
-			line += fmt.Sprintf(", where the whole iterate is %.3g MB", float64(s.Ranks.Allgatherv)/1e6)
+			line += fmt.Sprintf(", where the whole iterate is %s", decimal(float64(s.Ranks.Allgatherv)))
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
