@@ -26,6 +26,8 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/privatemail/serve_run.go",     // answers while it loads
 		"cmd/privatemail/serve_sealed.go",  // owns the workers that lay rows out for mode sealed
 		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
+		"cluster/local.go",                 // runs ranks as goroutines
+		"cluster/owner_mpi.go",             // owns the thread that calls MPI
 		"evaluate/sweep.go",                // owns the workers of a sweep
 		"lend.go",                          // owns the workers of an Engine
 		"mechanism/budgettest/promises.go", // has callers that come at the same time

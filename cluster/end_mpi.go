@@ -1,0 +1,163 @@
+//go:build mpi && cgo
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Times of an end.
+const (
+	patience     = 3 * time.Second        // that a rank with an error waits for the others
+	haste        = 500 * time.Millisecond // the same of one that was told to end; launchers kill soon after
+	abortTime    = 5 * time.Second        // that MPI has to end the processes
+	watchingTime = time.Second
+)
+
+var (
+	errUnfinished = errors.New("cluster: an exchange between ranks was not waited for")
+	errStuck      = errors.New("cluster: a call of MPI does not return")
+)
+
+// end is World.End.
+func (o *owner) end(err error) error {
+	if o.ended.Swap(true) {
+		return fmt.Errorf("cluster: End: %w", errLeft)
+	}
+	var own outcome
+	o.do(func() { own.pending = o.half || len(o.active) > 0 })
+	if err == nil && own.pending {
+		err = errUnfinished
+	}
+	ctx := context.Background()
+	if err != nil {
+		own.failed = true
+		own.text, own.code = o.words(err)
+		limit := patience
+		if errors.Is(err, context.Canceled) {
+			limit = haste
+		}
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, limit)
+		defer stop()
+	}
+	outcomes, agreement := o.agree(ctx, own)
+	if agreement != nil {
+		if !own.failed {
+			own.text, own.code = o.words(agreement)
+		}
+		say(o.Rank(), own.text)
+		o.abortFromOutside(own.code)
+	}
+	lines, code := verdict(outcomes)
+	if o.Rank() == 0 {
+		os.Stderr.WriteString(lines)
+	}
+	for _, other := range outcomes {
+		if !other.pending {
+			continue
+		}
+		if o.Rank() != 0 {
+			time.Sleep(abortTime) // rank 0 aborts when it has printed
+		}
+		o.abortFromOutside(code)
+	}
+	// Launchers end all ranks when one exits with a code: none does before rank 0 has printed.
+	if _, err := o.agree(context.Background(), own); err != nil {
+		o.abortFromOutside(max(code, 1))
+	}
+	if err := o.leave(); err != nil {
+		say(o.Rank(), err.Error())
+		code = max(code, 1)
+	}
+	if code != 0 {
+		return &EndedError{Code: code}
+	}
+	return nil
+}
+
+// agree hands every rank the outcomes of all.
+func (o *owner) agree(ctx context.Context, own outcome) ([]outcome, error) {
+	size := o.Size()
+	data, bounds := make([]byte, size*outcomeBytes), make([]int, size+1)
+	for r := range bounds {
+		bounds[r] = r * outcomeBytes
+	}
+	own.put(data[bounds[o.Rank()]:bounds[o.Rank()+1]])
+	if err := o.gather(ctx, "the end of a run", o.control, data, bounds); err != nil {
+		return nil, err
+	}
+	outcomes := make([]outcome, size)
+	for r := range outcomes {
+		outcomes[r] = readOutcome(data[bounds[r]:bounds[r+1]])
+	}
+	return outcomes, nil
+}
+
+// leave ends MPI, and the owner with it. All ranks call it.
+func (o *owner) leave() (err error) {
+	o.do(func() {
+		if err = o.beats.stop(); err == nil {
+			err = stopMPI()
+		}
+		o.left = true
+	})
+	return err
+}
+
+// say prints a line of this rank, by one write: others print at the same time.
+func say(rank int, text string) {
+	if text != "" {
+		fmt.Fprintf(os.Stderr, "rank %d: %s\n", rank, text)
+	}
+}
+
+// quit prints an error and ends the processes of all ranks. The owner calls it.
+func (o *owner) quit(err error) {
+	text, code := o.words(err)
+	say(o.Rank(), text)
+	abort(code)
+}
+
+// abort ends the processes of all ranks. The owner calls it.
+func abort(code int) {
+	time.AfterFunc(abortTime, func() { os.Exit(code) })
+	abortMPI(code)
+	os.Exit(code)
+}
+
+// abortFromOutside is abort for other goroutines. The owner may hang in a call of MPI.
+func (o *owner) abortFromOutside(code int) {
+	time.AfterFunc(abortTime, func() { os.Exit(code) })
+	o.do(func() { abort(code) })
+	os.Exit(code)
+}
+
+// watch ends this process where the owner hangs in a call of MPI: nobody else would see the
+// silence of other ranks then. The launcher ends the others. Seconds count in which this
+// process has run.
+func (o *owner) watch() {
+	second := time.NewTicker(watchingTime)
+	defer second.Stop()
+	turns, still := o.turns.Load(), time.Duration(0)
+	for {
+		select {
+		case <-o.gone:
+			return
+		case <-second.C:
+		}
+		if now := o.turns.Load(); now != turns {
+			turns, still = now, 0
+			continue
+		}
+		if still += watchingTime; still >= o.silence+watchingTime {
+			text, code := o.words(errStuck)
+			say(o.Rank(), text)
+			os.Exit(code)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+//go:build mpi && cgo
+
+package cluster
+
+import "time"
+
+// A heart tells the next rank that this one lives, and listens to the one before. The owner
+// calls it.
+type heart struct {
+	*communicator
+	silence  time.Duration
+	in, out  *transfer // out is nil while nothing is on its way
+	got, say []byte
+	over     bool          // the rank before has said bye
+	last     time.Time     // of the turn before
+	silent   time.Duration // for which nothing was heard
+	unsaid   time.Duration // since the last beat was sent
+}
+
+// A byte that ranks send each other.
+const (
+	beat = 0
+	bye  = 1 // the last one
+)
+
+// newHeart makes a communicator for beats, and begins to listen. All ranks call it.
+func newHeart(silence time.Duration) (*heart, error) {
+	c, err := newCommunicator()
+	if err != nil {
+		return nil, err
+	}
+	h := &heart{communicator: c, silence: silence, got: make([]byte, 1), say: make([]byte, 1), last: time.Now()}
+	return h, h.listen()
+}
+
+func (h *heart) before() int { return (h.rank + h.size - 1) % h.size }
+func (h *heart) next() int   { return (h.rank + 1) % h.size }
+
+func (h *heart) listen() error {
+	h.in = newTransfer("listening to a rank")
+	return h.in.receive(h.communicator, h.got, h.before())
+}
+
+// hear takes what the rank before has sent.
+func (h *heart) hear() error {
+	for !h.over && h.in.test(0) {
+		h.in.pins.Unpin()
+		if h.in.err != nil {
+			return h.in.err
+		}
+		h.silent = 0
+		if h.over = h.got[0] == bye; !h.over {
+			if err := h.listen(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// free tells whether nothing is on its way to the next rank.
+func (h *heart) free() (bool, error) {
+	if h.out == nil || !h.out.test(0) {
+		return h.out == nil, nil
+	}
+	err := h.out.err
+	h.out.pins.Unpin()
+	h.out = nil
+	return true, err
+}
+
+// speak sends a byte to the next rank, unless another is on its way.
+func (h *heart) speak(what byte) (sent bool, err error) {
+	if free, err := h.free(); !free || err != nil {
+		return false, err
+	}
+	h.say[0] = what
+	h.out = newTransfer("telling a rank that this one lives")
+	return true, h.out.send(h.communicator, h.say, h.next())
+}
+
+// turn sends and receives what is due. It returns a LostError where nothing was heard for too
+// long. Time counts as far as this process has run: where a whole run was suspended, nobody
+// is lost.
+func (h *heart) turn() error {
+	now := time.Now()
+	passed := min(now.Sub(h.last), time.Second)
+	h.last = now
+	h.silent += passed
+	h.unsaid += passed
+	if h.unsaid >= h.silence/10 {
+		h.unsaid = 0
+		if _, err := h.speak(beat); err != nil {
+			return err
+		}
+	}
+	if err := h.hear(); err != nil {
+		return err
+	}
+	if h.silent >= h.silence && !h.over {
+		return &LostError{Rank: h.before(), Silent: h.silence}
+	}
+	return nil
+}
+
+// stop tells the next rank that nothing more will come, and waits until the one before has
+// said so: MPI ends when no message is on its way.
+func (h *heart) stop() error {
+	for said := false; ; time.Sleep(time.Millisecond) {
+		free, err := h.free()
+		if err == nil && said && free && h.over {
+			return nil
+		}
+		if err == nil && !said {
+			said, err = h.speak(bye)
+		}
+		if err == nil {
+			err = h.hear()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// A launch is what the environment says about who has started this process.
+type launch struct {
+	variable string // that says so; empty where no launcher has started this process
+	size     int    // processes that were started together, 0 where that is not known
+}
+
+// several tells whether the environment says that there are other processes.
+func (l launch) several() bool { return l.size > 1 }
+
+// Variables in which launchers tell each process how many there are: mpirun of Open MPI,
+// those that speak PMI (MPICH, Intel MPI, srun --mpi=pmi2), and mpirun of MVAPICH.
+var sizeVariables = []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}
+
+// readLaunch looks at the environment. A job of Slurm is no launch by itself: its script is
+// one process, and srun without PMI starts copies that do not know each other.
+func readLaunch(getenv func(string) string) launch {
+	for _, name := range sizeVariables {
+		if size, err := strconv.Atoi(getenv(name)); err == nil && size > 0 {
+			return launch{name, size}
+		}
+	}
+	// PMIx keeps the number of processes to itself; srun tells it beside.
+	rank, err := strconv.Atoi(getenv("PMIX_RANK"))
+	if err != nil || rank < 0 {
+		return launch{}
+	}
+	if size, err := strconv.Atoi(getenv("SLURM_STEP_NUM_TASKS")); err == nil && size > 0 {
+		return launch{"SLURM_STEP_NUM_TASKS", size}
+	}
+	if rank > 0 {
+		return launch{"PMIX_RANK", rank + 1} // at least
+	}
+	return launch{"PMIX_RANK", 0}
+}
+
+// refuse returns an error that names the variable, for a program that would run alone.
+func (l launch) refuse(err error) error {
+	return fmt.Errorf("cluster: %s=%s says that a launcher has started several processes (unset it to run one alone): %w", l.variable, os.Getenv(l.variable), err)
+}

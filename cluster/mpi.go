@@ -1,0 +1,258 @@
+//go:build mpi && cgo
+
+package cluster
+
+/*
+#if defined(__has_include)
+#if !__has_include(<mpi.h>)
+#error "the build tag mpi needs the compiler of an MPI: CC=mpicc go build -tags mpi"
+#endif
+#endif
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <mpi.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+// pm_init starts MPI. The handlers of signals stay those of Go: MPI sets some for faults,
+// which Go needs to turn into panics.
+static int pm_init(int *level) {
+	struct sigaction before[65];
+	int known[65];
+	for (int s = 1; s < 65; s++) known[s] = sigaction(s, NULL, &before[s]) == 0;
+	int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, level);
+	for (int s = 1; s < 65; s++) {
+		if (known[s]) sigaction(s, &before[s], NULL);
+	}
+#ifdef __linux__
+	prctl(PR_SET_TIMERSLACK, 2000UL); // of this thread: pm_test sleeps for microseconds
+#endif
+	return code;
+}
+
+static int pm_dup(MPI_Comm *comm) {
+	int code = MPI_Comm_dup(MPI_COMM_WORLD, comm);
+	return code != MPI_SUCCESS ? code : MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+}
+
+// pm_neighbours counts the ranks that share the memory of this machine.
+static int pm_neighbours(MPI_Comm all, int *count) {
+	MPI_Comm near;
+	int code = MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+	if (code == MPI_SUCCESS) code = MPI_Comm_size(near, count);
+	return code != MPI_SUCCESS ? code : MPI_Comm_free(&near);
+}
+
+static int pm_gather(void *data, const int *counts, const int *starts, MPI_Comm comm, MPI_Request *request) {
+	return MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts, starts, MPI_BYTE, comm, request);
+}
+
+static int pm_broadcast(void *data, int count, int from, MPI_Comm comm, MPI_Request *request) {
+	return MPI_Ibcast(data, count, MPI_BYTE, from, comm, request);
+}
+
+static int pm_send(const void *data, int count, int to, MPI_Comm comm, MPI_Request *request) {
+	return MPI_Isend(data, count, MPI_BYTE, to, 0, comm, request);
+}
+
+static int pm_receive(void *data, int count, int from, MPI_Comm comm, MPI_Request *request) {
+	return MPI_Irecv(data, count, MPI_BYTE, from, 0, comm, request);
+}
+
+static int pm_received(const MPI_Status *status, int *count) {
+	return MPI_Get_count(status, MPI_BYTE, count);
+}
+
+static long pm_since(const struct timespec *from) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - from->tv_sec) * 1000000L + (now.tv_nsec - from->tv_nsec) / 1000;
+}
+
+// pm_test waits at most so many microseconds for all requests: first it asks again and again
+// and lets others run in between, since most answers come at once. Then it sleeps, longer and
+// longer, since the others compute.
+static int pm_test(MPI_Request *requests, int count, MPI_Status *statuses, long limit, int *done) {
+	struct timespec from;
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	long sleep = 5;
+	for (;;) {
+		int code = MPI_Testall(count, requests, done, statuses);
+		if (code != MPI_SUCCESS || *done || limit <= 0) return code;
+		long passed = pm_since(&from);
+		if (passed >= limit) return MPI_SUCCESS;
+		if (passed < 60) {
+			sched_yield();
+			continue;
+		}
+		struct timespec pause = {0, sleep * 1000};
+		nanosleep(&pause, NULL);
+		if (sleep < 100) sleep += sleep / 4 + 1;
+	}
+}
+
+static void pm_abort(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+	"unsafe"
+)
+
+// What follows is called by the thread alone that has called startMPI.
+
+// A communicator keeps its messages apart from those of others.
+type communicator struct {
+	comm       C.MPI_Comm
+	rank, size int
+}
+
+// failure turns what a function of MPI has returned into an error.
+func failure(what string, code C.int) error {
+	if code == C.MPI_SUCCESS {
+		return nil
+	}
+	var text [C.MPI_MAX_ERROR_STRING]C.char
+	var n C.int
+	if C.MPI_Error_string(code, &text[0], &n) != C.MPI_SUCCESS {
+		return fmt.Errorf("cluster: %s: MPI error %d", what, int(code))
+	}
+	return fmt.Errorf("cluster: %s: %s", what, C.GoStringN(&text[0], n))
+}
+
+// startMPI starts MPI on this thread.
+func startMPI() error {
+	var level C.int
+	if err := failure("starting MPI", C.pm_init(&level)); err != nil {
+		return err
+	}
+	if level < C.MPI_THREAD_FUNNELED {
+		C.MPI_Finalize()
+		return errors.New("cluster: this MPI does not allow programs with threads (MPI_THREAD_FUNNELED)")
+	}
+	return nil
+}
+
+// stopMPI is what every rank calls last.
+func stopMPI() error { return failure("ending MPI", C.MPI_Finalize()) }
+
+// abortMPI ends the processes of all ranks.
+func abortMPI(code int) { C.pm_abort(C.int(code)) }
+
+// newCommunicator returns one of all processes. All ranks call it.
+func newCommunicator() (*communicator, error) {
+	c := &communicator{}
+	var rank, size C.int
+	code := C.pm_dup(&c.comm)
+	if code == C.MPI_SUCCESS {
+		code = C.MPI_Comm_rank(c.comm, &rank)
+	}
+	if code == C.MPI_SUCCESS {
+		code = C.MPI_Comm_size(c.comm, &size)
+	}
+	c.rank, c.size = int(rank), int(size)
+	return c, failure("connecting the ranks", code)
+}
+
+// neighbours returns how many ranks run on this machine. All ranks call it.
+func (c *communicator) neighbours() (int, error) {
+	var count C.int
+	code := C.pm_neighbours(c.comm, &count)
+	return int(count), failure("counting the ranks of this machine", code)
+}
+
+// A transfer is what MPI does with the memory of one call. The memory does not move until
+// the transfer is done.
+type transfer struct {
+	what     string
+	requests []C.MPI_Request
+	expected []int // bytes that the request receives, -1 where MPI counts them itself
+	statuses []C.MPI_Status
+	pins     runtime.Pinner
+	done     chan struct{} // closed at the end
+	err      error         // set before
+}
+
+func newTransfer(what string) *transfer { return &transfer{what: what, done: make(chan struct{})} }
+
+// add begins a request on data, which is pinned.
+func (t *transfer) add(data []byte, expected int, begin func(p unsafe.Pointer, request *C.MPI_Request) C.int) error {
+	p := unsafe.Pointer(unsafe.SliceData(data))
+	if len(data) > 0 {
+		t.pins.Pin(p)
+	}
+	request := new(C.MPI_Request)
+	if err := failure(t.what, begin(p, request)); err != nil {
+		return err
+	}
+	t.requests, t.expected = append(t.requests, *request), append(t.expected, expected)
+	return nil
+}
+
+func (t *transfer) send(c *communicator, data []byte, to int) error {
+	return t.add(data, -1, func(p unsafe.Pointer, request *C.MPI_Request) C.int {
+		return C.pm_send(p, C.int(len(data)), C.int(to), c.comm, request)
+	})
+}
+
+func (t *transfer) receive(c *communicator, data []byte, from int) error {
+	return t.add(data, len(data), func(p unsafe.Pointer, request *C.MPI_Request) C.int {
+		return C.pm_receive(p, C.int(len(data)), C.int(from), c.comm, request)
+	})
+}
+
+func (t *transfer) broadcast(c *communicator, data []byte, from int) error {
+	return t.add(data, -1, func(p unsafe.Pointer, request *C.MPI_Request) C.int {
+		return C.pm_broadcast(p, C.int(len(data)), C.int(from), c.comm, request)
+	})
+}
+
+// gather hands every rank the bytes bounds[r] to bounds[r+1]-1 of each rank r.
+func (t *transfer) gather(c *communicator, data []byte, bounds []int) error {
+	// MPI reads these until the end, so they are pinned, too.
+	counts, starts := make([]C.int, c.size), make([]C.int, c.size)
+	for r := range c.size {
+		counts[r], starts[r] = C.int(bounds[r+1]-bounds[r]), C.int(bounds[r]-bounds[0])
+	}
+	t.pins.Pin(&counts[0])
+	t.pins.Pin(&starts[0])
+	return t.add(data[bounds[0]:bounds[c.size]], -1, func(p unsafe.Pointer, request *C.MPI_Request) C.int {
+		return C.pm_gather(p, &counts[0], &starts[0], c.comm, request)
+	})
+}
+
+// test waits at most so long for the end of the transfer and tells whether it has come, with
+// an error or without.
+func (t *transfer) test(limit time.Duration) (ended bool) {
+	if len(t.requests) == 0 {
+		return true
+	}
+	if t.statuses == nil {
+		t.statuses = make([]C.MPI_Status, len(t.requests))
+	}
+	var done C.int
+	code := C.pm_test(&t.requests[0], C.int(len(t.requests)), &t.statuses[0], C.long(limit.Microseconds()), &done)
+	if t.err = failure(t.what, code); t.err != nil {
+		return true
+	}
+	if done == 0 {
+		return false
+	}
+	for i, want := range t.expected {
+		var got C.int
+		if C.pm_received(&t.statuses[i], &got); want >= 0 && int(got) != want {
+			t.err = fmt.Errorf("cluster: %s: %w: %d bytes came where %d were expected", t.what, errMismatch, int(got), want)
+		}
+	}
+	return true
+}

@@ -1,0 +1,188 @@
+//go:build mpi && cgo
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// An owner is the goroutine that calls MPI, and what it has. It is the par.Link of its rank.
+type owner struct {
+	options
+	work, control *communicator
+	beats         *heart
+	jobs          chan func()
+	active        []*transfer   // the newest last
+	left          bool          // MPI has ended
+	gone          chan struct{} // closed when left
+	turns         atomic.Int64  // of the loop, for the watch
+	half          bool          // of some transfer only a part has begun
+	broken        atomic.Bool   // a call has failed or was given up: further ones are refused
+	ended         atomic.Bool   // End was called
+}
+
+// Times of the owner.
+const (
+	turnTime = 100 * time.Millisecond // within which a new job is taken while transfers are active
+	idleTime = 500 * time.Millisecond // within which messages are looked for while none is
+)
+
+var (
+	errBroken = errors.New("an earlier call of this rank has failed")
+	errLeft   = errors.New("the run has ended")
+)
+
+// Open connects this process with those that a launcher has started beside it. Where the
+// environment names no launcher, or one that has started this process alone, Open returns a
+// world of one rank and does not start MPI.
+func Open(opts ...Option) (*World, error) {
+	l := readLaunch(os.Getenv)
+	if l.variable == "" || l.size == 1 {
+		return &World{}, nil
+	}
+	o := &owner{options: newOptions(opts), jobs: make(chan func()), gone: make(chan struct{})}
+	opened := make(chan error)
+	w := &World{}
+	go func() {
+		runtime.LockOSThread() // for good: MPI knows its thread
+		var err error
+		w.neighbours, err = o.start(l)
+		opened <- err
+		if err == nil {
+			o.serve()
+		}
+	}()
+	if err := <-opened; err != nil {
+		return nil, err
+	}
+	if o.Size() == 1 { // the launcher did not say
+		return w, o.leave()
+	}
+	go o.watch()
+	w.ranks, w.end = par.NewRanks(o), o.end
+	return w, nil
+}
+
+// start starts MPI and makes what ranks talk by.
+func (o *owner) start(l launch) (neighbours int, err error) {
+	if err := startMPI(); err != nil {
+		return 0, err
+	}
+	if o.work, err = newCommunicator(); err != nil {
+		return 0, err
+	}
+	if l.several() && o.Size() == 1 {
+		stopMPI()
+		return 0, l.refuse(ErrLauncher)
+	}
+	if o.control, err = newCommunicator(); err != nil {
+		return 0, err
+	}
+	if o.beats, err = newHeart(o.silence); err != nil {
+		return 0, err
+	}
+	return o.work.neighbours()
+}
+
+// serve does what others ask for, looks after transfers and tells the next rank that this one
+// lives, until leave.
+func (o *owner) serve() {
+	idle := time.NewTicker(idleTime)
+	defer close(o.gone)
+	for !o.left {
+		o.turns.Add(1)
+		if len(o.active) > 0 {
+			select {
+			case job := <-o.jobs:
+				job()
+			default:
+			}
+		} else {
+			select {
+			case job := <-o.jobs:
+				job()
+			case <-idle.C:
+			}
+		}
+		if o.left {
+			return
+		}
+		o.progress()
+		if err := o.beats.turn(); err != nil {
+			o.quit(err)
+		}
+	}
+}
+
+// progress looks after all transfers, and waits a while for the newest: older ones are those
+// that were given up.
+func (o *owner) progress() {
+	for i := 0; i < len(o.active); i++ {
+		t, limit := o.active[i], time.Duration(0)
+		if i == len(o.active)-1 {
+			limit = turnTime
+		}
+		if t.test(limit) {
+			t.pins.Unpin()
+			close(t.done)
+			o.active = append(o.active[:i], o.active[i+1:]...)
+			i--
+		}
+	}
+}
+
+// do has the owner call f and returns when it has. It returns false where the owner has left.
+func (o *owner) do(f func()) bool {
+	done := make(chan struct{})
+	select {
+	case o.jobs <- func() { defer close(done); f() }:
+		<-done
+		return true
+	case <-o.gone:
+		return false
+	}
+}
+
+// begin has the owner begin a transfer by post.
+func (o *owner) begin(what string, post func(*transfer) error) (*transfer, error) {
+	t := newTransfer(what)
+	select {
+	case o.jobs <- func() { o.post(t, post) }:
+		return t, nil
+	case <-o.gone:
+		return nil, fmt.Errorf("cluster: %s: %w", what, errLeft)
+	}
+}
+
+// post is called by the owner. Where it fails a part may have begun: the memory stays pinned.
+func (o *owner) post(t *transfer, post func(*transfer) error) {
+	if t.err = post(t); t.err != nil {
+		o.half = o.half || len(t.requests) > 0
+		close(t.done)
+		return
+	}
+	o.active = append(o.active, t)
+}
+
+// await waits for the end of a transfer or of the context. MPI cannot take a transfer of all
+// ranks back: it goes on, and its memory stays pinned.
+func (o *owner) await(ctx context.Context, t *transfer) error {
+	select {
+	case <-t.done:
+		if t.err != nil {
+			o.broken.Store(true)
+		}
+		return t.err
+	case <-ctx.Done():
+		o.broken.Store(true)
+		return fmt.Errorf("cluster: %s: %w", t.what, ctx.Err())
+	}
+}
