@@ -2,7 +2,7 @@ package main
 
 import "github.com/seed-64e14a55/privatemail/internal/cli"
 
-func main() { program().Main() }
+func main() { program().ClusterMain() }
 
 func program() *cli.Program {
 	return &cli.Program{

@@ -120,16 +120,18 @@ func peerMPI(variable, name string) string {
 }
 
 // buildOnRanks compiles a peer that mpirun starts, with the flags that pkg-config knows of
-// its library.
+// its library. With another number of ranks it is the same program.
 func (p *peer) buildOnRanks(ctx context.Context, folder, source string) ([]string, error) {
+	program := filepath.Join(folder, p.name+exeSuffix())
+	start := mpirunArgs(peerMPI("MPIRUN", "mpirun"), p.ranks, program)
+	if _, err := os.Stat(program); err == nil {
+		return start, nil
+	}
 	flags, err := command(ctx, folder, "pkg-config", "--cflags", "--libs", p.library)
 	if err != nil {
 		return nil, err
 	}
-	program := filepath.Join(folder, p.name+exeSuffix())
 	args := append([]string{"-O3", "-march=native", "-std=c++17", "-o", program, source}, strings.Fields(flags)...)
-	if _, err := command(ctx, folder, peerMPI("MPICXX", "mpicxx"), args...); err != nil {
-		return nil, err
-	}
-	return mpirunArgs(peerMPI("MPIRUN", "mpirun"), p.ranks, program), nil
+	_, err = command(ctx, folder, peerMPI("MPICXX", "mpicxx"), args...)
+	return start, err
 }
