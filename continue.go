@@ -11,7 +11,7 @@ import (
 // Continue takes a release further: it rebuilds the graph from the released
 // points and takes the later steps (package post). Nothing private goes in, so
 // it may run anywhere. labels and settings may be nil, as in post.Continue; the
-// workers, kernels, budget, calibration and progress of the settings are those of the engine.
+// workers, ranks, kernels, budget, calibration and progress of the settings are those of the engine.
 // Errors: ErrClosed and those of post.Continue.
 func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*iterate.Embedding, error) {
 	return call(ctx, e, "continue", func() (*iterate.Embedding, error) {
@@ -21,7 +21,7 @@ func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *relea
 				s = *settings
 			}
 			s.Workers, s.Kernels, s.BudgetBytes, s.Reserve, s.Progress = e.workers, e.kernels, m.limit, m.reserve, e.report(ctx)
-			s.Calibration = e.options.calibration
+			s.Calibration, s.Ranks = e.options.calibration, e.options.ranks
 			return post.Continue(ctx, r, labels, &s)
 		})
 	})

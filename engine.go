@@ -48,6 +48,9 @@ type options struct {
 	calibration *kernel.Calibration // nil when the machine is measured
 	progress    func(Progress)
 	ranks       *par.Ranks // nil for one process
+	ranksHere   int        // on this machine; 0 where nobody has said
+	// agreedBudget is that of all ranks, 0 for one process.
+	agreedBudget int64
 }
 
 // An Option changes an Engine's defaults.
@@ -135,16 +138,6 @@ func WithProgress(report func(Progress)) Option {
 	}
 }
 
-// WithRanks shares the work of the Engine with other processes, whose Engines have the same
-// options and get the same calls in the same order. No bit of a result depends on how many
-// there are. Default: this process alone.
-func WithRanks(ranks *par.Ranks) Option {
-	return func(o *options) error {
-		o.ranks = ranks
-		return nil
-	}
-}
-
 // New starts an Engine. Close it when done.
 func New(opts ...Option) (*Engine, error) {
 	e := &Engine{options: options{level: simd.Best()}}
@@ -153,7 +146,10 @@ func New(opts ...Option) (*Engine, error) {
 			return nil, err
 		}
 	}
-	var err error
+	err := e.options.agree(context.Background())
+	if err != nil {
+		return nil, err
+	}
 	if e.workers, err = e.options.startWorkers(); err != nil {
 		return nil, err
 	}
@@ -217,8 +213,11 @@ func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	// A call within another one is a part of it, and Close waits for both.
-	if e.closed && accountOf(ctx, e) == nil {
+	switch outermost := accountOf(ctx, e) == nil; {
+	case e.closed && outermost:
 		return nil, ErrClosed
+	case e.running > 0 && outermost && !e.options.ranks.Alone(): // which of the two comes first would differ between ranks
+		return nil, fmt.Errorf("privatemail: %w: an Engine that shares its work with other ranks takes one call at a time", ErrSettings)
 	}
 	e.running++
 	end := e.calling.begin()
@@ -236,6 +235,9 @@ func (e *Engine) leave() {
 
 // measure returns the bytes of the whole budget.
 func (e *Engine) measure() int64 {
+	if e.options.agreedBudget > 0 {
+		return min(e.options.agreedBudget, mem.AddressSpace)
+	}
 	if e.options.budget > 0 {
 		return min(e.options.budget, mem.AddressSpace)
 	}

@@ -41,6 +41,9 @@ type Kernel struct {
 // ErrSettings. Errors: those of Embed.
 func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *Settings) (*Kernel, error) {
 	return call(ctx, e, "kernel", func() (*Kernel, error) {
+		if err := e.alone(graphAlone); err != nil {
+			return nil, err
+		}
 		s, err := kernelSettings(features, settings)
 		if err != nil {
 			return nil, err

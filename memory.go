@@ -211,22 +211,30 @@ func (e *Engine) explain(err error, whole int64) error {
 	if rest := whole - m.Budget; rest > 0 {
 		full.Budget, full.Need = whole, mem.Saturate(float64(m.Need)+float64(rest))
 	}
-	return &budgetError{&full, e.options.budget > 0}
+	return &budgetError{&full, e.options.whoseBudget()}
 }
 
 // A budgetError is an error of missing memory that says where the budget comes from.
 type budgetError struct {
 	memory *kernel.MemoryError
-	set    bool
+	whose  string
 }
 
 // Error implements error.
-func (e *budgetError) Error() string {
-	if e.set {
-		return e.memory.Error() + "; the budget is the one that was set"
-	}
-	return e.memory.Error() + "; the budget is three quarters of the memory that is available"
-}
+func (e *budgetError) Error() string { return e.memory.Error() + "; the budget is " + e.whose }
 
 // Unwrap returns the kernel.MemoryError.
 func (e *budgetError) Unwrap() error { return e.memory }
+
+// whoseBudget says where the budget comes from.
+func (o *options) whoseBudget() string {
+	switch {
+	case o.budget > 0 && o.agreedBudget > 0:
+		return "the least that was set on a rank"
+	case o.budget > 0:
+		return "the one that was set"
+	case o.agreedBudget > 0:
+		return "that of the rank with the least: its share of three quarters of the memory that is available on its machine"
+	}
+	return "three quarters of the memory that is available"
+}

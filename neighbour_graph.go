@@ -28,6 +28,9 @@ type NeighbourGraph struct {
 // pairs: the others have a weight for every pair. Errors: those of Embed.
 func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, settings *Settings) (*NeighbourGraph, error) {
 	return call(ctx, e, "graph", func() (*NeighbourGraph, error) {
+		if err := e.alone(graphAlone); err != nil {
+			return nil, err
+		}
 		s, err := settings.withDefaults(features)
 		if err != nil {
 			return nil, err

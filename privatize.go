@@ -49,6 +49,9 @@ func (e *Engine) Privatize64(ctx context.Context, features blas64.General, label
 // What needs no data comes first, so that most calls that cannot succeed are refused
 // before any row is read.
 func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labels []int32, settings *PrivateSettings) (*release.Release, error) {
+	if err := e.alone(noiseAlone); err != nil {
+		return nil, err
+	}
 	s, err := settings.withDefaults()
 	if err != nil {
 		return nil, err

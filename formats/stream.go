@@ -21,6 +21,7 @@ type RowReader struct {
 	scratch []byte
 	data    []float32 // rows that cannot be read in order
 	done    int       // rows handed out
+	first   int64     // where the first row begins in the file
 }
 
 // StreamMatrix hands the rows of a file to use one after the other. It reads the files of
@@ -36,7 +37,7 @@ func StreamMatrix(path string, limit int64, use func(r *RowReader) error) error 
 		if err != nil {
 			return err
 		}
-		r.path = path
+		r.path, r.first = path, s.off
 		used = use(r)
 		return nil
 	})
@@ -100,6 +101,28 @@ func (r *RowReader) Read(dst []float32) (rows int, err error) {
 	}
 	r.done += rows
 	return rows, nil
+}
+
+// Seeks tells whether Seek can be called: the file is not compressed, and its rows follow each
+// other.
+func (r *RowReader) Seeks() bool { return r.s != nil && r.s.file != nil }
+
+// Seek makes Read go on with the given row, without reading those before it. The row Rows is the
+// end. A reader that does not seek, and a row that there is not, are an ErrShape.
+func (r *RowReader) Seek(row int) error {
+	switch {
+	case !r.Seeks():
+		return named(r.path, failf(ErrShape, "its rows can be read in order alone"))
+	case row < 0 || row > r.Rows:
+		return named(r.path, failf(ErrShape, "no row %d among %d", row, r.Rows))
+	}
+	bytes := int64(r.Cols) * int64(r.dt.kind.size())
+	if r.vecs {
+		bytes += vecsHead
+	}
+	r.done, r.s.off = row, r.first+int64(row)*bytes
+	r.s.r.Reset(io.NewSectionReader(r.s.file, r.s.off, r.s.size-r.s.off))
+	return nil
 }
 
 // end returns io.EOF, or that something follows the rows.

@@ -6,6 +6,9 @@ import (
 	"math"
 )
 
+// vecsHead is the bytes of the dimension in front of each row.
+const vecsHead = 4
+
 // readVecs reads rows that are each a little-endian int32 d followed by d elements of kind k. All
 // rows must have the same d, and the file must end with a row. No magic tells a d from an element,
 // so no message shows one.
@@ -64,14 +67,14 @@ func vecsSize(s *source, k kind) (rows, cols int, rest int64, err error) {
 		return 0, 0, 0, failf(ErrFormat, "the dimension is zero or negative").atRow(0).at(0)
 	}
 	body := int64(d) * int64(k.size())
-	whole := s.size / (4 + body)
+	whole := s.size / (vecsHead + body)
 	switch {
 	case whole == 0:
 		return 0, 0, 0, failf(ErrTruncated, "the dimension makes the row longer than the %d bytes of the file", s.size).atRow(0)
 	case whole > math.MaxInt/8/int64(d):
 		return 0, 0, 0, failf(ErrUnsupported, "the file has more elements than this machine can address")
 	}
-	return int(whole), int(d), s.size % (4 + body), nil
+	return int(whole), int(d), s.size % (vecsHead + body), nil
 }
 
 // readVecsDim reads the dimension of row i, which must be that of the first.

@@ -73,7 +73,9 @@ func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to
 				s.Progress(record)
 			}
 		}
-		ws.copyOut(columns(to, lo, count))
+		if err := ws.copyOut(ctx, columns(to, lo, count)); err != nil {
+			return nil, err
+		}
 		lo += count
 	}
 	return result, nil

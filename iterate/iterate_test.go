@@ -345,6 +345,8 @@ type slow struct {
 func (s *slow) N() int          { return s.n }
 func (s *slow) Order() []uint32 { return nil }
 
+func (s *slow) Complete(context.Context, blas32.General) error { return nil }
+
 func (s *slow) Step(ctx context.Context, dst, x blas32.General, _ *kernel.Step, _ *kernel.Stats) error {
 	if s.after--; s.after == 0 {
 		s.cancel()

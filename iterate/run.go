@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -20,8 +21,12 @@ import (
 // ws is nil when a run takes memory of its own. A Workspace of the caller's lets
 // repeated runs of the same size reuse theirs.
 //
+// Where ranks share the operator all of them call Run with the same arguments, and each gets
+// the whole last iterate and the same records.
+//
 // Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of
-// kernel.Step.Check, ErrDiverged, and that of ctx.
+// kernel.Step.Check, ErrDiverged, those of State.Check and of Settings.Checkpoint, and that of
+// ctx.
 func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.Step, settings *Settings, ws *Workspace) (*Result, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
@@ -42,11 +47,17 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 	if s.Overwrite {
 		return ws.runByColumns(ctx, op, x, to, step, s)
 	}
-	if err := ws.begin(op, x, step, s); err != nil {
+	result := new(Result)
+	if s.From == nil {
+		err = ws.begin(op, x, step, s)
+	} else {
+		err = ws.beginFrom(op, x, step, s)
+		result.Trace = slices.Clone(s.From.Trace)
+	}
+	if err != nil {
 		return nil, err
 	}
-	result := new(Result)
-	for t := 1; t <= s.Steps; t++ {
+	for t := len(result.Trace) + 1; t <= s.Steps; t++ {
 		record, err := ws.advance(ctx, t)
 		if err != nil {
 			return nil, err
@@ -60,8 +71,13 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 			result.Status = Converged
 			break
 		}
+		if err := ws.checkpoint(ctx, result.Trace); err != nil {
+			return nil, err
+		}
 	}
-	ws.copyOut(to)
+	if err := ws.copyOut(ctx, to); err != nil {
+		return nil, err
+	}
 	return result, nil
 }
 
@@ -206,36 +222,43 @@ func (ws *Workspace) normalize(ctx context.Context) error {
 	if norm2 == 0 {
 		return nil
 	}
-	r.x, r.scale = ws.x, math.Sqrt(n/norm2)
-	if err := ws.settings.Workers.Do(ctx, par.Blocks(ws.x.Rows, rescaleRows), r); err != nil {
+	r.scale = math.Sqrt(n / norm2)
+	r.lo, r.hi = ws.op.Part()
+	r.x = ws.x
+	if err := ws.settings.Workers.Do(ctx, par.Blocks(r.hi-r.lo, rescaleRows), r); err != nil {
 		return fmt.Errorf("iterate: normalise: %w", err)
 	}
 	return ws.stats.Transform(r.shift, r.scale)
 }
 
-// rescale maps x to (x - shift) scale. It is a task and not a closure so that
+// rescale maps rows lo to hi-1 of x to (x - shift) scale. It is a task and not a closure so that
 // a step allocates nothing.
 type rescale struct {
-	x     blas32.General
-	shift []float64
-	scale float64
+	x      blas32.General
+	lo, hi int
+	shift  []float64
+	scale  float64
 }
 
 const rescaleRows = 4096
 
 // Run does one piece of the rows.
 func (r *rescale) Run(_, piece int) {
-	lo, hi := par.Block(piece, r.x.Rows, rescaleRows)
+	lo, hi := par.Block(piece, r.hi-r.lo, rescaleRows)
 	for i := lo; i < hi; i++ {
-		values := row(r.x, i)
+		values := row(r.x, r.lo+i)
 		for c, v := range values {
 			values[c] = float32((float64(v) - r.shift[c]) * r.scale)
 		}
 	}
 }
 
-// copyOut copies the iterate to dst in the order of the points.
-func (ws *Workspace) copyOut(dst blas32.General) {
+// copyOut copies the iterate, with the rows that other ranks have made, to dst in the order
+// of the points.
+func (ws *Workspace) copyOut(ctx context.Context, dst blas32.General) error {
+	if err := ws.op.Complete(ctx, ws.x); err != nil {
+		return fmt.Errorf("iterate: gather rows: %w", err)
+	}
 	order := ws.op.Order()
 	for i := range ws.x.Rows {
 		to := i
@@ -244,6 +267,7 @@ func (ws *Workspace) copyOut(dst blas32.General) {
 		}
 		copy(row(dst, to), row(ws.x, i))
 	}
+	return nil
 }
 
 // resize returns a matrix of the given size, in the memory of m where it has room. Its values

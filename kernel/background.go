@@ -50,7 +50,7 @@ func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 }
 
 func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (*background, error) {
-	unit, o, err := rows.open(b, opt)
+	unit, o, err := rows.open(ctx, b, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (s *backgroundSearch) allocate(held int64, o *Options) (ptr []uint64, err e
 		need = math.MaxInt64
 	}
 	if err := o.take("build background", need); err != nil {
-		err.(*MemoryError).instead = "a smaller radius stores fewer; the operator dense stores none"
+		advise(err, "a smaller radius stores fewer; the operator dense stores none")
 		return nil, err
 	}
 	s.next = slices.Clone(ptr[:len(ptr)-1])

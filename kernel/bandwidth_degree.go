@@ -25,7 +25,7 @@ const DegreeCutoff = 1e-3
 // is isolated to one that has nearly every pair.
 func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64, opt *Options) (_ Bandwidth, _ float64, err error) {
 	defer par.Catch(&err)
-	o, err := opt.withDefaults()
+	o, err := opt.agreed(ctx)
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}

@@ -27,7 +27,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 // *MemoryError says that no operator can serve.
 func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operator, err error) {
 	defer par.Catch(&err)
-	o, err := p.options(b, opt)
+	o, err := p.options(ctx, b, opt)
 	if err != nil {
 		return nil, err
 	}

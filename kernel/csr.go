@@ -55,7 +55,7 @@ func (s *storedReader) row(i int) ([]uint32, []float32) { return s.Row(i, &s.buf
 // NewCSR builds the operator csr: the Gaussian kernel truncated at a radius, with stored
 // weights, or that of nearest neighbours. The points are not needed afterwards.
 func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
-	pts, o, err := open(p, b, opt)
+	pts, o, err := open(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +96,9 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 	}
 	if err := op.checkPolicy(o); err != nil {
 		return nil, err
+	}
+	if err := op.planHalo(ctx); err != nil {
+		return nil, buildError("csr", err)
 	}
 	op.cost = csrCost(p.N, p.D, float64(op.weights.NNZ()), o)
 	op.cost.PeakBytes = g.Peak

@@ -36,7 +36,7 @@ type dense struct {
 // every pair, in float64. Building it takes one pass over all pairs, for the degrees. The
 // operator reads the points as long as it lives; they must not change.
 func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := openEither(p, b, opt)
+	pts, o, err := openEither(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Optio
 // is isolated unless it is the only one. Building it measures no pair: the degrees come
 // with the first product, or when they are asked for.
 func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
-	unit, o, err := rows.open(b, opt)
+	unit, o, err := rows.open(ctx, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 	}
 	if unit == nil || p.N == 1 {
 		op.progress = o.progress("degrees", op.blocks.rounds())
-		if err := op.sumDegrees(ctx, op.workers); err != nil {
+		if err := op.sumDegrees(ctx, op.workers, op.ranks); err != nil {
 			return nil, productError("dense", err)
 		}
 	}
@@ -100,8 +100,8 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 }
 
 // sumDegrees sums the degrees by a pass of its own.
-func (op *dense) sumDegrees(ctx context.Context, workers *par.Workers) error {
-	return newDensePass(op, &product[float64]{op: &op.base}).sum(ctx, workers)
+func (op *dense) sumDegrees(ctx context.Context, workers *par.Workers, ranks *par.Ranks) error {
+	return newDensePass(op, &product[float64]{op: &op.base}).sum(ctx, workers, ranks)
 }
 
 // setDegrees keeps the degrees that a pass has summed. All passes sum the same bits.
@@ -120,13 +120,14 @@ func (op *dense) setDegrees(sums []float64) {
 	op.known.Store(true)
 }
 
-// Degrees returns W 1.
+// Degrees returns W 1. Where no product has summed it yet, every rank sums it by itself: this
+// is no call that could end early with the other ranks.
 func (op *dense) Degrees() []float64 {
 	if op.q == nil || op.known.Load() {
 		return op.degrees
 	}
-	if op.sumDegrees(context.Background(), op.workers) != nil { // they are closed, or busy with the caller
-		if err := op.sumDegrees(context.Background(), nil); err != nil {
+	if op.sumDegrees(context.Background(), op.workers, nil) != nil { // they are closed, or busy with the caller
+		if err := op.sumDegrees(context.Background(), nil, nil); err != nil {
 			panic(err)
 		}
 	}
@@ -154,7 +155,7 @@ func (op *dense) degreesFor(ctx context.Context, s *Step) error {
 	if s == nil || s.Form != Attract || op.known.Load() {
 		return nil
 	}
-	return productError("dense", op.sumDegrees(ctx, op.workers))
+	return productError("dense", op.sumDegrees(ctx, op.workers, op.ranks))
 }
 
 func denseCost(n, d int, o *Options) Cost {

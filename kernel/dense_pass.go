@@ -12,6 +12,10 @@ import (
 // rows follow. As long as the degrees are not known, a column of ones stands beside those
 // of x.
 //
+// Of ranks each plays the games of its own blocks, and adds up for the rows of these alone:
+// a game of blocks of two ranks is played by both. So a row gets its terms in the order of
+// the rounds, as with one process, and no sums travel.
+//
 // A game measures its pairs, makes their weights and adds them up twice, for the rows of
 // either block. What package sensitivity proves of the rounding of a first step
 // (RoundingError) covers each part:
@@ -33,6 +37,7 @@ type densePass[T rows.Float] struct {
 	scratch []*distanceScratch // one per worker
 	row     []float64          // a row of W x for each worker
 	round   int
+	lo, hi  int // rows whose sums are made
 }
 
 // eights returns n, rounded up to a multiple of 8.
@@ -59,12 +64,19 @@ func (pass *densePass[T]) column(c int) []float64 {
 }
 
 // prepare makes W x.
-func (pass *densePass[T]) prepare(ctx context.Context) error { return pass.sum(ctx, pass.op.workers) }
+func (pass *densePass[T]) prepare(ctx context.Context) error {
+	return pass.sum(ctx, pass.op.workers, pass.op.ranks)
+}
 
 // sum makes W x, round after round of the tournament, and the degrees unless they are
-// known.
-func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers) error {
+// known. Of the ranks that share the work each makes its rows of W x, and all degrees are
+// gathered; nil ranks make everything here.
+func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers, ranks *par.Ranks) error {
 	op, k := pass.op, pass.k
+	pass.lo, pass.hi = 0, op.q.n
+	if !ranks.Alone() {
+		pass.lo, pass.hi = op.Part()
+	}
 	if op.known.Load() {
 		pass.columns = k
 	}
@@ -85,6 +97,9 @@ func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers) error {
 		return err
 	}
 	if pass.columns > k {
+		if err := par.Gather(ctx, ranks, pass.column(k), op.rankBounds()); err != nil {
+			return err
+		}
 		op.setDegrees(pass.column(k))
 	}
 	return nil
@@ -115,6 +130,10 @@ func (pass *densePass[T]) Run(worker, game int) {
 	}
 	alo, ahi := par.Block(a, op.q.n, blockRows)
 	blo, bhi := par.Block(b, op.q.n, blockRows)
+	ownA, ownB := pass.owns(alo), pass.owns(blo)
+	if !ownA && !ownB {
+		return
+	}
 	t := pass.scratch[worker]
 	op.q.fill(t, alo, ahi, blo, bhi)
 	width := eights(bhi - blo)
@@ -122,12 +141,18 @@ func (pass *densePass[T]) Run(worker, game int) {
 		for r := i; r < i+8; r++ {
 			pass.weighRow(t.row(r-alo, width), r, ahi, blo, bhi)
 		}
-		op.kernels.WeightedSums64(columnsFrom(pass.wxt, i), simd.RowsOf(t.d2[(i-alo)*t.stride:], t.stride), columnsFrom(pass.xt, blo), pass.columns, 8, width)
+		if ownA {
+			op.kernels.WeightedSums64(columnsFrom(pass.wxt, i), simd.RowsOf(t.d2[(i-alo)*t.stride:], t.stride), columnsFrom(pass.xt, blo), pass.columns, 8, width)
+		}
 	}
-	if a != b { // the sums of a block with itself have both sides of every pair
+	if a != b && ownB { // the sums of a block with itself have both sides of every pair
 		op.kernels.WeightedSumsTrans64(columnsFrom(pass.wxt, blo), simd.RowsOf(t.d2, t.stride), columnsFrom(pass.xt, alo), pass.columns, eights(ahi-alo), width)
 	}
 }
+
+// owns tells whether the sums of the block that begins with row i are made here. Chunks are
+// whole blocks, so no block belongs to two ranks.
+func (pass *densePass[T]) owns(i int) bool { return i >= pass.lo && i < pass.hi }
 
 // weighRow turns the squared distances of row i to rows blo to bhi-1 into weights: zeros
 // from row ahi on, with itself, and behind bhi.

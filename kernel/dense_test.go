@@ -123,7 +123,7 @@ func TestConcurrentDegrees(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if err := op.sumDegrees(t.Context(), op.workers); err != nil {
+	if err := op.sumDegrees(t.Context(), op.workers, nil); err != nil {
 		t.Error(err)
 	}
 }

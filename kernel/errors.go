@@ -67,6 +67,14 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return ErrMemory }
 
+// advise says in an error of memory what to do instead. Other errors, such as that of a lost
+// rank, stay as they are.
+func advise(err error, instead string) {
+	if e := (*MemoryError)(nil); errors.As(err, &e) {
+		e.instead = instead
+	}
+}
+
 // denied tells whether Options.Reserve has refused memory that is within the budget.
 func denied(err error) bool {
 	e, ok := errors.AsType[*MemoryError](err)

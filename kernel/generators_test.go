@@ -103,7 +103,7 @@ func as[C, I Operator](op I, err error) (C, error) {
 
 // openPairs opens points and builds the operator.
 func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
-	pts, o, err := open(p, b, opt)
+	pts, o, err := open(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -54,8 +54,8 @@ type grid struct {
 	lattice       *lattice.Lattice
 	transfer      *lattice.Transfer
 	interpolation lattice.Chebyshev
-	place         [lattice.MaxAxes][]float64 // of each sorted point in its cell, from -1 to 1, and zeros that fill the lanes
-	self          []float64                  // weight of each point and itself, as interpolated
+	place         [lattice.MaxAxes][]float64 // of each sorted point of this rank in its cell, from -1 to 1, and zeros that fill the lanes
+	self          []float64                  // weight of each point of this rank and itself, as interpolated
 	out           []bool                     // rows out of the grid; nil when there are none
 	direct        directRows
 	pieces        []gridPiece
@@ -67,7 +67,7 @@ type grid struct {
 // interpolated from nodes in cells. Cells and nodes follow from the points and
 // Options.Tolerance. The points are not needed afterwards.
 func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := open(p, b, opt)
+	pts, o, err := open(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -135,14 +135,15 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 	return op, op.checkPolicy(o)
 }
 
-// locate finds the place of each point in its cell.
+// locate finds the place of each point in its cell, of the points of this rank.
 func (op *grid) locate(ctx context.Context, p *rows.Points) error {
 	d := op.lattice.D
 	for a := range d {
 		op.place[a] = make([]float64, p.N+simd.NodeLanes)
 		mem.Huge(op.place[a])
 	}
-	return op.workers.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
+	from, to := op.ownChunks()
+	return doPieces(ctx, op.workers, from, to, par.Func(func(_, piece int) {
 		lo, hi := op.pieces[piece].lo, op.pieces[piece].hi
 		for a := range d {
 			place := op.place[a][lo:hi]

@@ -127,8 +127,9 @@ type gridRepair struct {
 type repairRow struct {
 	row     int
 	at      [lattice.MaxAxes]int
-	radius2 float64 // squared, in units of sigma; 0 for a row no weight reaches
-	lost    float64 // the largest weight beyond it, at most
+	place   [lattice.MaxAxes]float64 // of the point in its cell
+	radius2 float64                  // squared, in units of sigma; 0 for a row no weight reaches
+	lost    float64                  // the largest weight beyond it, at most
 	entries int
 }
 
@@ -150,7 +151,7 @@ func (r *gridRepair) find() {
 		r.cells = append(r.cells, c)
 		for i := lo; i < hi; i++ {
 			if op.out[i] {
-				r.rows = append(r.rows, repairRow{row: i, at: c.at})
+				r.rows = append(r.rows, repairRow{row: i, at: c.at, place: r.place(i)})
 			}
 		}
 	}
@@ -160,17 +161,28 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	op := r.op
 	op.direct = directRows{} // those of the round before have no use
 	r.find()
-	progress := o.progress("repair rows", 3*len(r.rows))
+	progress := o.progress("repair rows", 3*o.ownPieces(len(r.rows)))
 	each := func(do func(row *repairRow)) error {
-		return op.workers.Do(ctx, len(r.rows), par.Func(func(_, piece int) {
+		return o.share(ctx, len(r.rows), func(_, piece int) {
 			do(&r.rows[piece])
 			progress.Add()
-		}))
+		})
 	}
 	if err := each(func(row *repairRow) { r.measure(row, o.Tolerance) }); err != nil {
 		return err
 	}
+	for _, measured := range []func(*repairRow) *float64{
+		func(row *repairRow) *float64 { return &row.radius2 },
+		func(row *repairRow) *float64 { return &row.lost },
+	} {
+		if err := gatherMeasured(ctx, r.rows, measured, o); err != nil {
+			return err
+		}
+	}
 	if err := each(r.count); err != nil {
+		return err
+	}
+	if err := gatherMeasured(ctx, r.rows, func(row *repairRow) *int { return &row.entries }, o); err != nil {
 		return err
 	}
 	entries := 0.0 // may be more than an int holds
@@ -191,10 +203,16 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 		starts[i+1] = total
 	}
 	ind, val := make([]uint32, total), make([]float64, total)
-	if err := op.workers.Do(ctx, len(r.rows), par.Func(func(_, piece int) {
+	if err := o.share(ctx, len(r.rows), func(_, piece int) {
 		r.weigh(&r.rows[piece], ind[starts[piece]:starts[piece+1]], val[starts[piece]:starts[piece+1]])
 		progress.Add()
-	})); err != nil {
+	}); err != nil {
+		return err
+	}
+	if err := gatherRows(ctx, o, ind, starts, 1); err != nil {
+		return err
+	}
+	if err := gatherRows(ctx, o, val, starts, 1); err != nil {
 		return err
 	}
 	r.store(starts, ind, val)
@@ -203,24 +221,41 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// place returns where the point of a row is in its cell.
-func (r *gridRepair) place(row *repairRow) (place [lattice.MaxAxes]float64) {
+// gatherMeasured sets a number of each row that other ranks have found.
+func gatherMeasured[T par.Word](ctx context.Context, list []repairRow, measured func(*repairRow) *T, o *Options) error {
+	all := make([]T, len(list))
+	for i := range list {
+		all[i] = *measured(&list[i])
+	}
+	if err := gatherPieces(ctx, o, all, len(all), func(i int) int { return i }); err != nil {
+		return err
+	}
+	for i, v := range all {
+		*measured(&list[i]) = v
+	}
+	return nil
+}
+
+// place returns where the point of row i is in its cell.
+func (r *gridRepair) place(i int) (place [lattice.MaxAxes]float64) {
 	for a := range r.op.lattice.D {
-		place[a] = r.op.place[a][row.row]
+		var v [1]float64
+		r.p.Column(v[:], r.op.cells.Order[i:i+1], a)
+		_, place[a] = r.op.lattice.Locate(a, v[0])
 	}
 	return place
 }
 
 // measure finds the radius of a row.
 func (r *gridRepair) measure(row *repairRow, tolerance float64) {
-	l, place := r.op.lattice, r.place(row)
+	l := r.op.lattice
 	least, most := 0.0, 0.0 // bounds of the degree
 	for _, c := range r.cells {
 		others := float64(c.hi - c.lo)
 		if c.at == row.at {
 			others--
 		}
-		near, far := l.Between2(row.at, place, c.at)
+		near, far := l.Between2(row.at, row.place, c.at)
 		least += others * math.Exp(-far/2)
 		most += others * math.Exp(-near/2)
 	}
@@ -236,7 +271,7 @@ func (r *gridRepair) reaches(row *repairRow, cell [lattice.MaxAxes]int) bool {
 	if row.radius2 == 0 {
 		return false
 	}
-	least, _ := r.op.lattice.Between2(row.at, r.place(row), cell)
+	least, _ := r.op.lattice.Between2(row.at, row.place, cell)
 	return least <= row.radius2
 }
 

@@ -50,8 +50,9 @@ type gridPass[T rows.Float] struct {
 	*product[T]
 	op      *grid
 	nodes   *lattice.Pass
-	runs    []int     // of a tile among the nodes
-	slots   []float64 // tiles of parts of cells
+	ranks   *gridExchange // nil for one process
+	runs    []int         // of a tile among the nodes
+	slots   []float64     // tiles of parts of cells
 	scratch []gridScratch
 	centre  []float64 // is subtracted from the rows of x and comes back behind the product
 	first   bool      // the weights of points and themselves are to be made
@@ -81,6 +82,9 @@ func newGridPass[T rows.Float](op *grid, p *product[T]) *gridPass[T] {
 	}
 	for w := range pass.scratch {
 		pass.scratch[w] = newGridScratch(t, k)
+	}
+	if pass.ranks = newGridExchange(op, k); pass.ranks != nil {
+		pass.nodes.Restrict(op.cellsOf(op.ownChunks()))
 	}
 	return pass
 }
@@ -129,12 +133,22 @@ func (pass *gridPass[T]) prepare(ctx context.Context) error {
 		copy(pass.centre, pass.stats.finish.mean)
 		pass.grow(&pass.stats.partials)
 	}
-	if err := pass.op.workers.Do(ctx, len(pass.op.pieces), pass); err != nil {
+	from, to := pass.op.ownChunks()
+	if err := doPieces(ctx, pass.op.workers, from, to, pass); err != nil {
 		return err
+	}
+	if pass.ranks != nil {
+		if err := pass.exchange(ctx); err != nil {
+			return err
+		}
 	}
 	pass.joinSlots()
 	return pass.nodes.Do(ctx, pass.op.workers)
 }
+
+// needsAll tells whether a rank needs rows of x beside its own: direct rows do. The others
+// get what they need by nodes.
+func (pass *gridPass[T]) needsAll() bool { return len(pass.op.direct.rows) > 0 }
 
 // Run spreads the rows of x of one piece.
 func (pass *gridPass[T]) Run(worker, piece int) {

@@ -248,7 +248,11 @@ func (c *gridChoice) cost(p *rows.Points, o *Options) Cost {
 	if !c.all { // sums over some of the axes
 		workers += d * float64(o.Workers.Count())
 	}
-	cost.PeakBytes = mem.Saturate(resident + n*(8*3+12) + work + 16*all + 8*tile*(slots+workers))
+	peak := resident + n*(8*3+12) + work + 16*all + 8*tile*(slots+workers)
+	if !o.Ranks.Alone() {
+		peak += work // what ranks send each other, at most
+	}
+	cost.PeakBytes = mem.Saturate(peak)
 	cost.StreamedBytes = mem.Saturate(n*(16*d+16+8*k) + work*d)
 	return cost
 }

@@ -36,7 +36,7 @@ type Neighbours struct {
 // of ctx.
 func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_ *Neighbours, err error) {
 	defer par.Catch(&err)
-	n, err := newNearestRequest(points, k, opt, 12)
+	n, err := newNearestRequest(ctx, points, k, opt, 12)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_
 // neighbours, so that a caller who wants them in a form of its own has them once.
 func EachNearest(ctx context.Context, points blas32.General, k int, opt *Options, give func(row int, near []uint32, dist2 []float64)) (err error) {
 	defer par.Catch(&err)
-	n, err := newNearestRequest(points, k, opt, 0)
+	n, err := newNearestRequest(ctx, points, k, opt, 0)
 	if err != nil {
 		return err
 	}
@@ -91,12 +91,12 @@ type nearestRequest struct {
 
 // newNearestRequest checks what is asked for and takes the memory of it. The caller takes so
 // many bytes for each neighbour.
-func newNearestRequest(points blas32.General, k int, opt *Options, each float64) (*nearestRequest, error) {
+func newNearestRequest(ctx context.Context, points blas32.General, k int, opt *Options, each float64) (*nearestRequest, error) {
 	p, err := Open(points, opt)
 	if err != nil {
 		return nil, err
 	}
-	o, err := opt.withDefaults()
+	o, err := opt.agreed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func newNearestRequest(points blas32.General, k int, opt *Options, each float64)
 	}
 	need := mem.Saturate(float64(nearestSearchBytes(n, d, k, o)) + each*float64(n)*float64(k))
 	if err := o.take("nearest neighbours", need); err != nil {
-		err.(*MemoryError).instead = "fewer neighbours take less"
+		advise(err, "fewer neighbours take less")
 		return nil, err
 	}
 	return out, nil

@@ -31,8 +31,9 @@ type Operator interface {
 	// Step sets dst to the next iterate after x. st must hold the sums of x
 	// (Stats.Gather, or the previous Step that made x); on return it holds
 	// v(x) and the sums of dst. After the first call with a given st, Step
-	// allocates nothing. Of ranks each needs the rows of its Part of x alone, and has
-	// those of dst afterwards; Apply needs all rows of x, and sets all of dst.
+	// allocates nothing with one process. Of ranks each needs the rows of its Part of x
+	// alone, and has those of dst afterwards; a step may set the other rows of x to what
+	// other ranks have. Apply needs all rows of x, and sets all of dst.
 	Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error
 	// Part returns the rows lo to hi-1 of the iterate that this rank makes: all rows where
 	// Options.Ranks is nil.
@@ -57,6 +58,8 @@ type Operator64 interface {
 	Apply64(ctx context.Context, dst, x blas64.General) error
 	// Step64 is Step in float64 throughout.
 	Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error
+	// Complete64 is Complete for an iterate in float64.
+	Complete64(ctx context.Context, x blas64.General) error
 }
 
 // Truncated is an Operator whose graph ends at a radius: csr or pairs.

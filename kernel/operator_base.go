@@ -22,9 +22,11 @@ type base struct {
 	cost    Cost
 	workers *par.Workers
 	ranks   *par.Ranks
-	kernels *simd.Kernels
-	pass32  newPass[float32]
-	watches bool // passes of Apply look for numbers in x that are not finite; elsewhere runApply does
+	// rankChunks has the first chunk of each rank, and the end; nil for equal numbers of chunks.
+	rankChunks []int
+	kernels    *simd.Kernels
+	pass32     newPass[float32]
+	watches    bool // passes of Apply look for numbers in x that are not finite; elsewhere runApply does
 }
 
 func newBase(name string, o *Options) base {

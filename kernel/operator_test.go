@@ -325,7 +325,7 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 		all = append(all, pairs)
 	}
 	// The bandwidth may be too narrow for a polynomial, or for a short one.
-	pts, o, err := open(p, b, opt)
+	pts, o, err := open(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

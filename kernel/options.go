@@ -116,8 +116,11 @@ type Options struct {
 	Workers *par.Workers
 	// Ranks are the processes that share the work with this one. All have the same points,
 	// options and labels, and make the same calls in the same order: Build, Apply, Step,
-	// Complete. No bit of a result depends on how many there are. Default: this process
-	// alone.
+	// Complete. No bit of a result depends on how many there are. Of what may differ
+	// between machines a build takes the least BudgetBytes, the lowest level of Kernels and
+	// the Calibration of rank 0; where Reserve refuses memory to one rank it refuses all;
+	// and all have the same number of Workers, or the error is ErrOption. Default: this
+	// process alone.
 	Ranks *par.Ranks
 	// Kernels do the inner loops. No bit of an operator depends on them, the float32
 	// products of poly apart, but Plan's choice may. Default: the best that this machine
@@ -199,12 +202,19 @@ func refusedFixed(name string) string {
 }
 
 // take asks for the bytes that the work at hand will hold in all. What names the work in
-// the error.
+// the error. Where one rank is refused its memory, all are.
 func (o *Options) take(what string, bytes int64) error {
-	switch {
-	case bytes > o.BudgetBytes:
+	if bytes > o.BudgetBytes {
 		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes}
-	case o.Reserve != nil && !o.Reserve(bytes):
+	}
+	if o.Reserve == nil {
+		return nil
+	}
+	denied, err := o.anyRank(!o.Reserve(bytes))
+	if err != nil {
+		return err
+	}
+	if denied {
 		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes, denied: true}
 	}
 	return nil

@@ -54,6 +54,9 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 	if op.neighbours, err = op.countNeighbours(ctx, counts); err != nil {
 		return nil, buildError("pairs", err)
 	}
+	if err := op.planHalo(ctx); err != nil {
+		return nil, buildError("pairs", err)
+	}
 	op.cost = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
 	op.cost.PeakBytes, op.cost.ResidentBytes = g.Peak, op.list.resident()+int64(p.N)*(8+4+4+4)
 	return op, nil

@@ -94,7 +94,7 @@ func methods() []method {
 // cannot serve last. It looks at a sample of points and builds nothing.
 func (p *Points) Plan(ctx context.Context, b Bandwidth, opt *Options) (_ []Candidate, err error) {
 	defer par.Catch(&err)
-	o, err := p.options(b, opt)
+	o, err := p.options(ctx, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +109,9 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 	if err != nil {
 		return nil, err
 	}
-	speed := o.Calibration
-	if speed == nil {
-		host := hostCalibration(o.Kernels)
-		speed = &host
+	speed, err := o.speed(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var all []Candidate
 	for _, m := range methods() {

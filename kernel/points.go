@@ -41,8 +41,8 @@ func Open(p blas32.General, opt *Options) (*Points, error) {
 
 // options fills in the defaults of a call, and refuses a bandwidth that does not suit the
 // points.
-func (p *Points) options(b Bandwidth, opt *Options) (*Options, error) {
-	o, err := opt.withDefaults()
+func (p *Points) options(ctx context.Context, b Bandwidth, opt *Options) (*Options, error) {
+	o, err := opt.agreed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,25 +74,25 @@ func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
 }
 
 // open validates what a builder is given and fills in the defaults.
-func open(p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error) {
+func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error) {
 	pts, err := Open(p, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := pts.options(b, opt)
+	o, err := pts.options(ctx, b, opt)
 	return pts, o, err
 }
 
 // openEither opens points in either precision for one bandwidth.
-func openEither[M points.Matrix](p M, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
+func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
 	if single, ok := any(p).(blas32.General); ok {
-		pts, o, err := open(single, b, opt)
+		pts, o, err := open(ctx, single, b, opt)
 		if err != nil {
 			return nil, nil, err
 		}
 		return pts.rows, o, nil
 	}
-	o, err := opt.withDefaults()
+	o, err := opt.agreed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

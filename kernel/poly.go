@@ -64,7 +64,7 @@ type poly struct {
 // meets the tolerance in every row; if there is none the error is ErrTolerance. The
 // operator reads the points as long as it lives; they must not change.
 func NewPoly[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := openEither(p, b, opt)
+	pts, o, err := openEither(ctx, p, b, opt)
 	if err != nil {
 		return nil, err
 	}

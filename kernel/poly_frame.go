@@ -39,14 +39,17 @@ func newPolyFrame(ctx context.Context, p *rows.Points, b Bandwidth, single bool,
 	fr := &polyFrame{p: p, single: single, scale: math.Sqrt(2 * b.gamma), kernels: o.Kernels}
 	bounds := polyBounds(p.N, 1)
 	sums := make([]float64, (len(bounds)-1)*p.D)
-	if err := o.Workers.Do(ctx, len(bounds)-1, par.Func(func(_, chunk int) {
+	if err := o.share(ctx, len(bounds)-1, func(_, chunk int) {
 		sum := sums[chunk*p.D:][:p.D]
 		if p.Double.Data != nil {
 			addRows(sum, p.Double, bounds[chunk], bounds[chunk+1])
 		} else {
 			addRows(sum, p.Single, bounds[chunk], bounds[chunk+1])
 		}
-	})); err != nil {
+	}); err != nil {
+		return nil, err
+	}
+	if err := gatherPieces(ctx, o, sums, len(bounds)-1, func(chunk int) int { return chunk * p.D }); err != nil {
 		return nil, err
 	}
 	fr.centre = make([]float64, p.D)
@@ -91,7 +94,7 @@ func (fr *polyFrame) measure(ctx context.Context, o *Options) error {
 	fr.norm2 = make([]float64, n)
 	scratch := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
-	if err := o.Workers.Do(ctx, len(bounds)-1, par.Func(func(worker, chunk int) {
+	if err := o.share(ctx, len(bounds)-1, func(worker, chunk int) {
 		if scratch[worker] == nil {
 			scratch[worker] = make([]float64, d)
 		}
@@ -104,7 +107,10 @@ func (fr *polyFrame) measure(ctx context.Context, o *Options) error {
 			}
 			fr.norm2[i] = sum
 		}
-	})); err != nil {
+	}); err != nil {
+		return err
+	}
+	if err := gatherRows(ctx, o, fr.norm2, bounds, 1); err != nil {
 		return err
 	}
 	most := 0.0

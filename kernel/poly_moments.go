@@ -53,15 +53,18 @@ func (m *polyMoments[E]) sum(ctx context.Context) ([]float64, error) {
 	rows := max(polyPanel, par.Blocks(par.Blocks(n, int(momentChunks(d))), polyPanel)*polyPanel)
 	chunks := par.Blocks(n, rows)
 	partial := make([]float64, chunks*d*d)
-	progress := m.o.progress("second moments", chunks)
-	if err := m.o.Workers.Do(ctx, chunks, par.Func(func(worker, chunk int) {
+	progress := m.o.progress("second moments", m.o.ownPieces(chunks))
+	if err := m.o.share(ctx, chunks, func(worker, chunk int) {
 		sum := partial[chunk*d*d:][:d*d]
 		from, end := par.Block(chunk, n, rows)
 		for lo := from; lo < end; lo += polyPanel {
 			m.addPanel(&m.scratch[worker], sum, lo, min(polyPanel, end-lo))
 		}
 		progress.Add()
-	})); err != nil {
+	}); err != nil {
+		return nil, err
+	}
+	if err := gatherPieces(ctx, m.o, partial, chunks, func(chunk int) int { return chunk * d * d }); err != nil {
 		return nil, err
 	}
 	moments := partial[:d*d]
@@ -117,14 +120,16 @@ func (m *polyMoments[E]) forms(ctx context.Context) ([]float64, error) {
 	slack := trace * (m.unit*float64(polyPanel+d+16) + float64(n+d)*0x1p-53) * 1.01
 	forms := make([]float64, n)
 	bounds := polyBounds(n, 1)
-	progress := m.o.progress("bounds", len(bounds)-1)
-	err = m.o.Workers.Do(ctx, len(bounds)-1, par.Func(func(worker, chunk int) {
+	progress := m.o.progress("bounds", m.o.ownPieces(len(bounds)-1))
+	if err := m.o.share(ctx, len(bounds)-1, func(worker, chunk int) {
 		for lo, end := bounds[chunk], bounds[chunk+1]; lo < end; lo += polyPanel {
 			m.boundPanel(&m.scratch[worker], forms, both, slack, lo, min(polyPanel, end-lo))
 		}
 		progress.Add()
-	}))
-	return forms, err
+	}); err != nil {
+		return nil, err
+	}
+	return forms, gatherRows(ctx, m.o, forms, bounds, 1)
 }
 
 // boundPanel sets the forms of count rows, from lo on, given both halves of C.

@@ -71,13 +71,16 @@ func (pass *polyDoublePass[T]) prepare(ctx context.Context) error {
 	if pass.stats != nil {
 		copy(pass.shift, pass.stats.finish.mean)
 	}
-	if err := pass.op.workers.Do(ctx, len(pass.op.bounds)-1, pass); err != nil {
+	if err := pass.op.doChunks(ctx, pass, pass.partial); err != nil {
 		return err
 	}
 	addChunks(pass.total, pass.partial)
 	pass.op.nest.multiply(pass.values, pass.total[pass.k:], pass.k)
 	return nil
 }
+
+// needsAll says that a rank needs no rows of x but its own: others send it their moments.
+func (pass *polyDoublePass[T]) needsAll() bool { return false }
 
 // Run adds up the moments of one chunk of rows.
 func (pass *polyDoublePass[T]) Run(worker, chunk int) {

@@ -69,7 +69,7 @@ func (pass *polySinglePass) prepare(ctx context.Context) error {
 		copy(pass.shift, pass.stats.finish.mean)
 		pass.tables.set(pass.stats, len(pass.scratch))
 	}
-	if err := pass.op.workers.Do(ctx, len(pass.op.bounds)-1, pass); err != nil {
+	if err := pass.op.doChunks(ctx, pass, pass.partial); err != nil {
 		return err
 	}
 	pass.combine()
@@ -100,6 +100,9 @@ func addChunks(total, chunks []float64) {
 		}
 	}
 }
+
+// needsAll says that a rank needs no rows of x but its own: others send it their moments.
+func (pass *polySinglePass) needsAll() bool { return false }
 
 // Run adds up the moments of one chunk of rows.
 func (pass *polySinglePass) Run(worker, chunk int) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -91,8 +90,8 @@ func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *Opti
 	p := &polyProjection{m: m, low: make([]float32, n*m), norm2: make([]float64, n), rest: make([]float64, n)}
 	scratch := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
-	progress := o.progress("projection", len(bounds)-1)
-	err := o.Workers.Do(ctx, len(bounds)-1, par.Func(func(worker, chunk int) {
+	progress := o.progress("projection", o.ownPieces(len(bounds)-1))
+	if err := o.share(ctx, len(bounds)-1, func(worker, chunk int) {
 		if scratch[worker] == nil {
 			scratch[worker] = make([]float64, polyPanel*(d+m))
 		}
@@ -114,11 +113,21 @@ func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *Opti
 			}
 		}
 		progress.Add()
-	}))
+	}); err != nil {
+		return nil, err
+	}
+	if err := gatherRows(ctx, o, p.low, bounds, m); err != nil {
+		return nil, err
+	}
+	for _, lengths := range [][]float64{p.norm2, p.rest} {
+		if err := gatherRows(ctx, o, lengths, bounds, 1); err != nil {
+			return nil, err
+		}
+	}
 	for _, v := range p.rest {
 		p.most = max(p.most, v)
 	}
-	return p, err
+	return p, nil
 }
 
 // polyLowSlack bounds how far v_i.v_j is off for coordinates in float32 and axes that

@@ -17,7 +17,7 @@ import (
 // the weights and the sums over them may be off, whatever the rows are; the certificate is
 // about the rows at hand, like every certificate.
 func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, opt *Options) (Operator64, error) {
-	_, o, err := rows.open(b, opt)
+	_, o, err := rows.open(ctx, b, opt)
 	if err != nil {
 		return nil, err
 	}

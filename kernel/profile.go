@@ -91,12 +91,17 @@ func refuseProfile(p *rows.Points, o *Options) error {
 
 // takeProfile measures the distances of a sample of rows to all points.
 func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
-	pr, parts, err := sampleDistances(ctx, p, o)
-	if err == nil {
-		err = ctx.Err() // a piece may have been left half done
-	}
+	pr, err := sampleProfile(ctx, p, o)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: sample of distances: %w", err)
+	}
+	return pr, nil
+}
+
+func sampleProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
+	pr, parts, err := sampleDistances(ctx, p, o)
+	if err != nil {
+		return nil, err
 	}
 	var seen [profileBins]bool
 	for _, row := range pr.rows {
@@ -107,12 +112,17 @@ func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, err
 			}
 		}
 	}
+	if p.D > maxDirect && !o.Ranks.Alone() {
+		if parts, err = gatherParts(ctx, pr.used, parts, o); err != nil {
+			return nil, err
+		}
+	}
 	pr.spreads = spreadsOf(pr.used, parts)
 	return pr, nil
 }
 
 // sampleDistances returns a profile without its used bins and their spreads, and the
-// counts of parts of bins that each worker has made.
+// counts of parts of bins that each worker has made. Ranks share the sampled rows.
 func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile, [][]uint64, error) {
 	q, err := newDistancer(ctx, p, nil, o.Workers, o.Kernels)
 	if err != nil {
@@ -123,78 +133,17 @@ func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile,
 		s.scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}
 	groups := par.Blocks(len(s.rows), sampleGroup)
-	s.progress = o.progress("profile", groups*par.Blocks(p.N, blockRows))
+	s.progress = o.progress("profile", o.ownPieces(groups)*par.Blocks(p.N, blockRows))
 	s.bins = make([][]distanceBin, len(s.rows))
 	s.parts = make([][]uint64, o.Workers.Count())
-	return &profile{points: p.N, farthest: p.Farthest(), most: q.most, rows: s.bins, scale: s.scale}, s.parts, o.Workers.Do(ctx, groups, s)
-}
-
-// distanceSample bins the distances of some rows to all points.
-type distanceSample struct {
-	ctx      context.Context
-	q        *distancer
-	rows     []int   // that are sampled
-	scale    float64 // of squared distances; a power of two, so that binning does not round
-	bins     [][]distanceBin
-	parts    [][]uint64 // of each worker, what it has counted in parts of bins; nil in few dimensions
-	progress *rows.Progress
-}
-
-// Run measures a group of rows, block by block of the points.
-func (s *distanceSample) Run(worker, group int) {
-	q, n, d := s.q, s.q.n, s.q.p.D
-	if s.parts[worker] == nil && !q.direct {
-		s.parts[worker] = make([]uint64, profileBins<<partBits)
+	err = o.share(ctx, groups, s.Run)
+	if err == nil {
+		err = ctx.Err() // a piece may have been left half done
 	}
-	parts := s.parts[worker]
-	from, to := par.Block(group, len(s.rows), sampleGroup)
-	t := newDistanceScratch(q)
-	var norm2 []float64
-	for i, row := range s.rows[from:to] {
-		q.load(t.a[i*d:], row, row+1)
-		norm2 = append(norm2, q.norms(row, row+1)...)
+	if err == nil {
+		err = s.gatherBins(ctx, o)
 	}
-	counts := make([]uint32, (to-from)*profileBins)
-	for block := range par.Blocks(n, blockRows) {
-		if s.ctx.Err() != nil {
-			return
-		}
-		lo, hi := par.Block(block, n, blockRows)
-		q.load(t.b, lo, hi)
-		q.measure(t, t.a, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
-		for i, row := range s.rows[from:to] {
-			s.count(counts[i*profileBins:][:profileBins], parts, row, lo, t.d2[i*t.stride:][:hi-lo])
-		}
-		s.progress.Add()
-	}
-	for i := range to - from {
-		for bin, count := range counts[i*profileBins:][:profileBins] {
-			if count > 0 {
-				s.bins[from+i] = append(s.bins[from+i], distanceBin{binEdge(bin) / s.scale, binEdge(bin+1) / s.scale, float64(count), bin})
-			}
-		}
-	}
-}
-
-// count adds the squared distances of a sampled row to the points from lo on to its bins
-// and, in many dimensions, to the parts of bins.
-func (s *distanceSample) count(counts []uint32, parts []uint64, row, lo int, d2 []float64) {
-	q, scale := s.q, s.scale
-	for j, v := range d2 {
-		if lo+j == row {
-			continue
-		}
-		if parts == nil {
-			counts[binOf(v*scale)]++
-			continue
-		}
-		if v <= q.error2(row, lo+j) {
-			v = q.exact(row, lo+j) // equal, or nearly
-		}
-		part := partOf(v * scale)
-		counts[part>>partBits]++
-		parts[part]++
-	}
+	return &profile{points: p.N, farthest: p.Farthest(), most: q.most, rows: s.bins, scale: s.scale}, s.parts, err
 }
 
 // within estimates the number of neighbours that sampled row i has within the radius of a

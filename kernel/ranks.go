@@ -2,20 +2,39 @@ package kernel
 
 import (
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Ranks share the chunks of a step: rank r makes the chunks ranks.Part(chunks), which are
-// rows next to each other. The sums of chunks are gathered and added in the order of the
-// chunks, so their bits are those of one process.
+// Ranks share the chunks of a step: each rank makes chunks that are next to each other, and so
+// are their rows. The sums of chunks are gathered and added in the order of the chunks, so their
+// bits are those of one process.
+
+// chunkShares returns the first chunk of each rank, and the end.
+func (b *base) chunkShares() []int {
+	if b.rankChunks != nil {
+		return b.rankChunks
+	}
+	return b.ranks.Bounds(len(b.bounds) - 1)
+}
+
+// ownChunks returns the chunks from to to-1 that this rank makes.
+func (b *base) ownChunks() (from, to int) {
+	if b.rankChunks != nil {
+		rank := b.ranks.Rank()
+		return b.rankChunks[rank], b.rankChunks[rank+1]
+	}
+	return b.ranks.Part(len(b.bounds) - 1)
+}
 
 // rankBounds returns the first row of each rank, and the end.
 func (b *base) rankBounds() []int {
-	bounds := b.ranks.Bounds(len(b.bounds) - 1)
+	bounds := slices.Clone(b.chunkShares())
 	for r, chunk := range bounds {
 		bounds[r] = b.bounds[chunk]
 	}
@@ -24,7 +43,7 @@ func (b *base) rankBounds() []int {
 
 // Part returns the rows that this rank makes.
 func (b *base) Part() (lo, hi int) {
-	from, to := b.ranks.Part(len(b.bounds) - 1)
+	from, to := b.ownChunks()
 	return b.bounds[from], b.bounds[to]
 }
 
@@ -35,6 +54,15 @@ func (b *base) Complete(ctx context.Context, x blas32.General) error {
 		return err
 	}
 	return completeRows(ctx, b, v)
+}
+
+// Complete64 is Complete for an iterate in float64.
+func (b *wideBase) Complete64(ctx context.Context, x blas64.General) error {
+	v := rows.View64(x)
+	if err := checkShape("x", v); err != nil {
+		return err
+	}
+	return completeRows(ctx, &b.base, v)
 }
 
 // completeRows sets the rows of x that other ranks have made.

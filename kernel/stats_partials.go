@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/seed-64e14a55/privatemail/par"
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
 
 // chunkRows is the number of rows of a chunk where nothing speaks for another number.
 const chunkRows = 1024
@@ -108,4 +112,52 @@ func (p *partial) giveBack(chunk *partial) {
 	*chunk = *p
 	chunk.sums, chunk.class = sums, class
 	p.slot, p.classes = nil, nil
+}
+
+// gather sets the sums of the chunks that other ranks have made. All ranks lay out the same
+// chunks, so the sums travel as one array, those of a chunk after those of the chunk before.
+func (ps *partials) gather(ctx context.Context, op *base) error {
+	if op.ranks.Alone() {
+		return nil
+	}
+	shares := op.chunkShares()
+	bounds, size := make([]int, len(shares)), 0
+	for r := range shares[1:] {
+		for chunk := shares[r]; chunk < shares[r+1]; chunk++ {
+			size += ps.chunk[chunk].size()
+		}
+		bounds[r+1] = size
+	}
+	flat := make([]float64, size)
+	from, to := op.ownChunks()
+	own := flat[bounds[op.ranks.Rank()]:]
+	for chunk := from; chunk < to; chunk++ {
+		own = ps.chunk[chunk].pack(own)
+	}
+	if err := par.Gather(ctx, op.ranks, flat, bounds); err != nil {
+		return err
+	}
+	for chunk := range ps.chunk {
+		flat = ps.chunk[chunk].unpack(flat)
+	}
+	return nil
+}
+
+// size is how many numbers the sums of a chunk are. The last row of class sums is not read.
+func (p *partial) size() int { return 4 + len(p.sums)*(1+len(p.classes)) }
+
+// pack writes the sums of a chunk to dst, and returns the rest of dst.
+func (p *partial) pack(dst []float64) []float64 {
+	dst[0], dst[1], dst[2], dst[3] = p.objective, p.change, p.spread, p.maxAbs
+	dst = dst[4:]
+	dst = dst[copy(dst, p.sums):]
+	return dst[copy(dst, p.class[:len(p.classes)*len(p.sums)]):]
+}
+
+// unpack sets the sums of a chunk to those of src, and returns the rest of src.
+func (p *partial) unpack(src []float64) []float64 {
+	p.objective, p.change, p.spread, p.maxAbs = src[0], src[1], src[2], src[3]
+	src = src[4:]
+	src = src[copy(p.sums, src):]
+	return src[copy(p.class[:len(p.classes)*len(p.sums)], src):]
 }

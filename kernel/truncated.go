@@ -23,6 +23,7 @@ type truncated struct {
 	faint   []uint32   // rows of faint degree, ascending
 	radius  float64    // +Inf where every pair has a weight
 	options *Options   // of the budget that building and Matrix have
+	halo    halo
 }
 
 // begin makes op the base of an operator.

@@ -52,7 +52,7 @@ func (op *truncated) checkMatrix(entries uint64) error {
 	}
 	err := op.options.take(op.name+": matrix of all weights", min(size, math.MaxInt64-op.cost.ResidentBytes)+op.cost.ResidentBytes)
 	if err != nil {
-		err.(*MemoryError).instead = "a smaller sigma or cutoff, or fewer equal rows, leave fewer weights"
+		advise(err, "a smaller sigma or cutoff, or fewer equal rows, leave fewer weights")
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -16,6 +17,8 @@ type truncatedPass struct {
 	tables  finishTables
 	scratch []truncatedScratch // of each worker
 	sums    []float32          // of x over equal points, distinct points x k; nil when no points are equal
+	first   int                // chunk of the pieces that workers sum
+	halo    *transfer          // of a step of ranks that exchange what they need; nil otherwise
 }
 
 // passTile is the most rows whose products are made before they are used. They stay
@@ -40,6 +43,9 @@ func newTruncatedPass(op *truncated, p *product[float32]) *truncatedPass {
 	if op.group != nil {
 		pass.sums = make([]float32, op.rows.Rows()*k)
 	}
+	if op.halo.used {
+		pass.halo = newTransfer(op, k)
+	}
 	for i := range pass.scratch {
 		scratch := &pass.scratch[i]
 		scratch.wx, scratch.wide, scratch.rows = make([]float32, pass.tile*k), make([]float64, k), op.rows.reader(k)
@@ -47,19 +53,73 @@ func newTruncatedPass(op *truncated, p *product[float32]) *truncatedPass {
 	return pass
 }
 
-// prepare sums x over equal points, where there are any.
+// prepare sums x over equal points, where there are any, and asks other ranks for the rows
+// that the weights of this one refer to. In a product that is no step x is complete.
 func (pass *truncatedPass) prepare(ctx context.Context) error {
 	if pass.stats != nil {
 		pass.tables.set(pass.stats, len(pass.scratch))
 	}
-	if pass.sums == nil {
-		return nil
+	from, to, shared := 0, pass.op.rows.Chunks(), pass.stats != nil && !pass.op.ranks.Alone()
+	if shared {
+		from, to = pass.op.ownChunks()
 	}
-	return pass.op.workers.Do(ctx, pass.op.rows.Chunks(), pass)
+	if pass.sums != nil {
+		pass.first = from
+		if err := pass.op.workers.Do(ctx, to-from, pass); err != nil {
+			return err
+		}
+	}
+	if shared {
+		return pass.fetch(ctx)
+	}
+	return nil
 }
 
 // Run sums one chunk of x over equal points.
-func (pass *truncatedPass) Run(worker, chunk int) { pass.addChunk(&pass.scratch[worker], chunk) }
+func (pass *truncatedPass) Run(worker, piece int) {
+	pass.addChunk(&pass.scratch[worker], pass.first+piece)
+}
+
+// fetch asks for rows of other ranks: for those of the halo, or for all of them.
+func (pass *truncatedPass) fetch(ctx context.Context) error {
+	factors, stride := pass.factors()
+	switch {
+	case pass.halo != nil:
+		return pass.halo.begin(ctx, factors, stride)
+	case pass.sums == nil:
+		return completeRows(ctx, &pass.op.base, pass.x)
+	}
+	bounds := slices.Clone(pass.op.halo.bounds)
+	for r := range bounds {
+		bounds[r] *= pass.k
+	}
+	return par.Gather(ctx, pass.op.ranks, pass.sums, bounds)
+}
+
+// factors are what weights are multiplied with: rows of x or, where points are equal, sums.
+func (pass *truncatedPass) factors() (data []float32, stride int) {
+	if pass.sums != nil {
+		return pass.sums, pass.k
+	}
+	return pass.x.Data, pass.x.Stride
+}
+
+// needsAll is false: fetch brings what a step needs.
+func (pass *truncatedPass) needsAll() bool { return false }
+
+// fetching tells whether rows of the halo are under way.
+func (pass *truncatedPass) fetching() (early, late []int, underway bool) {
+	if pass.halo == nil || pass.halo.wait == nil {
+		return nil, nil, false
+	}
+	return pass.halo.interior, pass.halo.boundary, true
+}
+
+// fetched waits for the rows of the halo.
+func (pass *truncatedPass) fetched(ctx context.Context) error {
+	factors, stride := pass.factors()
+	return pass.halo.end(ctx, factors, stride)
+}
 
 // rows makes the rows of one chunk of weights.
 func (pass *truncatedPass) rows(worker, chunk int) {

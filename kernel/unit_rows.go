@@ -195,11 +195,11 @@ func (r *UnitRows) Except(row int) blas64.General {
 
 // open validates what the operators of unit rows are given and fills in the
 // defaults.
-func (r *UnitRows) open(b Bandwidth, opt *Options) (*unitWeights, *Options, error) {
+func (r *UnitRows) open(ctx context.Context, b Bandwidth, opt *Options) (*unitWeights, *Options, error) {
 	if r == nil || r.N() == 0 {
 		return nil, nil, fmt.Errorf("kernel: unit rows: %w", ErrEmpty)
 	}
-	o, err := opt.withDefaults()
+	o, err := opt.agreed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

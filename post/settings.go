@@ -49,6 +49,8 @@ type Settings struct {
 
 	// Workers share the work, nil when the caller works alone.
 	Workers *par.Workers
+	// Ranks share the work with other processes, which make the same call; nil for one process.
+	Ranks *par.Ranks
 	// Kernels do the inner loops; nil stands for the best of this machine.
 	Kernels *simd.Kernels
 	// BudgetBytes is the memory that may be taken. Default: three quarters of what
@@ -99,7 +101,7 @@ func (s *Settings) run() *iterate.Settings {
 func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *kernel.Options, err error) {
 	o = &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: r.Columns,
-		Workers: s.Workers, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
+		Workers: s.Workers, Ranks: s.Ranks, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
 	}
 	budget := cmp.Or(s.BudgetBytes, mem.Budget())
 	own := s.ownBytes(r, labels)

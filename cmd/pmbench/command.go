@@ -14,18 +14,24 @@ import (
 // carries the telling line of its messages. When ctx ends the program is asked to
 // end, and made to a little later.
 func command(ctx context.Context, folder, name string, args ...string) (string, error) {
-	var out, messages bytes.Buffer
 	c := exec.CommandContext(ctx, name, args...)
-	c.Dir, c.Stdout, c.Stderr = folder, &out, &messages
+	c.Dir = folder
+	return output(ctx, c)
+}
+
+// output runs a program of the context as command does.
+func output(ctx context.Context, c *exec.Cmd) (string, error) {
+	var out, messages bytes.Buffer
+	c.Stdout, c.Stderr = &out, &messages
 	endApart(c)
 	if err := c.Run(); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
 		if text := tellingLine(messages.String()); text != "" {
-			return "", fmt.Errorf("%s: %s", strconv.Quote(filepath.Base(name)), text)
+			return "", fmt.Errorf("%s: %s", strconv.Quote(filepath.Base(c.Path)), text)
 		}
-		return "", fmt.Errorf("%s: %w", strconv.Quote(filepath.Base(name)), err)
+		return "", fmt.Errorf("%s: %w", strconv.Quote(filepath.Base(c.Path)), err)
 	}
 	return out.String(), nil
 }

@@ -25,6 +25,9 @@ func commandLine(e *cli.Env) string {
 			words = append(words, name+"="+shellWord(value))
 		}
 	}
+	if ranks := e.Ranks(); !ranks.Alone() {
+		words = append(words, "mpirun", "-n", strconv.Itoa(ranks.Size()))
+	}
 	words = append(words, e.Program)
 	for _, word := range withoutNames(e.Args) {
 		words = append(words, shellWord(word))

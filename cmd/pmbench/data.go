@@ -144,7 +144,13 @@ type pointSet struct {
 
 // graph builds the truncated graph of the points.
 func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (kernel.Truncated, error) {
-	return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: workers})
+	return s.graphWith(ctx, kernel.Options{Workers: workers})
+}
+
+// graphWith builds the truncated graph of the points with options of the caller.
+func (s *pointSet) graphWith(ctx context.Context, o kernel.Options) (kernel.Truncated, error) {
+	o.CutoffRadius = s.radius
+	return kernel.NewCSR(ctx, s.points, s.sigma, &o)
 }
 
 // synthetic returns points of a kind of package synth, and their classes where the kind has

@@ -8,6 +8,8 @@
 //	ab        compare the working tree with a revision, interleaved
 //	roofline  hold products and steps against bandwidth and arithmetic
 //	peers     measure others on the same data, in the same minute
+//	ranks     tell how much faster several ranks are than one
+//	model     foresee what more ranks than there are would take
 //	load      ask a service as many clients at once, and tell how long its answers take
 //	report    write BENCHMARKS.md and a page with plots from recordings
 //	help      explain a verb
@@ -39,6 +41,7 @@
 //	retrieval  answers of a service over the loopback, to clients in a second process, beside a bare file server
 //	sealed     encrypted queries of mode sealed in a gallery of a million rows: answers, client, bytes, and the neighbours that are found
 //	apply      placing the rows of a file by a map, into another file, beside copies of the file
+//	ranks      building graphs and steps of them by the ranks that mpirun has started, one worker each, with the bytes they receive
 //	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
 //	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget
 //
@@ -133,7 +136,8 @@
 //	          peak_bytes_per_nnz instructions depth compared measured found
 //	          equal[degree radius pairs] settings{pick best ratio seconds failed}
 //	          sealed{queries cells length probes up_bytes down_bytes hint_bytes manifest_bytes
-//	          build_seconds hint_seconds build_workers overlap} ended_early command commit time
+//	          build_seconds hint_seconds build_workers overlap}
+//	          ranks{ranks exchanged_bytes gathered_bytes allgatherv_bytes} ended_early command commit time
 //	          machine{cpu processor{vendor family model stepping implementer part} cores
 //	          goos goarch go level choices choices_from pm_simd l1_bytes l2_bytes l3_bytes
 //	          memory_bytes huge_pages kernel governor load counters commit limits}
@@ -144,6 +148,11 @@
 //	peers     suite case n d k nnz workers level peer version rounds wanted_rounds peer_n
 //	          seconds peer_seconds ratio ratio_low ratio_high difference recall
 //	          residual peer_residual peer_peak_bytes missing command commit time machine
+//	ranks     suite case n ranks rounds seconds speedup speedup_low speedup_high
+//	          exchanged_bytes gathered_bytes allgatherv_bytes peak_bytes
+//	model     n d k ranks memory_bytes ghost_rows halo_bytes allgatherv_bytes sum_bytes
+//	          messages step_bytes step_madds step_seconds step_speedup search_seconds
+//	          search_speedup
 //	report    out html measurements ratios
 //	version   version revision modified go platform simd choices choices_from
 //

@@ -23,7 +23,8 @@ type lab struct {
 	made    map[string]any
 	speed   *kernel.Calibration // nil until calibration is called
 	small   bool                // sizes for a test of the suites themselves
-	rows    int                 // of suite sealed, 0 for as many as it has by itself
+	rows    int                 // of suites sealed and ranks, 0 for as many as it has by itself
+	ranks   *par.Ranks          // that share suite ranks; nil for one process
 	work    portion
 	ends    []func() // what close calls, the last one first
 }

@@ -242,7 +242,7 @@ func (t *trial) record(l *lab, seconds []float64) *Record {
 	c, sub := t.c, t.sub
 	r := &Record{
 		Case: c.name, N: c.n, D: c.d, K: c.k, NNZ: sub.nnz, Workers: c.workers, Level: level(), Bytes: sub.bytes,
-		Iterations: len(seconds), Products: sub.products, Eta: finite(sub.eta), EtaP99: finite(sub.etaP99), Equal: sub.equal, Plan: sub.choice, Settings: sub.settings, Sealed: sub.sealed, Commit: l.machine.Commit, Time: now(), Machine: l.machine,
+		Iterations: len(seconds), Products: sub.products, Eta: finite(sub.eta), EtaP99: finite(sub.etaP99), Equal: sub.equal, Plan: sub.choice, Settings: sub.settings, Sealed: sub.sealed, Ranks: sub.ranks, Commit: l.machine.Commit, Time: now(), Machine: l.machine,
 	}
 	r.Seconds = median(seconds)
 	r.Spread = (quantile(seconds, 0.75) - quantile(seconds, 0.25)) / r.Seconds

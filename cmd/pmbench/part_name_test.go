@@ -39,8 +39,12 @@ func TestFlagsOfAPart(t *testing.T) {
 		part string
 		want bool
 	}{
-		{(&runFlags{count: 14, full: true}).part(), false},
-		{(&runFlags{pattern: "k=8"}).part(), true},
+		{(&runFlags{count: 14, full: true}).part(1), false},
+		{(&runFlags{pattern: "k=8"}).part(1), true},
+		{(&runFlags{}).part(2), true},
+		{(&ranksFlags{rows: rankRows, count: 9}).part(), false},
+		{(&ranksFlags{rows: rankRows, local: true}).part(), true},
+		{(&ranksFlags{rows: 20_000}).part(), true},
 		{(&peersFlags{n: defaultRows, count: 9}).part(), false},
 		{(&peersFlags{n: defaultRows, pattern: "k=8"}).part(), true},
 		{(&peersFlags{n: defaultRows, peer: "scipy"}).part(), true},

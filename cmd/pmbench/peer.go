@@ -34,6 +34,8 @@ type peer struct {
 	modules  string   // that a Python program imports
 	argument string   // of a program that is several peers
 	linked   bool     // it is linked with the shared library of this repository
+	ranks    int      // that mpirun starts; 0: it is one process
+	library  string   // of a peer on ranks, as pkg-config knows it
 	// approximate says that the result may differ: its share is given.
 	approximate bool
 	pairing     func(workers int) bool
@@ -61,6 +63,8 @@ func peerTable() []peer {
 		{name: throughC, suite: "linked", source: "through_c.cpp", argument: "embed", linked: true, pairing: any, packages: linkedPackages},
 		{name: throughC, suite: "linked apply", source: "through_c.cpp", argument: "apply", linked: true, pairing: any, packages: linkedPackages},
 		{name: "FAISS IVFFlat", suite: "search", source: "search.py", argument: "faiss_ivf", modules: "faiss, threadpoolctl", approximate: true, pairing: any, packages: "python3-faiss python3-threadpoolctl"},
+		{name: "PETSc", suite: ranksSuite(1), source: "petsc.cpp", ranks: 1, library: "PETSc", pairing: any, packages: "petsc-dev openmpi-bin pkg-config"},
+		{name: "PETSc", suite: ranksSuite(2), source: "petsc.cpp", ranks: 2, library: "PETSc", pairing: any, packages: "petsc-dev openmpi-bin pkg-config"},
 	}
 }
 
@@ -81,6 +85,9 @@ type opponent interface {
 // start it with. An error says what is missing.
 func (p *peer) build(ctx context.Context, folder string) ([]string, error) {
 	source := filepath.Join(folder, "peers", p.source)
+	if p.ranks > 0 {
+		return p.buildOnRanks(ctx, folder, source)
+	}
 	if p.compile == nil && !p.linked {
 		python, err := findPython(ctx, p.modules)
 		if err != nil {
@@ -147,7 +154,7 @@ func startChild(ctx context.Context, args []string, data string) (*child, error)
 	endApart(c.process)
 	// Threads that wait must not take the other side's time, and large pages are for
 	// both sides: ours asks for them.
-	c.process.Env = append(os.Environ(), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
+	c.process.Env = append(rankEnvironment(), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
 	// Peers in Python import peer.py from beside them, which this would forbid.
 	c.process.Env = append(c.process.Env, "PYTHONSAFEPATH=")
 	// OpenBLAS before 0.3.25 takes slow kernels on processors it does not know.

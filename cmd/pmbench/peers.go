@@ -36,7 +36,7 @@ CXX and PYTHON name another compiler and interpreter.
 `
 	return cli.Verb{
 		Name: "peers", Summary: "measure others on the same data, in the same minute",
-		Synopsis: []string{"[-suite spmm,cells,wide,iterate,search,nearest,sealed,linked] [-case PATTERN] [-count N] [-json] [-record FOLDER]"},
+		Synopsis: []string{"[-suite spmm,cells,wide,iterate,search,nearest,sealed,linked,ranks] [-case PATTERN] [-count N] [-json] [-record FOLDER]"},
 		About:    about,
 		Prints:   cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl", "pmbench peers -record recordings"},

@@ -87,6 +87,16 @@ bits. The ratio is what the interface costs, and the peak of the last case
 tells that rows are not copied: -n 524288 makes them 1 GiB.`,
 			note: "Not among the default suites: it builds the library, within the repository.",
 		},
+		{
+			name: "ranks", rows: defaultRows, play: (*contest).ranks,
+			about: `A step of the graph of a million points in the plane with 32 neighbours, two
+columns, by 1 and 2 ranks with a worker each, beside the product that it contains:
+PETSc's MATMPIAIJ in double, under mpirun, by MatMult for each column or by
+MatMatMult, whichever is faster. Ours has the new iterate and its sums in it too.`,
+			note: `Not among the default suites: every round builds the graph. Our ranks are
+goroutines unless this program was built with -tags mpi. MPICXX and MPIRUN name
+the commands of the MPI that PETSc has.`,
+		},
 	}
 }
 

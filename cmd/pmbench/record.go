@@ -77,6 +77,7 @@ type Record struct {
 	// least seconds of one run.
 	Settings *Choice        `json:"settings,omitempty"`
 	Sealed   *SealedFigures `json:"sealed,omitempty"` // suite sealed
+	Ranks    *RankFigures   `json:"ranks,omitempty"`  // suite ranks
 	// EndedEarly says that the run ended before all rounds of the suite were measured.
 	EndedEarly bool     `json:"ended_early,omitempty"`
 	Command    string   `json:"command,omitempty"`

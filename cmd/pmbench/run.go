@@ -45,13 +45,18 @@ Suite sealed makes a gallery of a million rows first, or of as many as -n says. 
 the slower of reading the gallery and of its multiply-adds of bytes, whose peak is measured on
 data in the caches of a core.
 
+Suite ranks builds graphs and takes steps of them, on as many ranks as mpirun has started:
+mpirun -n 4 pmbench run -suite ranks. Each rank has one worker. -n sets the number of rows; the
+search in many dimensions takes a tenth of them. Other suites run on one process. pmbench ranks
+compares numbers of ranks.
+
 Suite levels runs every inner loop at every level and choice of instructions that PM_SIMD
 leaves. It fails where what is chosen takes over 1.15 times the best. -count 1 is its short
 form.
 `
 	return cli.Verb{
 		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-n N] [-count N] [-json] [-out FILE] [-record FOLDER]"}, About: about,
-		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Prints: cli.PrintsJSON | cli.PrintsProgress, Ranks: true,
 		Examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
 			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
@@ -65,7 +70,7 @@ form.
 			f.define(fs, "; required")
 			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
 			recordVar(fs, &f.record)
-			cli.CountVar(fs, &f.rows, "n", 0, "suite sealed with `N` rows (default: as many as the suite has)")
+			cli.CountVar(fs, &f.rows, "n", 0, "suites sealed and ranks with `N` rows (default: as many as the suite has)")
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
 			return f.run
 		},
@@ -175,9 +180,14 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	defer p.clear()
 	any := false
 	for _, s := range chosen {
-		any = any || len(s.pick(newLab(m, p), pattern, f.full)) > 0
-		if f.rows > 0 && s.name != "sealed" {
-			return nil, nil, cli.Usagef("-n is for suite sealed: suite %s has sizes of its own", s.name)
+		l := newLab(m, p)
+		l.ranks, l.rows = e.Ranks(), f.rows
+		any = any || len(s.pick(l, pattern, f.full)) > 0
+		if !e.Ranks().Alone() && s.name != "ranks" {
+			return nil, nil, cli.Usagef("suite %s runs on one process, and %d were started: suite ranks is what several can do", s.name, e.Ranks().Size())
+		}
+		if f.rows > 0 && s.name != "sealed" && s.name != "ranks" {
+			return nil, nil, cli.Usagef("-n is for suites sealed and ranks: suite %s has sizes of its own", s.name)
 		}
 	}
 	if !any {
@@ -190,7 +200,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	if m.busy() {
 		e.Note("the machine is busy (load %s on %d cores): figures will vary", m.Load, m.Cores)
 	}
-	if !f.noLimits {
+	if !f.noLimits && e.Ranks().Rank() == 0 { // the others wait for its first case
 		p.show("limits of the machine", 0)
 		if err := measureLimits(ctx, m, allWorkers()); err != nil {
 			return nil, nil, err
@@ -199,11 +209,12 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	var records []*Record
 	for i, s := range chosen {
 		l := newLab(m, p)
+		l.ranks = e.Ranks()
 		l.limits, l.rows, l.work = !f.noLimits, f.rows, allWork.piece(i, len(chosen))
 		own, err := f.measureSuite(ctx, e, l, s, pattern, emit)
 		l.close()
 		records = append(records, own...)
-		if err = keepSuite(ctx, e, folder, s.name+f.part(), own, err); err != nil {
+		if err = keepSuite(ctx, e, folder, s.name+f.part(e.Ranks().Size()), own, err); err != nil {
 			return records, m, err
 		}
 	}
@@ -213,7 +224,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 // measureSuite runs the chosen cases of a suite. With an error it returns what was measured
 // before, marked.
 func (f *runFlags) measureSuite(ctx context.Context, e *cli.Env, l *lab, s suite, pattern *regexp.Regexp, emit func(*Record) error) (own []*Record, err error) {
-	err = measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
+	err = measureShared(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
 		r.Command = commandLine(e)
 		own = append(own, r)
 		l.meter.clear()
@@ -225,9 +236,13 @@ func (f *runFlags) measureSuite(ctx context.Context, e *cli.Env, l *lab, s suite
 	return own, err
 }
 
-// part is how the name of a recording ends that -case or -n make one of a part of a suite.
-func (f *runFlags) part() string {
+// part is how the name of a recording ends that -case or -n make one of a part of a suite,
+// or several ranks.
+func (f *runFlags) part(ranks int) string {
 	flags := []string{f.pattern}
+	if ranks > 1 {
+		flags = append(flags, fmt.Sprint("ranks=", ranks))
+	}
 	if f.rows > 0 {
 		flags = append(flags, fmt.Sprint("n=", f.rows))
 	}
@@ -286,6 +301,9 @@ func writeCases(w io.Writer, all []summary) error {
 		return err
 	}
 	if err := writeSealed(w, all); err != nil {
+		return err
+	}
+	if err := writeTraffic(w, all); err != nil {
 		return err
 	}
 	if err := writeCopyRatios(w, all); err != nil {

@@ -42,7 +42,8 @@ type subject struct {
 	settings *Choice
 	equal    []Equality // searches whose pairs were compared
 	sealed   *SealedFigures
-	peak     float64 // multiply-adds of bytes a second, for roofWords
+	ranks    *RankFigures // suite ranks
+	peak     float64      // multiply-adds of bytes a second, for roofWords
 }
 
 // A roof is the limit a case is held against.

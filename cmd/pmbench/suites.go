@@ -34,6 +34,7 @@ func suites() []suite {
 		{"retrieval", "answers of a service over the loopback, to clients in a second process, beside a bare file server", retrievalCases, 0},
 		{"sealed", "encrypted queries of mode sealed in a gallery of a million rows: answers, client, bytes, and the neighbours that are found", sealedCases, 0},
 		{"apply", "placing the rows of a file by a map, into another file, beside copies of the file", applyCases, 0},
+		{"ranks", "building graphs and steps of them by the ranks that mpirun has started, one worker each, with the bytes they receive", rankCases, 0},
 		{"levels", "every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best", levelCases, 5 * time.Millisecond},
 	}
 }

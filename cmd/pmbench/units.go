@@ -34,3 +34,16 @@ func size(bytes int64) string {
 
 // number writes a number with six digits.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// decimal writes bytes in the decimal unit that suits them, 0 of none.
+func decimal(bytes float64) string {
+	switch {
+	case bytes == 0:
+		return "0"
+	case bytes >= 1e9:
+		return fmt.Sprintf("%.3g GB", bytes/1e9)
+	case bytes >= 1e6:
+		return fmt.Sprintf("%.3g MB", bytes/1e6)
+	}
+	return fmt.Sprintf("%.3g kB", bytes/1e3)
+}

@@ -28,12 +28,13 @@ when the release says they are public; randomised labels come with the release.
 
 Without -sigma and -degree the bandwidth of the first step is used, as in the paper. Released
 points are about as far apart as the noise is large, so -degree 20 is the better start. -steps 0
-writes the released points as they are.`,
+writes the released points as they are. Processes that mpirun starts share the work.`,
 		Examples: []string{
 			"privatemail continue birds.release -labels public-labels.npy -degree 20 -steps 4 -out z.npy",
 			"privatemail continue x.release.json -steps 0 -out released.npy",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
+		Ranks:  true,
 		Define: steered[continueFlags],
 	}
 }
@@ -95,7 +96,7 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 	if err != nil {
 		return err
 	}
-	if err := writePoints(ctx, f.out, inSingle(s.Into, embedding.Points)); err != nil {
+	if err := writePoints(ctx, e.Ranks(), f.out, inSingle(s.Into, embedding.Points)); err != nil {
 		return err
 	}
 	f.graph.warn(e, &embedding.Graph)
@@ -177,7 +178,9 @@ func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in input, r *rele
 		return nil, err
 	}
 	defer stop()
-	s.Into = f.work.pointsBuffer(r.Rows, r.Columns)
+	if s.Into, err = f.work.pointsBuffer(ctx, e, r.Rows, r.Columns); err != nil {
+		return nil, err
+	}
 	embedding, err := engine.Continue(ctx, r, labels, s)
 	return embedding, explain(err, in, continueHints()...)
 }
@@ -198,7 +201,7 @@ func (f *continueFlags) export(ctx context.Context, e *cli.Env, in input, r *rel
 	if err != nil {
 		return explain(err, in, continueHints()...)
 	}
-	if err := writePoints(ctx, f.out, inSingle(blas32.General{}, points)); err != nil {
+	if err := writePoints(ctx, e.Ranks(), f.out, inSingle(blas32.General{}, points)); err != nil {
 		return err
 	}
 	if e.JSON {

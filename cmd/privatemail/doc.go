@@ -161,6 +161,17 @@
 // Bytes are what the graph holds between steps, peak_bytes what it took to build
 // it. The same input gives the same output file for any number of workers.
 //
+// # Several processes
+//
+// A program that was built with MPI (CC=mpicc go build -tags mpi ./cmd/privatemail) shares the
+// work of embed, fit, plan and continue among the processes that mpirun starts, its ranks:
+//
+//	mpirun -n 4 privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds.npy
+//
+// All ranks see the same files under the same names. Each reads and writes its rows, rank 0
+// alone prints, -workers and -budget are those of each rank, and the file has the bytes that one process
+// writes. Other verbs run on one process. docs/scale.md has more.
+//
 // # Processor instructions
 //
 // Inner loops use the best instructions the processor has; 'privatemail version'

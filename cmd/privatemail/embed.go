@@ -45,7 +45,7 @@ embedding is about as small; -rescale enlarges it.
 
 FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as a whole or not at all. -plot
 draws features and embedding side by side, by two principal components where they have more
-than two columns.`,
+than two columns. Processes that mpirun starts share the work, and the file has the same bytes.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -out birds-map.npy",
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
@@ -53,6 +53,7 @@ than two columns.`,
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
+		Ranks:  true,
 		Define: steered[embedFlags],
 	}
 }
@@ -134,7 +135,7 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	}
 	x := inSingle(s.Into, embedding.Points)
 	f.form.size(e, x, s)
-	if err := f.write(ctx, in, x, s.Coefficient != 0); err != nil {
+	if err := f.write(ctx, e, in, x, s.Coefficient != 0); err != nil {
 		return err
 	}
 	f.graph.warn(e, &embedding.Graph)
@@ -143,15 +144,17 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 
 // write writes points x, the plot and the names of classes; seen says whether labels have
 // moved the points.
-func (f *embedFlags) write(ctx context.Context, in input, x blas32.General, seen bool) (err error) {
-	if err := writePoints(ctx, f.out, x); err != nil {
+func (f *embedFlags) write(ctx context.Context, e *cli.Env, in input, x blas32.General, seen bool) error {
+	if err := writePoints(ctx, e.Ranks(), f.out, x); err != nil {
 		return err
 	}
-	if err := f.plot.write(ctx, x, seen); err != nil {
-		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
-	}
-	f.names, err = writeClassNames(ctx, f.out, in)
-	return err
+	return onFirst(ctx, e.Ranks(), func() (err error) {
+		if err := f.plot.write(ctx, x, seen); err != nil {
+			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
+		}
+		f.names, err = writeClassNames(ctx, f.out, in)
+		return err
+	})
 }
 
 // oneFeatures returns FEATURES.
@@ -198,7 +201,7 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 	var embedding *iterate.Embedding
 	err := withRows(ctx, e, f.work, true, in, " (-1 for none)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
-		if err := f.prepare(ctx, in, s, x, y); err != nil {
+		if err := f.prepare(ctx, e, in, s, x, y); err != nil {
 			return err
 		}
 		if s.Coefficient == 0 {
@@ -212,15 +215,15 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 
 // prepare checks what could fail after the work, keeps of features x and labels y what is
 // drawn, and makes room for the points.
-func (f *embedFlags) prepare(ctx context.Context, in input, s *privatemail.Settings, x blas32.General, y []int32) error {
+func (f *embedFlags) prepare(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings, x blas32.General, y []int32) (err error) {
 	if err := checkClassNames(f.out, in, input{}); err != nil {
 		return err
 	}
 	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
 		return err
 	}
-	s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x))
-	return nil
+	s.Into, err = f.work.pointsBuffer(ctx, e, x.Rows, columnsOf(s, x))
+	return err
 }
 
 // columnsOf returns the number of columns of the embedding of features x.

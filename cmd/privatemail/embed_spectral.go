@@ -16,7 +16,7 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 	var m *privatemail.SpectralMap
 	err := withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
-		if err := f.prepare(ctx, in, s, x, y); err != nil {
+		if err := f.prepare(ctx, e, in, s, x, y); err != nil {
 			return err
 		}
 		if m, err = engine.Map(ctx, x, s); err == nil && !s.NormalizeRows {
@@ -28,7 +28,7 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 		return err
 	}
 	x := inSingle(s.Into, m.Points)
-	if err := f.write(ctx, in, x, false); err != nil {
+	if err := f.write(ctx, e, in, x, false); err != nil {
 		return err
 	}
 	f.graph.warn(e, &m.Graph)

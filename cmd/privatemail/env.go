@@ -27,8 +27,11 @@ func engine(e *cli.Env, w workFlags, plans bool) (*privatemail.Engine, func(), e
 func engineWith(e *cli.Env, w workFlags, plans bool, m meter) (*privatemail.Engine, func(), error) {
 	e.NoteLevel()
 	options := []privatemail.Option{privatemail.WithProgress(m.report)}
-	if plans {
+	if plans && e.Ranks().Rank() == 0 { // whose calibration is that of all ranks
 		options = append(options, privatemail.WithCalibration(speed()))
+	}
+	if ranks := e.Ranks(); !ranks.Alone() {
+		options = append(options, privatemail.WithRanks(ranks), privatemail.WithRanksHere(e.RanksHere()))
 	}
 	if w.workers > 0 {
 		options = append(options, privatemail.WithWorkers(w.workers))

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // The names of features and labels within a folder: those that are written, and those
@@ -31,6 +32,14 @@ func labelsNames() []string { return []string{labelsName, "labels.csv", "labels.
 type input struct {
 	features, labels string
 	read             *reading // nil: nothing is said, and labels are numbers
+}
+
+// ranks are the processes that read the input together, nil for one alone.
+func (in input) ranks() *par.Ranks {
+	if in.read == nil || in.read.env == nil {
+		return nil
+	}
+	return in.read.env.Ranks()
 }
 
 // part is the file of an input that an error is about.
@@ -78,24 +87,40 @@ func readRows(ctx context.Context, in input, advice string) (x blas32.General, y
 
 // readLabelled is readRows for who needs the table itself, too. It is closed by the caller.
 func readLabelled(ctx context.Context, in input, advice string) (t *formats.Table, x blas32.General, y []int32, err error) {
-	if t, err = in.readTable(ctx); err != nil {
-		return nil, x, nil, missing(in.features, err)
+	t, y, err = in.readBoth(ctx, advice)
+	var data []float32
+	if err == nil {
+		x = blas32.General{Rows: t.Rows, Cols: t.Cols, Stride: max(t.Cols, 1), Data: t.Data}
+		data = t.Data
 	}
-	x = blas32.General{Rows: t.Rows, Cols: t.Cols, Stride: max(t.Cols, 1), Data: t.Data}
+	if err = agreeInput(ctx, in.ranks(), in, data, y, err); err != nil {
+		if t != nil {
+			t.Close()
+		}
+		return nil, blas32.General{}, nil, err
+	}
+	return t, x, y, nil
+}
+
+// readBoth reads features and labels.
+func (in input) readBoth(ctx context.Context, advice string) (t *formats.Table, y []int32, err error) {
+	if t, err = in.readTable(ctx); err != nil {
+		return nil, nil, missing(in.features, err)
+	}
 	switch {
 	case in.joined():
 		y = in.take(t.Labels)
 	case in.labels != "":
-		y, err = readLabels(ctx, in, x.Rows, advice)
+		y, err = readLabels(ctx, in, t.Rows, advice)
 	}
 	if err == nil {
 		err = refuseVanished(ctx, in, t.Data)
 	}
 	if err != nil {
 		t.Close()
-		return nil, blas32.General{}, nil, err
+		return nil, nil, err
 	}
-	return t, x, y, nil
+	return t, y, nil
 }
 
 // readLabels returns the labels for n rows; advice says more about missing ones.

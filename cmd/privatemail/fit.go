@@ -55,7 +55,8 @@ needed.
 of one row more than features have columns: the image of a row f, after the words of the recipe
 before it, is (f 1) M, to which the words after it apply. Other files are .npy (float32),
 .fvecs, .fbin or .idx; each is replaced as a whole or not at all. -plot draws features and
-embedding side by side, by two principal components.`,
+embedding side by side, by two principal components. Processes that mpirun starts share the
+work, and files of points have the same bytes.`,
 		Examples: []string{
 			"privatemail fit birds/ -out birds-embedded.npy -plot birds.html",
 			"privatemail fit gallery.csv -label-column species -out x.npy -queries new.csv -queries-out z.npy",
@@ -64,6 +65,7 @@ embedding side by side, by two principal components.`,
 			"privatemail fit birds/ -model birds.model",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
+		Ranks:  true,
 		Define: steered[fitFlags],
 	}
 }
@@ -177,13 +179,17 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	if err != nil {
 		return err
 	}
-	if err := f.write(ctx, fit, queries); err != nil {
+	if err := f.write(ctx, e.Ranks(), fit, queries); err != nil {
 		return err
 	}
-	if err := f.plot.write(ctx, fit.X, fit.Recipe.Projection != supervised.Keep || fit.Recipe.Steps > 0); err != nil {
-		return f.late(err)
-	}
-	if f.names, err = writeClassNames(ctx, f.first(), in); err != nil {
+	err = onFirst(ctx, e.Ranks(), func() (err error) {
+		if err := f.plot.write(ctx, fit.X, fit.Recipe.Projection != supervised.Keep || fit.Recipe.Steps > 0); err != nil {
+			return f.late(err)
+		}
+		f.names, err = writeClassNames(ctx, f.first(), in)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	f.note(e, fit)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -21,28 +22,29 @@ func (f *fitFlags) late(err error) error {
 	return fmt.Errorf("%w (the embedding is in %s already)", err, f.first())
 }
 
-// write writes the files.
-func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries blas32.General) error {
+// write writes the files: ranks write points together, and rank 0 the rest.
+func (f *fitFlags) write(ctx context.Context, ranks *par.Ranks, fit *supervised.Model, queries blas32.General) error {
 	if f.out != "" {
-		if err := writePoints(ctx, f.out, fit.X); err != nil {
+		if err := writePoints(ctx, ranks, f.out, fit.X); err != nil {
 			return err
 		}
 	}
 	if f.modelOut != "" {
-		if err := fit.Save(ctx, f.modelOut, f.about); err != nil && f.out != "" {
+		err := onFirst(ctx, ranks, func() error { return fit.Save(ctx, f.modelOut, f.about) })
+		if err != nil && f.out != "" {
 			return f.late(err)
 		} else if err != nil {
 			return err
 		}
 	}
 	if queries.Rows > 0 {
-		if err := writePoints(ctx, f.queriesOut, queries); err != nil {
+		if err := writePoints(ctx, ranks, f.queriesOut, queries); err != nil {
 			return f.late(err)
 		}
 	}
 	if f.mapOut != "" {
 		m := fit.Map.Affine().RawMatrix()
-		if err := formats.WriteMatrix(ctx, f.mapOut, m.Rows, m.Cols, m.Data); err != nil {
+		if err := onFirst(ctx, ranks, func() error { return formats.WriteMatrix(ctx, f.mapOut, m.Rows, m.Cols, m.Data) }); err != nil {
 			return f.late(err)
 		}
 	}

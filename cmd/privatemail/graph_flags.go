@@ -19,7 +19,7 @@ type workFlags struct {
 }
 
 func (f *workFlags) define(fs *flag.FlagSet) {
-	cli.CountVar(fs, &f.workers, "workers", 0, "use `W` worker goroutines; the result does not depend on it (default: one per processor)")
+	cli.CountVar(fs, &f.workers, "workers", 0, "use `W` worker goroutines, of each rank where mpirun starts several; the result does not depend on it (default: one per processor)")
 	sizeVar(fs, &f.budget, "budget", budgetUsage())
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-func main() { program().Main() }
+func main() { program().ClusterMain() }
 
 func program() *cli.Program {
 	return &cli.Program{

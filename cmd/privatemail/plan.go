@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"runtime"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -36,12 +35,14 @@ relative to their sum, in 99 of 100 rows; where -degree or -cutoff-weight asks f
 graph, that is the weights cut off against those kept, and no error. A degree is the sum of
 a row's weights. Degrees are estimates from the sample. With -json there is one object per
 operator, the best first, with the likely times as seconds_low and seconds_high, and with
-what other programs do as slowdown.`,
+what other programs do as slowdown. Under mpirun seconds are those of one process, and memory
+is that of each.`,
 		Examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Ranks:  true,
 		Define: steered[planFlags],
 	}
 }
@@ -134,12 +135,17 @@ type plan struct {
 
 func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
+	workers := 0
 	err := withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
 		planned := engine.Plan
 		if f.form.form == spectral {
 			planned = engine.PlanMap
 		}
-		s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x)) // as embed would
+		var err error
+		if s.Into, err = f.work.pointsBuffer(ctx, e, x.Rows, columnsOf(s, x)); err != nil { // as embed would
+			return err
+		}
+		workers = engine.Workers()
 		p, err := planned(ctx, x, s)
 		out = &plan{in.features, x.Rows, x.Cols, s.Neighbours, p, 1}
 		return err
@@ -147,11 +153,9 @@ func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatema
 	if err != nil {
 		return nil, err
 	}
-	workers := f.work.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
+	if e.Ranks().Rank() == 0 { // the one that tells
+		out.slowdown = slowdown(workers)
 	}
-	out.slowdown = slowdown(workers)
 	return out, nil
 }
 

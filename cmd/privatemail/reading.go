@@ -195,6 +195,9 @@ func (in input) featureSettings() formats.TableSettings {
 	}
 	s.SkipLabels = !in.joined()
 	s.Limit = mem.Budget()
+	if in.read != nil && in.read.env != nil {
+		s.Limit /= int64(in.read.env.RanksHere())
+	}
 	return s
 }
 
@@ -203,6 +206,11 @@ func (in input) featureSettings() formats.TableSettings {
 func (in input) readTable(ctx context.Context) (*formats.Table, error) {
 	settings := in.featureSettings()
 	text, err := formats.ReadLayout(in.features, &settings)
+	if ranks := in.ranks(); !ranks.Alone() {
+		if t, failed := readShared(ctx, ranks, in.features, settings.Limit, text == nil && err == nil); t != nil || failed != nil {
+			return t, failed
+		}
+	}
 	if err != nil {
 		return nil, adviseFile(in.features, err)
 	}

@@ -40,6 +40,8 @@ type Program struct {
 	// Results says that what the verbs print is what they are for: -quiet leaves it. In
 	// other programs -quiet leaves errors, and the objects of -json.
 	Results bool
+	// World is what connects this process with those that share its work; nil for one process.
+	World World
 	// Words returns what is printed of an error; args are what stood behind the verb,
 	// interrupted says that a signal is its cause. Default: the error itself, or
 	// "interrupted".
@@ -54,6 +56,9 @@ type Verb struct {
 	About    string   // paragraphs for -h
 	Examples []string // whole commands
 	Prints   Prints
+	// Ranks says that several processes can share the work of the verb. Others are refused
+	// where there are several.
+	Ranks bool
 	// Without says of flags that users of other verbs expect here why there are
 	// none, and what to do instead.
 	Without map[string]string
@@ -86,11 +91,18 @@ func (p *Program) Main() {
 // Run does what the arguments say and returns the exit code. Main calls it with those
 // of the process, tests with their own.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	e := &Env{Program: p.Name, Args: args, Stderr: stderr, World: p.World}
+	if e.Ranks().Rank() != 0 { // rank 0 speaks for all
+		stdout, e.Stderr = io.Discard, io.Discard
+	}
 	out := bufio.NewWriter(stdout)
-	e := &Env{Program: p.Name, Args: args, Stdout: out, Stderr: stderr}
+	e.Stdout = out
 	err := p.dispatch(ctx, e, args)
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("standard output: %w", flushErr)
+	}
+	if !e.Ranks().Alone() {
+		return p.end(ctx, e, args, err)
 	}
 	return p.finish(ctx, e, args, err)
 }
@@ -123,6 +135,9 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
 		return p.explainFlag(v, fs, err)
 	case e.Quiet && e.Verbose:
 		return Usagef("-quiet prints errors only and -v prints more: leave out one of them")
+	}
+	if !v.Ranks && !e.Ranks().Alone() {
+		return fmt.Errorf("runs on one process, and %d were started; docs/scale.md says what several can do", e.Ranks().Size())
 	}
 	if e.Quiet && !e.JSON && !p.Results {
 		e.Stdout = io.Discard
@@ -189,18 +204,28 @@ func (p *Program) explainFlag(v Verb, fs *flag.FlagSet, err error) error {
 
 // finish reports an error in one line and returns the exit code.
 func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) int {
-	switch {
-	case err == nil:
-		return OK
-	case err == errOverview:
-		return Usage
-	}
-	code, err := unshown(err)
 	if err == nil {
-		return code
+		return OK
+	}
+	text, code := p.say(ctx, e, args, err)
+	if text != "" {
+		fmt.Fprintln(e.Stderr, text)
+	}
+	return code
+}
+
+// say returns the line that reports an error, "" where what was printed says it, and the exit
+// code.
+func (p *Program) say(ctx context.Context, e *Env, args []string, err error) (text string, code int) {
+	if err == errOverview {
+		return "", Usage
+	}
+	code, err = unshown(err)
+	if err == nil {
+		return "", code
 	}
 	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	text := err.Error()
+	text = err.Error()
 	switch {
 	case p.Words != nil:
 		text = p.Words(err, args[min(1, len(args)):], interrupted)
@@ -211,12 +236,12 @@ func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) 
 	if e.Verb != "" {
 		who += e.Verb + ": "
 	}
-	fmt.Fprintln(e.Stderr, who+strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+	text = who + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 	if interrupted {
-		return Interrupted
+		return text, Interrupted
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
-		return Usage
+		return text, Usage
 	}
-	return Failed
+	return text, Failed
 }

@@ -20,6 +20,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	JSON, Quiet    bool
 	Verbose        bool
+	World          World // nil for one process
 }
 
 // Note tells the user something beside the result, unless Quiet is set.

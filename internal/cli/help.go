@@ -11,7 +11,7 @@ import (
 
 func (p *Program) help() Verb {
 	return Verb{
-		Name: "help", Summary: "explain a verb", Synopsis: []string{"[VERB]"},
+		Name: "help", Summary: "explain a verb", Ranks: true, Synopsis: []string{"[VERB]"},
 		Examples: []string{p.Name + " help " + p.Verbs[0].Name},
 		Define: func(*flag.FlagSet) Action {
 			return func(_ context.Context, e *Env, names []string) error {

@@ -106,11 +106,12 @@ func (t *Transfer) Runs() []int {
 // A Pass multiplies k columns of Nodes numbers each.
 type Pass struct {
 	*Transfer
-	k       int
-	kernels *simd.Kernels
-	In, out []float64
-	axis    int
-	scratch [][]float64 // D tiles of each worker; nil when all cells are kept
+	k        int
+	kernels  *simd.Kernels
+	In, out  []float64
+	axis     int
+	from, to int         // the products of these cells are made: kept cells or, when all are kept, cells along the first axis
+	scratch  [][]float64 // D tiles of each worker; nil when all cells are kept
 }
 
 // NewPass returns a pass for k columns.
@@ -122,10 +123,21 @@ func NewPass(t *Transfer, k, workers int, kernels *simd.Kernels) *Pass {
 			pass.scratch[w] = make([]float64, t.D*t.TileSize())
 		}
 	}
+	pass.Restrict(0, t.Count())
 	return pass
 }
 
-// Do replaces the numbers in pass.In by their products.
+// Restrict leaves the kept cells lo to hi-1 to Do, and where all cells are kept those that
+// have the same numbers along the first axis. What Do makes of them has the same bits.
+func (pass *Pass) Restrict(lo, hi int) {
+	pass.from, pass.to = lo, hi
+	if pass.keys == nil {
+		pass.from, pass.to = pass.slabs(lo, hi)
+	}
+}
+
+// Do replaces the numbers in pass.In by their products. Behind Restrict the numbers of other
+// cells have no meaning afterwards.
 func (pass *Pass) Do(ctx context.Context, workers *par.Workers) error {
 	axes := pass.D
 	if pass.keys != nil {
@@ -165,36 +177,68 @@ func (pass *Pass) shape() (outer, inner int) {
 // pieces returns the number of pieces of the axis at hand.
 func (pass *Pass) pieces() int {
 	if pass.keys != nil {
-		return par.Blocks(pass.Count(), cellsPiece)
+		return par.Blocks(pass.to-pass.from, cellsPiece)
 	}
-	outer, inner := pass.shape()
+	outer, inner := pass.blocks()
 	if inner == 1 {
 		return par.Blocks(outer, sweepRows)
 	}
-	return outer * pass.size[pass.axis] * par.Blocks(inner, sweepInner)
+	first, end := pass.swept()
+	return outer * (end - first) * par.Blocks(inner, sweepInner)
+}
+
+// blocks is shape with those outer blocks alone that are made: behind the first axis some of
+// each column.
+func (pass *Pass) blocks() (outer, inner int) {
+	outer, inner = pass.shape()
+	if pass.axis > 0 {
+		outer = outer / pass.size[0] * (pass.to - pass.from)
+	}
+	return outer, inner
+}
+
+// block returns the number among all outer blocks of the i-th that is made.
+func (pass *Pass) block(i int) int {
+	if pass.axis == 0 {
+		return i
+	}
+	all, _ := pass.shape()
+	column := all / pass.k
+	slab := column / pass.size[0]
+	own := slab * (pass.to - pass.from)
+	return i/own*column + slab*pass.from + i%own
+}
+
+// swept returns the cells along the axis at hand whose products are made, first to end-1.
+func (pass *Pass) swept() (first, end int) {
+	if pass.axis == 0 {
+		return pass.from, pass.to
+	}
+	return 0, pass.size[pass.axis]
 }
 
 // Run does one piece.
 func (pass *Pass) Run(worker, piece int) {
 	if pass.keys != nil {
-		lo, hi := par.Block(piece, pass.Count(), cellsPiece)
+		lo, hi := par.Block(piece, pass.to-pass.from, cellsPiece)
 		for cell := lo; cell < hi; cell++ {
-			pass.collect(pass.scratch[worker], cell)
+			pass.collect(pass.scratch[worker], pass.from+cell)
 		}
 		return
 	}
-	outer, inner := pass.shape()
+	outer, inner := pass.blocks()
 	if inner == 1 {
 		lo, hi := par.Block(piece, outer, sweepRows)
 		for line := lo; line < hi; line++ {
-			pass.sweepLine(line)
+			pass.sweepLine(pass.block(line))
 		}
 		return
 	}
 	parts := par.Blocks(inner, sweepInner)
 	lo, hi := par.Block(piece%parts, inner, sweepInner)
 	piece /= parts
-	pass.sweepCell(piece/pass.size[pass.axis], piece%pass.size[pass.axis], inner, lo, hi)
+	first, end := pass.swept()
+	pass.sweepCell(pass.block(piece/(end-first)), first+piece%(end-first), inner, lo, hi)
 }
 
 // sweepLine sweeps a line of nodes along the last axis: each node of a cell adds its row
@@ -203,9 +247,11 @@ func (pass *Pass) sweepLine(line int) {
 	a, p := pass.axis, pass.P
 	n, reach, band := pass.axisNodes(a), pass.Reach[a]*p, pass.band(a)
 	in, out := pass.In[line*n:][:n], pass.out[line*n:][:n]
-	clear(out)
-	for first := 0; first < n; first += p {
-		from, to := max(first-reach, 0), min(first+p+reach, n)
+	least, end := pass.swept()
+	least, end = least*p, end*p
+	clear(out[least:end])
+	for first := max(least-reach, 0); first < min(end+reach, n); first += p {
+		from, to := max(first-reach, least), min(first+p+reach, end)
 		skip := from - (first - reach)
 		pass.kernels.AddRows(out[from:to], in[first:first+p], simd.RowsOf(pass.table[a][skip:], band))
 	}

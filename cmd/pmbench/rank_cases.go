@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// Rank 0 measures, and only it knows how often. Before every operation it tells the other
+// ranks the number of the case, so that all of them do the same in the same order.
+
+// lead returns cases that take the other ranks of the lab along.
+func lead(l *lab, cases []benchCase) []benchCase {
+	out := make([]benchCase, len(cases))
+	for i, c := range cases {
+		out[i] = c
+		out[i].setup = func(ctx context.Context, l *lab) (*subject, error) {
+			if err := l.tell(ctx, i); err != nil {
+				return nil, err
+			}
+			sub, err := c.setup(ctx, l)
+			if err != nil {
+				return nil, err
+			}
+			alone := sub.run
+			sub.run = func(ctx context.Context) error {
+				if err := l.tell(ctx, i); err != nil {
+					return err
+				}
+				return alone(ctx)
+			}
+			return sub, nil
+		}
+	}
+	return out
+}
+
+// follow does what rank 0 says until rank 0 has no more.
+func follow(ctx context.Context, l *lab, cases []benchCase) error {
+	subjects := make([]*subject, len(cases))
+	for {
+		i, err := l.hear(ctx)
+		if err != nil || i == len(cases) {
+			return err
+		}
+		if subjects[i] == nil {
+			subjects[i], err = cases[i].setup(ctx, l)
+		} else {
+			err = subjects[i].run(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", cases[i].name, err)
+		}
+	}
+}
+
+// tell hands a number to the other ranks, hear takes it.
+func (l *lab) tell(ctx context.Context, number int) error {
+	words := make([]int, l.ranks.Size())
+	words[0] = number
+	return par.Gather(ctx, l.ranks, words, l.ranks.Bounds(len(words)))
+}
+
+func (l *lab) hear(ctx context.Context) (int, error) {
+	words := make([]int, l.ranks.Size())
+	err := par.Gather(ctx, l.ranks, words, l.ranks.Bounds(len(words)))
+	return words[0], err
+}
+
+// measureShared measures cases on all ranks of the lab. Rank 0 emits the records.
+func measureShared(ctx context.Context, l *lab, suite string, cases []benchCase, s schedule, emit func(*Record) error) error {
+	switch {
+	case l.ranks.Alone():
+		return measure(ctx, l, suite, cases, s, emit)
+	case l.ranks.Rank() > 0:
+		return follow(ctx, l, cases)
+	}
+	if err := measure(ctx, l, suite, lead(l, cases), s, emit); err != nil {
+		return err
+	}
+	return l.tell(ctx, len(cases))
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+// A Scaling is a case with a number of ranks beside the same with the first number, the
+// object of ranks -json.
+type Scaling struct {
+	Suite  string `json:"suite"`
+	Case   string `json:"case"` // without rows and ranks
+	N      int    `json:"n"`
+	Ranks  int    `json:"ranks"`
+	Rounds int    `json:"rounds"`
+	// Seconds is the median of the rounds.
+	Seconds float64 `json:"seconds"`
+	// Speedup is the time of the first number of ranks over that of this one, the median
+	// of the rounds' own ratios; SpeedupLow and SpeedupHigh are their quartiles. With as
+	// many rows for every rank it is the efficiency.
+	Speedup     *float64 `json:"speedup"`
+	SpeedupLow  *float64 `json:"speedup_low"`
+	SpeedupHigh *float64 `json:"speedup_high"`
+	// Bytes that all ranks receive in an operation; see RankFigures.
+	Exchanged  int64 `json:"exchanged_bytes"`
+	Gathered   int64 `json:"gathered_bytes"`
+	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
+	// PeakBytes is the memory that building takes on rank 0.
+	PeakBytes int64 `json:"peak_bytes,omitempty"`
+
+	rounds []float64 // seconds of each, in order
+	base   *Scaling  // the same case with the first number of ranks
+}
+
+// scalings pairs the records of a recording: the first of a case with the first of the
+// same case with other ranks, and so on.
+func scalings(records []*Record) (out []*Scaling) {
+	type key struct {
+		file  int
+		name  string
+		ranks int
+	}
+	all, bases := map[key]*Scaling{}, map[key]*Scaling{}
+	for _, r := range records {
+		if r.Ranks == nil {
+			continue
+		}
+		name := withoutParts(r.Case, "n", "ranks")
+		of := key{r.file, name, 0}
+		at := key{r.file, name, r.Ranks.Ranks}
+		s := all[at]
+		if s == nil {
+			s = &Scaling{Suite: r.Suite, Case: name, N: r.N, Ranks: r.Ranks.Ranks, Exchanged: r.Ranks.Exchanged, Gathered: r.Ranks.Gathered, Allgatherv: r.Ranks.Allgatherv}
+			bases[of] = cmp.Or(bases[of], s)
+			s.base = bases[of]
+			all[at], out = s, append(out, s)
+		}
+		s.rounds, s.PeakBytes = append(s.rounds, r.Seconds), max(s.PeakBytes, r.PeakBytes)
+	}
+	for _, s := range out {
+		s.sumUp()
+	}
+	order := slices.Clone(out) // a case with all its ranks together
+	slices.SortStableFunc(out, func(a, b *Scaling) int {
+		return cmp.Compare(slices.Index(order, a.base), slices.Index(order, b.base))
+	})
+	return out
+}
+
+// sumUp makes medians of the rounds. A round that only one side has finished has no ratio.
+func (s *Scaling) sumUp() {
+	var ratios []float64
+	for i := range min(len(s.rounds), len(s.base.rounds)) {
+		ratios = append(ratios, s.base.rounds[i]/s.rounds[i])
+	}
+	s.Rounds, s.Seconds = len(s.rounds), median(slices.Clone(s.rounds))
+	s.Speedup, s.SpeedupLow, s.SpeedupHigh = finite(median(ratios)), finite(quantile(ratios, 0.25)), finite(quantile(ratios, 0.75))
+}
+
+// showScalings prints a table, or objects where JSON is wanted.
+func showScalings(e *cli.Env, m *Machine, all []*Scaling) error {
+	if e.JSON {
+		for _, s := range all {
+			if err := e.Object(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	fmt.Fprintln(e.Stdout, m)
+	return writeScalings(e.Stdout, all)
+}
+
+func writeScalings(w io.Writer, all []*Scaling) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Join(scalingHead(), "\t")+"\t")
+	for _, s := range all {
+		fmt.Fprintln(t, strings.Join(s.row(), "\t")+"\t")
+	}
+	return t.Flush()
+}
+
+// scalingHead names the columns of a table of scalings.
+func scalingHead() []string {
+	return []string{"case", "n", "ranks", "median", "speedup", "quartiles", "rounds", "exchanged", "gathered", "Allgatherv", "peak"}
+}
+
+// row returns a scaling as a line of a table.
+func (s *Scaling) row() []string {
+	return []string{
+		s.Case, fmt.Sprint(s.N), fmt.Sprint(s.Ranks), duration(s.Seconds), optional(s.Speedup, "%.2f"),
+		optional(s.SpeedupLow, "%.2f") + " to " + optional(s.SpeedupHigh, "%.2f"), fmt.Sprint(s.Rounds),
+		decimal(float64(s.Exchanged)), decimal(float64(s.Gathered)), decimal(float64(s.Allgatherv)), size(s.PeakBytes),
+	}
+}
+
+// writeTraffic prints the bytes that ranks receive in the cases of suite ranks.
+func writeTraffic(w io.Writer, all []summary) error {
+	for _, s := range all {
+		if s.Ranks == nil || s.Ranks.Ranks == 1 {
+			continue
+		}
+		line := fmt.Sprintf("%s: ranks exchange %s and gather %s", s.Case, decimal(float64(s.Ranks.Exchanged)), decimal(float64(s.Ranks.Gathered)))
+		if s.Ranks.Allgatherv > 0 {
+			line += fmt.Sprintf(", where the whole iterate is %s", decimal(float64(s.Ranks.Allgatherv)))
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+//go:build mpi && cgo
+
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+// onRanks runs the command on ranks of mpirun.
+func onRanks(t *testing.T, ranks int, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	c := childtest.Ranks(ranks, childtest.Command(t, []string{asCommand + "=1"}, args...))
+	var out, messages bytes.Buffer
+	c.Stdout, c.Stderr = &out, &messages
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), out.String(), messages.String()
+}
+
+// Under mpirun rank 0 alone prints, and halos are less than the iterate.
+func TestMPIRanks(t *testing.T) {
+	code, stdout, stderr := onRanks(t, 2, "run", "-suite", "ranks", "-n", "4000", "-count", "1", "-no-limits", "-json", "-quiet")
+	if code != cli.OK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	names := map[any]bool{}
+	for line := range strings.Lines(stdout) {
+		v := object(t, line)
+		figures := v["ranks"].(map[string]any)
+		if names[v["case"]] || figures["ranks"] != 2.0 || !strings.Contains(v["case"].(string), "ranks=2/workers=1") || !strings.HasPrefix(v["command"].(string), "mpirun -n 2 ") {
+			t.Errorf("%s", line)
+		}
+		names[v["case"]] = true
+		if strings.HasPrefix(v["case"].(string), "op=step/graph=cells/d=2") && figures["exchanged_bytes"].(float64) > figures["allgatherv_bytes"].(float64)/2 {
+			t.Errorf("%s", line)
+		}
+	}
+	l := testLab(t)
+	l.small, l.rows = false, 4000
+	if want := len(rankCasesOf(l, 2)); len(names) != want {
+		t.Errorf("%d cases, want %d", len(names), want)
+	}
+}
+
+// What is for one process is refused once.
+func TestMPIRefused(t *testing.T) {
+	for _, args := range [][]string{{"run", "-suite", "spmm"}, {"peers"}, {"ranks"}} {
+		code, stdout, stderr := onRanks(t, 2, args...)
+		if code == cli.OK || stdout != "" || strings.Count(stderr, "one process, and 2 were started") != 1 {
+			t.Errorf("%q: exit code %d: %s%s", args, code, stdout, stderr)
+		}
+	}
+}

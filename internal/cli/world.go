@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// A World connects the processes that share the work of one command, its ranks: that of
+// package cluster, or one of a test. All ranks are started with the same arguments. Rank 0
+// alone prints.
+type World interface {
+	// Ranks returns the processes, nil for one alone.
+	Ranks() *par.Ranks
+	// Neighbours returns how many of them run on this machine, this one among them.
+	Neighbours() int
+	// End is called once by each of several ranks, with its error or nil, and waits for the
+	// others. It prints the text of errors itself, before any rank exits, and returns nil
+	// where all have succeeded. The exit code is that of the method ExitCode of the errors.
+	End(err error) error
+}
+
+// Ranks returns the processes that share the work of the verb, nil for one alone.
+func (e *Env) Ranks() *par.Ranks {
+	if e.World == nil {
+		return nil
+	}
+	return e.World.Ranks()
+}
+
+// RanksHere returns how many of the ranks run on this machine, this one among them.
+func (e *Env) RanksHere() int {
+	if e.World == nil {
+		return 1
+	}
+	return e.World.Neighbours()
+}
+
+// ClusterMain is Main for a program whose work several processes may share: those that a
+// launcher such as mpirun has started.
+func (p *Program) ClusterMain() {
+	world, err := cluster.Open()
+	if err != nil {
+		os.Exit(p.finish(context.Background(), &Env{Stderr: os.Stderr}, nil, err))
+	}
+	p.World = world
+	p.Main()
+}
+
+// end tells the other ranks of the error of this one, and returns the exit code of all.
+func (p *Program) end(ctx context.Context, e *Env, args []string, err error) int {
+	if err != nil {
+		text, code := p.say(ctx, e, args, err)
+		err = &saidError{err, text, code}
+	}
+	if err = p.World.End(err); err == nil {
+		return OK
+	}
+	var coded interface{ ExitCode() int }
+	if errors.As(err, &coded) {
+		return coded.ExitCode()
+	}
+	return Failed
+}
+
+// A saidError is an error with the line that reports it, "" where what was printed says it,
+// and the exit code.
+type saidError struct {
+	error
+	text string
+	code int
+}
+
+func (e *saidError) Error() string { return e.text }
+func (e *saidError) Unwrap() error { return e.error }
+
+// ExitCode returns the exit code.
+func (e *saidError) ExitCode() int { return e.code }

@@ -1,0 +1,81 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// Ranks must choose the same operator, the same search and the same bits. What they choose
+// by may differ between machines: the memory there is, the level of instructions, the
+// speed. So ranks agree on these before they choose.
+
+// agreed returns a copy with every default filled in, as all ranks have it: the least
+// budget, and the kernels of the least level. Estimates of memory follow from the number of
+// workers, which must be the same.
+func (opt *Options) agreed(ctx context.Context) (*Options, error) {
+	o, err := opt.withDefaults()
+	if err != nil || o.Ranks.Alone() {
+		return o, err
+	}
+	all, _, err := par.GatherAll(ctx, o.Ranks, []int64{o.BudgetBytes, int64(o.Kernels.Level()), int64(o.Workers.Count())})
+	if err != nil {
+		return nil, fmt.Errorf("kernel: options of ranks: %w", err)
+	}
+	budget, level, workers := all[0], all[1], all[2]
+	for at := 3; at < len(all); at += 3 {
+		budget, level = min(budget, all[at]), min(level, all[at+1])
+		if all[at+2] != workers {
+			return nil, fmt.Errorf("kernel: %w: %d workers of rank 0 and %d of rank %d, want as many on every rank", ErrOption, workers, all[at+2], at/3)
+		}
+	}
+	o.BudgetBytes = budget
+	if level != int64(o.Kernels.Level()) {
+		o.Kernels = simd.At(simd.Level(level))
+	}
+	return o, nil
+}
+
+// speed returns the speed of the machine of rank 0, which all ranks choose by.
+func (o *Options) speed(ctx context.Context) (*Calibration, error) {
+	speed := o.Calibration
+	if speed == nil {
+		speed = &Calibration{}
+		if o.Ranks.Rank() == 0 {
+			*speed = hostCalibration(o.Kernels)
+		}
+	}
+	if o.Ranks.Alone() {
+		return speed, nil
+	}
+	factors, bounds := []float64{speed.Scalar, speed.Vector, speed.Sparse}, make([]int, o.Ranks.Size()+1)
+	for r := range o.Ranks.Size() {
+		bounds[r+1] = len(factors) // all are of rank 0
+	}
+	if err := par.Gather(ctx, o.Ranks, factors, bounds); err != nil {
+		return nil, fmt.Errorf("kernel: speed of rank 0: %w", err)
+	}
+	return &Calibration{Scalar: factors[0], Vector: factors[1], Sparse: factors[2]}, nil
+}
+
+// anyRank tells whether some rank says yes. All ranks ask.
+func (o *Options) anyRank(yes bool) (bool, error) {
+	if o.Ranks.Alone() {
+		return yes, nil
+	}
+	own := []uint8{0}
+	if yes {
+		own[0] = 1
+	}
+	// Whoever waits here is set free when another rank ends with an error.
+	all, _, err := par.GatherAll(context.Background(), o.Ranks, own)
+	if err != nil {
+		return false, fmt.Errorf("kernel: answers of ranks: %w", err)
+	}
+	for _, answer := range all {
+		yes = yes || answer != 0
+	}
+	return yes, nil
+}
