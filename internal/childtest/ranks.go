@@ -7,21 +7,9 @@ import (
 	"testing"
 )
 
-// mpi is the ending of the commands of the MPI that tests run with: PM_MPI is openmpi or
-// mpich, and where it is not set the MPI is what the system calls mpirun.
-func mpi(command string) string {
-	if name := os.Getenv("PM_MPI"); name != "" {
-		return command + "." + name
-	}
-	return command
-}
-
-// MPICompiler returns the compiler (CC) that builds programs for the MPI of Ranks.
-func MPICompiler() string { return mpi("mpicc") }
-
 // Ranks returns a command that runs c as so many processes, by mpirun of the MPI that PM_MPI
-// names. The program has been built for that MPI. More ranks than processors and user root
-// are allowed.
+// names, openmpi or mpich; where it is not set, by what the system calls mpirun. The program
+// has been built for that MPI. More ranks than processors and user root are allowed.
 func Ranks(t testing.TB, ranks int, c *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	// Runs at the same time make and remove the same folder, unless each has its own. Not that
@@ -35,7 +23,11 @@ func Ranks(t testing.TB, ranks int, c *exec.Cmd) *exec.Cmd {
 			t.Error(err)
 		}
 	})
-	launched := exec.Command(mpi("mpirun"), append([]string{"-n", strconv.Itoa(ranks), c.Path}, c.Args[1:]...)...)
+	mpirun := "mpirun"
+	if name := os.Getenv("PM_MPI"); name != "" {
+		mpirun += "." + name
+	}
+	launched := exec.Command(mpirun, append([]string{"-n", strconv.Itoa(ranks), c.Path}, c.Args[1:]...)...)
 	launched.Dir = c.Dir
 	launched.Env = append(c.Environ(),
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
