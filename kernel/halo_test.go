@@ -66,16 +66,14 @@ func TestHalosAgainstPlainLists(t *testing.T) {
 		if c.operator != "csr" && c.operator != "pairs" {
 			continue
 		}
-		for _, size := range []int{2, 7} {
-			if err := cluster.Local(size, func(ranks *par.Ranks) error {
-				built, err := c.build(t.Context(), ranks)
-				if err != nil {
-					return err
-				}
-				return checkHalo(truncatedOf(built), ranks)
-			}); err != nil {
-				t.Errorf("%s %s, %d ranks: %v", c.operator, c.name, size, err)
+		if err := cluster.Local(3, func(ranks *par.Ranks) error {
+			built, err := c.build(t.Context(), ranks)
+			if err != nil {
+				return err
 			}
+			return checkHalo(truncatedOf(built), ranks)
+		}); err != nil {
+			t.Errorf("%s %s: %v", c.operator, c.name, err)
 		}
 	}
 }
@@ -204,12 +202,12 @@ func TestRankCases(t *testing.T) {
 // Chunks that a search has dealt out, some ranks without any, give the same bits.
 func TestDealtChunks(t *testing.T) {
 	t.Parallel()
-	for _, c := range rankCases()[:4] {
+	for _, c := range rankCases()[:2] { // without and with equal points
 		alone, err := c.build(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := runNumbers(t.Context(), alone, []int{2, 3})
+		want, err := runNumbers(t.Context(), alone, []int{2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +226,7 @@ func TestDealtChunks(t *testing.T) {
 				if err := checkHalo(op, ranks); err != nil {
 					return err
 				}
-				if got, err := runNumbers(t.Context(), built, []int{2, 3}); err != nil || !slices.Equal(got, want) {
+				if got, err := runNumbers(t.Context(), built, []int{2}); err != nil || !slices.Equal(got, want) {
 					return fmt.Errorf("other numbers than one process: %w", err)
 				}
 				return nil
