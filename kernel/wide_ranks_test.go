@@ -164,14 +164,8 @@ func allNumbers(t *testing.T, op Operator64) (numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, form := range []Form{Paper, Attract} {
-		wide, err := runNumbers64(t.Context(), op, form)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, wide...)
-	}
-	return all, nil
+	wide, err := runNumbers64(t.Context(), op)
+	return append(all, wide...), err
 }
 
 // A step of poly and of grid asks no rank for rows of the iterate, unless a grid has direct
