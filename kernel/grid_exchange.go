@@ -78,6 +78,14 @@ func newGridExchange(op *grid, k int) *gridExchange {
 	return e
 }
 
+// traffic says that no rows of the iterate travel, but where there are direct rows: nodes do.
+func (op *grid) traffic(k int) Traffic {
+	if len(op.direct.rows) > 0 {
+		return trafficOfAll(op, k)
+	}
+	return Traffic{}
+}
+
 // exchange sets the nodes that this rank needs of others, and the slots.
 func (pass *gridPass[T]) exchange(ctx context.Context) error {
 	e := pass.ranks

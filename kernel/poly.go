@@ -256,5 +256,8 @@ func (op *poly) setCoefficients() {
 	}
 }
 
+// traffic says that no rows of the iterate travel: moments do.
+func (op *poly) traffic(int) Traffic { return Traffic{} }
+
 // Close lets go of the points.
 func (op *poly) Close() error { return release(op) }

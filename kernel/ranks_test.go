@@ -55,6 +55,10 @@ func fewEqual() blas32.General {
 
 func rankCases() []rankCase {
 	plane, space := pointtest.Make("uniform", 7000, 2, 1), pointtest.Make("clustered", 2500, 12, 2)
+	crowded := blas32.General{Rows: space.Rows, Cols: space.Cols, Stride: space.Stride, Data: slices.Clone(space.Data)}
+	for i := range 300 {
+		copy(crowded.Data[8*i*12:][:12], crowded.Data[i%7*12:])
+	}
 	line := pointtest.Make("uniform", 5000, 1, 6)
 	fixed := Options{CutoffRadius: 0.05}
 	wide := pointtest.TypicalDistance(space, pointtest.Rand(2))
@@ -66,8 +70,9 @@ func rankCases() []rankCase {
 		{name: "remote points", operator: "csr", points: remote(), sigma: 0.01, options: Options{CutoffRadius: 0.1}, halo: true},
 		{name: "remote points repaired", operator: "csr", points: remote(), sigma: 0.01, options: Options{CutoffRadius: 0.1, Isolated: Repair}, columns: []int{2}, halo: true},
 		{name: "compact", operator: "csr", points: plane, sigma: 0.02, options: Options{CutoffRadius: 0.05, Layout: sparse.Compact16}, columns: []int{3}, halo: true},
-		{name: "nearest", operator: "csr", points: plane, sigma: 0.02, options: Options{Neighbours: 10, SelfTuned: true}, columns: []int{2}, halo: true},
+		{name: "nearest", operator: "csr", points: plane, sigma: 0.02, options: Options{Neighbours: 30, SelfTuned: true}, columns: []int{2}, halo: true},
 		{name: "many dimensions", operator: "csr", points: space, sigma: wide / 8},
+		{name: "many dimensions, equal points", operator: "csr", points: crowded, sigma: wide / 8, columns: []int{3}},
 		{name: "every pair", operator: "csr", points: pointtest.Make("uniform", 700, 2, 4), sigma: 10, columns: []int{2}},
 		{name: "few", operator: "csr", points: pointtest.Make("uniform", 3, 2, 5), sigma: 1, columns: []int{2}, halo: true},
 		{name: "one", operator: "dense", points: pointtest.Make("uniform", 1, 2, 5), sigma: 1, columns: []int{2}},
