@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -26,7 +27,7 @@ type gridTiles struct {
 // cellShares returns the first cell of each rank, and the end. A cell that is split into
 // slots counts for the last of the ranks that have a part of it.
 func (op *grid) cellShares() []int {
-	shares := append([]int(nil), op.chunkShares()...)
+	shares := slices.Clone(op.chunkShares())
 	for r, piece := range shares {
 		shares[r] = op.cells.Count()
 		if piece < len(op.pieces) {
@@ -75,6 +76,14 @@ func newGridExchange(op *grid, k int) *gridExchange {
 		e.slots[r] = slots * size
 	}
 	return e
+}
+
+// traffic says that no rows of the iterate travel, but where there are direct rows: nodes do.
+func (op *grid) traffic(k int) Traffic {
+	if len(op.direct.rows) > 0 {
+		return trafficOfAll(op, k)
+	}
+	return Traffic{}
 }
 
 // exchange sets the nodes that this rank needs of others, and the slots.

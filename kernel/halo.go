@@ -188,7 +188,8 @@ func (t *transfer) end(ctx context.Context, x []float32, stride int) error {
 }
 
 // Traffic says how many bytes of the iterate a rank receives in a step, by either form of
-// exchange. Sums, which are few, are not counted.
+// exchange. Sums, which are few, are not counted, nor are the moments of poly and the nodes of
+// grid, which travel in place of the iterate.
 type Traffic struct {
 	// Halo is what the rank receives where ranks exchange the rows that their weights refer
 	// to; 0 where the operator has no such form.
@@ -201,9 +202,14 @@ type Traffic struct {
 
 // TrafficOf returns what this rank receives in a step of k columns in float32.
 func TrafficOf(op Operator, k int) Traffic {
-	if truncated, ok := op.(interface{ traffic(k int) Traffic }); ok {
-		return truncated.traffic(k)
+	if own, ok := op.(interface{ traffic(k int) Traffic }); ok {
+		return own.traffic(k)
 	}
+	return trafficOfAll(op, k)
+}
+
+// trafficOfAll is the traffic of an operator whose steps need all rows.
+func trafficOfAll(op Operator, k int) Traffic {
 	lo, hi := op.Part()
 	return Traffic{Gather: 4 * int64(k) * int64(op.N()-(hi-lo))}
 }

@@ -155,6 +155,12 @@ func TestTraffic(t *testing.T) {
 			gatheredNow, exchangedNow := ranks.Traffic()
 			gathered, exchanged = gatheredNow-gathered, exchangedNow-exchanged
 			want, sums := TrafficOf(op, k), int64(0)
+			if c.operator == "poly" || c.operator == "grid" {
+				if want != (Traffic{}) { // see TestWideStepsLeaveTheIterateWithItsRanks
+					return fmt.Errorf("%+v, want none", want)
+				}
+				return nil
+			}
 			for chunk := range st.partials.chunk {
 				sums += 8 * int64(st.partials.chunk[chunk].size())
 			}

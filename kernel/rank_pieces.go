@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -53,7 +54,7 @@ func (b *base) doChunks(ctx context.Context, task par.Task, data []float64) erro
 		return err
 	}
 	each := len(data) / (len(b.bounds) - 1)
-	bounds := append([]int(nil), b.chunkShares()...)
+	bounds := slices.Clone(b.chunkShares())
 	for r := range bounds {
 		bounds[r] *= each
 	}

@@ -32,11 +32,12 @@ func crowded(d int) blas32.General {
 	return p
 }
 
-// strewn has a crowd and some points far from it and from each other.
+// strewn has a crowd, and beside it some points far from all others. What these see of the
+// crowd is far from each other in the order of the cells.
 func strewn() blas32.General {
 	p := pointtest.Make("uniform", 4000, 2, 3)
 	for i := range 6 {
-		p.Data[2*(i*500)], p.Data[2*(i*500)+1] = 1.4+0.3*float32(i), 0.5
+		p.Data[2*(i*500)], p.Data[2*(i*500)+1] = 0.2*float32(i), 1.4
 	}
 	return p
 }
@@ -102,7 +103,7 @@ func gridCases(t *testing.T) (all []wideCase) {
 	of("of crowds", crowded(2), 0.1, Options{Tolerance: 1e-6}, func(op *grid) bool { return op.slots > 1 })
 	of("of all points in a cell", zeros32(2*lattice.MostPoints+9, 2), 1, Options{}, func(op *grid) bool { return op.cells.Count() == 1 && op.slots == 3 })
 	of("with rows out of it", strewn(), 0.02, Options{}, func(op *grid) bool { return op.out != nil && len(op.direct.rows) == 0 })
-	of("with direct rows", strewn(), 0.02, Options{Isolated: Repair}, func(op *grid) bool { return len(op.direct.rows) > 0 })
+	of("with direct rows", strewn(), 0.05, Options{Isolated: Repair}, func(op *grid) bool { return len(op.direct.rows) > 0 })
 	of("of few points", pointtest.Make("uniform", 3, 2, 5), 1, Options{}, func(op *grid) bool { return len(op.pieces) == 1 })
 	return all
 }
@@ -163,12 +164,42 @@ func allNumbers(t *testing.T, op Operator64) (numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, form := range []Form{Paper, Attract} {
-		wide, err := runNumbers64(t.Context(), op, form)
-		if err != nil {
-			return nil, err
+	wide, err := runNumbers64(t.Context(), op)
+	return append(all, wide...), err
+}
+
+// A step of poly and of grid asks no rank for rows of the iterate, unless a grid has direct
+// rows.
+func TestWideStepsLeaveTheIterateWithItsRanks(t *testing.T) {
+	t.Parallel()
+	for _, c := range append(polyCases(t), gridCases(t)...) {
+		if err := cluster.Local(2, func(ranks *par.Ranks) error {
+			op, err := c.build(&Options{Ranks: ranks})
+			if err != nil {
+				return err
+			}
+			direct := false
+			if grid, ok := op.(*grid); ok {
+				direct = len(grid.direct.rows) > 0
+			}
+			x := randomBlock(pointtest.Rand(1), op.N(), 1)
+			var st Stats
+			if err := st.Gather(x, nil); err != nil {
+				return err
+			}
+			spoil(op, x.Data, 1)
+			if err := op.Step(t.Context(), zeros32(op.N(), 1), x, new(Step), &st); err != nil {
+				return err
+			}
+			lo, hi := op.Part()
+			for i, v := range x.Data {
+				if spoiled := v != v; spoiled != (i < lo || i >= hi) && !direct {
+					return fmt.Errorf("row %d has travelled", i)
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("%s: %v", c.name, err)
 		}
-		all = append(all, wide...)
 	}
-	return all, nil
 }
