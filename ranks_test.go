@@ -2,6 +2,7 @@ package privatemail
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -106,7 +107,8 @@ func TestRanksChangeNoBit(t *testing.T) {
 			for i := range out.Candidates { // what a rank holds beside others is its own
 				out.Candidates[i].Cost.ResidentBytes, out.Candidates[i].Cost.PeakBytes = 0, 0
 			}
-			return out.Candidates, nil
+			text, err := json.Marshal(out)
+			return string(text), err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

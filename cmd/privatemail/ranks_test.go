@@ -66,51 +66,67 @@ func rankSet(t *testing.T, n, d int) (folder string) {
 	return folder
 }
 
-// Ranks write the bytes that one process writes, whatever the operator, the form and the
-// kind of file, and rank 0 alone prints.
-func TestRanksWriteTheSameBytes(t *testing.T) {
+// A rankCase is a command that ranks can share.
+type rankCase struct {
+	name, set, out string
+	flags          []string
+}
+
+// rankCases has the operators, the forms and the kinds of file.
+func rankCases(t *testing.T) []rankCase {
 	low, high := rankSet(t, 700, 3), rankSet(t, 300, 24)
-	for _, c := range []struct {
-		name, folder, out string
-		flags             []string
-	}{
+	return []rankCase{
 		{"csr in few dimensions", low, "z.npy", []string{"embed", "-degree", "12", "-alpha", "0.1", "-k", "3", "-operator", "csr"}},
 		{"csr in many dimensions", high, "z.fbin", []string{"embed", "-degree", "12", "-beta", "3", "-operator", "csr", "-steps", "2"}},
 		{"poly", high, "z.fvecs", []string{"embed", "-normalize-rows", "-sigma", "6", "-alpha", "0.6", "-operator", "poly"}},
 		{"grid", low, "z.idx", []string{"embed", "-sigma", "1", "-alpha", "0.1", "-operator", "grid", "-tolerance", "1e-3"}},
 		{"dense, compressed", high, "z.idx.gz", []string{"embed", "-sigma", "1", "-alpha", "0.1", "-operator", "dense"}},
-		{"spectral", high, "z.npy", []string{"embed", "-k", "2"}},
+		{"spectral, with a picture", high, "z.npy", []string{"embed", "-k", "2", "-plot", "z.svg"}},
 		{"fit", high, "z.npy", []string{"fit", "-recipe", "classic", "-model", "z.model", "-map-out", "m.npy"}},
-	} {
+	}
+}
+
+// args returns the arguments of the command that writes to a folder.
+func (c rankCase) args(folder string) []string {
+	args := slices.Clone(c.flags)
+	for i, a := range args {
+		if strings.HasPrefix(a, "z.") || a == "m.npy" {
+			args[i] = filepath.Join(folder, a)
+		}
+	}
+	return append(args, filepath.Join(c.set, "set"), "-out", filepath.Join(folder, c.out), "-workers", "1")
+}
+
+// compareFiles wants the files that one process has written.
+func compareFiles(t *testing.T, ranks int, got, want map[string][]byte) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%d ranks: %d files, one process writes %d", ranks, len(got), len(want))
+	}
+	for name, data := range want {
+		if !strings.HasSuffix(name, ".model") && !bytes.Equal(got[name], data) { // a model says how long it took
+			t.Errorf("%d ranks: %s has other bytes", ranks, name)
+		}
+	}
+}
+
+// Ranks write the bytes that one process writes, whatever the operator, the form and the
+// kind of file, and rank 0 alone prints.
+func TestRanksWriteTheSameBytes(t *testing.T) {
+	for _, c := range rankCases(t) {
 		t.Run(c.name, func(t *testing.T) {
-			run := func(size int) map[string][]byte {
+			folder := t.TempDir()
+			succeed(t, c.args(folder)...)
+			want := filesOf(t, folder)
+			for _, size := range []int{2, 4} {
 				folder := t.TempDir()
-				args := slices.Clone(c.flags)
-				for i, a := range args {
-					if strings.HasPrefix(a, "z.") || a == "m.npy" {
-						args[i] = filepath.Join(folder, a)
-					}
-				}
-				args = append(args, filepath.Join(c.folder, "set"), "-out", filepath.Join(folder, c.out), "-workers", "1")
-				codes, printed, said := together(size, same(args...))
+				codes, printed, said := together(size, same(c.args(folder)...))
 				for r, code := range codes {
 					if code != cli.OK || said[r] != "" || (r == 0) != (printed[r] != "") {
 						t.Fatalf("%d ranks: rank %d ends with %d: %s\n%s", size, r, code, said[r], printed[r])
 					}
 				}
-				return filesOf(t, folder)
-			}
-			want := run(1)
-			for _, size := range []int{2, 4} {
-				got := run(size)
-				if len(got) != len(want) {
-					t.Errorf("%d ranks: %d files, one process writes %d", size, len(got), len(want))
-				}
-				for name, data := range want {
-					if !strings.HasSuffix(name, ".model") && !bytes.Equal(got[name], data) { // a model says how long it took
-						t.Errorf("%d ranks: %s has other bytes", size, name)
-					}
-				}
+				compareFiles(t, size, filesOf(t, folder), want)
 			}
 		})
 	}
