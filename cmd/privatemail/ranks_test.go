@@ -232,10 +232,10 @@ func TestRanksReadTheSameFiles(t *testing.T) {
 		files func(rank string) []string
 		words string
 	}{
-		{"rows of text", func(r string) []string { return []string{r + ".csv"} }, "have read different rows or labels"},
-		{"labels", func(r string) []string { return []string{"0.csv", "-labels", filepath.Join(folder, r+".labels.txt")} }, "have read different rows or labels"},
+		{"rows of text", func(r string) []string { return []string{r + ".csv"} }, "ranks 0 and 1 have read something else there"},
+		{"labels", func(r string) []string { return []string{"0.csv", "-labels", filepath.Join(folder, r+".labels.txt")} }, "ranks 0 and 1 have read something else there"},
 		{"numbers of rows", func(r string) []string { return []string{r + ".npy"} }, "find different files"},
-		{"kinds of file", func(r string) []string { return []string{r + map[string]string{"0": ".npy", "1": ".csv"}[r]} }, "have read different rows or labels"},
+		{"kinds of file", func(r string) []string { return []string{r + map[string]string{"0": ".npy", "1": ".csv"}[r]} }, "ranks 0 and 1 have read something else there"},
 	} {
 		codes, _, said := together(2, func(rank int) []string {
 			files := c.files(fmt.Sprint(rank))
@@ -245,6 +245,29 @@ func TestRanksReadTheSameFiles(t *testing.T) {
 		if codes[0] != cli.Failed || codes[1] != cli.Failed || !strings.Contains(said[0], c.words) || !strings.Contains(said[1], c.words) {
 			t.Errorf("%s: %v %q", c.name, codes, said)
 		}
+	}
+}
+
+// A release is continued on ranks as on one process. Releases that differ are refused.
+func TestRanksContinue(t *testing.T) {
+	folder, features := t.TempDir(), toy(t)
+	at := func(name string) string { return filepath.Join(folder, name) }
+	ledger := newLedger(t, folder)
+	for _, name := range []string{"0.release", "1.release"} {
+		succeed(t, private(features, ledger, at(name), "-epsilon", "0.1", "-delta", "1e-9")...)
+	}
+	args := func(name, out string) []string {
+		return []string{"continue", at(name), "-degree", "10", "-out", at(out)}
+	}
+	succeed(t, args("0.release", "one.npy")...)
+	codes, _, said := together(2, same(args("0.release", "two.npy")...))
+	files := filesOf(t, folder)
+	if codes[0] != cli.OK || codes[1] != cli.OK || !bytes.Equal(files["one.npy"], files["two.npy"]) || len(files["one.npy"]) == 0 {
+		t.Errorf("%v %q", codes, said)
+	}
+	codes, _, said = together(2, func(rank int) []string { return args(fmt.Sprint(rank)+".release", "three.npy") })
+	if codes[0] != cli.Failed || !strings.Contains(said[0], "ranks 0 and 1 have read something else there") {
+		t.Errorf("%v %q", codes, said)
 	}
 }
 
