@@ -48,6 +48,11 @@ import (
 //
 // A product costs 2 n k p^D operations and what the nodes cost, which does not depend
 // on n, whatever the number of neighbours.
+//
+// Ranks share the points in the order of their cells, and send each other what the nodes of
+// their cells see; gridExchange says how. Direct rows see points of any rank, and so ranks
+// gather the iterate where there are some. The points are sorted, and the numbers of points
+// around cells are summed, on every rank.
 type grid struct {
 	wideBase
 	cells         *lattice.Sorted

@@ -47,6 +47,9 @@ import (
 //
 // In float32 a sum is off by at most Rounding, which grows with e^2t: where it would be
 // above the tolerance the panels are float64.
+//
+// Ranks make the moments of their chunks of rows, gather those of all chunks and add them in
+// order: of an iterate they need their own rows only.
 type poly struct {
 	wideBase
 	frame        *polyFrame

@@ -54,13 +54,13 @@ func fewEqual() blas32.General {
 }
 
 func rankCases() []rankCase {
-	plane, space := pointtest.Make("uniform", 9000, 2, 1), pointtest.Make("clustered", 2500, 12, 2)
+	plane, space := pointtest.Make("uniform", 7000, 2, 1), pointtest.Make("clustered", 2500, 12, 2)
 	line := pointtest.Make("uniform", 5000, 1, 6)
 	fixed := Options{CutoffRadius: 0.05}
 	wide := pointtest.TypicalDistance(space, pointtest.Rand(2))
 	return []rankCase{
 		{name: "plane", operator: "csr", points: plane, sigma: 0.02, options: fixed, halo: true},
-		{name: "plane", operator: "pairs", points: plane, sigma: 0.02, options: fixed, halo: true},
+		{name: "plane", operator: "pairs", points: plane, sigma: 0.02, options: fixed, columns: []int{2, 3, 17}, halo: true},
 		{name: "equal points", operator: "csr", points: fewEqual(), sigma: 0.02, options: fixed, halo: true},
 		{name: "equal points", operator: "pairs", points: fewEqual(), sigma: 0.02, options: fixed, halo: true},
 		{name: "remote points", operator: "csr", points: remote(), sigma: 0.01, options: Options{CutoffRadius: 0.1}, halo: true},
@@ -242,7 +242,7 @@ func TestSameBitsForAnyNumberOfRanks(t *testing.T) {
 
 // wideOperators builds the operators of unit rows.
 func wideOperators(t *testing.T) map[string]func(ranks *par.Ranks) (Operator64, error) {
-	p := pointtest.Make("clustered", 2100, 4, 3)
+	p := pointtest.Make("clustered", 1100, 4, 3)
 	unit, err := NewUnitRows(p, UnitOptions{Normalize: true})
 	if err != nil {
 		t.Fatal(err)
@@ -264,29 +264,27 @@ func TestSameBitsIn64ForAnyNumberOfRanks(t *testing.T) {
 	t.Parallel()
 	for name, build := range wideOperators(t) {
 		t.Run(name, func(t *testing.T) {
-			for _, form := range []Form{Paper, Attract} {
-				var want numbers
-				for _, size := range []int{1, 2, 3, 5} {
-					err := cluster.Local(size, func(ranks *par.Ranks) error {
-						op, err := build(ranks)
-						if err != nil {
-							return err
-						}
-						got, err := runNumbers64(t.Context(), op, form)
-						if err != nil {
-							return err
-						}
-						if size == 1 {
-							want = got
-						}
-						if !slices.Equal(got, want) {
-							return fmt.Errorf("other numbers than one process")
-						}
-						return nil
-					})
+			var want numbers
+			for _, size := range []int{1, 2, 3, 5} {
+				err := cluster.Local(size, func(ranks *par.Ranks) error {
+					op, err := build(ranks)
 					if err != nil {
-						t.Errorf("%v, %d ranks: %v", form, size, err)
+						return err
 					}
+					got, err := runNumbers64(t.Context(), op)
+					if err != nil {
+						return err
+					}
+					if size == 1 {
+						want = got
+					}
+					if !slices.Equal(got, want) {
+						return fmt.Errorf("other numbers than one process")
+					}
+					return nil
+				})
+				if err != nil {
+					t.Errorf("%d ranks: %v", size, err)
 				}
 			}
 		})
@@ -295,7 +293,7 @@ func TestSameBitsIn64ForAnyNumberOfRanks(t *testing.T) {
 
 // runNumbers64 is runNumbers in float64. It begins with a step, which sums degrees where
 // nobody has done so.
-func runNumbers64(ctx context.Context, op Operator64, form Form) (all numbers, err error) {
+func runNumbers64(ctx context.Context, op Operator64) (all numbers, err error) {
 	const k = 3
 	n := op.N()
 	x, next, rng := zeros64(n, k), zeros64(n, k), pointtest.Rand(3)
@@ -307,7 +305,7 @@ func runNumbers64(ctx context.Context, op Operator64, form Form) (all numbers, e
 	if err := st.Gather64(x, nil); err != nil {
 		return nil, err
 	}
-	for range 2 {
+	for _, form := range []Form{Paper, Attract} {
 		spoil(op, x.Data, k)
 		if err := op.Step64(ctx, next, x, &Step{Form: form}, &st); err != nil {
 			return nil, err
