@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -92,7 +93,7 @@ func TestSharedFileRefuses(t *testing.T) {
 		rows, cols int
 		want       error
 	}{
-		{"x.npy", -1, 2, ErrShape}, {"x.npy", 2, 0, ErrShape}, {"x.npy", 1 << 62, 1 << 40, ErrShape}, {"x.fvecs", 0, 2, ErrShape},
+		{"x.npy", -1, 2, ErrShape}, {"x.npy", 2, 0, ErrShape}, {"x.npy", math.MaxInt, math.MaxInt32, ErrShape}, {"x.fvecs", 0, 2, ErrShape},
 		{"x.csv", 2, 2, ErrUnsupported}, {"x.idx.gz", 2, 2, ErrUnsupported},
 		{"none/x.npy", 2, 2, os.ErrNotExist},
 	} {

@@ -74,7 +74,7 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 		return err
 	}
 	r, err := readRelease(name)
-	if err != nil {
+	if err = agreeRelease(ctx, e.Ranks(), name, r, err); err != nil {
 		return err
 	}
 	if f.steps == 0 {
@@ -84,7 +84,7 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 	if err != nil {
 		return err
 	}
-	labels, err := f.publicLabels(ctx, r)
+	labels, err := f.publicLabels(ctx, e, r)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (f *continueFlags) settings(set map[string]bool) (*post.Settings, error) {
 }
 
 // publicLabels reads the labels the caller declares public.
-func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*release.PublicLabels, error) {
+func (f *continueFlags) publicLabels(ctx context.Context, e *cli.Env, r *release.Release) (*release.PublicLabels, error) {
 	if f.labels == "" {
 		return nil, nil
 	}
@@ -162,7 +162,7 @@ func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*
 		return nil, cli.Usagef("-labels: the labels of this release are %s, not public; leave the flag out", mode)
 	}
 	y, err := readLabels(ctx, input{features: "the release", labels: f.labels}, r.Rows, "")
-	if err != nil {
+	if err = agreeInput(ctx, e.Ranks(), input{features: f.labels}, nil, y, err); err != nil {
 		return nil, err
 	}
 	labels, err := release.Declare(y, r.Query.Classes)

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -342,7 +341,7 @@ func zeroRow(x blas32.General) int {
 // engine starts an engine with what the rows and queries leave of the budget, and the meter
 // that shows its progress.
 func (f *fitFlags) engine(e *cli.Env, x blas32.General, queries int) (*privatemail.Engine, func(), *fitMeter, error) {
-	work, err := f.engineWork(x, queries)
+	work, err := f.engineWork(x, queries, e.RanksHere())
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -361,35 +360,13 @@ func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fit
 	return fit, f.explain(err, in)
 }
 
-// fitMeter shows the progress of fit. While recipes are measured, what the engine says about
-// each of them is a sign of life alone: how many recipes are done is shown again.
-type fitMeter struct {
-	meter
-	recipes atomic.Pointer[privatemail.Progress] // nil when none are measured
-}
-
-func (m *fitMeter) report(p privatemail.Progress) {
-	if recipes := m.recipes.Load(); recipes != nil {
-		p = *recipes
-	}
-	m.meter.report(p)
-}
-
-func (m *fitMeter) fit(stage string, done, total int) {
-	p := privatemail.Progress{Stage: stage, Done: done, Total: total}
-	m.recipes.Store(nil)
-	if stage == supervised.StageRecipes && done < total {
-		m.recipes.Store(&p)
-	}
-	m.meter.report(p)
-}
-
-// engineWork leaves the engine what the queries and their images leave of the budget.
-// Without a budget the engine looks for itself.
-func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) {
+// engineWork leaves the engine what the queries and their images leave of the budget, which
+// is that of one of so many ranks on this machine. Without a budget the engine looks for
+// itself.
+func (f *fitFlags) engineWork(x blas32.General, queries, ranks int) (workFlags, error) {
 	work := f.work
 	own := 2 * 4 * float64(x.Cols) * float64(queries)
-	rest, err := pipeline.Reserve(cmp.Or(work.budget, mem.Budget()), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
+	rest, err := pipeline.Reserve(cmp.Or(work.budget, mem.Budget()/int64(ranks)), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
 	if work.budget > 0 {
 		work.budget = rest
 	}

@@ -220,15 +220,15 @@ func TestFitSharesItsBudget(t *testing.T) {
 	x := blas32.General{Rows: 100, Cols: 10}
 	const own = 2 * 4 * 10 * 50 // the queries and their images
 	f := fitFlags{work: workFlags{workers: 3, budget: own + 1000}}
-	if work, err := f.engineWork(x, 50); err != nil || work != (workFlags{workers: 3, budget: 1000}) {
+	if work, err := f.engineWork(x, 50, 1); err != nil || work != (workFlags{workers: 3, budget: 1000}) {
 		t.Errorf("%+v, %v", work, err)
 	}
 	f.work.budget = own
-	if _, err := f.engineWork(x, 50); !errors.Is(err, kernel.ErrMemory) {
+	if _, err := f.engineWork(x, 50, 1); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("no byte for the engine: %v", err)
 	}
 	f.work.budget = 0
-	if work, err := f.engineWork(x, 50); err != nil || work.budget != 0 {
+	if work, err := f.engineWork(x, 50, 1); err != nil || work.budget != 0 {
 		t.Errorf("without a budget: %+v, %v", work, err)
 	}
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -79,16 +83,37 @@ func readPart(ranks *par.Ranks, path string, limit int64) (m *formats.Matrix, er
 // agreeInput refuses rows and labels that ranks have read from different files. err is that of
 // this rank.
 func agreeInput(ctx context.Context, ranks *par.Ranks, in input, data []float32, y []int32, err error) error {
-	if err = agreeError(ctx, ranks, err); err != nil || ranks.Alone() {
+	if ranks.Alone() {
 		return err
 	}
-	all, _, err := par.GatherAll(ctx, ranks, []uint64{mark(in, data, y)})
-	for r, other := range all {
-		if err == nil && other != all[0] {
-			err = fmt.Errorf("%s: ranks 0 and %d have read different rows or labels; all need the same files", in.features, r)
-		}
+	return agreeMark(ctx, ranks, in.features, mark(in, data, y), err)
+}
+
+// agreeRelease is agreeInput for a release.
+func agreeRelease(ctx context.Context, ranks *par.Ranks, path string, r *release.Release, err error) error {
+	if ranks.Alone() {
+		return err
 	}
-	return err
+	h := sha256.New()
+	if err == nil {
+		_, err = r.WriteTo(h)
+	}
+	return agreeMark(ctx, ranks, path, binary.LittleEndian.Uint64(h.Sum(nil)), err)
+}
+
+// agreeMark refuses what has different marks on different ranks.
+func agreeMark(ctx context.Context, ranks *par.Ranks, path string, own uint64, err error) error {
+	if err = agreeError(ctx, ranks, err); err != nil {
+		return err
+	}
+	all, _, err := par.GatherAll(ctx, ranks, []uint64{own})
+	if err != nil {
+		return err
+	}
+	if r := slices.IndexFunc(all, func(other uint64) bool { return other != all[0] }); r >= 0 {
+		return fmt.Errorf("%s: ranks 0 and %d have read something else there; all need the same files", path, r)
+	}
+	return nil
 }
 
 // mark returns a number that differs where any value of what was read differs, but for
