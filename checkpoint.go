@@ -35,6 +35,14 @@ type Checkpoint struct {
 	State iterate.State
 }
 
+// resumeOperator has a run that goes on take the operator that it began with, which another
+// machine, budget or number of steps might not choose.
+func (s *Settings) resumeOperator() {
+	if s.Resume != nil && s.Operator == "" && slices.Contains(kernel.OperatorNames(), s.Resume.Run["operator"]) {
+		s.Operator = s.Resume.Run["operator"]
+	}
+}
+
 // identify notes in the settings what decides the result of a run, its graph apart, and
 // refuses to go on from a checkpoint of another run. It does nothing where there are no
 // checkpoints.
@@ -119,7 +127,7 @@ func (s *Settings) sameRun() error {
 		return nil
 	}
 	slices.Sort(other)
-	return fmt.Errorf("resume: %w: other %s", ErrCheckpoint, strings.Join(other, ", "))
+	return fmt.Errorf("%w: other %s", ErrCheckpoint, strings.Join(other, ", "))
 }
 
 // addCheckpoints adds what the settings say of checkpoints to those of the loop.

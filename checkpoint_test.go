@@ -112,7 +112,7 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	base := Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Paper, Coefficient: 0.5, Columns: 2, Steps: 3, Operator: "csr"}
+	base := Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Paper, Coefficient: 0.5, Columns: 2, Steps: 3, Operator: "pairs"} // not the one that a plan has first
 	var kept *Checkpoint
 	s := base
 	s.Checkpoint = func(c *Checkpoint) error { kept = keepCheckpoint(c); return nil }
@@ -128,6 +128,7 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 	}
 	for _, change := range []func(*Settings){
 		func(*Settings) {}, func(s *Settings) { s.Steps = 9 }, func(s *Settings) { s.StopTolerance = 1e-12 },
+		func(s *Settings) { s.Operator = "" },
 	} {
 		if err := resume(e, x, y, change); err != nil {
 			t.Errorf("the same run: %v", err)

@@ -110,8 +110,8 @@ type Settings struct {
 	CheckpointEvery int
 	// Resume, if set, is a checkpoint that the run goes on from. Its steps count among Steps, and
 	// the result has the bits of a run that began at its beginning. Features, labels and
-	// settings are those of the run that made it; Steps, StopTolerance, the Operator where it
-	// is the one that was chosen, and the number of workers and ranks may be others. Every rank is
+	// settings are those of the run that made it; Steps, StopTolerance and the number of workers
+	// and ranks may be others. The default of Operator is the one of that run. Every rank is
 	// given it. It is for Embed alone, without Overwrite.
 	Resume *Checkpoint
 
@@ -130,6 +130,7 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		return Settings{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
 	}
 	out := *s
+	out.resumeOperator()
 	graph := out.graph()
 	if !graph.Given() {
 		return out, fmt.Errorf("%w: a bandwidth, a number of neighbours or a cutoff radius is required", ErrSettings)

@@ -1,7 +1,7 @@
 // Package checkpoint keeps checkpoints of an embedding in files: a run that was interrupted goes
 // on from the last one, to the same bits, on any number of workers and ranks.
 //
-//	s.Checkpoint = func(c *privatemail.Checkpoint) error { return checkpoint.Write(ctx, path, c) }
+//	s.Checkpoint = func(c *privatemail.Checkpoint) error { return checkpoint.Save(ctx, path, c) }
 //	embedding, err := engine.Embed(ctx, features, labels, s)
 //
 // and later
@@ -60,16 +60,16 @@ const longestText = 1 << 16
 // perStep is how many numbers the trace has for a step.
 const perStep = 3
 
-// Write writes a checkpoint to a file. The file is written under a temporary name, synced and
+// Save writes a checkpoint to a file. The file is written under a temporary name, synced and
 // renamed: the checkpoint that was there before stays until the new one is safe. Errors:
 // points.ErrShape for a checkpoint whose parts do not fit, that of ctx, and those of the system.
-func Write(ctx context.Context, path string, c *privatemail.Checkpoint) error {
+func Save(ctx context.Context, path string, c *privatemail.Checkpoint) error {
 	rows, columns, err := points.Dims(c.State.Points)
 	if err == nil {
 		err = sections.Write(ctx, path, FileKind, fileVersion, func(w *sections.Writer) error { return fill(w, c, size{rows, columns}) })
 	}
 	if err != nil {
-		return fmt.Errorf("checkpoint: write: %w", err)
+		return fmt.Errorf("checkpoint: save: %w", err)
 	}
 	return nil
 }
@@ -108,15 +108,15 @@ func fill(w *sections.Writer, c *privatemail.Checkpoint, of size) error {
 
 // Saved is a checkpoint from a file.
 type Saved struct {
-	// Checkpoint is the checkpoint as Write got it. The rows of its iterate are a view of the
+	// Checkpoint is the checkpoint as Save got it. The rows of its iterate are a view of the
 	// file where the system maps files: they must not be changed, and are gone after Close. A run
-	// that Write lets replace the file keeps its view.
+	// that replaces the file by Save keeps its view.
 	Checkpoint *privatemail.Checkpoint
 
 	file *sections.File
 }
 
-// Open opens a file of Write and compares all its checksums. It takes memory for the trace and
+// Open opens a file of Save and compares all its checksums. It takes memory for the trace and
 // the sums; the iterate is mapped where the system can. Call Close when no run uses it any more.
 //
 // Errors match formats.ErrUnsupported for a file that is foreign or of another version and

@@ -38,7 +38,7 @@ func sample() *privatemail.Checkpoint {
 func TestFileBringsBackACheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
 	want := sample()
-	if err := Write(t.Context(), path, want); err != nil {
+	if err := Save(t.Context(), path, want); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(t.Context(), path)
@@ -56,7 +56,7 @@ func TestFileBringsBackACheckpoint(t *testing.T) {
 	// A file that replaces this one leaves what is open as it was.
 	other := sample()
 	other.State.Points.Data[0] = 77
-	if err := Write(t.Context(), path, other); err != nil {
+	if err := Save(t.Context(), path, other); err != nil {
 		t.Fatal(err)
 	}
 	if got.State.Points.Data[0] != 1 {
@@ -87,7 +87,7 @@ func TestResumeFromFile(t *testing.T) {
 		if len(c.State.Trace) == 4 {
 			defer cancel()
 		}
-		return Write(ctx, path, c)
+		return Save(ctx, path, c)
 	}
 	if _, err := e.Embed(ctx, x, y, &s); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
@@ -108,10 +108,10 @@ func TestResumeFromFile(t *testing.T) {
 }
 
 // A write that fails leaves the checkpoint that was there, and nothing beside it.
-func TestWriteKeepsThePrevious(t *testing.T) {
+func TestSaveKeepsThePrevious(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "run.checkpoint")
-	if err := Write(t.Context(), path, sample()); err != nil {
+	if err := Save(t.Context(), path, sample()); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
@@ -120,12 +120,12 @@ func TestWriteKeepsThePrevious(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Write(ended, path, sample()); !errors.Is(err, context.Canceled) {
+	if err := Save(ended, path, sample()); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that has ended: %v", err)
 	}
 	wrong := sample()
 	wrong.State.Points.Data = wrong.State.Points.Data[:5]
-	if err := Write(t.Context(), path, wrong); !errors.Is(err, points.ErrShape) {
+	if err := Save(t.Context(), path, wrong); !errors.Is(err, points.ErrShape) {
 		t.Errorf("an iterate that ends early: %v", err)
 	}
 	after, err := os.ReadFile(path)
@@ -151,7 +151,7 @@ func open(t *testing.T, data []byte) error {
 // Every byte that is changed is found, wherever a file is cut it is refused.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
-	if err := Write(t.Context(), path, sample()); err != nil {
+	if err := Save(t.Context(), path, sample()); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)

@@ -172,6 +172,19 @@
 // alone prints, -workers and -budget are those of each rank, and the file has the bytes that one process
 // writes. Other verbs run on one process. docs/scale.md has more.
 //
+// # Checkpoints
+//
+// A long run of form paper or attract keeps its state in a file every few steps:
+//
+//	privatemail embed birds/ -degree 20 -beta 3 -steps 200 -checkpoint birds.checkpoint -resume -out birds.npy
+//
+// Where the file is there the run goes on from it, and begins otherwise; without -resume a file
+// that is there is refused. The embedding has the bytes of a run that was never interrupted, on
+// any number of workers and ranks. Features, labels and flags have to be the same, -steps,
+// -stop and -checkpoint-every apart. A checkpoint is written to a temporary name, synced and
+// renamed, so a crash leaves the one before. It is removed when the embedding is written. It is
+// as private as the features; privatize has none.
+//
 // # Processor instructions
 //
 // Inner loops use the best instructions the processor has; 'privatemail version'

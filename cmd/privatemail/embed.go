@@ -45,12 +45,19 @@ embedding is about as small; -rescale enlarges it.
 
 FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as a whole or not at all. -plot
 draws features and embedding side by side, by two principal components where they have more
-than two columns. Processes that mpirun starts share the work, and the file has the same bytes.`,
+than two columns.
+
+With -checkpoint a run that was interrupted, or that lost its machine, goes on from the last
+checkpoint: repeat the command with -resume, on any number of workers and processes. The
+embedding has the same bytes as if nothing had happened. Other features, labels or flags are
+refused; -steps and -stop may be others. The checkpoint is removed when the embedding is
+written. It is as private as the features. Processes that mpirun starts share the work, and the file has the same bytes.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -out birds-map.npy",
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
 			"privatemail embed digits.csv -columns 2..65 -label-column digit -degree 20 -beta 3 -out z.npy",
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
+			"privatemail embed birds/ -degree 20 -beta 3 -steps 200 -checkpoint birds.checkpoint -resume -out z.npy",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Ranks:  true,
@@ -66,6 +73,7 @@ type embedFlags struct {
 	step  stepFlags
 	plot  plotFlags
 	files fileFlags
+	keep  checkpointFlags
 	out   string
 	names string // the file with the names of classes, if there is one
 }
@@ -79,6 +87,7 @@ func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	f.plot.define(fs)
+	f.keep.define(fs)
 }
 
 // settings checks the flags against each other and translates them.
@@ -126,16 +135,22 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := f.plot.check(in, f.out); err != nil {
 		return err
 	}
+	if err := f.keep.check(set, in, f.out); err != nil {
+		return err
+	}
 	if f.form.form == spectral {
 		return f.runSpectral(ctx, e, in, s)
 	}
 	d, embedding, err := f.embed(ctx, e, in, s)
 	if err != nil {
-		return err
+		return f.keep.explain(e, err)
 	}
 	x := inSingle(s.Into, embedding.Points)
 	f.form.size(e, x, s)
 	if err := f.write(ctx, e, in, x, s.Coefficient != 0); err != nil {
+		return f.keep.explain(e, err)
+	}
+	if err := f.keep.end(ctx, e); err != nil {
 		return err
 	}
 	f.graph.warn(e, &embedding.Graph)
@@ -207,6 +222,11 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 		if s.Coefficient == 0 {
 			y = nil
 		}
+		release, err := f.keep.begin(ctx, e, s)
+		if err != nil {
+			return err
+		}
+		defer release()
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err
 	})

@@ -39,7 +39,7 @@ func plain(message string, args ...string) string {
 // packageNames are what errors of our packages begin with.
 func packageNames() []string {
 	return []string{
-		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
+		"privatemail", "checkpoint", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "remote", "sealed server", "server", "service", "wire", "published", "supervised",
 		"evaluate", "baseline", "report",
 		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "sections", "synth", "systemd",

@@ -46,7 +46,7 @@ func (f *formFlags) settle(set map[string]bool) error {
 		}
 	}
 	others := map[string][]string{
-		spectral: {"alpha", "beta", "steps", "stop", "normalize", "sigma-q", "seed", "table", "label-sigma", "unlabelled", "rescale"},
+		spectral: {"alpha", "beta", "steps", "stop", "normalize", "sigma-q", "seed", "table", "label-sigma", "unlabelled", "rescale", "checkpoint", "checkpoint-every", "resume"},
 		paper:    {"beta"},
 		attract:  {"alpha", "k", "sigma-q", "seed", "rescale"},
 	}

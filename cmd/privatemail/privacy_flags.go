@@ -62,6 +62,8 @@ func notPrivate() map[string]string {
 		"cutoff-weight": "how many weights it leaves depends on the private rows; -operator background -radius R cuts at a public distance",
 		"steps":         "a release is the first step alone; 'privatemail continue RELEASE -steps T' takes the others, at no further cost",
 		"beta":          "no bound is proved for what one row changes in that form; -alpha A is the label term of private steps, and a negative A attracts",
+		"checkpoint":    "a release is one step, and nothing of it may be in a file before it has its noise",
+		"resume":        "a release is one step, and nothing of it may be in a file before it has its noise",
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed-64e14a55/privatemail/checkpoint"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -26,12 +27,12 @@ func showVerb() cli.Verb {
 		Synopsis: []string{"FILE"},
 		About: `
 Tells what a file is and what is in it, by its contents and not by its name: a model of fit
--model, a gallery or records that a server keeps, a release of privatize, a ledger of budget with its head,
+-model, a checkpoint of embed, a gallery or records that a server keeps, a release of privatize, a ledger of budget with its head,
 a message between client and server (codebook, base sample, request, answer, gallery, question,
 matches, map, and those of mode sealed), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
 of pmbench, or a matrix, such as those of -out.
 
-Models, galleries and messages are read as a whole and their checksums compared: what is
+Models, checkpoints, galleries and messages are read as a whole and their checksums compared: what is
 damaged is an error. Nothing is changed, and no row, label or query is printed.`,
 		Examples: []string{
 			"privatemail show birds.model",
@@ -93,7 +94,7 @@ func show(ctx context.Context, e *cli.Env, names []string) error {
 			return x.print(e, path, size)
 		}
 	}
-	return fmt.Errorf("%s: none of our files: it begins neither like a model, a gallery, a ledger, a release, a message, a map, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
+	return fmt.Errorf("%s: none of our files: it begins neither like a model, a checkpoint, a gallery, a ledger, a release, a message, a map, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
 }
 
 // beginOf returns the first bytes of a file, and its size.
@@ -146,7 +147,7 @@ func harmless(text string) string {
 	return strconv.Quote(text)
 }
 
-// showSections explains models, galleries, and files of kinds that this program does not know.
+// showSections explains models, checkpoints, galleries, and files of kinds that this program does not know.
 func showSections(ctx context.Context, path string, begin []byte) (*explanation, error) {
 	if !sections.IsOurs(begin) {
 		return nil, nil
@@ -162,6 +163,8 @@ func showSections(ctx context.Context, path string, begin []byte) (*explanation,
 	switch kind {
 	case "model":
 		return showModel(ctx, path)
+	case checkpoint.FileKind:
+		return showCheckpoint(ctx, path)
 	case "gallery":
 		return showGallery(ctx, path)
 	case "sealed":

@@ -1,0 +1,20 @@
+package checkpoint
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// There is never room on this device.
+func TestFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.checkpoint")
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	if err := Save(t.Context(), path, sample()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v", err)
+	}
+}
