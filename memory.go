@@ -229,8 +229,6 @@ func (e *budgetError) Unwrap() error { return e.memory }
 // whoseBudget says where the budget comes from.
 func (o *options) whoseBudget() string {
 	switch {
-	case o.budget > 0 && o.agreedBudget > 0:
-		return "the least that was set on a rank"
 	case o.budget > 0:
 		return "the one that was set"
 	case o.agreedBudget > 0:

@@ -16,7 +16,8 @@ import (
 
 // WithRanks shares the work of the Engine with other processes, whose Engines have the same
 // options and get the same calls with the same arguments in the same order, one at a time.
-// No bit of a result depends on how many there are. Default: this process alone.
+// No bit of a result depends on how many there are, as long as the budget leaves each the
+// operator that the plan begins with. Default: this process alone.
 //
 // New waits for the other ranks and agrees with them. The level is to be the same
 // everywhere. All have as many workers as the rank with the fewest, by default the processors

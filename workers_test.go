@@ -16,6 +16,8 @@ import (
 func TestWhoStartsGoroutines(t *testing.T) {
 	want := []string{
 		"capi/call.go",                     // takes work off a thread of C
+		"cluster/local.go",                 // runs ranks as goroutines
+		"cluster/owner_mpi.go",             // owns the thread that calls MPI
 		"cmd/pmbench/lab.go",               // a benchmark owns workers of each number that it measures
 		"cmd/pmbench/limits.go",            // and so does the measurement of the machine
 		"cmd/pmbench/load_target.go",       // has clients that come at the same time
@@ -26,8 +28,6 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/privatemail/serve_run.go",     // answers while it loads
 		"cmd/privatemail/serve_sealed.go",  // owns the workers that lay rows out for mode sealed
 		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
-		"cluster/local.go",                 // runs ranks as goroutines
-		"cluster/owner_mpi.go",             // owns the thread that calls MPI
 		"evaluate/sweep.go",                // owns the workers of a sweep
 		"lend.go",                          // owns the workers of an Engine
 		"mechanism/budgettest/promises.go", // has callers that come at the same time

@@ -36,7 +36,7 @@ func (o *owner) end(err error) error {
 	ctx := context.Background()
 	if err != nil {
 		own.failed = true
-		own.text, own.code = o.words(err)
+		own.text, own.code = err.Error(), exitCode(err)
 		limit := patience
 		if errors.Is(err, context.Canceled) {
 			limit = haste
@@ -48,7 +48,7 @@ func (o *owner) end(err error) error {
 	outcomes, agreement := o.agree(ctx, own)
 	if agreement != nil {
 		if !own.failed {
-			own.text, own.code = o.words(agreement)
+			own.text, own.code = agreement.Error(), 1
 		}
 		say(o.Rank(), own.text)
 		o.abortFromOutside(own.code)
@@ -118,9 +118,8 @@ func say(rank int, text string) {
 
 // quit prints an error and ends the processes of all ranks. The owner calls it.
 func (o *owner) quit(err error) {
-	text, code := o.words(err)
-	say(o.Rank(), text)
-	abort(code)
+	say(o.Rank(), err.Error())
+	abort(1)
 }
 
 // abort ends the processes of all ranks. The owner calls it.
@@ -155,9 +154,8 @@ func (o *owner) watch() {
 			continue
 		}
 		if still += watchingTime; still >= o.silence+watchingTime {
-			text, code := o.words(errStuck)
-			say(o.Rank(), text)
-			os.Exit(code)
+			say(o.Rank(), errStuck.Error())
+			os.Exit(1)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -33,4 +34,19 @@ type EndedError struct {
 // Error says that everything was said.
 func (e *EndedError) Error() string {
 	return fmt.Sprintf("the run has failed, and rank 0 has printed why (exit code %d)", e.Code)
+}
+
+// ExitCode returns Code.
+func (e *EndedError) ExitCode() int { return e.Code }
+
+// exitCode returns the exit code that an error asks for.
+func exitCode(err error) int {
+	var coded interface{ ExitCode() int }
+	switch {
+	case errors.As(err, &coded):
+		return max(coded.ExitCode(), 1)
+	case errors.Is(err, context.Canceled):
+		return 130 // as shells say that a program was interrupted
+	}
+	return 1
 }

@@ -22,13 +22,7 @@ func TestMain(m *testing.M) {
 	if name == "" {
 		os.Exit(m.Run())
 	}
-	w, err := Open(WithSilence(3*time.Second), WithWords(func(err error) (string, int) {
-		var coded *codedError
-		if errors.As(err, &coded) {
-			return coded.text, coded.code
-		}
-		return "program: " + err.Error(), 1
-	}))
+	w, err := Open(WithSilence(3 * time.Second))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
@@ -51,6 +45,7 @@ type codedError struct {
 }
 
 func (e *codedError) Error() string { return e.text }
+func (e *codedError) ExitCode() int { return e.code }
 
 // programs are what ranks do.
 var programs = map[string]func(*World) error{}

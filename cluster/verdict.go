@@ -54,7 +54,7 @@ func verdict(outcomes []outcome) (lines string, code int) {
 			continue
 		}
 		if code == 0 {
-			first, code = o.text, max(o.code, 1)
+			first, code = o.text, o.code
 		}
 		if o.text != "" && !said[o.text] {
 			said[o.text] = true

@@ -36,8 +36,11 @@ func (w *World) Neighbours() int {
 // error or nil, as the last thing before it exits: when it has closed and removed its files.
 //
 // A process alone gets back err. On several ranks End waits for all of them. Where one has
-// failed, rank 0 prints the text of its error (WithWords), and all ranks get an *EndedError:
-// they print nothing more and exit with its code. Ranks with the same text have one line.
+// failed, rank 0 prints the text of its error on standard error, and all ranks get an
+// *EndedError: they print nothing more and exit with its code. Ranks with the same text have
+// one line, and an empty text has none: it was printed before. The code is what a method
+// ExitCode() int of the error says. Without one it is 130 where a context was cancelled, and 1
+// elsewhere.
 //
 // A rank without an error waits for the others as long as they live. A rank with an error
 // waits a few seconds: the others may wait in a call that it will not make. End prints the
@@ -54,15 +57,7 @@ func (w *World) End(err error) error {
 type Option func(*options)
 
 type options struct {
-	words   func(error) (text string, code int)
 	silence time.Duration
-}
-
-// WithWords sets what is printed of an error, without the end of its line, and the exit code
-// that follows from it. An empty text says that it was printed before. Default: the error
-// itself, and 1.
-func WithWords(words func(err error) (text string, code int)) Option {
-	return func(o *options) { o.words = words }
 }
 
 // WithSilence sets how long a rank may say nothing until it counts as lost. Default: 20
@@ -73,10 +68,7 @@ func WithSilence(silence time.Duration) Option {
 
 // newOptions returns the options that opts set.
 func newOptions(opts []Option) options {
-	o := options{
-		words:   func(err error) (string, int) { return err.Error(), 1 },
-		silence: 20 * time.Second,
-	}
+	o := options{silence: 20 * time.Second}
 	for _, opt := range opts {
 		opt(&o)
 	}

@@ -7,21 +7,30 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestPointsBuffer(t *testing.T) {
 	f := &workFlags{budget: 4 * 50 * 3}
-	if b := f.pointsBuffer(50, 3); b.Data != nil {
+	buffer := func(rows, cols int) blas32.General {
+		b, err := f.pointsBuffer(t.Context(), new(cli.Env), rows, cols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if b := buffer(50, 3); b.Data != nil {
 		t.Error("a buffer of the whole budget")
 	}
 	f.budget++
-	if b := f.pointsBuffer(50, 3); b.Rows != 50 || b.Cols != 3 || b.Stride != 3 || len(b.Data) != 150 {
+	if b := buffer(50, 3); b.Rows != 50 || b.Cols != 3 || b.Stride != 3 || len(b.Data) != 150 {
 		t.Errorf("%d x %d in %d entries", b.Rows, b.Cols, len(b.Data))
 	}
 	for _, budget := range []int64{0, math.MaxInt64} { // whatever the budget, no machine has as much
 		f.budget = budget
 		for _, rows := range []int{math.MaxInt, math.MaxInt / 1000, 1 << 30} {
-			if b := f.pointsBuffer(rows, math.MaxInt32); b.Data != nil {
+			if b := buffer(rows, math.MaxInt32); b.Data != nil {
 				t.Errorf("a buffer of %d rows", rows)
 			}
 		}

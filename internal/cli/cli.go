@@ -19,10 +19,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
-
-	"github.com/seed-64e14a55/privatemail/cluster"
 )
 
 // Exit codes.
@@ -49,8 +46,6 @@ type Program struct {
 	// interrupted says that a signal is its cause. Default: the error itself, or
 	// "interrupted".
 	Words func(err error, args []string, interrupted bool) string
-
-	ending atomic.Pointer[func(error) (string, int)] // say of the verb that has ended
 }
 
 // A Verb is one of the things a program can do.
@@ -96,19 +91,18 @@ func (p *Program) Main() {
 // Run does what the arguments say and returns the exit code. Main calls it with those
 // of the process, tests with their own.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if ranksOf(p.World).Rank() != 0 { // rank 0 speaks for all
-		stdout, stderr = io.Discard, io.Discard
+	e := &Env{Program: p.Name, Args: args, Stderr: stderr, World: p.World}
+	if e.Ranks().Rank() != 0 { // rank 0 speaks for all
+		stdout, e.Stderr = io.Discard, io.Discard
 	}
 	out := bufio.NewWriter(stdout)
-	e := &Env{Program: p.Name, Args: args, Stdout: out, Stderr: stderr, World: p.World}
+	e.Stdout = out
 	err := p.dispatch(ctx, e, args)
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("standard output: %w", flushErr)
 	}
-	if p.World != nil {
-		say := func(err error) (string, int) { return p.say(ctx, e, args, err) }
-		p.ending.Store(&say)
-		err = p.World.End(err)
+	if !e.Ranks().Alone() {
+		return p.end(ctx, e, args, err)
 	}
 	return p.finish(ctx, e, args, err)
 }
@@ -225,9 +219,6 @@ func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) 
 func (p *Program) say(ctx context.Context, e *Env, args []string, err error) (text string, code int) {
 	if err == errOverview {
 		return "", Usage
-	}
-	if ended, ok := errors.AsType[*cluster.EndedError](err); ok {
-		return "", ended.Code
 	}
 	code, err = unshown(err)
 	if err == nil {

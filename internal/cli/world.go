@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
@@ -16,21 +17,19 @@ type World interface {
 	Ranks() *par.Ranks
 	// Neighbours returns how many of them run on this machine, this one among them.
 	Neighbours() int
-	// End is called once, with the outcome of this rank, and waits for the other ranks. It
-	// returns what this rank is to tell, nil where all have succeeded.
+	// End is called once by each of several ranks, with its error or nil, and waits for the
+	// others. It prints the text of errors itself, before any rank exits, and returns nil
+	// where all have succeeded. The exit code is that of the method ExitCode of the errors.
 	End(err error) error
 }
 
-// ranksOf returns the ranks of a world that may be nil.
-func ranksOf(w World) *par.Ranks {
-	if w == nil {
+// Ranks returns the processes that share the work of the verb, nil for one alone.
+func (e *Env) Ranks() *par.Ranks {
+	if e.World == nil {
 		return nil
 	}
-	return w.Ranks()
+	return e.World.Ranks()
 }
-
-// Ranks returns the processes that share the work of the verb, nil for one alone.
-func (e *Env) Ranks() *par.Ranks { return ranksOf(e.World) }
 
 // RanksHere returns how many of the ranks run on this machine, this one among them.
 func (e *Env) RanksHere() int {
@@ -43,7 +42,7 @@ func (e *Env) RanksHere() int {
 // ClusterMain is Main for a program whose work several processes may share: those that a
 // launcher such as mpirun has started.
 func (p *Program) ClusterMain() {
-	world, err := cluster.Open(cluster.WithWords(p.words))
+	world, err := cluster.Open()
 	if err != nil {
 		os.Exit(p.finish(context.Background(), &Env{Stderr: os.Stderr}, nil, err))
 	}
@@ -51,10 +50,32 @@ func (p *Program) ClusterMain() {
 	p.Main()
 }
 
-// words is say for a world, which prints errors itself where there are several ranks.
-func (p *Program) words(err error) (text string, code int) {
-	if say := p.ending.Load(); say != nil {
-		return (*say)(err)
+// end tells the other ranks of the error of this one, and returns the exit code of all.
+func (p *Program) end(ctx context.Context, e *Env, args []string, err error) int {
+	if err != nil {
+		text, code := p.say(ctx, e, args, err)
+		err = &saidError{err, text, code}
 	}
-	return p.say(context.Background(), &Env{}, nil, err) // another goroutine has found a rank lost
+	if err = p.World.End(err); err == nil {
+		return OK
+	}
+	var coded interface{ ExitCode() int }
+	if errors.As(err, &coded) {
+		return coded.ExitCode()
+	}
+	return Failed
 }
+
+// A saidError is an error with the line that reports it, "" where what was printed says it,
+// and the exit code.
+type saidError struct {
+	error
+	text string
+	code int
+}
+
+func (e *saidError) Error() string { return e.text }
+func (e *saidError) Unwrap() error { return e.error }
+
+// ExitCode returns the exit code.
+func (e *saidError) ExitCode() int { return e.code }

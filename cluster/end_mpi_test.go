@@ -1,0 +1,126 @@
+//go:build mpi && cgo
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// meet is a call that all ranks make.
+func meet(ctx context.Context, r *par.Ranks) error {
+	return par.Gather(ctx, r, make([]int, r.Size()), r.Bounds(r.Size()))
+}
+
+// ends are programs that end in some way, and what is seen of it.
+var ends = []struct {
+	name  string
+	run   func(*World) error
+	code  int
+	lines []string // that the program prints, in any order
+}{
+	{"all well", func(w *World) error { return meet(context.Background(), w.Ranks()) }, 0, nil},
+	{"late", func(w *World) error {
+		time.Sleep(time.Duration(w.Ranks().Rank()) * (patience + haste)) // a rank that is well waits
+		return nil
+	}, 0, nil},
+	{"all the same", func(*World) error { return &codedError{"tool: no such file", 2} }, 2, []string{"tool: no such file"}},
+	{"one", func(w *World) error {
+		if w.Ranks().Rank() == 1 {
+			return &codedError{"tool: full disk", 3}
+		}
+		return nil
+	}, 3, []string{"rank 1: tool: full disk"}},
+	{"each its own", func(w *World) error {
+		return &codedError{fmt.Sprintf("tool: error %c", 'a'+w.Ranks().Rank()), 4 + w.Ranks().Rank()}
+	}, 4, []string{"rank 0: tool: error a", "rank 1: tool: error b"}},
+	{"printed before", func(*World) error { return &codedError{"", 5} }, 5, nil},
+	{"others are stuck", func(w *World) error {
+		if w.Ranks().Rank() == 1 {
+			return &codedError{"tool: full disk", 6}
+		}
+		return meet(context.Background(), w.Ranks())
+	}, 6, []string{"rank 1: tool: full disk"}},
+	// MPI cannot take back what a rank waits for: the ranks agree, and abort.
+	{"given up", func(w *World) error {
+		r := w.Ranks()
+		ctx, stop := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer stop()
+		if r.Rank() == 1 {
+			<-ctx.Done()
+			return &codedError{"tool: interrupted", 130}
+		}
+		if err := meet(ctx, r); !errors.Is(err, ctx.Err()) {
+			return fmt.Errorf("tool: %w", err)
+		}
+		if err := meet(context.Background(), r); !errors.Is(err, errBroken) {
+			return fmt.Errorf("tool: %w", err)
+		}
+		return &codedError{"tool: interrupted", 130}
+	}, 130, []string{"tool: interrupted"}},
+	{"not waited for", func(w *World) error {
+		out, in := make([][]int, w.Ranks().Size()), make([][]int, w.Ranks().Size())
+		if w.Ranks().Rank() == 0 {
+			in[1] = make([]int, 1)
+		}
+		_, err := par.Exchange(context.Background(), w.Ranks(), out, in)
+		return err
+	}, 1, []string{"rank 0: " + errUnfinished.Error()}},
+	{"short message", func(w *World) error {
+		out, in := make([][]int, w.Ranks().Size()), make([][]int, w.Ranks().Size())
+		if w.Ranks().Rank() == 0 {
+			in[1] = make([]int, 2)
+		} else {
+			out[0] = make([]int, 1)
+		}
+		wait, err := par.Exchange(context.Background(), w.Ranks(), out, in)
+		if err != nil {
+			return err
+		}
+		if err := wait(context.Background()); errors.Is(err, errMismatch) {
+			return &codedError{"tool: mismatch", 7}
+		} else if err != nil {
+			return err
+		}
+		return nil
+	}, 7, []string{"rank 0: tool: mismatch"}},
+	// Faults stay with Go, whatever MPI does about signals.
+	{"fault", func(*World) (err error) {
+		defer par.Catch(&err)
+		var none *World
+		none.neighbours++
+		return nil
+	}, 1, []string{"panic"}},
+}
+
+func init() {
+	for _, e := range ends {
+		programs[e.name] = e.run
+	}
+}
+
+func TestMPIEnds(t *testing.T) {
+	for _, e := range ends {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			l := ranksOf(t, 2, e.name)
+			l.run(t, e.code)
+			got := append(l.lines("tool: "), l.lines("cluster: ")...)
+			if e.name == "fault" {
+				if len(l.lines("nil pointer")) != 1 {
+					t.Error(l.stderr.String())
+				}
+				return
+			}
+			if slices.Sort(got); !slices.Equal(got, e.lines) {
+				t.Errorf("%q, want %q\n%s", got, e.lines, l.stderr.String())
+			}
+		})
+	}
+}

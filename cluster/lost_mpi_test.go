@@ -1,0 +1,154 @@
+//go:build mpi && cgo && unix
+
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+func init() {
+	// Ranks print their processes, and meet again and again until standard input ends at
+	// rank 0.
+	programs["meet"] = func(w *World) error {
+		r := w.Ranks()
+		fmt.Printf("rank %d is process %d\n", r.Rank(), os.Getpid())
+		over, ended := make([]uint8, r.Size()), make(chan struct{})
+		if r.Rank() == 0 {
+			go func() {
+				io.Copy(io.Discard, os.Stdin)
+				close(ended)
+			}()
+		}
+		for over[0] == 0 {
+			select {
+			case <-ended:
+				over[0] = 1
+			case <-time.After(time.Millisecond):
+			}
+			if err := par.Gather(context.Background(), r, over, r.Bounds(r.Size())); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// Ranks compute for themselves: nobody waits for anybody.
+	programs["compute"] = func(w *World) error {
+		fmt.Printf("rank %d is process %d\n", w.Ranks().Rank(), os.Getpid())
+		select {}
+	}
+}
+
+// startRanks starts a program that prints its processes, and returns them by rank. The
+// returned pipe is the standard input of rank 0.
+func startRanks(t *testing.T, ranks int, program string) (l *launched, pids []int, in io.Closer) {
+	t.Helper()
+	l = ranksOf(t, ranks, program)
+	l.Cmd.Stdout = nil
+	out, err := l.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in, err = l.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	l.start(t)
+	pids = make([]int, ranks)
+	lines := bufio.NewScanner(out)
+	for range ranks {
+		var rank, pid int
+		if !lines.Scan() {
+			t.Fatalf("ranks are missing\n%s", l.stderr.String())
+		} else if _, err := fmt.Sscanf(lines.Text(), "rank %d is process %d", &rank, &pid); err != nil || rank >= ranks {
+			t.Fatalf("%v: %q", err, lines.Text())
+		}
+		pids[rank] = pid
+	}
+	t.Cleanup(func() {
+		for _, pid := range pids { // where the test has failed
+			if runs(pid) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
+	return l, pids, in
+}
+
+// runs tells whether a process is there that is this binary.
+func runs(pid int) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	program, _, _ := strings.Cut(string(line), "\x00")
+	self, _ := os.Executable()
+	return err == nil && program == self
+}
+
+// A rank that dies or hangs ends the others, whether they wait for it or not. A rank that
+// hangs is named by the one that noticed.
+func TestMPILostRank(t *testing.T) {
+	for _, c := range []struct {
+		ranks, lost int
+		program     string
+		signal      syscall.Signal
+	}{
+		{2, 1, "meet", syscall.SIGKILL},
+		{4, 0, "meet", syscall.SIGKILL},
+		{2, 0, "meet", syscall.SIGSTOP},
+		{4, 2, "meet", syscall.SIGSTOP},
+		{2, 1, "compute", syscall.SIGSTOP},
+	} {
+		t.Run(fmt.Sprintf("%s %d of %d %v", c.program, c.lost, c.ranks, c.signal), func(t *testing.T) {
+			t.Parallel()
+			l, pids, _ := startRanks(t, c.ranks, c.program)
+			began := time.Now()
+			if err := syscall.Kill(pids[c.lost], c.signal); err != nil {
+				t.Fatal(err)
+			}
+			if l.Wait() == nil {
+				t.Error("the run has ended well")
+			}
+			if c.signal == syscall.SIGSTOP {
+				want := fmt.Sprintf("rank %d: rank %d is lost: nothing was heard of it for 3s", (c.lost+1)%c.ranks, c.lost)
+				if got := l.lines("lost"); len(got) != 1 || got[0] != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+			}
+			for rank, pid := range pids {
+				for runs(pid) {
+					if time.Since(began) > 30*time.Second {
+						t.Fatalf("rank %d still runs", rank)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+			t.Log(time.Since(began), l.stderr.String())
+		})
+	}
+}
+
+// A run that was suspended as a whole has lost nobody.
+func TestMPISuspended(t *testing.T) {
+	l, pids, in := startRanks(t, 2, "meet")
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		for _, pid := range pids {
+			if err := syscall.Kill(pid, signal); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if signal == syscall.SIGSTOP {
+			time.Sleep(5 * time.Second)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.end(t, 0)
+}

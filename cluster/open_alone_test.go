@@ -1,0 +1,23 @@
+//go:build !(mpi && cgo)
+
+package cluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOpenWithoutMPI(t *testing.T) {
+	t.Setenv("PMI_SIZE", "")
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "1")
+	w, err := Open(WithSilence(time.Minute))
+	if err != nil || w.Ranks() != nil {
+		t.Errorf("%v, %v", w, err)
+	}
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
+	if w, err = Open(); w != nil || !errors.Is(err, ErrNoMPI) || !strings.Contains(err.Error(), "OMPI_COMM_WORLD_SIZE=2") {
+		t.Errorf("%v, %v", w, err)
+	}
+}
