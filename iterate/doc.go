@@ -29,6 +29,10 @@
 // [RandomStart] makes the random start Q, the same for a seed wherever it
 // runs, up to the last bit of math.Log on another architecture.
 //
+// Ranks share a run where they share the operator (kernel.Options.Ranks). Between steps each
+// has its own rows of the iterate alone. The products of Converge are shared, and what comes
+// between them is done by every rank.
+//
 // # References
 //
 // Zhou, Saad, "A Chebyshev-Davidson algorithm for large symmetric eigenproblems"

@@ -187,6 +187,19 @@
 // package simd ([Options].Kernels), whose levels agree on every bit. The dot products
 // of poly in float32 are those of simd.Dots and CentredDots, whose bits depend on the level.
 //
+// # Ranks
+//
+// Processes that share a run are ranks ([Options].Ranks). All have the same points and make
+// the same calls in the same order, one at a time. Each rank makes some chunks of a step,
+// next to each other, and all get the sums of all chunks, which each adds in their order: the
+// bits are the same for any number of ranks. csr and pairs in few dimensions exchange those
+// rows of the iterate that the weights of a rank refer to and others have made. A rank makes
+// the chunks that need no such row while these travel. A row of weights is never taken apart
+// into own columns and others, because two sums of a row would round in another way than one
+// does; chunks without rows of others stand in for that. Where ranks would exchange half of all rows
+// or more, and with the other operators, they gather what they need of x. [TrafficOf] says
+// what a step moves.
+//
 // # Precision
 //
 // dense, background and grid sum in float64, with iterates of either type. poly sums its

@@ -13,7 +13,8 @@ import (
 // of it with a certificate. All rows are in the operator's own order. Only this package
 // can make operators, because Step and Stats share sums that only it fills in.
 //
-// Operators are safe for concurrent use. Apply and Step check the context between
+// Operators are safe for concurrent use, those of ranks apart, which make one call after the
+// other. Apply and Step check the context between
 // chunks of work and return its error; dst is then undefined.
 type Operator interface {
 	// Name says which operator this is, as Options.Operator spells it.

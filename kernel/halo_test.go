@@ -1,0 +1,256 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// truncatedOf returns what csr and pairs share of an operator; nil of others.
+func truncatedOf(op Operator) *truncated {
+	switch op := op.(type) {
+	case *csr:
+		return &op.truncated
+	case *pairs:
+		return &op.truncated
+	}
+	return nil
+}
+
+// plainHalos returns, for each pair of ranks, the distinct points of the second that weights
+// of the first refer to, and which chunks refer to any.
+func plainHalos(op *truncated, bounds []int) (needs [][][]uint32, boundary map[int]bool) {
+	owner := func(g int) int {
+		for r := range bounds[1:] {
+			if g < bounds[r+1] {
+				return r
+			}
+		}
+		return -1
+	}
+	size, reader := len(bounds)-1, op.rows.reader(1)
+	needs, boundary = make([][][]uint32, size), make(map[int]bool)
+	for r := range needs {
+		needs[r] = make([][]uint32, size)
+	}
+	for chunk := range op.rows.Chunks() {
+		lo, hi := op.rows.Chunk(chunk)
+		for g := lo; g < hi; g++ {
+			ind, _ := reader.row(g)
+			for _, j := range ind {
+				if r, s := owner(g), owner(int(j)); r != s {
+					needs[r][s] = append(needs[r][s], j)
+					boundary[chunk] = true
+				}
+			}
+		}
+	}
+	for _, of := range needs {
+		for s := range of {
+			slices.Sort(of[s])
+			of[s] = slices.Compact(of[s])
+		}
+	}
+	return needs, boundary
+}
+
+func TestHalosAgainstPlainLists(t *testing.T) {
+	t.Parallel()
+	for _, c := range rankCases() {
+		if c.operator != "csr" && c.operator != "pairs" {
+			continue
+		}
+		for _, size := range []int{2, 7} {
+			if err := cluster.Local(size, func(ranks *par.Ranks) error {
+				built, err := c.build(t.Context(), ranks)
+				if err != nil {
+					return err
+				}
+				return checkHalo(truncatedOf(built), ranks)
+			}); err != nil {
+				t.Errorf("%s %s, %d ranks: %v", c.operator, c.name, size, err)
+			}
+		}
+	}
+}
+
+// checkHalo compares the halo of a rank with plain lists.
+func checkHalo(op *truncated, ranks *par.Ranks) error {
+	h, rank, size := &op.halo, ranks.Rank(), ranks.Size()
+	for r, first := range op.rankBounds() {
+		if op.first(h.bounds[r]) != first {
+			return fmt.Errorf("rank %d begins with row %d, and with point %d", r, first, h.bounds[r])
+		}
+	}
+	needs, boundary := plainHalos(op, h.bounds)
+	total, received := 0, 0
+	for r, of := range needs {
+		for _, list := range of {
+			total += len(list)
+			if r == rank {
+				received += len(list)
+			}
+		}
+	}
+	if h.received != received || h.used != (2*total < (size-1)*op.rows.Rows()) {
+		return fmt.Errorf("%d ghosts, used: %v; want %d of %d", h.received, h.used, received, total)
+	}
+	if !h.used {
+		return nil
+	}
+	for s := range size {
+		if !slices.Equal(h.ghosts[s], needs[rank][s]) || !slices.Equal(h.sent[s], needs[s][rank]) {
+			return fmt.Errorf("%d rows from rank %d and %d to it, want %d and %d", len(h.ghosts[s]), s, len(h.sent[s]), len(needs[rank][s]), len(needs[s][rank]))
+		}
+	}
+	var early, late []int
+	for from, to := op.ownChunks(); from < to; from++ {
+		if boundary[from] {
+			late = append(late, from)
+		} else {
+			early = append(early, from)
+		}
+	}
+	if !slices.Equal(h.interior, early) || !slices.Equal(h.boundary, late) {
+		return fmt.Errorf("chunks %v and %v, want %v and %v", h.interior, h.boundary, early, late)
+	}
+	return nil
+}
+
+// A step receives what TrafficOf says, and sums.
+func TestTraffic(t *testing.T) {
+	t.Parallel()
+	const k, size = 3, 3
+	kinds := make(map[bool]bool)
+	for _, c := range rankCases() {
+		n := c.points.Rows
+		alone, err := c.build(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := TrafficOf(alone, k); got != (Traffic{}) {
+			t.Errorf("%s %s: %+v of one process", c.operator, c.name, got)
+		}
+		if op := truncatedOf(alone); op != nil && c.halo {
+			kinds[op.group != nil] = true
+		}
+		if err := cluster.Local(size, func(ranks *par.Ranks) error {
+			op, err := c.build(t.Context(), ranks)
+			if err != nil {
+				return err
+			}
+			x, next := randomBlock(pointtest.Rand(1), n, k), zeros32(n, k)
+			var st Stats
+			if err := st.Gather(x, nil); err != nil {
+				return err
+			}
+			gathered, exchanged := ranks.Traffic()
+			if err := op.Step(t.Context(), next, x, new(Step), &st); err != nil {
+				return err
+			}
+			gatheredNow, exchangedNow := ranks.Traffic()
+			gathered, exchanged = gatheredNow-gathered, exchangedNow-exchanged
+			want, sums := TrafficOf(op, k), int64(0)
+			for chunk := range st.partials.chunk {
+				sums += 8 * int64(st.partials.chunk[chunk].size())
+			}
+			if want.Overlapped && (exchanged != want.Halo || gathered > sums) {
+				return fmt.Errorf("%d exchanged and %d gathered, want %+v", exchanged, gathered, want)
+			}
+			if !want.Overlapped && (exchanged != 0 || gathered < want.Gather || gathered > want.Gather+sums) {
+				return fmt.Errorf("%d exchanged and %d gathered, want %+v and at most %d", exchanged, gathered, want, sums)
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("%s %s: %v", c.operator, c.name, err)
+		}
+	}
+	if !kinds[true] || !kinds[false] {
+		t.Error("no halo with equal points, or none without")
+	}
+}
+
+// The cases have what they say: rows of faint degree, isolated ones, groups of equal points
+// and as many chunks as halos need.
+func TestRankCases(t *testing.T) {
+	t.Parallel()
+	faint, equal := false, false
+	for _, c := range rankCases() {
+		built, err := c.build(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := truncatedOf(built)
+		if op == nil {
+			continue
+		}
+		faint = faint || len(op.faint) > 0 && op.cert.Isolated > 0
+		equal = equal || op.group != nil
+		if chunks := op.rows.Chunks(); c.points.Rows > 100 && chunks < 3 {
+			t.Errorf("%s %s: %d chunks", c.operator, c.name, chunks)
+		}
+	}
+	if !faint || !equal {
+		t.Errorf("faint rows: %v, equal points: %v", faint, equal)
+	}
+}
+
+// Chunks that a search has dealt out, some ranks without any, give the same bits.
+func TestDealtChunks(t *testing.T) {
+	t.Parallel()
+	for _, c := range rankCases()[:4] {
+		alone, err := c.build(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := runNumbers(t.Context(), alone, []int{2, 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := truncatedOf(alone).rows.Chunks()
+		for _, deal := range [][]int{{0, 1, all}, {0, 0, all - 1, all}, {0, all, all, all}} {
+			if err := cluster.Local(len(deal)-1, func(ranks *par.Ranks) error {
+				built, err := c.build(t.Context(), ranks)
+				if err != nil {
+					return err
+				}
+				op := truncatedOf(built)
+				op.rankChunks = deal
+				if err := op.planHalo(t.Context()); err != nil {
+					return err
+				}
+				if err := checkHalo(op, ranks); err != nil {
+					return err
+				}
+				if got, err := runNumbers(t.Context(), built, []int{2, 3}); err != nil || !slices.Equal(got, want) {
+					return fmt.Errorf("other numbers than one process: %w", err)
+				}
+				return nil
+			}); err != nil {
+				t.Errorf("%s %s, %v: %v", c.operator, c.name, deal, err)
+			}
+		}
+	}
+}
+
+func TestPlanHaloIsCancelled(t *testing.T) {
+	t.Parallel()
+	c := rankCases()[0]
+	if err := cluster.Local(2, func(ranks *par.Ranks) error {
+		built, err := c.build(t.Context(), ranks)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		return truncatedOf(built).planHalo(ctx)
+	}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
