@@ -8,9 +8,12 @@
 // between nodes is a product over the axes.
 //
 // A cell is a cell of the lattice, and a tile is all nodes of one cell. A piece is a part
-// of the work that one worker does at a time.
+// of the work that one worker does at a time. A slab is the cells with one number along the
+// first axis: they are next to each other in the order of cells, so ranks, which share cells
+// by that order, need no more than their own slabs and those in reach.
 //
 //	lattice.go   cells, and points sorted by cells
 //	nodes.go     nodes, the interpolation between nodes, and the bounds of its error
 //	transfer.go  from nodes to nodes
+//	part.go      the same for some of the cells
 package lattice
