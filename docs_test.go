@@ -12,8 +12,8 @@ import (
 )
 
 // Every command the pages show is run, in a folder with the files they speak of: those
-// that take long, or data we may not hand out, only as far as their help, which is
-// printed once all flags before it are known.
+// that take long, or data we may not hand out, or ranks of mpirun, only as far as their
+// help, which is printed once all flags before it are known.
 func TestCommandsOfThePagesRun(t *testing.T) {
 	tools, folder := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", tools, "./cmd/privatemail", "./cmd/pmbench").CombinedOutput(); err != nil {
@@ -57,6 +57,7 @@ var (
 	assignment = regexp.MustCompile(`^[A-Z]=\S+$`)
 	fenced     = regexp.MustCompile("(?s)```.*?```")
 	codeSpan   = regexp.MustCompile("`[^`]+`")
+	launched   = regexp.MustCompile(`^mpirun -n \d+ (\./)?`)
 	comment    = regexp.MustCompile(`\s+#.*$`)
 	takesLong  = regexp.MustCompile(`privatemail (demo|evaluate|serve|query)|pmbench|-n 1000000`)
 )
@@ -68,6 +69,9 @@ func commandsOf(page string) (commands []string) {
 	set := ""
 	add := func(line string) {
 		line = strings.TrimPrefix(comment.ReplaceAllString(strings.TrimSpace(line), ""), "$ ")
+		if ranks := launched.FindString(line); ranks != "" {
+			line = strings.TrimPrefix(line, ranks) + " -h"
+		}
 		switch {
 		case assignment.MatchString(line):
 			set = line + "; "

@@ -37,15 +37,20 @@ func output(ctx context.Context, c *exec.Cmd) (string, error) {
 }
 
 // tellingLine returns the line of a program's messages that says most: the
-// first about an error, as compilers print it, or the last.
+// first about an error, as compilers print it, or that this program prints on a rank, or
+// the last that has words: mpirun ends with a rule.
 func tellingLine(text string) string {
+	last := ""
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, "error: ") {
-			return strings.TrimSpace(line)
+		line = strings.TrimSpace(line)
+		if strings.Contains(line, "error: ") || strings.HasPrefix(line, "pmbench: ") {
+			return line
+		}
+		if strings.Trim(line, "-") != "" {
+			last = line
 		}
 	}
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
+	return last
 }
 
 func exeSuffix() string {

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -84,7 +85,8 @@ func inOwnOrder(ctx context.Context, l *lab, s *pointSet) (*sparse.CSR, error) {
 // program has MPI and as goroutines otherwise.
 func (c *contest) ourRanks(ctx context.Context, n, ranks int, cases []benchCase) ([]float64, error) {
 	world := func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
-		return localRecords(ctx, c.lab.machine, n, ranks, cases)
+		s := schedule{rounds: 1, slice: time.Duration(c.slice * float64(time.Second)), long: time.Second}
+		return localRecords(ctx, c.lab.machine, n, ranks, cases, s)
 	}
 	if hasMPI() {
 		world = (&ranksFlags{mpirun: peerMPI("MPIRUN", "mpirun"), rows: n}).started

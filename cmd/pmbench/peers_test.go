@@ -304,3 +304,29 @@ func TestWideAgainstAPeer(t *testing.T) {
 		}
 	}
 }
+
+// PETSc's product is ours on one rank and on two, where it is installed; CI sees to it that
+// it is.
+func TestRanksAgainstAPeer(t *testing.T) {
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	seen := ""
+	for _, v := range played(t, 2, "-suite", "ranks", "-n", "3000") {
+		if v["difference"].(float64) > maxDifference || v["peer"] != "PETSc" {
+			t.Errorf("%v", v)
+		}
+		seen += v["case"].(string)
+	}
+	if os.Getenv("PM_PEERS") != "" && (!strings.Contains(seen, "ranks=1/") || !strings.Contains(seen, "ranks=2/")) {
+		t.Errorf("%s", seen)
+	}
+}
+
+// Without the compiler of an MPI the peer is missing, and the message says what to install.
+func TestMissingPeerOnRanks(t *testing.T) {
+	t.Setenv("MPICXX", filepath.Join(t.TempDir(), "no-compiler"))
+	code, stdout, stderr := call("peers", "-suite", "ranks", "-n", "500", "-no-limits", "-slice", "1ms")
+	if code != cli.OK || !strings.Contains(stderr, "PETSc is missing") || !strings.Contains(stderr, "petsc-dev") || strings.Count(stdout, "missing") != 2 {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}

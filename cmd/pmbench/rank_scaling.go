@@ -123,6 +123,17 @@ func (s *Scaling) row() []string {
 	}
 }
 
+// scalingWords says how much faster ranks are than the first number of them, for a page.
+func scalingWords(all []*Scaling) string {
+	var text strings.Builder
+	for _, s := range all {
+		if s != s.base && s.Speedup != nil {
+			fmt.Fprintf(&text, " %s: %d ranks are %.2f times as fast as %d (%.2f to %.2f), %d rounds.", s.Case, s.Ranks, *s.Speedup, s.base.Ranks, *s.SpeedupLow, *s.SpeedupHigh, s.Rounds)
+		}
+	}
+	return text.String()
+}
+
 // writeTraffic prints the bytes that ranks receive in the cases of suite ranks.
 func writeTraffic(w io.Writer, all []summary) error {
 	for _, s := range all {

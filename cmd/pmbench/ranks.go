@@ -94,7 +94,7 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	world := f.started
 	if f.local {
 		world = func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
-			return localRecords(ctx, m, f.rows, ranks, cases)
+			return localRecords(ctx, m, f.rows, ranks, cases, (&runFlags{count: 1}).schedule(suite{}))
 		}
 	}
 	records, ended := f.measure(ctx, l, groups, world)
@@ -177,12 +177,12 @@ func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, w
 }
 
 // localRecords measures cases once with ranks that are goroutines.
-func localRecords(ctx context.Context, m *Machine, rows, ranks int, cases []benchCase) (records []*Record, err error) {
+func localRecords(ctx context.Context, m *Machine, rows, ranks int, cases []benchCase, s schedule) (records []*Record, err error) {
 	err = cluster.Local(ranks, func(r *par.Ranks) error {
 		l := newLab(m, newMeter(&cli.Env{Quiet: true}))
 		l.ranks, l.rows = r, rows
 		defer l.close()
-		return measureShared(ctx, l, "ranks", cases, (&runFlags{count: 1}).schedule(suite{}), func(r *Record) error {
+		return measureShared(ctx, l, "ranks", cases, s, func(r *Record) error {
 			records = append(records, r)
 			return nil
 		})

@@ -86,6 +86,9 @@ func TestScalings(t *testing.T) {
 	if s := got[1]; math.Abs(*s.SpeedupLow-1.5) > 1e-12 || math.Abs(*s.SpeedupHigh-2.5) > 1e-12 || s.Exchanged != 5 {
 		t.Errorf("quartiles %g and %g", *s.SpeedupLow, *s.SpeedupHigh)
 	}
+	if words, want := scalingWords(got), " op=step/d=2/workers=1: 2 ranks are 2.00 times as fast as 1 (1.50 to 2.50), 4 rounds."; words != want {
+		t.Errorf("%q, want %q", words, want)
+	}
 	var text strings.Builder
 	if err := writeScalings(&text, got); err != nil || strings.Count(text.String(), "\n") != 5 || !strings.Contains(text.String(), "1.50 to 2.50") {
 		t.Errorf("%s%v", &text, err)

@@ -39,7 +39,11 @@ func TestRanksThatALauncherStarts(t *testing.T) {
 
 // A launcher that fails, or prints something else, is an error that names the case.
 func TestLauncherThatFails(t *testing.T) {
-	for script, words := range map[string]string{"echo no slots >&2; exit 3": "no slots", "echo hello": "no record"} {
+	for script, words := range map[string]string{
+		"(echo ------; echo no slots; echo ------) >&2; exit 3":                             "no slots",
+		"(echo pmbench: built without MPI; echo ------; echo a process failed) >&2; exit 1": "built without MPI",
+		"echo hello": "no record",
+	} {
 		refuse(t, cli.Failed, []string{"ranks", "-quiet", "-ranks", "2", "-mpirun", launcher(t, script), "-n", "2000", "-case", "grid"}, words, "graph=grid", "2 ranks")
 	}
 }

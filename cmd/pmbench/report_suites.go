@@ -24,6 +24,9 @@ func suiteSections(settings []settingReport) (out []section, err error) {
 				part.about += fmt.Sprintf(" Step over product at %s: %.2f.", q.name, q.ratio)
 			}
 		}
+		if s.name == "ranks" {
+			part.about += scalingWords(scalings(settings[0].records))
+		}
 		if s.name == "sealed" {
 			for _, line := range sealedLines(all[0]) {
 				part.about += " " + line + "."
