@@ -56,6 +56,9 @@ type Settings struct {
 	Delay time.Duration
 	// Shutdown is how long requests that run have to end. 0 means 30 s.
 	Shutdown time.Duration
+	// Shards, if not nil, says what a front end knows of its shards. The service is not ready
+	// before all of them are.
+	Shards func() []ShardState
 	// Log gets a record for each request and each change; nil means nowhere.
 	Log *slog.Logger
 	// Release is the version of the program, for the status page and the metrics.
