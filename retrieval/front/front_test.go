@@ -299,7 +299,9 @@ func TestSlowShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.front.shards = impatient.shards
-	f.shards[2].handle(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	end := make(chan struct{})
+	f.shards[2].handle(func(http.ResponseWriter, *http.Request) { <-end })
+	defer close(end)
 	r := send(t, "POST", f.all.URL+"/v1/cells", request(t, f.whole, 1))
 	if kind, _, _ := problemOf(t, r); r.status != 503 || kind != "urn:privatemail:shard" {
 		t.Errorf("%d %s", r.status, r.body)
