@@ -234,7 +234,7 @@ func TestGalleryIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.handle(fresh.Public().ServeHTTP)
-		if i == 1 {
+		if i == 0 {
 			f.wantShard(t, 1, "another gallery")
 			f.look(t)
 			if s := f.front.Shards()[2]; s.Ready || s.Reason != reasonStale {
