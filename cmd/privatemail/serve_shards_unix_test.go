@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -24,6 +25,7 @@ type shardProcess struct {
 	command *exec.Cmd
 	log     *lockedBuffer
 	at      atomic.Pointer[string] // where the process listens
+	gate    atomic.Pointer[gate]   // holds requests for cells back; nil for none
 	address string                 // where it is reached
 }
 
@@ -80,10 +82,29 @@ func (s *shardProcess) pass(from net.Conn) {
 		return
 	}
 	go func() {
-		io.Copy(to, from)
+		io.Copy(to, heldReader{from, s})
 		to.Close()
 	}()
 	io.Copy(from, to)
+}
+
+// A gate tells that a request for cells has come, and holds it back until it is opened.
+type gate struct{ came, open chan struct{} }
+
+// A heldReader reads what is sent to a shard.
+type heldReader struct {
+	io.Reader
+	shard *shardProcess
+}
+
+// Read implements io.Reader.
+func (h heldReader) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	if g := h.shard.gate.Load(); g != nil && bytes.HasPrefix(p[:n], []byte("POST /v1/shard/cells")) {
+		close(g.came)
+		<-g.open
+	}
+	return n, err
 }
 
 func (s *shardProcess) start(t *testing.T) {
@@ -134,5 +155,33 @@ func TestServeShardsKilled(t *testing.T) {
 	}
 	if text := log.String(); !strings.Contains(text, `reason="it does not answer"`) || strings.Contains(text, "cells=") {
 		t.Errorf("log of the front end:\n%s", text)
+	}
+}
+
+// A request that runs when the front end is told to end is answered before it ends.
+func TestServeShardsDrains(t *testing.T) {
+	_, gallery, _ := splitToy(t)
+	folder := t.TempDir()
+	succeed(t, "split", gallery, "-into", "1", "-out", folder)
+	shard := startShard(t, filepath.Join(folder, "toy.1of1.shard"))
+	log := new(lockedBuffer)
+	front, all := serveChild(t, log, "-shards", shard.address, "-shards-timeout", "5m", "-shutdown", "5m")
+	all.await(t, true)
+	want := all.cells(t, 200, 1, "float32")
+	g := &gate{make(chan struct{}), make(chan struct{})}
+	shard.gate.Store(g)
+	answer := make(chan []byte)
+	go func() { answer <- all.cells(t, 200, 1, "float32") }()
+	<-g.came
+	if err := front.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	all.await(t, false)
+	close(g.open)
+	if !bytes.Equal(<-answer, want) {
+		t.Error("another answer")
+	}
+	if err := front.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, log.String())
 	}
 }
