@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +25,8 @@ type Settings struct {
 	// Remote says how a shard is reached. Its Stall is 10 seconds unless it is set, and its Tries
 	// are 2: a client waits meanwhile. Its Cache, Codebook and Epoch are not used.
 	Remote remote.Settings
-	// Every is the time between two looks at the shards. 0 means 2 seconds.
+	// Every is the time between two looks at the shards, a quarter of which is waited as long as
+	// one of them is not ready. 0 means 2 seconds.
 	Every time.Duration
 	// Name is shown to clients. "" means the name that the first shard has.
 	Name string
@@ -83,7 +85,7 @@ func New(settings Settings) (*Front, error) {
 func (f *Front) Shards() []service.ShardState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]service.ShardState(nil), f.states...)
+	return slices.Clone(f.states)
 }
 
 // Run looks at the shards until the context ends, and publishes what they serve.
@@ -102,7 +104,11 @@ func (f *Front) Run(ctx context.Context, publish func(service.Gallery) error) {
 		case <-timer.C:
 		}
 		f.look(ctx, publish)
-		timer.Reset(f.settings.Every)
+		wait := f.settings.Every
+		if slices.ContainsFunc(f.Shards(), func(s service.ShardState) bool { return !s.Ready }) {
+			wait /= 4 // somebody waits for it
+		}
+		timer.Reset(wait)
 	}
 }
 

@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -322,4 +323,68 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Answers that are put together take room, and those that find none are refused.
+func TestAnswersNeedRoom(t *testing.T) {
+	f := newFarm(t, 1)
+	f.look(t)
+	s, err := service.New(service.Settings{SealedBytes: 1})
+	if err == nil {
+		err = s.Publish(service.Gallery{Name: "birds", Source: f.front.current})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s.Public())
+	defer web.Close()
+	came, end := make(chan struct{}), make(chan struct{})
+	f.shards[0].handle(func(w http.ResponseWriter, r *http.Request) {
+		close(came)
+		<-end
+		f.shards[0].Public().ServeHTTP(w, r)
+	})
+	first := make(chan reply)
+	go func() { first <- send(t, "POST", web.URL+"/v1/cells", request(t, f.whole, 1)) }()
+	<-came
+	r := send(t, "POST", web.URL+"/v1/cells", request(t, f.whole, 1))
+	if kind, _, _ := problemOf(t, r); r.status != 503 || kind != "urn:privatemail:busy" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	close(end)
+	if r := <-first; r.status != 200 {
+		t.Errorf("status %d for who came first", r.status)
+	}
+	f.shards[0].handle(nil)
+	if r := send(t, "POST", web.URL+"/v1/cells", request(t, f.whole, 1)); r.status != 200 {
+		t.Errorf("status %d afterwards", r.status)
+	}
+}
+
+// Run publishes when shards come, and ends with its context.
+func TestRun(t *testing.T) {
+	f := newFarm(t, 1)
+	f.shards[1].handle(dead)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	settings := f.front.settings
+	settings.Every = time.Millisecond
+	front, err := New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, ended := make(chan service.Gallery), make(chan struct{})
+	go func() {
+		front.Run(ctx, func(g service.Gallery) error {
+			published <- g
+			return nil
+		})
+		close(ended)
+	}()
+	f.shards[1].handle(nil)
+	if g := <-published; g.Name != "birds" || g.Source.Codebook().Rows != 250 || g.Map == nil {
+		t.Errorf("%+v", g)
+	}
+	cancel()
+	<-ended
 }
