@@ -59,7 +59,7 @@ var (
 	codeSpan   = regexp.MustCompile("`[^`]+`")
 	launched   = regexp.MustCompile(`^mpirun -n \d+ (\./)?`)
 	comment    = regexp.MustCompile(`\s+#.*$`)
-	takesLong  = regexp.MustCompile(`privatemail (demo|evaluate|serve|query)|pmbench|-n 1000000`)
+	takesLong  = regexp.MustCompile(`privatemail (demo|evaluate|serve|split|query)|pmbench|-n 1000000`)
 )
 
 // commandsOf returns the commands in the indented blocks of a page, with the variables

@@ -28,11 +28,13 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/privatemail/serve_run.go",     // answers while it loads
 		"cmd/privatemail/serve_sealed.go",  // owns the workers that lay rows out for mode sealed
 		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
+		"cmd/privatemail/split.go",         // owns the workers that encode answers of shards
 		"evaluate/sweep.go",                // owns the workers of a sweep
 		"lend.go",                          // owns the workers of an Engine
 		"mechanism/budgettest/promises.go", // has callers that come at the same time
 		"par/par.go",
 		"retrieval/client/folder.go",         // reads files, which wait for the disk together
+		"retrieval/front/survey.go",          // asks all shards at the same time
 		"retrieval/sealed/client/ask.go",     // owns the workers of a call
 		"retrieval/sealed/client/rank.go",    // owns the workers of a call
 		"retrieval/sealed/client/records.go", // owns the workers of a call

@@ -15,7 +15,7 @@ func program() *cli.Program {
 		About: "embeds labelled feature vectors so that near rows stay near and classes gather.",
 		Hint:  "To see it work:    privatemail demo\nFlags of a verb:   privatemail VERB -h",
 		Verbs: []cli.Verb{
-			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), applyVerb(), showVerb(), searchVerb(), serveVerb(), queryVerb(),
+			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), applyVerb(), showVerb(), searchVerb(), serveVerb(), splitVerb(), queryVerb(),
 			graphVerb(), planVerb(), generateVerb(),
 			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
 		},

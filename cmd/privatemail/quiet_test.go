@@ -27,9 +27,13 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},
 		"query":     {asked.address + " " + rows + " -mode take-all -unconfirmed-codebook -cache " + at("r") + "/none -out " + at("q.npy"), "is not kept"},
 		"serve":     {"", ""}, // it does not end by itself; its log goes by -quiet
+		"split":     {at("s.gallery") + " -into 2", "rows 0 to 199"},
 		"generate":  {"-n 5 -d 2 -out " + at("g.npy"), ""},
 		"privatize": {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out " + at("p"), "No ledger"},
 		"continue":  {at("r") + " -out " + at("c.npy"), "every weight is 1"},
+	}
+	if err := asked.cells.Save(t.Context(), at("s.gallery")); err != nil {
+		t.Fatal(err)
 	}
 	for _, v := range program().Verbs {
 		c, ok := commands[v.Name]

@@ -19,6 +19,8 @@ func serveVerb() cli.Verb {
 			"MODEL -epsilon E [-share S] [-gallery FILE] [-listen ADDRESS] [FLAGS]",
 			"MODEL -sealed [-probes P] [-records FILE] [-gallery FILE] [-listen ADDRESS] [FLAGS]",
 			"GALLERY [-listen ADDRESS] [FLAGS]",
+			"SHARD [-listen ADDRESS] [FLAGS]",
+			"-shards URL,URL,... [-listen ADDRESS] [FLAGS]",
 		},
 		About: `
 Publishes a gallery over HTTP and answers queries in the modes cells, take-all and sealed. A server
@@ -51,6 +53,13 @@ public and admin that systemd hands over take the place of both addresses.
 -aligned and -aligned-public also offer Algorithm 1 of the paper. Both name labelled rows, as
 FEATURES of embed; clients need the same public rows and the same -sigma, -alpha, -k and -steps.
 
+A gallery that is too large or too busy for one machine is split: SHARD is a file of 'privatemail
+split' with a part of the rows, and a serve with -shards is a front end that holds none. It sends
+every request to all shards, as it came, and puts their answers together: what clients get is that
+of one server with all rows, byte by byte, in the modes cells and take-all. A shard that is missing
+makes requests fail with status 503, which names it; they are answered again when it is back. There
+may be several front ends. -shards names all shards in their order.
+
 SIGTERM and Ctrl-C end the service: /readyz says no, new connections are refused after -delay,
 and requests that run have the time of -shutdown. The log on standard error has route, status,
 bytes, time and address of every request, and nothing of what was asked. docs/service.md has
@@ -58,6 +67,8 @@ more, docs/openapi.json has every path.`,
 		Examples: []string{
 			"privatemail serve birds.model -epsilon 4",
 			"privatemail serve birds.model -sealed -records names.txt",
+			"privatemail serve birds.1of3.shard",
+			"privatemail serve -shards https://one:8480,https://two:8480,https://three:8480",
 			"privatemail serve birds.gallery -listen 0.0.0.0:8480 -tls-cert cert.pem -tls-key key.pem -tokens tokens.txt -rate 10",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
@@ -77,6 +88,7 @@ type serveFlags struct {
 	cells              cellsFlags
 	sealed             sealedFlags
 	aligned            alignedFlags
+	shards             shardsFlags
 	set                map[string]bool // flags that were given
 }
 
@@ -95,6 +107,7 @@ func (f *serveFlags) define(fs *flag.FlagSet) {
 	f.cells.define(fs)
 	f.sealed.define(fs, &f.limits)
 	f.aligned.define(fs)
+	f.shards.define(fs)
 
 	s := &f.limits
 	cli.CountVar(fs, &s.MaxRequests, "max-requests", 256, "answer `N` requests at a time, and refuse more")
@@ -111,13 +124,19 @@ func (f *serveFlags) define(fs *flag.FlagSet) {
 
 func (f *serveFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	f.set = set
-	if len(names) != 1 {
-		return cli.Usagef("one MODEL or GALLERY is wanted, got %d names", len(names))
+	file := ""
+	switch {
+	case f.shards.addresses != "" && len(names) > 0:
+		return cli.Usagef("-shards is for a front end, which holds no rows: no file goes with it")
+	case f.shards.addresses == "" && len(names) != 1:
+		return cli.Usagef("one MODEL, GALLERY or SHARD is wanted, got %d names", len(names))
+	case len(names) == 1:
+		file = names[0]
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	return f.serve(ctx, e, names[0])
+	return f.serve(ctx, e, file)
 }
 
 // check refuses flags that lack others.
@@ -144,6 +163,9 @@ func (f *serveFlags) check() error {
 	if err := f.checkAddress(); err != nil {
 		return err
 	}
+	if err := f.shards.check(f.set, f.insecure); err != nil {
+		return err
+	}
 	return f.aligned.check(f.set)
 }
 
@@ -153,7 +175,7 @@ func (f *serveFlags) checkAddress() error {
 	if err != nil {
 		return cli.Usagef("-listen: want a host and a port, such as 127.0.0.1:8480")
 	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+	if onThisMachine(host) {
 		return nil
 	}
 	return f.checkReach(f.listen) // a name other than localhost may stand for any address

@@ -32,6 +32,9 @@ type cellsFlags struct {
 	rebuild              bool
 }
 
+// mostEncoded is the memory for answers that are encoded beforehand.
+const mostEncoded = 640 << 20
+
 // modelFlagNames are the flags that go with a MODEL alone: a GALLERY is made already.
 var modelFlagNames = []string{"epsilon", "share", "base", "cells", "partition", "seed", "gallery", "rebuild", "sealed-cells", "probes"}
 
@@ -126,13 +129,12 @@ func (s *serving) makeGallery(ctx context.Context, path, source string, version 
 	if err != nil {
 		return fmt.Errorf("%s: %w; -budget allows more", s.file, err)
 	}
-	const encoded = 640 << 20
 	m := newMeter(s.env)
 	defer m.close()
 	workers := par.New(s.flags.work.workers)
 	defer workers.Close()
 	cells, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{
-		Share: f.share, Epsilon: f.epsilon, Cells: f.cells, Partition: f.partition, Base: f.base, Encoded: max(1, min(rest, encoded)),
+		Share: f.share, Epsilon: f.epsilon, Cells: f.cells, Partition: f.partition, Base: f.base, Encoded: max(1, min(rest, mostEncoded)),
 		Version: version, Seed: f.seed, Workers: workers, Map: chart, Source: source,
 		Progress: func(done, total int) {
 			m.report(privatemail.Progress{Stage: "cells", Done: done, Total: total})

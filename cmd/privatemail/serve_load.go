@@ -21,6 +21,9 @@ func (s *serving) load(ctx context.Context) error {
 	}
 	if err == nil {
 		g.Name = cmp.Or(s.flags.name, strings.TrimSuffix(filepath.Base(s.file), filepath.Ext(s.file)))
+		if shard := shardOf(g); shard != nil && s.flags.name == "" {
+			g.Name = strings.TrimSuffix(g.Name, shardEnding(shard.Index, shard.Count)) // as the gallery is called
+		}
 		g.Aligned = s.paper
 		err = s.service.Publish(*g)
 	}
@@ -28,6 +31,14 @@ func (s *serving) load(ctx context.Context) error {
 		return errors.Join(err, closeGallery(g))
 	}
 	return nil
+}
+
+// shardOf returns which shard of a gallery there is, nil for none.
+func shardOf(g *service.Gallery) *server.Shard {
+	if g.Cells == nil {
+		return nil
+	}
+	return g.Cells.Shard()
 }
 
 // verifyGallery reads all of the files before the first answer: damage is found, and the time of an
@@ -88,6 +99,8 @@ func (s *serving) openGallery(ctx context.Context) (g *service.Gallery, err erro
 	switch {
 	case kind == "gallery":
 		g.Cells, err = server.OpenCells(s.file)
+	case kind == "shard":
+		g.Cells, err = server.OpenShard(s.file)
 	case kind == "model" && f.cells.epsilon > 0:
 		g.Cells, err = s.openCells(ctx)
 	}
@@ -123,7 +136,14 @@ func (s *serving) kind() (string, error) {
 
 // checkKind refuses flags that do not go with a file of a kind.
 func (f *serveFlags) checkKind(kind, file string) error {
-	if kind == "gallery" || kind == "sealed" {
+	if kind == "shard" {
+		for _, name := range []string{"sealed", "records", "aligned"} {
+			if f.set[name] {
+				return cli.Usagef("-%s does not go with a shard, which answers front ends in mode cells alone", name)
+			}
+		}
+	}
+	if kind == "gallery" || kind == "sealed" || kind == "shard" {
 		for _, name := range modelFlagNames {
 			if f.set[name] {
 				return cli.Usagef("-%s is for a MODEL: %s is a gallery, which is cut already", name, file)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/systemd"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/front"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )
@@ -20,12 +21,13 @@ import (
 type serving struct {
 	flags     *serveFlags
 	env       *cli.Env
-	file      string // MODEL or GALLERY
+	file      string // MODEL, GALLERY or SHARD; "" for a front end
 	service   *service.Service
 	listeners service.Listeners
 	tokens    *service.Tokens // nil without
 	paper     *server.Paper   // nil without Algorithm 1
 	workers   *par.Workers    // answer in mode sealed
+	front     *front.Front    // nil where rows are here
 }
 
 // serve answers until the context ends. Addresses are taken before the gallery is loaded: a
@@ -50,11 +52,22 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
 
 	running, stop := context.WithCancel(ctx)
 	defer stop()
+	looked := make(chan struct{})
+	if s.front != nil {
+		go func() {
+			s.front.Run(running, s.service.Publish)
+			close(looked)
+		}()
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.service.Run(running, s.listeners) }()
 	err = s.answer(ctx, aligner, hangups, ended)
 	stop()
-	return errors.Join(err, <-ended)
+	err = errors.Join(err, <-ended)
+	if s.front != nil {
+		<-looked
+	}
+	return err
 }
 
 // answer loads what is served, and then reloads it when it is told to, until the context or
@@ -63,8 +76,10 @@ func (s *serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Sign
 	if s.paper, err = a.load(ctx); err != nil {
 		return err
 	}
-	if err := s.load(ctx); err != nil {
-		return err
+	if s.front == nil {
+		if err := s.load(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.announce(); err != nil {
 		return err
@@ -97,7 +112,14 @@ func (s *serving) open() (err error) {
 			return err
 		}
 	}
-	if s.service, err = service.New(f.settings(s.env, s.tokens)); err != nil {
+	settings := f.settings(s.env, s.tokens)
+	if s.front, err = s.newFront(); err != nil {
+		return err
+	}
+	if s.front != nil {
+		settings.Shards = s.front.Shards
+	}
+	if s.service, err = service.New(settings); err != nil {
 		return err
 	}
 	return s.listen()
@@ -133,10 +155,13 @@ func (s *serving) listen() error {
 	return nil
 }
 
-// reload reads gallery, tokens and certificates again. What cannot be read stays as it was.
+// reload reads gallery, tokens and certificates again. What cannot be read stays as it was. A front
+// end looks at the galleries of its shards by itself.
 func (s *serving) reload(ctx context.Context) {
 	s.tell(systemd.Reloading)
-	s.service.NoteReload("gallery", s.load(ctx))
+	if s.front == nil {
+		s.service.NoteReload("gallery", s.load(ctx))
+	}
 	if s.tokens != nil {
 		s.service.NoteReload("tokens", s.tokens.Reload())
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
 )
 
 func showVerb() cli.Verb {
@@ -27,7 +28,7 @@ func showVerb() cli.Verb {
 		Synopsis: []string{"FILE"},
 		About: `
 Tells what a file is and what is in it, by its contents and not by its name: a model of fit
--model, a checkpoint of embed, a gallery or records that a server keeps, a release of privatize, a ledger of budget with its head,
+-model, a checkpoint of embed, a gallery, a shard of one or records that a server keeps, a release of privatize, a ledger of budget with its head,
 a message between client and server (codebook, base sample, request, answer, gallery, question,
 matches, map, and those of mode sealed), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
 of pmbench, or a matrix, such as those of -out.
@@ -166,7 +167,9 @@ func showSections(ctx context.Context, path string, begin []byte) (*explanation,
 	case checkpoint.FileKind:
 		return showCheckpoint(ctx, path)
 	case "gallery":
-		return showGallery(ctx, path)
+		return showGallery(ctx, path, server.OpenCells)
+	case "shard":
+		return showGallery(ctx, path, server.OpenShard)
 	case "sealed":
 		return showSealed(ctx, path)
 	case "records":

@@ -48,9 +48,9 @@ func showModel(ctx context.Context, path string) (_ *explanation, err error) {
 	return x, nil
 }
 
-// showGallery explains what a server keeps of a gallery.
-func showGallery(ctx context.Context, path string) (_ *explanation, err error) {
-	c, err := server.OpenCells(path)
+// showGallery explains what a server keeps of a gallery, or of a shard of one.
+func showGallery(ctx context.Context, path string, open func(string) (*server.Cells, error)) (_ *explanation, err error) {
+	c, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +59,11 @@ func showGallery(ctx context.Context, path string) (_ *explanation, err error) {
 		return nil, err
 	}
 	x := &explanation{kind: "gallery", about: "what a server answers private queries from"}
+	if s := c.Shard(); s != nil {
+		x = &explanation{kind: "shard", about: "a part of a gallery, from which 'privatemail serve -shards' has private queries answered"}
+		x.addf("shard", "%d of %d", s.Index, s.Count)
+		x.add("its rows", fmt.Sprintf("%d to %d", s.First, s.First+s.Rows-1), []int{s.First, s.Rows})
+	}
 	if err := x.addCodebook(c.Codebook()); err != nil {
 		return nil, err
 	}

@@ -159,8 +159,8 @@ func (s *Server) refused(ctx context.Context, o *order, got *received, response 
 // announced looks at the head of an answer and returns the length of the whole body, or -1
 // where it is not announced. got keeps what it has where the answer goes on from there.
 func announced(o *order, got *received, response *http.Response) (total int64, err error) {
-	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		return 0, wrong(o, "its body is encoded, and lists must not be compressed; is there a proxy on the way?")
+	if err := unencoded(o, response); err != nil {
+		return 0, err
 	}
 	if kind := response.Header.Get("Content-Type"); !o.frame && !strings.HasPrefix(kind, "application/json") {
 		return 0, wrong(o, "its body is not JSON; is there a proxy on the way, or another service?")
@@ -189,6 +189,14 @@ func announced(o *order, got *received, response *http.Response) (total int64, e
 		return 0, wrong(o, "it announces %d bytes, and %d are due", total, o.exact)
 	}
 	return total, nil
+}
+
+// unencoded refuses a body that is not as it was sent.
+func unencoded(o *order, response *http.Response) error {
+	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return wrong(o, "its body is encoded, and lists must not be compressed; is there a proxy on the way?")
+	}
+	return nil
 }
 
 // tagOf returns the hash in an ETag of ours, "" for any other.

@@ -25,9 +25,14 @@ func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
 		return nil // a process was killed between the last byte and the end
 	}
 	o.room = s.settings.Longest
-	furthest := len(got.data)
+	return s.retry(ctx, func() int { return len(got.data) }, func() error { return s.try(ctx, o, got) })
+}
+
+// retry calls try until it succeeds, or none is left. reached says how far tries have got.
+func (s *Server) retry(ctx context.Context, reached func() int, try func() error) error {
+	furthest := reached()
 	for failures := 0; ; {
-		err := s.try(ctx, o, got)
+		err := try()
 		if err == nil {
 			return nil
 		}
@@ -38,8 +43,8 @@ func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
 		if !ok {
 			return err
 		}
-		if len(got.data) >= furthest+pace {
-			failures, furthest = 0, len(got.data)
+		if now := reached(); now >= furthest+pace {
+			failures, furthest = 0, now
 		}
 		failures++
 		if failures >= s.settings.Tries || retry.after > longestAsked {

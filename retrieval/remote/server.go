@@ -66,7 +66,11 @@ func (s *Server) Close() { s.http.CloseIdleConnections() }
 // are ErrStale where the server has another one than that of the Settings, ErrUnreachable,
 // ErrResponse, ErrTooLong and ErrRefused.
 func (s *Server) Codebook(ctx context.Context) (*wire.Codebook, error) {
-	want := s.settings.Codebook
+	return s.codebook(ctx, s.settings.Codebook)
+}
+
+// codebook returns the codebook of a hash, or the one that the server has now.
+func (s *Server) codebook(ctx context.Context, want wire.Hash) (*wire.Codebook, error) {
 	if want != (wire.Hash{}) {
 		if book, err := s.known(want); err == nil {
 			return book, nil

@@ -27,7 +27,9 @@ type Cells struct {
 	lists [][]uint32 // rows of each cell
 	// displaced is how many rows are not in the list of their nearest centre for want of room.
 	displaced int
-	rows      []float32         // of the ranking space, all n
+	shard     Shard             // the rows that are here
+	split     bool              // they are a shard; otherwise they are all
+	rows      []float32         // of the ranking space, those that are here
 	gallery   []byte            // the binary form of a wire.Gallery
 	view      *wire.GalleryView // of gallery
 	bases     [2]*wire.Base     // by form
@@ -35,6 +37,10 @@ type Cells struct {
 	spare     sync.Pool         // of *wire.CellsAnswer with room for the lists of an answer
 	published []byte            // the map
 	source    string
+
+	release func() // of the gallery that a shard is a view of; nil for none
+	hashing sync.Once
+	whole   wire.Hash // of gallery, for shards
 
 	calls    usage.Calls
 	file     *sections.File // what all this is a view of; nil where NewCells made it
@@ -87,6 +93,7 @@ func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ran
 	for _, list := range lists {
 		c.book.Length = max(c.book.Length, len(list))
 	}
+	c.shard = Shard{Index: 1, Count: 1, Rows: n, Length: c.book.Length}
 	if bytes := 4 * float64(settings.Size) * float64(c.book.Length) * float64(1+rankingD); bytes > math.MaxInt32/2 {
 		return nil, fmt.Errorf("server: %w: an answer of %.3g bytes; make the share smaller", ErrGallery, bytes)
 	}
@@ -103,7 +110,7 @@ func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ran
 	if err := c.sample(max(1, int(math.Round(settings.Base*float64(n)))), settings.Seed); err != nil {
 		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
 	}
-	if err := c.encode(ctx, settings); err != nil {
+	if err := c.encode(ctx, settings.Encoded, settings.Workers); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	return c, nil
@@ -147,8 +154,8 @@ func (c *Cells) sample(count int, seed uint64) error {
 }
 
 func (c *Cells) row(id uint32) []float32 {
-	d := c.book.Ranking
-	return c.rows[int(id)*d : (int(id)+1)*d]
+	d, at := c.book.Ranking, int(id)-c.shard.First
+	return c.rows[at*d : (at+1)*d]
 }
 
 // Codebook returns what is published. It must not be changed.
@@ -164,7 +171,7 @@ func (c *Cells) Base(form wire.Form) *wire.Base {
 }
 
 // GalleryFrame returns the binary form of a wire.Gallery with all rows, for clients that
-// rank at home. It is in memory once, or a view of the file, and must not be changed. Whoever
+// rank at home; of a shard, with its rows. It is in memory once, or a view of the file, and must not be changed. Whoever
 // reads it while somebody may call Close calls Hold before.
 func (c *Cells) GalleryFrame() []byte { return c.gallery }
 
@@ -189,7 +196,8 @@ func (c *Cells) ListLength() float64 {
 // there are many, a larger share or more cells make room.
 func (c *Cells) Displaced() int { return c.displaced }
 
-// Answer returns the lists of the cells of a request, with rows of a form. Errors are
+// Answer returns the lists of the cells of a request, with rows of a form. Those of a shard have
+// the rows of the shard, padded to the length of its longest list. Errors are
 // retrieval.ErrCodebook for a request that was made with another codebook,
 // wire.ErrMessage, also for a form that is none, ErrQuestion for a number of cells that is
 // not the codebook's, or a cell it does not have, and ErrClosed.
@@ -249,7 +257,7 @@ func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32, form wire.Form) erro
 
 // fillLists sets all of out but its rows.
 func (c *Cells) fillLists(out *wire.CellsAnswer, cells []uint32, form wire.Form) {
-	length := c.book.Length
+	length := c.shard.Length
 	out.Codebook, out.Length, out.Dimension, out.Form = c.hash, length, c.book.Ranking, form
 	out.Cells = append(out.Cells[:0], cells...)
 	out.IDs = slices.Grow(out.IDs[:0], len(cells)*length)

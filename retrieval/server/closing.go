@@ -24,6 +24,9 @@ func (c *Cells) Close() error {
 		if c.file != nil {
 			c.closeErr = c.file.Close()
 		}
+		if c.release != nil {
+			c.release()
+		}
 	})
 	return c.closeErr
 }

@@ -180,6 +180,9 @@ func (c *Cells) keepGallery(rows *wire.Compact) (err error) {
 	if c.gallery, err = g.MarshalBinary(); err != nil {
 		return err
 	}
-	c.view, err = wire.ViewGallery(c.gallery)
-	return err
+	if c.view, err = wire.ViewGallery(c.gallery); err != nil {
+		return err
+	}
+	c.view = c.view.From(uint32(c.shard.First))
+	return nil
 }

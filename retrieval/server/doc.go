@@ -66,6 +66,15 @@
 // reads all of the file: a server calls it before strangers ask, and has room for the file in
 // its memory.
 //
+// # Shards
+//
+// Cells.Split returns a part of the rows, in which everything else is that of the whole gallery:
+// the codebook, the base sample, the map. Shards are blocks of the rows, one behind the other. The
+// list of a cell is what the shard has of it, padded to the longest of the shard, so that an answer
+// of a shard tells as little by its length as one of the whole. Whoever asks all shards for the same
+// cells and puts each list together has the answer of the whole, byte by byte. Save and OpenShard
+// keep a shard in a file of its own.
+//
 // The server learns which cells were named; retrieval.Ceiling with one answer bounds how
 // well the class of a record can be guessed from its request.
 package server

@@ -17,18 +17,19 @@ const defaultEncoded = 640 << 20
 // encode makes the frames of all cells in both forms if requests name one cell and there is
 // room for all frames. With some of them only, the time of an answer would tell everyone who
 // can measure it which cells are among them.
-func (c *Cells) encode(ctx context.Context, s CellsSettings) error {
-	each := c.book.AnswerBytes(wire.Float32) + c.book.AnswerBytes(wire.Int8)
-	if s.Encoded < 0 || c.book.Size > 1 || each > min(s.Encoded, math.MaxInt)/int64(s.Cells) {
+func (c *Cells) encode(ctx context.Context, most int64, workers *par.Workers) error {
+	each := c.AnswerBytes(wire.Float32) + c.AnswerBytes(wire.Int8)
+	cells := len(c.lists)
+	if most < 0 || c.book.Size > 1 || each > min(most, math.MaxInt)/int64(cells) {
 		return nil
 	}
 	var encoded [2][]byte
-	errs := make([]error, s.Cells)
-	answers := make([]wire.CellsAnswer, s.Workers.Count())
+	errs := make([]error, cells)
+	answers := make([]wire.CellsAnswer, workers.Count())
 	for form := range encoded {
-		length := int(c.book.AnswerBytes(wire.Form(form)))
-		encoded[form] = make([]byte, s.Cells*length)
-		err := s.Workers.Do(ctx, s.Cells, par.Func(func(worker, cell int) {
+		length := int(c.AnswerBytes(wire.Form(form)))
+		encoded[form] = make([]byte, cells*length)
+		err := workers.Do(ctx, cells, par.Func(func(worker, cell int) {
 			answer, at := &answers[worker], cell*length
 			if errs[cell] = c.fill(answer, []uint32{uint32(cell)}, wire.Form(form)); errs[cell] == nil {
 				_, errs[cell] = answer.AppendBinary(encoded[form][at : at : at+length])
@@ -48,8 +49,12 @@ func (c *Cells) Encoded() int64 {
 	return int64(len(c.encoded[wire.Float32])) + int64(len(c.encoded[wire.Int8]))
 }
 
+// AnswerBytes returns the length of the binary form of an answer, which is the same for every
+// request: wire.Codebook.AnswerBytes, less in a shard. It is 0 for a form that is none.
+func (c *Cells) AnswerBytes(form wire.Form) int64 { return c.shard.AnswerBytes(&c.book, form) }
+
 // WriteAnswer writes the binary form of the answer to a request, with rows of a form, as
-// wire.CellsAnswer.UnmarshalBinary reads it: wire.Codebook.AnswerBytes bytes. Where
+// wire.CellsAnswer.UnmarshalBinary reads it: AnswerBytes bytes. Where
 // answers were encoded beforehand (CellsSettings.Encoded) nothing is computed, and the
 // time does not depend on the cells, but for what the processor happens to have in its
 // caches and, of a gallery that was opened, the system has of the file. Otherwise rows are

@@ -163,7 +163,7 @@ func TestEncodeStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.encode(ctx, settings); !errors.Is(err, context.Canceled) || server.encoded[0] != nil || server.encoded[1] != nil {
+	if err := server.encode(ctx, settings.Encoded, settings.Workers); !errors.Is(err, context.Canceled) || server.encoded[0] != nil || server.encoded[1] != nil {
 		t.Errorf("error %v", err)
 	}
 }

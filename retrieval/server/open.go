@@ -23,7 +23,15 @@ import (
 // Errors match formats.ErrUnsupported for a file that is no gallery, or one of another version,
 // formats.ErrFormat for one that was truncated or changed, or are those of the system.
 func OpenCells(path string) (*Cells, error) {
-	file, err := sections.Open(path, fileKind)
+	return openFile(path, fileKind)
+}
+
+// OpenShard opens a shard that Save has written, as OpenCells opens a gallery.
+func OpenShard(path string) (*Cells, error) { return openFile(path, shardKind) }
+
+// openFile opens a file of a kind.
+func openFile(path, kind string) (*Cells, error) {
+	file, err := sections.Open(path, kind)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -89,6 +97,9 @@ func (c *Cells) openFacts() error {
 		return damaged(sectionFacts, "%d displaced of %d rows, and a source of %d bytes", facts.Displaced, c.book.Rows, len(facts.Source))
 	}
 	c.displaced, c.source = facts.Displaced, facts.Source
+	if err := c.openShard(&facts); err != nil {
+		return err
+	}
 	if !c.file.Has(sectionMap) {
 		return nil
 	}
@@ -137,20 +148,20 @@ func (c *Cells) openLists() error {
 	}
 	longest := 0
 	for cell, length := range lengths {
-		if uint64(length) > uint64(min(len(all), c.book.Length)) {
-			return damaged(sectionLengths, "list %d has %d rows, at most %d are there", cell, length, min(len(all), c.book.Length))
+		if uint64(length) > uint64(min(len(all), c.shard.Length)) {
+			return damaged(sectionLengths, "list %d has %d rows, at most %d are there", cell, length, min(len(all), c.shard.Length))
 		}
 		list := all[:length:length]
 		for i, row := range list {
-			if int64(row) >= int64(c.book.Rows) || i > 0 && row <= list[i-1] {
-				return damaged(sectionLists, "list %d does not rise below %d", cell, c.book.Rows)
+			if !c.shard.Has(row) || i > 0 && row <= list[i-1] {
+				return damaged(sectionLists, "list %d does not rise from %d to below %d", cell, c.shard.First, c.shard.First+c.shard.Rows)
 			}
 		}
 		c.lists, all = append(c.lists, list), all[length:]
 		longest = max(longest, int(length))
 	}
-	if len(all) > 0 || longest != c.book.Length {
-		return damaged(sectionLists, "%d rows are left, and the longest list has %d of %d", len(all), longest, c.book.Length)
+	if len(all) > 0 || longest != c.shard.Length {
+		return damaged(sectionLists, "%d rows are left, and the longest list has %d of %d", len(all), longest, c.shard.Length)
 	}
 	return nil
 }
@@ -162,9 +173,10 @@ func (c *Cells) openGallery() (err error) {
 	if c.view, err = wire.ViewGallery(c.gallery); err != nil {
 		return fmt.Errorf("%w: section %q: %w", sections.ErrDamaged, sectionGallery, err)
 	}
-	if c.view.Codebook() != c.hash || c.view.Rows() != c.book.Rows || c.view.Dimension() != c.book.Ranking {
+	if c.view.Codebook() != c.hash || c.view.Rows() != c.shard.Rows || c.view.Dimension() != c.book.Ranking {
 		return damaged(sectionGallery, "it is none of the codebook")
 	}
+	c.view = c.view.From(uint32(c.shard.First))
 	return nil
 }
 
@@ -172,8 +184,8 @@ func (c *Cells) openRows() (err error) {
 	if c.rows, err = sections.Numbers[float32](c.file, sectionRows); err != nil {
 		return err
 	}
-	if int64(len(c.rows)) != int64(c.book.Rows)*int64(c.book.Ranking) {
-		return damaged(sectionRows, "%d numbers for %d rows of dimension %d", len(c.rows), c.book.Rows, c.book.Ranking)
+	if int64(len(c.rows)) != int64(c.shard.Rows)*int64(c.book.Ranking) {
+		return damaged(sectionRows, "%d numbers for %d rows of dimension %d", len(c.rows), c.shard.Rows, c.book.Ranking)
 	}
 	return nil
 }
@@ -195,7 +207,7 @@ func (c *Cells) openAnswers() error {
 		if err != nil {
 			return err
 		}
-		if want := int64(len(c.lists)) * c.book.AnswerBytes(wire.Form(form)); int64(len(all)) != want {
+		if want := int64(len(c.lists)) * c.AnswerBytes(wire.Form(form)); int64(len(all)) != want {
 			return damaged(section, "%d bytes, want %d", len(all), want)
 		}
 		c.encoded[form] = all

@@ -12,6 +12,7 @@ import (
 // A file of a gallery has these sections.
 const (
 	fileKind    = "gallery"
+	shardKind   = "shard" // the same sections, with the rows of a shard
 	fileVersion = 1
 
 	sectionFacts    = "facts"        // JSON of fileFacts
@@ -33,9 +34,10 @@ var (
 type fileFacts struct {
 	Source    string `json:"source,omitempty"`
 	Displaced int    `json:"displaced"`
+	Shard     *Shard `json:"shard,omitempty"` // of a shard
 }
 
-// Save writes the gallery to a file, for OpenCells. It is written to a temporary name, synced
+// Save writes the gallery to a file, for OpenCells, and a shard for OpenShard. It is written to a temporary name, synced
 // and renamed; when it fails or ctx ends, a file that was there is as it was. The file has the
 // rows in both forms, 5 d + 4 bytes a row of dimension d, and the encoded answers if there are
 // any, so that a server that opens it writes them as they are: at a million rows of 64 numbers
@@ -46,14 +48,18 @@ func (c *Cells) Save(ctx context.Context, path string) error {
 		return err
 	}
 	defer c.calls.End()
-	if err := sections.Write(ctx, path, fileKind, fileVersion, c.save); err != nil {
+	kind := fileKind
+	if c.Shard() != nil {
+		kind = shardKind
+	}
+	if err := sections.Write(ctx, path, kind, fileVersion, c.save); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	return nil
 }
 
 func (c *Cells) save(w *sections.Writer) error {
-	if err := w.JSON(sectionFacts, fileFacts{Source: c.source, Displaced: c.displaced}); err != nil {
+	if err := w.JSON(sectionFacts, fileFacts{Source: c.source, Displaced: c.displaced, Shard: c.Shard()}); err != nil {
 		return err
 	}
 	if err := w.Message(sectionCodebook, &c.book); err != nil {

@@ -210,7 +210,7 @@ func TestOpenForeign(t *testing.T) {
 // sectionsOf returns the parts of a file.
 func sectionsOf(t testing.TB, path string) (names []string, parts map[string][]byte) {
 	t.Helper()
-	f, err := sections.Open(path, fileKind)
+	f, err := sections.Open(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,10 +226,16 @@ func sectionsOf(t testing.TB, path string) (names []string, parts map[string][]b
 	return f.Names(), parts
 }
 
-// rewrite writes a file of these parts, with right checksums.
+// rewrite writes a gallery of these parts, with right checksums.
 func rewrite(t testing.TB, path string, names []string, parts map[string][]byte) {
 	t.Helper()
-	err := sections.Write(t.Context(), path, fileKind, fileVersion, func(w *sections.Writer) error {
+	rewriteAs(t, path, fileKind, names, parts)
+}
+
+// rewriteAs is rewrite for a file of a kind.
+func rewriteAs(t testing.TB, path, kind string, names []string, parts map[string][]byte) {
+	t.Helper()
+	err := sections.Write(t.Context(), path, kind, fileVersion, func(w *sections.Writer) error {
 		for _, name := range names {
 			if part, ok := parts[name]; ok {
 				if err := w.Bytes(name, part); err != nil {

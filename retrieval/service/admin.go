@@ -6,6 +6,8 @@ import (
 	"net/http/pprof"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"time"
 )
 
 // Admin returns the handler of the admin listener: /metrics, /livez, /readyz, /debug/pprof/
@@ -14,11 +16,19 @@ func (s *Service) Admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := s.Ready(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		word := "ok"
+		err := s.Ready()
+		if err != nil {
+			word = err.Error()
+		}
+		for i, state := range s.shards() {
+			word += fmt.Sprintf("\nshard %d, %s: %s for %s", i+1, state.Address, state.word(), ago(time.Since(state.Since)))
+		}
+		if err != nil {
+			http.Error(w, word, http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Fprintln(w, "ok")
+		fmt.Fprintln(w, word)
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -46,6 +56,16 @@ func (s *Service) writeMetrics(out series) {
 		ready = 1
 	}
 	out.one("privatemail_ready", "gauge", "1 when requests are answered.", ready)
+	if states := s.shards(); states != nil {
+		out.head("privatemail_shard_ready", "gauge", "1 for a shard that answers with the gallery that is served.")
+		for i, state := range states {
+			up := 0.0
+			if state.Ready {
+				up = 1
+			}
+			out.value("privatemail_shard_ready", label("shard", strconv.Itoa(i+1)), up)
+		}
+	}
 	var newest servedVersion
 	served := s.served()
 	if len(served) > 0 {

@@ -10,8 +10,9 @@ import (
 
 // A cellsPart is what a version has of the modes cells and take-all.
 type cellsPart struct {
-	cells    *server.Cells
-	hash     wire.Hash // of the codebook
+	book     *wire.Codebook
+	shard    *server.Shard // nil where all rows are here
+	hash     wire.Hash     // of the codebook
 	codebook message
 	request  int64     // bytes of a request
 	bases    []message // one a form
@@ -24,12 +25,43 @@ var forms = []wire.Form{wire.Float32, wire.Int8}
 
 // newCellsPart makes the messages of cells.
 func newCellsPart(cells *server.Cells) (*cellsPart, error) {
-	book := cells.Codebook()
+	p, err := newCodebookPart(cells.Codebook())
+	if err != nil {
+		return nil, err
+	}
+	p.shard = cells.Shard()
+	for _, f := range forms {
+		base, err := cells.Base(f).MarshalBinary()
+		if err != nil {
+			return nil, fmt.Errorf("base: %w", err)
+		}
+		p.bases = append(p.bases, newMessage(base))
+	}
+	p.rows = sync.OnceValue(func() message { return newMessage(cells.GalleryFrame()) })
+	return p, nil
+}
+
+// newSourcePart is newCellsPart for rows that are elsewhere.
+func newSourcePart(source Source) (*cellsPart, error) {
+	p, err := newCodebookPart(source.Codebook())
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range forms {
+		p.bases = append(p.bases, elsewhere(source.Base(f)))
+	}
+	rows := elsewhere(source.Rows())
+	p.rows = func() message { return rows }
+	return p, nil
+}
+
+// newCodebookPart makes what follows from the codebook.
+func newCodebookPart(book *wire.Codebook) (*cellsPart, error) {
 	frame, err := book.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("codebook: %w", err)
 	}
-	p := &cellsPart{cells: cells, hash: hashOf(frame), codebook: newMessage(frame)}
+	p := &cellsPart{book: book, hash: hashOf(frame), codebook: newMessage(frame)}
 	// Any cells will do: requests of one codebook have one length.
 	request := wire.CellsRequest{Cells: make([]uint32, book.Size)}
 	for i := range request.Cells {
@@ -39,14 +71,6 @@ func newCellsPart(cells *server.Cells) (*cellsPart, error) {
 		return nil, fmt.Errorf("request: %w", err)
 	}
 	p.request = int64(len(frame))
-	for _, f := range forms {
-		base, err := cells.Base(f).MarshalBinary()
-		if err != nil {
-			return nil, fmt.Errorf("base: %w", err)
-		}
-		p.bases = append(p.bases, newMessage(base))
-	}
-	p.rows = sync.OnceValue(func() message { return newMessage(cells.GalleryFrame()) })
 	return p, nil
 }
 

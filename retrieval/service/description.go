@@ -20,6 +20,7 @@ type description struct {
 	Forms    []string           `json:"forms,omitempty"`
 	Modes    []string           `json:"modes"`
 	Bytes    lengths            `json:"bytes"`
+	Shard    *shardDescription  `json:"shard,omitempty"`
 	Sealed   *sealedDescription `json:"sealed,omitempty"`
 }
 
@@ -84,6 +85,9 @@ func (v *version) describe() description {
 	}
 	if v.cells != nil {
 		v.cells.describe(&d)
+		if d.Shard != nil {
+			d.Shard.Map = v.chart.hash
+		}
 	}
 	if v.sealed != nil {
 		d.Modes = append(d.Modes, "sealed")
@@ -107,17 +111,22 @@ func (d *description) epoch() string {
 
 // describe adds what there is to say of cells.
 func (p *cellsPart) describe(d *description) {
-	book := p.cells.Codebook()
+	book := p.book
 	d.Version, d.Codebook, d.Rows = book.Version, hex.EncodeToString(p.hash[:]), book.Rows
 	d.Cells, d.Size, d.Length, d.Space = book.Cells(), book.Size, book.Length, &dimensions{book.Dimension, book.Ranking}
-	d.Modes = append(d.Modes, "cells", "take-all")
 	b := &d.Bytes
 	b.Codebook, b.Rows, b.Base, b.Answer = len(p.codebook.bytes), book.GalleryBytes(), map[string]int64{}, map[string]int64{}
 	for i, f := range forms {
 		d.Forms = append(d.Forms, f.String())
-		b.Base[f.String()] = int64(len(p.bases[i].bytes))
+		b.Base[f.String()] = p.bases[i].length()
 		b.Answer[f.String()] = book.AnswerBytes(f)
 	}
+	if p.shard == nil {
+		d.Modes = append(d.Modes, "cells", "take-all")
+		return
+	}
+	d.Modes = append(d.Modes, "shard")
+	d.Shard = p.describeShard()
 }
 
 func (p *sealedPart) describe() *sealedDescription {

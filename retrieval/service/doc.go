@@ -15,6 +15,9 @@
 //	GET  /v1/rows       wire.Gallery, whole or in ranges
 //	GET  /v1/map        the map of the model as JSON
 //
+//	POST /v1/shard/cells  wire.CellsRequest in, wire.CellsAnswer with the rows of a shard out, ?form=
+//	GET  /v1/shard/rows   wire.Gallery with the rows of a shard, whole or in ranges
+//
 //	GET  /v1/sealed/manifest          wire.SealedManifest
 //	GET  /v1/sealed/hint              wire.SealedHint, whole or in ranges
 //	GET  /v1/sealed/ids               wire.SealedIDs
@@ -47,6 +50,13 @@
 //
 // Within an epoch a sealed gallery may grow while it is served. An answer names the version it
 // is of, and /v1/sealed/changes takes a client there.
+//
+// # Shards and front ends
+//
+// A gallery whose Cells are a shard answers front ends at the paths of shards, and offers clients
+// no mode. A gallery with a Source answers clients from rows that are elsewhere: package
+// retrieval/front has one that asks shards. Where a shard cannot be used, a request gets 503 with
+// the number of the shard, and no part of an answer.
 //
 // # Mode sealed
 //

@@ -35,7 +35,12 @@ func (s *Service) serveBase(w *answer, r *http.Request) *problem {
 
 // serveRows answers the whole gallery.
 func (s *Service) serveRows(w *answer, r *http.Request) *problem {
-	return s.serveMessage(w, r, frameType, codebookPart, func(v *version) (message, *problem) { return v.cells.rows(), nil })
+	return s.serveMessage(w, r, frameType, codebookPart, func(v *version) (message, *problem) {
+		if v.cells.shard != nil {
+			return message{}, ofShard()
+		}
+		return v.cells.rows(), nil
+	})
 }
 
 // serveMap answers the map of the model.
@@ -77,7 +82,7 @@ func (s *Service) serveVersion(w *answer, r *http.Request, kind string, by []par
 	}
 	h := w.Header()
 	h.Set("Content-Type", kind)
-	h.Set("ETag", m.etag)
+	h.Set("ETag", `"`+m.hash+`"`)
 	// A cache may keep it but asks whether it is still served. What changes on its way has
 	// another length than the one that clients expect.
 	h.Set("Cache-Control", "no-cache, no-transform")
@@ -88,33 +93,53 @@ func (s *Service) serveVersion(w *answer, r *http.Request, kind string, by []par
 		r.Header.Del("Range")
 	}
 	r.Header.Del("If-Match") // for who changes things, which nobody can here
-	watched := &rangeWriter{ResponseWriter: w}
-	http.ServeContent(watched, r, "", time.Time{}, bytes.NewReader(m.bytes))
-	if watched.refused {
+	held := &heldWriter{ResponseWriter: w}
+	if m.content == nil {
+		http.ServeContent(held, r, "", time.Time{}, bytes.NewReader(m.bytes))
+	} else {
+		from := &contentReader{ctx: r.Context(), content: m.content}
+		http.ServeContent(held, r, "", time.Time{}, from)
+		if from.err != nil && held.sent {
+			panic(http.ErrAbortHandler) // the client has part of the message, and can ask for the rest
+		}
+		if from.err != nil {
+			h.Del("Content-Range")
+			return s.sourceProblem(r, v, from.err)
+		}
+	}
+	if held.status == http.StatusRequestedRangeNotSatisfiable {
 		return badRange()
 	}
+	held.send()
 	return nil
 }
 
-// A rangeWriter keeps back what package http says about a range that cannot be served, so
-// that a problem can say it.
-type rangeWriter struct {
+// A heldWriter keeps back the head of an answer until there is something of its body, so that a
+// problem can take the place of a range that cannot be served, and of a message that cannot be
+// read.
+type heldWriter struct {
 	http.ResponseWriter
-	refused bool
+	status int  // 0 before there was a head
+	sent   bool // the head
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *rangeWriter) WriteHeader(status int) {
-	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; !w.refused {
-		w.ResponseWriter.WriteHeader(status)
+func (w *heldWriter) WriteHeader(status int) { w.status = status }
+
+// send sends the head.
+func (w *heldWriter) send() {
+	if !w.sent && w.status != 0 {
+		w.ResponseWriter.WriteHeader(w.status)
 	}
+	w.sent = true
 }
 
 // Write implements http.ResponseWriter.
-func (w *rangeWriter) Write(b []byte) (int, error) {
-	if w.refused {
+func (w *heldWriter) Write(b []byte) (int, error) {
+	if w.status == http.StatusRequestedRangeNotSatisfiable {
 		return len(b), nil
 	}
+	w.send()
 	return w.ResponseWriter.Write(b)
 }
 

@@ -28,7 +28,7 @@ type metrics struct {
 }
 
 // refusals are the kinds of problems by which requests are turned away early.
-var refusals = []string{"bad-frame", "bad-parameter", "busy", "internal", "method", "not-found", "no-changes", "not-offered", "not-ready", "range", "rate", "slow", "stale-codebook", "stale-epoch", "too-large", "unanswerable", "unauthorized"}
+var refusals = []string{"bad-frame", "bad-parameter", "busy", "internal", "method", "not-found", "no-changes", "not-offered", "not-ready", "range", "rate", "shard", "slow", "stale-codebook", "stale-epoch", "too-large", "unanswerable", "unauthorized"}
 
 // routeCounts are those of one route.
 type routeCounts struct {

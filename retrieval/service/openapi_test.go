@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -137,6 +138,9 @@ func TestOpenAPIHasTheHeaders(t *testing.T) {
 	fetch := &wire.SealedRequest{Epoch: records.Epoch(), Count: 1, Columns: records.Manifest().Columns(), Width: 4, Bytes: make([]byte, 4*records.Manifest().Columns())}
 	bodies := map[string][]byte{"cells": s.frame(t, 1), "sealed-ask": frameOf(t, query.Request()), "records-fetch": frameOf(t, fetch)}
 	queries := map[string]string{"sealed-changes": "?since=0&to=0"}
+	shard, shardWeb := startShard(t, 2, 3)
+	bodies["shard-cells"] = shard.frame(t, 1)
+	webs := map[string]string{"shard-cells": shardWeb.URL, "shard-rows": shardWeb.URL}
 	ofNoRoute := []string{"Content-Type", "Date", "Connection"}
 	for _, r := range routes() {
 		if r.name == "aligned" { // the gallery here does not offer it
@@ -152,7 +156,7 @@ func TestOpenAPIHasTheHeaders(t *testing.T) {
 			if len(extra) > 0 && strings.HasPrefix(extra[0], "X-Method") {
 				method = http.MethodPut
 			}
-			got := send(t, method, web.URL+r.path+queries[r.name], bytes.NewReader(bodies[r.name]), extra...)
+			got := send(t, method, cmp.Or(webs[r.name], web.URL)+r.path+queries[r.name], bytes.NewReader(bodies[r.name]), extra...)
 			etag = got.header.Get("ETag")
 			response, ok := doc.Paths[r.path][strings.ToLower(r.method)].Responses[strconv.Itoa(got.status)]
 			if !ok {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 )
@@ -77,6 +78,14 @@ func badRange() *problem {
 
 func unanswerable(detail string) *problem {
 	return newProblem(http.StatusUnprocessableEntity, "unanswerable", "The question has no answer here", detail)
+}
+
+func wrongCells() *problem {
+	return unanswerable("a request names as many cells as the codebook says, and cells that it has")
+}
+
+func shardMissing(e *ShardError) *problem {
+	return newProblem(http.StatusServiceUnavailable, "shard", "A shard of the gallery cannot be used", fmt.Sprintf("shard %d of %d: %s", e.Index, e.Count, e.Reason)).again(2)
 }
 
 func tooOften(seconds int) *problem {

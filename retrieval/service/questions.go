@@ -14,7 +14,10 @@ import (
 
 // serveCells answers a request of mode cells. Nothing that depends on the request is
 // computed beside the answer, or kept.
-func (s *Service) serveCells(w *answer, r *http.Request) *problem {
+func (s *Service) serveCells(w *answer, r *http.Request) *problem { return s.answerCells(w, r, false) }
+
+// answerCells answers a request for cells: that of a client, or of a front end to a shard.
+func (s *Service) answerCells(w *answer, r *http.Request, toFrontEnd bool) *problem {
 	form, p := formOf(r)
 	if p != nil {
 		return p
@@ -32,13 +35,21 @@ func (s *Service) serveCells(w *answer, r *http.Request) *problem {
 		return p
 	}
 	defer s.give(v)
-	announce(w.Header(), v.gallery.Cells.Codebook().AnswerBytes(form))
+	switch ofOne := v.cells.shard != nil; {
+	case ofOne && !toFrontEnd:
+		return ofShard()
+	case toFrontEnd && !ofOne:
+		return noShard()
+	case v.gallery.Source != nil:
+		return s.answerFrom(w, r, v, &request, form)
+	}
+	announce(w.Header(), v.gallery.Cells.AnswerBytes(form))
 	written, err := v.gallery.Cells.WriteAnswer(w, &request, form)
 	switch {
 	case err == nil:
 		return nil
 	case written == 0 && w.status == 0:
-		return unanswerable("a request names as many cells as the codebook says, and cells that it has")
+		return wrongCells()
 	}
 	panic(http.ErrAbortHandler) // the client has part of an answer, or is gone
 }

@@ -41,6 +41,8 @@ func routes() []route {
 		{get, "/v1/rows", "rows", (*Service).serveRows, []string{"codebook"}, frameStatuses, messageProblems, frameHeaders},
 		{get, "/v1/map", "map", (*Service).serveMap, []string{"codebook", "epoch"}, frameStatuses, messageProblems, frameHeaders},
 		{post, "/v1/cells", "cells", (*Service).serveCells, []string{"form"}, []int{200}, questionProblems, answerHeaders},
+		{post, "/v1/shard/cells", "shard-cells", (*Service).serveShardCells, []string{"form"}, []int{200}, questionProblems, answerHeaders},
+		{get, "/v1/shard/rows", "shard-rows", (*Service).serveShardRows, []string{"codebook"}, frameStatuses, messageProblems, frameHeaders},
 		{get, "/v1/sealed/manifest", "sealed-manifest", (*Service).serveManifest, epoch, frameStatuses, messageProblems, frameHeaders},
 		{get, "/v1/sealed/hint", "sealed-hint", (*Service).serveHint, epoch, frameStatuses, messageProblems, frameHeaders},
 		{get, "/v1/sealed/ids", "sealed-ids", (*Service).serveIDs, epoch, frameStatuses, messageProblems, frameHeaders},

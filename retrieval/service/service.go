@@ -191,7 +191,20 @@ func (s *Service) Ready() error {
 	case len(s.versions) == 0:
 		return errors.New("service: there is no gallery yet")
 	}
+	for i, state := range s.shards() {
+		if !state.Ready {
+			return fmt.Errorf("service: shard %d is not ready", i+1)
+		}
+	}
 	return nil
+}
+
+// shards returns what is known of shards, nothing where this is no front end.
+func (s *Service) shards() []ShardState {
+	if s.settings.Shards == nil {
+		return nil
+	}
+	return s.settings.Shards()
 }
 
 // Close ends all versions, and nothing is published after it. Requests that still run close

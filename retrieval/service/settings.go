@@ -24,7 +24,7 @@ type Settings struct {
 	// time. 0 means 16.
 	SealedMost int
 	// SealedBytes is how much of the bodies of requests of mode sealed is held at a time, from
-	// when it has come until its request is answered. What has no room gets 503; one request
+	// when it has come until its request is answered. What a front end takes for answers counts as well. What has no room gets 503; one request
 	// always has. 0 means 512 MiB.
 	SealedBytes int64
 	// SealedWait is how long a pass waits for further requests to share it. 0 means not at
@@ -56,6 +56,9 @@ type Settings struct {
 	Delay time.Duration
 	// Shutdown is how long requests that run have to end. 0 means 30 s.
 	Shutdown time.Duration
+	// Shards, if not nil, says what a front end knows of its shards. The service is not ready
+	// before all of them are.
+	Shards func() []ShardState
 	// Log gets a record for each request and each change; nil means nowhere.
 	Log *slog.Logger
 	// Release is the version of the program, for the status page and the metrics.

@@ -23,6 +23,13 @@ type statusView struct {
 	Sizes                       []sizeRow
 	Routes                      []routeRow
 	Refused                     []refusedRow
+	Shards                      []shardRow
+}
+
+// shardRow is what a front end knows of a shard. The page is for everyone: it has no addresses.
+type shardRow struct {
+	Number     int
+	State, For string
 }
 
 // versionRow is a version of the gallery.
@@ -93,6 +100,9 @@ func (s *Service) view(now time.Time) statusView {
 			Name: name, Requests: all, Failed: failed, Bytes: byteCount(c.bytes.Load()), Rate: fmt.Sprintf("%.2f", c.recent.perSecond(now)),
 			P50: milliseconds(c.latency.quantile(0.5), all), P90: milliseconds(c.latency.quantile(0.9), all), P99: milliseconds(c.latency.quantile(0.99), all),
 		})
+	}
+	for i, state := range s.shards() {
+		v.Shards = append(v.Shards, shardRow{i + 1, state.word(), ago(now.Sub(state.Since))})
 	}
 	for _, kind := range refusals {
 		if n := s.metrics.refused[kind].Load(); n > 0 {

@@ -12,12 +12,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 )
 
-// A Gallery is what a service answers from. It has Cells, or Sealed, or both.
+// A Gallery is what a service answers from. It has Cells, or Sealed, or both, or a Source alone.
 type Gallery struct {
 	// Name is shown to clients.
 	Name string
-	// Cells answer in the modes cells and take-all; nil where these are not offered.
+	// Cells answer in the modes cells and take-all; nil where these are not offered. A shard
+	// answers front ends, and offers no mode to clients.
 	Cells *server.Cells
+	// Source answers in the modes cells and take-all from rows that are elsewhere; nil for none.
+	Source Source
 	// Sealed answers in mode sealed; nil where that is not offered.
 	Sealed *sealedserver.Gallery
 	// Records are fetched without saying which, with Sealed alone; nil where there are none.
@@ -32,13 +35,24 @@ type Gallery struct {
 
 // A message is a body that many requests get.
 type message struct {
-	bytes []byte
-	etag  string
+	bytes   []byte
+	content *Content // where the bytes are elsewhere
+	hash    string   // SHA-256, in hexadecimal digits
 }
 
 func newMessage(b []byte) message {
 	sum := sha256.Sum256(b)
-	return message{b, `"` + hex.EncodeToString(sum[:]) + `"`}
+	return message{bytes: b, hash: hex.EncodeToString(sum[:])}
+}
+
+// elsewhere returns the message of a content.
+func elsewhere(c Content) message { return message{content: &c, hash: hex.EncodeToString(c.Hash[:])} }
+
+func (m *message) length() int64 {
+	if m.content != nil {
+		return m.content.Length
+	}
+	return int64(len(m.bytes))
 }
 
 // A version is a gallery as it was published, with its messages.
@@ -68,6 +82,11 @@ func (s *Service) newVersion(g Gallery) (v *version, err error) {
 			g.Map = g.Cells.Map()
 		}
 		if v.cells, err = newCellsPart(g.Cells); err != nil {
+			return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
+		}
+	}
+	if g.Source != nil {
+		if v.cells, err = newSourcePart(g.Source); err != nil {
 			return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
 		}
 	}
@@ -103,6 +122,12 @@ func (s *Service) newVersion(g Gallery) (v *version, err error) {
 // check refuses a gallery that lacks something.
 func (g *Gallery) check() error {
 	switch {
+	case g.Source != nil && (g.Cells != nil || g.Sealed != nil || g.Records != nil || g.Aligned != nil):
+		return errors.New("it has a source, and something beside it")
+	case g.Source != nil:
+		return nil
+	case g.Cells != nil && g.Cells.Shard() != nil && (g.Sealed != nil || g.Aligned != nil):
+		return errors.New("it is a shard, which answers front ends in mode cells alone")
 	case g.Cells == nil && g.Sealed == nil:
 		return errors.New("it has neither cells nor a sealed gallery")
 	case g.Records != nil && g.Sealed == nil:

@@ -12,6 +12,7 @@ import (
 type GalleryView struct {
 	codebook       Hash
 	dimension      int
+	first          uint32 // number of the first row
 	anchors, steps []byte // two bytes a row
 	codes          []int8
 }
@@ -54,6 +55,13 @@ func (v *GalleryView) Rows() int { return len(v.anchors) / 2 }
 // Dimension returns the dimension of the rows.
 func (v *GalleryView) Dimension() int { return v.dimension }
 
+// From returns a view of the same rows whose numbers begin at first, as those of a shard do.
+func (v *GalleryView) From(first uint32) *GalleryView {
+	out := *v
+	out.first = first
+	return &out
+}
+
 // Gather appends rows to dst: those of the numbers, and zeros for Padding. Errors are
 // ErrMessage for a row that the gallery does not have, and for codes that are none.
 func (v *GalleryView) Gather(dst *Compact, ids []uint32) error {
@@ -66,8 +74,8 @@ func (v *GalleryView) Gather(dst *Compact, ids []uint32) error {
 	dst.Codes = slices.Grow(dst.Codes, len(ids)*d)
 	padding := make([]int8, d)
 	for _, id := range ids {
-		dst.Anchors = append(dst.Anchors, entry(v.anchors, id))
-		dst.Steps = append(dst.Steps, entry(v.steps, id))
+		dst.Anchors = append(dst.Anchors, v.entry(v.anchors, id))
+		dst.Steps = append(dst.Steps, v.entry(v.steps, id))
 		dst.Codes = append(dst.Codes, v.row(id, padding)...)
 	}
 	if !allCodes(dst.Codes[len(dst.Codes)-len(ids)*d:]) {
@@ -82,7 +90,7 @@ var errGalleryCodes = refuse("codes", "one of the gallery is below %d", -MaxCode
 func (v *GalleryView) has(ids []uint32) error {
 	n := uint32(v.Rows())
 	for _, id := range ids {
-		if id >= n && id != Padding {
+		if id-v.first >= n && id != Padding { // what is below first is far above n
 			return refuse("ids", "a row that the gallery does not have")
 		}
 	}
@@ -90,11 +98,11 @@ func (v *GalleryView) has(ids []uint32) error {
 }
 
 // entry returns the anchor or the step of a row, 0 for Padding.
-func entry(of []byte, id uint32) uint16 {
+func (v *GalleryView) entry(of []byte, id uint32) uint16 {
 	if id == Padding {
 		return 0
 	}
-	return binary.LittleEndian.Uint16(of[2*int(id):])
+	return binary.LittleEndian.Uint16(of[2*int(id-v.first):])
 }
 
 // row returns the codes of a row; padding for Padding.
@@ -102,7 +110,7 @@ func (v *GalleryView) row(id uint32, padding []int8) []int8 {
 	if id == Padding {
 		return padding
 	}
-	return v.codes[int(id)*v.dimension:][:v.dimension]
+	return v.codes[int(id-v.first)*v.dimension:][:v.dimension]
 }
 
 // WriteGatheredCompact is WriteTo for an answer of Int8 without Compact, whose rows are
@@ -138,7 +146,7 @@ func (g gatheredCompact) encodeRows(e *encoder) {
 	for _, of := range [][]byte{g.view.anchors, g.view.steps} {
 		e.uint64(uint64(len(g.IDs)))
 		for _, id := range g.IDs {
-			e.uint16(entry(of, id))
+			e.uint16(g.view.entry(of, id))
 		}
 	}
 	e.uint64(uint64(len(g.IDs)) * uint64(g.Dimension))

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// splitToy returns a gallery and the files of its three shards.
+func splitToy(t *testing.T) (folder, gallery string, shards []string) {
+	t.Helper()
+	folder, model := toyModel(t)
+	gallery = strings.TrimSuffix(model, ".model") + ".gallery"
+	serveOn(t, model, "-epsilon", "4").end()
+	stdout, _ := succeed(t, "split", gallery, "-into", "3", "-json")
+	var report splitReport
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, s := range report.Shards {
+		if s.First != rows {
+			t.Errorf("%+v", s)
+		}
+		rows += s.Rows
+		shards = append(shards, s.File)
+	}
+	if rows != 300 || len(shards) != 3 || filepath.Base(shards[1]) != "toy.2of3.shard" {
+		t.Errorf("%+v", report)
+	}
+	return folder, gallery, shards
+}
+
+// await waits until the admin listener of a service says that it is ready, or not.
+func (s *served) await(t *testing.T, ready bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		r, err := http.Get(s.Admin + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		http.DefaultClient.CloseIdleConnections()
+		if (r.StatusCode == 200) == ready {
+			return
+		}
+	}
+	t.Fatalf("%s: ready is not %v", s.Listening, ready)
+}
+
+// cells returns the answer to a request for a cell.
+func (s *served) cells(t *testing.T, want int, cell uint32, form string) []byte {
+	t.Helper()
+	book := s.codebook(t)
+	hash, err := book.Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame, err := (&wire.CellsRequest{Codebook: hash, Cells: []uint32{cell}}).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest("POST", s.Listening+"/v1/cells?form="+form, bytes.NewReader(frame))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return do(t, want, r)
+}
+
+// sameAnswers wants a front end to send what one server with all rows does.
+func sameAnswers(t *testing.T, all, one *served) {
+	t.Helper()
+	for _, path := range []string{"/v1/gallery", "/v1/codebook", "/v1/map", "/v1/base", "/v1/base?form=int8", "/v1/rows"} {
+		if !bytes.Equal(get(t, 200, all.Listening+path), get(t, 200, one.Listening+path)) {
+			t.Errorf("%s has other bytes than those of one server", path)
+		}
+	}
+	book := one.codebook(t)
+	for cell := range uint32(book.Cells()) {
+		for _, form := range []string{"float32", "int8"} {
+			if !bytes.Equal(all.cells(t, 200, cell, form), one.cells(t, 200, cell, form)) {
+				t.Errorf("cell %d of %s: other bytes than those of one server", cell, form)
+			}
+		}
+	}
+}
+
+// A gallery is split and served by a front end with shards: clients cannot tell it from one server,
+// also where shards and front end want tokens.
+func TestServeShards(t *testing.T) {
+	folder, gallery, files := splitToy(t)
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var addresses []string
+	for _, file := range files {
+		addresses = append(addresses, serveOn(t, file, "-tokens", tokens).Listening)
+	}
+	one := serveOn(t, gallery)
+	all := serveOn(t, "-shards", strings.Join(addresses, ", "), "-shards-token-file", tokens)
+	all.await(t, true)
+	sameAnswers(t, all, one)
+	rows := filepath.Join(folder, featuresName)
+	var found []string
+	for _, s := range []*served{one, all} {
+		stdout, _ := succeed(t, "query", s.Listening, rows, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-k", "5", "-json")
+		var first queryReport
+		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil || len(first.IDs) != 5 {
+			t.Fatalf("%+v %v", first, err)
+		}
+		ids, err := json.Marshal(first.IDs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, string(ids))
+	}
+	if found[0] != found[1] {
+		t.Errorf("found %q", found)
+	}
+	if code, log := all.end(); code != cli.OK || strings.Contains(log, "0123456789abcdef") {
+		t.Errorf("exit code %d\n%s", code, log)
+	}
+}
+
+// A front end without the token of its shards is not ready and says why.
+func TestServeShardsUnauthorized(t *testing.T) {
+	_, _, files := splitToy(t)
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shard := serveOn(t, files[0], "-tokens", tokens)
+	all := serveOn(t, "-shards", shard.Listening)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if strings.Contains(string(get(t, 503, all.Admin+"/readyz")), "does not let us in") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("/readyz does not say why")
+		}
+	}
+}
+
+func TestServeShardsRefuses(t *testing.T) {
+	_, gallery, files := splitToy(t)
+	const url = "http://127.0.0.1:1"
+	for _, c := range []struct {
+		args []string
+		want int
+		word string
+	}{
+		{[]string{gallery, "-shards", url}, cli.Usage, "no file goes with it"},
+		{[]string{"-shards", url, "-sealed"}, cli.Usage, "epoch and a hint of its own"},
+		{[]string{"-shards", url, "-records", "x"}, cli.Usage, "does not go with -shards"},
+		{[]string{"-shards", url, "-epsilon", "4"}, cli.Usage, "holds no rows"},
+		{[]string{"-shards", url, "-aligned", "x", "-aligned-public", "y"}, cli.Usage, "holds no rows"},
+		{[]string{"-shards", url, "-shards-cert", "x"}, cli.Usage, "go together"},
+		{[]string{"-shards", url, "-shards-timeout", "0s"}, cli.Usage, "above 0"},
+		{[]string{"-shards", "http://192.0.2.1:1"}, cli.Usage, "shard 1 is reached over http"},
+		{[]string{"-shards", url + ",ftp://x"}, cli.Failed, "shard 2"},
+		{[]string{"-shards", url, "-shards-ca", "absent.pem"}, cli.Failed, "absent.pem"},
+		{[]string{gallery, "-shards-ca", "x"}, cli.Usage, "needs -shards"},
+		{[]string{files[0], "-epsilon", "4"}, cli.Usage, "is cut already"},
+		{[]string{files[0], "-sealed"}, cli.Usage, "does not go with a shard"},
+		{nil, cli.Usage, "SHARD is wanted"},
+	} {
+		refuseServe(t, c.want, append(c.args, "-listen", "127.0.0.1:0", "-admin", "none"), c.word)
+	}
+	refuse(t, cli.Usage, []string{"split", gallery}, "-into N is missing")
+	refuse(t, cli.Usage, []string{"split", gallery, "-into", "2000"}, "at most 300")
+	refuse(t, cli.Usage, []string{"split", "-into", "2"}, "GALLERY")
+	refuse(t, cli.Failed, []string{"split", files[0], "-into", "2"}, "shard")
+	refuse(t, cli.Failed, []string{"split", gallery + "x", "-into", "2"}, "toy.galleryx")
+	refuse(t, cli.Failed, []string{"split", gallery, "-into", "2", "-budget", "1K"}, "-budget allows more")
+	succeed(t, "split", gallery, "-into", "1", "-out", t.TempDir())
+	stdout, _ := succeed(t, "show", files[2])
+	for _, word := range []string{"3 of 3", "200 to 299", "all are right"} {
+		if !strings.Contains(stdout, word) {
+			t.Errorf("show: %q is missing in\n%s", word, stdout)
+		}
+	}
+}

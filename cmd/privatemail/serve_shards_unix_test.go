@@ -1,0 +1,187 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
+)
+
+// A shardProcess is a process that serves a shard, at an address that stays when the process ends
+// and another one takes its place.
+type shardProcess struct {
+	args    []string
+	command *exec.Cmd
+	log     *lockedBuffer
+	at      atomic.Pointer[string] // where the process listens
+	gate    atomic.Pointer[gate]   // holds requests for cells back; nil for none
+	address string                 // where it is reached
+}
+
+// serveChild starts serve in another process and returns it with what it prints.
+func serveChild(t *testing.T, log io.Writer, args ...string) (*exec.Cmd, *served) {
+	t.Helper()
+	c := childtest.Command(t, []string{asCommand + "=1"}, append([]string{"serve", "-json", "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0"}, args...)...)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stderr = log
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // both fail where the test has waited for its end
+		c.Process.Kill()
+		c.Wait()
+	})
+	s := new(served)
+	if line := bufio.NewScanner(out); !line.Scan() || json.Unmarshal(line.Bytes(), s) != nil {
+		t.Fatalf("serve %q does not start", args)
+	}
+	return c, s
+}
+
+// startShard serves a shard behind an address of its own.
+func startShard(t *testing.T, file string) *shardProcess {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	s := &shardProcess{args: []string{file}, log: new(lockedBuffer), address: "http://" + l.Addr().String()}
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go s.pass(from)
+		}
+	}()
+	s.start(t)
+	return s
+}
+
+// pass carries bytes between a connection and the process, and ends it where there is none.
+func (s *shardProcess) pass(from net.Conn) {
+	defer from.Close()
+	to, err := net.Dial("tcp", strings.TrimPrefix(*s.at.Load(), "http://"))
+	if err != nil {
+		return
+	}
+	go func() {
+		io.Copy(to, heldReader{from, s})
+		to.Close()
+	}()
+	io.Copy(from, to)
+}
+
+// A gate tells that a request for cells has come, and holds it back until it is opened.
+type gate struct{ came, open chan struct{} }
+
+// A heldReader reads what is sent to a shard.
+type heldReader struct {
+	io.Reader
+	shard *shardProcess
+}
+
+// Read implements io.Reader.
+func (h heldReader) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	if g := h.shard.gate.Load(); g != nil && bytes.HasPrefix(p[:n], []byte("POST /v1/shard/cells")) {
+		close(g.came)
+		<-g.open
+	}
+	return n, err
+}
+
+func (s *shardProcess) start(t *testing.T) {
+	t.Helper()
+	c, served := serveChild(t, s.log, s.args...)
+	s.command = c
+	s.at.Store(&served.Listening)
+}
+
+// kill ends the process without a warning.
+func (s *shardProcess) kill() {
+	s.command.Process.Kill()
+	s.command.Wait()
+}
+
+// Three processes serve shards, and a fourth is the front end. One of the three is killed: requests
+// fail and name it, and are answered again when it is back. At the end the front end ends in order.
+func TestServeShardsKilled(t *testing.T) {
+	_, gallery, files := splitToy(t)
+	one := serveOn(t, gallery)
+	var shards []*shardProcess
+	var addresses []string
+	for _, file := range files {
+		s := startShard(t, file)
+		shards, addresses = append(shards, s), append(addresses, s.address)
+	}
+	log := new(lockedBuffer)
+	front, all := serveChild(t, log, "-shards", strings.Join(addresses, ","))
+	all.await(t, true)
+	sameAnswers(t, all, one)
+	for i, s := range shards {
+		s.kill()
+		refusal := all.cells(t, 503, 1, "int8")
+		if !bytes.Contains(refusal, []byte("shard "+string(rune('1'+i))+" of 3")) {
+			t.Errorf("%s", refusal)
+		}
+		all.await(t, false)
+		get(t, 200, all.Listening+"/v1/base") // any shard has it
+		s.start(t)
+		all.await(t, true)
+	}
+	sameAnswers(t, all, one)
+	if err := front.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := front.Wait(); err != nil {
+		t.Errorf("the front end: %v\n%s", err, log.String())
+	}
+	if text := log.String(); !strings.Contains(text, `reason="it does not answer"`) || strings.Contains(text, "cells=") {
+		t.Errorf("log of the front end:\n%s", text)
+	}
+}
+
+// A request that runs when the front end is told to end is answered before it ends.
+func TestServeShardsDrains(t *testing.T) {
+	_, gallery, _ := splitToy(t)
+	folder := t.TempDir()
+	succeed(t, "split", gallery, "-into", "1", "-out", folder)
+	shard := startShard(t, filepath.Join(folder, "toy.1of1.shard"))
+	log := new(lockedBuffer)
+	front, all := serveChild(t, log, "-shards", shard.address, "-shards-timeout", "5m", "-shutdown", "5m")
+	all.await(t, true)
+	want := all.cells(t, 200, 1, "float32")
+	g := &gate{make(chan struct{}), make(chan struct{})}
+	shard.gate.Store(g)
+	answer := make(chan []byte)
+	go func() { answer <- all.cells(t, 200, 1, "float32") }()
+	<-g.came
+	if err := front.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	all.await(t, false)
+	close(g.open)
+	if !bytes.Equal(<-answer, want) {
+		t.Error("another answer")
+	}
+	if err := front.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, log.String())
+	}
+}
