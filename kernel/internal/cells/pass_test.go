@@ -55,7 +55,7 @@ func TestCandidatesInBatches(t *testing.T) {
 	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
 		var spans []uint32
 		pass := newPass(t.Context(), cl, request(p, 0.4))
-		if err := pass.memory.Begin(request(p, 0.4), 0, 0, rows.EntryBytes); err != nil {
+		if err := pass.memory.Begin(t.Context(), request(p, 0.4), 0, 0, rows.EntryBytes); err != nil {
 			t.Fatal(err)
 		}
 		sc := newScratch(pass)

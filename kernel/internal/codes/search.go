@@ -30,7 +30,7 @@ type Prepared struct {
 func Prepare(ctx context.Context, req *rows.Request) (*Prepared, error) {
 	p := req.Points
 	held := max(req.Held, Bytes(p.N, p.D, req.Workers.Count()))
-	if err := req.Take("search by codes", held); err != nil {
+	if err := req.Take(ctx, "search by codes", held); err != nil {
 		return nil, err
 	}
 	distinct, err := rows.FindDistinct(ctx, p, req.Workers)
@@ -108,7 +108,7 @@ func newBudget(n int, sv *survey, held int64, req *rows.Request) budget {
 
 // findPairs lets the workers do all pieces of the pass.
 func (f *filterPass) findPairs(ctx context.Context, b budget, req *rows.Request) error {
-	if err := f.memory.Begin(req, req.Memory-b.left, 1.25*b.need, b.entry); err != nil {
+	if err := f.memory.Begin(ctx, req, req.Memory-b.left, 1.25*b.need, b.entry); err != nil {
 		return err
 	}
 	count := f.t.count()
