@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -25,6 +26,28 @@ type sharedCase struct {
 	p       blas32.General
 	b       Bandwidth
 	options Options
+}
+
+// nearRadius is a radius within which a point has about k others.
+func nearRadius(p blas32.General, k int) float64 {
+	rng := pointtest.Rand(9)
+	var radii []float64
+	for range 15 {
+		i := rng.IntN(p.Rows)
+		var d2 []float64
+		for j := range p.Rows {
+			if v := rows.Dist2(rows.View32(p).Row(i), rows.View32(p).Row(j)); v > 0 {
+				d2 = append(d2, v)
+			}
+		}
+		if slices.Sort(d2); len(d2) > 0 {
+			radii = append(radii, math.Sqrt(d2[min(k, len(d2)-1)]))
+		}
+	}
+	if slices.Sort(radii); len(radii) == 0 {
+		return 1 // all points are equal
+	}
+	return radii[len(radii)/8] // elsewhere they may have many more
 }
 
 // sharedCases are searches of every kind, among points that are hard for them.
@@ -38,8 +61,8 @@ func sharedCases(t *testing.T) (cases []sharedCase) {
 	}
 	for _, kind := range pointtest.Kinds() {
 		for _, d := range []int{1, 2, 3, 5} { // a piece of the search has 512 clusters
-			p := pointtest.Make(kind, 4000, d, 7)
-			radius := []float64{1: 0.0005, 2: 0.01, 3: 0.05, 5: 0.15}[d] * pointtest.TypicalDistance(p, pointtest.Rand(2))
+			p := pointtest.Make(kind, 2000, d, 7)
+			radius := nearRadius(p, 8)
 			layout := []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16}[d%3]
 			add(fmt.Sprint(kind, " ", d), p, radius, Options{Layout: layout})
 		}
@@ -48,14 +71,14 @@ func sharedCases(t *testing.T) (cases []sharedCase) {
 			add(fmt.Sprint(kind, " few ", n), p, 0.5*pointtest.TypicalDistance(p, pointtest.Rand(2)), Options{})
 		}
 		p := pointtest.Make(kind, 500, 20, 3)
-		add(kind+" 20", p, 0.6*pointtest.TypicalDistance(p, pointtest.Rand(2)), Options{})
+		add(kind+" 20", p, nearRadius(p, 12), Options{})
 		add(kind+" nearest 2", pointtest.Make(kind, 600, 2, 3), 1, Options{Neighbours: 5})
 		add(kind+" nearest 20", pointtest.Make(kind, 400, 20, 3), 1, Options{Neighbours: 5})
 	}
 	for seed := range uint64(16) {
 		p, what := pointtest.Hard(pointtest.Rand(seed), 500, 24)
 		layout := []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16}[seed%3]
-		add(fmt.Sprint("hard ", what, " ", seed), p, 0.5*pointtest.TypicalDistance(p, pointtest.Rand(seed)), Options{Layout: layout})
+		add(fmt.Sprint("hard ", what, " ", seed), p, nearRadius(p, 20), Options{Layout: layout})
 	}
 	outliers, radius := pointtest.Outliers(3)
 	add("outliers", outliers, radius, Options{})

@@ -24,7 +24,7 @@ func (a *CSR) compress(ctx context.Context, workers *par.Workers) (*CSR, error) 
 	most := int64(a.nnz)
 	b, err := a.change(ctx, workers, Compact, func(p *part, zero int) {
 		if extra.Load() <= most {
-			p.compress(&offsets{base: base[p.lo-first:p.hi-first], off: off[zero:][:p.end()]}, &extra, most)
+			p.compress(&offsets{base: base[p.lo-first : p.hi-first], off: off[zero:][:p.end()]}, &extra, most)
 		}
 	})
 	if err != nil {
