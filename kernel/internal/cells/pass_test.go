@@ -22,7 +22,7 @@ func request(p *rows.Points, radius float64) *rows.Request {
 func TestSearchEndsWithinAPiece(t *testing.T) {
 	p := pointtest.Open(pointtest.Make("uniform", 2*batchPoints, 8, 1))
 	const radius = 0.6
-	cl, err := NewList(t.Context(), p, radius, nil)
+	cl, err := NewList(t.Context(), p, radius, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestSearchEndsWithinAPiece(t *testing.T) {
 func TestCandidatesInBatches(t *testing.T) {
 	const n = 3 * batchPoints
 	p := pointtest.Open(pointtest.Make("uniform", n, 1, 3))
-	cl, err := NewList(t.Context(), p, 0.4, nil)
+	cl, err := NewList(t.Context(), p, 0.4, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func Prepare(ctx context.Context, r *rows.Request) (*Prepared, error) {
 	if err := r.Take(ctx, "cell list", held); err != nil {
 		return nil, err
 	}
-	cl, err := NewList(ctx, p, r.Radius, r.Workers)
+	cl, err := NewList(ctx, p, r.Radius, r.Workers, r.Ranks)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package cells
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -9,8 +10,49 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Ranks share the pieces of a pass: each does pieces next to each other, and keeps the rows of
+// Ranks share the cells while points are sorted, and gather the list. Then they share the pieces
+// of a pass: each does pieces next to each other, and keeps the rows of
 // weights that it finds. Counts, sums and tails of all points are gathered.
+
+// cellShares returns the first cell of each rank, and the end. Ranks have about the same number
+// of points.
+func (cl *List) cellShares(ranks *par.Ranks) []int {
+	cells := len(cl.start) - 1
+	bounds := ranks.Bounds(int(cl.start[cells]))
+	for r, point := range bounds {
+		bounds[r] = sort.Search(cells, func(c int) bool { return cl.start[c] >= uint32(point) })
+	}
+	bounds[ranks.Size()] = cells // the last ones may have no points
+	return bounds
+}
+
+// gatherSorted hands every rank the order and the coordinates of the points of all cells, and
+// tells whether a rank has found equal ones. The shares are the first cells of the ranks.
+func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int, equal bool) (bool, error) {
+	if ranks.Alone() {
+		return equal, nil
+	}
+	bounds := make([]int, len(shares))
+	for r, cell := range shares {
+		bounds[r] = int(cl.start[cell])
+	}
+	if err := par.Gather(ctx, ranks, cl.Order, bounds); err != nil {
+		return false, err
+	}
+	for a := range cl.D {
+		if err := par.Gather(ctx, ranks, cl.Axis[a*cl.N:][:cl.N], bounds); err != nil {
+			return false, err
+		}
+	}
+	found := make([]uint8, ranks.Size())
+	if equal {
+		found[ranks.Rank()] = 1
+	}
+	if err := par.Gather(ctx, ranks, found, ranks.Bounds(len(found))); err != nil {
+		return false, err
+	}
+	return slices.Contains(found, 1), nil
+}
 
 // sampledOfPiece is how many clusters of a piece tell how long the piece takes.
 const sampledOfPiece = 4
