@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Components returns the sizes of the parts of the graph that no weight connects, the
@@ -19,19 +21,37 @@ func (op *truncated) Components(ctx context.Context) ([]int, error) {
 		}
 		return i
 	}
+	join := func(a, b uint32) (at uint32) {
+		a, b = root(a), root(b)
+		parent[max(a, b)] = min(a, b)
+		return min(a, b)
+	}
 	reader := op.rows.reader(1)
-	for i := range parent {
+	lo, hi := 0, len(parent)
+	if op.rankChunks != nil {
+		bounds := op.pointBounds()
+		lo, hi = bounds[op.ranks.Rank()], bounds[op.ranks.Rank()+1]
+	}
+	for i := lo; i < hi; i++ {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		ind, _ := reader.row(i)
-		at := root(uint32(i))
+		at := uint32(i)
 		for _, j := range ind {
 			if j >= uint32(i) {
 				break // j has the pair, too
 			}
-			other := root(j)
-			at, parent[max(at, other)] = min(at, other), min(at, other)
+			at = join(at, j)
+		}
+	}
+	if op.rankChunks != nil {
+		joined, err := op.gatherJoined(ctx, parent)
+		if err != nil {
+			return nil, err
+		}
+		for e := 0; e < len(joined); e += 2 {
+			join(joined[e], joined[e+1])
 		}
 	}
 	size := make(map[uint32]int)
@@ -47,4 +67,17 @@ func (op *truncated) Components(ctx context.Context) ([]int, error) {
 	slices.Sort(sizes)
 	slices.Reverse(sizes)
 	return sizes, nil
+}
+
+// gatherJoined returns the points that the ranks have joined by their rows, two numbers each
+// time: a point and its parent.
+func (op *truncated) gatherJoined(ctx context.Context, parent []uint32) ([]uint32, error) {
+	var joined []uint32
+	for i, p := range parent {
+		if p != uint32(i) {
+			joined = append(joined, uint32(i), p)
+		}
+	}
+	all, _, err := par.GatherAll(ctx, op.ranks, joined)
+	return all, err
 }

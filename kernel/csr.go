@@ -14,9 +14,10 @@ import (
 // Any number of equal points costs O(n): they share one row of weights.
 type csr struct {
 	truncated
-	weights *sparse.CSR  // between distinct points
-	slabs   []*rows.Slab // their memory, where others can use it afterwards
-	found   rows.Stats   // what the search left
+	weights    *sparse.CSR  // between distinct points
+	slabs      []*rows.Slab // their memory, where others can use it afterwards
+	found      rows.Stats   // what the search left
+	neighbours float64      // of a point, equal points included, where ranks share the weights
 }
 
 // SearchStats say how many pairs the filters of a search by codes left. A search for
@@ -100,6 +101,9 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 	if err := op.planHalo(ctx); err != nil {
 		return nil, buildError("csr", err)
 	}
+	if err := op.shareNeighbours(ctx); err != nil {
+		return nil, buildError("csr", err)
+	}
 	op.cost = csrCost(p.N, p.D, float64(op.weights.NNZ()), o)
 	op.cost.PeakBytes = g.Peak
 	op.cost.NNZ = int64(op.weights.NNZ())
@@ -112,6 +116,9 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.slabs = g.Weights, g.Slabs
 	g.rows = storedRows{g.Weights, op.kernels}
+	if err := op.gatherSums(ctx, g); err != nil {
+		return err
+	}
 	op.degrees = g.Sums // which the search has made for nobody else
 	// simd.MulSparse and the rounding of its result.
 	return op.settle(ctx, g, n, 11.2*0x1p-24, func(dst []float64, lo, hi int) {
@@ -138,14 +145,22 @@ func (op *csr) Close() error {
 // MeanNeighbours returns the mean number of neighbours of a point, equal points
 // included.
 func (op *csr) MeanNeighbours() float64 {
-	if op.group == nil {
+	switch {
+	case op.group == nil:
 		return float64(op.weights.NNZ()) / float64(op.N())
+	case op.weights.Shared():
+		return op.neighbours
 	}
-	sum := 0.0
+	return op.countNeighbours(0, op.weights.Rows()) / float64(op.N())
+}
+
+// countNeighbours returns how many neighbours the given points of the distinct points lo to
+// hi-1 have together.
+func (op *csr) countNeighbours(lo, hi int) (sum float64) {
 	var buffer sparse.RowBuffer
-	for g := range op.weights.Rows() {
+	for g := lo; g < hi; g++ {
 		size := float64(op.first(g+1) - op.first(g))
 		sum += size * (size - 1 + op.neighboursOf(g, &buffer))
 	}
-	return sum / float64(op.N())
+	return sum
 }

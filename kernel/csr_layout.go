@@ -31,10 +31,14 @@ func (op *csr) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	rounded.entryRel += relative * (1 + 2*relative) // of the rounded weight, not of the weight
 	rounded.Tails = make([]float64, len(g.Tails))
 	var buffer sparse.RowBuffer
-	for i := range rounded.Tails {
+	lo, hi := weights.OwnRows()
+	for i := lo; i < hi; i++ {
 		// A weight below the normal range is off by an absolute number, and there
 		// are as many of them as neighbours at most, equal points included.
 		rounded.Tails[i] = g.Tails[i] + absolute*op.neighboursOf(i, &buffer)
+	}
+	if err := gatherRows(ctx, o.Ranks, weights, rounded.Tails); err != nil {
+		return err
 	}
 	return op.adopt(ctx, &rounded, n)
 }

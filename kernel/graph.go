@@ -32,6 +32,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 	radius = min(radius, maxRadius(b))
 	request := o.request(p, b, radius)
 	request.Held = searchBytes(p.N, p.D, o) // the same for every graph, whatever finds it
+	request.Whole = o.Isolated == Repair    // it adds to any row
 	found, err := searchPairs(ctx, request)
 	if err != nil {
 		return nil, o.searchError(err)
@@ -43,7 +44,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 func (o *Options) request(p *rows.Points, b Bandwidth, radius float64) *rows.Request {
 	return &rows.Request{
 		Points: p, Radius: radius, Gamma: b.gamma, Layout: o.exact(), Memory: o.BudgetBytes, Reserve: o.Reserve, Nearest: o.Isolated == Repair,
-		Workers: o.Workers, Kernels: o.Kernels, Progress: o.Progress,
+		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
 	}
 }
 

@@ -41,7 +41,8 @@ func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, held int64, o
 		ctx: ctx, l: l, sweeps: make([]*cells.Sweep, o.Workers.Count()), spans: make([][]uint32, o.Workers.Count()),
 		progress: o.progress("list pairs", len(l.chunk)),
 	}
-	if err := lister.begin(o.request(nil, b, 0), held); err != nil {
+	request := o.request(nil, b, 0)
+	if err := lister.begin(request, held); err != nil {
 		return nil, 0, o.pairListError(err)
 	}
 	err := o.Workers.Do(ctx, len(l.chunk), lister)
@@ -51,7 +52,7 @@ func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, held int64, o
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := lister.memory.Err(0); err != nil {
+	if err := request.Agree(ctx, "", lister.memory.Err(0)); err != nil {
 		return nil, 0, o.pairListError(err)
 	}
 	return l, lister.memory.Taken(), nil

@@ -17,7 +17,7 @@ func TestPairListEndsWithinAPiece(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cl, err := cells.NewList(t.Context(), p, 0.2, nil)
+	cl, err := cells.NewList(t.Context(), p, 0.2, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (p *pairLister) begin(r *rows.Request, held int64) error {
 	if left := r.Memory - held; refused > float64(left) {
 		return rows.TooManyWeights(need(spans.Most) + float64(held))
 	}
-	return p.memory.Begin(r, held, need(spans.Most), numberBytes)
+	return p.memory.Begin(p.ctx, r, held, need(spans.Most), numberBytes)
 }
 
 // Run lists the pairs of one chunk.

@@ -74,7 +74,7 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 	if err := o.take("build pairs", held); err != nil {
 		return nil, nil, err
 	}
-	cl, err := cells.NewList(ctx, p, radius, o.Workers)
+	cl, err := cells.NewList(ctx, p, radius, o.Workers, o.Ranks)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -58,6 +58,10 @@ type rowReader interface {
 // memory for n degrees, settle uses it; it may hold the sums already.
 func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
 	op.rows, op.order, op.group = g.rows, g.Order, g.Group
+	op.rankChunks = nil
+	if g.Weights != nil {
+		op.rankChunks = g.Weights.RankChunks()
+	}
 	op.bounds = make([]int, op.rows.Chunks()+1)
 	for c := range op.rows.Chunks() {
 		lo, hi := op.rows.Chunk(c)
@@ -147,6 +151,9 @@ func (op *truncated) worstRepairable(tolerance float64) float64 {
 func (op *truncated) doubles(ctx context.Context) ([]float64, error) {
 	if op.group == nil {
 		return nil, nil
+	}
+	if op.rankChunks != nil {
+		return op.sharedDoubles(ctx)
 	}
 	out, reader := make([]float64, op.rows.Rows()), op.rows.reader(1)
 	for g := range out {

@@ -9,7 +9,12 @@ import (
 )
 
 // Matrix returns the weights as a matrix in the order of the points that the caller gave.
+// Where ranks share the weights all of them call it, and each gets the whole matrix.
 func (op *truncated) Matrix(ctx context.Context) (*sparse.CSR, error) {
+	op, err := op.wholeRows(ctx)
+	if err != nil {
+		return nil, err
+	}
 	n := op.N()
 	ptr := make([]uint64, n+1)
 	if err := op.eachRow(ctx, func(w *matrixWorker, g int) {

@@ -38,7 +38,7 @@ func TestDoublesEndWithTheContext(t *testing.T) {
 		if _, err := op.doubles(&pointtest.Patience{Context: t.Context(), Left: 2}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: degrees: %v", name, err)
 		}
-		cl, err := cells.NewList(t.Context(), mustPoints(t, p), 0.02, nil)
+		cl, err := cells.NewList(t.Context(), mustPoints(t, p), 0.02, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,17 +16,23 @@ import (
 // and 4 a row, and at most 1 byte an entry more for wide rows: where they take
 // more there is little to gain, and it returns ErrRange.
 func (a *CSR) compress(ctx context.Context, workers *par.Workers) (*CSR, error) {
-	base, off := make([]uint32, a.rows), make([]uint16, a.nnz)
+	first, last := a.OwnRows()
+	base, off := make([]uint32, last-first), make([]uint16, a.stored())
 	mem.Huge(base)
 	mem.Huge(off)
 	var extra atomic.Int64 // bytes of wide rows
 	most := int64(a.nnz)
 	b, err := a.change(ctx, workers, Compact, func(p *part, zero int) {
 		if extra.Load() <= most {
-			p.compress(&offsets{base: base[p.lo:p.hi], off: off[zero:][:p.end()]}, &extra, most)
+			p.compress(&offsets{base: base[p.lo-first : p.hi-first], off: off[zero:][:p.end()]}, &extra, most)
 		}
 	})
-	if err == nil && extra.Load() > most {
+	if err != nil {
+		return nil, err
+	}
+	// All ranks decide alike, and as one process would.
+	taken, err := a.share.sum(ctx, extra.Load())
+	if err == nil && taken > most {
 		return nil, fmt.Errorf("sparse: compact: %w: too many rows have columns more than %d apart", ErrRange, math.MaxUint16)
 	}
 	return b, err

@@ -15,6 +15,7 @@ type CSR struct {
 	rows, cols, nnz int
 	layout          Layout
 	parts           []part // of consecutive rows, each a chunk of work
+	share           *share // nil when all rows are here
 }
 
 // New makes a CSR of the given arrays. The matrix keeps them, so the caller must not
@@ -111,13 +112,18 @@ func (a *CSR) RowLen(i int) int {
 	return int(hi - lo)
 }
 
-// partOf returns the part that holds row i.
+// partOf returns the part that holds row i. It panics where the row is with another rank.
 func (a *CSR) partOf(i int) *part {
-	return &a.parts[sort.Search(len(a.parts), func(c int) bool { return a.parts[c].hi > i })]
+	p := &a.parts[sort.Search(len(a.parts), func(c int) bool { return a.parts[c].hi > i })]
+	p.refuseElsewhere(i)
+	return p
 }
 
 // Size returns the memory the matrix takes in its layout, in bytes.
 func (a *CSR) Size() int64 {
+	if a.share != nil {
+		return a.share.size
+	}
 	size := int64(8)
 	for c := range a.parts {
 		size += a.parts[c].size()
@@ -129,6 +135,9 @@ func (a *CSR) Size() int64 {
 // they may be fewer than Size: a row that is kept in Plain has offsets too, and no
 // product reads those.
 func (a *CSR) Streamed() int64 {
+	if a.share != nil {
+		return a.share.streamed
+	}
 	size := int64(8)
 	for c := range a.parts {
 		size += a.parts[c].streamed()

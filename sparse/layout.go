@@ -106,13 +106,25 @@ func (a *CSR) change(ctx context.Context, workers *par.Workers, layout Layout, f
 	zero, begin := make([]int, len(b.parts)), 0
 	for c := range b.parts {
 		p := &b.parts[c]
+		if !p.here() {
+			continue
+		}
 		zero[c] = begin - int(p.ptr[0]) // p.ptr[0] is 0, or begin in arrays the parts share
 		begin += p.nnz()
 	}
-	if err := workers.Do(ctx, len(b.parts), par.Func(func(_, c int) { f(&b.parts[c], zero[c]) })); err != nil {
+	if err := workers.Do(ctx, len(b.parts), par.Func(func(_, c int) {
+		if b.parts[c].here() {
+			f(&b.parts[c], zero[c])
+		}
+	})); err != nil {
 		return nil, err
 	}
-	return &b, nil
+	if a.share == nil {
+		return &b, nil
+	}
+	shared := *a.share
+	b.share = &shared
+	return &b, b.share.weigh(ctx, &b)
 }
 
 // expand returns the matrix in layout Plain.
@@ -126,7 +138,7 @@ func (a *CSR) expand(ctx context.Context, workers *par.Workers) (*CSR, error) {
 			return nil, err
 		}
 	}
-	ind := make([]uint32, a.nnz)
+	ind := make([]uint32, a.stored())
 	mem.Huge(ind)
 	return a.change(ctx, workers, Plain, func(p *part, zero int) {
 		columns := ind[zero:][:p.end()]
@@ -140,7 +152,7 @@ func (a *CSR) expand(ctx context.Context, workers *par.Workers) (*CSR, error) {
 
 // halve rounds the values to 16 bits.
 func (a *CSR) halve(ctx context.Context, workers *par.Workers) (*CSR, error) {
-	half := make([]uint16, a.nnz)
+	half := make([]uint16, a.stored())
 	mem.Huge(half)
 	var large atomic.Bool
 	b, err := a.change(ctx, workers, Compact16, func(p *part, zero int) {
@@ -159,7 +171,14 @@ func (a *CSR) halve(ctx context.Context, workers *par.Workers) (*CSR, error) {
 			simd.At(simd.Best()).Float32s(run.val, p.half[lo:hi])
 		})
 	})
-	if err == nil && large.Load() {
+	if err != nil {
+		return nil, err
+	}
+	refused := int64(0)
+	if large.Load() {
+		refused = 1
+	}
+	if refused, err = a.share.sum(ctx, refused); err == nil && refused > 0 {
 		return nil, fmt.Errorf("sparse: compact16: %w: a value exceeds %d", ErrRange, halfMost)
 	}
 	return b, err
@@ -167,7 +186,7 @@ func (a *CSR) halve(ctx context.Context, workers *par.Workers) (*CSR, error) {
 
 // widen turns the values of 16 bits back into 32 bits.
 func (a *CSR) widen(ctx context.Context, workers *par.Workers) (*CSR, error) {
-	val := make([]float32, a.nnz)
+	val := make([]float32, a.stored())
 	mem.Huge(val)
 	return a.change(ctx, workers, Compact, func(p *part, zero int) {
 		p.val = val[zero:][:p.end()]

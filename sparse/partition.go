@@ -26,6 +26,10 @@ func partition(ptr []uint64) (bounds []int) {
 	return bounds
 }
 
+// Split returns the chunks that Adopt makes of the rows with the given row pointers: chunk c
+// is rows bounds[c] to bounds[c+1]-1. Ranks that share a matrix make the same ones.
+func Split(ptr []uint64) (bounds []int) { return partition(ptr) }
+
 // Chunks returns the number of chunks the rows are split into.
 func (a *CSR) Chunks() int { return len(a.parts) }
 

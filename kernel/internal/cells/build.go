@@ -7,13 +7,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// NewList sorts the points for searches within the radius.
-func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers) (*List, error) {
+// NewList sorts the points for searches within the radius. Ranks share the work, and each gets
+// the whole list.
+func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers, ranks *par.Ranks) (*List, error) {
 	cl := &List{D: p.D, N: p.N, Radius2: rows.RadiusSquared(radius), grid: newGrid(p, radius)}
 	var err error
 	switch {
 	case cl.allCells():
-		err = cl.countCells(ctx, p, workers)
+		err = cl.countCells(ctx, p, workers, ranks)
 	case cl.keyBits() <= 32:
 		err = sortByCell[uint32](ctx, cl, p, workers)
 	default:
@@ -22,7 +23,7 @@ func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.W
 	if err != nil {
 		return nil, err
 	}
-	equal, err := cl.sortWithinCells(ctx, p, workers)
+	equal, err := cl.sortWithinCells(ctx, p, workers, ranks)
 	if err != nil {
 		return nil, err
 	}

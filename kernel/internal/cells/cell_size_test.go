@@ -11,7 +11,7 @@ import (
 func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5} {
 		p, radius := pointtest.Outliers(d)
-		cl, err := NewList(t.Context(), pointtest.Open(p), radius, nil)
+		cl, err := NewList(t.Context(), pointtest.Open(p), radius, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestCellsOfBlobsAreNotListed(t *testing.T) {
 func TestForgetCells(t *testing.T) {
 	for _, kind := range []string{"uniform", "outlier"} {
 		p := pointtest.Open(pointtest.Make(kind, 5000, 2, 3))
-		cl, err := NewList(t.Context(), p, 0.03, nil)
+		cl, err := NewList(t.Context(), p, 0.03, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

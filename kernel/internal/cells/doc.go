@@ -19,5 +19,6 @@
 //	pass.go       distances and weights
 //	tails.go      bounds of the weights beyond the radius
 //	search.go     all of these in one call
+//	share.go      which rank does what
 //	seconds.go    what a search is expected to cost
 package cells

@@ -58,7 +58,7 @@ func TestKeysAndCoordinates(t *testing.T) {
 						t.Fatalf("point %d has key %d, want %d", first+i, key, want)
 					}
 				}
-				cl, err := NewList(t.Context(), p, radius, nil)
+				cl, err := NewList(t.Context(), p, radius, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

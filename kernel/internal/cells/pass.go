@@ -111,10 +111,10 @@ func newScratch(p *pass) *scratch {
 // workPieces returns the number of pieces of work a pass is split into.
 func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
 
-// visitAll lets the workers do all pieces.
-func (p *pass) visitAll(r *rows.Request) error {
-	p.progress = r.Stage("find neighbours", p.cl.workPieces())
-	if err := r.Workers.Do(p.ctx, p.cl.workPieces(), p); err != nil {
+// visitPieces lets the workers do the pieces from to to-1.
+func (p *pass) visitPieces(r *rows.Request, from, to int) error {
+	p.progress = r.Stage("find neighbours", to-from)
+	if err := r.Workers.Do(p.ctx, to-from, par.Func(func(worker, piece int) { p.Run(worker, from+piece) })); err != nil {
 		return err
 	}
 	return p.ctx.Err() // a piece may have been left half done

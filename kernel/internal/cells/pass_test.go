@@ -22,7 +22,7 @@ func request(p *rows.Points, radius float64) *rows.Request {
 func TestSearchEndsWithinAPiece(t *testing.T) {
 	p := pointtest.Open(pointtest.Make("uniform", 2*batchPoints, 8, 1))
 	const radius = 0.6
-	cl, err := NewList(t.Context(), p, radius, nil)
+	cl, err := NewList(t.Context(), p, radius, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,14 +48,14 @@ func TestSearchEndsWithinAPiece(t *testing.T) {
 func TestCandidatesInBatches(t *testing.T) {
 	const n = 3 * batchPoints
 	p := pointtest.Open(pointtest.Make("uniform", n, 1, 3))
-	cl, err := NewList(t.Context(), p, 0.4, nil)
+	cl, err := NewList(t.Context(), p, 0.4, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
 		var spans []uint32
 		pass := newPass(t.Context(), cl, request(p, 0.4))
-		if err := pass.memory.Begin(request(p, 0.4), 0, 0, rows.EntryBytes); err != nil {
+		if err := pass.memory.Begin(t.Context(), request(p, 0.4), 0, 0, rows.EntryBytes); err != nil {
 			t.Fatal(err)
 		}
 		sc := newScratch(pass)

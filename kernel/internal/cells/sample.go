@@ -16,6 +16,12 @@ type Estimate struct{ Least, Mean, Most float64 }
 // most of it, and the sample may have met more or fewer of these than there are.
 func (e Estimate) Sharp() bool { return e.Most <= 1.25*e.Mean }
 
+// of returns the estimate of the part that one of so many ranks has.
+func (e Estimate) of(ranks int) Estimate {
+	n := float64(ranks)
+	return Estimate{e.Least / n, e.Mean / n, e.Most / n}
+}
+
 const (
 	mostSampled  = 1024 // clusters
 	sampledShare = 16   // of which one is sampled, unless they are few

@@ -30,7 +30,7 @@ func TestSampleTellsWhatIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		truth := float64(found.Weights.NNZ())
-		cl, err := NewList(t.Context(), p, c.radius, nil)
+		cl, err := NewList(t.Context(), p, c.radius, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestSampleTellsWhatIsFound(t *testing.T) {
 // The spans of a cluster are what Candidates tells, in order, and no two of them touch.
 func TestSpansAreTheCandidates(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5} {
-		cl, err := NewList(t.Context(), pointtest.Open(pointtest.Make("clustered", 2000, d, 1)), 0.3, nil)
+		cl, err := NewList(t.Context(), pointtest.Open(pointtest.Make("clustered", 2000, d, 1)), 0.3, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

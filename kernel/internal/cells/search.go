@@ -29,10 +29,10 @@ func Prepare(ctx context.Context, r *rows.Request) (*Prepared, error) {
 	p := r.Points
 	none, _ := r.StoredBytes(p.N)
 	held := max(r.Held, Bytes(p.N, p.D, r.Workers.Count())) + none
-	if err := r.Take("cell list", held); err != nil {
+	if err := r.Take(ctx, "cell list", held); err != nil {
 		return nil, err
 	}
-	cl, err := NewList(ctx, p, r.Radius, r.Workers)
+	cl, err := NewList(ctx, p, r.Radius, r.Workers, r.Ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,8 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	ranks := r.Sharing()
+	need = need.of(ranks.Size())
 	// Where the sample is sharp, weights that may not fit are refused now. Otherwise only those
 	// that cannot fit are.
 	refused := need.Least * float64(entry)
@@ -55,33 +57,37 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 		refused = rows.TightBytes(need.Most, float64(entry), r.Workers.Count())
 	}
 	if refused > float64(r.Memory-held) {
-		return nil, rows.TooManyWeights(max(need.Mean*float64(entry), refused) + float64(held))
+		return nil, rows.TooManyWeights(max(need.Mean*float64(entry), refused) + float64(held)) // on every rank
 	}
 	expected := rows.SlabBytes(need.Most, float64(entry), r.Workers.Count())
-	if err := pass.memory.Begin(r, held, expected, entry); err != nil {
+	if err := pass.memory.Begin(ctx, r, held, expected, entry); err != nil {
 		return nil, err
 	}
-	if err := pass.visitAll(r); err != nil {
+	shares := pass.shares(ranks)
+	if err := pass.visitPieces(r, shares[ranks.Rank()], shares[ranks.Rank()+1]); err != nil {
 		return nil, err
 	}
-	if err := pass.memory.Err(need.Mean * float64(entry)); err != nil {
+	if err := r.Agree(ctx, "", pass.memory.Err(need.Mean*float64(entry))); err != nil {
 		return nil, err
 	}
-	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.found...))
+	weights, err := sparse.AdoptShared(ctx, r.Workers, ranks, r.Layout, cl.N, slices.Concat(pass.found...))
 	if err != nil {
 		return nil, err
 	}
-	var buffer sparse.RowBuffer
-	tails, err := cl.Tails(ctx, r, pass.counts, func(i int) []uint32 {
-		ind, _ := weights.Row(i, &buffer)
-		return ind
-	})
+	if err := pass.gather(ctx, ranks, weights.RankRows()); err != nil {
+		return nil, err
+	}
+	tails, err := pass.tails(ctx, r, weights)
+	if err != nil {
+		return nil, err
+	}
+	peak, err := r.Largest(ctx, held+pass.memory.Taken())
 	if err != nil {
 		return nil, err
 	}
 	return &rows.Result{
 		Weights: weights, Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
-		Peak: held + pass.memory.Taken(), Distance: cl.Dist2,
+		Peak: peak, Distance: cl.Dist2,
 	}, nil
 }
 

@@ -20,8 +20,9 @@ const keysAtOnce = 1 << 10
 
 // countCells orders the points by cell where all cells are listed. Before a point come the
 // points of the cells before its own, and the points of its own cell that are given
-// earlier. Each worker counts and places the points of one piece.
-func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Workers) error {
+// earlier. Each worker counts and places the points of one piece. A rank places the points of
+// its own cells alone.
+func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Workers, ranks *par.Ranks) error {
 	cells := int(cl.cells)
 	// No more counters than cellsPerPoint for every point.
 	pieces := min(workers.Count(), cellsPerPoint*p.N/cells)
@@ -50,9 +51,15 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 		}
 	}
 	cl.start[cells] = before
+	shares := cl.cellShares(ranks)
+	own := uint64(shares[ranks.Rank()])
+	count := uint64(shares[ranks.Rank()+1]) - own
 	return workers.Do(ctx, pieces, par.Func(func(_, i int) {
 		lo, hi, place := piece(i)
 		for i, key := range keys[lo:hi] {
+			if uint64(key)-own >= count {
+				continue
+			}
 			at := &place[key]
 			cl.Order[*at] = uint32(lo + i)
 			*at++
@@ -131,15 +138,18 @@ func listOccupied[K uint32 | uint64](cl *List, keys []K) {
 
 // sortWithinCells fetches the coordinates in sorted order. It orders the points of each
 // cell so that equal points are next to each other and, in large cells, near points are
-// close to each other. It tells whether any points are equal.
-func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers) (equal bool, err error) {
+// close to each other. It tells whether any points are equal. Each rank does its own cells.
+func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers, ranks *par.Ranks) (equal bool, err error) {
 	d := cl.D
 	cl.Axis = make([]float32, p.N*d+simd.CoordinatePad)
 	mem.Huge(cl.Axis)
 	const cellsPerPiece = 4096
 	var found atomic.Bool
-	err = workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
-		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
+	shares := cl.cellShares(ranks)
+	own, end := shares[ranks.Rank()], shares[ranks.Rank()+1]
+	err = workers.Do(ctx, par.Blocks(end-own, cellsPerPiece), par.Func(func(_, piece int) {
+		from, to := par.Block(piece, end-own, cellsPerPiece)
+		from, to = from+own, to+own
 		cl.fetch(p, int(cl.start[from]), int(cl.start[to]))
 		for cell := from; cell < to; cell++ {
 			lo, hi := int(cl.start[cell]), int(cl.start[cell+1])
@@ -159,7 +169,10 @@ func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *pa
 			}
 		}
 	}))
-	return found.Load(), err
+	if err != nil {
+		return false, err
+	}
+	return cl.gatherSorted(ctx, ranks, shares, found.Load())
 }
 
 // fetch sets the coordinates of the sorted points from lo to hi-1. The rows they come from

@@ -12,12 +12,21 @@ import (
 // Tails bounds, for every distinct point, the weight of all points farther than the radius
 // r from it. counts is the number of neighbours of each point, and near returns the
 // neighbours of a point.
+func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, near func(i int) []uint32) ([]float64, error) {
+	doubles, err := cl.Doubles(ctx, near)
+	if err != nil {
+		return nil, err
+	}
+	return cl.tailsOf(ctx, q, counts, doubles, 0, cl.N)
+}
+
+// tailsOf is Tails for the points first to last-1; of the others the result has zeros.
 //
 // Points in cells up to twice the radius away are taken at the distance of their cell, r
 // at least; all other points are taken at twice the radius. The sum of these weights is
 // the same for all points of a cell. It includes w(r) for the point itself and for each of
-// its neighbours, which Tails subtracts.
-func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, near func(i int) []uint32) ([]float64, error) {
+// its neighbours, which tailsOf subtracts.
+func (cl *List) tailsOf(ctx context.Context, q *rows.Request, counts []uint32, doubles []uint64, first, last int) ([]float64, error) {
 	r := q.Radius
 	bands, rest := cl.tailBands(q)
 	before := cl.start // given points before each cell
@@ -27,18 +36,19 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 			before[cell] = cl.Group[i]
 		}
 	}
-	doubles, err := cl.Doubles(ctx, near)
-	if err != nil {
-		return nil, err
-	}
 	total := float64(len(cl.Order))
 	atRadius := q.Weight(r * r)
 	tails := make([]float64, cl.N)
 	mem.Huge(tails)
+	if first == last {
+		return tails, nil
+	}
 	const cellsPerPiece = 4096
-	err = q.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+	firstCell, endCell := cl.cellOf(uint32(first)), cl.cellOf(uint32(last-1))+1
+	return tails, q.Workers.Do(ctx, par.Blocks(endCell-firstCell, cellsPerPiece), par.Func(func(_, piece int) {
 		sweep, sums := newSweep(cl, q.Kernels, bands), make([]float64, cellsPerPiece)
-		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
+		from, to := par.Block(piece, endCell-firstCell, cellsPerPiece)
+		from, to = from+firstCell, to+firstCell
 		for row := cl.rowOf(from); from < to; row++ {
 			_, end := cl.cellsOf(row)
 			end = min(end, to)
@@ -49,7 +59,7 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 			}
 			for cell := from; cell < end; cell++ {
 				sum := (total*rest + sums[cell-from]) * (1 + 1e-9)
-				for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
+				for i := max(cl.start[cell], uint32(first)); i < min(cl.start[cell+1], uint32(last)); i++ {
 					within := uint64(counts[i]) + 1 // points within the radius, the point itself included
 					if doubles != nil {
 						within += doubles[i]
@@ -62,7 +72,6 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 			from = end
 		}
 	}))
-	return tails, err
 }
 
 // Doubles returns, for each distinct point, how many more given points than distinct

@@ -14,6 +14,10 @@
 // at most 64 points next to each other, and its ball encloses their codes. A bundle is
 // tiles next to each other. A piece is a part of the work that one worker does at a time.
 //
+// Ranks may share a search. All have the points, which each needs for the survey, the order
+// and the distances; so what goes around the ring of ranks is not tiles of points but the
+// tiles of the half matrix that each has found, to the ranks that make their rows.
+//
 //	sample.go        quantiles
 //	codes.go         codes, and when two codes are near
 //	projection.go    points to vectors that are no farther apart
@@ -28,6 +32,7 @@
 //	filter.go        the pairs within a radius
 //	nearest.go       the nearest neighbours, found and kept or given away
 //	nearest_pass.go  the pass that finds them
+//	share.go         which rank does what
 //	crowds.go        many equal rows, of which few can be neighbours
 //	search.go        the pairs within a radius and their weights, in one call
 //	seconds.go       what a search is expected to cost

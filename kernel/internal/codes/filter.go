@@ -47,6 +47,7 @@ type filterPass struct {
 	half           []sparse.Rows // the rows of each tile, of the upper half of the matrix
 	progress       *rows.Progress
 	compared, left atomic.Int64 // pairs that balls leave, and that codes leave
+	ranks          *par.Ranks   // who shares the pieces; nil for one process
 }
 
 // newFilterPass returns a pass over the points of s, each of which stands for some given
@@ -60,7 +61,8 @@ func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64
 	}
 	// There are as many pieces as keep all workers busy to the end. What is found is stored
 	// by tile, so the graph does not depend on the split.
-	f.together = min(max(t.count()/(16*req.Workers.Count()), 1), mostTogether)
+	f.ranks = req.Sharing()
+	f.together = min(max(t.count()/(16*req.Workers.Count()*f.ranks.Size()), 1), mostTogether)
 	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.D)), leastChunk), mostChunk)
 	f.least = leastList
 	if s.p.D > wideColumns {

@@ -45,7 +45,7 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pass.memory.Begin(&rows.Request{Memory: 1 << 40}, 0, 0, 3*rows.EntryBytes); err != nil {
+	if err := pass.memory.Begin(t.Context(), &rows.Request{Memory: 1 << 40}, 0, 0, 3*rows.EntryBytes); err != nil {
 		t.Fatal(err)
 	}
 	if err := workers.Do(t.Context(), pass.pieceCount(), pass); err != nil {

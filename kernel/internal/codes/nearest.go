@@ -26,10 +26,18 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, e
 		copy(found.Place[at*k:], place)
 		copy(found.Dist2[at*k:], d2)
 	}
-	if err := f.find(ctx, "find nearest neighbours", req); err != nil {
+	from, to := req.Sharing().Part(f.s.tiles.count())
+	if err := f.find(ctx, "find nearest neighbours", from, to, req); err != nil {
 		return nil, err
 	}
-	found.Stats = f.s.stats(int64(p.N)*int64(p.N-1), f.compared.Load(), f.left.Load(), int64(p.N)*int64(k))
+	counted := []int64{f.compared.Load(), f.left.Load()}
+	if err := req.Sum(ctx, counted); err != nil {
+		return nil, err
+	}
+	if err := f.gather(ctx, found, req.Sharing()); err != nil {
+		return nil, err
+	}
+	found.Stats = f.s.stats(int64(p.N)*int64(p.N-1), counted[0], counted[1], int64(p.N)*int64(k))
 	c.join(found, f.s)
 	return found, nil
 }
@@ -37,7 +45,7 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, e
 // NearestByRow finds what Nearest finds, and keeps none of it: it gives away, for each given
 // row, the given rows of its neighbours and their squared distances, as soon as it has them.
 // Rows come in no order, and several workers give them at the same time. The slices are the
-// receiver's to read until it returns.
+// receiver's to read until it returns. Ranks do not share the rows: each finds all.
 func NearestByRow(ctx context.Context, k int, req *rows.Request, give func(row int, near []uint32, d2 []float64)) error {
 	c, f, err := prepareNearest(ctx, k, req)
 	if err != nil {
@@ -52,7 +60,24 @@ func NearestByRow(ctx context.Context, k int, req *rows.Request, give func(row i
 			give(int(other), near, d2)
 		}
 	}
-	return f.find(ctx, "find nearest neighbours", req)
+	return f.find(ctx, "find nearest neighbours", 0, f.s.tiles.count(), req)
+}
+
+// gather hands every rank the neighbours that all ranks have found, each of some tiles next to
+// each other.
+func (f *nearestPass) gather(ctx context.Context, found *rows.Neighbours, ranks *par.Ranks) error {
+	if ranks.Alone() {
+		return nil
+	}
+	t := f.s.tiles
+	bounds := ranks.Bounds(t.count())
+	for r, tile := range bounds {
+		bounds[r] = t.start[tile] * f.k
+	}
+	if err := par.Gather(ctx, ranks, found.Place, bounds); err != nil {
+		return err
+	}
+	return par.Gather(ctx, ranks, found.Dist2, bounds)
 }
 
 // prepareNearest does what comes before the pass of a search for the k nearest neighbours of
@@ -96,7 +121,7 @@ func (s *set) nearestOf(ctx context.Context, k int, list []uint32, req *rows.Req
 		copy(place[number[at]*k:], near)
 		copy(d2[number[at]*k:], far)
 	}
-	if err := f.find(ctx, "repair rows", req); err != nil {
+	if err := f.find(ctx, "repair rows", 0, s.tiles.count(), req); err != nil {
 		return nil, nil, err
 	}
 	return place, d2, nil

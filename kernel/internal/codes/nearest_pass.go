@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -89,11 +90,10 @@ func (f *nearestPass) scratch(worker int) *nearestScratch {
 	return f.scratches[worker]
 }
 
-// find lets the workers do all tiles.
-func (f *nearestPass) find(ctx context.Context, stage string, req *rows.Request) error {
-	count := f.s.tiles.count()
-	f.progress = req.Stage(stage, count)
-	if err := req.Workers.Do(ctx, count, f); err != nil {
+// find lets the workers do the tiles from to to-1.
+func (f *nearestPass) find(ctx context.Context, stage string, from, to int, req *rows.Request) error {
+	f.progress = req.Stage(stage, to-from)
+	if err := req.Workers.Do(ctx, to-from, par.Func(func(worker, tile int) { f.Run(worker, from+tile) })); err != nil {
 		return err
 	}
 	return ctx.Err() // a piece may have been left half done

@@ -350,7 +350,10 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 // encode returns the codes of n points.
 func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) (*codes, error) {
 	c, width := newCodes(n, p.depth, p.unit), p.width()
-	err := p.inPieces(ctx, n, req, func(scratch *projectScratch, lo, hi int) {
+	bounds := encodeBounds(n, req.Sharing())
+	first, end := bounds[req.Sharing().Rank()], bounds[req.Sharing().Rank()+1]
+	err := p.inPieces(ctx, end-first, req, func(scratch *projectScratch, lo, hi int) {
+		lo, hi = lo+first, hi+first
 		if p.directions == nil && !p.rest() {
 			for i := lo; i < hi; i++ {
 				c.roundRow(i, row(i), p.centre, req.Kernels)
@@ -362,6 +365,39 @@ func (p *projection) encode(ctx context.Context, row func(i int) []float32, n in
 			c.roundVector(lo+i, scratch.z[i*p.depth:][:width], scratch.lost[i])
 		}
 	})
+	if err == nil {
+		err = c.gather(ctx, req.Sharing(), bounds)
+	}
 	c.widest = slices.Max(c.slack)
 	return c, err
+}
+
+// encodeBounds returns the first of n points that each rank encodes, and the end. Ranks share
+// whole pieces: points are projected together with the others of their piece.
+func encodeBounds(n int, ranks *par.Ranks) []int {
+	bounds := ranks.Bounds(par.Blocks(n, projectionRows))
+	for r, piece := range bounds {
+		bounds[r] = min(piece*projectionRows, n)
+	}
+	return bounds
+}
+
+// gather hands every rank the codes of all points, of which each has made its part.
+func (c *codes) gather(ctx context.Context, ranks *par.Ranks, bounds []int) error {
+	if ranks.Alone() {
+		return nil
+	}
+	if err := par.Gather(ctx, ranks, c.norm2, bounds); err != nil {
+		return err
+	}
+	if err := par.Gather(ctx, ranks, c.sum, bounds); err != nil {
+		return err
+	}
+	if err := par.Gather(ctx, ranks, c.slack, bounds); err != nil {
+		return err
+	}
+	for r := range bounds {
+		bounds[r] *= c.depth
+	}
+	return par.Gather(ctx, ranks, c.code, bounds)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -30,7 +31,7 @@ type Prepared struct {
 func Prepare(ctx context.Context, req *rows.Request) (*Prepared, error) {
 	p := req.Points
 	held := max(req.Held, Bytes(p.N, p.D, req.Workers.Count()))
-	if err := req.Take("search by codes", held); err != nil {
+	if err := req.Take(ctx, "search by codes", held); err != nil {
 		return nil, err
 	}
 	distinct, err := rows.FindDistinct(ctx, p, req.Workers)
@@ -66,7 +67,15 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err := pass.findPairs(ctx, p.budget, req); err != nil {
 		return nil, err
 	}
-	out.Stats = s.stats(int64(s.n)*int64(s.n-1)/2, pass.compared.Load(), pass.left.Load(), 0)
+	counted := []int64{pass.compared.Load(), pass.left.Load()}
+	if err := req.Sum(ctx, counted); err != nil {
+		return nil, err
+	}
+	out.Stats = s.stats(int64(s.n)*int64(s.n-1)/2, counted[0], counted[1], 0)
+	if err := pass.gatherTails(ctx); err != nil {
+		return nil, err
+	}
+	start := s.tiles.start
 	lower := pass.end()
 	if req.Nearest {
 		out.Nearest = func(ctx context.Context, k int, list []uint32) ([]uint32, []float64, error) {
@@ -75,11 +84,14 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	} else {
 		p.release()
 	}
-	if err := pass.mirror(ctx, out, lower, p.budget, req); err != nil {
+	if err := pass.mirror(ctx, out, start, lower, p.budget, req); err != nil {
 		return nil, err
 	}
 	out.Stats.Found = int64(out.Weights.NNZ() / 2)
 	out.Tails = pass.tails.all(out)
+	if out.Weights.Shared() {
+		return out, par.Gather(ctx, req.Sharing(), out.Tails, out.Weights.RankRows())
+	}
 	return out, nil
 }
 
@@ -95,31 +107,31 @@ type budget struct {
 	held  int64   // taken beside the weights
 	left  int64   // for the weights
 	entry int64   // of a pair: one weight in the half, two in the whole matrix
-	need  float64 // of all weights, by the survey
+	need  float64 // of the weights of this rank, by the survey
 }
 
 // newBudget returns the budget of a search of n distinct points.
 func newBudget(n int, sv *survey, held int64, req *rows.Request) budget {
 	none, entry := req.StoredBytes(n)
 	b := budget{held: held, left: req.Memory - held - none, entry: rows.EntryBytes + 2*entry}
-	b.need = sv.found * float64(n) * float64(n-1) / 2 * float64(b.entry)
+	b.need = sv.found * float64(n) * float64(n-1) / 2 * float64(b.entry) / float64(req.Sharing().Size())
 	return b
 }
 
 // findPairs lets the workers do all pieces of the pass.
 func (f *filterPass) findPairs(ctx context.Context, b budget, req *rows.Request) error {
-	if err := f.memory.Begin(req, req.Memory-b.left, 1.25*b.need, b.entry); err != nil {
+	if err := f.memory.Begin(ctx, req, req.Memory-b.left, 1.25*b.need, b.entry); err != nil {
 		return err
 	}
-	count := f.t.count()
-	f.progress = req.Stage("find neighbours", count*(count+1)/2)
-	if err := req.Workers.Do(ctx, f.pieceCount(), f); err != nil {
+	own, work := f.ownPieces()
+	f.progress = req.Stage("find neighbours", work)
+	if err := req.Workers.Do(ctx, len(own), par.Func(func(worker, piece int) { f.Run(worker, own[piece]) })); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err // a piece may have been left half done
 	}
-	return f.memory.Err(b.need)
+	return req.Agree(ctx, "", f.memory.Err(b.need))
 }
 
 // end returns the number of entries of each column of the half that the pass has found, and
@@ -133,16 +145,23 @@ func (f *filterPass) end() (lower []uint32) {
 }
 
 // mirror makes the matrix of the half that the pass has found. The pass does not keep the
-// half.
-func (f *filterPass) mirror(ctx context.Context, out *rows.Result, lower []uint32, b budget, req *rows.Request) (err error) {
+// half. Tiles begin at the given places.
+func (f *filterPass) mirror(ctx context.Context, out *rows.Result, start []int, lower []uint32, b budget, req *rows.Request) (err error) {
 	half := f.memory.Taken() / b.entry * rows.EntryBytes
-	if out.Weights, err = req.Mirror(ctx, f.half, lower, b.held+half); err != nil {
+	if f.ranks.Alone() {
+		out.Weights, err = req.Mirror(ctx, f.half, lower, b.held+half)
+	} else {
+		out.Weights, err = req.MirrorShared(ctx, &rows.Half{
+			Runs: f.half, Start: start, Rank: f.rankOf, Lower: lower, Held: func(more int64) int64 { return b.held + half + more },
+		})
+	}
+	if err != nil {
 		return err
 	}
 	f.half = nil
-	size, _ := sparse.Bytes(req.Layout, f.s.n, uint64(out.Weights.NNZ()))
-	out.Peak = b.held + half + size
-	return nil
+	size, _ := sparse.Bytes(req.Layout, f.s.n, uint64(out.Weights.NNZ()/f.ranks.Size()))
+	out.Peak, err = req.Largest(ctx, b.held+half+size)
+	return err
 }
 
 // Bytes is the bytes that a search by codes takes beside the matrix of weights: what every

@@ -156,11 +156,13 @@ func (tb *tailBounds) tail(i int, within float64) float64 {
 	return max(tb.sum[i]*(1+1e-9)-tb.weight*within, 0)
 }
 
-// all returns the bounds of all points. found holds the points within the radius of each.
+// all returns the bounds of all points whose rows of weights are here. found holds the points
+// within the radius of each.
 func (tb *tailBounds) all(found *rows.Result) []float64 {
 	out := make([]float64, len(tb.sum))
 	var buffer sparse.RowBuffer
-	for i := range out {
+	lo, hi := found.Weights.OwnRows()
+	for i := lo; i < hi; i++ {
 		within := float64(found.Weights.RowLen(i)) + 1
 		if found.Group != nil {
 			within = found.Multiplicity(i)

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -25,14 +26,14 @@ type Memory struct {
 // search holds. An entry takes the given number of bytes. Where writers take more, it is
 // reserved as they go. Without Request.Reserve they may take all that is left of
 // Request.Memory from the beginning.
-func (m *Memory) Begin(r *Request, held int64, expected float64, entry int64) error {
+func (m *Memory) Begin(ctx context.Context, r *Request, held int64, expected float64, entry int64) error {
 	m.request, m.held, m.entry, m.writers = r, held, entry, int64(r.Workers.Count())
 	m.reserved = max(r.Memory-held, 0)
 	if r.Reserve != nil {
 		m.reserved = min(m.reserved, mem.Saturate(expected))
 	}
 	m.left.Store(m.reserved)
-	return r.Take("", held+m.reserved)
+	return r.Take(ctx, "", held+m.reserved)
 }
 
 // Taken returns how many bytes the writers have taken.

@@ -20,7 +20,7 @@ func TestMemoryIsNeverOverdrawn(t *testing.T) {
 		"step by step": func(bytes int64) bool { asked.Store(bytes); return true },
 	} {
 		var m Memory
-		if err := m.Begin(&Request{Memory: held + entries*EntryBytes, Reserve: reserve, Workers: workers}, held, 100, EntryBytes); err != nil {
+		if err := m.Begin(t.Context(), &Request{Memory: held + entries*EntryBytes, Reserve: reserve, Workers: workers}, held, 100, EntryBytes); err != nil {
 			t.Fatal(err)
 		}
 		var refused atomic.Int64
@@ -51,7 +51,7 @@ func TestMemoryIsReservedBeforeItIsTaken(t *testing.T) {
 		return true
 	}}
 	var m Memory
-	if err := m.Begin(request, held, 800, EntryBytes); err != nil || granted != held+800 {
+	if err := m.Begin(t.Context(), request, held, 800, EntryBytes); err != nil || granted != held+800 {
 		t.Fatalf("%v, %d bytes granted", err, granted)
 	}
 	for m.Take(10) {
@@ -66,11 +66,11 @@ func TestMemoryIsReservedBeforeItIsTaken(t *testing.T) {
 	if e, ok := errors.AsType[*MemoryError](m.Err(0)); !ok || !e.Denied || e.Need != 1<<20 {
 		t.Errorf("%v", m.Err(0))
 	}
-	if e, ok := errors.AsType[*MemoryError](new(Memory).Begin(request, most, 800, EntryBytes)); !ok || !e.Denied {
+	if e, ok := errors.AsType[*MemoryError](new(Memory).Begin(t.Context(), request, most, 800, EntryBytes)); !ok || !e.Denied {
 		t.Error("began with what was refused")
 	}
 	request.Memory = 900
-	if e, ok := errors.AsType[*MemoryError](request.Take("x", 901)); !ok || e.Denied || e.Need != 901 {
+	if e, ok := errors.AsType[*MemoryError](request.Take(t.Context(), "x", 901)); !ok || e.Denied || e.Need != 901 {
 		t.Error("took more than the budget")
 	}
 }

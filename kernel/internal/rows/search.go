@@ -22,12 +22,22 @@ type Request struct {
 	Reserve  func(bytes int64) bool // asked before memory is taken, with all that the search will hold; nil when all of Memory may be taken
 	Nearest  bool                   // the caller may ask Result.Nearest; otherwise the search keeps nothing for it
 	Workers  *par.Workers           // nil when the caller works alone
+	Ranks    *par.Ranks             // the processes that make the same request; nil for one alone
+	Whole    bool                   // every rank finds all rows; otherwise ranks share them
 	Kernels  *simd.Kernels
 	Progress func(stage string, done, total int) // nil when nobody listens
 }
 
 // Weight returns the weight of points at the squared distance d2.
 func (r *Request) Weight(d2 float64) float64 { return math.Exp(-r.Gamma * d2) }
+
+// Sharing returns the ranks that share the rows; nil when this process finds all.
+func (r *Request) Sharing() *par.Ranks {
+	if r.Whole {
+		return nil
+	}
+	return r.Ranks
+}
 
 // Stage returns the progress of a stage.
 func (r *Request) Stage(stage string, total int) *Progress {
@@ -49,13 +59,13 @@ const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
 // A Result is what a search found: the weights between distinct points, and bounds of the
 // weights it left out.
 type Result struct {
-	Weights *sparse.CSR
-	Slabs   []*Slab   // the memory of Weights, for the next search; nil when it cannot be used again
-	Sums    []float64 // sum of each row of Weights; nil when the search has not summed them
-	Order   []uint32  // given row of each row in the order of the search; nil when the orders are the same
-	Group   []uint32  // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
-	Tails   []float64 // bounds the weight left out of each row of Weights
-	Peak    int64     // bytes taken at most
+	Weights *sparse.CSR // shared where ranks share the search; all else is whole on every rank
+	Slabs   []*Slab     // the memory of Weights, for the next search; nil when it cannot be used again
+	Sums    []float64   // sum of each row of Weights; nil when the search has not summed them
+	Order   []uint32    // given row of each row in the order of the search; nil when the orders are the same
+	Group   []uint32    // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
+	Tails   []float64   // bounds the weight left out of each row of Weights
+	Peak    int64       // bytes taken at most
 	Stats   Stats
 	// Distance returns the squared distance of two distinct points.
 	Distance func(i, j int) float64
@@ -85,15 +95,16 @@ type Stats struct {
 }
 
 // Take asks for the bytes that the search will hold in all. What names what they are for,
-// and is "" when they are for weights.
-func (r *Request) Take(what string, bytes int64) error {
-	if bytes > r.Memory {
-		return &MemoryError{What: what, Need: bytes}
+// and is "" when they are for weights. Where one rank is refused, all are.
+func (r *Request) Take(ctx context.Context, what string, bytes int64) error {
+	var err error
+	switch {
+	case bytes > r.Memory:
+		err = &MemoryError{What: what, Need: bytes}
+	case r.Reserve != nil && !r.Reserve(bytes):
+		err = &MemoryError{What: what, Need: bytes, Denied: true}
 	}
-	if r.Reserve != nil && !r.Reserve(bytes) {
-		return &MemoryError{What: what, Need: bytes, Denied: true}
-	}
-	return nil
+	return r.Agree(ctx, what, err)
 }
 
 // A MemoryError says that a search needs more memory than it may take.
@@ -136,7 +147,7 @@ func (r *Request) Allocate(ctx context.Context, counts []uint64, held int64) (a 
 	if !ok {
 		need = math.MaxInt64
 	}
-	if err := r.Take("", mem.Saturate(float64(need)+float64(held))); err != nil {
+	if err := r.Take(ctx, "", mem.Saturate(float64(need)+float64(held))); err != nil {
 		return Arrays{}, err
 	}
 	// Go clears memory that is used again, which takes its time: two workers do it.

@@ -11,7 +11,7 @@ import (
 // where their entries or rows are enough.
 func TestWriter(t *testing.T) {
 	var m Memory
-	if err := m.Begin(&Request{Memory: math.MaxInt64}, 0, 0, EntryBytes); err != nil {
+	if err := m.Begin(t.Context(), &Request{Memory: math.MaxInt64}, 0, 0, EntryBytes); err != nil {
 		t.Fatal(err)
 	}
 	w := NewWriter(&m, 0)

@@ -17,8 +17,12 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, e
 	return nearest(ctx, k, req, false)
 }
 
-// NearestByRow is Nearest with places that are the given rows.
+// NearestByRow is Nearest with places that are the given rows. Ranks do not share it: the rows
+// of a rank would be anywhere.
 func NearestByRow(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, error) {
+	whole := *req
+	whole.Whole = true
+	req = &whole
 	return nearest(ctx, k, req, true)
 }
 
@@ -44,14 +48,16 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 		return nil, err
 	}
 	first := 1 << max(0, t.levels-groupLevels) // node of a group, as many as there are groups
+	ranks := req.Sharing()
 	pieces := par.Blocks(first, groupsPerPiece)
-	progress := req.Stage("find nearest neighbours", pieces)
+	from, to := ranks.Part(pieces)
+	progress := req.Stage("find nearest neighbours", to-from)
 	groups := make([]*group, req.Workers.Count())
-	err = req.Workers.Do(ctx, pieces, par.Func(func(worker, piece int) {
+	err = req.Workers.Do(ctx, to-from, par.Func(func(worker, piece int) {
 		if groups[worker] == nil {
 			groups[worker] = newGroup(b, out, byRow, req.Kernels)
 		}
-		lo, hi := par.Block(piece, first, groupsPerPiece)
+		lo, hi := par.Block(from+piece, first, groupsPerPiece)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			groups[worker].search(first + i)
 		}
@@ -60,7 +66,23 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 	if err == nil {
 		err = ctx.Err() // a piece may have been left half done
 	}
-	return out, err
+	if err != nil || ranks.Alone() {
+		return out, err
+	}
+	// A rank has found the neighbours of places next to each other.
+	bounds := ranks.Bounds(pieces)
+	for r, piece := range bounds {
+		node := min(piece*groupsPerPiece, first)
+		bounds[r] = p.N * k
+		if node < first {
+			lo, _ := t.span(first + node)
+			bounds[r] = lo * k
+		}
+	}
+	if err := par.Gather(ctx, ranks, out.Place, bounds); err != nil {
+		return nil, err
+	}
+	return out, par.Gather(ctx, ranks, out.Dist2, bounds)
 }
 
 const groupsPerPiece = 16

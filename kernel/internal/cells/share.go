@@ -1,0 +1,148 @@
+package cells
+
+import (
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// Ranks share the cells while points are sorted, and gather the list. Then they share the pieces
+// of a pass: each does pieces next to each other, and keeps the rows of
+// weights that it finds. Counts, sums and tails of all points are gathered.
+
+// cellShares returns the first cell of each rank, and the end. Ranks have about the same number
+// of points.
+func (cl *List) cellShares(ranks *par.Ranks) []int {
+	cells := len(cl.start) - 1
+	bounds := ranks.Bounds(int(cl.start[cells]))
+	for r, point := range bounds {
+		bounds[r] = sort.Search(cells, func(c int) bool { return cl.start[c] >= uint32(point) })
+	}
+	bounds[ranks.Size()] = cells // the last ones may have no points
+	return bounds
+}
+
+// gatherSorted hands every rank the order and the coordinates of the points of all cells, and
+// tells whether a rank has found equal ones. The shares are the first cells of the ranks.
+func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int, equal bool) (bool, error) {
+	if ranks.Alone() {
+		return equal, nil
+	}
+	bounds := make([]int, len(shares))
+	for r, cell := range shares {
+		bounds[r] = int(cl.start[cell])
+	}
+	if err := par.Gather(ctx, ranks, cl.Order, bounds); err != nil {
+		return false, err
+	}
+	for a := range cl.D {
+		if err := par.Gather(ctx, ranks, cl.Axis[a*cl.N:][:cl.N], bounds); err != nil {
+			return false, err
+		}
+	}
+	found := make([]uint8, ranks.Size())
+	if equal {
+		found[ranks.Rank()] = 1
+	}
+	if err := par.Gather(ctx, ranks, found, ranks.Bounds(len(found))); err != nil {
+		return false, err
+	}
+	return slices.Contains(found, 1), nil
+}
+
+// sampledOfPiece is how many clusters of a piece tell how long the piece takes.
+const sampledOfPiece = 4
+
+// shares returns the first piece of each rank, and the end. Ranks get about the same work: the
+// candidates that a few clusters of each piece have stand for those of all its clusters.
+func (p *pass) shares(ranks *par.Ranks) []int {
+	pieces := p.cl.workPieces()
+	if ranks.Alone() {
+		return []int{0, pieces}
+	}
+	cl, sweep := p.cl, p.cl.Sweep(p.kernels)
+	before := make([]float64, pieces+1) // work of the pieces before each
+	var spans []uint32
+	for piece := range pieces {
+		from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
+		sampled := min(sampledOfPiece, to-from)
+		work := 0.0
+		for s := range sampled {
+			c := from + (2*s+1)*(to-from)/(2*sampled)
+			sweep.Clusters(c, c+1, func(int) bool { return true })
+			spans = sweep.AppendSpans(spans[:0], c)
+			// A point takes as long as some candidates do, whatever it is tested against.
+			candidates := 32.0
+			for e := 0; e < len(spans); e += 2 {
+				candidates += float64(spans[e+1] - spans[e])
+			}
+			work += cl.points(c) * candidates
+		}
+		before[piece+1] = before[piece] + work*float64(to-from)/float64(sampled)
+	}
+	bounds := make([]int, ranks.Size()+1)
+	for r := 1; r < ranks.Size(); r++ {
+		end := before[pieces] * float64(r) / float64(ranks.Size())
+		// The piece in whose middle a rank would end goes to the one that has more of it.
+		bounds[r] = sort.Search(pieces, func(i int) bool { return before[i]+before[i+1] > 2*end })
+	}
+	bounds[ranks.Size()] = pieces
+	return bounds
+}
+
+// gather hands every rank the counts and sums of all points. The bounds are those of the
+// points of each rank.
+func (p *pass) gather(ctx context.Context, ranks *par.Ranks, bounds []int) error {
+	if ranks.Alone() {
+		return nil
+	}
+	if err := par.Gather(ctx, ranks, p.counts, bounds); err != nil {
+		return err
+	}
+	return par.Gather(ctx, ranks, p.sums, bounds)
+}
+
+// tails returns the tails of all points.
+func (p *pass) tails(ctx context.Context, r *rows.Request, weights *sparse.CSR) ([]float64, error) {
+	var buffer sparse.RowBuffer
+	near := func(i int) []uint32 {
+		ind, _ := weights.Row(i, &buffer)
+		return ind
+	}
+	if !weights.Shared() {
+		return p.cl.Tails(ctx, r, p.counts, near)
+	}
+	lo, hi := weights.OwnRows()
+	doubles, err := p.cl.doublesOf(ctx, lo, hi, near)
+	if err != nil {
+		return nil, err
+	}
+	tails, err := p.cl.tailsOf(ctx, r, p.counts, doubles, lo, hi)
+	if err != nil {
+		return nil, err
+	}
+	return tails, par.Gather(ctx, r.Ranks, tails, weights.RankRows())
+}
+
+// doublesOf is Doubles for the points lo to hi-1, whose neighbours alone are known: a point
+// that stands for several adds to its neighbours, and here each point asks its neighbours.
+func (cl *List) doublesOf(ctx context.Context, lo, hi int, near func(i int) []uint32) ([]uint64, error) {
+	if cl.Group == nil {
+		return nil, nil
+	}
+	out := make([]uint64, cl.N)
+	for i := lo; i < hi; i++ {
+		if err := ctx.Err(); err != nil { // a row may have a million candidates
+			return nil, err
+		}
+		out[i] = uint64(cl.multiplicity(i) - 1)
+		for _, j := range near(i) {
+			out[i] += uint64(cl.multiplicity(int(j)) - 1)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,68 @@
+package codes
+
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// Ranks share the pieces of a filterPass. A tile meets all tiles behind it, so the first
+// pieces are the longest. They are dealt out to the ranks in turn, forward and then backward:
+// so all ranks have about the same work.
+
+// rankOfPiece returns the rank that does a piece.
+func (f *filterPass) rankOfPiece(piece int) int {
+	size := f.ranks.Size()
+	if at := piece % (2 * size); at >= size {
+		return 2*size - 1 - at
+	} else {
+		return at
+	}
+}
+
+// rankOf returns the rank that finds the pairs of a tile with the tiles behind it.
+func (f *filterPass) rankOf(tile int) int { return f.rankOfPiece(tile / f.together) }
+
+// ownPieces returns the pieces of this rank, and how many tiles their tiles meet.
+func (f *filterPass) ownPieces() (own []int, work int) {
+	count := f.t.count()
+	for piece := range f.pieceCount() {
+		if f.rankOfPiece(piece) != f.ranks.Rank() {
+			continue
+		}
+		own = append(own, piece)
+		first, last := par.Block(piece, count, f.together)
+		for tile := first; tile < last; tile++ {
+			work += count - tile
+		}
+	}
+	return own, work
+}
+
+// gatherTails hands every rank the sums of the tails of all points. They are packed by rank for
+// the way.
+func (f *filterPass) gatherTails(ctx context.Context) error {
+	if f.ranks.Alone() {
+		return nil
+	}
+	packed, bounds := make([]float64, f.s.n), make([]int, f.ranks.Size()+1)
+	each := func(do func(packed, sums []float64)) {
+		at := 0
+		for rank := range f.ranks.Size() {
+			for tile := range f.t.count() {
+				if f.rankOf(tile) == rank {
+					sums := f.tails.sum[f.t.start[tile]:f.t.start[tile+1]]
+					do(packed[at:][:len(sums)], sums)
+					at += len(sums)
+				}
+			}
+			bounds[rank+1] = at
+		}
+	}
+	each(func(packed, sums []float64) { copy(packed, sums) })
+	if err := par.Gather(ctx, f.ranks, packed, bounds); err != nil {
+		return err
+	}
+	each(func(packed, sums []float64) { copy(sums, packed) })
+	return nil
+}

@@ -1,0 +1,73 @@
+package rows
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// Agree hands every rank the MemoryError of the first rank that has one: ranks go on together
+// or not at all. What names what the memory is for, as MemoryError.What does. Any other error
+// ends the run on all ranks, so this rank returns it at once. All ranks call Agree together.
+func (r *Request) Agree(ctx context.Context, what string, err error) error {
+	if r.Ranks.Alone() {
+		return err
+	}
+	const (
+		refused = iota
+		denied
+		need
+		words
+	)
+	e, ok := errors.AsType[*MemoryError](err)
+	if err != nil && !ok {
+		return err
+	}
+	all := make([]int64, words*r.Ranks.Size())
+	if own := all[words*r.Ranks.Rank():]; e != nil {
+		own[refused], own[need] = 1, e.Need
+		if e.Denied {
+			own[denied] = 1
+		}
+	}
+	if err := par.Gather(ctx, r.Ranks, all, r.Ranks.Bounds(len(all))); err != nil {
+		return err
+	}
+	for at := 0; at < len(all); at += words {
+		if all[at+refused] == 1 {
+			return &MemoryError{What: what, Need: all[at+need], Denied: all[at+denied] == 1}
+		}
+	}
+	return nil
+}
+
+// Sum adds up, over the ranks that share the search, the numbers that each has, in place.
+func (r *Request) Sum(ctx context.Context, own []int64) error {
+	ranks := r.Sharing()
+	if ranks.Alone() {
+		return nil
+	}
+	all := make([]int64, len(own)*ranks.Size())
+	copy(all[len(own)*ranks.Rank():], own)
+	if err := par.Gather(ctx, ranks, all, ranks.Bounds(len(all))); err != nil {
+		return err
+	}
+	clear(own)
+	for i, n := range all {
+		own[i%len(own)] += n
+	}
+	return nil
+}
+
+// Largest returns the largest of the numbers that the ranks have.
+func (r *Request) Largest(ctx context.Context, own int64) (int64, error) {
+	if r.Ranks.Alone() {
+		return own, nil
+	}
+	all, _, err := par.GatherAll(ctx, r.Ranks, []int64{own})
+	for _, n := range all {
+		own = max(own, n)
+	}
+	return own, err
+}

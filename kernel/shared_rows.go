@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// Where ranks share the rows of weights, what is known of every row is made by the rank that
+// has the row, and gathered.
+
+// gatherRows hands every rank what each has of its own rows of weights, one word a row. Where
+// all rows are here there is nothing to do.
+func gatherRows[T par.Word](ctx context.Context, ranks *par.Ranks, weights *sparse.CSR, words []T) error {
+	if !weights.Shared() {
+		return nil
+	}
+	return par.Gather(ctx, ranks, words, weights.RankRows())
+}
+
+// gatherSums sets the sums of the rows of a graph whose weights ranks share, unless the search
+// has.
+func (op *csr) gatherSums(ctx context.Context, g *graph) error {
+	if !g.Weights.Shared() || g.Sums != nil {
+		return nil
+	}
+	g.Sums = make([]float64, g.Weights.Rows())
+	from, to := op.ownParts()
+	if err := op.workers.Do(ctx, to-from, par.Func(func(_, chunk int) {
+		lo, hi := g.Weights.Chunk(from + chunk)
+		g.Weights.SumRows(op.kernels, g.Sums[lo:hi], lo, hi)
+	})); err != nil {
+		return err
+	}
+	return gatherRows(ctx, op.ranks, g.Weights, g.Sums)
+}
+
+// ownParts returns the chunks of the weights that are here, from to to-1.
+func (op *csr) ownParts() (from, to int) {
+	chunks := op.weights.RankChunks()
+	return chunks[op.ranks.Rank()], chunks[op.ranks.Rank()+1]
+}
+
+// shareNeighbours counts the neighbours of all points where ranks share the weights and points
+// are equal. The counts are integers, so their order does not matter.
+func (op *csr) shareNeighbours(ctx context.Context) error {
+	if op.group == nil || !op.weights.Shared() {
+		return nil
+	}
+	all, _, err := par.GatherAll(ctx, op.ranks, []float64{op.countNeighbours(op.weights.OwnRows())})
+	sum := 0.0
+	for _, n := range all {
+		sum += n
+	}
+	op.neighbours = sum / float64(op.N())
+	return err
+}
+
+// sharedDoubles is doubles where ranks share the rows. A row cannot be added to there, so it
+// asks its neighbours: in their order, and itself among them, the sum of a row has the bits
+// that doubles gives it, because weights are the same from both sides.
+func (op *truncated) sharedDoubles(ctx context.Context) ([]float64, error) {
+	out := make([]float64, op.rows.Rows())
+	from, to := op.ownChunks()
+	readers := make([]rowReader, op.workers.Count())
+	more := func(g int) float64 { return float64(op.first(g+1)-op.first(g)) - 1 }
+	if err := op.workers.Do(ctx, to-from, par.Func(func(worker, chunk int) {
+		if readers[worker] == nil {
+			readers[worker] = op.rows.reader(1)
+		}
+		lo, hi := op.rows.Chunk(from + chunk)
+		for g := lo; g < hi && ctx.Err() == nil; g++ {
+			ind, val := readers[worker].row(g)
+			e := 0
+			for ; e < len(ind) && ind[e] < uint32(g); e++ {
+				out[g] += more(int(ind[e])) * float64(val[e])
+			}
+			out[g] += more(g)
+			for ; e < len(ind); e++ {
+				out[g] += more(int(ind[e])) * float64(val[e])
+			}
+		}
+	})); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil { // a chunk may have been left half done
+		return nil, err
+	}
+	return out, par.Gather(ctx, op.ranks, out, op.pointBounds())
+}
+
+// wholeRows returns op with all rows of weights here, for what reads rows of any rank.
+func (op *truncated) wholeRows(ctx context.Context) (*truncated, error) {
+	if op.rankChunks == nil {
+		return op, nil
+	}
+	shared, out := op.rows.(storedRows), *op
+	size, _ := sparse.Bytes(sparse.Plain, shared.Rows(), uint64(shared.NNZ()))
+	out.cost.ResidentBytes += size
+	if err := op.options.take(op.name+": weights of all ranks", out.cost.ResidentBytes); err != nil {
+		return nil, err
+	}
+	whole, err := shared.Whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.rows, out.rankChunks = storedRows{whole, shared.kernels}, nil
+	return &out, nil
+}

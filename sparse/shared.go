@@ -1,0 +1,185 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// A share says which rows of a matrix this rank has. The other rows are with other ranks:
+// their chunks have no arrays.
+type share struct {
+	ranks  *par.Ranks
+	chunks []int // first chunk of each rank, and the end
+	own    int   // entries of the rows that are here
+	// What all ranks hold together, in bytes.
+	size, streamed int64
+}
+
+// AdoptShared is AdoptRows for ranks that share a matrix: each brings the pieces of its own
+// rows, which follow on those of the rank before it. The matrix has the shape and the
+// chunks of the whole, and so have NNZ, Size and Streamed. Rows and products can be had of
+// the rows that are here, as OwnRows names them; of any other they panic. All ranks call
+// AdoptShared together. For one rank alone it is AdoptRows.
+func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, layout Layout, cols int, pieces []Rows) (*CSR, error) {
+	if ranks.Alone() {
+		return AdoptRows(ctx, workers, layout, cols, pieces)
+	}
+	sizes := make([]int, len(pieces))
+	entries := make([]int, ranks.Size())
+	for c, r := range pieces {
+		sizes[c] = len(r.Ptr) - 1
+		entries[ranks.Rank()] += int(r.Ptr[sizes[c]])
+	}
+	sizes, chunks, err := par.GatherAll(ctx, ranks, sizes)
+	if err != nil {
+		return nil, err
+	}
+	if err := par.Gather(ctx, ranks, entries, ranks.Bounds(len(entries))); err != nil {
+		return nil, err
+	}
+	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(sizes)), share: &share{ranks: ranks, chunks: chunks, own: entries[ranks.Rank()]}}
+	from := chunks[ranks.Rank()]
+	for c, size := range sizes {
+		a.parts[c] = part{lo: a.rows, hi: a.rows + size}
+		if c >= from && c < from+len(pieces) {
+			r := pieces[c-from]
+			a.parts[c].ptr, a.parts[c].ind, a.parts[c].val = r.Ptr, r.Ind, r.Val
+		}
+		a.rows += size
+	}
+	for _, n := range entries {
+		a.nnz += n
+	}
+	if err := a.share.weigh(ctx, a); err != nil {
+		return nil, err
+	}
+	return a.Convert(ctx, workers, layout)
+}
+
+// weigh sets what the matrix takes on all ranks together.
+func (s *share) weigh(ctx context.Context, a *CSR) error {
+	bytes := make([]int64, 2*s.ranks.Size())
+	own := bytes[2*s.ranks.Rank():]
+	for c := range a.parts {
+		if p := &a.parts[c]; p.here() {
+			own[0], own[1] = own[0]+p.size(), own[1]+p.streamed()
+		}
+	}
+	if err := par.Gather(ctx, s.ranks, bytes, s.ranks.Bounds(len(bytes))); err != nil {
+		return err
+	}
+	s.size, s.streamed = 8, 8
+	for r := 0; r < len(bytes); r += 2 {
+		s.size, s.streamed = s.size+bytes[r], s.streamed+bytes[r+1]
+	}
+	return nil
+}
+
+// here tells whether the rows of the part are here.
+func (p *part) here() bool { return p.ptr != nil }
+
+// stored returns how many entries are here.
+func (a *CSR) stored() int {
+	if a.share != nil {
+		return a.share.own
+	}
+	return a.nnz
+}
+
+// Shared tells whether some rows may be with other ranks.
+func (a *CSR) Shared() bool { return a.share != nil }
+
+// RankChunks returns the first chunk of each rank, and the end; nil where all rows are here.
+func (a *CSR) RankChunks() []int {
+	if a.share == nil {
+		return nil
+	}
+	return a.share.chunks
+}
+
+// OwnRows returns the rows that are here, lo to hi-1.
+func (a *CSR) OwnRows() (lo, hi int) {
+	if a.share == nil {
+		return 0, a.rows
+	}
+	bounds := a.RankRows()
+	return bounds[a.share.ranks.Rank()], bounds[a.share.ranks.Rank()+1]
+}
+
+// RankRows returns the first row of each rank, and the end; nil where all rows are here.
+func (a *CSR) RankRows() []int {
+	if a.share == nil {
+		return nil
+	}
+	bounds := make([]int, len(a.share.chunks))
+	for r, chunk := range a.share.chunks {
+		bounds[r] = a.rows
+		if chunk < len(a.parts) {
+			bounds[r] = a.parts[chunk].lo
+		}
+	}
+	return bounds
+}
+
+// sum returns the sum over all ranks of a number that each has.
+func (s *share) sum(ctx context.Context, own int64) (sum int64, err error) {
+	if s == nil {
+		return own, nil
+	}
+	all := make([]int64, s.ranks.Size())
+	all[s.ranks.Rank()] = own
+	err = par.Gather(ctx, s.ranks, all, s.ranks.Bounds(len(all)))
+	for _, n := range all {
+		sum += n
+	}
+	return sum, err
+}
+
+// Whole returns the matrix with all its rows, in layout Plain. All ranks call it together.
+// Where rows are with other ranks it takes 8 bytes an entry and 8 a row.
+func (a *CSR) Whole(ctx context.Context) (*CSR, error) {
+	if a.share == nil {
+		return a, nil
+	}
+	ranks, bounds := a.share.ranks, a.RankRows()
+	counts, ptr := make([]uint32, a.rows), make([]uint64, a.rows+1)
+	lo, hi := a.OwnRows()
+	for i := lo; i < hi; i++ {
+		counts[i] = uint32(a.RowLen(i))
+	}
+	if err := par.Gather(ctx, ranks, counts, bounds); err != nil {
+		return nil, err
+	}
+	for i, n := range counts {
+		ptr[i+1] = ptr[i] + uint64(n)
+	}
+	ind, val := make([]uint32, a.nnz), make([]float32, a.nnz)
+	mem.Huge(ind)
+	mem.Huge(val)
+	var buffer RowBuffer
+	for i := lo; i < hi; i++ {
+		columns, values := a.Row(i, &buffer)
+		copy(ind[ptr[i]:], columns)
+		copy(val[ptr[i]:], values)
+	}
+	for r, row := range bounds {
+		bounds[r] = int(ptr[row])
+	}
+	if err := par.Gather(ctx, ranks, ind, bounds); err != nil {
+		return nil, err
+	}
+	if err := par.Gather(ctx, ranks, val, bounds); err != nil {
+		return nil, err
+	}
+	return whole(a.rows, a.cols, ptr, ind, val), nil
+}
+
+// refuseElsewhere panics for a row that is with another rank.
+func (p *part) refuseElsewhere(i int) {
+	if !p.here() {
+		panic(fmt.Sprintf("sparse: row %d is with another rank", i))
+	}
+}
