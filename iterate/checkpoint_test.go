@@ -21,7 +21,6 @@ type resumable struct {
 	points, start blas32.General
 	operator      string
 	sigma         float64
-	labels        *kernel.Labels
 	step          kernel.Step
 	settings      Settings
 }
