@@ -21,7 +21,6 @@ type resumable struct {
 	points, start blas32.General
 	operator      string
 	sigma         float64
-	labels        *kernel.Labels
 	step          kernel.Step
 	settings      Settings
 }
@@ -30,7 +29,7 @@ type resumable struct {
 // every normalisation, with equal points and rows without labels among them.
 func resumables(t *testing.T) map[string]*resumable {
 	rng := rand.New(rand.NewPCG(24, 1))
-	low, high := random(rng, 1200, 3), random(rng, 200, 20)
+	low, high := random(rng, 2500, 3), random(rng, 300, 20)
 	for i := range 60 {
 		copy(row(low, 7*i), row(low, 0))
 	}
