@@ -41,7 +41,7 @@ func packageNames() []string {
 	return []string{
 		"privatemail", "checkpoint", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "remote", "sealed server", "server", "service", "wire", "published", "supervised",
-		"evaluate", "baseline", "report",
+		"evaluate", "baseline", "report", "cluster",
 		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}
 }

@@ -4,9 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/par"
 )
+
+// gatherErrors returns the text of the error of each rank, nil where it has none.
+func gatherErrors(ctx context.Context, ranks *par.Ranks, err error) (texts []*string, _ error) {
+	var own []byte
+	if err != nil {
+		own = append(own, "."+err.Error()...) // the dot tells an error without a text from none
+	}
+	all, bounds, failed := par.GatherAll(ctx, ranks, own)
+	if failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	texts = make([]*string, ranks.Size())
+	for r := range texts {
+		if said := string(all[bounds[r]:bounds[r+1]]); said != "" {
+			said = said[1:]
+			texts[r] = &said
+		}
+	}
+	return texts, nil
+}
 
 // agreeError returns nil where no rank has an error, and one with the same text on every rank
 // otherwise: that of the first rank that has one, with its number in front unless all have
@@ -15,32 +36,22 @@ func agreeError(ctx context.Context, ranks *par.Ranks, err error) error {
 	if ranks.Alone() {
 		return err
 	}
-	text := []byte{}
-	if err != nil {
-		text = append(text, err.Error()...)
-	}
-	all, bounds, failed := par.GatherAll(ctx, ranks, text)
+	texts, failed := gatherErrors(ctx, ranks, err)
 	if failed != nil {
-		return errors.Join(err, failed)
+		return failed
 	}
-	first, common := -1, true
-	for r := range ranks.Size() {
-		switch said := string(all[bounds[r]:bounds[r+1]]); {
-		case first < 0 && said != "":
-			first, common = r, r == 0
-		case first >= 0 && said != string(all[bounds[first]:bounds[first+1]]):
-			common = false
-		}
-	}
-	switch {
-	case first < 0:
+	first := slices.IndexFunc(texts, func(text *string) bool { return text != nil })
+	if first < 0 {
 		return nil
-	case common:
+	}
+	other := func(text *string) bool { return text == nil || *text != *texts[first] }
+	switch {
+	case !slices.ContainsFunc(texts, other):
 		return err
 	case first == ranks.Rank():
 		return fmt.Errorf("rank %d: %w", first, err)
 	}
-	return fmt.Errorf("rank %d: %s", first, all[bounds[first]:bounds[first+1]])
+	return fmt.Errorf("rank %d: %s", first, *texts[first])
 }
 
 // onFirst lets rank 0 alone do something, and tells the others of its error.
@@ -52,18 +63,14 @@ func onFirst(ctx context.Context, ranks *par.Ranks, work func() error) error {
 	if ranks.Alone() {
 		return err
 	}
-	text := []byte{}
-	if err != nil {
-		text = append(text, err.Error()...)
-	}
-	all, _, failed := par.GatherAll(ctx, ranks, text)
+	texts, failed := gatherErrors(ctx, ranks, err)
 	switch {
 	case failed != nil:
-		return errors.Join(err, failed)
-	case err != nil || len(all) == 0:
-		return err
+		return failed
+	case ranks.Rank() != 0 && texts[0] != nil:
+		return errors.New(*texts[0])
 	}
-	return errors.New(string(all))
+	return err
 }
 
 // fromFirst returns the text that rank 0 has.

@@ -302,12 +302,13 @@ func TestAgreeError(t *testing.T) {
 		{[]string{"a", "", ""}, []string{"rank 0: a", "rank 0: a", "rank 0: a"}},
 		{[]string{"", "b", "c"}, []string{"rank 1: b", "rank 1: b", "rank 1: b"}},
 		{[]string{"a", "a", ""}, []string{"rank 0: a", "rank 0: a", "rank 0: a"}},
+		{[]string{"", "", "-"}, []string{"rank 2: ", "rank 2: ", "rank 2: "}}, // an error without a text
 	} {
 		got := make([]string, 3)
 		err := cluster.Local(3, func(ranks *par.Ranks) error {
 			var own error
 			if text := c.errs[ranks.Rank()]; text != "" {
-				own = errors.New(text)
+				own = errors.New(strings.TrimPrefix(text, "-"))
 			}
 			if err := agreeError(t.Context(), ranks, own); err != nil {
 				got[ranks.Rank()] = err.Error()

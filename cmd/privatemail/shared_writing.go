@@ -28,7 +28,7 @@ func writePoints(ctx context.Context, ranks *par.Ranks, path string, x blas32.Ge
 		return err
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, discard(file))
 	}
 	if stream, err = fromFirst(ctx, ranks, stream); err != nil {
 		return errors.Join(err, discard(file))
