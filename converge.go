@@ -46,7 +46,7 @@ const plannedProducts = 50
 // Coefficient is 0. Errors: those of Embed.
 func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
 	return call(ctx, e, "converge", func() (*Eigenmap, error) {
-		if err := settings.refuseOverwrite(); err != nil {
+		if err := settings.refuseForEmbed(); err != nil {
 			return nil, err
 		}
 		s, err := settings.withDefaults(features)

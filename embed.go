@@ -99,7 +99,24 @@ type Settings struct {
 	// It goes without StopTolerance and Normalize, and it is for Embed alone.
 	Overwrite bool
 
-	full bool // of a Kernel: nothing truncates it, and it gets a copy of the rows, which outlives the call
+	// Checkpoint, if set, is called after every CheckpointEvery steps, the last step apart, with
+	// all that is needed to go on from there. What it is given is of no use once it has returned:
+	// package checkpoint writes it to a file. An error ends the run. It must not call the Engine,
+	// whose methods return ErrReentrant then. Of ranks each calls its own; one of them is enough to
+	// keep the checkpoint, which is the same on all. It is for Embed alone, without Overwrite.
+	Checkpoint func(*Checkpoint) error
+	// CheckpointEvery is the number of steps from one checkpoint to the next. Default: a tenth
+	// of Steps, rounded up.
+	CheckpointEvery int
+	// Resume, if set, is a checkpoint that the run goes on from. Its steps count among Steps, and
+	// the result has the bits of a run that began at its beginning. Features, labels and
+	// settings are those of the run that made it; Steps, StopTolerance, the Operator where it
+	// is the one that was chosen, and the number of workers and ranks may be others. Every rank is
+	// given it. It is for Embed alone, without Overwrite.
+	Resume *Checkpoint
+
+	identity map[string]string // what decides the result, where there are checkpoints
+	full     bool              // of a Kernel: nothing truncates it, and it gets a copy of the rows, which outlives the call
 }
 
 // withDefaults returns a copy with the defaults that depend on other settings.
@@ -177,7 +194,9 @@ func (s *Settings) graph() *pipeline.GraphSettings {
 
 // run returns the settings of the loop.
 func (s *Settings) run(workers *par.Workers) *iterate.Settings {
-	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Overwrite: s.Overwrite, Workers: workers}
+	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Overwrite: s.Overwrite, Workers: workers}
+	s.addCheckpoints(run)
+	return run
 }
 
 // Embed embeds the features, n rows of d values, with a label for each row;
@@ -185,7 +204,8 @@ func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 //
 // Errors: ErrSettings, ErrClosed, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite,
 // ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
-// ErrMemory, iterate.ErrDiverged, sparse.ErrAlias for Into, and that of ctx. Messages name
+// ErrMemory, iterate.ErrDiverged, sparse.ErrAlias for Into, ErrCheckpoint for Resume, that of
+// Checkpoint, and that of ctx. Messages name
 // rows and settings, never values of rows.
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
 	return call(ctx, e, "embed", func() (*iterate.Embedding, error) {
@@ -207,6 +227,9 @@ func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, l
 	if err != nil {
 		return nil, err
 	}
+	if err := s.identify(ctx, e.workers, features, step.Labels); err != nil {
+		return nil, err
+	}
 	p, opened, graphOptions, _, err := e.prepare(ctx, m, features, step.Labels, s)
 	if err != nil {
 		return nil, err
@@ -215,10 +238,16 @@ func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, l
 		return nil, err
 	}
 	run := s.run(e.workers)
+	e.guardCheckpoints(run)
 	if report := e.report(ctx); report != nil {
 		run.Taken = func(done, total int) { report("steps", done, total) }
 	}
-	from := func() (blas32.General, error) { return start(ctx, p, s) }
+	from := func(op kernel.Operator) (blas32.General, error) {
+		if err := s.identifyGraph(op, e.Level().String()); err != nil {
+			return blas32.General{}, err
+		}
+		return start(ctx, p, s)
+	}
 	out, err := pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, from, step, run)
 	if err == nil {
 		out.Graph.Neighbours = s.Neighbours
@@ -354,7 +383,10 @@ func checkStart(p blas32.General, s *Settings) error {
 // start returns the iterate the run begins with: a fresh copy, unless the run leaves it as it is.
 func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, error) {
 	from := s.Start
-	if from.Data == nil && s.Form == kernel.Attract {
+	switch {
+	case s.Resume != nil:
+		from = s.Resume.State.Points
+	case from.Data == nil && s.Form == kernel.Attract:
 		from = p
 	}
 	if from.Data != nil && s.Into.Data != nil {

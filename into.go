@@ -50,10 +50,13 @@ func (s *Settings) columnsAtOnce() int {
 	return s.Columns
 }
 
-// refuseOverwrite is for calls that have no steps which could overwrite anything.
-func (s *Settings) refuseOverwrite() error {
-	if s != nil && s.Overwrite {
+// refuseForEmbed refuses what only calls with steps can do.
+func (s *Settings) refuseForEmbed() error {
+	switch {
+	case s != nil && s.Overwrite:
 		return fmt.Errorf("%w: overwrite is for Embed", ErrSettings)
+	case s != nil && (s.Checkpoint != nil || s.Resume != nil):
+		return fmt.Errorf("%w: checkpoints are for Embed", ErrSettings)
 	}
 	return nil
 }

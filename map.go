@@ -138,7 +138,7 @@ func mapSettings(features blas32.General, settings *Settings) (s Settings, colum
 	if settings != nil && (settings.Coefficient != 0 || settings.Start.Data != nil) {
 		return s, 0, fmt.Errorf("%w: a map has no label term and no start", ErrSettings)
 	}
-	if err := settings.refuseOverwrite(); err != nil {
+	if err := settings.refuseForEmbed(); err != nil {
 		return s, 0, err
 	}
 	if s, err = settings.withDefaults(features); err != nil {

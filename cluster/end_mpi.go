@@ -15,6 +15,7 @@ const (
 	patience     = 3 * time.Second        // that a rank with an error waits for the others
 	haste        = 500 * time.Millisecond // the same of one that was told to end; launchers kill soon after
 	abortTime    = 5 * time.Second        // that MPI has to end the processes
+	forwarding   = 200 * time.Millisecond // that a launcher has to forward what was printed: it drops the rest at an abort
 	watchingTime = time.Second
 )
 
@@ -125,6 +126,7 @@ func (o *owner) quit(err error) {
 // abort ends the processes of all ranks. The owner calls it.
 func abort(code int) {
 	time.AfterFunc(abortTime, func() { os.Exit(code) })
+	time.Sleep(forwarding)
 	abortMPI(code)
 	os.Exit(code)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,28 @@ import (
 // meet is a call that all ranks make.
 func meet(ctx context.Context, r *par.Ranks) error {
 	return par.Gather(ctx, r, make([]int, r.Size()), r.Bounds(r.Size()))
+}
+
+// uneven has rank 0 expect a message of another length than rank 1 sends.
+func uneven(r *par.Ranks, expected, sent int) error {
+	out, in := make([][]int, r.Size()), make([][]int, r.Size())
+	if r.Rank() == 0 {
+		in[1] = make([]int, expected)
+	} else {
+		out[0] = make([]int, sent)
+	}
+	wait, err := par.Exchange(context.Background(), r, out, in)
+	if err != nil {
+		return err
+	}
+	err = wait(context.Background())
+	switch {
+	case errors.Is(err, errMismatch):
+		return &codedError{"tool: " + errMismatch.Error(), 7}
+	case err != nil && strings.Contains(err.Error(), "trunc"):
+		return &codedError{"tool: truncated", 7}
+	}
+	return err
 }
 
 // ends are programs that end in some way, and what is seen of it.
@@ -72,24 +95,8 @@ var ends = []struct {
 		_, err := par.Exchange(context.Background(), w.Ranks(), out, in)
 		return err
 	}, 1, []string{"rank 0: " + errUnfinished.Error()}},
-	{"short message", func(w *World) error {
-		out, in := make([][]int, w.Ranks().Size()), make([][]int, w.Ranks().Size())
-		if w.Ranks().Rank() == 0 {
-			in[1] = make([]int, 2)
-		} else {
-			out[0] = make([]int, 1)
-		}
-		wait, err := par.Exchange(context.Background(), w.Ranks(), out, in)
-		if err != nil {
-			return err
-		}
-		if err := wait(context.Background()); errors.Is(err, errMismatch) {
-			return &codedError{"tool: mismatch", 7}
-		} else if err != nil {
-			return err
-		}
-		return nil
-	}, 7, []string{"rank 0: tool: mismatch"}},
+	{"short message", func(w *World) error { return uneven(w.Ranks(), 2, 1) }, 7, []string{"rank 0: tool: ranks make different calls"}},
+	{"long message", func(w *World) error { return uneven(w.Ranks(), 1, 2) }, 7, []string{"rank 0: tool: truncated"}},
 	// Faults stay with Go, whatever MPI does about signals.
 	{"fault", func(*World) (err error) {
 		defer par.Catch(&err)
@@ -114,12 +121,12 @@ func TestMPIEnds(t *testing.T) {
 			got := append(l.lines("tool: "), l.lines("cluster: ")...)
 			if e.name == "fault" {
 				if len(l.lines("nil pointer")) != 1 {
-					t.Error(l.stderr.String())
+					t.Error(l.said())
 				}
 				return
 			}
 			if slices.Sort(got); !slices.Equal(got, e.lines) {
-				t.Errorf("%q, want %q\n%s", got, e.lines, l.stderr.String())
+				t.Errorf("%q, want %q\n%s", got, e.lines, l.said())
 			}
 		})
 	}

@@ -1,18 +1,22 @@
-//go:build mpi && cgo && unix
+//go:build mpi && cgo && linux
 
 package cluster
 
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -41,6 +45,25 @@ func init() {
 		}
 		return nil
 	}
+	// Ranks wait for what does not come, until a signal ends their context, as commands do.
+	programs["wait"] = func(w *World) error {
+		r := w.Ranks()
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		fmt.Printf("rank %d is process %d\n", r.Rank(), os.Getpid())
+		if r.Rank() == 0 {
+			<-ctx.Done()
+			return fmt.Errorf("tool: %w", ctx.Err())
+		}
+		if err := meet(ctx, r); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return fmt.Errorf("tool: %w", ctx.Err())
+	}
+	programs["stuck"] = func(*World) error {
+		(&owner{work: &communicator{rank: 3}, options: options{silence: time.Second}}).watch()
+		return nil
+	}
 	// Ranks compute for themselves: nobody waits for anybody.
 	programs["compute"] = func(w *World) error {
 		fmt.Printf("rank %d is process %d\n", w.Ranks().Rank(), os.Getpid())
@@ -52,8 +75,8 @@ func init() {
 // returned pipe is the standard input of rank 0.
 func startRanks(t *testing.T, ranks int, program string) (l *launched, pids []int, in io.Closer) {
 	t.Helper()
-	l = ranksOf(t, ranks, program)
-	l.Cmd.Stdout = nil
+	l = ranksOf(t, ranks, program, "PM_RANK_SILENCE=3s")
+	l.Stdout = nil
 	out, err := l.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +90,7 @@ func startRanks(t *testing.T, ranks int, program string) (l *launched, pids []in
 	for range ranks {
 		var rank, pid int
 		if !lines.Scan() {
-			t.Fatalf("ranks are missing\n%s", l.stderr.String())
+			t.Fatalf("ranks are missing\n%s", l.said())
 		} else if _, err := fmt.Sscanf(lines.Text(), "rank %d is process %d", &rank, &pid); err != nil || rank >= ranks {
 			t.Fatalf("%v: %q", err, lines.Text())
 		}
@@ -129,13 +152,13 @@ func TestMPILostRank(t *testing.T) {
 					time.Sleep(10 * time.Millisecond)
 				}
 			}
-			t.Log(time.Since(began), l.stderr.String())
 		})
 	}
 }
 
 // A run that was suspended as a whole has lost nobody.
 func TestMPISuspended(t *testing.T) {
+	t.Parallel()
 	l, pids, in := startRanks(t, 2, "meet")
 	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
 		for _, pid := range pids {
@@ -151,4 +174,29 @@ func TestMPISuspended(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(t, 0)
+}
+
+// Ranks that are told to end say so, also where one waits for a call that another will not make.
+func TestMPIInterrupted(t *testing.T) {
+	t.Parallel()
+	l, pids, _ := startRanks(t, 2, "wait")
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.end(t, 130)
+	if len(l.lines("tool: "+context.Canceled.Error())) == 0 {
+		t.Error(l.said())
+	}
+}
+
+// A call of MPI that does not return ends the process.
+func TestMPIStuck(t *testing.T) {
+	t.Parallel()
+	out, err := childtest.Command(t, []string{"PM_RANK_PROGRAM=stuck"}).CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 || string(out) != "rank 3: "+errStuck.Error()+"\n" {
+		t.Errorf("%v: %s", err, out)
+	}
 }

@@ -14,32 +14,21 @@ package cluster
 #endif
 #include <mpi.h>
 #include <sched.h>
-#include <signal.h>
 #include <time.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
-// pm_init starts MPI. The handlers of signals stay those of Go: MPI sets some for faults,
-// which Go needs to turn into panics.
+// pm_init starts MPI. Errors are returned, also those of communicators that are made of this.
 static int pm_init(int *level) {
-	struct sigaction before[65];
-	int known[65];
-	for (int s = 1; s < 65; s++) known[s] = sigaction(s, NULL, &before[s]) == 0;
-	int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, level);
-	for (int s = 1; s < 65; s++) {
-		if (known[s]) sigaction(s, &before[s], NULL);
-	}
 #ifdef __linux__
 	prctl(PR_SET_TIMERSLACK, 2000UL); // of this thread: pm_test sleeps for microseconds
 #endif
-	return code;
+	int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, level);
+	return code != MPI_SUCCESS ? code : MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
-static int pm_dup(MPI_Comm *comm) {
-	int code = MPI_Comm_dup(MPI_COMM_WORLD, comm);
-	return code != MPI_SUCCESS ? code : MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
-}
+static int pm_dup(MPI_Comm *comm) { return MPI_Comm_dup(MPI_COMM_WORLD, comm); }
 
 // pm_neighbours counts the ranks that share the memory of this machine.
 static int pm_neighbours(MPI_Comm all, int *count) {
@@ -75,26 +64,39 @@ static long pm_since(const struct timespec *from) {
 	return (now.tv_sec - from->tv_sec) * 1000000L + (now.tv_nsec - from->tv_nsec) / 1000;
 }
 
-// pm_test waits at most so many microseconds for all requests: first it asks again and again
-// and lets others run in between, since most answers come at once. Then it sleeps, longer and
-// longer, since the others compute.
-static int pm_test(MPI_Request *requests, int count, MPI_Status *statuses, long limit, int *done) {
+// pm_test waits at most so many microseconds for all requests, which began some microseconds
+// ago and may take as many as expected. First it asks again and again and lets others run in
+// between, since most answers come at once. While bytes may be on their way it sleeps for
+// short times, since libraries send pieces when they are asked. Then it sleeps longer and
+// longer, since another rank computes.
+static int pm_test(MPI_Request *requests, int count, MPI_Status *statuses, long age, long expected, long limit, int *done) {
 	struct timespec from;
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	long sleep = 5;
 	for (;;) {
 		int code = MPI_Testall(count, requests, done, statuses);
 		if (code != MPI_SUCCESS || *done || limit <= 0) return code;
 		long passed = pm_since(&from);
 		if (passed >= limit) return MPI_SUCCESS;
-		if (passed < 60) {
+		long late = age + passed - expected;
+		if (age + passed < 60) {
 			sched_yield();
 			continue;
 		}
+		long sleep = late < 200 ? 5 : late > 4000 ? 100 : late / 40;
 		struct timespec pause = {0, sleep * 1000};
 		nanosleep(&pause, NULL);
-		if (sleep < 100) sleep += sleep / 4 + 1;
 	}
+}
+
+// pm_cause looks for the request that has failed.
+static int pm_cause(int code, const MPI_Status *statuses, int count) {
+	int kind;
+	if (MPI_Error_class(code, &kind) != MPI_SUCCESS || kind != MPI_ERR_IN_STATUS) return code;
+	for (int i = 0; i < count; i++) {
+		int one = statuses[i].MPI_ERROR;
+		if (one != MPI_SUCCESS && one != MPI_ERR_PENDING) return one;
+	}
+	return code;
 }
 
 static void pm_abort(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
@@ -178,12 +180,16 @@ type transfer struct {
 	requests []C.MPI_Request
 	expected []int // bytes that the request receives, -1 where MPI counts them itself
 	statuses []C.MPI_Status
+	bytes    int
+	began    time.Time
 	pins     runtime.Pinner
 	done     chan struct{} // closed at the end
 	err      error         // set before
 }
 
-func newTransfer(what string) *transfer { return &transfer{what: what, done: make(chan struct{})} }
+func newTransfer(what string) *transfer {
+	return &transfer{what: what, began: time.Now(), done: make(chan struct{})}
+}
 
 // add begins a request on data, which is pinned.
 func (t *transfer) add(data []byte, expected int, begin func(p unsafe.Pointer, request *C.MPI_Request) C.int) error {
@@ -195,6 +201,7 @@ func (t *transfer) add(data []byte, expected int, begin func(p unsafe.Pointer, r
 	if err := failure(t.what, begin(p, request)); err != nil {
 		return err
 	}
+	t.bytes += len(data)
 	t.requests, t.expected = append(t.requests, *request), append(t.expected, expected)
 	return nil
 }
@@ -231,6 +238,9 @@ func (t *transfer) gather(c *communicator, data []byte, bounds []int) error {
 	})
 }
 
+// bytesPerMicrosecond is what the slower networks of clusters carry.
+const bytesPerMicrosecond = 1000
+
 // test waits at most so long for the end of the transfer and tells whether it has come, with
 // an error or without.
 func (t *transfer) test(limit time.Duration) (ended bool) {
@@ -241,8 +251,10 @@ func (t *transfer) test(limit time.Duration) (ended bool) {
 		t.statuses = make([]C.MPI_Status, len(t.requests))
 	}
 	var done C.int
-	code := C.pm_test(&t.requests[0], C.int(len(t.requests)), &t.statuses[0], C.long(limit.Microseconds()), &done)
-	if t.err = failure(t.what, code); t.err != nil {
+	code := C.pm_test(&t.requests[0], C.int(len(t.requests)), &t.statuses[0],
+		C.long(time.Since(t.began).Microseconds()), C.long(t.bytes/bytesPerMicrosecond), C.long(limit.Microseconds()), &done)
+	if code != C.MPI_SUCCESS {
+		t.err = failure(t.what, C.pm_cause(code, &t.statuses[0], C.int(len(t.statuses))))
 		return true
 	}
 	if done == 0 {

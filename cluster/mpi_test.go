@@ -35,7 +35,7 @@ func TestMPITransfers(t *testing.T) {
 	for _, size := range []int{2, 3, 4} {
 		l := ranksOf(t, size, "transfers")
 		l.run(t, 0)
-		if out := l.stdout.String() + l.stderr.String(); out != "" {
+		if out := l.said(); out != "" {
 			t.Errorf("%d ranks print %s", size, out)
 		}
 	}

@@ -24,7 +24,7 @@ type owner struct {
 	left          bool          // MPI has ended
 	gone          chan struct{} // closed when left
 	turns         atomic.Int64  // of the loop, for the watch
-	half          bool          // of some transfer only a part has begun
+	half          bool          // a transfer has failed, of which a part may go on
 	broken        atomic.Bool   // a call has failed or was given up: further ones are refused
 	ended         atomic.Bool   // End was called
 }
@@ -131,7 +131,11 @@ func (o *owner) progress() {
 			limit = turnTime
 		}
 		if t.test(limit) {
-			t.pins.Unpin()
+			if t.err == nil {
+				t.pins.Unpin()
+			} else {
+				o.half = true // other requests of it may go on
+			}
 			close(t.done)
 			o.active = append(o.active[:i], o.active[i+1:]...)
 			i--

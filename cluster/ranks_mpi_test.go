@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,19 @@ func TestMain(m *testing.M) {
 	if name == "" {
 		os.Exit(m.Run())
 	}
-	w, err := Open(WithSilence(3 * time.Second))
+	// A launcher may drop what was printed before an abort: errors go to a file.
+	if path := os.Getenv("PM_RANK_ERRORS"); path != "" {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		os.Stderr = file
+	}
+	var opts []Option
+	if silence, err := time.ParseDuration(os.Getenv("PM_RANK_SILENCE")); err == nil {
+		opts = append(opts, WithSilence(silence))
+	}
+	w, err := Open(opts...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
@@ -53,15 +66,17 @@ var programs = map[string]func(*World) error{}
 // launched is a run of a program on several ranks.
 type launched struct {
 	*exec.Cmd
-	stdout, stderr bytes.Buffer
-	began          time.Time
+	printed bytes.Buffer // by the ranks and the launcher
+	errors  string       // the file that ranks print errors to
 }
 
 // ranksOf returns a run of a program, which has not started.
 func ranksOf(t *testing.T, ranks int, program string, variables ...string) *launched {
 	t.Helper()
-	l := &launched{Cmd: childtest.Ranks(ranks, childtest.Command(t, append(variables, "PM_RANK_PROGRAM="+program)))}
-	l.Cmd.Stdout, l.Cmd.Stderr = &l.stdout, &l.stderr
+	l := &launched{errors: filepath.Join(t.TempDir(), "errors")}
+	variables = append(variables, "PM_RANK_PROGRAM="+program, "PM_RANK_ERRORS="+l.errors)
+	l.Cmd = childtest.Ranks(t, ranks, childtest.Command(t, variables))
+	l.Stdout, l.Stderr = &l.printed, &l.printed
 	l.WaitDelay = 5 * time.Second
 	return l
 }
@@ -78,7 +93,6 @@ func (l *launched) start(t *testing.T) {
 	if err := l.Start(); err != nil {
 		t.Fatal(err)
 	}
-	l.began = time.Now()
 	t.Cleanup(func() { l.Process.Kill() }) // fails where it has ended
 }
 
@@ -87,16 +101,25 @@ func (l *launched) end(t *testing.T, code int) {
 	stuck := time.AfterFunc(60*time.Second, func() { l.Process.Signal(os.Interrupt) })
 	l.Wait()
 	if !stuck.Stop() {
-		t.Fatalf("the ranks did not end by themselves\n%s%s", l.stdout.String(), l.stderr.String())
+		t.Fatalf("the ranks did not end by themselves\n%s", l.said())
 	}
 	if got := l.ProcessState.ExitCode(); got != code {
-		t.Fatalf("exit code %d, want %d\n%s%s", got, code, l.stdout.String(), l.stderr.String())
+		t.Fatalf("exit code %d, want %d\n%s", got, code, l.said())
 	}
 }
 
-// lines returns the lines of standard error that hold a text.
+// said returns all that was printed.
+func (l *launched) said() string {
+	text, err := os.ReadFile(l.errors)
+	if err != nil {
+		return l.printed.String() + err.Error()
+	}
+	return l.printed.String() + string(text)
+}
+
+// lines returns the lines that hold a text.
 func (l *launched) lines(text string) (found []string) {
-	for line := range strings.Lines(l.stderr.String()) {
+	for line := range strings.Lines(l.said()) {
 		if strings.Contains(line, text) {
 			found = append(found, strings.TrimSpace(line))
 		}

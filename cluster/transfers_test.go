@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -65,7 +66,9 @@ func transfers(ctx context.Context, r *par.Ranks, rounds, most int) error {
 		if err != nil {
 			return err
 		}
-		compute(round % 3 * 100000)
+		if compute(round%3*100000) < 0 {
+			return errors.New("a sum of numbers from 0 is negative")
+		}
 		if err := wait(ctx); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -24,7 +25,8 @@ import (
 // the whole last iterate and the same records.
 //
 // Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of
-// kernel.Step.Check, ErrDiverged, and that of ctx.
+// kernel.Step.Check, ErrDiverged, those of State.Check and of Settings.Checkpoint, and that of
+// ctx.
 func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.Step, settings *Settings, ws *Workspace) (*Result, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
@@ -45,11 +47,17 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 	if s.Overwrite {
 		return ws.runByColumns(ctx, op, x, to, step, s)
 	}
-	if err := ws.begin(op, x, step, s); err != nil {
+	result := new(Result)
+	if s.From == nil {
+		err = ws.begin(op, x, step, s)
+	} else {
+		err = ws.beginFrom(op, x, step, s)
+		result.Trace = slices.Clone(s.From.Trace)
+	}
+	if err != nil {
 		return nil, err
 	}
-	result := new(Result)
-	for t := 1; t <= s.Steps; t++ {
+	for t := len(result.Trace) + 1; t <= s.Steps; t++ {
 		record, err := ws.advance(ctx, t)
 		if err != nil {
 			return nil, err
@@ -62,6 +70,9 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 		if s.Tolerance > 0 && record.Change <= s.Tolerance {
 			result.Status = Converged
 			break
+		}
+		if err := ws.checkpoint(ctx, result.Trace); err != nil {
+			return nil, err
 		}
 	}
 	if err := ws.copyOut(ctx, to); err != nil {
@@ -246,7 +257,7 @@ func (r *rescale) Run(_, piece int) {
 // of the points.
 func (ws *Workspace) copyOut(ctx context.Context, dst blas32.General) error {
 	if err := ws.op.Complete(ctx, ws.x); err != nil {
-		return fmt.Errorf("iterate: last step: %w", err)
+		return fmt.Errorf("iterate: gather rows: %w", err)
 	}
 	order := ws.op.Order()
 	for i := range ws.x.Rows {

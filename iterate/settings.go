@@ -37,6 +37,17 @@ type Settings struct {
 	// Taken is told how many steps are done of those that may be taken, nil when nobody is
 	// told. With Overwrite a step counts once for each few columns.
 	Taken func(done, total int)
+	// Checkpoint is given the state of the run after every Every steps, the last step apart; nil
+	// when nobody keeps it. The State is of no use once the function has returned: the next step
+	// writes to its memory. An error ends the run. Of ranks each has the whole state, and calls
+	// the function. It goes without Overwrite.
+	Checkpoint func(*State) error
+	// Every is the number of steps from one checkpoint to the next. Default: a tenth of Steps,
+	// rounded up.
+	Every int
+	// From, if set, is where the run goes on in the place of its start, of which the size alone
+	// counts. Its steps count among Steps. It goes without Overwrite.
+	From *State
 }
 
 // Check returns ErrSettings if a setting is outside its range.
@@ -61,6 +72,9 @@ func (s *Settings) withDefaults() (Settings, error) {
 	}
 	if out.Normalize < None || out.Normalize > Centred {
 		return out, fmt.Errorf("iterate: %w: %v", ErrSettings, out.Normalize)
+	}
+	if err := out.checkCheckpoints(); err != nil {
+		return out, err
 	}
 	return out, out.refuseOverwrite()
 }

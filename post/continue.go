@@ -69,7 +69,7 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	if s.Into.Data == nil {
 		start.Data = slices.Clone(x.Data) // it becomes the last iterate
 	}
-	return pipeline.Embed(ctx, opened, b, o, func() (blas32.General, error) { return start, nil }, step, s.run())
+	return pipeline.Embed(ctx, opened, b, o, func(kernel.Operator) (blas32.General, error) { return start, nil }, step, s.run())
 }
 
 // stepOf returns the step with the labels the mode of the release allows.

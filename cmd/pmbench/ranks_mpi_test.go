@@ -14,7 +14,7 @@ import (
 // onRanks runs the command on ranks of mpirun.
 func onRanks(t *testing.T, ranks int, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	c := childtest.Ranks(ranks, childtest.Command(t, []string{asCommand + "=1"}, args...))
+	c := childtest.Ranks(t, ranks, childtest.Command(t, []string{asCommand + "=1"}, args...))
 	var out, messages bytes.Buffer
 	c.Stdout, c.Stderr = &out, &messages
 	if err := c.Run(); err != nil && c.ProcessState == nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // Embed builds the graph of p and takes steps over it from the iterate that start returns,
-// which is made when the graph is there. Where run says Into, the last iterate goes there,
+// which is made when the graph is there, and may look at it. Where run says Into, the last iterate goes there,
 // and otherwise to that of start, a contiguous matrix, and to Points.
-func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, start func() (blas32.General, error), step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
+func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, start func(kernel.Operator) (blas32.General, error), step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
 	began := time.Now()
 	op, err := p.Build(ctx, b, o)
 	if err != nil {
@@ -29,7 +29,7 @@ func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.
 	out.Graph.BuildTime = time.Since(began)
 
 	began = time.Now()
-	x, err := start()
+	x, err := start(op)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,181 @@
+package privatemail
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/digest"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// ErrCheckpoint reports a checkpoint of another run than the one that is to go on from it.
+var ErrCheckpoint = errors.New("a checkpoint of another run")
+
+// A Checkpoint is a run of Embed after some of its steps. Settings.Resume goes on from there,
+// to the same bits, with any number of workers and ranks. Package checkpoint keeps one in a
+// file. Whoever has it has an embedding of the features, and can find out whether features and
+// labels are those that they guess.
+type Checkpoint struct {
+	// Run has what decides the result of the run, by name: settings as they are, and the
+	// SHA-256 of features, labels, start and graph. How many steps there are is no part of it,
+	// and neither is when to stop: a run may go on for longer than it was to.
+	Run map[string]string
+	// State is that of the steps.
+	State iterate.State
+}
+
+// identify notes in the settings what decides the result of a run, its graph apart, and
+// refuses to go on from a checkpoint of another run. It does nothing where there are no
+// checkpoints.
+func (s *Settings) identify(ctx context.Context, workers *par.Workers, features blas32.General, labels *kernel.Labels) error {
+	if s.Checkpoint == nil && s.Resume == nil {
+		return nil
+	}
+	hash, err := hashRows(ctx, workers, features)
+	if err != nil {
+		return err
+	}
+	s.identity = map[string]string{
+		"features":        fmt.Sprintf("%d x %d, SHA-256 %s", features.Rows, features.Cols, hash),
+		"normalize-rows":  strconv.FormatBool(s.NormalizeRows),
+		"gamma":           number(s.Bandwidth.Gamma()),
+		"mean-neighbours": number(s.MeanNeighbours),
+		"neighbours":      strconv.Itoa(s.Neighbours),
+		"cutoff-weight":   number(s.CutoffWeight),
+		"cutoff-radius":   number(s.CutoffRadius),
+		"tolerance":       number(s.Tolerance),
+		"isolated":        s.Isolated.String(),
+		"form":            s.Form.String(),
+		"coefficient":     number(s.Coefficient),
+		"normalize":       s.Normalize.String(),
+		"columns":         strconv.Itoa(s.Columns),
+		"architecture":    runtime.GOARCH, // processors differ in when they round
+		"labels":          "none",
+		"start":           "features",
+	}
+	if labels != nil {
+		sum := labels.Hash()
+		s.identity["labels"] = "table " + s.Table.Name() + ", SHA-256 " + hex.EncodeToString(sum[:])
+	}
+	switch {
+	case s.Start.Data != nil:
+		if hash, err = hashRows(ctx, workers, s.Start); err != nil {
+			return err
+		}
+		s.identity["start"] = "SHA-256 " + hash
+	case s.Form != kernel.Attract:
+		s.identity["start"] = fmt.Sprintf("random, seed %d, sigma_q %s", s.Seed, number(s.SigmaQ))
+	}
+	return s.sameRun()
+}
+
+// identifyGraph adds what the graph decides, and refuses to go on from a checkpoint of a run
+// over another graph.
+func (s *Settings) identifyGraph(op kernel.Operator, level string) error {
+	if s.identity == nil {
+		return nil
+	}
+	d := digest.New()
+	for _, row := range op.Order() {
+		d.Put32(row)
+	}
+	for _, degree := range op.Degrees() {
+		d.PutFloat(degree)
+	}
+	sum := d.Sum()
+	s.identity["operator"] = op.Name()
+	s.identity["graph"] = "SHA-256 " + hex.EncodeToString(sum[:])
+	s.identity["level"] = "any"
+	if op.Name() == "poly" { // its sums alone depend on the level
+		s.identity["level"] = level
+	}
+	return s.sameRun()
+}
+
+// sameRun compares what is known of this run with the checkpoint that it is to go on from. The
+// error has names alone, and those of this run: a checkpoint may come from anywhere.
+func (s *Settings) sameRun() error {
+	if s.Resume == nil {
+		return nil
+	}
+	var other []string
+	for name, value := range s.identity {
+		if s.Resume.Run[name] != value {
+			other = append(other, name)
+		}
+	}
+	if len(other) == 0 {
+		return nil
+	}
+	slices.Sort(other)
+	return fmt.Errorf("resume: %w: other %s", ErrCheckpoint, strings.Join(other, ", "))
+}
+
+// addCheckpoints adds what the settings say of checkpoints to those of the loop.
+func (s *Settings) addCheckpoints(run *iterate.Settings) {
+	run.Every = s.CheckpointEvery
+	if s.Checkpoint != nil {
+		run.Checkpoint = func(state *iterate.State) error { return s.Checkpoint(&Checkpoint{Run: s.identity, State: *state}) }
+	}
+	if s.Resume != nil {
+		run.From = &s.Resume.State
+	}
+}
+
+// guardCheckpoints keeps the function of the caller from waiting for the Engine, which waits
+// for it.
+func (e *Engine) guardCheckpoints(run *iterate.Settings) {
+	keep := run.Checkpoint
+	if keep == nil {
+		return
+	}
+	run.Checkpoint = func(state *iterate.State) error {
+		defer e.reporting.begin()()
+		return keep(state)
+	}
+}
+
+// number is v with all its digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// hashedRows is about how many numbers workers hash at a time.
+const hashedRows = 1 << 18
+
+// hashRows returns the SHA-256 of the hashes of successive rows, the same for any number of
+// workers.
+func hashRows(ctx context.Context, workers *par.Workers, x blas32.General) (string, error) {
+	size := max(1, hashedRows/x.Cols)
+	sums := make([][digest.Size]byte, par.Blocks(x.Rows, size))
+	err := workers.Do(ctx, len(sums), par.Func(func(_, piece int) {
+		d := digest.New()
+		lo, hi := par.Block(piece, x.Rows, size)
+		for i := lo; i < hi; i++ {
+			for _, v := range x.Data[i*x.Stride:][:x.Cols] {
+				d.Put32(math.Float32bits(v))
+			}
+		}
+		sums[piece] = d.Sum()
+	}))
+	if err != nil {
+		return "", err
+	}
+	all := digest.New()
+	for _, sum := range sums {
+		for _, b := range sum {
+			all.Put32(uint32(b))
+		}
+	}
+	sum := all.Sum()
+	return hex.EncodeToString(sum[:]), nil
+}
