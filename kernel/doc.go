@@ -197,8 +197,10 @@
 // the chunks that need no such row while these travel. A row of weights is never taken apart
 // into own columns and others, because two sums of a row would round in another way than one
 // does; chunks without rows of others stand in for that. Where ranks would exchange half of all rows
-// or more, and with the other operators, they gather what they need of x. [TrafficOf] says
-// what a step moves.
+// or more, and with dense, background and a grid that has direct rows, they gather x. With
+// poly, and with other grids, no row of x travels: ranks gather the moments of chunks, and
+// exchange the numbers in nodes. [TrafficOf] says what a step moves of x. What operator is
+// built follows from numbers that ranks agree on; [Options].Ranks says which.
 //
 // # Precision
 //
