@@ -10,9 +10,9 @@ import (
 // Where ranks share the rows of weights, what is known of every row is made by the rank that
 // has the row, and gathered.
 
-// gatherRows hands every rank what each has of its own rows of weights, one word a row. Where
+// gatherRowWords hands every rank what each has of its own rows of weights, one word a row. Where
 // all rows are here there is nothing to do.
-func gatherRows[T par.Word](ctx context.Context, ranks *par.Ranks, weights *sparse.CSR, words []T) error {
+func gatherRowWords[T par.Word](ctx context.Context, ranks *par.Ranks, weights *sparse.CSR, words []T) error {
 	if !weights.Shared() {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (op *csr) gatherSums(ctx context.Context, g *graph) error {
 	})); err != nil {
 		return err
 	}
-	return gatherRows(ctx, op.ranks, g.Weights, g.Sums)
+	return gatherRowWords(ctx, op.ranks, g.Weights, g.Sums)
 }
 
 // ownParts returns the chunks of the weights that are here, from to to-1.
