@@ -42,11 +42,14 @@ func TestHostileAnswers(t *testing.T) {
 			w.Write(frame)
 		}
 	}
-	// fill gives all places of list 0 rows from a number on.
-	fill := func(from uint32) func(a *wire.CellsAnswer) {
+	// move gives the rows of each list other numbers, as many as there are, from one on.
+	move := func(from func(n int) int) func(a *wire.CellsAnswer) {
 		return func(a *wire.CellsAnswer) {
-			for i := range a.Length {
-				a.IDs[i] = from + uint32(i)
+			for i := range a.Cells {
+				list := a.List(i)
+				for j := range list {
+					list[j] = uint32(from(len(list)) + j)
+				}
 			}
 		}
 	}
@@ -56,10 +59,10 @@ func TestHostileAnswers(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"another codebook": changed(func(a *wire.CellsAnswer) { a.Codebook[0]++ }),
 		"other cells":      changed(func(a *wire.CellsAnswer) { a.Cells[2]++ }),
-		"rows below":       changed(fill(0)),
-		"a row below":      changed(fill(uint32(own.First) - 1)),
-		"a row above":      changed(fill(uint32(own.First+own.Rows) - uint32(own.Length) + 1)),
-		"rows of nobody":   changed(fill(wire.MaxRows - uint32(own.Length))),
+		"rows below":       changed(move(func(int) int { return 0 })),
+		"a row below":      changed(move(func(int) int { return own.First - 1 })),
+		"a row above":      changed(move(func(n int) int { return own.First + own.Rows - n + 1 })),
+		"rows of nobody":   changed(move(func(n int) int { return wire.MaxRows - n })),
 		"an answer of another shard": func(w http.ResponseWriter, r *http.Request) {
 			w.Write(f.shards[0].record(r).Body.Bytes())
 		},
@@ -88,7 +91,7 @@ func TestHostileAnswers(t *testing.T) {
 		"nothing": raw(func([]byte) []byte { return nil }),
 		"a page":  raw(func([]byte) []byte { return []byte("<html>" + strings.Repeat("x", 4000)) }),
 		"huge": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", strconv.Itoa(1<<40))
+			w.Header().Set("Content-Length", "1099511627776")
 			w.Write([]byte("PMW1"))
 		},
 		"endless": func(w http.ResponseWriter, r *http.Request) {
@@ -172,10 +175,10 @@ func TestHostileDescriptions(t *testing.T) {
 		"another version":  func(d object) { d["version"] = 9 },
 		"no shard":         func(d object) { delete(d, "shard") },
 		"index":            shard("index", 3),
-		"count":            shard("count", 1<<40),
+		"count":            shard("count", int64(1)<<40),
 		"first":            shard("first", 7),
 		"negative":         shard("rows", -1),
-		"many rows":        shard("rows", 1<<31),
+		"many rows":        shard("rows", int64(1)<<31),
 		"long lists":       shard("length", 1<<30),
 		"no lists":         shard("length", 0),
 		"whole":            shard("whole", strings.Repeat("ab", 32)),
@@ -184,8 +187,8 @@ func TestHostileDescriptions(t *testing.T) {
 		"no own":           shard("own", "x"),
 		"no base":          shard("base", object{}),
 		"other map":        shard("map", strings.Repeat("ab", 32)),
-		"base is huge":     func(d object) { d["bytes"].(object)["base"] = object{"float32": 1 << 50, "int8": 1} },
-		"map is huge":      func(d object) { d["bytes"].(object)["map"] = 1 << 50 },
+		"base is huge":     func(d object) { d["bytes"].(object)["base"] = object{"float32": int64(1) << 50, "int8": 1} },
+		"map is huge":      func(d object) { d["bytes"].(object)["map"] = int64(1) << 50 },
 		"no JSON":          func(d object) { clear(d); d["x"] = strings.Repeat("x", 1<<17) },
 	} {
 		for _, number := range []int{1, 2} {
