@@ -35,7 +35,7 @@ func TestRanksAsGoroutines(t *testing.T) {
 		if ranks > 1 {
 			whole = v["allgatherv_bytes"].(float64)
 		}
-		if whole != 8*6000*(ranks-1) || (exchanged > 0) != (ranks > 1) || exchanged > whole/2 || exchanged < v["gathered_bytes"].(float64) {
+		if whole != 8*6000*(ranks-1) || (exchanged > 0) != (ranks > 1) || exchanged > whole/2 || ranks > 1 && exchanged <= v["gathered_bytes"].(float64) {
 			t.Errorf("%g ranks exchange %g bytes of %g, and gather %v", ranks, exchanged, whole, v["gathered_bytes"])
 		}
 	}
