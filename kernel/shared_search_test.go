@@ -80,6 +80,11 @@ func sharedCases(t *testing.T) (cases []sharedCase) {
 		layout := []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16}[seed%3]
 		add(fmt.Sprint("hard ", what, " ", seed), p, nearRadius(p, 20), Options{Layout: layout})
 	}
+	for _, kind := range []string{"uniform", "clustered"} { // a chunk of weights has 65536
+		p := pointtest.Make(kind, 700, 20, 3)
+		copy(p.Data[20*600:], p.Data[:20*50]) // equal points, too
+		add(kind+" 20 of many chunks", p, nearRadius(p, 400), Options{Layout: sparse.Compact})
+	}
 	outliers, radius := pointtest.Outliers(3)
 	add("outliers", outliers, radius, Options{})
 	add("repaired", outliers, radius, Options{Isolated: Repair})

@@ -371,33 +371,3 @@ func (p *projection) encode(ctx context.Context, row func(i int) []float32, n in
 	c.widest = slices.Max(c.slack)
 	return c, err
 }
-
-// encodeBounds returns the first of n points that each rank encodes, and the end. Ranks share
-// whole pieces: points are projected together with the others of their piece.
-func encodeBounds(n int, ranks *par.Ranks) []int {
-	bounds := ranks.Bounds(par.Blocks(n, projectionRows))
-	for r, piece := range bounds {
-		bounds[r] = min(piece*projectionRows, n)
-	}
-	return bounds
-}
-
-// gather hands every rank the codes of all points, of which each has made its part.
-func (c *codes) gather(ctx context.Context, ranks *par.Ranks, bounds []int) error {
-	if ranks.Alone() {
-		return nil
-	}
-	if err := par.Gather(ctx, ranks, c.norm2, bounds); err != nil {
-		return err
-	}
-	if err := par.Gather(ctx, ranks, c.sum, bounds); err != nil {
-		return err
-	}
-	if err := par.Gather(ctx, ranks, c.slack, bounds); err != nil {
-		return err
-	}
-	for r := range bounds {
-		bounds[r] *= c.depth
-	}
-	return par.Gather(ctx, ranks, c.code, bounds)
-}

@@ -13,11 +13,8 @@ import (
 // rankOfPiece returns the rank that does a piece.
 func (f *filterPass) rankOfPiece(piece int) int {
 	size := f.ranks.Size()
-	if at := piece % (2 * size); at >= size {
-		return 2*size - 1 - at
-	} else {
-		return at
-	}
+	at := piece % (2 * size)
+	return min(at, 2*size-1-at)
 }
 
 // rankOf returns the rank that finds the pairs of a tile with the tiles behind it.
@@ -65,4 +62,34 @@ func (f *filterPass) gatherTails(ctx context.Context) error {
 	}
 	each(func(packed, sums []float64) { copy(sums, packed) })
 	return nil
+}
+
+// encodeBounds returns the first of n points that each rank encodes, and the end. Ranks share
+// whole pieces: points are projected together with the others of their piece.
+func encodeBounds(n int, ranks *par.Ranks) []int {
+	bounds := ranks.Bounds(par.Blocks(n, projectionRows))
+	for r, piece := range bounds {
+		bounds[r] = min(piece*projectionRows, n)
+	}
+	return bounds
+}
+
+// gather hands every rank the codes of all points, of which each has made its part.
+func (c *codes) gather(ctx context.Context, ranks *par.Ranks, bounds []int) error {
+	if ranks.Alone() {
+		return nil
+	}
+	if err := par.Gather(ctx, ranks, c.norm2, bounds); err != nil {
+		return err
+	}
+	if err := par.Gather(ctx, ranks, c.sum, bounds); err != nil {
+		return err
+	}
+	if err := par.Gather(ctx, ranks, c.slack, bounds); err != nil {
+		return err
+	}
+	for r := range bounds {
+		bounds[r] *= c.depth
+	}
+	return par.Gather(ctx, ranks, c.code, bounds)
 }
