@@ -50,7 +50,7 @@ func TestMPICheckpoint(t *testing.T) {
 	args := []string{"embed", filepath.Join(rankSet(t, 5000, 3), "set"), "-degree", "12", "-beta", "3", "-normalize", "centred", "-workers", "1"}
 	kept := append(args[:len(args):len(args)], "-checkpoint", file, "-checkpoint-every", "1", "-out", out)
 
-	cmd := childtest.Ranks(4, childtest.Command(t, []string{asCommand + "=1"}, append(kept, "-steps", "1000000", "-quiet")...))
+	cmd := childtest.Ranks(t, 4, childtest.Command(t, []string{asCommand + "=1"}, append(kept, "-steps", "1000000", "-quiet")...))
 	var messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &messages, &messages
 	cmd.WaitDelay = 10 * time.Second

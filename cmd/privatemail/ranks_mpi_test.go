@@ -16,7 +16,7 @@ import (
 // launch runs the command under mpirun.
 func launch(t *testing.T, ranks int, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	cmd := childtest.Ranks(ranks, childtest.Command(t, []string{asCommand + "=1"}, args...))
+	cmd := childtest.Ranks(t, ranks, childtest.Command(t, []string{asCommand + "=1"}, args...))
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Run(); err != nil {
