@@ -103,8 +103,11 @@ func (op *truncated) markGhosts(ctx context.Context) ([]uint32, error) {
 		if readers[worker] == nil {
 			readers[worker] = op.rows.reader(1)
 		}
+		if piece < len(op.spans) && op.spans[piece].Within(lo, hi) || ctx.Err() != nil {
+			return
+		}
 		first, last := op.rows.Chunk(from + piece)
-		for g := first; g < last && ctx.Err() == nil; g++ {
+		for g := first; g < last; g++ {
 			ind, _ := readers[worker].row(g) // ascending: own columns are in the middle
 			for len(ind) > 0 && ind[0] < lo {
 				mark(ind[0])

@@ -34,6 +34,7 @@ type pass struct {
 	progress  *rows.Progress
 	memory    rows.Memory
 	found     [][]sparse.Rows // rows found in each piece of work
+	spans     [][]rows.Span   // of their columns; nil for one process, which does not ask
 	counts    []uint32        // number of neighbours of each point
 	sums      []float64       // sum of the weights of each point
 }
@@ -73,6 +74,9 @@ func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 		found: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
 	}
 	mem.Huge(p.sums)
+	if !r.Sharing().Alone() {
+		p.spans = make([][]rows.Span, len(p.found))
+	}
 	return p
 }
 
@@ -131,8 +135,11 @@ func (p *pass) Run(worker, piece int) {
 		}
 		if sc.Full() || c == to-1 {
 			found := sc.Cut()
-			// The weights are summed while they are in the cache.
+			// The weights are summed while they are in the cache, and the columns looked at.
 			end := cl.First[c+1]
+			if p.spans != nil {
+				p.spans[piece] = append(p.spans[piece], rows.SpanOf(found))
+			}
 			p.kernels.SumSparse(p.sums[begin:end], found.Ptr, found.Val)
 			p.found[piece], begin = append(p.found[piece], found), end
 		}

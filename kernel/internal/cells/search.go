@@ -86,7 +86,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 		return nil, err
 	}
 	return &rows.Result{
-		Weights: weights, Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
+		Weights: weights, Spans: slices.Concat(pass.spans...), Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
 		Peak: peak, Distance: cl.Dist2,
 	}, nil
 }

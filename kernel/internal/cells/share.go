@@ -26,6 +26,22 @@ func (cl *List) cellShares(ranks *par.Ranks) []int {
 	return bounds
 }
 
+// shareKeys makes the keys of all points where there are several ranks: each makes those of
+// its share of the rows. One process makes them where it uses them.
+func shareKeys[K uint32 | uint64](ctx context.Context, cl *List, keys []K, p *rows.Points, workers *par.Workers, ranks *par.Ranks) error {
+	if ranks.Alone() {
+		return nil
+	}
+	from, to := ranks.Part(p.N)
+	if err := workers.Do(ctx, par.Blocks(to-from, keysAtOnce), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, to-from, keysAtOnce)
+		addKeys(&cl.grid, keys[from+lo:from+hi], p, from+lo)
+	})); err != nil {
+		return err
+	}
+	return par.Gather(ctx, ranks, keys, ranks.Bounds(p.N))
+}
+
 // gatherSorted hands every rank the order and the coordinates of the points of all cells, and
 // tells whether a rank has found equal ones. The shares are the first cells of the ranks.
 func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int, equal bool) (bool, error) {
