@@ -11,8 +11,12 @@ import (
 )
 
 const (
-	// clustersPerPiece is how many clusters a worker takes at a time.
-	clustersPerPiece = 512
+	// Workers take clusters next to each other at a time, mostClusters at most, and fewer where
+	// that would leave fewer than manyPieces pieces for all workers of all ranks. A piece has
+	// about leastPoints points or more: each costs a step something.
+	mostClusters = 512
+	manyPieces   = 64
+	leastPoints  = 256
 	// A batch has at most batchPoints candidates in at most batchSpans spans, which bounds
 	// the scratch memory whatever the points are. Neighbours come out the same however the
 	// candidates are split into batches.
@@ -112,8 +116,20 @@ func newScratch(p *pass) *scratch {
 	}
 }
 
+// pieceClusters returns the number of clusters of a piece of work. It depends on the points
+// alone: rows of weights are cut into chunks where a piece ends.
+func (cl *List) pieceClusters() int {
+	pieces := min(max(cl.N/leastPoints, 1), manyPieces)
+	return min(par.Blocks(len(cl.First)-1, pieces), mostClusters)
+}
+
 // workPieces returns the number of pieces of work a pass is split into.
-func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
+func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, cl.pieceClusters()) }
+
+// piece returns the clusters from to to-1 of a piece.
+func (cl *List) piece(i int) (from, to int) {
+	return par.Block(i, len(cl.First)-1, cl.pieceClusters())
+}
 
 // visitPieces lets the workers do the pieces from to to-1.
 func (p *pass) visitPieces(r *rows.Request, from, to int) error {
@@ -127,7 +143,7 @@ func (p *pass) visitPieces(r *rows.Request, from, to int) error {
 // Run does one piece.
 func (p *pass) Run(worker, piece int) {
 	cl, sc := p.cl, p.scratch(worker)
-	from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
+	from, to := cl.piece(piece)
 	begin := cl.First[from]
 	if !sc.sweep.Clusters(from, to, func(c int) bool {
 		if !p.search(sc, c) {

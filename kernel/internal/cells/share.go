@@ -84,7 +84,7 @@ func (p *pass) shares(ranks *par.Ranks) []int {
 	before := make([]float64, pieces+1) // work of the pieces before each
 	var spans []uint32
 	for piece := range pieces {
-		from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
+		from, to := cl.piece(piece)
 		sampled := min(sampledOfPiece, to-from)
 		work := 0.0
 		for s := range sampled {
