@@ -41,16 +41,30 @@ func (g *gallery) Answer(ctx context.Context, request *wire.CellsRequest, form w
 			cancel() // without this shard there is no answer
 		}
 	})
-	for i, err := range errs {
-		if err != nil && (ctx.Err() != nil || !errors.Is(err, context.Canceled)) {
-			return nil, g.failure(ctx, i, err)
-		}
+	if i := toBlame(errs); i >= 0 {
+		return nil, g.failure(ctx, i, errs[i])
 	}
 	out, blame, err := g.join(request, form, parts)
 	if err != nil {
 		return nil, g.failure(ctx, blame, err)
 	}
 	return out, nil
+}
+
+// toBlame returns the shard whose error a request failed for, -1 for none: one that failed by itself
+// before one whose request was ended for that.
+func toBlame(errs []error) int {
+	blame := -1
+	for i, err := range errs {
+		switch {
+		case err == nil:
+		case !errors.Is(err, context.Canceled):
+			return i
+		case blame < 0:
+			blame = i
+		}
+	}
+	return blame
 }
 
 // errAnswer reports an answer of a shard that is not what is due.

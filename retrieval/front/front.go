@@ -22,8 +22,9 @@ var ErrSettings = errors.New("settings not usable")
 type Settings struct {
 	// Shards are the addresses of all shards of a gallery, in their order.
 	Shards []string
-	// Remote says how a shard is reached. Its Stall is 10 seconds unless it is set, and its Tries
-	// are 2: a client waits meanwhile. Its Cache, Codebook and Epoch are not used.
+	// Remote says how a shard is reached. Unless they are set its Stall is 10 seconds, its Tries
+	// are 2 and its Wait is 2 seconds: a client waits meanwhile. Its Cache, Codebook and Epoch are
+	// not used.
 	Remote remote.Settings
 	// Every is the time between two looks at the shards, a quarter of which is waited as long as
 	// one of them is not ready. 0 means 2 seconds.
@@ -68,6 +69,9 @@ func New(settings Settings) (*Front, error) {
 	}
 	if to.Tries == 0 {
 		to.Tries = 2
+	}
+	if to.Wait == 0 {
+		to.Wait = 2 * time.Second // what our own services ask for at most, but for -rate
 	}
 	f := &Front{settings: settings}
 	for i, address := range settings.Shards {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -306,6 +307,63 @@ func TestSlowShard(t *testing.T) {
 	r := send(t, "POST", f.all.URL+"/v1/cells", request(t, f.whole, 1))
 	if kind, _, _ := problemOf(t, r); r.status != 503 || kind != "urn:privatemail:shard" {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A shard that asks for a long pause is given up: a client waits meanwhile, and so do the looks at
+// all other shards.
+func TestShardThatAsksToWait(t *testing.T) {
+	f := newFarm(t, 1)
+	f.look(t)
+	settings := f.front.settings
+	settings.Remote = remote.Settings{}
+	patient, err := New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.front.shards = patient.shards
+	var came atomic.Int32
+	f.shards[1].handle(func(w http.ResponseWriter, _ *http.Request) {
+		came.Add(1)
+		w.Header().Set("Retry-After", "59")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	f.wantShard(t, 2, "busy")
+	f.look(t)
+	if n := came.Load(); n != 3 {
+		t.Errorf("%d requests to a shard that asks for a long pause, want one of each form and one look", n)
+	}
+}
+
+// A request that fails is the fault of the shard that failed by itself, wherever it is among those
+// whose requests were ended for that; where none did, it still has failed.
+func TestBlame(t *testing.T) {
+	ended, own := fmt.Errorf("ended: %w", context.Canceled), errors.New("its own")
+	for want, errs := range map[int][]error{-1: {nil, nil, nil}, 1: {ended, own, ended}, 2: {nil, nil, ended}, 0: {ended, nil, ended}} {
+		if got := toBlame(errs); got != want {
+			t.Errorf("%v: shard %d, want %d", errs, got, want)
+		}
+	}
+}
+
+// The base sample comes from shards that are ready, as long as there is one.
+func TestBaseComesFromReadyShards(t *testing.T) {
+	f := newFarm(t, 1)
+	f.look(t)
+	f.shards[1].handle(dead)
+	f.look(t)
+	var came atomic.Int32
+	f.shards[1].handle(func(http.ResponseWriter, *http.Request) {
+		came.Add(1)
+		panic(http.ErrAbortHandler)
+	})
+	for range 2 * shardCount {
+		if r := send(t, "GET", f.all.URL+"/v1/base", nil); r.status != 200 || r.err != nil {
+			t.Errorf("status %d %v", r.status, r.err)
+		}
+	}
+	if came.Load() > 0 {
+		t.Errorf("a shard that is not ready was asked %d times", came.Load())
 	}
 }
 

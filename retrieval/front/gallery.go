@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
@@ -79,10 +80,7 @@ func (g *gallery) failure(ctx context.Context, i int, err error) error {
 func (g *gallery) Base(form wire.Form) service.Content {
 	base := g.parts[0].Base[form]
 	return service.Content{Hash: base.Hash, Length: base.Length, ReadAt: func(ctx context.Context, p []byte, offset int64) (err error) {
-		n := len(g.shards)
-		begin := int(g.turn.Add(1)) % n
-		for i := range n {
-			at := (begin + i) % n
+		for _, at := range g.inTurn() {
 			if err = g.front.shards[at].BasePiece(ctx, g.hash, form, base.Hash, p, offset); err == nil {
 				return nil
 			}
@@ -92,6 +90,28 @@ func (g *gallery) Base(form wire.Form) service.Content {
 		}
 		return err
 	}}
+}
+
+// inTurn returns all shards, from the next one on. Those that are not ready come last: one that
+// hangs would keep every block that it has the turn for waiting.
+func (g *gallery) inTurn() []int {
+	n := len(g.shards)
+	begin := int(g.turn.Add(1) % uint32(n))
+	order := make([]int, n)
+	for i := range order {
+		order[i] = (begin + i) % n
+	}
+	states := g.front.Shards()
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case states[a].Ready == states[b].Ready:
+			return 0
+		case states[a].Ready:
+			return -1
+		}
+		return 1
+	})
+	return order
 }
 
 // Rows implements service.Source.

@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// The pauses between two tries, and the longest that a server may ask for.
+// The pauses between two tries.
 const (
 	shortestPause = 250 * time.Millisecond
 	longestPause  = 8 * time.Second
-	longestAsked  = time.Minute
 )
 
 // fetch sends an order until its answer is there, or no try is left. A try that gets 16 KiB
@@ -47,7 +46,7 @@ func (s *Server) retry(ctx context.Context, reached func() int, try func() error
 			failures, furthest = 0, now
 		}
 		failures++
-		if failures >= s.settings.Tries || retry.after > longestAsked {
+		if failures >= s.settings.Tries || retry.after > s.settings.Wait {
 			return retry.error
 		}
 		if err := s.pause(ctx, max(backoff(failures), retry.after)); err != nil {

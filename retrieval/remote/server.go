@@ -49,6 +49,9 @@ func New(address string, settings Settings) (*Server, error) {
 	if settings.Tries == 0 {
 		settings.Tries = defaultTries
 	}
+	if settings.Wait == 0 {
+		settings.Wait = defaultWait
+	}
 	if settings.Warn == nil {
 		settings.Warn = func(error) {}
 	}

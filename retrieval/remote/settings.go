@@ -38,6 +38,9 @@ type Settings struct {
 	// Tries is how often to try without progress, which is 16 KiB, before giving up.
 	// Default: 5.
 	Tries int
+	// Wait is the longest pause before another try that a server may ask for by Retry-After. Where
+	// it asks for a longer one there is no other try. Default: a minute.
+	Wait time.Duration
 	// Longest is the longest message that is taken from the server, in bytes, where there is
 	// not memory for all that its codebook or manifest allows; others are ErrTooLong. Default: no limit.
 	Longest int64
@@ -52,6 +55,7 @@ type Settings struct {
 const (
 	defaultStall = 30 * time.Second
 	defaultTries = 5
+	defaultWait  = time.Minute
 )
 
 // checkAddress returns the address of a server without a slash at its end.
@@ -68,8 +72,8 @@ func checkAddress(address string, s *Settings) (*url.URL, error) {
 		return nil, fmt.Errorf("remote: %w: the token would go over http, where everybody on the way can read it; use https", ErrSettings)
 	case strings.ContainsAny(s.Token, "\r\n\x00"):
 		return nil, fmt.Errorf("remote: %w: the token has more than one line", ErrSettings)
-	case s.Stall < 0 || s.Tries < 0 || s.Longest < 0:
-		return nil, fmt.Errorf("remote: %w: Stall, Tries and Longest must not be negative", ErrSettings)
+	case s.Stall < 0 || s.Tries < 0 || s.Wait < 0 || s.Longest < 0:
+		return nil, fmt.Errorf("remote: %w: Stall, Tries, Wait and Longest must not be negative", ErrSettings)
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil

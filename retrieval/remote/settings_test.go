@@ -116,13 +116,15 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A server that asks to wait for an hour is not waited for.
+// A server that asks to wait for an hour, or for longer than Wait, is not waited for.
 func TestLongRetryAfter(t *testing.T) {
-	s := reach(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "3600")
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}), Settings{})
-	if _, err := s.Codebook(t.Context()); !errors.Is(err, ErrRefused) || len(s.pauses) != 0 {
-		t.Errorf("%v after %v", err, s.pauses)
+	for after, settings := range map[string]Settings{"3600": {}, "3": {Wait: 2 * time.Second}} {
+		s := reach(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}), settings)
+		if _, err := s.Codebook(t.Context()); !errors.Is(err, ErrRefused) || len(s.pauses) != 0 {
+			t.Errorf("%v after %v", err, s.pauses)
+		}
 	}
 }
