@@ -135,7 +135,7 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := f.plot.check(in, f.out); err != nil {
 		return err
 	}
-	if err := f.keep.check(set, in, f.out); err != nil {
+	if err := f.keep.check(set, in, map[string]string{"out": f.out, "plot": f.plot.file}); err != nil {
 		return err
 	}
 	if f.form.form == spectral {
@@ -236,7 +236,7 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 // prepare checks what could fail after the work, keeps of features x and labels y what is
 // drawn, and makes room for the points.
 func (f *embedFlags) prepare(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings, x blas32.General, y []int32) (err error) {
-	if err := checkClassNames(f.out, in, input{}); err != nil {
+	if err := checkClassNames(f.out, in, input{}, f.keep.file); err != nil {
 		return err
 	}
 	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
