@@ -51,7 +51,9 @@ With -checkpoint a run that was interrupted, or that lost its machine, goes on f
 checkpoint: repeat the command with -resume, on any number of workers and processes. The
 embedding has the same bytes as if nothing had happened. Other features, labels or flags are
 refused; -steps and -stop may be others. The checkpoint is removed when the embedding is
-written. It is as private as the features. Processes that mpirun starts share the work, and the file has the same bytes.`,
+written. It is as private as the features.
+
+Processes that mpirun starts share the work, and FILE has the same bytes.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -out birds-map.npy",
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
