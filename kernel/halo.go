@@ -57,7 +57,7 @@ func (op *truncated) planHalo(ctx context.Context) error {
 	for _, n := range needs {
 		total += n
 	}
-	if h.used = total < (size-1)*op.rows.Rows()/2; !h.used {
+	if h.used = 2*total < (size-1)*op.rows.Rows(); !h.used {
 		h.ghosts, h.interior, h.boundary = nil, nil, nil
 		return nil
 	}

@@ -320,28 +320,32 @@ func TestSharedSearchIsCancelled(t *testing.T) {
 	}
 }
 
-// Shares of very different densities are about equal work.
+// Shares of very different densities are about equal work, and so are those of few points.
 func TestSharedSearchIsBalanced(t *testing.T) {
-	const n = 60_000
-	rng := pointtest.Rand(5)
-	p := blas32.General{Rows: n, Cols: 2, Stride: 2, Data: pointtest.Fill(2*n, func(int) float64 { return math.Pow(rng.Float64(), 2) })}
-	b := Sigma(0.002)
-	entries := make([]int, 2)
-	if err := cluster.Local(2, func(ranks *par.Ranks) error {
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: 0.01, Ranks: ranks})
-		if err != nil {
-			return err
+	for _, c := range []struct {
+		n, d  int
+		power float64 // the larger the more crowded
+	}{{2500, 2, 1}, {60_000, 2, 2}, {60_000, 2, 4}, {60_000, 1, 4}, {20_000, 3, 4}} {
+		rng := pointtest.Rand(5)
+		p := blas32.General{Rows: c.n, Cols: c.d, Stride: c.d, Data: pointtest.Fill(c.d*c.n, func(int) float64 { return math.Pow(rng.Float64(), c.power) })}
+		radius := nearRadius(p, 30)
+		entries := make([]int, 2)
+		if err := cluster.Local(2, func(ranks *par.Ranks) error {
+			op, err := NewCSR(t.Context(), p, Sigma(radius/4), &Options{CutoffRadius: radius, Ranks: ranks})
+			if err != nil {
+				return err
+			}
+			lo, hi := op.(*csr).weights.OwnRows()
+			for i := lo; i < hi; i++ {
+				entries[ranks.Rank()] += op.(*csr).weights.RowLen(i)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
 		}
-		lo, hi := op.(*csr).weights.OwnRows()
-		for i := lo; i < hi; i++ {
-			entries[ranks.Rank()] += op.(*csr).weights.RowLen(i)
+		if most := max(entries[0], entries[1]); float64(most) > 0.65*float64(entries[0]+entries[1]) {
+			t.Errorf("%+v: ranks found %v weights", c, entries)
 		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if most := max(entries[0], entries[1]); float64(most) > 0.65*float64(entries[0]+entries[1]) {
-		t.Errorf("ranks found %v weights", entries)
 	}
 }
 

@@ -111,15 +111,12 @@ func (m *scaleModel) searchSeconds() float64 {
 	return m.n*sortSeconds/cores + shared + gathered
 }
 
-// memory is the most bytes of a rank: while the graph is built, or in a step.
+// memory is the most bytes of a rank: while the graph is built, or in steps. The start, which
+// becomes the result, and the first and the last iterate are whole on every rank.
 func (m *scaleModel) memory() float64 {
 	points := 4 * m.n * float64(m.d)
 	weights := weightBytes * m.own() * m.degree
 	building := m.n * float64(buildingBytes+4*m.d)
-	rows := m.own() + m.ghosts()
-	if !m.halos() {
-		rows = m.n
-	}
-	stepping := m.n*keptBytes + 8*float64(m.k)*rows
+	stepping := m.n * float64(keptBytes+3*4*m.k)
 	return points + weights + max(building, stepping)
 }

@@ -79,4 +79,9 @@ func TestModelAtItsEnds(t *testing.T) {
 	if r := m.radius(); math.Abs(r-0.01) > 1e-9 || math.Abs(m.ghosts()-1e4) > 1e-3 {
 		t.Errorf("radius %g, %g ghosts", r, m.ghosts())
 	}
+	// Start and iterates are whole on every rank: with many columns they are most of its memory.
+	m = scaleModel{n: 1e6, d: 2, k: 100, degree: 32, ranks: 1024}
+	if least := 3 * 4 * 100 * m.n; m.memory() < least {
+		t.Errorf("%g bytes, and iterates and start have %g", m.memory(), least)
+	}
 }

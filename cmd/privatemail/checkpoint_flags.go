@@ -30,8 +30,9 @@ func (f *checkpointFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.resume, "resume", false, "go on from the file of -checkpoint, or begin where there is none; on any number of workers and ranks the embedding has the same bytes")
 }
 
-// check refuses flags that contradict each other, and a file that must not be replaced.
-func (f *checkpointFlags) check(set map[string]bool, in input, out string) error {
+// check refuses flags that contradict each other, and a file that must not be replaced: the file is
+// removed at the end, so that it is none of the results, whose names are those of flags.
+func (f *checkpointFlags) check(set map[string]bool, in input, results map[string]string) error {
 	if f.file == "" {
 		for _, name := range []string{"checkpoint", "checkpoint-every", "resume"} {
 			if set[name] {
@@ -43,8 +44,15 @@ func (f *checkpointFlags) check(set map[string]bool, in input, out string) error
 	if err := refuseInput("-checkpoint", f.file, in); err != nil {
 		return err
 	}
-	if same, err := sameTarget(f.file, out); err != nil || same {
-		return errors.Join(err, cli.Usagef("-checkpoint and -out are one file: name another"))
+	for name, result := range results {
+		if result == "" {
+			continue
+		}
+		if same, err := sameTarget(f.file, result); err != nil {
+			return err
+		} else if same {
+			return cli.Usagef("-checkpoint and -%s are one file: name another", name)
+		}
 	}
 	if err := checkPlace(f.file); err != nil {
 		return err

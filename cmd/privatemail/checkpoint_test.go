@@ -129,6 +129,7 @@ func TestResumeRefuses(t *testing.T) {
 func TestCheckpointUsage(t *testing.T) {
 	folder := toy(t)
 	out := filepath.Join(t.TempDir(), "z.npy")
+	plot := strings.TrimSuffix(out, ".npy") + ".png"
 	base := []string{"embed", folder, "-sigma", "1", "-out", out}
 	for _, c := range []struct {
 		more  []string
@@ -139,6 +140,7 @@ func TestCheckpointUsage(t *testing.T) {
 		{[]string{"-alpha", "1", "-checkpoint", ""}, []string{"-checkpoint needs a file"}},
 		{[]string{"-alpha", "1", "-checkpoint", "c", "-checkpoint-every", "0"}, []string{"checkpoint-every"}},
 		{[]string{"-alpha", "1", "-checkpoint", out}, []string{"-checkpoint and -out are one file"}},
+		{[]string{"-alpha", "1", "-plot", plot, "-checkpoint", plot}, []string{"-checkpoint and -plot are one file"}},
 		{[]string{"-alpha", "1", "-checkpoint", filepath.Join(folder, featuresName)}, []string{"would replace the input"}},
 		{[]string{"-alpha", "1", "-checkpoint", filepath.Join(folder, labelsName)}, []string{"would replace the input"}},
 		{[]string{"-alpha", "1", "-checkpoint", os.DevNull}, []string{"not a regular file"}},

@@ -170,8 +170,8 @@
 //	mpirun -n 4 privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds.npy
 //
 // All ranks see the same files under the same names. Each reads and writes its rows, rank 0
-// alone prints, -workers and -budget are those of each rank, and the file has the bytes that one process
-// writes. Other verbs run on one process. docs/scale.md has more.
+// alone prints, -workers and -budget are those of each rank, and the file has the bytes that one
+// process writes. Other verbs run on one process. docs/scale.md has more.
 //
 // # Checkpoints
 //

@@ -51,7 +51,9 @@ With -checkpoint a run that was interrupted, or that lost its machine, goes on f
 checkpoint: repeat the command with -resume, on any number of workers and processes. The
 embedding has the same bytes as if nothing had happened. Other features, labels or flags are
 refused; -steps and -stop may be others. The checkpoint is removed when the embedding is
-written. It is as private as the features. Processes that mpirun starts share the work, and the file has the same bytes.`,
+written. It is as private as the features.
+
+Processes that mpirun starts share the work, and FILE has the same bytes.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -out birds-map.npy",
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
@@ -135,7 +137,7 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := f.plot.check(in, f.out); err != nil {
 		return err
 	}
-	if err := f.keep.check(set, in, f.out); err != nil {
+	if err := f.keep.check(set, in, map[string]string{"out": f.out, "plot": f.plot.file}); err != nil {
 		return err
 	}
 	if f.form.form == spectral {
@@ -236,7 +238,7 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 // prepare checks what could fail after the work, keeps of features x and labels y what is
 // drawn, and makes room for the points.
 func (f *embedFlags) prepare(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings, x blas32.General, y []int32) (err error) {
-	if err := checkClassNames(f.out, in, input{}); err != nil {
+	if err := checkClassNames(f.out, in, input{}, f.keep.file); err != nil {
 		return err
 	}
 	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {

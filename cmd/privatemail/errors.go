@@ -40,7 +40,7 @@ func plain(message string, args ...string) string {
 func packageNames() []string {
 	return []string{
 		"privatemail", "checkpoint", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
-		"retrieval", "client", "remote", "sealed server", "server", "service", "wire", "published", "supervised",
+		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "wire", "published", "supervised",
 		"evaluate", "baseline", "report", "cluster",
 		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}

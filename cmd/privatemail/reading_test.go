@@ -130,6 +130,7 @@ func TestFilesRefused(t *testing.T) {
 		{cli.Failed, "fit x.npy -labels header.csv -out z.npy", []string{"61 labels", "60 rows", "-header yes"}},
 		{cli.Failed, "fit a.parquet -out z.npy", []string{"a.parquet", "parquet2npy"}},
 		{cli.Failed, "fit named.csv -out z.npy -queries swapped.csv -queries-out q.npy", []string{"swapped.csv", "column 1"}},
+		{cli.Usage, "embed named.csv -degree 2 -alpha 1 -out z.npy -checkpoint z.labels.csv", []string{"the names of classes go to z.labels.csv"}},
 		{cli.Usage, "fit got.labels.csv -out got.npy", []string{"got.labels.csv", "would replace the input"}},
 		{cli.Usage, "fit both.npz -out both.npz", []string{"would replace the input"}},
 		{cli.Failed, "privatize named.csv -normalize-rows -sigma 1 -alpha 1 -classes 3 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out r.release", []string{"names", "public list"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )
 
@@ -175,7 +176,7 @@ func (f *serveFlags) checkAddress() error {
 	if err != nil {
 		return cli.Usagef("-listen: want a host and a port, such as 127.0.0.1:8480")
 	}
-	if onThisMachine(host) {
+	if remote.OnThisMachine(host) {
 		return nil
 	}
 	return f.checkReach(f.listen) // a name other than localhost may stand for any address

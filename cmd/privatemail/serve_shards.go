@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/retrieval/front"
+	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 )
 
 // shardsFlags say which shards a front end answers from.
@@ -59,17 +59,11 @@ func (f *shardsFlags) check(set map[string]bool, insecure bool) error {
 		return cli.Usagef("-shards-timeout is a time above 0, such as 10s")
 	}
 	for i, address := range f.list() {
-		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !onThisMachine(u.Hostname()) && !insecure {
+		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !remote.OnThisMachine(u.Hostname()) && !insecure {
 			return cli.Usagef("-shards: shard %d is reached over http on another machine: use https, or add -insecure where something else encrypts", i+1)
 		}
 	}
 	return nil
-}
-
-// onThisMachine tells whether a host is this machine for certain.
-func onThisMachine(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 func (f *shardsFlags) list() []string {

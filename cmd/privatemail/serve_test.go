@@ -267,7 +267,7 @@ func TestServeRefused(t *testing.T) {
 		args string
 		word string
 	}{
-		{cli.Usage, "", "one MODEL or GALLERY"},
+		{cli.Usage, "", "one MODEL, GALLERY or SHARD"},
 		{cli.Usage, model + " " + model, "2 names"},
 		{cli.Usage, model, "-epsilon is missing"},
 		{cli.Failed, model + " -epsilon 4 -gallery " + model, "another kind"},

@@ -102,11 +102,11 @@ func (f *splitFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 
 // write writes all shards, one after the other.
 func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *server.Cells) (*splitReport, error) {
-	// Rows as int8 twice while they are put together, numbers of rows, and lists. Answers are encoded
-	// in what is left, if all of them fit.
+	// Rows as int8 twice while they are put together, numbers of rows, and where lists are. Answers are
+	// encoded in what is left, if all of them fit.
 	book := whole.Codebook()
 	n := float64(book.Rows/f.into + 1)
-	own := n*(2*float64(book.Ranking+4)+4) + 4*whole.ListLength()*float64(book.Cells())/float64(f.into)
+	own := n*(2*float64(book.Ranking+4)+4) + 24*float64(book.Cells())
 	rest, err := pipeline.Reserve(cmp.Or(f.work.budget, mem.Budget()), own, fmt.Sprintf("a shard of %.0f rows", n))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; -budget allows more", path, err)

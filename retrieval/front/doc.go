@@ -24,9 +24,9 @@
 //
 // # Which gallery is served
 //
-// A Front looks at its shards every two seconds, and more often while one is missing. It publishes the gallery with the highest version
-// that all shards have, and keeps to it: every message of a request is of one codebook, whose hash
-// goes with it to the shards. A shard that has a new gallery answers for the one before for as long
+// A Front looks at its shards every two seconds, and more often while one is missing. It publishes
+// the gallery with the highest version that all shards have, and keeps to it: every message of a
+// request is of one codebook, whose hash goes with it to the shards. A shard that has a new gallery answers for the one before for as long
 // as its service does, so that shards can be changed one after the other. Shards that have no
 // gallery in common are named, and nothing new is published.
 //

@@ -137,7 +137,7 @@ func (f *Front) look(ctx context.Context, publish func(service.Gallery) error) {
 			}
 			if err := publish(service.Gallery{Name: name, Source: g, Map: g.chart}); err != nil {
 				f.settings.Log.Error("gallery not published", "error", err)
-				return
+				break
 			}
 			f.current = g
 		}

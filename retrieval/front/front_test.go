@@ -419,6 +419,20 @@ func TestAnswersNeedRoom(t *testing.T) {
 	}
 }
 
+// What a look has found is told also where it could not be published, and the next one tries again.
+func TestPublishThatFails(t *testing.T) {
+	f := newFarm(t, 1)
+	f.front.look(t.Context(), func(service.Gallery) error { return errors.New("no") })
+	for i, s := range f.front.Shards() {
+		if !s.Ready {
+			t.Errorf("shard %d: %+v", i+1, s)
+		}
+	}
+	if f.look(t); f.front.current == nil {
+		t.Error("the next look publishes nothing")
+	}
+}
+
 // Run publishes when shards come, and ends with its context.
 func TestRun(t *testing.T) {
 	f := newFarm(t, 1)

@@ -171,8 +171,8 @@ func (c *Cells) Base(form wire.Form) *wire.Base {
 }
 
 // GalleryFrame returns the binary form of a wire.Gallery with all rows, for clients that
-// rank at home; of a shard, with its rows. It is in memory once, or a view of the file, and must not be changed. Whoever
-// reads it while somebody may call Close calls Hold before.
+// rank at home; of a shard, with its rows. It is in memory once, or a view of the file, and must
+// not be changed. Whoever reads it while somebody may call Close calls Hold before.
 func (c *Cells) GalleryFrame() []byte { return c.gallery }
 
 // Map returns CellsSettings.Map. It must not be changed, and Hold keeps it as it does

@@ -37,8 +37,8 @@ type fileFacts struct {
 	Shard     *Shard `json:"shard,omitempty"` // of a shard
 }
 
-// Save writes the gallery to a file, for OpenCells, and a shard for OpenShard. It is written to a temporary name, synced
-// and renamed; when it fails or ctx ends, a file that was there is as it was. The file has the
+// Save writes the gallery to a file, for OpenCells, and a shard for OpenShard. It is written to a
+// temporary name, synced and renamed; when it fails or ctx ends, a file that was there is as it was. The file has the
 // rows in both forms, 5 d + 4 bytes a row of dimension d, and the encoded answers if there are
 // any, so that a server that opens it writes them as they are: at a million rows of 64 numbers
 // 1 GB, most of it answers. With CellsSettings.Encoded below 0 it is a third of that, and every

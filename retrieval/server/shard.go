@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -109,13 +110,11 @@ func (c *Cells) newShard(ctx context.Context, index, count int, encoded int64, w
 			Whole: c.whole, Checksum: [wire.ChecksumSize]byte(c.gallery[len(c.gallery)-wire.ChecksumSize:]),
 		},
 	}
-	for cell, list := range c.lists {
-		for _, row := range list {
-			if s.shard.Has(row) {
-				s.lists[cell] = append(s.lists[cell], row)
-			}
-		}
-		s.shard.Length = max(s.shard.Length, len(s.lists[cell]))
+	for cell, list := range c.lists { // which rise
+		from, _ := slices.BinarySearch(list, uint32(first))
+		to, _ := slices.BinarySearch(list, uint32(first+rows))
+		s.lists[cell] = list[from:to:to]
+		s.shard.Length = max(s.shard.Length, to-from)
 	}
 	ids := make([]uint32, rows)
 	for i := range ids {

@@ -24,8 +24,8 @@ type Settings struct {
 	// time. 0 means 16.
 	SealedMost int
 	// SealedBytes is how much of the bodies of requests of mode sealed is held at a time, from
-	// when it has come until its request is answered. What a front end takes for answers counts as well. What has no room gets 503; one request
-	// always has. 0 means 512 MiB.
+	// when it has come until its request is answered. What a front end takes for answers counts
+	// as well. What has no room gets 503; one request always has. 0 means 512 MiB.
 	SealedBytes int64
 	// SealedWait is how long a pass waits for further requests to share it. 0 means not at
 	// all: those share the next pass that come while one runs.

@@ -63,7 +63,10 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err := pass.memory.Begin(ctx, r, held, expected, entry); err != nil {
 		return nil, err
 	}
-	shares := pass.shares(ranks)
+	shares, err := pass.shares(ranks)
+	if err != nil {
+		return nil, err
+	}
 	if err := pass.visitPieces(r, shares[ranks.Rank()], shares[ranks.Rank()+1]); err != nil {
 		return nil, err
 	}

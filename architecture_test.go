@@ -1,0 +1,12 @@
+//go:build amd64 && !amd64.v3
+
+package privatemail
+
+import "testing"
+
+// A build for all processors rounds products and sums apart, and others say that they do not.
+func TestArchitecture(t *testing.T) {
+	if got := architecture(); got != "amd64" {
+		t.Errorf("architecture %q", got)
+	}
+}
