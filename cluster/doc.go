@@ -21,10 +21,14 @@
 //
 // # Lost ranks
 //
-// Every rank sends the next one a byte every two seconds, whatever it computes. A rank that
+// Every rank sends the next one a message every two seconds, whatever it computes. A rank that
 // hears nothing for 20 seconds ([WithSilence]) prints a [LostError] and ends the processes of
 // all ranks (MPI_Abort). So a machine that hangs ends the run, and so does one whose launcher
 // has not noticed its end. Time in which a whole run was suspended does not count.
+//
+// The message says which calls the rank has made. Ranks that make different calls would wait
+// for each other for ever, and their messages go on: they print that, and end the processes
+// in the same way.
 //
 // # The end
 //

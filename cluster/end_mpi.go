@@ -30,10 +30,14 @@ func (o *owner) end(err error) error {
 		return fmt.Errorf("cluster: End: %w", errLeft)
 	}
 	var own outcome
-	o.do(func() { own.pending = o.half || len(o.active) > 0 })
-	if err == nil && own.pending {
-		err = errUnfinished
-	}
+	o.do(func() {
+		if own.pending = len(o.failed)+len(o.active) > 0; own.pending && err == nil {
+			err = errUnfinished
+		}
+		if err == nil {
+			o.calls.add(ending, nil)
+		}
+	})
 	ctx := context.Background()
 	if err != nil {
 		own.failed = true

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +34,11 @@ func uneven(r *par.Ranks, expected, sent int) error {
 		return err
 	}
 	err = wait(context.Background())
+	go func() { // until the process ends: the memory of a transfer that has failed stays where it is
+		for {
+			runtime.GC()
+		}
+	}()
 	switch {
 	case errors.Is(err, errMismatch):
 		return &codedError{"tool: " + errMismatch.Error(), 7}
@@ -106,7 +113,32 @@ var ends = []struct {
 	}, 1, []string{"panic"}},
 }
 
+// apart are programs whose ranks wait for each other for ever, unless somebody notices.
+var apart = map[string]func(*World) error{
+	"other calls": func(w *World) error {
+		r := w.Ranks()
+		if r.Rank() == 0 {
+			return meet(context.Background(), r)
+		}
+		in := make([][]int, r.Size())
+		in[0] = make([]int, 1)
+		wait, err := par.Exchange(context.Background(), r, make([][]int, r.Size()), in)
+		if err != nil {
+			return err
+		}
+		return wait(context.Background())
+	},
+	"a call too many": func(w *World) error {
+		if err := meet(context.Background(), w.Ranks()); err != nil || w.Ranks().Rank() == 1 {
+			return err
+		}
+		time.Sleep(3 * time.Second) // the other has told by now that it has ended
+		return meet(context.Background(), w.Ranks())
+	},
+}
+
 func init() {
+	maps.Copy(programs, apart)
 	for _, e := range ends {
 		programs[e.name] = e.run
 	}
@@ -127,6 +159,20 @@ func TestMPIEnds(t *testing.T) {
 			}
 			if slices.Sort(got); !slices.Equal(got, e.lines) {
 				t.Errorf("%q, want %q\n%s", got, e.lines, l.said())
+			}
+		})
+	}
+}
+
+// Ranks that live and make different calls end with an error.
+func TestMPIDifferentCalls(t *testing.T) {
+	for name := range apart {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := ranksOf(t, 2, name)
+			l.run(t, 1)
+			if len(l.lines(errMismatch.Error())) == 0 {
+				t.Error(l.said())
 			}
 		})
 	}

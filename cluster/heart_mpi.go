@@ -2,34 +2,42 @@
 
 package cluster
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
-// A heart tells the next rank that this one lives, and listens to the one before. The owner
-// calls it.
+// A heart tells the next rank that this one lives and which calls it has made, and listens to
+// the one before. The owner calls it.
 type heart struct {
 	*communicator
 	silence  time.Duration
-	in, out  *transfer // out is nil while nothing is on its way
-	got, say []byte
+	calls    *calls
+	in, out  *transfer     // out is nil while nothing is on its way
+	got, say []byte        // a byte that says what it is, and the calls
+	heard    []byte        // the calls of the rank before
 	over     bool          // the rank before has said bye
 	last     time.Time     // of the turn before
 	silent   time.Duration // for which nothing was heard
 	unsaid   time.Duration // since the last beat was sent
 }
 
-// A byte that ranks send each other.
+// What a message between hearts is.
 const (
 	beat = 0
 	bye  = 1 // the last one
 )
 
 // newHeart makes a communicator for beats, and begins to listen. All ranks call it.
-func newHeart(silence time.Duration) (*heart, error) {
+func newHeart(silence time.Duration, made *calls) (*heart, error) {
 	c, err := newCommunicator()
 	if err != nil {
 		return nil, err
 	}
-	h := &heart{communicator: c, silence: silence, got: make([]byte, 1), say: make([]byte, 1), last: time.Now()}
+	h := &heart{
+		communicator: c, silence: silence, calls: made, last: time.Now(),
+		got: make([]byte, 1+callBytes), say: make([]byte, 1+callBytes), heard: make([]byte, callBytes),
+	}
 	return h, h.listen()
 }
 
@@ -49,6 +57,7 @@ func (h *heart) hear() error {
 			return h.in.err
 		}
 		h.silent = 0
+		copy(h.heard, h.got[1:])
 		if h.over = h.got[0] == bye; !h.over {
 			if err := h.listen(); err != nil {
 				return err
@@ -69,19 +78,21 @@ func (h *heart) free() (bool, error) {
 	return true, err
 }
 
-// speak sends a byte to the next rank, unless another is on its way.
+// speak sends a message to the next rank, unless another is on its way.
 func (h *heart) speak(what byte) (sent bool, err error) {
 	if free, err := h.free(); !free || err != nil {
 		return false, err
 	}
 	h.say[0] = what
+	h.calls.put(h.say[1:])
 	h.out = newTransfer("telling a rank that this one lives")
 	return true, h.out.send(h.communicator, h.say, h.next())
 }
 
 // turn sends and receives what is due. It returns a LostError where nothing was heard for too
-// long. Time counts as far as this process has run: where a whole run was suspended, nobody
-// is lost.
+// long, and errMismatch where the rank before makes other calls: each could wait for ever in
+// one that the other does not make. Time counts as far as this process has run: where a whole
+// run was suspended, nobody is lost.
 func (h *heart) turn() error {
 	now := time.Now()
 	passed := min(now.Sub(h.last), time.Second)
@@ -96,6 +107,9 @@ func (h *heart) turn() error {
 	}
 	if err := h.hear(); err != nil {
 		return err
+	}
+	if h.calls.differs(h.heard) {
+		return fmt.Errorf("cluster: rank %d and rank %d: %w", h.before(), h.rank, errMismatch)
 	}
 	if h.silent >= h.silence && !h.over {
 		return &LostError{Rank: h.before(), Silent: h.silence}

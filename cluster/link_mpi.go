@@ -29,6 +29,9 @@ func (o *owner) Gather(ctx context.Context, data []byte, bounds []int) error {
 
 func (o *owner) gather(ctx context.Context, what string, c *communicator, data []byte, bounds []int) error {
 	t, err := o.begin(what, func(t *transfer) error {
+		if c == o.work {
+			o.calls.add(gathering, bounds)
+		}
 		if bounds[c.size]-bounds[0] <= min(2*(largestPiece-1)+1, math.MaxInt32) {
 			return t.gather(c, data, bounds)
 		}
@@ -53,6 +56,7 @@ func (o *owner) Exchange(_ context.Context, out, in [][]byte) (func(context.Cont
 		return nil, err
 	}
 	t, err := o.begin(what, func(t *transfer) error {
+		o.calls.add(exchanging, nil)    // lengths differ between ranks
 		for s := 1; s < o.Size(); s++ { // receivers first: what comes has a place to go
 			from := (o.Rank() + o.Size() - s) % o.Size()
 			if err := pieces(in[from], func(piece []byte) error { return t.receive(o.work, piece, from) }); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/par"
@@ -47,6 +48,7 @@ type hub struct {
 type seat struct {
 	what   string
 	pieces [][]byte // of Exchange, by rank; of Gather, the data alone
+	bounds []int    // of Gather
 }
 
 var errMismatch = errors.New("ranks make different calls")
@@ -91,10 +93,10 @@ func (l *localLink) Size() int { return l.size }
 
 // Gather copies from the memory of the other ranks.
 func (l *localLink) Gather(ctx context.Context, data []byte, bounds []int) error {
-	l.seats[l.rank] = seat{"gather", [][]byte{data}}
+	l.seats[l.rank] = seat{what: "gather", pieces: [][]byte{data}, bounds: bounds}
 	return l.share(ctx, func(other int, s seat) error {
 		lo, hi := bounds[other], bounds[other+1]
-		if s.what != "gather" || len(s.pieces[0]) < hi {
+		if s.what != "gather" || len(s.pieces[0]) < hi || !slices.Equal(s.bounds, bounds) {
 			return errMismatch
 		}
 		copy(data[lo:hi], s.pieces[0][lo:hi])
@@ -104,7 +106,7 @@ func (l *localLink) Gather(ctx context.Context, data []byte, bounds []int) error
 
 // Exchange copies from the memory of the other ranks when it is waited for.
 func (l *localLink) Exchange(_ context.Context, out, in [][]byte) (func(context.Context) error, error) {
-	l.seats[l.rank] = seat{"exchange", out}
+	l.seats[l.rank] = seat{what: "exchange", pieces: out}
 	return func(ctx context.Context) error {
 		return l.share(ctx, func(other int, s seat) error {
 			if s.what != "exchange" || len(s.pieces[l.rank]) != len(in[other]) {

@@ -116,3 +116,13 @@ func TestLocalFails(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Ranks that gather between other bounds would have other data afterwards.
+func TestLocalGatherRefusesOtherBounds(t *testing.T) {
+	err := cluster.Local(2, func(r *par.Ranks) error {
+		return par.Gather(t.Context(), r, make([]int32, 3), []int{0, 1 + r.Rank(), 3})
+	})
+	if err == nil {
+		t.Error("gathered between different bounds")
+	}
+}

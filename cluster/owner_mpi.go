@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,8 @@ type owner struct {
 	left          bool          // MPI has ended
 	gone          chan struct{} // closed when left
 	turns         atomic.Int64  // of the loop, for the watch
-	half          bool          // a transfer has failed, of which a part may go on
+	failed        []*transfer   // MPI may go on with a part of them: their memory stays pinned
+	calls         calls         // of work
 	broken        atomic.Bool   // a call has failed or was given up: further ones are refused
 	ended         atomic.Bool   // End was called
 }
@@ -86,7 +88,7 @@ func (o *owner) start(l launch) (neighbours int, err error) {
 	if o.control, err = newCommunicator(); err != nil {
 		return 0, err
 	}
-	if o.beats, err = newHeart(o.silence); err != nil {
+	if o.beats, err = newHeart(o.silence, &o.calls); err != nil {
 		return 0, err
 	}
 	return o.work.neighbours()
@@ -134,10 +136,10 @@ func (o *owner) progress() {
 			if t.err == nil {
 				t.pins.Unpin()
 			} else {
-				o.half = true // other requests of it may go on
+				o.failed = append(o.failed, t)
 			}
 			close(t.done)
-			o.active = append(o.active[:i], o.active[i+1:]...)
+			o.active = slices.Delete(o.active, i, i+1)
 			i--
 		}
 	}
@@ -166,14 +168,19 @@ func (o *owner) begin(what string, post func(*transfer) error) (*transfer, error
 	}
 }
 
-// post is called by the owner. Where it fails a part may have begun: the memory stays pinned.
+// post is called by the owner.
 func (o *owner) post(t *transfer, post func(*transfer) error) {
-	if t.err = post(t); t.err != nil {
-		o.half = o.half || len(t.requests) > 0
-		close(t.done)
+	t.err = post(t)
+	switch {
+	case t.err == nil:
+		o.active = append(o.active, t)
 		return
+	case len(t.requests) > 0:
+		o.failed = append(o.failed, t)
+	default: // nothing has begun
+		t.pins.Unpin()
 	}
-	o.active = append(o.active, t)
+	close(t.done)
 }
 
 // await waits for the end of a transfer or of the context. MPI cannot take a transfer of all

@@ -106,6 +106,25 @@ func TestRanksShareARun(t *testing.T) {
 	}
 }
 
+// Each of two ranks has rows to make, whatever the operator.
+func TestSharedRunsHaveSeveralChunks(t *testing.T) {
+	for _, r := range sharedRuns {
+		if err := cluster.Local(2, func(ranks *par.Ranks) error {
+			op, err := r.build(t.Context(), ranks)
+			if err != nil {
+				return err
+			}
+			defer op.Close()
+			if lo, hi := op.Part(); lo == hi {
+				return errors.New("no rows")
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("%s, %d dimensions: %v", r.operator, r.d, err)
+		}
+	}
+}
+
 func TestRanksConverge(t *testing.T) {
 	r := sharedRuns[0]
 	converge := func(ranks *par.Ranks) (*Eigenvectors, error) {

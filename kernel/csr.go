@@ -114,7 +114,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 
 // adopt takes over a graph.
 func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
-	op.weights, op.slabs = g.Weights, g.Slabs
+	op.weights, op.slabs, op.spans = g.Weights, g.Slabs, g.Spans
 	g.rows = storedRows{g.Weights, op.kernels}
 	if err := op.gatherSums(ctx, g); err != nil {
 		return err

@@ -44,7 +44,8 @@ func (p *Points) foreseeCSR(o *Options) error {
 	// Equal points share a row of weights, so that they have fewer than neighbours.
 	if lower := mean - 2*(upper-mean); lower > 0 && pr.equals() == 0 {
 		none, entry := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
-		if float64(searchBytes(n, d, o)+none)+lower*float64(n)*float64(entry) > float64(o.BudgetBytes) {
+		weights := lower * float64(n)
+		if float64(searchBytes(n, d, o)+none)+weights*float64(entry)/o.holders(n, weights) > float64(o.BudgetBytes) {
 			return o.tooManyWeights(need(mean))
 		}
 	}

@@ -57,7 +57,7 @@ func (op *truncated) planHalo(ctx context.Context) error {
 	for _, n := range needs {
 		total += n
 	}
-	if h.used = total < (size-1)*op.rows.Rows()/2; !h.used {
+	if h.used = 2*total < (size-1)*op.rows.Rows(); !h.used {
 		h.ghosts, h.interior, h.boundary = nil, nil, nil
 		return nil
 	}
@@ -103,8 +103,11 @@ func (op *truncated) markGhosts(ctx context.Context) ([]uint32, error) {
 		if readers[worker] == nil {
 			readers[worker] = op.rows.reader(1)
 		}
+		if piece < len(op.spans) && op.spans[piece].Within(lo, hi) || ctx.Err() != nil {
+			return
+		}
 		first, last := op.rows.Chunk(from + piece)
-		for g := first; g < last && ctx.Err() == nil; g++ {
+		for g := first; g < last; g++ {
 			ind, _ := readers[worker].row(g) // ascending: own columns are in the middle
 			for len(ind) > 0 && ind[0] < lo {
 				mark(ind[0])

@@ -26,6 +26,7 @@ type sharedCase struct {
 	p       blas32.General
 	b       Bandwidth
 	options Options
+	large   bool // every one of seven ranks has some rows
 }
 
 // nearRadius is a radius within which a point has about k others.
@@ -50,6 +51,22 @@ func nearRadius(p blas32.General, k int) float64 {
 	return radii[len(radii)/8] // elsewhere they may have many more
 }
 
+// strewnEqual has points that are equal to others anywhere, a crowd of equal points, and some
+// points that have no neighbours.
+func strewnEqual(n, d int) blas32.General {
+	p, rng := pointtest.Make("uniform", n, d, 7), pointtest.Rand(8)
+	for range n / 8 {
+		copy(p.Data[d*rng.IntN(n):][:d], p.Data[d*rng.IntN(n):][:d])
+	}
+	for i := range 300 {
+		copy(p.Data[d*(7*i):][:d], p.Data[:d])
+	}
+	for i := range 40 {
+		p.Data[d*(n/40*i+1)] = 2 + float32(i)/8
+	}
+	return p
+}
+
 // sharedCases are searches of every kind, among points that are hard for them.
 func sharedCases(t *testing.T) (cases []sharedCase) {
 	add := func(name string, p blas32.General, radius float64, o Options) {
@@ -57,10 +74,10 @@ func sharedCases(t *testing.T) (cases []sharedCase) {
 		if o.Neighbours == 0 {
 			o.CutoffRadius = radius
 		}
-		cases = append(cases, sharedCase{name, p, b, o})
+		cases = append(cases, sharedCase{name: name, p: p, b: b, options: o})
 	}
 	for _, kind := range pointtest.Kinds() {
-		for _, d := range []int{1, 2, 3, 5} { // a piece of the search has 512 clusters
+		for _, d := range []int{1, 2, 3, 5} {
 			p := pointtest.Make(kind, 2000, d, 7)
 			radius := nearRadius(p, 8)
 			layout := []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16}[d%3]
@@ -85,6 +102,12 @@ func sharedCases(t *testing.T) (cases []sharedCase) {
 		copy(p.Data[20*600:], p.Data[:20*50]) // equal points, too
 		add(kind+" 20 of many chunks", p, nearRadius(p, 400), Options{Layout: sparse.Compact})
 	}
+	for d, layout := range map[int]sparse.Layout{1: sparse.Plain, 2: sparse.Compact, 3: sparse.Compact16, 5: sparse.Compact} {
+		p := strewnEqual(14_000+2000*d, d)
+		add(fmt.Sprint("large ", d), p, nearRadius(p, 8), Options{Layout: layout})
+		cases[len(cases)-1].large = true
+	}
+	add("large nearest", strewnEqual(12_000, 2), 0.1, Options{Neighbours: 6})
 	outliers, radius := pointtest.Outliers(3)
 	add("outliers", outliers, radius, Options{})
 	add("repaired", outliers, radius, Options{Isolated: Repair})
@@ -108,6 +131,7 @@ type graphOf struct {
 	matrix         uint64 // hash of its arrays
 	faint          []uint32
 	weightsEntries int
+	steps          numbers
 }
 
 // describe describes an operator. Rows of weights are those that are here.
@@ -117,7 +141,7 @@ func describe(ctx context.Context, op *csr) (*graphOf, error) {
 		order: op.order, group: op.group, degrees: op.degrees, bounds: op.bounds, cert: op.cert, cost: op.cost,
 		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.radius, faint: op.faint, weightsEntries: op.weights.NNZ(),
 	}
-	g.cost.PeakBytes = 0 // of one rank
+	g.cost.PeakBytes, g.cost.ResidentBytes = 0, 0 // of one rank
 	lo, hi := op.weights.OwnRows()
 	for i := lo; i < hi; i++ {
 		ind, val := op.weights.Row(i, nil)
@@ -125,6 +149,9 @@ func describe(ctx context.Context, op *csr) (*graphOf, error) {
 	}
 	var err error
 	if g.components, err = op.Components(ctx); err != nil {
+		return nil, err
+	}
+	if g.steps, err = runNumbers(ctx, op, []int{2}); err != nil {
 		return nil, err
 	}
 	if g.mean > 100 { // many equal points: a matrix that takes long to compare
@@ -180,6 +207,9 @@ func TestSharedSearchIsThatOfOneProcess(t *testing.T) {
 					t.Fatalf("%d ranks: %v", size, err)
 				}
 				for rank, g := range got {
+					if c.large && bounds[rank] == bounds[rank+1] {
+						t.Errorf("rank %d of %d has no rows", rank, size)
+					}
 					compareShare(t, fmt.Sprintf("rank %d of %d", rank, size), g, want, rank, bounds)
 				}
 			}
@@ -290,27 +320,82 @@ func TestSharedSearchIsCancelled(t *testing.T) {
 	}
 }
 
-// Shares of very different densities are about equal work.
+// Shares of very different densities are about equal work, and so are those of few points.
 func TestSharedSearchIsBalanced(t *testing.T) {
-	const n = 60_000
-	rng := pointtest.Rand(5)
-	p := blas32.General{Rows: n, Cols: 2, Stride: 2, Data: pointtest.Fill(2*n, func(int) float64 { return math.Pow(rng.Float64(), 2) })}
-	b := Sigma(0.002)
-	entries := make([]int, 2)
-	if err := cluster.Local(2, func(ranks *par.Ranks) error {
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: 0.01, Ranks: ranks})
-		if err != nil {
-			return err
+	for _, c := range []struct {
+		n, d  int
+		power float64 // the larger the more crowded
+	}{{2500, 2, 1}, {60_000, 2, 2}, {60_000, 2, 4}, {60_000, 1, 4}, {20_000, 3, 4}} {
+		rng := pointtest.Rand(5)
+		p := blas32.General{Rows: c.n, Cols: c.d, Stride: c.d, Data: pointtest.Fill(c.d*c.n, func(int) float64 { return math.Pow(rng.Float64(), c.power) })}
+		radius := nearRadius(p, 30)
+		entries := make([]int, 2)
+		if err := cluster.Local(2, func(ranks *par.Ranks) error {
+			op, err := NewCSR(t.Context(), p, Sigma(radius/4), &Options{CutoffRadius: radius, Ranks: ranks})
+			if err != nil {
+				return err
+			}
+			lo, hi := op.(*csr).weights.OwnRows()
+			for i := lo; i < hi; i++ {
+				entries[ranks.Rank()] += op.(*csr).weights.RowLen(i)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
 		}
-		lo, hi := op.(*csr).weights.OwnRows()
-		for i := lo; i < hi; i++ {
-			entries[ranks.Rank()] += op.(*csr).weights.RowLen(i)
+		if most := max(entries[0], entries[1]); float64(most) > 0.65*float64(entries[0]+entries[1]) {
+			t.Errorf("%+v: ranks found %v weights", c, entries)
 		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
-	if most := max(entries[0], entries[1]); float64(most) > 0.65*float64(entries[0]+entries[1]) {
-		t.Errorf("ranks found %v weights", entries)
+}
+
+// Ranks hold a graph together that is too large for one of them.
+func TestSharedGraphBeyondTheBudgetOfOne(t *testing.T) {
+	low, high := pointtest.Make("uniform", 20_000, 2, 1), pointtest.Make("uniform", 1500, 20, 1)
+	for _, c := range []struct {
+		name   string
+		p      blas32.General
+		radius float64
+		ranks  int
+	}{{"cells", low, 0.06, 4}, {"codes", high, 1.9, 6}} {
+		for _, sampled := range []bool{false, true} {
+			build := func(budget int64, ranks *par.Ranks) (Operator, error) {
+				o := &Options{Operator: "csr", CutoffRadius: c.radius, BudgetBytes: budget, Ranks: ranks}
+				points, err := Open(c.p, o)
+				if err != nil {
+					return nil, err
+				}
+				if sampled { // it tells a search beforehand that it has no hope
+					if _, err := points.Plan(t.Context(), Sigma(c.radius/4), &Options{Ranks: ranks}); err != nil {
+						return nil, err
+					}
+				}
+				return points.Build(t.Context(), Sigma(c.radius/4), o)
+			}
+			whole, err := build(1<<34, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			weights := 8 * whole.Cost().NNZ
+			budget := whole.Cost().PeakBytes * 7 / 10
+			if _, err := build(budget, nil); !errors.Is(err, ErrMemory) {
+				t.Fatalf("%s: one process: %v", c.name, err)
+			}
+			if err := cluster.Local(c.ranks, func(ranks *par.Ranks) error {
+				op, err := build(budget, ranks)
+				if err != nil {
+					return err
+				}
+				if got := op.Cost().ResidentBytes; got > whole.Cost().ResidentBytes-weights/2 {
+					return fmt.Errorf("%d bytes of a rank, %d of one process", got, whole.Cost().ResidentBytes)
+				}
+				if !slices.Equal(op.Degrees(), whole.Degrees()) {
+					return errors.New("other degrees than one process")
+				}
+				return nil
+			}); err != nil {
+				t.Errorf("%s, sampled: %v: %v", c.name, sampled, err)
+			}
+		}
 	}
 }

@@ -24,6 +24,7 @@ type truncated struct {
 	radius  float64    // +Inf where every pair has a weight
 	options *Options   // of the budget that building and Matrix have
 	halo    halo
+	spans   []rows.Span // of the columns of each chunk that is here; nil when nobody knows them
 }
 
 // begin makes op the base of an operator.
@@ -79,7 +80,12 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 		return err
 	}
 	isolated := make([]int, op.rows.Chunks())
-	if err := op.workers.Do(ctx, op.rows.Chunks(), par.Func(func(_, chunk int) {
+	from, to := 0, op.rows.Chunks()
+	if op.rankChunks != nil {
+		from, to = op.ownChunks()
+	}
+	if err := op.workers.Do(ctx, to-from, par.Func(func(_, piece int) {
+		chunk := from + piece
 		op.sumRows(chunk, sum, doubles)
 		lo, hi := op.rows.Chunk(chunk)
 		for i := lo; i < hi; i++ {
@@ -96,6 +102,9 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 	})); err != nil {
 		return err
 	}
+	if err := op.gatherSettled(ctx, isolated); err != nil {
+		return err
+	}
 	// Where points are equal their sums, in float64, are rounded too, and so is what
 	// is added to the product.
 	op.cert.Rounding = rounding
@@ -108,6 +117,21 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 	}
 	op.cert.rankRows()
 	return nil
+}
+
+// gatherSettled hands every rank what each has settled of the rows whose weights it has.
+func (op *truncated) gatherSettled(ctx context.Context, isolated []int) error {
+	if op.rankChunks == nil {
+		return nil
+	}
+	if err := par.Gather(ctx, op.ranks, isolated, op.rankChunks); err != nil {
+		return err
+	}
+	bounds := op.rankBounds()
+	if err := par.Gather(ctx, op.ranks, op.cert.Row, bounds); err != nil || op.group == nil {
+		return err // the search has handed them the degrees
+	}
+	return par.Gather(ctx, op.ranks, op.degrees, bounds)
 }
 
 // checkPolicy refuses a graph that the options do not allow.

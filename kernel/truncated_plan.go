@@ -117,10 +117,18 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		c.BuildSeconds = chosen(d, byCells, byCodes)
 	}
 	c.StreamedBytes = mem.Saturate(8*nnz + float64(n)*(8*float64(o.Columns)+12))
-	c.ResidentBytes = mem.Saturate(8*nnz + float64(n)*(8+4+8+4+4))
+	c.ResidentBytes = mem.Saturate(8*nnz/o.holders(n, nnz) + float64(n)*(8+4+8+4+4))
 	c.PeakBytes = csrPeak(n, d, nnz, o)
 	c.NNZ = mem.Saturate(nnz)
 	return c
+}
+
+// holders returns how many ranks hold the weights of a graph together: one where each has all.
+func (o *Options) holders(n int, nnz float64) float64 {
+	if o.Neighbours > 0 || o.Isolated == Repair || nnz >= float64(n)*float64(n-1) {
+		return 1
+	}
+	return float64(o.Ranks.Size())
 }
 
 // csrPeak estimates the memory that it takes to find a number of weights.
@@ -131,12 +139,16 @@ func csrPeak(n, d int, nnz float64, o *Options) int64 {
 		return mem.Saturate(entry*nnz + float64(nearestHeld(n, d, min(o.Neighbours, n-1), o)) + float64(none))
 	}
 	held := float64(searchBytes(n, d, o)) + float64(none)
+	found := rows.EntryBytes * nnz // half of the graph, until the other is made
+	if holders := o.holders(n, nnz); holders > 1 {
+		nnz /= holders
+		found = 3 * rows.EntryBytes * nnz // with what goes to other ranks, and comes from them
+	}
 	byCells := held + rows.SlabBytes(nnz, entry, o.Workers.Count())
 	if d > maxDirect && nnz >= float64(n)*float64(n-1) { // every pair: nothing to search
 		return mem.Saturate(held + entry*nnz)
 	}
-	// Half of the graph, until the other is made.
-	byCodes := max(held, float64(codes.Bytes(n, d, o.Workers.Count()))+float64(none)) + (entry+rows.EntryBytes)*nnz
+	byCodes := max(held, float64(codes.Bytes(n, d, o.Workers.Count()))+float64(none)) + entry*nnz + found
 	switch {
 	case d <= cellDimensions:
 		return mem.Saturate(byCells)

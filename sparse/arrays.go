@@ -4,12 +4,12 @@ package sparse
 // ptr[i+1]-1 of ind and val, columns ascending. The caller must not change them. A matrix
 // of New, and one that Adopt keeps in layout Plain, hands out its own arrays. Any other,
 // such as one of AdoptRows or in a compact layout, makes copies, which take 8 bytes an
-// entry and 8 a row.
+// entry and 8 a row. Arrays panics where ranks share the matrix: Whole comes first.
 func (a *CSR) Arrays() (ptr []uint64, ind []uint32, val []float32) {
 	if a.rows == 0 {
 		return []uint64{0}, nil, nil
 	}
-	if ptr, ind, val, ok := a.shared(); ok {
+	if ptr, ind, val, ok := a.common(); ok {
 		return ptr, ind, val
 	}
 	ptr, ind, val = make([]uint64, a.rows+1), make([]uint32, 0, a.nnz), make([]float32, 0, a.nnz)
@@ -22,9 +22,9 @@ func (a *CSR) Arrays() (ptr []uint64, ind []uint32, val []float32) {
 	return ptr, ind, val
 }
 
-// shared returns the arrays that all parts have in common, if there are such.
-func (a *CSR) shared() (ptr []uint64, ind []uint32, val []float32, ok bool) {
-	if a.Layout() != Plain || cap(a.parts[0].ptr) < a.rows+1 {
+// common returns the arrays that all parts have in common, if there are such.
+func (a *CSR) common() (ptr []uint64, ind []uint32, val []float32, ok bool) {
+	if a.share != nil || a.Layout() != Plain || cap(a.parts[0].ptr) < a.rows+1 {
 		return nil, nil, nil, false
 	}
 	last := &a.parts[len(a.parts)-1]

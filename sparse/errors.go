@@ -17,6 +17,9 @@ var (
 	ErrStructure = errors.New("malformed sparse structure")
 	// ErrRange reports numbers that a layout cannot hold.
 	ErrRange = errors.New("out of the range of the layout")
+	// ErrShared reports a matrix of which some rows are with other ranks, where all rows are
+	// needed: those of CSR.Whole.
+	ErrShared = errors.New("some rows are with other ranks")
 	// ErrNonFinite reports a NaN or an infinity.
 	ErrNonFinite = points.ErrNonFinite
 )

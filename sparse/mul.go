@@ -16,7 +16,7 @@ import (
 // kernels do the inner loops, nil for the best there are. x has Cols rows and any
 // number of columns, dst has Rows rows and as many columns as x, and the two must not
 // overlap. The package comment has the error of the product. Errors: ErrShape,
-// ErrAlias, and that of ctx.
+// ErrAlias, ErrShared, and that of ctx.
 func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, kernels *simd.Kernels, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
 		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
@@ -28,6 +28,9 @@ func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, kernels *simd.Ker
 	}
 	if mem.Overlap(dst.Data, x.Data) {
 		return fmt.Errorf("sparse: %w", ErrAlias)
+	}
+	if a.Shared() {
+		return fmt.Errorf("sparse: product: %w", ErrShared)
 	}
 	if kernels == nil {
 		kernels = simd.At(simd.Best())

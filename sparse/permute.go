@@ -9,10 +9,13 @@ import (
 // Permute returns the matrix whose row and column i are row and column order[i] of a.
 // The matrix a must be square, and order must hold each of 0 to Rows-1 once. The
 // layout of the result is Plain; its values are those stored in a. Errors: ErrShape,
-// ErrStructure.
+// ErrStructure, ErrShared.
 func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	if a.rows != a.cols || len(order) != a.rows {
 		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", ErrShape, a.rows, a.cols, len(order))
+	}
+	if a.Shared() {
+		return nil, fmt.Errorf("sparse: permute: %w", ErrShared)
 	}
 	place, err := Inverse(order)
 	if err != nil {

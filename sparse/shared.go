@@ -20,8 +20,9 @@ type share struct {
 
 // AdoptShared is AdoptRows for ranks that share a matrix: each brings the pieces of its own
 // rows, which follow on those of the rank before it. The matrix has the shape and the
-// chunks of the whole, and so have NNZ, Size and Streamed. Rows and products can be had of
-// the rows that are here, as OwnRows names them; of any other they panic. All ranks call
+// chunks of the whole, and so have NNZ, Size and Streamed. Row, MulRows and SumRows are for the
+// rows that are here, as OwnRows names them; of any other they panic. What needs all rows
+// returns ErrShared or, where it returns no errors, panics. All ranks call
 // AdoptShared together. For one rank alone it is AdoptRows.
 func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, layout Layout, cols int, pieces []Rows) (*CSR, error) {
 	if ranks.Alone() {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -145,5 +147,33 @@ func TestAdoptSharedRefusesWideRowsOnAllRanks(t *testing.T) {
 				t.Errorf("%v: rank %d: %v", layout, rank, err)
 			}
 		}
+	}
+}
+
+// What needs all rows of a matrix that ranks share says so.
+func TestSharedMatrixRefusesWhatNeedsAllRows(t *testing.T) {
+	// The first row pointers have room for those of all rows, as those of one slab may have.
+	ptr := append(make([]uint64, 0, 9), 0, 1)
+	if err := cluster.Local(2, func(ranks *par.Ranks) error {
+		a, err := AdoptShared(t.Context(), nil, ranks, Plain, 2, []Rows{{Ptr: ptr, Ind: []uint32{1}, Val: []float32{1}}})
+		if err != nil {
+			return err
+		}
+		x, dst := blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: make([]float32, 2)}, blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: make([]float32, 2)}
+		if err := a.MulTo(t.Context(), nil, nil, dst, x); !errors.Is(err, ErrShared) {
+			t.Errorf("product: %v", err)
+		}
+		if _, err := a.Permute([]uint32{1, 0}); !errors.Is(err, ErrShared) {
+			t.Errorf("permute: %v", err)
+		}
+		defer func() {
+			if r := recover(); !strings.Contains(fmt.Sprint(r), "is with another rank") {
+				t.Errorf("arrays: %v", r)
+			}
+		}()
+		a.Arrays()
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 }

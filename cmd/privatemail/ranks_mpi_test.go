@@ -70,3 +70,14 @@ func TestMPIRefuses(t *testing.T) {
 		t.Errorf("help: %d\n%s\n%s", code, stdout, stderr)
 	}
 }
+
+// Ranks that were started with different arguments are refused.
+func TestMPIOtherArguments(t *testing.T) {
+	own := childtest.Command(t, []string{asCommand + "=1"})
+	differ := exec.Command("sh", "-c", `exec "$0" version "$OMPI_COMM_WORLD_RANK$PMI_RANK"`, own.Path)
+	differ.Env = own.Env
+	out, err := childtest.Ranks(t, 2, differ).CombinedOutput()
+	if err == nil || strings.Count(string(out), "privatemail: rank 1 has other arguments") != 1 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

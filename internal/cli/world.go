@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
@@ -47,7 +49,31 @@ func (p *Program) ClusterMain() {
 		os.Exit(p.finish(context.Background(), &Env{Stderr: os.Stderr}, nil, err))
 	}
 	p.World = world
+	if err := sameStart(context.Background(), world.Ranks(), ReadVersion(), os.Args[1:]); err != nil {
+		os.Exit(p.end(context.Background(), &Env{}, nil, err))
+	}
 	p.Main()
+}
+
+// sameStart refuses ranks that were not started alike: each would do something else, and they
+// would share what they make of it. A machine can have an older copy of the program.
+func sameStart(ctx context.Context, ranks *par.Ranks, v Version, args []string) error {
+	build := fmt.Sprint(v.Version, v.Revision, v.Modified, v.Go, v.Platform)
+	for _, c := range []struct{ text, words string }{
+		{build, "another build of the program; all need the same one"},
+		{fmt.Sprintf("%q", args), "other arguments; all need the same ones"},
+	} {
+		all, bounds, err := par.GatherAll(ctx, ranks, []byte(c.text))
+		if err != nil {
+			return err
+		}
+		for r := range ranks.Size() {
+			if !bytes.Equal(all[bounds[r]:bounds[r+1]], all[:bounds[1]]) {
+				return fmt.Errorf("rank %d has %s", r, c.words)
+			}
+		}
+	}
+	return nil
 }
 
 // end tells the other ranks of the error of this one, and returns the exit code of all.

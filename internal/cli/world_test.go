@@ -115,3 +115,43 @@ func TestWorldFails(t *testing.T) {
 		}
 	}
 }
+
+// Ranks with other arguments or another build are refused, all of them by the same words.
+func TestSameStart(t *testing.T) {
+	type start struct {
+		revision string
+		args     []string
+	}
+	for _, c := range []struct {
+		ranks []start
+		words string
+	}{
+		{[]start{{"a", []string{"embed", "x"}}}, ""},
+		{[]start{{"a", []string{"embed", "x"}}, {"a", []string{"embed", "x"}}, {"a", []string{"embed", "x"}}}, ""},
+		{[]start{{"a", nil}, {"a", nil}}, ""},
+		{[]start{{"a", []string{"embed", "x"}}, {"a", []string{"embed", "x"}}, {"a", []string{"embed", "y"}}}, "rank 2 has other arguments"},
+		{[]start{{"a", []string{"embed", "x"}}, {"a", []string{"embed x"}}}, "rank 1 has other arguments"},
+		{[]start{{"a", []string{"embed"}}, {"a", nil}}, "rank 1 has other arguments"},
+		{[]start{{"a", nil}, {"b", nil}}, "rank 1 has another build of the program"},
+		{[]start{{"", nil}, {"b", nil}}, "rank 1 has another build of the program"},
+	} {
+		said := make([]string, len(c.ranks))
+		err := cluster.Local(len(c.ranks), func(ranks *par.Ranks) error {
+			own := c.ranks[ranks.Rank()]
+			v := ReadVersion()
+			v.Revision = own.revision
+			if err := sameStart(t.Context(), ranks, v, own.args); err != nil {
+				said[ranks.Rank()] = err.Error()
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		for r, text := range said {
+			if (text == "") != (c.words == "") || !strings.HasPrefix(text, c.words) {
+				t.Errorf("%v: rank %d: %q", c.ranks, r, text)
+			}
+		}
+	}
+}

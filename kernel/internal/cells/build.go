@@ -16,9 +16,9 @@ func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.W
 	case cl.allCells():
 		err = cl.countCells(ctx, p, workers, ranks)
 	case cl.keyBits() <= 32:
-		err = sortByCell[uint32](ctx, cl, p, workers)
+		err = sortByCell[uint32](ctx, cl, p, workers, ranks)
 	default:
-		err = sortByCell[uint64](ctx, cl, p, workers)
+		err = sortByCell[uint64](ctx, cl, p, workers, ranks)
 	}
 	if err != nil {
 		return nil, err

@@ -63,7 +63,10 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err := pass.memory.Begin(ctx, r, held, expected, entry); err != nil {
 		return nil, err
 	}
-	shares := pass.shares(ranks)
+	shares, err := pass.shares(ranks)
+	if err != nil {
+		return nil, err
+	}
 	if err := pass.visitPieces(r, shares[ranks.Rank()], shares[ranks.Rank()+1]); err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 		return nil, err
 	}
 	return &rows.Result{
-		Weights: weights, Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
+		Weights: weights, Spans: slices.Concat(pass.spans...), Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
 		Peak: peak, Distance: cl.Dist2,
 	}, nil
 }

@@ -15,6 +15,7 @@ const (
 	clusterSeconds = 600e-9  // a cluster
 	testSeconds    = 0.19e-9 // a coordinate of a point and a candidate
 	lookSeconds    = 20e-9   // a coordinate of a cluster and the box of another
+	weightSeconds  = 40e-9   // a weight, stored and used in some fifty steps
 	// One in clusterShare clusters says what all clusters cost, and at most sampledClusters.
 	clusterShare    = 8
 	sampledClusters = 256

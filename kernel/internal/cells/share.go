@@ -26,6 +26,22 @@ func (cl *List) cellShares(ranks *par.Ranks) []int {
 	return bounds
 }
 
+// shareKeys makes the keys of all points where there are several ranks: each makes those of
+// its share of the rows. One process makes them where it uses them.
+func shareKeys[K uint32 | uint64](ctx context.Context, cl *List, keys []K, p *rows.Points, workers *par.Workers, ranks *par.Ranks) error {
+	if ranks.Alone() {
+		return nil
+	}
+	from, to := ranks.Part(p.N)
+	if err := workers.Do(ctx, par.Blocks(to-from, keysAtOnce), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, to-from, keysAtOnce)
+		addKeys(&cl.grid, keys[from+lo:from+hi], p, from+lo)
+	})); err != nil {
+		return err
+	}
+	return par.Gather(ctx, ranks, keys, ranks.Bounds(p.N))
+}
+
 // gatherSorted hands every rank the order and the coordinates of the points of all cells, and
 // tells whether a rank has found equal ones. The shares are the first cells of the ranks.
 func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int, equal bool) (bool, error) {
@@ -54,35 +70,32 @@ func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int
 	return slices.Contains(found, 1), nil
 }
 
-// sampledOfPiece is how many clusters of a piece tell how long the piece takes.
+// Of the clusters of a piece one in sampledShare, and at most sampledOfPiece, tell how long the
+// piece takes.
 const sampledOfPiece = 4
 
-// shares returns the first piece of each rank, and the end. Ranks get about the same work: the
-// candidates that a few clusters of each piece have stand for those of all its clusters.
-func (p *pass) shares(ranks *par.Ranks) []int {
-	pieces := p.cl.workPieces()
+// shares returns the first piece of each rank, and the end. Ranks get about the same work, in
+// the search and in the steps to come: a few clusters of each piece stand for all its points.
+func (p *pass) shares(ranks *par.Ranks) ([]int, error) {
+	pieces := len(p.pieces) - 1
 	if ranks.Alone() {
-		return []int{0, pieces}
+		return []int{0, pieces}, nil
 	}
-	cl, sweep := p.cl, p.cl.Sweep(p.kernels)
+	cl := p.cl
 	before := make([]float64, pieces+1) // work of the pieces before each
-	var spans []uint32
 	for piece := range pieces {
-		from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
-		sampled := min(sampledOfPiece, to-from)
-		work := 0.0
+		from, to := p.pieces[piece], p.pieces[piece+1]
+		sampled := min(max((to-from)/sampledShare, 1), sampledOfPiece)
+		work, points := 0.0, 0.0
 		for s := range sampled {
-			c := from + (2*s+1)*(to-from)/(2*sampled)
-			sweep.Clusters(c, c+1, func(int) bool { return true })
-			spans = sweep.AppendSpans(spans[:0], c)
-			// A point takes as long as some candidates do, whatever it is tested against.
-			candidates := 32.0
-			for e := 0; e < len(spans); e += 2 {
-				candidates += float64(spans[e+1] - spans[e])
+			if err := p.ctx.Err(); err != nil {
+				return nil, err
 			}
-			work += cl.points(c) * candidates
+			c := from + (2*s+1)*(to-from)/(2*sampled)
+			work += p.seconds(c)
+			points += cl.points(c)
 		}
-		before[piece+1] = before[piece] + work*float64(to-from)/float64(sampled)
+		before[piece+1] = before[piece] + work/points*float64(cl.First[to]-cl.First[from])
 	}
 	bounds := make([]int, ranks.Size()+1)
 	for r := 1; r < ranks.Size(); r++ {
@@ -91,7 +104,14 @@ func (p *pass) shares(ranks *par.Ranks) []int {
 		bounds[r] = sort.Search(pieces, func(i int) bool { return before[i]+before[i+1] > 2*end })
 	}
 	bounds[ranks.Size()] = pieces
-	return bounds
+	return bounds, nil
+}
+
+// seconds estimates the time of cluster c: of its search, and of the steps with its weights.
+func (p *pass) seconds(c int) float64 {
+	found, candidates := p.count(c), 0.0
+	p.scratch(0).sweep.Candidates(c, func(from, to uint32) { candidates += float64(to - from) })
+	return clusterSeconds + float64(p.cl.D)*candidates*p.cl.points(c)*testSeconds + found*weightSeconds
 }
 
 // gather hands every rank the counts and sums of all points. The bounds are those of the

@@ -27,6 +27,9 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 	// No more counters than cellsPerPoint for every point.
 	pieces := min(workers.Count(), cellsPerPoint*p.N/cells)
 	keys, next := make([]uint32, p.N), make([]uint32, pieces*cells)
+	if err := shareKeys(ctx, cl, keys, p, workers, ranks); err != nil {
+		return err
+	}
 	cl.Order, cl.start = make([]uint32, p.N), make([]uint32, cells+1)
 	piece := func(i int) (lo, hi int, counts []uint32) {
 		return par.Part(p.N, i, pieces), par.Part(p.N, i+1, pieces), next[i*cells:][:cells]
@@ -35,7 +38,9 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 		lo, hi, counts := piece(i)
 		for ; lo < hi; lo += keysAtOnce {
 			some := keys[lo:min(lo+keysAtOnce, hi)]
-			addKeys(&cl.grid, some, p, lo)
+			if ranks.Alone() {
+				addKeys(&cl.grid, some, p, lo)
+			}
 			for _, key := range some {
 				counts[key]++
 			}
@@ -69,8 +74,11 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 
 // sortByCell orders the points by the keys of their cells, and lists the occupied cells,
 // where not all cells are listed.
-func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points, workers *par.Workers) error {
+func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points, workers *par.Workers, ranks *par.Ranks) error {
 	keys := make([]K, p.N)
+	if err := shareKeys(ctx, cl, keys, p, workers, ranks); err != nil {
+		return err
+	}
 	cl.Order = make([]uint32, p.N)
 	const pointsPerPiece = 1 << 14
 	if err := workers.Do(ctx, par.Blocks(p.N, pointsPerPiece), par.Func(func(_, piece int) {
@@ -78,7 +86,7 @@ func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points
 		for i := lo; i < hi; i++ {
 			cl.Order[i] = uint32(i)
 		}
-		for ; lo < hi; lo += keysAtOnce {
+		for ; lo < hi && ranks.Alone(); lo += keysAtOnce {
 			addKeys(&cl.grid, keys[lo:min(lo+keysAtOnce, hi)], p, lo)
 		}
 	})); err != nil {

@@ -41,16 +41,23 @@ func (r *Request) MirrorShared(ctx context.Context, h *Half) (*sparse.CSR, error
 		bounds[s] = chunks[chunk]
 	}
 	lo, hi := chunks[first], chunks[last]
-	// Every entry of a row to make is received, or found here.
-	received := int64(ptr[hi]-ptr[lo]) * EntryBytes
+	lengths, err := h.lengths(ctx, ranks, bounds)
+	if err != nil {
+		return nil, err
+	}
+	received, sent := int64(0), int64(0)
+	for s := range ranks.Size() {
+		received += int64(lengths[s*ranks.Size()+ranks.Rank()]) * EntryBytes
+		sent = max(sent, int64(lengths[ranks.Rank()*ranks.Size()+s])*EntryBytes) // to one rank at a time
+	}
 	own := make([]uint64, hi-lo+1)
 	for i := range hi - lo {
 		own[i+1] = uint64(counts[lo+i])
 	}
-	if err := r.Take(ctx, "", h.Held(received)); err != nil {
+	if err := r.Take(ctx, "", h.Held(received+sent)); err != nil {
 		return nil, err
 	}
-	if err := h.travel(ctx, ranks, bounds); err != nil {
+	if err := h.travel(ctx, ranks, bounds, lengths); err != nil {
 		return nil, err
 	}
 	a, err := r.Allocate(ctx, own, h.Held(received))
@@ -123,11 +130,11 @@ func (h *Half) each(rank int, do func(run, row int, ptr []uint64)) {
 	}
 }
 
-// travel gives each rank what it needs of the runs of others to make its rows, which begin at
-// the given bounds.
-func (h *Half) travel(ctx context.Context, ranks *par.Ranks, bounds []int) error {
+// lengths returns how many entries each rank, in the order of the ranks, sends to each, which
+// makes the rows that begin at the given bounds.
+func (h *Half) lengths(ctx context.Context, ranks *par.Ranks, bounds []int) ([]int, error) {
 	rank, size := ranks.Rank(), ranks.Size()
-	lengths := make([]int, size*size) // of what each rank sends to each
+	lengths := make([]int, size*size)
 	for s := range size {
 		if s != rank {
 			h.each(rank, func(run, row int, ptr []uint64) {
@@ -136,9 +143,13 @@ func (h *Half) travel(ctx context.Context, ranks *par.Ranks, bounds []int) error
 			})
 		}
 	}
-	if err := par.Gather(ctx, ranks, lengths, ranks.Bounds(len(lengths))); err != nil {
-		return err
-	}
+	return lengths, par.Gather(ctx, ranks, lengths, ranks.Bounds(len(lengths)))
+}
+
+// travel gives each rank what it needs of the runs of others to make its rows, which begin at
+// the given bounds.
+func (h *Half) travel(ctx context.Context, ranks *par.Ranks, bounds, lengths []int) error {
+	rank, size := ranks.Rank(), ranks.Size()
 	for round := 1; round < size; round++ {
 		to, from := (rank+round)%size, (rank+size-round)%size
 		if err := h.exchange(ctx, ranks, bounds, to, from, lengths[rank*size+to], lengths[from*size+rank]); err != nil {

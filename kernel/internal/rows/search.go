@@ -60,6 +60,7 @@ const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
 // weights it left out.
 type Result struct {
 	Weights *sparse.CSR // shared where ranks share the search; all else is whole on every rank
+	Spans   []Span      // the columns of each chunk of Weights that is here; nil when the search has not looked
 	Slabs   []*Slab     // the memory of Weights, for the next search; nil when it cannot be used again
 	Sums    []float64   // sum of each row of Weights; nil when the search has not summed them
 	Order   []uint32    // given row of each row in the order of the search; nil when the orders are the same
@@ -74,6 +75,24 @@ type Result struct {
 	// lower given rows come first. nil when the search has kept nothing for it.
 	Nearest func(ctx context.Context, k int, list []uint32) (place []uint32, d2 []float64, err error)
 }
+
+// A Span is the columns from Least to Most.
+type Span struct{ Least, Most uint32 }
+
+// SpanOf returns the least span with all columns of some rows, whose columns ascend. Without
+// columns it begins behind its end.
+func SpanOf(r sparse.Rows) Span {
+	s := Span{Least: math.MaxUint32}
+	for i, from := range r.Ptr[:len(r.Ptr)-1] {
+		if to := r.Ptr[i+1]; from < to {
+			s.Least, s.Most = min(s.Least, r.Ind[from]), max(s.Most, r.Ind[to-1])
+		}
+	}
+	return s
+}
+
+// Within tells whether all columns of the span are among those from lo to hi-1.
+func (s Span) Within(lo, hi uint32) bool { return s.Least > s.Most || s.Least >= lo && s.Most < hi }
 
 // Multiplicity returns how many given points distinct point i stands for.
 func (r *Result) Multiplicity(i int) float64 {
