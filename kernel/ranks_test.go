@@ -55,9 +55,10 @@ func fewEqual() blas32.General {
 
 func rankCases() []rankCase {
 	plane, space := pointtest.Make("uniform", 5500, 2, 1), pointtest.Make("clustered", 2500, 12, 2)
-	crowded := blas32.General{Rows: space.Rows, Cols: space.Cols, Stride: space.Stride, Data: slices.Clone(space.Data)}
-	for i := range 300 {
-		copy(crowded.Data[8*i*12:][:12], crowded.Data[i%7*12:])
+	cloud := pointtest.Make("uniform", 1500, 14, 2) // searched by codes
+	crowded := blas32.General{Rows: cloud.Rows, Cols: cloud.Cols, Stride: cloud.Stride, Data: slices.Clone(cloud.Data)}
+	for i := range 180 {
+		copy(crowded.Data[8*i*14:][:14], crowded.Data[i%7*14:])
 	}
 	line := pointtest.Make("uniform", 5000, 1, 6)
 	fixed := Options{CutoffRadius: 0.05}
@@ -71,8 +72,8 @@ func rankCases() []rankCase {
 		{name: "remote points repaired", operator: "csr", points: remote(), sigma: 0.01, options: Options{CutoffRadius: 0.1, Isolated: Repair}, columns: []int{2}, halo: true},
 		{name: "compact", operator: "csr", points: plane, sigma: 0.02, options: Options{CutoffRadius: 0.05, Layout: sparse.Compact16}, columns: []int{3}, halo: true},
 		{name: "nearest", operator: "csr", points: plane, sigma: 0.02, options: Options{Neighbours: 30, SelfTuned: true}, columns: []int{2}, halo: true},
-		{name: "many dimensions", operator: "csr", points: space, sigma: wide / 8, columns: []int{1, 3, 8}},
-		{name: "many dimensions, equal points", operator: "csr", points: crowded, sigma: wide / 8, columns: []int{3}},
+		{name: "many dimensions", operator: "csr", points: cloud, sigma: 0.3, columns: []int{1, 3, 8}},
+		{name: "many dimensions, equal points", operator: "csr", points: crowded, sigma: 0.3, columns: []int{3}},
 		{name: "every pair", operator: "csr", points: pointtest.Make("uniform", 700, 2, 4), sigma: 10, columns: []int{2}},
 		{name: "few", operator: "csr", points: pointtest.Make("uniform", 3, 2, 5), sigma: 1, columns: []int{2}, halo: true},
 		{name: "one", operator: "dense", points: pointtest.Make("uniform", 1, 2, 5), sigma: 1, columns: []int{2}},

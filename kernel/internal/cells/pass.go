@@ -11,12 +11,8 @@ import (
 )
 
 const (
-	// A piece of work is clusters next to each other. It ends where it has mostClusters
-	// clusters, or a share of the points that leaves about manyPieces pieces for all workers of
-	// all ranks, but no fewer than leastPoints points: each piece costs a step something.
-	mostClusters = 512
-	manyPieces   = 128
-	leastPoints  = 256
+	// clustersPerPiece is how many clusters a worker takes at a time.
+	clustersPerPiece = 512
 	// A batch has at most batchPoints candidates in at most batchSpans spans, which bounds
 	// the scratch memory whatever the points are. Neighbours come out the same however the
 	// candidates are split into batches.
@@ -37,7 +33,6 @@ type pass struct {
 	scratches []*scratch
 	progress  *rows.Progress
 	memory    rows.Memory
-	pieces    []int           // first cluster of each piece of work, and the end
 	found     [][]sparse.Rows // rows found in each piece of work
 	spans     [][]rows.Span   // of their columns; nil for one process, which does not ask
 	counts    []uint32        // number of neighbours of each point
@@ -76,9 +71,8 @@ const (
 func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 	p := &pass{
 		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, scratches: make([]*scratch, r.Workers.Count()),
-		pieces: cl.cutPieces(), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
+		found: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
 	}
-	p.found = make([][]sparse.Rows, len(p.pieces)-1)
 	mem.Huge(p.sums)
 	if !r.Sharing().Alone() {
 		p.spans = make([][]rows.Span, len(p.found))
@@ -118,19 +112,8 @@ func newScratch(p *pass) *scratch {
 	}
 }
 
-// cutPieces returns the first cluster of each piece of work, and the end. They depend on the
-// points alone: rows of weights are cut into chunks where a piece ends. Points count, and not
-// clusters alone, because a cluster in a crowd has many times the points of one elsewhere.
-func (cl *List) cutPieces() []int {
-	points := uint32(max(par.Blocks(cl.N, manyPieces), leastPoints))
-	pieces := []int{0}
-	for c := 1; c < len(cl.First)-1; c++ {
-		if first := pieces[len(pieces)-1]; c-first >= mostClusters || cl.First[c]-cl.First[first] >= points {
-			pieces = append(pieces, c)
-		}
-	}
-	return append(pieces, len(cl.First)-1)
-}
+// workPieces returns the number of pieces of work a pass is split into.
+func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
 
 // visitPieces lets the workers do the pieces from to to-1.
 func (p *pass) visitPieces(r *rows.Request, from, to int) error {
@@ -144,7 +127,7 @@ func (p *pass) visitPieces(r *rows.Request, from, to int) error {
 // Run does one piece.
 func (p *pass) Run(worker, piece int) {
 	cl, sc := p.cl, p.scratch(worker)
-	from, to := p.pieces[piece], p.pieces[piece+1]
+	from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
 	begin := cl.First[from]
 	if !sc.sweep.Clusters(from, to, func(c int) bool {
 		if !p.search(sc, c) {

@@ -77,14 +77,14 @@ const sampledOfPiece = 4
 // shares returns the first piece of each rank, and the end. Ranks get about the same work, in
 // the search and in the steps to come: a few clusters of each piece stand for all its points.
 func (p *pass) shares(ranks *par.Ranks) ([]int, error) {
-	pieces := len(p.pieces) - 1
+	pieces := p.cl.workPieces()
 	if ranks.Alone() {
 		return []int{0, pieces}, nil
 	}
 	cl := p.cl
 	before := make([]float64, pieces+1) // work of the pieces before each
 	for piece := range pieces {
-		from, to := p.pieces[piece], p.pieces[piece+1]
+		from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
 		sampled := min(max((to-from)/sampledShare, 1), sampledOfPiece)
 		work, points := 0.0, 0.0
 		for s := range sampled {
