@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,8 @@ func ranksVerb() cli.Verb {
 		Synopsis: []string{"[-ranks 1,2,4] [-mpirun COMMAND | -local] [-case PATTERN] [-n N] [-count N] [-json] [-record FOLDER]"},
 		About: `
 Measures suite ranks with several numbers of ranks, one worker each, in rounds: each case
-with all numbers, one after the other, once a round. A figure is the time of the first
+with all numbers, one after the other, once a round, as the median of five measurements in one
+process. A figure is the time of the first
 number of ranks over that of another one, the median of the rounds' own ratios, with their
 quartiles. With scaling=strong all ranks share the same rows, and 2 is the best that twice
 as many ranks can reach. With scaling=weak every rank has as many rows of its own, and 1 is
@@ -94,7 +96,7 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	world := f.started
 	if f.local {
 		world = func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
-			return localRecords(ctx, m, f.rows, ranks, cases, (&runFlags{count: 1}).schedule(suite{}))
+			return localRecords(ctx, m, f.rows, ranks, cases, (&runFlags{count: timesInRound}).schedule(suite{}))
 		}
 	}
 	records, ended := f.measure(ctx, l, groups, world)
@@ -169,14 +171,37 @@ func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, w
 				if err != nil {
 					return records, fmt.Errorf("%s with %d ranks: %w", g.name, ranks, err)
 				}
-				records = append(records, own...)
+				records = append(records, medianRecords(own)...)
 			}
 		}
 	}
 	return records, nil
 }
 
-// localRecords measures cases once with ranks that are goroutines.
+// timesInRound is how often a process measures a case: the first time pays for fresh memory
+// and for the connections of the ranks.
+const timesInRound = 5
+
+// medianRecords returns of each case the record whose time is the median, in the order in
+// which cases come first.
+func medianRecords(records []*Record) (out []*Record) {
+	byCase := map[string][]*Record{}
+	var names []string
+	for _, r := range records {
+		if byCase[r.Case] == nil {
+			names = append(names, r.Case)
+		}
+		byCase[r.Case] = append(byCase[r.Case], r)
+	}
+	for _, name := range names {
+		own := byCase[name]
+		slices.SortStableFunc(own, func(a, b *Record) int { return cmp.Compare(a.Seconds, b.Seconds) })
+		out = append(out, own[(len(own)-1)/2])
+	}
+	return out
+}
+
+// localRecords measures cases with ranks that are goroutines.
 func localRecords(ctx context.Context, m *Machine, rows, ranks int, cases []benchCase, s schedule) (records []*Record, err error) {
 	err = cluster.Local(ranks, func(r *par.Ranks) error {
 		l := newLab(m, newMeter(&cli.Env{Quiet: true}))
@@ -190,7 +215,7 @@ func localRecords(ctx context.Context, m *Machine, rows, ranks int, cases []benc
 	return records, err
 }
 
-// started measures cases once by this program, started by mpirun.
+// started measures cases by this program, started by mpirun.
 func (f *ranksFlags) started(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -201,7 +226,7 @@ func (f *ranksFlags) started(ctx context.Context, ranks int, cases []benchCase) 
 		names[i] = regexp.QuoteMeta(c.name)
 	}
 	return startRanks(ctx, f.mpirun, ranks, program, "run", "-suite", "ranks", "-case", "^("+strings.Join(names, "|")+")$",
-		"-n", fmt.Sprint(f.rows), "-count", "1", "-no-limits", "-json", "-quiet")
+		"-n", fmt.Sprint(f.rows), "-count", fmt.Sprint(timesInRound), "-no-limits", "-json", "-quiet")
 }
 
 // startRanks has mpirun start a program and returns the records that it prints.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -116,4 +117,22 @@ func TestWrongRanks(t *testing.T) {
 	}
 	refuse(t, cli.Usage, []string{"ranks", "-quiet", "-mpirun", " ", "-n", "500", "-case", "grid"}, "-mpirun")
 	refuse(t, cli.Failed, []string{"ranks", "-quiet", "-mpirun", filepath.Join(t.TempDir(), "absent"), "-n", "500", "-case", "grid"}, "absent")
+}
+
+// Of each case the record with the median time is kept.
+func TestMedianRecords(t *testing.T) {
+	var in []*Record
+	for _, r := range []struct {
+		name    string
+		seconds float64
+	}{{"b", 9}, {"a", 2}, {"b", 1}, {"a", 1}, {"b", 5}, {"a", 3}, {"c", 7}} {
+		in = append(in, &Record{Case: r.name, Seconds: r.seconds})
+	}
+	var got []string
+	for _, r := range medianRecords(in) {
+		got = append(got, fmt.Sprint(r.Case, r.Seconds))
+	}
+	if want := []string{"b5", "a2", "c7"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
