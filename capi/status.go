@@ -89,6 +89,8 @@ var statuses = []struct {
 	{points.ErrShape, C.PM_SHAPE},
 	{kernel.ErrEmpty, C.PM_SHAPE},
 	{sparse.ErrAlias, C.PM_SHAPE},
+	{sparse.ErrShared, C.PM_ARGUMENT},
+	{privatemail.ErrCheckpoint, C.PM_ARGUMENT},
 	{sensitivity.ErrShape, C.PM_SHAPE},
 	{kernel.ErrOption, C.PM_SETTING}, // iterate.ErrSettings and privatemail.ErrSettings, too
 	{kernel.ErrBandwidth, C.PM_SETTING},

@@ -90,7 +90,7 @@ func TestSealedRefuses(t *testing.T) {
 	if err := checkSealedMemory(100_000_000, 23<<30); err == nil || !strings.Contains(err.Error(), "-n") {
 		t.Errorf("%v", err)
 	}
-	refuse(t, cli.Usage, []string{"run", "-suite", "spmm", "-n", "1000"}, "-n is for suite sealed")
+	refuse(t, cli.Usage, []string{"run", "-suite", "spmm", "-n", "1000"}, "-n is for suites sealed and ranks")
 	file := filepath.Join(t.TempDir(), "result")
 	if err := os.WriteFile(file, []byte{1, 0, 0, 0, 2, 0, 0, 0}, 0o644); err != nil {
 		t.Fatal(err)
