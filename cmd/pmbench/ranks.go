@@ -23,13 +23,12 @@ import (
 func ranksVerb() cli.Verb {
 	return cli.Verb{
 		Name: "ranks", Summary: "tell how much faster several ranks are than one",
-		Synopsis: []string{"[-ranks 1,2,4] [-mpirun COMMAND | -local] [-case PATTERN] [-n N] [-count N] [-json] [-record FOLDER]"},
+		Synopsis: []string{"[-ranks 1,2,4] [-mpirun COMMAND | -local] [-case PATTERN] [-n N] [-count N] [-times N] [-json] [-record FOLDER]"},
 		About: `
 Measures suite ranks with several numbers of ranks, one worker each, in rounds: each case
-with all numbers, one after the other, once a round, as the median of five measurements in one
-process. A figure is the time of the first
-number of ranks over that of another one, the median of the rounds' own ratios, with their
-quartiles. With scaling=strong all ranks share the same rows, and 2 is the best that twice
+with all numbers, one after the other, once a round, as the median of -times measurements in
+one process. A figure is the time of the first number of ranks over that of another one, the
+median of the rounds' own ratios, with their quartiles. With scaling=strong all ranks share the same rows, and 2 is the best that twice
 as many ranks can reach. With scaling=weak every rank has as many rows of its own, and 1 is
 the best. Beside it are the bytes that all ranks together receive in one operation: of rows
 that one rank sends another (halos), of what every rank gets from every other one, and what
@@ -50,6 +49,7 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
 			cli.CountVar(fs, &f.rows, "n", rankRows, "`N` rows, a tenth of them in the search in many dimensions, and half of them for each rank with scaling=weak")
 			cli.CountVar(fs, &f.count, "count", 7, "measure `N` rounds")
+			cli.CountVar(fs, &f.times, "times", 5, "measure `N` times in each process of a round, of which the median counts: the first time pays for fresh memory and for connections")
 			recordVar(fs, &f.record)
 			return f.run
 		},
@@ -58,7 +58,7 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 
 type ranksFlags struct {
 	ranks, mpirun, pattern, record string
-	rows, count                    int
+	rows, count, times             int
 	local                          bool
 }
 
@@ -96,7 +96,7 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	world := f.started
 	if f.local {
 		world = func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
-			return localRecords(ctx, m, f.rows, ranks, cases, (&runFlags{count: timesInRound}).schedule(suite{}))
+			return localRecords(ctx, m, f.rows, ranks, cases, (&runFlags{count: f.times}).schedule(suite{}))
 		}
 	}
 	records, ended := f.measure(ctx, l, groups, world)
@@ -178,10 +178,6 @@ func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, w
 	return records, nil
 }
 
-// timesInRound is how often a process measures a case: the first time pays for fresh memory
-// and for the connections of the ranks.
-const timesInRound = 5
-
 // medianRecords returns of each case the record whose time is the median, in the order in
 // which cases come first.
 func medianRecords(records []*Record) (out []*Record) {
@@ -226,7 +222,7 @@ func (f *ranksFlags) started(ctx context.Context, ranks int, cases []benchCase) 
 		names[i] = regexp.QuoteMeta(c.name)
 	}
 	return startRanks(ctx, f.mpirun, ranks, program, "run", "-suite", "ranks", "-case", "^("+strings.Join(names, "|")+")$",
-		"-n", fmt.Sprint(f.rows), "-count", fmt.Sprint(timesInRound), "-no-limits", "-json", "-quiet")
+		"-n", fmt.Sprint(f.rows), "-count", fmt.Sprint(f.times), "-no-limits", "-json", "-quiet")
 }
 
 // startRanks has mpirun start a program and returns the records that it prints.

@@ -15,7 +15,7 @@ import (
 // few dimensions exchange less than the whole iterate.
 func TestRanksAsGoroutines(t *testing.T) {
 	folder := t.TempDir()
-	args := strings.Fields("ranks -local -quiet -ranks 1,2,3 -n 6000 -count 1 -case /graph=cells/d=2/.*strong -json -record")
+	args := strings.Fields("ranks -local -quiet -ranks 1,2,3 -n 6000 -count 1 -times 1 -case /graph=cells/d=2/.*strong -json -record")
 	code, stdout, stderr := call(append(args, folder)...)
 	if code != cli.OK || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)

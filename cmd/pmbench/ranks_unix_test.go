@@ -26,7 +26,7 @@ func launcher(t *testing.T, script string) string {
 func TestRanksThatALauncherStarts(t *testing.T) {
 	t.Setenv(asCommand, "1")
 	start := launcher(t, `[ "$1 $2 $3" = "--mark -n 1" ] && shift 3 && exec "$@"`)
-	code, stdout, stderr := call("ranks", "-quiet", "-ranks", "1", "-mpirun", start+" --mark", "-n", "2000", "-count", "2", "-case", "op=step/graph=(cells/d=3|grid).*strong", "-json")
+	code, stdout, stderr := call("ranks", "-quiet", "-ranks", "1", "-mpirun", start+" --mark", "-n", "2000", "-count", "2", "-times", "1", "-case", "op=step/graph=(cells/d=3|grid).*strong", "-json")
 	if code != cli.OK || strings.Count(stdout, "\n") != 2 {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
