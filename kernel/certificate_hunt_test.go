@@ -79,7 +79,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 }
 
 func mustInspect(p blas32.General) *rows.Points {
-	pts, err := points32(p, simd.At(simd.Best()), nil)
+	pts, err := points32(p, &Options{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		panic(err)
 	}

@@ -37,9 +37,6 @@ func (op *csr) halve(ctx context.Context, g *graph, n int, o *Options) error {
 		// are as many of them as neighbours at most, equal points included.
 		rounded.Tails[i] = g.Tails[i] + absolute*op.neighboursOf(i, &buffer)
 	}
-	if err := gatherRowWords(ctx, o.Ranks, weights, rounded.Tails); err != nil {
-		return err
-	}
 	return op.adopt(ctx, &rounded, n)
 }
 

@@ -15,11 +15,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*rows.Points, error) {
+func points32(p blas32.General, o *Options) (*rows.Points, error) {
 	b := rows.View32(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Single: b}
+	k := o.Kernels
 	in := &inspection[float32]{
-		p: pts, b: b, workers: workers,
+		p: pts, b: b, workers: o.Workers, ranks: o.Ranks,
 		widen: func(lo, hi, row []float32) bool {
 			if !k.Finite(row) {
 				return false
@@ -49,11 +50,11 @@ func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*rows.Po
 	return pts, in.run()
 }
 
-func points64(p blas64.General, workers *par.Workers) (*rows.Points, error) {
+func points64(p blas64.General, o *Options) (*rows.Points, error) {
 	b := rows.View64(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Double: b}
 	in := &inspection[float64]{
-		p: pts, b: b, workers: workers,
+		p: pts, b: b, workers: o.Workers, ranks: o.Ranks,
 		widen: func(lo, hi, row []float64) bool {
 			for c, v := range row {
 				if v >= lo[c] && v <= hi[c] {
@@ -76,11 +77,13 @@ func points64(p blas64.General, workers *par.Workers) (*rows.Points, error) {
 	return pts, in.run()
 }
 
-// An inspection validates points and finds their bounding box, piece by piece.
+// An inspection validates points and finds their bounding box, piece by piece. Ranks share the
+// pieces.
 type inspection[T rows.Float] struct {
 	p       *rows.Points
 	b       rows.View[T]
 	workers *par.Workers
+	ranks   *par.Ranks
 	size    int // rows of a piece
 	// widen widens a box by a row. It may also get several boxes and as many rows, joined
 	// end to end. It returns false for a row that is not finite.
@@ -111,16 +114,21 @@ func (in *inspection[T]) run() error {
 	return in.findRadius()
 }
 
+// do lets workers do the pieces of this rank.
+func (in *inspection[T]) do(task func(piece int)) error {
+	first, end := in.ranks.Part(par.Blocks(in.b.Rows, in.size))
+	return in.workers.Do(context.Background(), end-first, par.Func(func(_, i int) { task(first + i) }))
+}
+
 // findBox sets the bounding box, and refuses numbers that are not finite.
 func (in *inspection[T]) findBox() error {
-	p, b := in.p, in.b
-	pieces, together := par.Blocks(b.Rows, in.size), 1
+	b, together := in.b, 1
 	if b.Stride == b.Cols && b.Cols <= maxDirect {
 		together = 16 // short rows with nothing between them are one long one
 	}
 	var lo, hi [inspectPieces][]T
-	var errs [inspectPieces]error
-	if err := in.workers.Do(context.Background(), pieces, par.Func(func(_, i int) {
+	var bad [inspectPieces]int // 1 more than the number of the first entry of a piece that is not finite
+	if err := in.do(func(i int) {
 		from, to := par.Block(i, b.Rows, in.size)
 		lo[i], hi[i] = make([]T, together*b.Cols), make([]T, together*b.Cols)
 		for c := range lo[i] {
@@ -129,29 +137,73 @@ func (in *inspection[T]) findBox() error {
 		for row := from; row < to; row += together {
 			run := b.Data[row*b.Stride:][:min(together, to-row)*b.Cols]
 			if !in.widen(lo[i], hi[i], run) {
-				at := slices.IndexFunc(run, func(v T) bool { return v-v != 0 })
-				errs[i] = &points.NonFiniteError{What: "points", Row: row + at/b.Cols, Col: at % b.Cols}
+				bad[i] = row*b.Cols + slices.IndexFunc(run, func(v T) bool { return v-v != 0 }) + 1
 				return
 			}
 		}
-	})); err != nil {
+	}); err != nil {
 		return err
 	}
-	for _, err := range errs {
-		if err != nil {
-			return fmt.Errorf("kernel: %w", err)
+	box := newBox(b.Cols)
+	for i := range lo {
+		for at := range lo[i] {
+			box.widen(at%b.Cols, float64(lo[i][at]), float64(hi[i][at]))
 		}
 	}
-	p.Lo, p.Hi = make([]float64, b.Cols), make([]float64, b.Cols)
-	for c := range b.Cols {
-		p.Lo[c], p.Hi[c] = math.Inf(1), math.Inf(-1)
-		for i := range pieces {
-			for at := c; at < len(lo[i]); at += b.Cols {
-				p.Lo[c], p.Hi[c] = min(p.Lo[c], float64(lo[i][at])), max(p.Hi[c], float64(hi[i][at]))
-			}
-		}
+	box, entry, err := in.gatherBox(box, firstOf(bad[:]))
+	if err != nil {
+		return err
 	}
+	if entry > 0 {
+		return fmt.Errorf("kernel: %w", &points.NonFiniteError{What: "points", Row: (entry - 1) / b.Cols, Col: (entry - 1) % b.Cols})
+	}
+	in.p.Lo, in.p.Hi = box.lo, box.hi
 	return nil
+}
+
+// A box is a range along each axis.
+type box struct{ lo, hi []float64 }
+
+// newBox returns a box without a point.
+func newBox(d int) box {
+	b := box{make([]float64, d), make([]float64, d)}
+	for c := range d {
+		b.lo[c], b.hi[c] = math.Inf(1), math.Inf(-1)
+	}
+	return b
+}
+
+// widen widens the range along axis c.
+func (b box) widen(c int, lo, hi float64) { b.lo[c], b.hi[c] = min(b.lo[c], lo), max(b.hi[c], hi) }
+
+// firstOf returns the first number that is not 0; 0 where there is none.
+func firstOf(numbers []int) int {
+	return numbers[max(slices.IndexFunc(numbers, func(n int) bool { return n != 0 }), 0)]
+}
+
+// gatherBox returns the box around the boxes of all ranks, and of the numbers that they have
+// the first that is not 0.
+func (in *inspection[T]) gatherBox(own box, number int) (box, int, error) {
+	if in.ranks.Alone() {
+		return own, number, nil
+	}
+	d := len(own.lo)
+	words := 2*d + 1 // of a rank: its box, and its number, which is less than 2^53
+	all := make([]float64, words*in.ranks.Size())
+	copy(all[words*in.ranks.Rank():], slices.Concat(own.lo, own.hi, []float64{float64(number)}))
+	// Whoever waits here is set free when another rank ends with an error.
+	if err := par.Gather(context.Background(), in.ranks, all, in.ranks.Bounds(len(all))); err != nil {
+		return own, 0, fmt.Errorf("kernel: box of all ranks: %w", err)
+	}
+	whole, numbers := newBox(d), make([]int, in.ranks.Size())
+	for rank := range numbers {
+		part := all[words*rank:][:words]
+		for c := range d {
+			whole.widen(c, part[c], part[d+c])
+		}
+		numbers[rank] = int(part[2*d])
+	}
+	return whole, firstOf(numbers), nil
 }
 
 // findRadius sets the largest distance from the centre of the box.
@@ -160,13 +212,18 @@ func (in *inspection[T]) findRadius() error {
 	for c := range centre {
 		centre[c] = p.Lo[c] + (p.Hi[c]-p.Lo[c])/2
 	}
-	var farthest [inspectPieces]float64
-	err := in.workers.Do(context.Background(), par.Blocks(in.b.Rows, in.size), par.Func(func(_, i int) {
+	farthest := make([]float64, par.Blocks(in.b.Rows, in.size))
+	if err := in.do(func(i int) {
 		from, to := par.Block(i, in.b.Rows, in.size)
 		farthest[i] = in.farthest(centre, from, to)
-	}))
-	p.Radius = math.Sqrt(slices.Max(farthest[:]))
-	return err
+	}); err != nil {
+		return err
+	}
+	if err := par.Gather(context.Background(), in.ranks, farthest, in.ranks.Bounds(len(farthest))); err != nil {
+		return fmt.Errorf("kernel: radius of all ranks: %w", err)
+	}
+	p.Radius = math.Sqrt(slices.Max(farthest))
+	return nil
 }
 
 // checkBandwidth refuses a bandwidth with which exponents would overflow.

@@ -27,7 +27,7 @@ func TestPointsHaveTheirBox(t *testing.T) {
 			for _, p := range []blas32.General{given, apart} {
 				want := pointtest.Open(p)
 				for _, level := range simd.Levels() {
-					got, err := points32(p, simd.At(level), workers)
+					got, err := points32(p, &Options{Kernels: simd.At(level), Workers: workers})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -25,14 +25,14 @@ type Points struct {
 }
 
 // Open checks the coordinates of points, one point a row, and finds their bounding box.
-// Of the options it uses Workers and Kernels. Errors: ErrEmpty, ErrShape,
+// Of the options it uses Workers, Kernels and Ranks. Errors: ErrEmpty, ErrShape,
 // *points.NonFiniteError, and ErrOption for options out of range.
 func Open(p blas32.General, opt *Options) (*Points, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	pts, err := points32(p, o.Kernels, o.Workers)
+	pts, err := points32(p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	pts, err := points64(any(p).(blas64.General), o.Workers)
+	pts, err := points64(any(p).(blas64.General), o)
 	if err != nil {
 		return nil, nil, err
 	}

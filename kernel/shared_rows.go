@@ -10,15 +10,6 @@ import (
 // Where ranks share the rows of weights, what is known of every row is made by the rank that
 // has the row, and gathered.
 
-// gatherRowWords hands every rank what each has of its own rows of weights, one word a row. Where
-// all rows are here there is nothing to do.
-func gatherRowWords[T par.Word](ctx context.Context, ranks *par.Ranks, weights *sparse.CSR, words []T) error {
-	if !weights.Shared() {
-		return nil
-	}
-	return par.Gather(ctx, ranks, words, weights.RankRows())
-}
-
 // gatherSums sets the sums of the rows of a graph whose weights ranks share, unless the search
 // has.
 func (op *csr) gatherSums(ctx context.Context, g *graph) error {
@@ -33,7 +24,7 @@ func (op *csr) gatherSums(ctx context.Context, g *graph) error {
 	})); err != nil {
 		return err
 	}
-	return gatherRowWords(ctx, op.ranks, g.Weights, g.Sums)
+	return par.Gather(ctx, op.ranks, g.Sums, g.Weights.RankRows())
 }
 
 // ownParts returns the chunks of the weights that are here, from to to-1.

@@ -34,7 +34,7 @@ type pass struct {
 	progress  *rows.Progress
 	memory    rows.Memory
 	found     [][]sparse.Rows // rows found in each piece of work
-	spans     [][]rows.Span   // of their columns; nil for one process, which does not ask
+	columns   [][]rows.Span   // of the candidates that the rows found were chosen from; nil for one process, which does not ask
 	counts    []uint32        // number of neighbours of each point
 	sums      []float64       // sum of the weights of each point
 }
@@ -43,8 +43,9 @@ type pass struct {
 type scratch struct {
 	rows.Writer
 	sweep      *Sweep
-	spans      []uint32 // spans of the points of a batch: begin and end of each
-	points     int      // points in the spans
+	spans      []uint32  // spans of the points of a batch: begin and end of each
+	points     int       // points in the spans
+	columns    rows.Span // of all candidates since the last cut
 	candidates *simd.Candidates
 	ind        []uint32  // neighbours found in a batch, of all points of a cluster
 	d2         []float64 // their squared distances
@@ -75,7 +76,7 @@ func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 	}
 	mem.Huge(p.sums)
 	if !r.Sharing().Alone() {
-		p.spans = make([][]rows.Span, len(p.found))
+		p.columns = make([][]rows.Span, len(p.found))
 	}
 	return p
 }
@@ -129,17 +130,19 @@ func (p *pass) Run(worker, piece int) {
 	cl, sc := p.cl, p.scratch(worker)
 	from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
 	begin := cl.First[from]
+	sc.columns = rows.NoColumns
 	if !sc.sweep.Clusters(from, to, func(c int) bool {
 		if !p.search(sc, c) {
 			return false
 		}
 		if sc.Full() || c == to-1 {
 			found := sc.Cut()
-			// The weights are summed while they are in the cache, and the columns looked at.
 			end := cl.First[c+1]
-			if p.spans != nil {
-				p.spans[piece] = append(p.spans[piece], rows.SpanOf(found))
+			if p.columns != nil {
+				p.columns[piece] = append(p.columns[piece], sc.columns)
 			}
+			sc.columns = rows.NoColumns
+			// The weights are summed while they are in the cache.
 			p.kernels.SumSparse(p.sums[begin:end], found.Ptr, found.Val)
 			p.found[piece], begin = append(p.found[piece], found), end
 		}
@@ -199,6 +202,9 @@ func (p *pass) visit(sc *scratch, c int) {
 // a batch as soon as the batch is full.
 func (p *pass) add(sc *scratch, c int, from, to uint32) {
 	batch := batchOf(p.cl.N)
+	if from < to {
+		sc.columns.Least, sc.columns.Most = min(sc.columns.Least, from), max(sc.columns.Most, to-1)
+	}
 	for from < to {
 		last := len(sc.spans) - 1
 		join := last > 0 && sc.spans[last] == from

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -36,13 +37,13 @@ func (p *pass) need(r *rows.Request, left, entry int64) (Estimate, error) {
 	if n := float64(p.cl.N); n*(n-1)*float64(entry) <= float64(left) && r.Reserve == nil {
 		return Estimate{}, nil
 	}
-	return p.cl.expect(p.ctx, p.cl.points, p.count)
+	return p.cl.expect(p.ctx, r.Sharing(), p.cl.points, p.count)
 }
 
 // ExpectSpans estimates how many numbers the spans of all clusters are, two for a span.
 func (cl *List) ExpectSpans(ctx context.Context, kernels *simd.Kernels) (Estimate, error) {
 	sweep, spans := cl.Sweep(kernels), []uint32(nil)
-	return cl.expect(ctx, func(int) float64 { return 1 }, func(c int) float64 {
+	return cl.expect(ctx, nil, func(int) float64 { return 1 }, func(c int) float64 {
 		sweep.Clusters(c, c+1, func(int) bool { return true })
 		spans = sweep.AppendSpans(spans[:0], c)
 		return float64(len(spans))
@@ -55,16 +56,25 @@ func (cl *List) points(c int) float64 { return float64(cl.First[c+1] - cl.First[
 // expect adds up what of tells of all clusters, by a sample of them: it is taken to be in
 // proportion to the sizes of the clusters, but for the error. A crowd that the sample meets by
 // chance makes for a large error, and so for a small least sum. A crowd that it misses is
-// in none of the sums.
-func (cl *List) expect(ctx context.Context, size, of func(c int) float64) (Estimate, error) {
+// in none of the sums. Ranks share the sample.
+func (cl *List) expect(ctx context.Context, ranks *par.Ranks, size, of func(c int) float64) (Estimate, error) {
 	clusters := len(cl.First) - 1
 	stride := max(clusters/max(leastSampled, min(mostSampled, clusters/sampledShare)), 1)
-	var sum, sizes, squares, products, sizeSquares, all float64
-	for c := stride / 2; c < clusters; c += stride {
+	sampled := func(i int) (cluster int) { return stride/2 + i*stride }
+	sample := make([]float64, par.Blocks(clusters-stride/2, stride))
+	from, to := ranks.Part(len(sample))
+	for i := from; i < to; i++ {
 		if err := ctx.Err(); err != nil {
 			return Estimate{}, err
 		}
-		found, s := of(c), size(c)
+		sample[i] = of(sampled(i))
+	}
+	if err := par.Gather(ctx, ranks, sample, ranks.Bounds(len(sample))); err != nil {
+		return Estimate{}, err
+	}
+	var sum, sizes, squares, products, sizeSquares, all float64
+	for i, found := range sample {
+		s := size(sampled(i))
 		sum, sizes = sum+found, sizes+s
 		squares, products, sizeSquares = squares+found*found, products+found*s, sizeSquares+s*s
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -77,7 +78,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := pass.gather(ctx, ranks, weights.RankRows()); err != nil {
+	if err := par.Gather(ctx, ranks, pass.sums, weights.RankRows()); err != nil {
 		return nil, err
 	}
 	tails, err := pass.tails(ctx, r, weights)
@@ -89,7 +90,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 		return nil, err
 	}
 	return &rows.Result{
-		Weights: weights, Spans: slices.Concat(pass.spans...), Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
+		Weights: weights, Spans: slices.Concat(pass.columns...), Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
 		Peak: peak, Distance: cl.Dist2,
 	}, nil
 }

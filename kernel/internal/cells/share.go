@@ -2,6 +2,7 @@ package cells
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -11,8 +12,8 @@ import (
 )
 
 // Ranks share the cells while points are sorted, and gather the list. Then they share the pieces
-// of a pass: each does pieces next to each other, and keeps the rows of
-// weights that it finds. Counts, sums and tails of all points are gathered.
+// of a pass: each does pieces next to each other, and keeps the rows of weights that it finds,
+// their counts and their tails. The sums of all points are gathered.
 
 // cellShares returns the first cell of each rank, and the end. Ranks have about the same number
 // of points.
@@ -40,6 +41,29 @@ func shareKeys[K uint32 | uint64](ctx context.Context, cl *List, keys []K, p *ro
 		return err
 	}
 	return par.Gather(ctx, ranks, keys, ranks.Bounds(p.N))
+}
+
+// placeOwn is what a worker of countCells does to place the points lo to hi-1 where there are
+// several ranks. Which points are in cells of this rank no processor can predict, so first
+// these are listed without a branch.
+func (cl *List) placeOwn(keys []uint32, lo, hi int, place []uint32, ranks *par.Ranks) {
+	shares := cl.cellShares(ranks)
+	first := uint64(shares[ranks.Rank()])
+	cells := uint64(shares[ranks.Rank()+1]) - first
+	var own [keysAtOnce]uint32
+	for ; lo < hi; lo += keysAtOnce {
+		some, n := keys[lo:min(lo+keysAtOnce, hi)], uint64(0)
+		for i, key := range some {
+			own[n%keysAtOnce] = uint32(i)
+			_, is := bits.Sub64(uint64(key)-first, cells, 0)
+			n += is
+		}
+		for _, i := range own[:n] {
+			at := &place[some[i]]
+			cl.Order[*at] = uint32(lo) + i
+			*at++
+		}
+	}
 }
 
 // gatherSorted hands every rank the order and the coordinates of the points of all cells, and
@@ -76,14 +100,16 @@ const sampledOfPiece = 4
 
 // shares returns the first piece of each rank, and the end. Ranks get about the same work, in
 // the search and in the steps to come: a few clusters of each piece stand for all its points.
+// Ranks share the pieces that they look at, too.
 func (p *pass) shares(ranks *par.Ranks) ([]int, error) {
 	pieces := p.cl.workPieces()
 	if ranks.Alone() {
 		return []int{0, pieces}, nil
 	}
 	cl := p.cl
-	before := make([]float64, pieces+1) // work of the pieces before each
-	for piece := range pieces {
+	all := make([]float64, pieces) // work of each piece
+	own, end := ranks.Part(pieces)
+	for piece := own; piece < end; piece++ {
 		from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
 		sampled := min(max((to-from)/sampledShare, 1), sampledOfPiece)
 		work, points := 0.0, 0.0
@@ -95,7 +121,14 @@ func (p *pass) shares(ranks *par.Ranks) ([]int, error) {
 			work += p.seconds(c)
 			points += cl.points(c)
 		}
-		before[piece+1] = before[piece] + work/points*float64(cl.First[to]-cl.First[from])
+		all[piece] = work / points * float64(cl.First[to]-cl.First[from])
+	}
+	if err := par.Gather(p.ctx, ranks, all, ranks.Bounds(pieces)); err != nil {
+		return nil, err
+	}
+	before := make([]float64, pieces+1) // work of the pieces before each
+	for piece, work := range all {
+		before[piece+1] = before[piece] + work
 	}
 	bounds := make([]int, ranks.Size()+1)
 	for r := 1; r < ranks.Size(); r++ {
@@ -114,19 +147,7 @@ func (p *pass) seconds(c int) float64 {
 	return clusterSeconds + float64(p.cl.D)*candidates*p.cl.points(c)*testSeconds + found*weightSeconds
 }
 
-// gather hands every rank the counts and sums of all points. The bounds are those of the
-// points of each rank.
-func (p *pass) gather(ctx context.Context, ranks *par.Ranks, bounds []int) error {
-	if ranks.Alone() {
-		return nil
-	}
-	if err := par.Gather(ctx, ranks, p.counts, bounds); err != nil {
-		return err
-	}
-	return par.Gather(ctx, ranks, p.sums, bounds)
-}
-
-// tails returns the tails of all points.
+// tails returns the tails of the points whose weights are here.
 func (p *pass) tails(ctx context.Context, r *rows.Request, weights *sparse.CSR) ([]float64, error) {
 	var buffer sparse.RowBuffer
 	near := func(i int) []uint32 {
@@ -141,11 +162,7 @@ func (p *pass) tails(ctx context.Context, r *rows.Request, weights *sparse.CSR) 
 	if err != nil {
 		return nil, err
 	}
-	tails, err := p.cl.tailsOf(ctx, r, p.counts, doubles, lo, hi)
-	if err != nil {
-		return nil, err
-	}
-	return tails, par.Gather(ctx, r.Ranks, tails, weights.RankRows())
+	return p.cl.tailsOf(ctx, r, p.counts, doubles, lo, hi)
 }
 
 // doublesOf is Doubles for the points lo to hi-1, whose neighbours alone are known: a point

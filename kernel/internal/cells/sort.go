@@ -56,19 +56,19 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 		}
 	}
 	cl.start[cells] = before
-	shares := cl.cellShares(ranks)
-	own := uint64(shares[ranks.Rank()])
-	count := uint64(shares[ranks.Rank()+1]) - own
+	if ranks.Alone() {
+		return workers.Do(ctx, pieces, par.Func(func(_, i int) {
+			lo, hi, place := piece(i)
+			for i, key := range keys[lo:hi] {
+				at := &place[key]
+				cl.Order[*at] = uint32(lo + i)
+				*at++
+			}
+		}))
+	}
 	return workers.Do(ctx, pieces, par.Func(func(_, i int) {
 		lo, hi, place := piece(i)
-		for i, key := range keys[lo:hi] {
-			if uint64(key)-own >= count {
-				continue
-			}
-			at := &place[key]
-			cl.Order[*at] = uint32(lo + i)
-			*at++
-		}
+		cl.placeOwn(keys, lo, hi, place, ranks)
 	}))
 }
 

@@ -89,9 +89,6 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	}
 	out.Stats.Found = int64(out.Weights.NNZ() / 2)
 	out.Tails = pass.tails.all(out)
-	if out.Weights.Shared() {
-		return out, par.Gather(ctx, req.Sharing(), out.Tails, out.Weights.RankRows())
-	}
 	return out, nil
 }
 

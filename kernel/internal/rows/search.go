@@ -59,13 +59,13 @@ const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
 // A Result is what a search found: the weights between distinct points, and bounds of the
 // weights it left out.
 type Result struct {
-	Weights *sparse.CSR // shared where ranks share the search; all else is whole on every rank
-	Spans   []Span      // the columns of each chunk of Weights that is here; nil when the search has not looked
+	Weights *sparse.CSR // shared where ranks share the search; all else but Tails is whole on every rank
+	Spans   []Span      // all columns of each chunk of Weights that is here are in its span; nil when the search does not know
 	Slabs   []*Slab     // the memory of Weights, for the next search; nil when it cannot be used again
 	Sums    []float64   // sum of each row of Weights; nil when the search has not summed them
 	Order   []uint32    // given row of each row in the order of the search; nil when the orders are the same
 	Group   []uint32    // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
-	Tails   []float64   // bounds the weight left out of each row of Weights
+	Tails   []float64   // bounds the weight left out of each row of Weights; set for the rows that are here
 	Peak    int64       // bytes taken at most
 	Stats   Stats
 	// Distance returns the squared distance of two distinct points.
@@ -79,17 +79,8 @@ type Result struct {
 // A Span is the columns from Least to Most.
 type Span struct{ Least, Most uint32 }
 
-// SpanOf returns the least span with all columns of some rows, whose columns ascend. Without
-// columns it begins behind its end.
-func SpanOf(r sparse.Rows) Span {
-	s := Span{Least: math.MaxUint32}
-	for i, from := range r.Ptr[:len(r.Ptr)-1] {
-		if to := r.Ptr[i+1]; from < to {
-			s.Least, s.Most = min(s.Least, r.Ind[from]), max(s.Most, r.Ind[to-1])
-		}
-	}
-	return s
-}
+// NoColumns is a span without columns: it begins behind its end.
+var NoColumns = Span{Least: math.MaxUint32}
 
 // Within tells whether all columns of the span are among those from lo to hi-1.
 func (s Span) Within(lo, hi uint32) bool { return s.Least > s.Most || s.Least >= lo && s.Most < hi }
