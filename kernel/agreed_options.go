@@ -20,7 +20,7 @@ func (opt *Options) agreed(ctx context.Context) (*Options, error) {
 	if err != nil || o.Ranks.Alone() {
 		return o, err
 	}
-	all, _, err := par.GatherAll(ctx, o.Ranks, []int64{o.BudgetBytes, int64(o.Kernels.Level()), int64(o.Workers.Count())})
+	all, err := par.GatherEqual(ctx, o.Ranks, []int64{o.BudgetBytes, int64(o.Kernels.Level()), int64(o.Workers.Count())})
 	if err != nil {
 		return nil, fmt.Errorf("kernel: options of ranks: %w", err)
 	}
@@ -62,20 +62,10 @@ func (o *Options) speed(ctx context.Context) (*Calibration, error) {
 
 // anyRank tells whether some rank says yes. All ranks ask.
 func (o *Options) anyRank(yes bool) (bool, error) {
-	if o.Ranks.Alone() {
-		return yes, nil
-	}
-	own := []uint8{0}
-	if yes {
-		own[0] = 1
-	}
 	// Whoever waits here is set free when another rank ends with an error.
-	all, _, err := par.GatherAll(context.Background(), o.Ranks, own)
+	yes, err := par.Any(context.Background(), o.Ranks, yes)
 	if err != nil {
 		return false, fmt.Errorf("kernel: answers of ranks: %w", err)
-	}
-	for _, answer := range all {
-		yes = yes || answer != 0
 	}
 	return yes, nil
 }

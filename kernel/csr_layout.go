@@ -35,7 +35,7 @@ func (op *csr) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	for i := lo; i < hi; i++ {
 		// A weight below the normal range is off by an absolute number, and there
 		// are as many of them as neighbours at most, equal points included.
-		rounded.Tails[i] = g.Tails[i] + absolute*op.neighboursOf(i, &buffer)
+		rounded.Tails[i-lo] = g.Tails[i-lo] + absolute*op.neighboursOf(i, &buffer)
 	}
 	return op.adopt(ctx, &rounded, n)
 }

@@ -188,16 +188,15 @@ func (in *inspection[T]) gatherBox(own box, number int) (box, int, error) {
 		return own, number, nil
 	}
 	d := len(own.lo)
-	words := 2*d + 1 // of a rank: its box, and its number, which is less than 2^53
-	all := make([]float64, words*in.ranks.Size())
-	copy(all[words*in.ranks.Rank():], slices.Concat(own.lo, own.hi, []float64{float64(number)}))
+	words := slices.Concat(own.lo, own.hi, []float64{float64(number)}) // the number is less than 2^53
 	// Whoever waits here is set free when another rank ends with an error.
-	if err := par.Gather(context.Background(), in.ranks, all, in.ranks.Bounds(len(all))); err != nil {
+	all, err := par.GatherEqual(context.Background(), in.ranks, words)
+	if err != nil {
 		return own, 0, fmt.Errorf("kernel: box of all ranks: %w", err)
 	}
 	whole, numbers := newBox(d), make([]int, in.ranks.Size())
 	for rank := range numbers {
-		part := all[words*rank:][:words]
+		part := all[len(words)*rank:][:len(words)]
 		for c := range d {
 			whole.widen(c, part[c], part[d+c])
 		}

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -126,15 +125,7 @@ func (p *product[T]) Run(worker, piece int) {
 
 // sawNonFinite tells whether the pass of any rank has seen a number in x that is not finite.
 func (p *product[T]) sawNonFinite(ctx context.Context) (bool, error) {
-	if p.op.ranks.Alone() {
-		return p.nonFinite.Load(), nil
-	}
-	seen := make([]uint8, p.op.ranks.Size())
-	if p.nonFinite.Load() {
-		seen[p.op.ranks.Rank()] = 1
-	}
-	err := par.Gather(ctx, p.op.ranks, seen, p.op.ranks.Bounds(len(seen)))
-	return slices.Contains(seen, 1), err
+	return par.Any(ctx, p.op.ranks, p.nonFinite.Load())
 }
 
 // put writes row i of dst, given row i of W x: the same or, with stats, the row of the next

@@ -39,7 +39,7 @@ func (op *csr) shareNeighbours(ctx context.Context) error {
 	if op.group == nil || !op.weights.Shared() {
 		return nil
 	}
-	all, _, err := par.GatherAll(ctx, op.ranks, []float64{op.countNeighbours(op.weights.OwnRows())})
+	all, err := par.GatherEqual(ctx, op.ranks, []float64{op.countNeighbours(op.weights.OwnRows())})
 	sum := 0.0
 	for _, n := range all {
 		sum += n

@@ -80,9 +80,10 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 		return err
 	}
 	isolated := make([]int, op.rows.Chunks())
-	from, to := 0, op.rows.Chunks()
+	from, to, here := 0, op.rows.Chunks(), 0 // the chunks that are here, and the first row
 	if op.rankChunks != nil {
 		from, to = op.ownChunks()
+		here, _ = g.Weights.OwnRows()
 	}
 	if err := op.workers.Do(ctx, to-from, par.Func(func(_, piece int) {
 		chunk := from + piece
@@ -92,7 +93,7 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 			for row := op.first(i); row < op.first(i+1); row++ {
 				eta := math.Inf(1)
 				if degree := op.degrees[row]; degree > 0 {
-					eta = g.Tails[i]*(1+1e-9)/degree + op.cert.EntryRel
+					eta = g.Tails[i-here]*(1+1e-9)/degree + op.cert.EntryRel
 				} else {
 					isolated[chunk]++
 				}

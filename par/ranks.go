@@ -2,6 +2,7 @@ package par
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 )
@@ -109,15 +110,35 @@ func Gather[T Word](ctx context.Context, r *Ranks, data []T, bounds []int) error
 	return r.link.Gather(ctx, bytesOf(data), scaled)
 }
 
+// GatherEqual returns what all ranks have, one behind the other. All have the same number of
+// words.
+func GatherEqual[T Word](ctx context.Context, r *Ranks, own []T) (all []T, err error) {
+	if r.Alone() {
+		return own, nil
+	}
+	all = make([]T, len(own)*r.Size())
+	copy(all[len(own)*r.Rank():], own)
+	return all, Gather(ctx, r, all, r.Bounds(len(all)))
+}
+
+// Any tells whether a rank says yes. All ranks ask.
+func Any(ctx context.Context, r *Ranks, yes bool) (bool, error) {
+	own := []uint8{0}
+	if yes {
+		own[0] = 1
+	}
+	all, err := GatherEqual(ctx, r, own)
+	return slices.Contains(all, 1), err
+}
+
 // GatherAll returns what all ranks have, one behind the other, and where the part of each
 // begins, and the end. Ranks may have any number of words.
 func GatherAll[T Word](ctx context.Context, r *Ranks, own []T) (all []T, bounds []int, err error) {
 	if r.Alone() {
 		return own, []int{0, len(own)}, nil
 	}
-	lengths := make([]int, r.Size())
-	lengths[r.Rank()] = len(own)
-	if err := Gather(ctx, r, lengths, r.Bounds(r.Size())); err != nil {
+	lengths, err := GatherEqual(ctx, r, []int{len(own)})
+	if err != nil {
 		return nil, nil, err
 	}
 	bounds = make([]int, len(lengths)+1)

@@ -28,20 +28,16 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 	if ranks.Alone() {
 		return AdoptRows(ctx, workers, layout, cols, pieces)
 	}
-	sizes := make([]int, len(pieces))
-	entries := make([]int, ranks.Size())
+	sizes, own := make([]int, len(pieces)), 0
 	for c, r := range pieces {
 		sizes[c] = len(r.Ptr) - 1
-		entries[ranks.Rank()] += int(r.Ptr[sizes[c]])
+		own += int(r.Ptr[sizes[c]])
 	}
 	sizes, chunks, err := par.GatherAll(ctx, ranks, sizes)
 	if err != nil {
 		return nil, err
 	}
-	if err := par.Gather(ctx, ranks, entries, ranks.Bounds(len(entries))); err != nil {
-		return nil, err
-	}
-	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(sizes)), share: &share{ranks: ranks, chunks: chunks, own: entries[ranks.Rank()]}}
+	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(sizes)), share: &share{ranks: ranks, chunks: chunks, own: own}}
 	from := chunks[ranks.Rank()]
 	for c, size := range sizes {
 		a.parts[c] = part{lo: a.rows, hi: a.rows + size}
@@ -51,30 +47,27 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 		}
 		a.rows += size
 	}
-	for _, n := range entries {
-		a.nnz += n
-	}
 	if err := a.share.weigh(ctx, a); err != nil {
 		return nil, err
 	}
 	return a.Convert(ctx, workers, layout)
 }
 
-// weigh sets what the matrix takes on all ranks together.
+// weigh sets what the matrix has and takes on all ranks together.
 func (s *share) weigh(ctx context.Context, a *CSR) error {
-	bytes := make([]int64, 2*s.ranks.Size())
-	own := bytes[2*s.ranks.Rank():]
+	size, streamed := int64(0), int64(0)
 	for c := range a.parts {
 		if p := &a.parts[c]; p.here() {
-			own[0], own[1] = own[0]+p.size(), own[1]+p.streamed()
+			size, streamed = size+p.size(), streamed+p.streamed()
 		}
 	}
-	if err := par.Gather(ctx, s.ranks, bytes, s.ranks.Bounds(len(bytes))); err != nil {
+	all, err := par.GatherEqual(ctx, s.ranks, []int64{int64(s.own), size, streamed})
+	if err != nil {
 		return err
 	}
-	s.size, s.streamed = 8, 8
-	for r := 0; r < len(bytes); r += 2 {
-		s.size, s.streamed = s.size+bytes[r], s.streamed+bytes[r+1]
+	a.nnz, s.size, s.streamed = 0, 8, 8
+	for r := 0; r < len(all); r += 3 {
+		a.nnz, s.size, s.streamed = a.nnz+int(all[r]), s.size+all[r+1], s.streamed+all[r+2]
 	}
 	return nil
 }
@@ -130,9 +123,7 @@ func (s *share) sum(ctx context.Context, own int64) (sum int64, err error) {
 	if s == nil {
 		return own, nil
 	}
-	all := make([]int64, s.ranks.Size())
-	all[s.ranks.Rank()] = own
-	err = par.Gather(ctx, s.ranks, all, s.ranks.Bounds(len(all)))
+	all, err := par.GatherEqual(ctx, s.ranks, []int64{own})
 	for _, n := range all {
 		sum += n
 	}

@@ -198,7 +198,7 @@ func countTraffic(ctx context.Context, ranks *par.Ranks, operation func() error)
 		return nil, err
 	}
 	after, afterwards := ranks.Traffic()
-	all, _, err := par.GatherAll(ctx, ranks, []int64{after - gathered, afterwards - exchanged})
+	all, err := par.GatherEqual(ctx, ranks, []int64{after - gathered, afterwards - exchanged})
 	if err != nil {
 		return nil, err
 	}

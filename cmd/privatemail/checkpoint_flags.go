@@ -114,7 +114,7 @@ func (f *checkpointFlags) open(ctx context.Context, ranks *par.Ranks) (*checkpoi
 	err = agreeError(ctx, ranks, err)
 	if err == nil {
 		var all []int
-		all, _, err = par.GatherAll(ctx, ranks, []int{steps})
+		all, err = par.GatherEqual(ctx, ranks, []int{steps})
 		for r, other := range all {
 			if err == nil && other != all[0] {
 				err = fmt.Errorf("%s: ranks 0 and %d find different files there; all need the same one", f.file, r)

@@ -84,7 +84,7 @@ func fromFirst(ctx context.Context, ranks *par.Ranks, text string) (string, erro
 
 // leastOf returns the least of the numbers that ranks have.
 func leastOf(ctx context.Context, ranks *par.Ranks, own int64) (int64, error) {
-	all, _, err := par.GatherAll(ctx, ranks, []int64{own})
+	all, err := par.GatherEqual(ctx, ranks, []int64{own})
 	for _, other := range all {
 		own = min(own, other)
 	}

@@ -32,7 +32,7 @@ func readShared(ctx context.Context, ranks *par.Ranks, path string, limit int64,
 			size = []int64{int64(own.Rows), int64(own.Cols)}
 		}
 	}
-	all, _, err := par.GatherAll(ctx, ranks, size)
+	all, err := par.GatherEqual(ctx, ranks, size)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func agreeMark(ctx context.Context, ranks *par.Ranks, path string, own uint64, e
 	if err = agreeError(ctx, ranks, err); err != nil {
 		return err
 	}
-	all, _, err := par.GatherAll(ctx, ranks, []uint64{own})
+	all, err := par.GatherEqual(ctx, ranks, []uint64{own})
 	if err != nil {
 		return err
 	}

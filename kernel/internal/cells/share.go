@@ -3,7 +3,6 @@ package cells
 import (
 	"context"
 	"math/bits"
-	"slices"
 	"sort"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -84,14 +83,7 @@ func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int
 			return false, err
 		}
 	}
-	found := make([]uint8, ranks.Size())
-	if equal {
-		found[ranks.Rank()] = 1
-	}
-	if err := par.Gather(ctx, ranks, found, ranks.Bounds(len(found))); err != nil {
-		return false, err
-	}
-	return slices.Contains(found, 1), nil
+	return par.Any(ctx, ranks, equal)
 }
 
 // Of the clusters of a piece one in sampledShare, and at most sampledOfPiece, tell how long the

@@ -20,7 +20,7 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 	return cl.tailsOf(ctx, q, counts, doubles, 0, cl.N)
 }
 
-// tailsOf is Tails for the points first to last-1; of the others the result has zeros.
+// tailsOf is Tails for the points first to last-1.
 //
 // Points in cells up to twice the radius away are taken at the distance of their cell, r
 // at least; all other points are taken at twice the radius. The sum of these weights is
@@ -38,7 +38,7 @@ func (cl *List) tailsOf(ctx context.Context, q *rows.Request, counts []uint32, d
 	}
 	total := float64(len(cl.Order))
 	atRadius := q.Weight(r * r)
-	tails := make([]float64, cl.N)
+	tails := make([]float64, last-first)
 	mem.Huge(tails)
 	if first == last {
 		return tails, nil
@@ -65,7 +65,7 @@ func (cl *List) tailsOf(ctx context.Context, q *rows.Request, counts []uint32, d
 						within += doubles[i]
 					}
 					if tail := sum - atRadius*float64(int64(within)); tail > 0 {
-						tails[i] = tail
+						tails[int(i)-first] = tail
 					}
 				}
 			}

@@ -159,9 +159,9 @@ func (tb *tailBounds) tail(i int, within float64) float64 {
 // all returns the bounds of all points whose rows of weights are here. found holds the points
 // within the radius of each.
 func (tb *tailBounds) all(found *rows.Result) []float64 {
-	out := make([]float64, len(tb.sum))
 	var buffer sparse.RowBuffer
 	lo, hi := found.Weights.OwnRows()
+	out := make([]float64, hi-lo)
 	for i := lo; i < hi; i++ {
 		within := float64(found.Weights.RowLen(i)) + 1
 		if found.Group != nil {
@@ -171,7 +171,7 @@ func (tb *tailBounds) all(found *rows.Result) []float64 {
 				within += found.Multiplicity(int(j))
 			}
 		}
-		out[i] = tb.tail(i, within)
+		out[i-lo] = tb.tail(i, within)
 	}
 	return out
 }

@@ -24,14 +24,15 @@ func (r *Request) Agree(ctx context.Context, what string, err error) error {
 	if err != nil && !ok {
 		return err
 	}
-	all := make([]int64, words*r.Ranks.Size())
-	if own := all[words*r.Ranks.Rank():]; e != nil {
+	own := make([]int64, words)
+	if e != nil {
 		own[refused], own[need] = 1, e.Need
 		if e.Denied {
 			own[denied] = 1
 		}
 	}
-	if err := par.Gather(ctx, r.Ranks, all, r.Ranks.Bounds(len(all))); err != nil {
+	all, err := par.GatherEqual(ctx, r.Ranks, own)
+	if err != nil {
 		return err
 	}
 	for at := 0; at < len(all); at += words {
@@ -48,9 +49,8 @@ func (r *Request) Sum(ctx context.Context, own []int64) error {
 	if ranks.Alone() {
 		return nil
 	}
-	all := make([]int64, len(own)*ranks.Size())
-	copy(all[len(own)*ranks.Rank():], own)
-	if err := par.Gather(ctx, ranks, all, ranks.Bounds(len(all))); err != nil {
+	all, err := par.GatherEqual(ctx, ranks, own)
+	if err != nil {
 		return err
 	}
 	clear(own)
@@ -62,10 +62,7 @@ func (r *Request) Sum(ctx context.Context, own []int64) error {
 
 // Largest returns the largest of the numbers that the ranks have.
 func (r *Request) Largest(ctx context.Context, own int64) (int64, error) {
-	if r.Ranks.Alone() {
-		return own, nil
-	}
-	all, _, err := par.GatherAll(ctx, r.Ranks, []int64{own})
+	all, err := par.GatherEqual(ctx, r.Ranks, []int64{own})
 	for _, n := range all {
 		own = max(own, n)
 	}

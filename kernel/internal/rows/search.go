@@ -65,7 +65,7 @@ type Result struct {
 	Sums    []float64   // sum of each row of Weights; nil when the search has not summed them
 	Order   []uint32    // given row of each row in the order of the search; nil when the orders are the same
 	Group   []uint32    // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
-	Tails   []float64   // bounds the weight left out of each row of Weights; set for the rows that are here
+	Tails   []float64   // bounds the weight left out of each row of Weights, of the rows that are here
 	Peak    int64       // bytes taken at most
 	Stats   Stats
 	// Distance returns the squared distance of two distinct points.
