@@ -14,6 +14,7 @@ type Memory struct {
 	held        int64 // bytes that the search holds beside it
 	entry       int64 // bytes of an entry, until the matrix is made
 	writers     int64
+	first       int          // entries of the first slab of a writer
 	left, taken atomic.Int64 // bytes
 	short       atomic.Bool  // a writer wanted more than was left
 
@@ -25,9 +26,11 @@ type Memory struct {
 // Begin reserves what writers are expected to take, in bytes, beside the bytes that the
 // search holds. An entry takes the given number of bytes. Where writers take more, it is
 // reserved as they go. Without Request.Reserve they may take all that is left of
-// Request.Memory from the beginning.
+// Request.Memory from the beginning. The first slab of a writer is a quarter of what it is
+// expected to take.
 func (m *Memory) Begin(ctx context.Context, r *Request, held int64, expected float64, entry int64) error {
 	m.request, m.held, m.entry, m.writers = r, held, entry, int64(r.Workers.Count())
+	m.first = int(min(expected/float64(4*entry*m.writers), MostSlab))
 	m.reserved = max(r.Memory-held, 0)
 	if r.Reserve != nil {
 		m.reserved = min(m.reserved, mem.Saturate(expected))

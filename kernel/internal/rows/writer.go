@@ -57,7 +57,7 @@ func newSlab(size int) Slab {
 const (
 	// EntryBytes is the bytes of an entry in a slab.
 	EntryBytes = 4 + 4
-	// Slabs grow from leastSlab to MostSlab entries.
+	// Slabs grow to MostSlab entries, from leastSlab where nobody knows how many there will be.
 	leastSlab, MostSlab = 1 << 14, 1 << 22
 	// PieceEntries and PieceRows end a piece: its last row is the one at which it has so
 	// many entries or rows.
@@ -70,7 +70,7 @@ func (w *Writer) Grow(n int) (ind []uint32, val []float32) {
 	at := len(w.slab.ind)
 	if cap(w.slab.ind)-at < n {
 		piece := at - w.begin
-		size := max(min(2*cap(w.slab.ind), MostSlab, w.memory.share()), piece+n+leastSlab)
+		size := max(min(max(2*cap(w.slab.ind), w.memory.first), MostSlab, w.memory.share()), piece+n+leastSlab)
 		if !w.memory.Take(size) {
 			size = piece + n
 			if !w.memory.Take(size) {
