@@ -38,6 +38,24 @@ func TestLocalGather(t *testing.T) {
 				if len(all) != size*(size-1)/2 || len(bounds) != size+1 || !slices.IsSorted(all) {
 					t.Errorf("rank %d of %d: %v, %v", r.Rank(), size, all, bounds)
 				}
+				two, err := par.GatherEqual(t.Context(), r, []int{r.Rank(), -r.Rank()})
+				if err != nil {
+					return err
+				}
+				for i, v := range two {
+					if len(two) != 2*size || v != []int{i / 2, -(i / 2)}[i%2] {
+						t.Errorf("rank %d of %d: %v", r.Rank(), size, two)
+					}
+				}
+				for _, who := range []int{-1, 0, size - 1} { // says yes
+					yes, err := par.Any(t.Context(), r, r.Rank() == who)
+					if err != nil {
+						return err
+					}
+					if yes != (who >= 0) {
+						t.Errorf("rank %d of %d: rank %d has said yes, the answer is %v", r.Rank(), size, who, yes)
+					}
+				}
 			}
 			return nil
 		})

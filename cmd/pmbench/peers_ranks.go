@@ -81,6 +81,9 @@ func inOwnOrder(ctx context.Context, l *lab, s *pointSet) (*sparse.CSR, error) {
 	return a, errors.Join(err, op.Close())
 }
 
+// ourTimes is how often our ranks measure a case once they are started: as in pmbench ranks.
+const ourTimes = 5
+
 // ourRanks measures a case with a number of ranks, in processes of their own where this
 // program has MPI and as goroutines otherwise.
 func (c *contest) ourRanks(ctx context.Context, n, ranks int, cases []benchCase) ([]float64, error) {
@@ -89,12 +92,13 @@ func (c *contest) ourRanks(ctx context.Context, n, ranks int, cases []benchCase)
 		return localRecords(ctx, c.lab.machine, n, ranks, cases, s)
 	}
 	if hasMPI() {
-		world = (&ranksFlags{mpirun: peerMPI("MPIRUN", "mpirun"), rows: n}).started
+		world = (&ranksFlags{mpirun: peerMPI("MPIRUN", "mpirun"), rows: n, times: ourTimes}).started
 	}
 	records, err := world(ctx, ranks, cases)
 	if err != nil {
 		return nil, err
 	}
+	records = medianRecords(records)
 	if len(records) != 1 {
 		return nil, fmt.Errorf("%d measurements of %s", len(records), cases[0].name)
 	}

@@ -49,7 +49,7 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
 			cli.CountVar(fs, &f.rows, "n", rankRows, "`N` rows, a tenth of them in the search in many dimensions, and half of them for each rank with scaling=weak")
 			cli.CountVar(fs, &f.count, "count", 7, "measure `N` rounds")
-			cli.CountVar(fs, &f.times, "times", 5, "measure `N` times in each process of a round, of which the median counts: the first time pays for fresh memory and for connections")
+			cli.CountVar(fs, &f.times, "times", ourTimes, "measure `N` times in each process of a round, of which the median counts: the first time pays for fresh memory and for connections")
 			recordVar(fs, &f.record)
 			return f.run
 		},

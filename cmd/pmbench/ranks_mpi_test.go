@@ -56,3 +56,20 @@ func TestMPIRefused(t *testing.T) {
 		}
 	}
 }
+
+// The side of a contest that is ours measures on ranks of mpirun.
+func TestMPIOurSideOfAContest(t *testing.T) {
+	c := childtest.Ranks(t, 2, childtest.Command(t, []string{asCommand + "=1"}))
+	for _, set := range c.Env { // of this process, too: it starts mpirun itself
+		name, value, _ := strings.Cut(set, "=")
+		t.Setenv(name, value)
+	}
+	t.Setenv("MPIRUN", c.Args[0])
+	l := newLab(describeMachine(), newMeter(&cli.Env{Quiet: true}))
+	defer l.close()
+	l.rows = 4000
+	seconds, err := (&contest{lab: l}).ourRanks(t.Context(), l.rows, 2, rankCasesOf(l, 2)[1:2])
+	if err != nil || len(seconds) != 1 || seconds[0] <= 0 {
+		t.Errorf("%v, %v", seconds, err)
+	}
+}

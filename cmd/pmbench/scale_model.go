@@ -22,11 +22,13 @@ type rankRates struct {
 	latency float64 // seconds of a message
 }
 
-// Costs of a search by cells, of one worker: what every rank does for each row, its sorting
-// among it, and what ranks share, for each pair and dimension.
+// Costs of a search by cells, of one worker: what every rank does for each row, and what ranks
+// share, for each row and for each pair and dimension. They fit the builds of a million points
+// in two and three dimensions that docs/scale.md has.
 const (
-	sortSeconds = 60e-9
-	pairSeconds = 2.7e-9
+	everySeconds = 20e-9 // counts of cells, clusters, fresh memory, the rank of bounds
+	rowSeconds   = 27e-9 // keys, order, tails, bounds
+	pairSeconds  = 3.7e-9
 )
 
 // Bytes of a rank. While the graph is built a row takes, beside its coordinates: keys, order,
@@ -102,13 +104,17 @@ func (m *scaleModel) stepSeconds() float64 {
 	return work + m.gatherBytes()/m.link + rest
 }
 
-// searchSeconds is the time of building the graph. Ranks share the pairs, and gather counts,
-// sums and tails of rows.
+// foundBytes is what a rank receives while the graph is built: of each row its key, its place
+// in the order, its coordinates, its sum and its bound.
+func (m *scaleModel) foundBytes() float64 {
+	return float64(4+4+4*m.d+8+4) * (m.n - m.own())
+}
+
+// searchSeconds is the time of building the graph. What every rank does for each row is mostly
+// the work of one worker.
 func (m *scaleModel) searchSeconds() float64 {
-	cores := float64(m.cores)
-	shared := m.own() * m.degree * float64(m.d) * pairSeconds / cores
-	gathered := 20 * (m.n - m.own()) / m.link
-	return m.n*sortSeconds/cores + shared + gathered
+	shared := m.own() * (rowSeconds + m.degree*float64(m.d)*pairSeconds) / float64(m.cores)
+	return m.n*everySeconds + shared + m.foundBytes()/m.link
 }
 
 // memory is the most bytes of a rank: while the graph is built, or in steps. The start, which

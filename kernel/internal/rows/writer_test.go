@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Rows come back as they were written, whatever slabs they went through, and pieces end
@@ -55,5 +57,26 @@ func TestWriter(t *testing.T) {
 	}
 	if rows := w.Cut(); len(rows.Ptr) != PieceRows+1 || len(rows.Ind) != 0 {
 		t.Errorf("a piece of %d empty rows", len(rows.Ptr)-1)
+	}
+}
+
+// A writer that is expected to take much takes it in few slabs. One that takes less than expected
+// has one slab of a quarter.
+func TestFirstSlab(t *testing.T) {
+	for _, c := range []struct {
+		expected float64 // bytes
+		writers  int
+		want     int // entries
+	}{{0, 1, leastSlab + 1}, {1 << 16, 1, leastSlab + 1}, {EntryBytes << 20, 1, 1 << 18}, {EntryBytes << 20, 4, 1 << 16}, {math.Inf(1), 1, MostSlab}} {
+		workers := par.New(c.writers)
+		defer workers.Close()
+		var m Memory
+		if err := m.Begin(t.Context(), &Request{Memory: math.MaxInt64, Workers: workers}, 0, c.expected, EntryBytes); err != nil {
+			t.Fatal(err)
+		}
+		w := NewWriter(&m, 0)
+		if w.Grow(1); cap(w.slab.ind) != c.want || m.Taken() != int64(c.want)*EntryBytes {
+			t.Errorf("%+v: %d entries", c, cap(w.slab.ind))
+		}
 	}
 }
