@@ -42,8 +42,11 @@ func TestLocalGather(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				if len(two) != 2*size {
+					t.Errorf("rank %d of %d: %v", r.Rank(), size, two)
+				}
 				for i, v := range two {
-					if len(two) != 2*size || v != []int{i / 2, -(i / 2)}[i%2] {
+					if v != []int{i / 2, -(i / 2)}[i%2] {
 						t.Errorf("rank %d of %d: %v", r.Rank(), size, two)
 					}
 				}

@@ -12,9 +12,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Build opens points and builds an operator of them: it is Open and Points.Build.
+// Build opens points and builds an operator of them: it is Open and Points.Build, but for
+// Options.Ranks, which share the look at the points, too.
 func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
-	pts, err := Open(p, opt)
+	pts, err := openShared(ctx, p, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -79,7 +80,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 }
 
 func mustInspect(p blas32.General) *rows.Points {
-	pts, err := points32(p, &Options{Kernels: simd.At(simd.Best())})
+	pts, err := points32(context.Background(), p, &Options{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		panic(err)
 	}

@@ -178,9 +178,17 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 	if _, err := NewCSR(t.Context(), uniform, Sigma(0.01), &Options{Tolerance: 1e-3, Isolated: Fail}); err == nil || !(errors.Is(err, ErrTolerance) || errors.Is(err, ErrIsolated)) {
 		t.Errorf("policy fail: err = %v", err)
 	}
-	short := &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: kept.Cost().PeakBytes + 1000}
-	if _, err := NewCSR(t.Context(), p, Sigma(0.5), short); !errors.Is(err, ErrMemory) {
+	// With less and less memory there is none for the repair first.
+	budget := op.Cost().PeakBytes
+	for err == nil {
+		budget -= budget / 50
+		_, err = NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: budget})
+	}
+	if !errors.Is(err, ErrMemory) {
 		t.Errorf("no memory for the repair: err = %v", err)
+	}
+	if _, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, BudgetBytes: budget}); err != nil {
+		t.Errorf("there is no memory for the graph itself: %v", err)
 	}
 }
 

@@ -21,7 +21,7 @@ type tester interface {
 
 func mustPoints(t tester, p blas32.General) *rows.Points {
 	t.Helper()
-	pts, err := points32(p, &Options{Kernels: simd.At(simd.Best())})
+	pts, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -262,5 +264,38 @@ func TestPlanHaloIsCancelled(t *testing.T) {
 		return truncatedOf(built).planHalo(ctx)
 	}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// The columns of a chunk are in its span, by which a rank knows chunks without ghosts, also
+// where a sample has looked at other clusters before.
+func TestSpansHaveAllColumns(t *testing.T) {
+	crowd := pointtest.Make("uniform", 9000, 2, 5)
+	for i := range 4500 { // more candidates than a batch has
+		crowd.Data[2*i], crowd.Data[2*i+1] = crowd.Data[2*i]/50, crowd.Data[2*i+1]/50
+	}
+	for name, p := range map[string]blas32.General{"plane": pointtest.Make("uniform", 20000, 2, 1), "space": pointtest.Make("uniform", 20000, 3, 2), "crowd": crowd} {
+		if err := cluster.Local(3, func(ranks *par.Ranks) error {
+			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.02), &Options{CutoffRadius: 0.05, Ranks: ranks, Reserve: func(int64) bool { return true }}))
+			if err != nil {
+				return err
+			}
+			from, to := op.ownChunks()
+			if len(op.spans) != to-from {
+				return fmt.Errorf("%d spans of %d chunks", len(op.spans), to-from)
+			}
+			reader := op.rows.reader(1)
+			for piece, span := range op.spans {
+				lo, hi := op.rows.Chunk(from + piece)
+				for i := lo; i < hi; i++ {
+					if ind, _ := reader.row(i); len(ind) > 0 && (ind[0] < span.Least || ind[len(ind)-1] > span.Most) {
+						return fmt.Errorf("row %d has columns from %d to %d, its span is %v", i, ind[0], ind[len(ind)-1], span)
+					}
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

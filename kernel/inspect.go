@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-func points32(p blas32.General, o *Options) (*rows.Points, error) {
+func points32(ctx context.Context, p blas32.General, o *Options) (*rows.Points, error) {
 	b := rows.View32(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Single: b}
 	k := o.Kernels
@@ -47,10 +47,10 @@ func points32(p blas32.General, o *Options) (*rows.Points, error) {
 			return most
 		},
 	}
-	return pts, in.run()
+	return pts, in.run(ctx)
 }
 
-func points64(p blas64.General, o *Options) (*rows.Points, error) {
+func points64(ctx context.Context, p blas64.General, o *Options) (*rows.Points, error) {
 	b := rows.View64(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Double: b}
 	in := &inspection[float64]{
@@ -74,7 +74,7 @@ func points64(p blas64.General, o *Options) (*rows.Points, error) {
 			return most
 		},
 	}
-	return pts, in.run()
+	return pts, in.run(ctx)
 }
 
 // An inspection validates points and finds their bounding box, piece by piece. Ranks share the
@@ -96,7 +96,7 @@ type inspection[T rows.Float] struct {
 // inspectPieces is the most pieces that points are inspected in.
 const inspectPieces = 64
 
-func (in *inspection[T]) run() error {
+func (in *inspection[T]) run(ctx context.Context) error {
 	if err := checkShape("points", in.b); err != nil {
 		return err
 	}
@@ -104,31 +104,31 @@ func (in *inspection[T]) run() error {
 		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, in.b.Rows)
 	}
 	in.size = max(par.Blocks(in.b.Rows, inspectPieces), 256)
-	if err := in.findBox(); err != nil {
+	if err := in.findBox(ctx); err != nil {
 		return err
 	}
 	in.p.Radius = math.Inf(1)
 	if in.b.Cols <= maxDirect {
 		return nil
 	}
-	return in.findRadius()
+	return in.findRadius(ctx)
 }
 
 // do lets workers do the pieces of this rank.
-func (in *inspection[T]) do(task func(piece int)) error {
+func (in *inspection[T]) do(ctx context.Context, task func(piece int)) error {
 	first, end := in.ranks.Part(par.Blocks(in.b.Rows, in.size))
-	return in.workers.Do(context.Background(), end-first, par.Func(func(_, i int) { task(first + i) }))
+	return in.workers.Do(ctx, end-first, par.Func(func(_, i int) { task(first + i) }))
 }
 
 // findBox sets the bounding box, and refuses numbers that are not finite.
-func (in *inspection[T]) findBox() error {
+func (in *inspection[T]) findBox(ctx context.Context) error {
 	b, together := in.b, 1
 	if b.Stride == b.Cols && b.Cols <= maxDirect {
 		together = 16 // short rows with nothing between them are one long one
 	}
 	var lo, hi [inspectPieces][]T
 	var bad [inspectPieces]int // 1 more than the number of the first entry of a piece that is not finite
-	if err := in.do(func(i int) {
+	if err := in.do(ctx, func(i int) {
 		from, to := par.Block(i, b.Rows, in.size)
 		lo[i], hi[i] = make([]T, together*b.Cols), make([]T, together*b.Cols)
 		for c := range lo[i] {
@@ -150,7 +150,7 @@ func (in *inspection[T]) findBox() error {
 			box.widen(at%b.Cols, float64(lo[i][at]), float64(hi[i][at]))
 		}
 	}
-	box, entry, err := in.gatherBox(box, firstOf(bad[:]))
+	box, entry, err := in.gatherBox(ctx, box, firstOf(bad[:]))
 	if err != nil {
 		return err
 	}
@@ -183,14 +183,13 @@ func firstOf(numbers []int) int {
 
 // gatherBox returns the box around the boxes of all ranks, and of the numbers that they have
 // the first that is not 0.
-func (in *inspection[T]) gatherBox(own box, number int) (box, int, error) {
+func (in *inspection[T]) gatherBox(ctx context.Context, own box, number int) (box, int, error) {
 	if in.ranks.Alone() {
 		return own, number, nil
 	}
 	d := len(own.lo)
 	words := slices.Concat(own.lo, own.hi, []float64{float64(number)}) // the number is less than 2^53
-	// Whoever waits here is set free when another rank ends with an error.
-	all, err := par.GatherEqual(context.Background(), in.ranks, words)
+	all, err := par.GatherEqual(ctx, in.ranks, words)
 	if err != nil {
 		return own, 0, fmt.Errorf("kernel: box of all ranks: %w", err)
 	}
@@ -206,19 +205,19 @@ func (in *inspection[T]) gatherBox(own box, number int) (box, int, error) {
 }
 
 // findRadius sets the largest distance from the centre of the box.
-func (in *inspection[T]) findRadius() error {
+func (in *inspection[T]) findRadius(ctx context.Context) error {
 	p, centre := in.p, make([]float64, in.b.Cols)
 	for c := range centre {
 		centre[c] = p.Lo[c] + (p.Hi[c]-p.Lo[c])/2
 	}
 	farthest := make([]float64, par.Blocks(in.b.Rows, in.size))
-	if err := in.do(func(i int) {
+	if err := in.do(ctx, func(i int) {
 		from, to := par.Block(i, in.b.Rows, in.size)
 		farthest[i] = in.farthest(centre, from, to)
 	}); err != nil {
 		return err
 	}
-	if err := par.Gather(context.Background(), in.ranks, farthest, in.ranks.Bounds(len(farthest))); err != nil {
+	if err := par.Gather(ctx, in.ranks, farthest, in.ranks.Bounds(len(farthest))); err != nil {
 		return fmt.Errorf("kernel: radius of all ranks: %w", err)
 	}
 	p.Radius = math.Sqrt(slices.Max(farthest))

@@ -92,7 +92,7 @@ type nearestRequest struct {
 // newNearestRequest checks what is asked for and takes the memory of it. The caller takes so
 // many bytes for each neighbour.
 func newNearestRequest(ctx context.Context, points blas32.General, k int, opt *Options, each float64) (*nearestRequest, error) {
-	p, err := Open(points, opt)
+	p, err := openShared(ctx, points, opt)
 	if err != nil {
 		return nil, err
 	}

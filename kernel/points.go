@@ -25,14 +25,30 @@ type Points struct {
 }
 
 // Open checks the coordinates of points, one point a row, and finds their bounding box.
-// Of the options it uses Workers, Kernels and Ranks. Errors: ErrEmpty, ErrShape,
+// Of the options it uses Workers and Kernels. Errors: ErrEmpty, ErrShape,
 // *points.NonFiniteError, and ErrOption for options out of range.
 func Open(p blas32.General, opt *Options) (*Points, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	pts, err := points32(p, o)
+	alone := *o
+	alone.Ranks = nil // they are not waited for without a context
+	return alone.open(context.Background(), p)
+}
+
+// openShared is Open for ranks, which share the work and call it together.
+func openShared(ctx context.Context, p blas32.General, opt *Options) (*Points, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return o.open(ctx, p)
+}
+
+// open opens points. Options has every default filled in.
+func (o *Options) open(ctx context.Context, p blas32.General) (*Points, error) {
+	pts, err := points32(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +91,7 @@ func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
 
 // open validates what a builder is given and fills in the defaults.
 func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error) {
-	pts, err := Open(p, opt)
+	pts, err := openShared(ctx, p, opt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +112,7 @@ func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	pts, err := points64(any(p).(blas64.General), o)
+	pts, err := points64(ctx, any(p).(blas64.General), o)
 	if err != nil {
 		return nil, nil, err
 	}

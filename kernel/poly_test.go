@@ -164,7 +164,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 9, 17} {
 		for order := range 6 {
 			p := pointtest.Make("uniform", 70, d, uint64(order))
-			pts, err := points32(p, &Options{Kernels: simd.At(simd.Best())})
+			pts, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func TestPolyNest(t *testing.T) {
 	}
 	for _, d := range []int{1, 3, 7, 8, 11, 20} {
 		for order := 1; order < 6; order++ {
-			pts, err := points32(pointtest.Make("uniform", 3, d, 1), &Options{Kernels: simd.At(simd.Best())})
+			pts, err := points32(t.Context(), pointtest.Make("uniform", 3, d, 1), &Options{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Where ranks share the rows of weights, what is known of every row is made by the rank that
-// has the row, and gathered.
+// Where ranks share the rows of weights, sums and bounds of a row are made by the rank that has
+// the row, and gathered.
 
 // gatherSums sets the sums of the rows of a graph whose weights ranks share, unless the search
 // has.

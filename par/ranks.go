@@ -111,7 +111,7 @@ func Gather[T Word](ctx context.Context, r *Ranks, data []T, bounds []int) error
 }
 
 // GatherEqual returns what all ranks have, one behind the other. All have the same number of
-// words.
+// words. One process gets own itself.
 func GatherEqual[T Word](ctx context.Context, r *Ranks, own []T) (all []T, err error) {
 	if r.Alone() {
 		return own, nil

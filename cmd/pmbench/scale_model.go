@@ -23,10 +23,10 @@ type rankRates struct {
 }
 
 // Costs of a search by cells, of one worker: what every rank does for each row, and what ranks
-// share, for each row and for each pair and dimension. They fit the builds of a million points
-// in two and three dimensions that docs/scale.md has.
+// share, for each row and for each pair and dimension. They fit builds of a million points with
+// 32 neighbours by a calm core of Cascade Lake: 283 ms in two dimensions, 401 ms in three.
 const (
-	everySeconds = 20e-9 // counts of cells, clusters, fresh memory, the rank of bounds
+	everySeconds = 20e-9 // counts of cells, clusters, fresh memory, ranking of bounds
 	rowSeconds   = 27e-9 // keys, order, tails, bounds
 	pairSeconds  = 3.7e-9
 )

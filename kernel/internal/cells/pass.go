@@ -35,7 +35,7 @@ type pass struct {
 	memory    rows.Memory
 	found     [][]sparse.Rows // rows found in each piece of work
 	columns   [][]rows.Span   // of the candidates that the rows found were chosen from; nil for one process, which does not ask
-	counts    []uint32        // number of neighbours of each point
+	counts    []uint32        // number of neighbours of each point that this rank visits; of others anything
 	sums      []float64       // sum of the weights of each point
 }
 

@@ -24,7 +24,7 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 //
 // Points in cells up to twice the radius away are taken at the distance of their cell, r
 // at least; all other points are taken at twice the radius. The sum of these weights is
-// the same for all points of a cell. It includes w(r) for the point itself and for each of
+// the same for all points of a cell, also of one that two ranks have points of. It includes w(r) for the point itself and for each of
 // its neighbours, which tailsOf subtracts.
 func (cl *List) tailsOf(ctx context.Context, q *rows.Request, counts []uint32, doubles []uint64, first, last int) ([]float64, error) {
 	r := q.Radius

@@ -26,14 +26,17 @@ type Memory struct {
 // Begin reserves what writers are expected to take, in bytes, beside the bytes that the
 // search holds. An entry takes the given number of bytes. Where writers take more, it is
 // reserved as they go. Without Request.Reserve they may take all that is left of
-// Request.Memory from the beginning. The first slab of a writer is a quarter of what it is
-// expected to take.
+// Request.Memory from the beginning. Where there is room for all that is expected, the first slab
+// of a writer is about a quarter of its share: where memory is scarce slabs begin small, so that
+// none lies idle with one writer while another wants it.
 func (m *Memory) Begin(ctx context.Context, r *Request, held int64, expected float64, entry int64) error {
 	m.request, m.held, m.entry, m.writers = r, held, entry, int64(r.Workers.Count())
-	m.first = int(min(expected/float64(4*entry*m.writers), MostSlab))
 	m.reserved = max(r.Memory-held, 0)
 	if r.Reserve != nil {
 		m.reserved = min(m.reserved, mem.Saturate(expected))
+	}
+	if m.reserved >= mem.Saturate(expected) {
+		m.first = int(min(expected/float64(4*entry*m.writers), MostSlab))
 	}
 	m.left.Store(m.reserved)
 	return r.Take(ctx, "", held+m.reserved)

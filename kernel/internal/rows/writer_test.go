@@ -60,18 +60,23 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// A writer that is expected to take much takes it in few slabs. One that takes less than expected
-// has one slab of a quarter.
+// A writer that is expected to take much begins with a large slab, where there is room for all
+// that is expected.
 func TestFirstSlab(t *testing.T) {
 	for _, c := range []struct {
+		memory   int64
 		expected float64 // bytes
 		writers  int
 		want     int // entries
-	}{{0, 1, leastSlab + 1}, {1 << 16, 1, leastSlab + 1}, {EntryBytes << 20, 1, 1 << 18}, {EntryBytes << 20, 4, 1 << 16}, {math.Inf(1), 1, MostSlab}} {
+	}{
+		{math.MaxInt64, 0, 1, leastSlab + 1}, {math.MaxInt64, 1 << 16, 1, leastSlab + 1}, {math.MaxInt64, EntryBytes << 20, 1, 1 << 18},
+		{math.MaxInt64, EntryBytes << 20, 4, 1 << 16}, {math.MaxInt64, math.Inf(1), 1, MostSlab},
+		{EntryBytes << 20, EntryBytes << 20, 1, 1 << 18}, {EntryBytes<<20 - 1, EntryBytes << 20, 1, leastSlab + 1}, // scarce
+	} {
 		workers := par.New(c.writers)
 		defer workers.Close()
 		var m Memory
-		if err := m.Begin(t.Context(), &Request{Memory: math.MaxInt64, Workers: workers}, 0, c.expected, EntryBytes); err != nil {
+		if err := m.Begin(t.Context(), &Request{Memory: c.memory, Workers: workers}, 0, c.expected, EntryBytes); err != nil {
 			t.Fatal(err)
 		}
 		w := NewWriter(&m, 0)
