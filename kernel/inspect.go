@@ -114,10 +114,10 @@ func (in *inspection[T]) run(ctx context.Context) error {
 	return in.findRadius(ctx)
 }
 
-// do lets workers do the pieces of this rank.
-func (in *inspection[T]) do(ctx context.Context, task func(piece int)) error {
+// do lets workers do the pieces of this rank. A look at the points is short: no context ends it.
+func (in *inspection[T]) do(task func(piece int)) error {
 	first, end := in.ranks.Part(par.Blocks(in.b.Rows, in.size))
-	return in.workers.Do(ctx, end-first, par.Func(func(_, i int) { task(first + i) }))
+	return in.workers.Do(context.Background(), end-first, par.Func(func(_, i int) { task(first + i) }))
 }
 
 // findBox sets the bounding box, and refuses numbers that are not finite.
@@ -128,7 +128,7 @@ func (in *inspection[T]) findBox(ctx context.Context) error {
 	}
 	var lo, hi [inspectPieces][]T
 	var bad [inspectPieces]int // 1 more than the number of the first entry of a piece that is not finite
-	if err := in.do(ctx, func(i int) {
+	if err := in.do(func(i int) {
 		from, to := par.Block(i, b.Rows, in.size)
 		lo[i], hi[i] = make([]T, together*b.Cols), make([]T, together*b.Cols)
 		for c := range lo[i] {
@@ -144,20 +144,20 @@ func (in *inspection[T]) findBox(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	box := newBox(b.Cols)
+	own := newBox(b.Cols)
 	for i := range lo {
 		for at := range lo[i] {
-			box.widen(at%b.Cols, float64(lo[i][at]), float64(hi[i][at]))
+			own.widen(at%b.Cols, float64(lo[i][at]), float64(hi[i][at]))
 		}
 	}
-	box, entry, err := in.gatherBox(ctx, box, firstOf(bad[:]))
+	all, entry, err := in.gatherBox(ctx, own, firstOf(bad[:]))
 	if err != nil {
 		return err
 	}
 	if entry > 0 {
 		return fmt.Errorf("kernel: %w", &points.NonFiniteError{What: "points", Row: (entry - 1) / b.Cols, Col: (entry - 1) % b.Cols})
 	}
-	in.p.Lo, in.p.Hi = box.lo, box.hi
+	in.p.Lo, in.p.Hi = all.lo, all.hi
 	return nil
 }
 
@@ -211,7 +211,7 @@ func (in *inspection[T]) findRadius(ctx context.Context) error {
 		centre[c] = p.Lo[c] + (p.Hi[c]-p.Lo[c])/2
 	}
 	farthest := make([]float64, par.Blocks(in.b.Rows, in.size))
-	if err := in.do(ctx, func(i int) {
+	if err := in.do(func(i int) {
 		from, to := par.Block(i, in.b.Rows, in.size)
 		farthest[i] = in.farthest(centre, from, to)
 	}); err != nil {
