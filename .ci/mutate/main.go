@@ -1,7 +1,7 @@
 // Command mutate gets the code wrong on purpose, one mistake at a time, and
 // demands that the tests named beside the mistake fail, each of them. Run from
 // the root of the repository, by .ci/mutants; regular expressions choose among
-// the mutants by name.
+// the mutants by name, and 1/3 chooses the second of every three.
 //
 // A mutant is a replacement of text, written down in the tables beside this
 // file (see table.go). The tests are compiled with `go test -overlay`, so no file
@@ -94,9 +94,22 @@ func mutate(ctx context.Context, out io.Writer, root string, patterns []string) 
 	return nil
 }
 
+// part is an argument such as 1/3: of every three mutants the second.
+var part = regexp.MustCompile(`^(\d+)/([1-9]\d*)$`)
+
 // chosen returns the mutants whose names match one of the patterns, all if there
-// are none.
+// are none, or a part of all.
 func chosen(all []mutant, patterns []string) (some []mutant, err error) {
+	if len(patterns) == 1 && part.MatchString(patterns[0]) {
+		var first, each int
+		if _, err := fmt.Sscanf(patterns[0], "%d/%d", &first, &each); err != nil {
+			return nil, err
+		}
+		for i := first % each; i < len(all); i += each {
+			some = append(some, all[i])
+		}
+		return some, nil
+	}
 	if len(patterns) == 0 {
 		patterns = []string{""}
 	}

@@ -120,3 +120,21 @@ func TestChosen(t *testing.T) {
 		}
 	}
 }
+
+// A part of the mutants is every so many of them.
+func TestChosenParts(t *testing.T) {
+	all := []mutant{{name: "a"}, {name: "b"}, {name: "ab"}, {name: "c"}, {name: "d"}}
+	for pattern, want := range map[string]string{"": "a b ab c d", "a": "a ab", "0/2": "a ab d", "1/2": "b c", "5/3": "ab", "0/1": "a b ab c d"} {
+		some, err := chosen(all, []string{pattern})
+		var names []string
+		for _, m := range some {
+			names = append(names, m.name)
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("%q: %s, want %s; %v", pattern, got, want, err)
+		}
+	}
+	if _, err := chosen(all, []string{"("}); err == nil {
+		t.Error("a pattern that is none")
+	}
+}
