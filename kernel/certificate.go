@@ -134,12 +134,22 @@ func (c *Certificate) setRows(eta []float64) {
 
 // rankRows fills in RowMax and RowP99 from Row.
 func (c *Certificate) rankRows() {
-	most := uint32(0) // as their bits are ordered, which is faster to find
-	for _, e := range c.Row {
+	c.RowMax, c.RowP99 = rowMax(c.Row), rowP99(c.Row)
+}
+
+// rowP99 returns the RowP99 of some rows.
+func rowP99(v []float32) float64 {
+	return float64(ranked(v, int(int64(len(v)-1)*99/100)))
+}
+
+// rowMax returns the RowMax of some rows. Bounds are not negative, and such numbers are ordered as
+// their bits are: comparing bits is faster.
+func rowMax(v []float32) float64 {
+	most := uint32(0)
+	for _, e := range v {
 		most = max(most, math.Float32bits(e))
 	}
-	c.RowMax = float64(math.Float32frombits(most))
-	c.RowP99 = float64(ranked(c.Row, int(int64(len(c.Row)-1)*99/100)))
+	return float64(math.Float32frombits(most))
 }
 
 // ranked returns the number that would be at the given place if v, which has no

@@ -116,9 +116,6 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.slabs, op.spans = g.Weights, g.Slabs, g.Spans
 	g.rows = storedRows{g.Weights, op.kernels}
-	if err := op.gatherSums(ctx, g); err != nil {
-		return err
-	}
 	op.degrees = g.Sums // which the search has made for nobody else
 	// simd.MulSparse and the rounding of its result.
 	return op.settle(ctx, g, n, 11.2*0x1p-24, func(dst []float64, lo, hi int) {

@@ -24,7 +24,7 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 	k = min(k, p.N-1)
 	held := nearestHeld(p.N, p.D, k, o)
 	request := o.request(p, b, math.Inf(1))
-	if err := request.Take(ctx, "", nearestNeed(p.N, p.D, k, o)); err != nil {
+	if err := request.TakeEqual(ctx, "", nearestNeed(p.N, p.D, k, o)); err != nil {
 		return nil, o.searchError(err)
 	}
 	search := codes.Nearest

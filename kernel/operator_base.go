@@ -19,6 +19,7 @@ type base struct {
 	degrees []float64
 	bounds  []int // chunk c of a step is rows bounds[c] to bounds[c+1]-1
 	cert    Certificate
+	rowP99  func() float64 // RowP99 of cert, which is found when it is asked for; nil where cert has it
 	cost    Cost
 	workers *par.Workers
 	ranks   *par.Ranks
@@ -46,7 +47,13 @@ func (b *base) Order() []uint32 { return b.order }
 func (b *base) Degrees() []float64 { return b.degrees }
 
 // Certificate returns the error bound of the weights.
-func (b *base) Certificate() Certificate { return b.cert }
+func (b *base) Certificate() Certificate {
+	c := b.cert
+	if b.rowP99 != nil {
+		c.RowP99 = b.rowP99()
+	}
+	return c
+}
 
 // Cost returns what the operator takes.
 func (b *base) Cost() Cost { return b.cost }

@@ -10,29 +10,6 @@ import (
 // Where ranks share the rows of weights, sums and bounds of a row are made by the rank that has
 // the row, and gathered.
 
-// gatherSums sets the sums of the rows of a graph whose weights ranks share, unless the search
-// has.
-func (op *csr) gatherSums(ctx context.Context, g *graph) error {
-	if !g.Weights.Shared() || g.Sums != nil {
-		return nil
-	}
-	g.Sums = make([]float64, g.Weights.Rows())
-	from, to := op.ownParts()
-	if err := op.workers.Do(ctx, to-from, par.Func(func(_, chunk int) {
-		lo, hi := g.Weights.Chunk(from + chunk)
-		g.Weights.SumRows(op.kernels, g.Sums[lo:hi], lo, hi)
-	})); err != nil {
-		return err
-	}
-	return par.Gather(ctx, op.ranks, g.Sums, g.Weights.RankRows())
-}
-
-// ownParts returns the chunks of the weights that are here, from to to-1.
-func (op *csr) ownParts() (from, to int) {
-	chunks := op.weights.RankChunks()
-	return chunks[op.ranks.Rank()], chunks[op.ranks.Rank()+1]
-}
-
 // shareNeighbours counts the neighbours of all points where ranks share the weights and points
 // are equal. The counts are integers, so their order does not matter.
 func (op *csr) shareNeighbours(ctx context.Context) error {

@@ -129,7 +129,7 @@ type graphOf struct {
 	components     []int
 	radius         float64
 	matrix         uint64 // hash of its arrays
-	faint          []uint32
+	faint          []uint32 // of all ranks
 	weightsEntries int
 	steps          numbers
 }
@@ -138,8 +138,8 @@ type graphOf struct {
 func describe(ctx context.Context, op *csr) (*graphOf, error) {
 	g := &graphOf{
 		ind: make([][]uint32, op.weights.Rows()), val: make([][]float32, op.weights.Rows()),
-		order: op.order, group: op.group, degrees: op.degrees, bounds: op.bounds, cert: op.cert, cost: op.cost,
-		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.radius, faint: op.faint, weightsEntries: op.weights.NNZ(),
+		order: op.order, group: op.group, degrees: op.degrees, bounds: op.bounds, cert: op.Certificate(), cost: op.cost,
+		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.radius, weightsEntries: op.weights.NNZ(),
 	}
 	g.cost.PeakBytes, g.cost.ResidentBytes = 0, 0 // of one rank
 	lo, hi := op.weights.OwnRows()
@@ -147,7 +147,11 @@ func describe(ctx context.Context, op *csr) (*graphOf, error) {
 		ind, val := op.weights.Row(i, nil)
 		g.ind[i], g.val[i] = slices.Clone(ind), slices.Clone(val)
 	}
-	var err error
+	faint, _, err := par.GatherAll(ctx, op.ranks, op.faint)
+	if err != nil {
+		return nil, err
+	}
+	g.faint = append(g.faint, faint...)
 	if g.components, err = op.Components(ctx); err != nil {
 		return nil, err
 	}

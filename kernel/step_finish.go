@@ -117,11 +117,11 @@ func (t *finishTables) end(worker, chunk int) {
 // degree, other than 0, are rare.
 const faintDegree = 0x1p-64
 
-// faintRows returns the rows of faint degree.
-func faintRows(degrees []float64) (rows []uint32) {
-	for i, d := range degrees {
+// faintRows returns those of the rows lo to hi-1 that have a faint degree.
+func faintRows(degrees []float64, lo, hi int) (rows []uint32) {
+	for i, d := range degrees[lo:hi] {
 		if d > 0 && d < faintDegree {
-			rows = append(rows, uint32(i))
+			rows = append(rows, uint32(lo+i))
 		}
 	}
 	return rows

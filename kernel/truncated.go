@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -20,7 +21,7 @@ type truncated struct {
 	base
 	rows    weightRows // between distinct points
 	group   []uint32   // rows group[g] to group[g+1]-1 are equal; nil when none are
-	faint   []uint32   // rows of faint degree, ascending
+	faint   []uint32   // rows of faint degree that this rank makes, ascending
 	radius  float64    // +Inf where every pair has a weight
 	options *Options   // of the budget that building and Matrix have
 	halo    halo
@@ -112,11 +113,14 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 	if op.group != nil {
 		op.cert.Rounding += 2*0x1p-24 + float64(n)*0x1p-53
 	}
-	op.faint = faintRows(op.degrees)
+	lo, hi := op.Part()
+	op.faint = faintRows(op.degrees, lo, hi)
 	for _, count := range isolated {
 		op.cert.Isolated += count
 	}
-	op.cert.rankRows()
+	row := op.cert.Row
+	op.cert.RowMax = rowMax(row)
+	op.rowP99 = sync.OnceValue(func() float64 { return rowP99(row) })
 	return nil
 }
 
@@ -129,8 +133,8 @@ func (op *truncated) gatherSettled(ctx context.Context, isolated []int) error {
 		return err
 	}
 	bounds := op.rankBounds()
-	if err := par.Gather(ctx, op.ranks, op.cert.Row, bounds); err != nil || op.group == nil {
-		return err // the search has handed them the degrees
+	if err := par.Gather(ctx, op.ranks, op.cert.Row, bounds); err != nil {
+		return err
 	}
 	return par.Gather(ctx, op.ranks, op.degrees, bounds)
 }

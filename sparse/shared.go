@@ -28,17 +28,29 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 	if ranks.Alone() {
 		return AdoptRows(ctx, workers, layout, cols, pieces)
 	}
-	sizes, own := make([]int, len(pieces)), 0
-	for c, r := range pieces {
-		sizes[c] = len(r.Ptr) - 1
-		own += int(r.Ptr[sizes[c]])
+	own := 0
+	for _, r := range pieces {
+		own += int(r.Ptr[len(r.Ptr)-1])
 	}
-	sizes, chunks, err := par.GatherAll(ctx, ranks, sizes)
+	counts, err := par.GatherEqual(ctx, ranks, []int{len(pieces), own})
 	if err != nil {
 		return nil, err
 	}
-	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(sizes)), share: &share{ranks: ranks, chunks: chunks, own: own}}
+	a := &CSR{cols: cols, layout: Plain}
+	chunks := make([]int, ranks.Size()+1)
+	for r := range ranks.Size() {
+		chunks[r+1] = chunks[r] + counts[2*r]
+		a.nnz += counts[2*r+1]
+	}
 	from := chunks[ranks.Rank()]
+	sizes := make([]int, chunks[ranks.Size()])
+	for c, r := range pieces {
+		sizes[from+c] = len(r.Ptr) - 1
+	}
+	if err := par.Gather(ctx, ranks, sizes, chunks); err != nil {
+		return nil, err
+	}
+	a.parts = make([]part, len(sizes))
 	for c, size := range sizes {
 		a.parts[c] = part{lo: a.rows, hi: a.rows + size}
 		if c >= from && c < from+len(pieces) {
@@ -47,13 +59,12 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 		}
 		a.rows += size
 	}
-	if err := a.share.weigh(ctx, a); err != nil {
-		return nil, err
-	}
+	all, _ := Bytes(Plain, a.rows, uint64(a.nnz))
+	a.share = &share{ranks: ranks, chunks: chunks, own: own, size: all, streamed: all}
 	return a.Convert(ctx, workers, layout)
 }
 
-// weigh sets what the matrix has and takes on all ranks together.
+// weigh sets what the matrix takes on all ranks together.
 func (s *share) weigh(ctx context.Context, a *CSR) error {
 	size, streamed := int64(0), int64(0)
 	for c := range a.parts {
@@ -61,13 +72,13 @@ func (s *share) weigh(ctx context.Context, a *CSR) error {
 			size, streamed = size+p.size(), streamed+p.streamed()
 		}
 	}
-	all, err := par.GatherEqual(ctx, s.ranks, []int64{int64(s.own), size, streamed})
+	all, err := par.GatherEqual(ctx, s.ranks, []int64{size, streamed})
 	if err != nil {
 		return err
 	}
-	a.nnz, s.size, s.streamed = 0, 8, 8
-	for r := 0; r < len(all); r += 3 {
-		a.nnz, s.size, s.streamed = a.nnz+int(all[r]), s.size+all[r+1], s.streamed+all[r+2]
+	s.size, s.streamed = 8, 8
+	for r := 0; r < len(all); r += 2 {
+		s.size, s.streamed = s.size+all[r], s.streamed+all[r+1]
 	}
 	return nil
 }

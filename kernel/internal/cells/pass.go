@@ -37,6 +37,8 @@ type pass struct {
 	columns   [][]rows.Span   // of the candidates that the rows found were chosen from; nil for one process, which does not ask
 	counts    []uint32        // number of neighbours of each point that this rank visits; of others anything
 	sums      []float64       // sum of the weights of each point
+	sample    sample          // of the clusters
+	sampled   []float64       // of each cluster of the sample how many neighbours its points have, and its seconds where there are several ranks
 }
 
 // scratch is the scratch memory of a worker.

@@ -29,63 +29,107 @@ const (
 	leastSampled = 64   // clusters
 )
 
+// A sample is every so many clusters, each in the middle of those that it stands for.
+type sample struct {
+	clusters, stride int
+	count            int // clusters in the sample
+}
+
+// sampleOf returns the sample that so many ranks share.
+func (cl *List) sampleOf(ranks int) sample {
+	clusters := len(cl.First) - 1
+	most := mostSampled * max(ranks/2, 1)
+	stride := max(clusters/max(leastSampled, min(most, clusters/sampledShare)), 1)
+	return sample{clusters, stride, par.Blocks(clusters-stride/2, stride)}
+}
+
+// cluster returns cluster i of the sample.
+func (s sample) cluster(i int) int { return s.stride/2 + i*s.stride }
+
+// begin returns the first of the clusters that cluster i of the sample stands for, and of i = count
+// the end.
+func (s sample) begin(i int) int {
+	if i == s.count {
+		return s.clusters
+	}
+	return i * s.stride
+}
+
 // need estimates how many neighbours will be found. Weights are stored as they are found,
 // so a sample must tell beforehand whether there is room for them, of entry bytes each,
 // in the bytes that are left. The estimate is zero where there is room for all pairs and
 // nobody wants to know.
 func (p *pass) need(r *rows.Request, left, entry int64) (Estimate, error) {
-	if n := float64(p.cl.N); n*(n-1)*float64(entry) <= float64(left) && r.Reserve == nil {
+	n := float64(p.cl.N)
+	known := n*(n-1)*float64(entry) <= float64(left) && r.Reserve == nil
+	if known && r.Sharing().Alone() {
 		return Estimate{}, nil
 	}
-	return p.cl.expect(p.ctx, r.Sharing(), p.cl.points, p.count)
+	if err := p.look(r.Sharing()); err != nil || known {
+		return Estimate{}, err
+	}
+	return p.cl.expect(p.sample, p.cl.points, func(i int) float64 { return p.sampled[2*i] }), nil
+}
+
+// look sets sample and sampled. Ranks share the sample.
+func (p *pass) look(ranks *par.Ranks) error {
+	p.sample = p.cl.sampleOf(ranks.Size())
+	p.sampled = make([]float64, 2*p.sample.count)
+	bounds := ranks.Bounds(p.sample.count)
+	for i := bounds[ranks.Rank()]; i < bounds[ranks.Rank()+1]; i++ {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		c := p.sample.cluster(i)
+		p.sampled[2*i] = p.count(c)
+		if !ranks.Alone() {
+			p.sampled[2*i+1] = p.seconds(c, p.sampled[2*i])
+		}
+	}
+	for r := range bounds {
+		bounds[r] *= 2
+	}
+	return par.Gather(p.ctx, ranks, p.sampled, bounds)
 }
 
 // ExpectSpans estimates how many numbers the spans of all clusters are, two for a span.
 func (cl *List) ExpectSpans(ctx context.Context, kernels *simd.Kernels) (Estimate, error) {
-	sweep, spans := cl.Sweep(kernels), []uint32(nil)
-	return cl.expect(ctx, nil, func(int) float64 { return 1 }, func(c int) float64 {
+	sweep, s := cl.Sweep(kernels), cl.sampleOf(1)
+	numbers, spans := make([]float64, s.count), []uint32(nil)
+	for i := range numbers {
+		if err := ctx.Err(); err != nil {
+			return Estimate{}, err
+		}
+		c := s.cluster(i)
 		sweep.Clusters(c, c+1, func(int) bool { return true })
 		spans = sweep.AppendSpans(spans[:0], c)
-		return float64(len(spans))
-	})
+		numbers[i] = float64(len(spans))
+	}
+	return cl.expect(s, func(int) float64 { return 1 }, func(i int) float64 { return numbers[i] }), nil
 }
 
 // points returns how many points cluster c has.
 func (cl *List) points(c int) float64 { return float64(cl.First[c+1] - cl.First[c]) }
 
-// expect adds up what of tells of all clusters, by a sample of them: it is taken to be in
+// expect adds up what is told of the clusters of a sample, over all clusters: it is taken to be in
 // proportion to the sizes of the clusters, but for the error. A crowd that the sample meets by
 // chance makes for a large error, and so for a small least sum. A crowd that it misses is
-// in none of the sums. Ranks share the sample.
-func (cl *List) expect(ctx context.Context, ranks *par.Ranks, size, of func(c int) float64) (Estimate, error) {
-	clusters := len(cl.First) - 1
-	stride := max(clusters/max(leastSampled, min(mostSampled, clusters/sampledShare)), 1)
-	sampled := func(i int) (cluster int) { return stride/2 + i*stride }
-	sample := make([]float64, par.Blocks(clusters-stride/2, stride))
-	from, to := ranks.Part(len(sample))
-	for i := from; i < to; i++ {
-		if err := ctx.Err(); err != nil {
-			return Estimate{}, err
-		}
-		sample[i] = of(sampled(i))
-	}
-	if err := par.Gather(ctx, ranks, sample, ranks.Bounds(len(sample))); err != nil {
-		return Estimate{}, err
-	}
+// in none of the sums.
+func (cl *List) expect(sample sample, size, told func(i int) float64) Estimate {
 	var sum, sizes, squares, products, sizeSquares, all float64
-	for i, found := range sample {
-		s := size(sampled(i))
+	for i := range sample.count {
+		found, s := told(i), size(sample.cluster(i))
 		sum, sizes = sum+found, sizes+s
 		squares, products, sizeSquares = squares+found*found, products+found*s, sizeSquares+s*s
 	}
-	for c := range clusters {
+	for c := range sample.clusters {
 		all += size(c)
 	}
 	mean, deviation := sum/sizes, 0.0
-	if stride > 1 {
+	if sample.stride > 1 {
 		deviation = 4 * math.Sqrt(max(squares-2*mean*products+mean*mean*sizeSquares, 0)) / sizes
 	}
-	return Estimate{max(mean-deviation, 0) * all, mean * all, (mean + deviation) * all}, nil
+	return Estimate{max(mean-deviation, 0) * all, mean * all, (mean + deviation) * all}
 }
 
 // count returns how many neighbours the points of cluster c have.

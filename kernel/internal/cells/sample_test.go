@@ -35,11 +35,12 @@ func TestSampleTellsWhatIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass := newPass(t.Context(), cl, r)
-		e, err := cl.expect(t.Context(), nil, cl.points, pass.count)
+		e, err := pass.need(r, 0, 1)
 		if err != nil || e.Least > truth || e.Most < truth || e.Least < 0.5*truth || e.Most > 1.5*truth {
 			t.Errorf("%s: %+v for %.0f neighbours, %v", name, e, truth, err)
 		}
-		if _, err := cl.expect(&pointtest.Patience{Context: t.Context()}, nil, cl.points, pass.count); !errors.Is(err, context.Canceled) {
+		pass.ctx = &pointtest.Patience{Context: t.Context()}
+		if _, err := pass.need(r, 0, 1); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: cancelled: %v", name, err)
 		}
 		truth = 0

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -30,7 +29,7 @@ func Prepare(ctx context.Context, r *rows.Request) (*Prepared, error) {
 	p := r.Points
 	none, _ := r.StoredBytes(p.N)
 	held := max(r.Held, Bytes(p.N, p.D, r.Workers.Count())) + none
-	if err := r.Take(ctx, "cell list", held); err != nil {
+	if err := r.TakeEqual(ctx, "cell list", held); err != nil {
 		return nil, err
 	}
 	cl, err := NewList(ctx, p, r.Radius, r.Workers, r.Ranks)
@@ -64,28 +63,19 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err := pass.memory.Begin(ctx, r, held, expected, entry); err != nil {
 		return nil, err
 	}
-	shares, err := pass.shares(ranks)
-	if err != nil {
-		return nil, err
-	}
+	shares := pass.shares(ranks)
 	if err := pass.visitPieces(r, shares[ranks.Rank()], shares[ranks.Rank()+1]); err != nil {
 		return nil, err
 	}
-	if err := r.Agree(ctx, "", pass.memory.Err(need.Mean*float64(entry))); err != nil {
+	peak, err := r.Largest(ctx, "", held+pass.memory.Taken(), pass.memory.Err(need.Mean*float64(entry)))
+	if err != nil {
 		return nil, err
 	}
 	weights, err := sparse.AdoptShared(ctx, r.Workers, ranks, r.Layout, cl.N, slices.Concat(pass.found...))
 	if err != nil {
 		return nil, err
 	}
-	if err := par.Gather(ctx, ranks, pass.sums, weights.RankRows()); err != nil {
-		return nil, err
-	}
 	tails, err := pass.tails(ctx, r, weights)
-	if err != nil {
-		return nil, err
-	}
-	peak, err := r.Largest(ctx, held+pass.memory.Taken())
 	if err != nil {
 		return nil, err
 	}

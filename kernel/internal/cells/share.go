@@ -2,6 +2,7 @@ package cells
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"sort"
 
@@ -86,55 +87,35 @@ func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int
 	return par.Any(ctx, ranks, equal)
 }
 
-// Of the clusters of a piece one in sampledShare, and at most sampledOfPiece, tell how long the
-// piece takes.
-const sampledOfPiece = 4
-
 // shares returns the first piece of each rank, and the end. Ranks get about the same work, in
-// the search and in the steps to come: a few clusters of each piece stand for all its points.
-// Ranks share the pieces that they look at, too.
-func (p *pass) shares(ranks *par.Ranks) ([]int, error) {
-	pieces := p.cl.workPieces()
-	if ranks.Alone() {
-		return []int{0, pieces}, nil
-	}
-	cl := p.cl
-	all := make([]float64, pieces) // work of each piece
-	own, end := ranks.Part(pieces)
-	for piece := own; piece < end; piece++ {
-		from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
-		sampled := min(max((to-from)/sampledShare, 1), sampledOfPiece)
-		work, points := 0.0, 0.0
-		for s := range sampled {
-			if err := p.ctx.Err(); err != nil {
-				return nil, err
-			}
-			c := from + (2*s+1)*(to-from)/(2*sampled)
-			work += p.seconds(c)
-			points += cl.points(c)
-		}
-		all[piece] = work / points * float64(cl.First[to]-cl.First[from])
-	}
-	if err := par.Gather(p.ctx, ranks, all, ranks.Bounds(pieces)); err != nil {
-		return nil, err
-	}
-	before := make([]float64, pieces+1) // work of the pieces before each
-	for piece, work := range all {
-		before[piece+1] = before[piece] + work
-	}
+// the search and in the steps to come: each cluster of the sample stands for the points of the
+// clusters around it.
+func (p *pass) shares(ranks *par.Ranks) []int {
+	cl, s := p.cl, p.sample
 	bounds := make([]int, ranks.Size()+1)
-	for r := 1; r < ranks.Size(); r++ {
-		end := before[pieces] * float64(r) / float64(ranks.Size())
-		// The piece in whose middle a rank would end goes to the one that has more of it.
-		bounds[r] = sort.Search(pieces, func(i int) bool { return before[i]+before[i+1] > 2*end })
+	bounds[ranks.Size()] = cl.workPieces()
+	if ranks.Alone() {
+		return bounds
 	}
-	bounds[ranks.Size()] = pieces
-	return bounds, nil
+	before := make([]float64, s.count+1) // seconds of the clusters before
+	for i := range s.count {
+		points := cl.First[s.begin(i+1)] - cl.First[s.begin(i)]
+		before[i+1] = before[i] + p.sampled[2*i+1]/cl.points(s.cluster(i))*float64(points)
+	}
+	for r := 1; r < ranks.Size(); r++ {
+		end := before[s.count] * float64(r) / float64(ranks.Size())
+		i := sort.Search(s.count-1, func(i int) bool { return before[i+1] > end })
+		share := (end - before[i]) / (before[i+1] - before[i])
+		cluster := float64(s.begin(i)) + share*float64(s.begin(i+1)-s.begin(i))
+		bounds[r] = int(math.Round(cluster / clustersPerPiece))
+	}
+	return bounds
 }
 
-// seconds estimates the time of cluster c: of its search, and of the steps with its weights.
-func (p *pass) seconds(c int) float64 {
-	found, candidates := p.count(c), 0.0
+// seconds estimates the time of cluster c, whose points have so many neighbours: of its search,
+// and of the steps with its weights. It follows on count.
+func (p *pass) seconds(c int, found float64) float64 {
+	candidates := 0.0
 	p.scratch(0).sweep.Candidates(c, func(from, to uint32) { candidates += float64(to - from) })
 	return clusterSeconds + float64(p.cl.D)*candidates*p.cl.points(c)*testSeconds + found*weightSeconds
 }

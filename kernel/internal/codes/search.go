@@ -31,7 +31,7 @@ type Prepared struct {
 func Prepare(ctx context.Context, req *rows.Request) (*Prepared, error) {
 	p := req.Points
 	held := max(req.Held, Bytes(p.N, p.D, req.Workers.Count()))
-	if err := req.Take(ctx, "search by codes", held); err != nil {
+	if err := req.TakeEqual(ctx, "search by codes", held); err != nil {
 		return nil, err
 	}
 	distinct, err := rows.FindDistinct(ctx, p, req.Workers)
@@ -157,7 +157,7 @@ func (f *filterPass) mirror(ctx context.Context, out *rows.Result, start []int, 
 	}
 	f.half = nil
 	size, _ := sparse.Bytes(req.Layout, f.s.n, uint64(out.Weights.NNZ()/f.ranks.Size()))
-	out.Peak, err = req.Largest(ctx, b.held+half+size)
+	out.Peak, err = req.Largest(ctx, "", b.held+half+size, nil)
 	return err
 }
 

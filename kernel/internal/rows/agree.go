@@ -11,20 +11,27 @@ import (
 // or not at all. What names what the memory is for, as MemoryError.What does. Any other error
 // ends the run on all ranks, so this rank returns it at once. All ranks call Agree together.
 func (r *Request) Agree(ctx context.Context, what string, err error) error {
+	_, err = r.Largest(ctx, what, 0, err)
+	return err
+}
+
+// Largest is Agree, and returns the largest of the numbers that the ranks have.
+func (r *Request) Largest(ctx context.Context, what string, number int64, err error) (int64, error) {
 	if r.Ranks.Alone() {
-		return err
+		return number, err
 	}
 	const (
 		refused = iota
 		denied
 		need
+		with
 		words
 	)
 	e, ok := errors.AsType[*MemoryError](err)
 	if err != nil && !ok {
-		return err
+		return 0, err
 	}
-	own := make([]int64, words)
+	own := []int64{with: number}
 	if e != nil {
 		own[refused], own[need] = 1, e.Need
 		if e.Denied {
@@ -33,14 +40,15 @@ func (r *Request) Agree(ctx context.Context, what string, err error) error {
 	}
 	all, err := par.GatherEqual(ctx, r.Ranks, own)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for at := 0; at < len(all); at += words {
 		if all[at+refused] == 1 {
-			return &MemoryError{What: what, Need: all[at+need], Denied: all[at+denied] == 1}
+			return 0, &MemoryError{What: what, Need: all[at+need], Denied: all[at+denied] == 1}
 		}
+		number = max(number, all[at+with])
 	}
-	return nil
+	return number, nil
 }
 
 // Sum adds up, over the ranks that share the search, the numbers that each has, in place.
@@ -58,13 +66,4 @@ func (r *Request) Sum(ctx context.Context, own []int64) error {
 		own[i%len(own)] += n
 	}
 	return nil
-}
-
-// Largest returns the largest of the numbers that the ranks have.
-func (r *Request) Largest(ctx context.Context, own int64) (int64, error) {
-	all, err := par.GatherEqual(ctx, r.Ranks, []int64{own})
-	for _, n := range all {
-		own = max(own, n)
-	}
-	return own, err
 }

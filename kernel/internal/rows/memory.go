@@ -39,7 +39,7 @@ func (m *Memory) Begin(ctx context.Context, r *Request, held int64, expected flo
 		m.first = int(min(expected/float64(4*entry*m.writers), MostSlab))
 	}
 	m.left.Store(m.reserved)
-	return r.Take(ctx, "", held+m.reserved)
+	return r.TakeEqual(ctx, "", held+m.reserved)
 }
 
 // Taken returns how many bytes the writers have taken.

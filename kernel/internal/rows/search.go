@@ -59,10 +59,10 @@ const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
 // A Result is what a search found: the weights between distinct points, and bounds of the
 // weights it left out.
 type Result struct {
-	Weights *sparse.CSR // shared where ranks share the search; all else but Tails is whole on every rank
+	Weights *sparse.CSR // shared where ranks share the search; all else but Sums and Tails is whole on every rank
 	Spans   []Span      // all columns of each chunk of Weights that is here are in its span; nil when the search does not know
 	Slabs   []*Slab     // the memory of Weights, for the next search; nil when it cannot be used again
-	Sums    []float64   // sum of each row of Weights; nil when the search has not summed them
+	Sums    []float64   // sum of each row of Weights that is here; nil when the search has not summed them
 	Order   []uint32    // given row of each row in the order of the search; nil when the orders are the same
 	Group   []uint32    // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
 	Tails   []float64   // bounds the weight left out of each row of Weights, of the rows that are here
@@ -107,14 +107,27 @@ type Stats struct {
 // Take asks for the bytes that the search will hold in all. What names what they are for,
 // and is "" when they are for weights. Where one rank is refused, all are.
 func (r *Request) Take(ctx context.Context, what string, bytes int64) error {
-	var err error
+	return r.Agree(ctx, what, r.ask(what, bytes))
+}
+
+// TakeEqual is Take for bytes that are the same on every rank, as Memory is. Where there is no
+// Reserve to ask, ranks need not meet: all come to the same answer.
+func (r *Request) TakeEqual(ctx context.Context, what string, bytes int64) error {
+	if r.Reserve == nil {
+		return r.ask(what, bytes)
+	}
+	return r.Take(ctx, what, bytes)
+}
+
+// ask is Take for this rank alone.
+func (r *Request) ask(what string, bytes int64) error {
 	switch {
 	case bytes > r.Memory:
-		err = &MemoryError{What: what, Need: bytes}
+		return &MemoryError{What: what, Need: bytes}
 	case r.Reserve != nil && !r.Reserve(bytes):
-		err = &MemoryError{What: what, Need: bytes, Denied: true}
+		return &MemoryError{What: what, Need: bytes, Denied: true}
 	}
-	return r.Agree(ctx, what, err)
+	return nil
 }
 
 // A MemoryError says that a search needs more memory than it may take.
