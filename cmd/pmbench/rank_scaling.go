@@ -33,6 +33,9 @@ type Scaling struct {
 	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
 	// PeakBytes is the memory that building takes on rank 0.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
+	// Stolen is the largest share of the processors' time that the host of a virtual machine
+	// took in a round.
+	Stolen float64 `json:"stolen"`
 
 	rounds []float64 // seconds of each, in order
 	base   *Scaling  // the same case with the first number of ranks
@@ -61,7 +64,7 @@ func scalings(records []*Record) (out []*Scaling) {
 			s.base = bases[of]
 			all[at], out = s, append(out, s)
 		}
-		s.rounds, s.PeakBytes = append(s.rounds, r.Seconds), max(s.PeakBytes, r.PeakBytes)
+		s.rounds, s.PeakBytes, s.Stolen = append(s.rounds, r.Seconds), max(s.PeakBytes, r.PeakBytes), max(s.Stolen, r.Ranks.Stolen)
 	}
 	for _, s := range out {
 		s.sumUp()

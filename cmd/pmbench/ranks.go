@@ -23,16 +23,22 @@ import (
 func ranksVerb() cli.Verb {
 	return cli.Verb{
 		Name: "ranks", Summary: "tell how much faster several ranks are than one",
-		Synopsis: []string{"[-ranks 1,2,4] [-mpirun COMMAND | -local] [-case PATTERN] [-n N] [-count N] [-times N] [-json] [-record FOLDER]"},
+		Synopsis: []string{"[-ranks 1,2,4] [-mpirun COMMAND | -local] [-case PATTERN] [-n N] [-count N] [-times N] [-steal PERCENT] [-json] [-record FOLDER]"},
 		About: `
 Measures suite ranks with several numbers of ranks, one worker each, in rounds: each case
 with all numbers, one after the other, once a round, as the median of -times measurements in
 one process. A figure is the time of the first number of ranks over that of another one, the
-median of the rounds' own ratios, with their quartiles. With scaling=strong all ranks share the same rows, and 2 is the best that twice
-as many ranks can reach. With scaling=weak every rank has as many rows of its own, and 1 is
-the best. Beside it are the bytes that all ranks together receive in one operation: of rows
+median of the rounds' own ratios, with their quartiles. With scaling=strong all ranks share the
+same rows, and 2 is the best that twice as many ranks can reach. With scaling=weak every rank
+has as many rows of its own, and 1 is the best. Beside it are the bytes that all ranks together receive in one operation: of rows
 that one rank sends another (halos), of what every rank gets from every other one, and what
 a step would take that gathers the whole iterate (MPI_Allgatherv).
+
+The host of a virtual machine may take its processors away for a while. Two ranks feel that
+more than one, since each waits for the other. A round from which the host has taken more than
+-steal percent (what top calls st) is measured again, up to three times as many rounds as
+-count says. Where not enough of them are calm, the calmest are told, and a note says so. No
+round is left out for what it has measured.
 
 The command starts mpirun itself, once for each measurement, with this program, which has to
 be built with MPI: CC=mpicc go build -tags mpi ./cmd/pmbench. Open MPI is told not to bind ranks
@@ -50,6 +56,7 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 			cli.CountVar(fs, &f.rows, "n", rankRows, "`N` rows, a tenth of them in the search in many dimensions, and half of them for each rank with scaling=weak")
 			cli.CountVar(fs, &f.count, "count", 7, "measure `N` rounds")
 			cli.CountVar(fs, &f.times, "times", ourTimes, "measure `N` times in each process of a round, of which the median counts: the first time pays for fresh memory and for connections")
+			fs.Float64Var(&f.stolen, "steal", 2, "measure a round again from which the host of a virtual machine took more than `PERCENT` of the processors' time")
 			recordVar(fs, &f.record)
 			return f.run
 		},
@@ -60,6 +67,7 @@ type ranksFlags struct {
 	ranks, mpirun, pattern, record string
 	rows, count, times             int
 	local                          bool
+	stolen                         float64 // percent
 }
 
 // A rankWorld runs cases of suite ranks, once, with a number of ranks.
@@ -68,6 +76,9 @@ type rankWorld func(ctx context.Context, ranks int, cases []benchCase) ([]*Recor
 func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) > 0 {
 		return cli.Usagef("names are not wanted, got %q", names[0])
+	}
+	if !(f.stolen >= 0 && f.stolen <= 100) {
+		return cli.Usagef("-steal %g: want 0 to 100", f.stolen)
 	}
 	sizes, err := rankNumbers(f.ranks)
 	if err != nil {
@@ -99,8 +110,11 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 			return localRecords(ctx, m, f.rows, ranks, cases, (&runFlags{count: f.times}).schedule(suite{}))
 		}
 	}
-	records, ended := f.measure(ctx, l, groups, world)
+	records, disturbed, ended := f.measure(ctx, l, groups, world)
 	l.meter.clear()
+	if len(disturbed) > 0 {
+		e.Note("the host of this machine took more than %g percent of its processors' time from what is told here (%s): speedups are too small", f.stolen, strings.Join(disturbed, "; "))
+	}
 	for _, r := range records {
 		r.Command, r.EndedEarly = commandLine(e), ended != nil
 	}
@@ -155,27 +169,6 @@ func withoutParts(name string, keys ...string) string {
 		return slices.Contains(keys, key)
 	})
 	return strings.Join(parts, "/")
-}
-
-// measure takes all groups in rounds. With an error it returns what was measured before.
-func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, world rankWorld) (records []*Record, err error) {
-	for round := range f.count {
-		for i, g := range groups {
-			for at, ranks := range g.ranks {
-				if len(g.cases[at]) == 0 {
-					continue
-				}
-				share := allWork.piece(round, f.count).piece(i, len(groups)).piece(at, len(g.ranks)).from
-				l.meter.show(fmt.Sprintf("%s with %d ranks", g.name, ranks), share)
-				own, err := world(ctx, ranks, g.cases[at])
-				if err != nil {
-					return records, fmt.Errorf("%s with %d ranks: %w", g.name, ranks, err)
-				}
-				records = append(records, medianRecords(own)...)
-			}
-		}
-	}
-	return records, nil
 }
 
 // medianRecords returns of each case the record whose time is the median, in the order in

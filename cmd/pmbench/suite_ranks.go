@@ -189,6 +189,9 @@ type RankFigures struct {
 	Gathered  int64 `json:"gathered_bytes"`
 	// Allgatherv is what a step would take that gathers the whole iterate.
 	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
+	// Stolen is the share of the processors' time that the host of a virtual machine took while
+	// the process measured that this is of.
+	Stolen float64 `json:"stolen,omitempty"`
 }
 
 // countTraffic does an operation of all ranks and returns what they received.

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// readProcessors does not know here.
+func readProcessors() (processorTimes, bool) { return processorTimes{}, false }
