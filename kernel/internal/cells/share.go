@@ -13,7 +13,7 @@ import (
 
 // Ranks share the cells while points are sorted, and gather the list. Then they share the pieces
 // of a pass: each does pieces next to each other, and keeps the rows of weights that it finds,
-// their counts and their tails. The sums of all points are gathered.
+// their counts, their sums and their tails.
 
 // cellShares returns the first cell of each rank, and the end. Ranks have about the same number
 // of points.
