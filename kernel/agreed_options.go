@@ -14,21 +14,28 @@ import (
 
 // agreed returns a copy with every default filled in, as all ranks have it: the least
 // budget, and the kernels of the least level. Estimates of memory follow from the number of
-// workers, which must be the same.
+// workers, which must be the same. Whether ranks meet follows from whether there is a Reserve.
 func (opt *Options) agreed(ctx context.Context) (*Options, error) {
 	o, err := opt.withDefaults()
 	if err != nil || o.Ranks.Alone() {
 		return o, err
 	}
-	all, err := par.GatherEqual(ctx, o.Ranks, []int64{o.BudgetBytes, int64(o.Kernels.Level()), int64(o.Workers.Count())})
+	own := []int64{o.BudgetBytes, int64(o.Kernels.Level()), int64(o.Workers.Count()), 0}
+	if o.Reserve != nil {
+		own[3] = 1
+	}
+	all, err := par.GatherEqual(ctx, o.Ranks, own)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: options of ranks: %w", err)
 	}
 	budget, level, workers := all[0], all[1], all[2]
-	for at := 3; at < len(all); at += 3 {
+	for at := len(own); at < len(all); at += len(own) {
 		budget, level = min(budget, all[at]), min(level, all[at+1])
 		if all[at+2] != workers {
-			return nil, fmt.Errorf("kernel: %w: %d workers of rank 0 and %d of rank %d, want as many on every rank", ErrOption, workers, all[at+2], at/3)
+			return nil, fmt.Errorf("kernel: %w: %d workers of rank 0 and %d of rank %d, want as many on every rank", ErrOption, workers, all[at+2], at/len(own))
+		}
+		if all[at+3] != all[3] {
+			return nil, fmt.Errorf("kernel: %w: one of the ranks 0 and %d has a Reserve, want one on every rank or on none", ErrOption, at/len(own))
 		}
 	}
 	o.BudgetBytes = budget

@@ -66,6 +66,24 @@ func TestRanksRefuseOtherWorkers(t *testing.T) {
 	}
 }
 
+// Ranks that may take memory meet elsewhere than those that ask for it.
+func TestRanksRefuseOneReserve(t *testing.T) {
+	t.Parallel()
+	p := pointtest.Make("uniform", 50, 2, 1)
+	if err := cluster.Local(3, func(ranks *par.Ranks) error {
+		o := &Options{Ranks: ranks}
+		if ranks.Rank() == 1 {
+			o.Reserve = func(int64) bool { return true }
+		}
+		if _, err := Build(t.Context(), p, Sigma(1), o); !errors.Is(err, ErrOption) {
+			return fmt.Errorf("rank %d: %v", ranks.Rank(), err)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Memory that one rank is refused, none takes; all have the error that it has.
 func TestRanksAreRefusedTogether(t *testing.T) {
 	t.Parallel()

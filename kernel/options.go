@@ -118,9 +118,9 @@ type Options struct {
 	// options and labels, and make the same calls in the same order: Build, Apply, Step,
 	// Complete. No bit of a result depends on how many there are. Of what may differ
 	// between machines a build takes the least BudgetBytes, the lowest level of Kernels and
-	// the Calibration of rank 0. All have a Reserve or none has, and where it refuses memory
-	// to one rank it refuses all. All have the same number of Workers, or the error is
-	// ErrOption. Default: this process alone.
+	// the Calibration of rank 0. All have a Reserve or none has, and all have the same number
+	// of Workers, or the error is ErrOption. Where Reserve refuses memory to one rank, all are
+	// refused. Default: this process alone.
 	Ranks *par.Ranks
 	// Kernels do the inner loops. No bit of an operator depends on them, the float32
 	// products of poly apart, but Plan's choice may. Default: the best that this machine

@@ -128,7 +128,7 @@ type graphOf struct {
 	mean           float64
 	components     []int
 	radius         float64
-	matrix         uint64 // hash of its arrays
+	matrix         uint64   // hash of its arrays
 	faint          []uint32 // of all ranks
 	weightsEntries int
 	steps          numbers
@@ -188,8 +188,12 @@ func TestSharedSearchIsThatOfOneProcess(t *testing.T) {
 				if err != nil {
 					return nil, nil, err
 				}
+				var bounds []int
+				if op.(*csr).weights.Shared() {
+					bounds = op.(*csr).pointBounds()
+				}
 				g, err := describe(t.Context(), op.(*csr))
-				return g, op.(*csr).weights.RankRows(), err
+				return g, bounds, err
 			}
 			want, _, wantErr := build(nil)
 			sizes := []int{2, 3, 7}

@@ -57,7 +57,7 @@ type rowReader interface {
 // settle takes the rows of a graph and sets degrees, chunks and certificate. sum(dst, lo,
 // hi) sets dst to the sums of rows lo to hi-1. rounding is the rounding error of a
 // product of a row, relative to the sum of its terms. Where no points are equal and op has
-// memory for n degrees, settle uses it; it may hold the sums already.
+// memory for n degrees, settle uses it; it may hold the sums already, of the rows that are here.
 func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
 	op.rows, op.order, op.group = g.rows, g.Order, g.Group
 	op.rankChunks = nil

@@ -110,12 +110,12 @@ func (a *CSR) OwnRows() (lo, hi int) {
 	if a.share == nil {
 		return 0, a.rows
 	}
-	bounds := a.RankRows()
+	bounds := a.rankRows()
 	return bounds[a.share.ranks.Rank()], bounds[a.share.ranks.Rank()+1]
 }
 
-// RankRows returns the first row of each rank, and the end; nil where all rows are here.
-func (a *CSR) RankRows() []int {
+// rankRows returns the first row of each rank, and the end; nil where all rows are here.
+func (a *CSR) rankRows() []int {
 	if a.share == nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (a *CSR) Whole(ctx context.Context) (*CSR, error) {
 	if a.share == nil {
 		return a, nil
 	}
-	ranks, bounds := a.share.ranks, a.RankRows()
+	ranks, bounds := a.share.ranks, a.rankRows()
 	counts, ptr := make([]uint32, a.rows), make([]uint64, a.rows+1)
 	lo, hi := a.OwnRows()
 	for i := lo; i < hi; i++ {

@@ -137,8 +137,8 @@
 //	          equal[degree radius pairs] settings{pick best ratio seconds failed}
 //	          sealed{queries cells length probes up_bytes down_bytes hint_bytes manifest_bytes
 //	          build_seconds hint_seconds build_workers overlap}
-//	          ranks{ranks exchanged_bytes gathered_bytes allgatherv_bytes} ended_early command commit time
-//	          machine{cpu processor{vendor family model stepping implementer part} cores
+//	          ranks{ranks exchanged_bytes gathered_bytes allgatherv_bytes stolen measured_rounds}
+//	          ended_early command commit time machine{cpu processor{vendor family model stepping implementer part} cores
 //	          goos goarch go level choices choices_from pm_simd l1_bytes l2_bytes l3_bytes
 //	          memory_bytes huge_pages kernel governor load counters commit limits}
 //	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
@@ -149,7 +149,7 @@
 //	          seconds peer_seconds ratio ratio_low ratio_high difference recall
 //	          residual peer_residual peer_peak_bytes missing command commit time machine
 //	ranks     suite case n ranks rounds seconds speedup speedup_low speedup_high
-//	          exchanged_bytes gathered_bytes allgatherv_bytes peak_bytes
+//	          exchanged_bytes gathered_bytes allgatherv_bytes peak_bytes stolen measured_rounds
 //	model     n d k ranks memory_bytes ghost_rows halo_bytes allgatherv_bytes sum_bytes
 //	          messages step_bytes step_madds step_seconds step_speedup search_seconds
 //	          search_speedup

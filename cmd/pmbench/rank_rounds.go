@@ -14,41 +14,56 @@ const mostRounds = 3
 // A rankRound is what one round has measured of a group.
 type rankRound struct {
 	records []*Record // of all numbers of ranks
-	stolen  float64   // the largest share of the processors' time that the host took from one of them
+	stolen  float64   // the largest of the shares that the host took from one of them; 0 where nobody knows
 }
 
 // measure takes all groups in rounds, until each has as many calm ones as wanted, and returns the
-// records of those that were chosen. With an error it returns what was measured before.
+// records of those that were chosen. Where not all of them are calm it names the group. With an
+// error it returns what was measured before.
 func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, world rankWorld) (records []*Record, disturbed []string, err error) {
 	rounds := make([][]rankRound, len(groups))
+	var half rankRound // which the error has ended
 	for round := 0; round < mostRounds*f.count && err == nil; round++ {
 		for i, g := range groups {
 			if f.calm(rounds[i]) >= f.count {
 				continue
 			}
-			show := func(ranks, at int) {
-				share := allWork.piece(min(round, f.count-1), f.count).piece(i, len(groups)).piece(at, len(g.ranks)).from
-				l.meter.show(fmt.Sprintf("%s with %d ranks", g.name, ranks), share)
-			}
 			var one rankRound
-			one, err = g.round(ctx, world, show)
-			if len(one.records) > 0 {
-				rounds[i] = append(rounds[i], one)
-			}
-			if err != nil {
+			if one, err = g.round(ctx, world, func(ranks, at int) {
+				l.meter.show(fmt.Sprintf("%s with %d ranks", g.name, ranks), f.progress(round).piece(i, len(groups)).piece(at, len(g.ranks)).from)
+			}); err != nil {
+				half = one
 				break
 			}
+			rounds[i] = append(rounds[i], one)
 		}
 	}
 	for i, g := range groups {
-		for _, r := range f.choose(rounds[i]) {
+		chosen := f.choose(rounds[i])
+		for _, r := range chosen {
+			for _, record := range r.records {
+				record.Ranks.MeasuredRounds = len(rounds[i])
+			}
 			records = append(records, r.records...)
 		}
-		if calm := f.calm(rounds[i]); calm < min(len(rounds[i]), f.count) {
-			disturbed = append(disturbed, fmt.Sprintf("%s: %d of %d rounds", g.name, min(len(rounds[i]), f.count)-calm, min(len(rounds[i]), f.count)))
+		if calm := f.calm(chosen); calm < len(chosen) {
+			disturbed = append(disturbed, fmt.Sprintf("%s: %d of %d rounds", g.name, len(chosen)-calm, len(chosen)))
 		}
 	}
-	return records, disturbed, err
+	return append(records, half.records...), disturbed, err
+}
+
+// progress is the part of all work that a round is. Rounds that were not wanted, of which nobody
+// knows how many there will be, share the second half of the last one's part.
+func (f *ranksFlags) progress(round int) portion {
+	last := allWork.piece(f.count-1, f.count)
+	switch {
+	case round < f.count-1:
+		return allWork.piece(round, f.count)
+	case round == f.count-1:
+		return last.piece(0, 2)
+	}
+	return last.piece(1, 2).piece(round-f.count, (mostRounds-1)*f.count)
 }
 
 // round measures a group once, with all numbers of ranks.
@@ -70,7 +85,9 @@ func (g *rankGroup) round(ctx context.Context, world rankWorld, show func(ranks,
 			one.Ranks.Stolen = stolen
 			r.records = append(r.records, one)
 		}
-		r.stolen = max(r.stolen, stolen)
+		if stolen != nil {
+			r.stolen = max(r.stolen, *stolen)
+		}
 	}
 	return r, nil
 }

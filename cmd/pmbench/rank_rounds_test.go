@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -46,32 +47,88 @@ func TestChooseRounds(t *testing.T) {
 	}
 }
 
+// A fakeWorld is a world whose ranks are not there. It fails when it is asked for the fail-th time.
+func fakeWorld(asked *int, fail int) rankWorld {
+	return func(_ context.Context, ranks int, cases []benchCase) ([]*Record, error) {
+		if *asked++; *asked == fail {
+			return nil, errors.New("lost")
+		}
+		return []*Record{{Case: fmt.Sprint(cases[0].name, ranks), Ranks: &RankFigures{Ranks: ranks}}}, nil
+	}
+}
+
+func fakeGroups() []*rankGroup {
+	return []*rankGroup{{name: "g", ranks: []int{1, 2}, cases: [][]benchCase{{{name: "a"}}, {{name: "a"}}}}}
+}
+
 // Where no round is calm, three times as many are measured and as many kept as wanted, and the
-// group is named. Where all are calm there is no round more. An error keeps what was measured.
+// group is named. Where all are calm there is no round more. An error keeps what was measured: a
+// half round does not push out a whole one.
 func TestDisturbedRounds(t *testing.T) {
 	l := newLab(&Machine{}, newMeter(&cli.Env{Quiet: true}))
-	groups := []*rankGroup{{name: "g", ranks: []int{1, 2}, cases: [][]benchCase{{{name: "a"}}, {{name: "a"}}}}}
 	for _, c := range []struct {
-		stolen             float64
-		fail, worlds, kept int
-		disturbed          int
+		stolen                               float64
+		fail, asked, kept, disturbed, rounds int
 	}{
-		{100, 0, 4, 4, 0}, {-1, 0, 12, 4, 1}, {100, 2, 2, 1, 0}, {100, 4, 4, 2, 0},
+		{100, 0, 4, 4, 0, 2}, {-1, 0, 12, 4, 1, 6},
+		{100, 2, 2, 1, 0, 0}, {100, 4, 4, 3, 0, 1}, {-1, 8, 8, 5, 1, 3}, {-1, 9, 9, 4, 1, 4},
 	} {
-		f, worlds := &ranksFlags{count: 2, stolen: c.stolen}, 0
-		records, disturbed, err := f.measure(t.Context(), l, groups, func(_ context.Context, ranks int, cases []benchCase) ([]*Record, error) {
-			if worlds++; worlds == c.fail {
-				return nil, errors.New("lost")
-			}
-			return []*Record{{Case: fmt.Sprint(cases[0].name, ranks), Ranks: &RankFigures{Ranks: ranks}}}, nil
-		})
-		if (err != nil) != (c.fail > 0) || worlds != c.worlds || len(disturbed) != c.disturbed {
-			t.Errorf("%+v: %d measured, disturbed %q, %v", c, worlds, disturbed, err)
+		f, asked := &ranksFlags{count: 2, stolen: c.stolen}, 0
+		records, disturbed, err := f.measure(t.Context(), l, fakeGroups(), fakeWorld(&asked, c.fail))
+		if (err != nil) != (c.fail > 0) || asked != c.asked || len(disturbed) != c.disturbed || len(records) != c.kept {
+			t.Errorf("%+v: asked %d times, %d records, disturbed %q, %v", c, asked, len(records), disturbed, err)
 		}
-		if whole := len(records) / 2 * 2; c.fail == 0 && whole != c.kept || c.fail > 0 && len(records) != c.fail-1 {
-			t.Errorf("%+v: %d records", c, len(records))
+		if first := records[0].Ranks; first.MeasuredRounds != c.rounds {
+			t.Errorf("%+v: %d rounds measured", c, first.MeasuredRounds)
 		}
 	}
 	refuse(t, cli.Usage, strings.Fields("ranks -steal -1"), "-steal")
 	refuse(t, cli.Usage, strings.Fields("ranks -steal NaN"), "-steal")
+}
+
+// Progress never falls, also where rounds are measured again.
+func TestProgressOfDisturbedRounds(t *testing.T) {
+	for _, count := range []int{1, 2, 7} {
+		f, at := &ranksFlags{count: count}, 0.0
+		for round := range mostRounds * count {
+			p := f.progress(round)
+			if math.Abs(p.from-at) > 1e-12 || p.length <= 0 {
+				t.Errorf("round %d of %d begins at %g, the one before ends at %g", round, count, p.from, at)
+			}
+			at = p.from + p.length
+		}
+		if math.Abs(at-1) > 1e-12 {
+			t.Errorf("%d rounds end at %g", count, at)
+		}
+	}
+}
+
+// Rounds that were left out, and what the host took, are told beside a figure.
+func TestScalingsOfDisturbedRounds(t *testing.T) {
+	record := func(ranks, measured int, stolen *float64) *Record {
+		return &Record{Suite: "ranks", Case: fmt.Sprint("op=step/ranks=", ranks), Seconds: 1, Ranks: &RankFigures{Ranks: ranks, Stolen: stolen, MeasuredRounds: measured}}
+	}
+	got := scalings([]*Record{record(1, 6, finite(0.01)), record(2, 6, finite(0)), record(1, 6, finite(0)), record(2, 6, finite(0.034))})
+	if want := " op=step: 2 ranks are 1.00 times as fast as 1 (1.00 to 1.00), 2 of 6 rounds from which the host took at most 3.4%."; scalingWords(got) != want {
+		t.Errorf("%q, want %q", scalingWords(got), want)
+	}
+	if got = scalings([]*Record{record(1, 0, nil), record(2, 0, nil)}); got[1].Stolen != nil || got[1].roundWords() != "1" || got[1].stolenWords() != "" {
+		t.Errorf("%+v", got[1])
+	}
+}
+
+func TestShareStolen(t *testing.T) {
+	for _, c := range []struct {
+		before, after processorTimes
+		want          float64
+	}{
+		{processorTimes{100, 10}, processorTimes{190, 20}, 0.1},
+		{processorTimes{100, 10}, processorTimes{100, 10}, 0},
+		{processorTimes{100, 10}, processorTimes{100, 20}, 1},
+		{processorTimes{100, 10}, processorTimes{90, 5}, 0}, // counters of some systems go back
+	} {
+		if got := shareStolen(c.before, c.after); got != c.want {
+			t.Errorf("%+v: %g", c, got)
+		}
+	}
 }

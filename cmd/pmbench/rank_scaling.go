@@ -33,9 +33,10 @@ type Scaling struct {
 	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
 	// PeakBytes is the memory that building takes on rank 0.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
-	// Stolen is the largest share of the processors' time that the host of a virtual machine
-	// took in a round.
-	Stolen float64 `json:"stolen"`
+	// Stolen is the largest of the rounds' shares, and MeasuredRounds are all rounds, those
+	// included that are not among Rounds; see RankFigures.
+	Stolen         *float64 `json:"stolen"`
+	MeasuredRounds int      `json:"measured_rounds"`
 
 	rounds []float64 // seconds of each, in order
 	base   *Scaling  // the same case with the first number of ranks
@@ -64,7 +65,11 @@ func scalings(records []*Record) (out []*Scaling) {
 			s.base = bases[of]
 			all[at], out = s, append(out, s)
 		}
-		s.rounds, s.PeakBytes, s.Stolen = append(s.rounds, r.Seconds), max(s.PeakBytes, r.PeakBytes), max(s.Stolen, r.Ranks.Stolen)
+		s.rounds, s.PeakBytes = append(s.rounds, r.Seconds), max(s.PeakBytes, r.PeakBytes)
+		s.MeasuredRounds = max(s.MeasuredRounds, r.Ranks.MeasuredRounds, len(s.rounds))
+		if stolen := r.Ranks.Stolen; stolen != nil && (s.Stolen == nil || *s.Stolen < *stolen) {
+			s.Stolen = stolen
+		}
 	}
 	for _, s := range out {
 		s.sumUp()
@@ -114,16 +119,32 @@ func writeScalings(w io.Writer, all []*Scaling) error {
 
 // scalingHead names the columns of a table of scalings.
 func scalingHead() []string {
-	return []string{"case", "n", "ranks", "median", "speedup", "quartiles", "rounds", "exchanged", "gathered", "Allgatherv", "peak"}
+	return []string{"case", "n", "ranks", "median", "speedup", "quartiles", "rounds", "stolen", "exchanged", "gathered", "Allgatherv", "peak"}
 }
 
 // row returns a scaling as a line of a table.
 func (s *Scaling) row() []string {
 	return []string{
 		s.Case, fmt.Sprint(s.N), fmt.Sprint(s.Ranks), duration(s.Seconds), optional(s.Speedup, "%.2f"),
-		optional(s.SpeedupLow, "%.2f") + " to " + optional(s.SpeedupHigh, "%.2f"), fmt.Sprint(s.Rounds),
+		optional(s.SpeedupLow, "%.2f") + " to " + optional(s.SpeedupHigh, "%.2f"), s.roundWords(), s.stolenWords(),
 		decimal(float64(s.Exchanged)), decimal(float64(s.Gathered)), decimal(float64(s.Allgatherv)), size(s.PeakBytes),
 	}
+}
+
+// roundWords tells the number of rounds, and of how many they were chosen.
+func (s *Scaling) roundWords() string {
+	if s.MeasuredRounds == s.Rounds {
+		return fmt.Sprint(s.Rounds)
+	}
+	return fmt.Sprintf("%d of %d", s.Rounds, s.MeasuredRounds)
+}
+
+// stolenWords tells Stolen, where it is known.
+func (s *Scaling) stolenWords() string {
+	if s.Stolen == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f%%", 100**s.Stolen)
 }
 
 // scalingWords says how much faster ranks are than the first number of them, for a page.
@@ -131,7 +152,11 @@ func scalingWords(all []*Scaling) string {
 	var text strings.Builder
 	for _, s := range all {
 		if s != s.base && s.Speedup != nil {
-			fmt.Fprintf(&text, " %s: %d ranks are %.2f times as fast as %d (%.2f to %.2f), %d rounds.", s.Case, s.Ranks, *s.Speedup, s.base.Ranks, *s.SpeedupLow, *s.SpeedupHigh, s.Rounds)
+			fmt.Fprintf(&text, " %s: %d ranks are %.2f times as fast as %d (%.2f to %.2f), %s rounds", s.Case, s.Ranks, *s.Speedup, s.base.Ranks, *s.SpeedupLow, *s.SpeedupHigh, s.roundWords())
+			if words := s.stolenWords(); words != "" {
+				fmt.Fprintf(&text, " from which the host took at most %s", words)
+			}
+			text.WriteString(".")
 		}
 	}
 	return text.String()

@@ -34,11 +34,12 @@ has as many rows of its own, and 1 is the best. Beside it are the bytes that all
 that one rank sends another (halos), of what every rank gets from every other one, and what
 a step would take that gathers the whole iterate (MPI_Allgatherv).
 
-The host of a virtual machine may take its processors away for a while. Two ranks feel that
-more than one, since each waits for the other. A round from which the host has taken more than
--steal percent (what top calls st) is measured again, up to three times as many rounds as
--count says. Where not enough of them are calm, the calmest are told, and a note says so. No
-round is left out for what it has measured.
+The host of a virtual machine may have its processors wait for a while (what top calls st), and
+several ranks wait for the one that waits. Where that is more than -steal percent of the time
+that processors wanted to work, while mpirun ran once, the round is measured again. So there may
+be three times as many rounds as -count says, unless -steal is 100. Where not enough of them are
+calm, the calmest are told, and a note says so. No round is left out for what it has measured.
+Only the machine where the command runs is looked at.
 
 The command starts mpirun itself, once for each measurement, with this program, which has to
 be built with MPI: CC=mpicc go build -tags mpi ./cmd/pmbench. Open MPI is told not to bind ranks
@@ -56,7 +57,7 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 			cli.CountVar(fs, &f.rows, "n", rankRows, "`N` rows, a tenth of them in the search in many dimensions, and half of them for each rank with scaling=weak")
 			cli.CountVar(fs, &f.count, "count", 7, "measure `N` rounds")
 			cli.CountVar(fs, &f.times, "times", ourTimes, "measure `N` times in each process of a round, of which the median counts: the first time pays for fresh memory and for connections")
-			fs.Float64Var(&f.stolen, "steal", 2, "measure a round again from which the host of a virtual machine took more than `PERCENT` of the processors' time")
+			fs.Float64Var(&f.stolen, "steal", 2, "measure a round again in which the host of a virtual machine had processors wait for more than `PERCENT` of the time that they wanted to work")
 			recordVar(fs, &f.record)
 			return f.run
 		},
@@ -113,7 +114,7 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	records, disturbed, ended := f.measure(ctx, l, groups, world)
 	l.meter.clear()
 	if len(disturbed) > 0 {
-		e.Note("the host of this machine took more than %g percent of its processors' time from what is told here (%s): speedups are too small", f.stolen, strings.Join(disturbed, "; "))
+		e.Note("the host of this machine took more than %g percent of its processors' time in %s: speedups may be off", f.stolen, strings.Join(disturbed, "; "))
 	}
 	for _, r := range records {
 		r.Command, r.EndedEarly = commandLine(e), ended != nil

@@ -6,16 +6,23 @@ type processorTimes struct {
 	stolen float64 // that a virtual machine wanted to work, and its host had it wait
 }
 
-// stolenShare does something and returns which share of the time that the processors wanted to
-// work meanwhile the host of a virtual machine has had them wait; 0 where the system does not
-// tell.
-func stolenShare(something func() error) (float64, error) {
-	before, _ := readProcessors()
+// stolenShare does something and returns which share of the time that the processors of this
+// machine wanted to work meanwhile its host has had them wait; nil where the system does not tell.
+func stolenShare(something func() error) (*float64, error) {
+	before, known := readProcessors()
 	err := something()
 	after, ok := readProcessors()
-	stolen, worked := after.stolen-before.stolen, after.worked-before.worked
-	if !ok || !(stolen > 0) {
-		return 0, err
+	if !known || !ok {
+		return nil, err
 	}
-	return stolen / (stolen + max(worked, 0)), err
+	return finite(shareStolen(before, after)), err
+}
+
+// shareStolen is what stolenShare returns, by the times before and after.
+func shareStolen(before, after processorTimes) float64 {
+	stolen, worked := max(after.stolen-before.stolen, 0), max(after.worked-before.worked, 0)
+	if stolen == 0 {
+		return 0
+	}
+	return stolen / (stolen + worked)
 }

@@ -16,6 +16,7 @@
 //	sort.go       points in the order of their cells
 //	build.go      a list of some points
 //	sweep.go      the cells around a cluster
+//	sample.go     how many neighbours some clusters have
 //	pass.go       distances and weights
 //	tails.go      bounds of the weights beyond the radius
 //	search.go     all of these in one call

@@ -36,7 +36,7 @@ type pass struct {
 	found     [][]sparse.Rows // rows found in each piece of work
 	columns   [][]rows.Span   // of the candidates that the rows found were chosen from; nil for one process, which does not ask
 	counts    []uint32        // number of neighbours of each point that this rank visits; of others anything
-	sums      []float64       // sum of the weights of each point
+	sums      []float64       // sum of the weights of each point that this rank visits; of others 0
 	sample    sample          // of the clusters
 	sampled   []float64       // of each cluster of the sample how many neighbours its points have, and its seconds where there are several ranks
 }

@@ -24,22 +24,26 @@ func (e Estimate) of(ranks int) Estimate {
 }
 
 const (
-	mostSampled  = 1024 // clusters
+	mostSampled  = 1024 // clusters, by one process
+	sharedStride = 128  // of the sample of several ranks, at most: four clusters of each piece
 	sampledShare = 16   // of which one is sampled, unless they are few
 	leastSampled = 64   // clusters
 )
 
-// A sample is every so many clusters, each in the middle of those that it stands for.
+// A sample is every so many clusters. Each stands for the clusters around it.
 type sample struct {
 	clusters, stride int
 	count            int // clusters in the sample
 }
 
-// sampleOf returns the sample that so many ranks share.
+// sampleOf returns the sample that so many ranks share. Several ranks want more of large lists:
+// what the sample does not see of a crowd, one of them has beyond its share.
 func (cl *List) sampleOf(ranks int) sample {
 	clusters := len(cl.First) - 1
-	most := mostSampled * max(ranks/2, 1)
-	stride := max(clusters/max(leastSampled, min(most, clusters/sampledShare)), 1)
+	stride := max(clusters/max(leastSampled, min(mostSampled, clusters/sampledShare)), 1)
+	if ranks > 1 {
+		stride = min(stride, sharedStride)
+	}
 	return sample{clusters, stride, par.Blocks(clusters-stride/2, stride)}
 }
 

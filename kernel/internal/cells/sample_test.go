@@ -52,6 +52,28 @@ func TestSampleTellsWhatIsFound(t *testing.T) {
 	}
 }
 
+// The clusters of a sample stand for all clusters, each for those around it. Several ranks have a
+// sample of every part of a list, however long it is.
+func TestSampleStandsForAllClusters(t *testing.T) {
+	for _, clusters := range []int{1, 2, 63, 64, 65, 1000, 16_384, 131_072, 131_200, 2_000_003} {
+		for _, ranks := range []int{1, 2, 16} {
+			cl := &List{First: make([]uint32, clusters+1)}
+			s := cl.sampleOf(ranks)
+			if s.count < min(clusters, leastSampled) || ranks == 1 && s.count > 2*mostSampled || ranks > 1 && s.stride > sharedStride {
+				t.Errorf("%d clusters, %d ranks: %+v", clusters, ranks, s)
+			}
+			if s.begin(0) != 0 || s.begin(s.count) != clusters {
+				t.Errorf("%d clusters, %d ranks: from %d to %d", clusters, ranks, s.begin(0), s.begin(s.count))
+			}
+			for i := range s.count {
+				if c := s.cluster(i); c < s.begin(i) || c >= s.begin(i+1) || s.begin(i+1)-s.begin(i) > s.stride+s.stride/2 {
+					t.Fatalf("%d clusters, %d ranks: cluster %d stands for those from %d to %d", clusters, ranks, c, s.begin(i), s.begin(i+1)-1)
+				}
+			}
+		}
+	}
+}
+
 // The spans of a cluster are what Candidates tells, in order, and no two of them touch.
 func TestSpansAreTheCandidates(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5} {

@@ -59,13 +59,13 @@ const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
 // A Result is what a search found: the weights between distinct points, and bounds of the
 // weights it left out.
 type Result struct {
-	Weights *sparse.CSR // shared where ranks share the search; all else but Sums and Tails is whole on every rank
+	Weights *sparse.CSR // shared where ranks share the search; Order, Group and Stats are whole on every rank
 	Spans   []Span      // all columns of each chunk of Weights that is here are in its span; nil when the search does not know
 	Slabs   []*Slab     // the memory of Weights, for the next search; nil when it cannot be used again
-	Sums    []float64   // sum of each row of Weights that is here; nil when the search has not summed them
+	Sums    []float64   // sum of each row of Weights, 0 of a row that is not here; nil when the search has not summed them
 	Order   []uint32    // given row of each row in the order of the search; nil when the orders are the same
 	Group   []uint32    // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
-	Tails   []float64   // bounds the weight left out of each row of Weights, of the rows that are here
+	Tails   []float64   // bounds the weight left out of each row of Weights that is here, from the first of these on
 	Peak    int64       // bytes taken at most
 	Stats   Stats
 	// Distance returns the squared distance of two distinct points.
