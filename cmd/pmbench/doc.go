@@ -130,14 +130,14 @@
 // are one object per line; numbers that do not exist are null.
 //
 //	run       suite case n d k nnz workers level seconds iterations spread
-//	          yards_per_op yard_seconds least_yard_seconds cpu_seconds products bytes
+//	          yards_per_op yard_seconds least_yard_seconds cpu_seconds stolen products bytes
 //	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions depth compared measured found
 //	          equal[degree radius pairs] settings{pick best ratio seconds failed}
 //	          sealed{queries cells length probes up_bytes down_bytes hint_bytes manifest_bytes
 //	          build_seconds hint_seconds build_workers overlap}
-//	          ranks{ranks exchanged_bytes gathered_bytes allgatherv_bytes stolen measured_rounds}
+//	          ranks{ranks exchanged_bytes gathered_bytes allgatherv_bytes measured_rounds}
 //	          ended_early command commit time machine{cpu processor{vendor family model stepping implementer part} cores
 //	          goos goarch go level choices choices_from pm_simd l1_bytes l2_bytes l3_bytes
 //	          memory_bytes huge_pages kernel governor load counters commit limits}

@@ -164,6 +164,7 @@ func (t *trial) finish(l *lab, sum *tally, best stretch, yard *yardstick) *Recor
 	if t.sub.stores && r.NNZ > 0 {
 		r.PeakPerNNZ = finite(float64(r.PeakBytes) / float64(r.NNZ))
 	}
+	r.Stolen = sum.machine.share()
 	each := 1 / float64(r.Iterations)
 	if sum.cpu > 0 {
 		r.CPUSeconds = finite(sum.cpu * each)
@@ -180,6 +181,7 @@ type tally struct {
 	total             time.Duration
 	cpu, instructions float64
 	count             *counters // nil when the machine counts none
+	machine           processorTimes
 }
 
 // add runs the operation once and adds what it took.
@@ -188,12 +190,13 @@ func (s *tally) add(ctx context.Context, run func(context.Context) error) error 
 	if s.count != nil {
 		instructions = s.count.read()
 	}
-	busy, from := cpuSeconds(), time.Now()
+	machine, busy, from := readProcessors(), cpuSeconds(), time.Now()
 	if err := run(ctx); err != nil {
 		return err
 	}
 	took := time.Since(from)
 	s.cpu += cpuSeconds() - busy
+	s.machine.add(machine, readProcessors())
 	if s.count != nil {
 		s.instructions += s.count.read() - instructions
 	}

@@ -14,7 +14,7 @@ const mostRounds = 3
 // A rankRound is what one round has measured of a group.
 type rankRound struct {
 	records []*Record // of all numbers of ranks
-	stolen  float64   // the largest of the shares that the host took from one of them; 0 where nobody knows
+	stolen  float64   // the largest of their shares; 0 where nobody knows
 }
 
 // measure takes all groups in rounds, until each has as many calm ones as wanted, and returns the
@@ -29,7 +29,7 @@ func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, w
 				continue
 			}
 			var one rankRound
-			if one, err = g.round(ctx, world, func(ranks, at int) {
+			if one, err = g.round(ctx, world, f.stolen/100, func(ranks, at int) {
 				l.meter.show(fmt.Sprintf("%s with %d ranks", g.name, ranks), f.progress(round).piece(i, len(groups)).piece(at, len(g.ranks)).from)
 			}); err != nil {
 				half = one
@@ -66,27 +66,20 @@ func (f *ranksFlags) progress(round int) portion {
 	return last.piece(1, 2).piece(round-f.count, (mostRounds-1)*f.count)
 }
 
-// round measures a group once, with all numbers of ranks.
-func (g *rankGroup) round(ctx context.Context, world rankWorld, show func(ranks, at int)) (r rankRound, err error) {
+// round measures a group once, with all numbers of ranks. Measurements are calm from which the
+// host has taken most, a share, or less.
+func (g *rankGroup) round(ctx context.Context, world rankWorld, most float64, show func(ranks, at int)) (r rankRound, err error) {
 	for at, ranks := range g.ranks {
 		if len(g.cases[at]) == 0 {
 			continue
 		}
 		show(ranks, at)
-		var own []*Record
-		stolen, err := stolenShare(func() (err error) {
-			own, err = world(ctx, ranks, g.cases[at])
-			return err
-		})
+		own, err := world(ctx, ranks, g.cases[at])
 		if err != nil {
 			return r, fmt.Errorf("%s with %d ranks: %w", g.name, ranks, err)
 		}
-		for _, one := range medianRecords(own) {
-			one.Ranks.Stolen = stolen
-			r.records = append(r.records, one)
-		}
-		if stolen != nil {
-			r.stolen = max(r.stolen, *stolen)
+		for _, one := range medianRecords(own, most) {
+			r.records, r.stolen = append(r.records, one), max(r.stolen, one.stolen())
 		}
 	}
 	return r, nil
@@ -95,7 +88,7 @@ func (g *rankGroup) round(ctx context.Context, world rankWorld, show func(ranks,
 // calm returns how many rounds the host has not disturbed.
 func (f *ranksFlags) calm(rounds []rankRound) (n int) {
 	for _, r := range rounds {
-		if 100*r.stolen <= f.stolen {
+		if r.stolen <= f.stolen/100 {
 			n++
 		}
 	}
@@ -109,7 +102,7 @@ func (f *ranksFlags) choose(rounds []rankRound) (out []rankRound) {
 	for i := range order {
 		order[i] = i
 	}
-	disturbance := func(i int) float64 { return max(100*rounds[i].stolen, f.stolen) }
+	disturbance := func(i int) float64 { return max(rounds[i].stolen, f.stolen/100) }
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(disturbance(a), disturbance(b)) })
 	order = order[:min(len(order), f.count)]
 	slices.Sort(order)

@@ -106,7 +106,7 @@ func TestProgressOfDisturbedRounds(t *testing.T) {
 // Rounds that were left out, and what the host took, are told beside a figure.
 func TestScalingsOfDisturbedRounds(t *testing.T) {
 	record := func(ranks, measured int, stolen *float64) *Record {
-		return &Record{Suite: "ranks", Case: fmt.Sprint("op=step/ranks=", ranks), Seconds: 1, Ranks: &RankFigures{Ranks: ranks, Stolen: stolen, MeasuredRounds: measured}}
+		return &Record{Suite: "ranks", Case: fmt.Sprint("op=step/ranks=", ranks), Seconds: 1, Stolen: stolen, Ranks: &RankFigures{Ranks: ranks, MeasuredRounds: measured}}
 	}
 	got := scalings([]*Record{record(1, 6, finite(0.01)), record(2, 6, finite(0)), record(1, 6, finite(0)), record(2, 6, finite(0.034))})
 	if want := " op=step: 2 ranks are 1.00 times as fast as 1 (1.00 to 1.00), 2 of 6 rounds from which the host took at most 3.4%."; scalingWords(got) != want {
@@ -120,15 +120,45 @@ func TestScalingsOfDisturbedRounds(t *testing.T) {
 func TestShareStolen(t *testing.T) {
 	for _, c := range []struct {
 		before, after processorTimes
-		want          float64
+		want          *float64
 	}{
-		{processorTimes{100, 10}, processorTimes{190, 20}, 0.1},
-		{processorTimes{100, 10}, processorTimes{100, 10}, 0},
-		{processorTimes{100, 10}, processorTimes{100, 20}, 1},
-		{processorTimes{100, 10}, processorTimes{90, 5}, 0}, // counters of some systems go back
+		{processorTimes{100, 10}, processorTimes{190, 20}, finite(0.1)},
+		{processorTimes{100, 10}, processorTimes{100, 10}, finite(0)},
+		{processorTimes{100, 10}, processorTimes{100, 20}, finite(1)},
+		{processorTimes{100, 10}, processorTimes{90, 5}, finite(0)}, // counters of some systems go back
+		{processorTimes{100, 10}, unknownTimes, nil},
+		{unknownTimes, unknownTimes, nil},
 	} {
-		if got := shareStolen(c.before, c.after); got != c.want {
-			t.Errorf("%+v: %g", c, got)
+		var sum processorTimes
+		sum.add(c.before, c.after)
+		sum.add(processorTimes{}, processorTimes{})
+		if got := sum.share(); (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%+v: %v", c, optional(got, "%g"))
+		}
+	}
+}
+
+// The median is that of the calm measurements of a case, and where none is calm it is the calmest,
+// whatever these have measured.
+func TestMedianOfCalmRecords(t *testing.T) {
+	for _, c := range []struct {
+		stolen, seconds []float64
+		want            float64
+	}{
+		{[]float64{0, 0, 0}, []float64{3, 1, 2}, 2},
+		{[]float64{0.02, 0.01, 0}, []float64{3, 1, 2}, 2},
+		{[]float64{0, 0.5, 0, 0.03}, []float64{3, 1, 2, 4}, 2},
+		{[]float64{0.5, 0.5, 0, 0.5, 0.5}, []float64{1, 1, 9, 2, 2}, 9},
+		{[]float64{0.5, 0.1, 0.3}, []float64{1, 9, 2}, 9},
+		{[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, []float64{4, 3, 2, 1}, 2},
+	} {
+		var records []*Record
+		for i, share := range c.stolen {
+			records = append(records, &Record{Case: "a", Seconds: c.seconds[i], Stolen: finite(share)}, &Record{Case: "b", Seconds: 7})
+		}
+		got := medianRecords(records, 0.02)
+		if len(got) != 2 || got[0].Case != "a" || got[0].Seconds != c.want || got[1].Seconds != 7 {
+			t.Errorf("%+v: %+v", c, got[0])
 		}
 	}
 }

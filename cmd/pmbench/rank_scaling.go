@@ -34,7 +34,7 @@ type Scaling struct {
 	// PeakBytes is the memory that building takes on rank 0.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
 	// Stolen is the largest of the rounds' shares, and MeasuredRounds are all rounds, those
-	// included that are not among Rounds; see RankFigures.
+	// included that are not among Rounds; see Record and RankFigures.
 	Stolen         *float64 `json:"stolen"`
 	MeasuredRounds int      `json:"measured_rounds"`
 
@@ -67,7 +67,7 @@ func scalings(records []*Record) (out []*Scaling) {
 		}
 		s.rounds, s.PeakBytes = append(s.rounds, r.Seconds), max(s.PeakBytes, r.PeakBytes)
 		s.MeasuredRounds = max(s.MeasuredRounds, r.Ranks.MeasuredRounds, len(s.rounds))
-		if stolen := r.Ranks.Stolen; stolen != nil && (s.Stolen == nil || *s.Stolen < *stolen) {
+		if stolen := r.Stolen; stolen != nil && (s.Stolen == nil || *s.Stolen < *stolen) {
 			s.Stolen = stolen
 		}
 	}

@@ -26,8 +26,8 @@ func ranksVerb() cli.Verb {
 		Synopsis: []string{"[-ranks 1,2,4] [-mpirun COMMAND | -local] [-case PATTERN] [-n N] [-count N] [-times N] [-steal PERCENT] [-json] [-record FOLDER]"},
 		About: `
 Measures suite ranks with several numbers of ranks, one worker each, in rounds: each case
-with all numbers, one after the other, once a round, as the median of -times measurements in
-one process. A figure is the time of the first number of ranks over that of another one, the
+with all numbers, one after the other, once a round, as the median of -times measurements of
+one start of mpirun. A figure is the time of the first number of ranks over that of another one, the
 median of the rounds' own ratios, with their quartiles. With scaling=strong all ranks share the
 same rows, and 2 is the best that twice as many ranks can reach. With scaling=weak every rank
 has as many rows of its own, and 1 is the best. Beside it are the bytes that all ranks together receive in one operation: of rows
@@ -35,11 +35,12 @@ that one rank sends another (halos), of what every rank gets from every other on
 a step would take that gathers the whole iterate (MPI_Allgatherv).
 
 The host of a virtual machine may have its processors wait for a while (what top calls st), and
-several ranks wait for the one that waits. Where that is more than -steal percent of the time
-that processors wanted to work, while mpirun ran once, the round is measured again. So there may
-be three times as many rounds as -count says, unless -steal is 100. Where not enough of them are
-calm, the calmest are told, and a note says so. No round is left out for what it has measured.
-Only the machine where the command runs is looked at.
+several ranks wait for the one that waits. A measurement where that is at most -steal percent of
+the time that processors wanted to work is calm. The median is that of the calm ones. A round in
+which a case has no calm one is measured again. So there may be three times as many rounds as
+-count says, unless -steal is 100. Where not enough of them are calm, the calmest are told, and a
+note says so. Nothing is left out for what it has measured. Only the machine of rank 0 is looked
+at.
 
 The command starts mpirun itself, once for each measurement, with this program, which has to
 be built with MPI: CC=mpicc go build -tags mpi ./cmd/pmbench. Open MPI is told not to bind ranks
@@ -56,8 +57,8 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
 			cli.CountVar(fs, &f.rows, "n", rankRows, "`N` rows, a tenth of them in the search in many dimensions, and half of them for each rank with scaling=weak")
 			cli.CountVar(fs, &f.count, "count", 7, "measure `N` rounds")
-			cli.CountVar(fs, &f.times, "times", ourTimes, "measure `N` times in each process of a round, of which the median counts: the first time pays for fresh memory and for connections")
-			fs.Float64Var(&f.stolen, "steal", 2, "measure a round again in which the host of a virtual machine had processors wait for more than `PERCENT` of the time that they wanted to work")
+			cli.CountVar(fs, &f.times, "times", ourTimes, "measure `N` times at each start of mpirun, of which the median counts: the first time pays for fresh memory and for connections")
+			fs.Float64Var(&f.stolen, "steal", 2, "leave out measurements in which the host of a virtual machine had processors wait for more than `PERCENT` of the time that they wanted to work")
 			recordVar(fs, &f.record)
 			return f.run
 		},
@@ -172,9 +173,10 @@ func withoutParts(name string, keys ...string) string {
 	return strings.Join(parts, "/")
 }
 
-// medianRecords returns of each case the record whose time is the median, in the order in
-// which cases come first.
-func medianRecords(records []*Record) (out []*Record) {
+// medianRecords returns of each case the record whose time is the median of the calm ones: those
+// from which the host has taken most, a share, or less. Where none is calm it is the record with
+// the least share. Cases are in the order in which they come first.
+func medianRecords(records []*Record, most float64) (out []*Record) {
 	byCase := map[string][]*Record{}
 	var names []string
 	for _, r := range records {
@@ -185,10 +187,24 @@ func medianRecords(records []*Record) (out []*Record) {
 	}
 	for _, name := range names {
 		own := byCase[name]
-		slices.SortStableFunc(own, func(a, b *Record) int { return cmp.Compare(a.Seconds, b.Seconds) })
-		out = append(out, own[(len(own)-1)/2])
+		slices.SortStableFunc(own, func(a, b *Record) int {
+			return cmp.Or(cmp.Compare(max(a.stolen(), most), max(b.stolen(), most)), cmp.Compare(a.Seconds, b.Seconds))
+		})
+		calm := 0
+		for calm < len(own) && own[calm].stolen() <= most {
+			calm++
+		}
+		out = append(out, own[max(calm-1, 0)/2])
 	}
 	return out
+}
+
+// stolen is Stolen, and 0 where nobody knows.
+func (r *Record) stolen() float64 {
+	if r.Stolen == nil {
+		return 0
+	}
+	return *r.Stolen
 }
 
 // localRecords measures cases with ranks that are goroutines.

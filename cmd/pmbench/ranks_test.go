@@ -129,7 +129,7 @@ func TestMedianRecords(t *testing.T) {
 		in = append(in, &Record{Case: r.name, Seconds: r.seconds})
 	}
 	var got []string
-	for _, r := range medianRecords(in) {
+	for _, r := range medianRecords(in, 0) {
 		got = append(got, fmt.Sprint(r.Case, r.Seconds))
 	}
 	if want := []string{"b5", "a2", "c7"}; !slices.Equal(got, want) {

@@ -40,6 +40,10 @@ type Record struct {
 	// CPUSeconds of one operation, all workers together, the mean; null where
 	// the system does not tell.
 	CPUSeconds *float64 `json:"cpu_seconds"`
+	// Stolen is which share of the time that the processors of this machine wanted to work the
+	// host of a virtual machine had them wait, while operations ran; null where the system does
+	// not tell.
+	Stolen *float64 `json:"stolen"`
 	// Products is how many an iterative method took.
 	Products int `json:"products,omitempty"`
 	// Bytes the model of the case says are moved.

@@ -1,28 +1,27 @@
 package main
 
-// processorTimes are times of all processors of a machine together.
+import "math"
+
+// processorTimes are times of all processors of a machine together, in any unit.
 type processorTimes struct {
 	worked float64
 	stolen float64 // that a virtual machine wanted to work, and its host had it wait
 }
 
-// stolenShare does something and returns which share of the time that the processors of this
-// machine wanted to work meanwhile its host has had them wait; nil where the system does not tell.
-func stolenShare(something func() error) (*float64, error) {
-	before, known := readProcessors()
-	err := something()
-	after, ok := readProcessors()
-	if !known || !ok {
-		return nil, err
-	}
-	return finite(shareStolen(before, after)), err
+// unknownTimes are those of a system that does not tell.
+var unknownTimes = processorTimes{math.NaN(), math.NaN()}
+
+// add adds what has passed between two readings. The counters of some systems go back.
+func (t *processorTimes) add(before, after processorTimes) {
+	t.worked += max(after.worked-before.worked, 0)
+	t.stolen += max(after.stolen-before.stolen, 0)
 }
 
-// shareStolen is what stolenShare returns, by the times before and after.
-func shareStolen(before, after processorTimes) float64 {
-	stolen, worked := max(after.stolen-before.stolen, 0), max(after.worked-before.worked, 0)
-	if stolen == 0 {
-		return 0
+// share is which share of the time that processors wanted to work their host had them wait; nil
+// where the system does not tell.
+func (t processorTimes) share() *float64 {
+	if t.stolen == 0 {
+		return finite(0)
 	}
-	return stolen / (stolen + worked)
+	return finite(t.stolen / (t.stolen + t.worked))
 }

@@ -189,11 +189,8 @@ type RankFigures struct {
 	Gathered  int64 `json:"gathered_bytes"`
 	// Allgatherv is what a step would take that gathers the whole iterate.
 	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
-	// Stolen is which share of the time that processors wanted to work the host of a virtual
-	// machine had them wait, while mpirun ran that this was measured in; null where nobody knows.
 	// MeasuredRounds are the rounds of the case, those included that are not told.
-	Stolen         *float64 `json:"stolen,omitempty"`
-	MeasuredRounds int      `json:"measured_rounds,omitempty"`
+	MeasuredRounds int `json:"measured_rounds,omitempty"`
 }
 
 // countTraffic does an operation of all ranks and returns what they received.
