@@ -47,13 +47,22 @@ func (l *lab) workers(n int) *par.Workers {
 // yardstick returns the yardstick for a number of workers.
 func (l *lab) yardstick(ctx context.Context, workers int) (*yardstick, error) {
 	if l.yards[workers] == nil {
-		y, err := newYardstick(ctx, l.workers(workers))
+		y, err := newYardstick(ctx, l.workers(workers), l.yardRanks())
 		if err != nil {
 			return nil, err
 		}
 		l.yards[workers] = y
 	}
 	return l.yards[workers], nil
+}
+
+// yardRanks returns the ranks that read the yardstick at once. Where there are fewer processors
+// than ranks, they would only disturb each other.
+func (l *lab) yardRanks() *par.Ranks {
+	if l.ranks.Size() > runtime.NumCPU() {
+		return nil
+	}
+	return l.ranks
 }
 
 // atClose has a function called when the suite has ended.

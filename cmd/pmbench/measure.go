@@ -24,6 +24,9 @@ type schedule struct {
 // disturbed in its middle, where no reading sees it; of three one is hardly.
 const calmStretches = 3
 
+// calmPatience is how many times as patient a measurement is where only calm operations count.
+const calmPatience = 3
+
 // shortestStretch is the least time between two readings of the yardstick, so that
 // short operations are not measured for the yardstick's sake.
 const shortestStretch = 5 * time.Millisecond
@@ -115,6 +118,9 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 			return nil, err
 		}
 	}
+	if err := tell(ctx, l.ranks, collectGarbage); err != nil {
+		return nil, err
+	}
 	runtime.GC()
 	if !t.sub.memory {
 		resetPeak()
@@ -124,33 +130,43 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 		sum.count = count
 		defer count.close()
 	}
+	var quiet tally // of calm stretches
 	best, calm := stretch{seconds: math.Inf(1)}, 0
 	t.patience += s.patience
+	if t.c.calm {
+		t.patience += (calmPatience - 1) * s.patience
+	}
 	start := time.Now()
 	end := start.Add(t.patience)
 	for len(sum.seconds) == 0 || sum.total < s.slice || calm < calmStretches && time.Now().Before(end) {
-		here, err := t.stretch(ctx, yard, end, &sum)
+		one := tally{count: sum.count}
+		here, err := t.stretch(ctx, yard, end, &one)
 		if err != nil {
 			return nil, err
 		}
 		cold := !t.warmed
 		t.warmed = true
-		if cold && sum.total < s.long {
-			sum = tally{count: sum.count}
+		if cold && one.total < s.long {
 			start = time.Now()
 			end = start.Add(t.patience)
 			continue
 		}
+		sum.join(&one)
 		if here.calm {
 			calm++
+			quiet.join(&one)
 		}
 		if here.betterThan(best) {
 			best = here
 		}
 	}
 	t.patience = max(0, t.patience-max(0, time.Since(start)-s.slice))
-	r := t.finish(l, &sum, best, yard)
-	return r, t.latency(ctx, r, sum.seconds)
+	told := &sum
+	if t.c.calm && calm > 0 {
+		told = &quiet
+	}
+	r := t.finish(l, told, best, yard)
+	return r, t.latency(ctx, r, told.seconds)
 }
 
 // finish makes the record of a measurement; best is the stretch that tells most.
@@ -184,6 +200,14 @@ type tally struct {
 	machine           processorTimes
 }
 
+// join adds what other operations took.
+func (s *tally) join(t *tally) {
+	s.seconds, s.total = append(s.seconds, t.seconds...), s.total+t.total
+	s.cpu, s.instructions = s.cpu+t.cpu, s.instructions+t.instructions
+	s.machine.worked += t.machine.worked
+	s.machine.stolen += t.machine.stolen
+}
+
 // add runs the operation once and adds what it took.
 func (s *tally) add(ctx context.Context, run func(context.Context) error) error {
 	instructions := 0.0
@@ -206,13 +230,12 @@ func (s *tally) add(ctx context.Context, run func(context.Context) error) error 
 }
 
 // stretch waits for a calm moment, until end at the latest, and runs the operation
-// a few times between two readings of the yardstick.
+// a few times between two readings of the yardstick. Sum has nothing yet.
 func (t *trial) stretch(ctx context.Context, yard *yardstick, end time.Time, sum *tally) (here stretch, err error) {
 	if here.before, err = yard.wait(ctx, end); err != nil {
 		return here, err
 	}
-	count, total := len(sum.seconds), sum.total
-	for enough := time.Now().Add(shortestStretch); len(sum.seconds) == count || time.Now().Before(enough); {
+	for enough := time.Now().Add(shortestStretch); len(sum.seconds) == 0 || time.Now().Before(enough); {
 		if err := sum.add(ctx, t.sub.run); err != nil {
 			return here, err
 		}
@@ -220,7 +243,7 @@ func (t *trial) stretch(ctx context.Context, yard *yardstick, end time.Time, sum
 	if here.after, err = yard.read(ctx); err != nil {
 		return here, err
 	}
-	here.seconds = (sum.total - total).Seconds() / float64(len(sum.seconds)-count)
+	here.seconds = sum.total.Seconds() / float64(len(sum.seconds))
 	here.calm = yard.calm(here.disturbed())
 	return here, nil
 }

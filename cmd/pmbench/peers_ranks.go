@@ -98,7 +98,7 @@ func (c *contest) ourRanks(ctx context.Context, n, ranks int, cases []benchCase)
 	if err != nil {
 		return nil, err
 	}
-	records = medianRecords(records, 1)
+	records = newCalmness(100).medians(records)
 	if len(records) != 1 {
 		return nil, fmt.Errorf("%d measurements of %s", len(records), cases[0].name)
 	}

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Rank 0 measures, and only it knows how often. Before every operation it tells the other
-// ranks the number of the case, so that all of them do the same in the same order.
+// ranks the number of the case, so that all of them do the same in the same order. Between
+// operations they read the yardstick and collect garbage with it.
 
 // lead returns cases that take the other ranks of the lab along.
 func lead(l *lab, cases []benchCase) []benchCase {
@@ -16,7 +18,7 @@ func lead(l *lab, cases []benchCase) []benchCase {
 	for i, c := range cases {
 		out[i] = c
 		out[i].setup = func(ctx context.Context, l *lab) (*subject, error) {
-			if err := l.tell(ctx, i); err != nil {
+			if err := tell(ctx, l.ranks, i); err != nil {
 				return nil, err
 			}
 			sub, err := c.setup(ctx, l)
@@ -25,7 +27,7 @@ func lead(l *lab, cases []benchCase) []benchCase {
 			}
 			alone := sub.run
 			sub.run = func(ctx context.Context) error {
-				if err := l.tell(ctx, i); err != nil {
+				if err := tell(ctx, l.ranks, i); err != nil {
 					return err
 				}
 				return alone(ctx)
@@ -39,14 +41,24 @@ func lead(l *lab, cases []benchCase) []benchCase {
 // follow does what rank 0 says until rank 0 has no more.
 func follow(ctx context.Context, l *lab, cases []benchCase) error {
 	subjects := make([]*subject, len(cases))
+	yard := &yardstick{workers: l.workers(1), ranks: l.yardRanks()}
 	for {
-		i, err := l.hear(ctx)
+		i, err := hear(ctx, l.ranks)
 		if err != nil || i == len(cases) {
 			return err
 		}
-		if subjects[i] == nil {
+		switch {
+		case i == readYard:
+			if _, err := yard.readAlong(ctx); err != nil {
+				return err
+			}
+			continue
+		case i == collectGarbage:
+			runtime.GC()
+			continue
+		case subjects[i] == nil:
 			subjects[i], err = cases[i].setup(ctx, l)
-		} else {
+		default:
 			err = subjects[i].run(ctx)
 		}
 		if err != nil {
@@ -55,16 +67,22 @@ func follow(ctx context.Context, l *lab, cases []benchCase) error {
 	}
 }
 
+// What rank 0 tells instead of the number of a case.
+const (
+	readYard       = -1
+	collectGarbage = -2 // so that the operations to come find as much memory as those of rank 0
+)
+
 // tell hands a number to the other ranks, hear takes it.
-func (l *lab) tell(ctx context.Context, number int) error {
-	words := make([]int, l.ranks.Size())
+func tell(ctx context.Context, ranks *par.Ranks, number int) error {
+	words := make([]int, ranks.Size())
 	words[0] = number
-	return par.Gather(ctx, l.ranks, words, l.ranks.Bounds(len(words)))
+	return par.Gather(ctx, ranks, words, ranks.Bounds(len(words)))
 }
 
-func (l *lab) hear(ctx context.Context) (int, error) {
-	words := make([]int, l.ranks.Size())
-	err := par.Gather(ctx, l.ranks, words, l.ranks.Bounds(len(words)))
+func hear(ctx context.Context, ranks *par.Ranks) (int, error) {
+	words := make([]int, ranks.Size())
+	err := par.Gather(ctx, ranks, words, ranks.Bounds(len(words)))
 	return words[0], err
 }
 
@@ -79,5 +97,5 @@ func measureShared(ctx context.Context, l *lab, suite string, cases []benchCase,
 	if err := measure(ctx, l, suite, lead(l, cases), s, emit); err != nil {
 		return err
 	}
-	return l.tell(ctx, len(cases))
+	return tell(ctx, l.ranks, len(cases))
 }

@@ -5,55 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// roundsOf are rounds with these percentages of stolen time, whose records have the number of
-// the round as their seconds.
-func roundsOf(percent ...float64) (out []rankRound) {
-	for i, p := range percent {
-		out = append(out, rankRound{records: []*Record{{Seconds: float64(i)}}, stolen: p / 100})
-	}
-	return out
-}
-
-// Calm rounds are chosen in the order of their measurement, and then the calmest of the others.
-func TestChooseRounds(t *testing.T) {
-	f := &ranksFlags{count: 3, stolen: 2}
-	for _, c := range []struct {
-		percent []float64
-		want    []float64
-		calm    int
-	}{
-		{[]float64{0, 0, 0}, []float64{0, 1, 2}, 3},
-		{[]float64{1.9, 0, 1, 0.5}, []float64{0, 1, 2}, 4},
-		{[]float64{50, 0, 30, 1, 2}, []float64{1, 3, 4}, 3},
-		{[]float64{50, 0, 30, 40, 20, 35, 60, 70, 80}, []float64{1, 2, 4}, 1},
-		{[]float64{9}, []float64{0}, 0},
-		{nil, nil, 0},
-	} {
-		rounds := roundsOf(c.percent...)
-		var got []float64
-		for _, r := range f.choose(rounds) {
-			got = append(got, r.records[0].Seconds)
-		}
-		if !slices.Equal(got, c.want) || f.calm(rounds) != c.calm {
-			t.Errorf("%v: rounds %v, of which %d are calm, want %v and %d", c.percent, got, f.calm(rounds), c.want, c.calm)
-		}
-	}
-}
-
-// A fakeWorld is a world whose ranks are not there. It fails when it is asked for the fail-th time.
+// A fakeWorld is a world whose ranks are not there, and whose host takes 5 percent. It fails when it
+// is asked for the fail-th time.
 func fakeWorld(asked *int, fail int) rankWorld {
 	return func(_ context.Context, ranks int, cases []benchCase) ([]*Record, error) {
 		if *asked++; *asked == fail {
 			return nil, errors.New("lost")
 		}
-		return []*Record{{Case: fmt.Sprint(cases[0].name, ranks), Ranks: &RankFigures{Ranks: ranks}}}, nil
+		return []*Record{{Case: fmt.Sprint(cases[0].name, ranks), Stolen: finite(0.05), Ranks: &RankFigures{Ranks: ranks}}}, nil
 	}
 }
 
@@ -70,8 +35,8 @@ func TestDisturbedRounds(t *testing.T) {
 		stolen                               float64
 		fail, asked, kept, disturbed, rounds int
 	}{
-		{100, 0, 4, 4, 0, 2}, {-1, 0, 12, 4, 1, 6},
-		{100, 2, 2, 1, 0, 0}, {100, 4, 4, 3, 0, 1}, {-1, 8, 8, 5, 1, 3}, {-1, 9, 9, 4, 1, 4},
+		{100, 0, 4, 4, 0, 2}, {5, 0, 4, 4, 0, 2}, {4.9, 0, 12, 4, 1, 6},
+		{100, 2, 2, 1, 0, 0}, {100, 4, 4, 3, 0, 1}, {2, 8, 8, 5, 1, 3}, {2, 9, 9, 4, 1, 4},
 	} {
 		f, asked := &ranksFlags{count: 2, stolen: c.stolen}, 0
 		records, disturbed, err := f.measure(t.Context(), l, fakeGroups(), fakeWorld(&asked, c.fail))
@@ -134,31 +99,6 @@ func TestShareStolen(t *testing.T) {
 		sum.add(processorTimes{}, processorTimes{})
 		if got := sum.share(); (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
 			t.Errorf("%+v: %v", c, optional(got, "%g"))
-		}
-	}
-}
-
-// The median is that of the calm measurements of a case, and where none is calm it is the calmest,
-// whatever these have measured.
-func TestMedianOfCalmRecords(t *testing.T) {
-	for _, c := range []struct {
-		stolen, seconds []float64
-		want            float64
-	}{
-		{[]float64{0, 0, 0}, []float64{3, 1, 2}, 2},
-		{[]float64{0.02, 0.01, 0}, []float64{3, 1, 2}, 2},
-		{[]float64{0, 0.5, 0, 0.03}, []float64{3, 1, 2, 4}, 2},
-		{[]float64{0.5, 0.5, 0, 0.5, 0.5}, []float64{1, 1, 9, 2, 2}, 9},
-		{[]float64{0.5, 0.1, 0.3}, []float64{1, 9, 2}, 9},
-		{[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, []float64{4, 3, 2, 1}, 2},
-	} {
-		var records []*Record
-		for i, share := range c.stolen {
-			records = append(records, &Record{Case: "a", Seconds: c.seconds[i], Stolen: finite(share)}, &Record{Case: "b", Seconds: 7})
-		}
-		got := medianRecords(records, 0.02)
-		if len(got) != 2 || got[0].Case != "a" || got[0].Seconds != c.want || got[1].Seconds != 7 {
-			t.Errorf("%+v: %+v", c, got[0])
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,13 +33,16 @@ has as many rows of its own, and 1 is the best. Beside it are the bytes that all
 that one rank sends another (halos), of what every rank gets from every other one, and what
 a step would take that gathers the whole iterate (MPI_Allgatherv).
 
-The host of a virtual machine may have its processors wait for a while (what top calls st), and
-several ranks wait for the one that waits. A measurement where that is at most -steal percent of
-the time that processors wanted to work is calm. The median is that of the calm ones. A round in
-which a case has no calm one is measured again. So there may be three times as many rounds as
--count says, unless -steal is 100. Where not enough of them are calm, the calmest are told, and a
-note says so. Nothing is left out for what it has measured. Only the machine of rank 0 is looked
-at.
+Others on the machine slow down several ranks more than one, for all ranks wait for the slowest.
+So every operation stands between two readings of a yardstick, a millisecond of exponentials on
+all ranks at once, and only operations count beside which all ranks were quick, where there are
+any. (With more ranks than processors rank 0 reads alone.) A measurement is calm where readings
+are near the least that there was with as many ranks, and where the host of a virtual machine had
+its processors wait (what top calls st) for at most -steal percent of the time that they wanted to
+work, on the machine of rank 0. The median is that of the calm measurements. A round in which a
+case has no calm one is measured again. So there may be three times as many rounds as -count says,
+unless -steal is 100. Where not enough of them are calm, the calmest are told, and a note says so.
+Nothing is left out for what it has measured.
 
 The command starts mpirun itself, once for each measurement, with this program, which has to
 be built with MPI: CC=mpicc go build -tags mpi ./cmd/pmbench. Open MPI is told not to bind ranks
@@ -58,7 +60,7 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 			cli.CountVar(fs, &f.rows, "n", rankRows, "`N` rows, a tenth of them in the search in many dimensions, and half of them for each rank with scaling=weak")
 			cli.CountVar(fs, &f.count, "count", 7, "measure `N` rounds")
 			cli.CountVar(fs, &f.times, "times", ourTimes, "measure `N` times at each start of mpirun, of which the median counts: the first time pays for fresh memory and for connections")
-			fs.Float64Var(&f.stolen, "steal", 2, "leave out measurements in which the host of a virtual machine had processors wait for more than `PERCENT` of the time that they wanted to work")
+			fs.Float64Var(&f.stolen, "steal", 2, "leave out measurements in which the host of a virtual machine had processors wait for more than `PERCENT` of the time that they wanted to work; 100 takes all measurements for calm")
 			recordVar(fs, &f.record)
 			return f.run
 		},
@@ -115,7 +117,7 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	records, disturbed, ended := f.measure(ctx, l, groups, world)
 	l.meter.clear()
 	if len(disturbed) > 0 {
-		e.Note("the host of this machine took more than %g percent of its processors' time in %s: speedups may be off", f.stolen, strings.Join(disturbed, "; "))
+		e.Note("others disturbed this machine in %s: speedups may be off", strings.Join(disturbed, "; "))
 	}
 	for _, r := range records {
 		r.Command, r.EndedEarly = commandLine(e), ended != nil
@@ -171,40 +173,6 @@ func withoutParts(name string, keys ...string) string {
 		return slices.Contains(keys, key)
 	})
 	return strings.Join(parts, "/")
-}
-
-// medianRecords returns of each case the record whose time is the median of the calm ones: those
-// from which the host has taken most, a share, or less. Where none is calm it is the record with
-// the least share. Cases are in the order in which they come first.
-func medianRecords(records []*Record, most float64) (out []*Record) {
-	byCase := map[string][]*Record{}
-	var names []string
-	for _, r := range records {
-		if byCase[r.Case] == nil {
-			names = append(names, r.Case)
-		}
-		byCase[r.Case] = append(byCase[r.Case], r)
-	}
-	for _, name := range names {
-		own := byCase[name]
-		slices.SortStableFunc(own, func(a, b *Record) int {
-			return cmp.Or(cmp.Compare(max(a.stolen(), most), max(b.stolen(), most)), cmp.Compare(a.Seconds, b.Seconds))
-		})
-		calm := 0
-		for calm < len(own) && own[calm].stolen() <= most {
-			calm++
-		}
-		out = append(out, own[max(calm-1, 0)/2])
-	}
-	return out
-}
-
-// stolen is Stolen, and 0 where nobody knows.
-func (r *Record) stolen() float64 {
-	if r.Stolen == nil {
-		return 0
-	}
-	return *r.Stolen
 }
 
 // localRecords measures cases with ranks that are goroutines.

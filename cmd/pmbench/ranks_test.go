@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // few dimensions exchange less than the whole iterate.
 func TestRanksAsGoroutines(t *testing.T) {
 	folder := t.TempDir()
-	args := strings.Fields("ranks -local -quiet -ranks 1,2,3 -n 6000 -count 1 -times 1 -case /graph=cells/d=2/.*strong -json -record")
+	args := strings.Fields("ranks -local -quiet -ranks 1,2,3 -n 6000 -count 1 -times 1 -steal 100 -case /graph=cells/d=2/.*strong -json -record")
 	code, stdout, stderr := call(append(args, folder)...)
 	if code != cli.OK || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)
@@ -117,22 +116,4 @@ func TestWrongRanks(t *testing.T) {
 	}
 	refuse(t, cli.Usage, []string{"ranks", "-quiet", "-mpirun", " ", "-n", "500", "-case", "grid"}, "-mpirun")
 	refuse(t, cli.Failed, []string{"ranks", "-quiet", "-mpirun", filepath.Join(t.TempDir(), "absent"), "-n", "500", "-case", "grid"}, "absent")
-}
-
-// Of each case the record with the median time is kept.
-func TestMedianRecords(t *testing.T) {
-	var in []*Record
-	for _, r := range []struct {
-		name    string
-		seconds float64
-	}{{"b", 9}, {"a", 2}, {"b", 1}, {"a", 1}, {"b", 5}, {"a", 3}, {"c", 7}} {
-		in = append(in, &Record{Case: r.name, Seconds: r.seconds})
-	}
-	var got []string
-	for _, r := range medianRecords(in, 0) {
-		got = append(got, fmt.Sprint(r.Case, r.Seconds))
-	}
-	if want := []string{"b5", "a2", "c7"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
 }

@@ -22,7 +22,8 @@ type Record struct {
 	Workers int    `json:"workers"`
 	Level   string `json:"level"`
 	// Seconds of one operation, the median of Iterations; Spread is the
-	// distance between their quartiles relative to it.
+	// distance between their quartiles relative to it. In suite ranks they are those of calm
+	// stretches, where there are any.
 	Seconds    float64 `json:"seconds"`
 	Iterations int     `json:"iterations"`
 	Spread     float64 `json:"spread"`

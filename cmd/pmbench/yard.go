@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"math"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/par"
@@ -14,7 +16,9 @@ import (
 // a reading near the least there was says that right now it is not.
 type yardstick struct {
 	workers *par.Workers
-	least   float64 // of all readings, in seconds
+	ranks   *par.Ranks // that read at once; nil where one reads alone
+	least   float64    // of all readings, in seconds
+	sink    atomic.Uint64
 }
 
 const (
@@ -29,8 +33,8 @@ const (
 	yardReadings = 50
 )
 
-func newYardstick(ctx context.Context, workers *par.Workers) (*yardstick, error) {
-	y := &yardstick{workers: workers, least: math.Inf(1)}
+func newYardstick(ctx context.Context, workers *par.Workers, ranks *par.Ranks) (*yardstick, error) {
+	y := &yardstick{workers: workers, ranks: ranks, least: math.Inf(1)}
 	for range yardReadings {
 		if _, err := y.read(ctx); err != nil {
 			return nil, err
@@ -39,19 +43,44 @@ func newYardstick(ctx context.Context, workers *par.Workers) (*yardstick, error)
 	return y, nil
 }
 
-// read returns the seconds the work takes now, on all workers at once.
+// read returns the seconds the work takes now, on all workers at once, those of the slowest rank.
+// Rank 0 says when.
 func (y *yardstick) read(ctx context.Context) (float64, error) {
+	if err := tell(ctx, y.ranks, readYard); err != nil {
+		return 0, err
+	}
+	took, err := y.readAlong(ctx)
+	if err != nil {
+		return 0, err
+	}
+	y.least = min(y.least, took)
+	return took, nil
+}
+
+// readAlong is what every rank does when rank 0 reads.
+func (y *yardstick) readAlong(ctx context.Context) (float64, error) {
+	own, err := y.readOwn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	all, err := par.GatherEqual(ctx, y.ranks, []float64{own})
+	if err != nil {
+		return 0, err
+	}
+	return slices.Max(all), nil
+}
+
+// readOwn is the reading of this rank.
+func (y *yardstick) readOwn(ctx context.Context) (float64, error) {
 	from := time.Now()
-	err := y.workers.Do(ctx, y.workers.Count(), par.Func(func(worker, _ int) {
+	err := y.workers.Do(ctx, y.workers.Count(), par.Func(func(_, _ int) {
 		sum := 0.0
 		for i := range yardLength {
 			sum += math.Exp(float64(i) * (-1.0 / yardLength))
 		}
-		sink[worker%len(sink)].v += uint64(sum)
+		y.sink.Add(uint64(sum)) // so that the work is not left out
 	}))
-	took := time.Since(from).Seconds()
-	y.least = min(y.least, took)
-	return took, err
+	return time.Since(from).Seconds(), err
 }
 
 // wait reads until the moment is calm, or the time is over, at least once.

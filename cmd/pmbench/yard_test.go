@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 func TestYardstick(t *testing.T) {
@@ -35,7 +40,7 @@ func TestYardstick(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newYardstick(ctx, l.workers(1)); !errors.Is(err, context.Canceled) {
+	if _, err := newYardstick(ctx, l.workers(1), nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -88,5 +93,86 @@ func TestPatience(t *testing.T) {
 	}
 	if one.took < left+s.patience || one.patience > s.slice {
 		t.Errorf("took %v with a patience of %v; %v is left", one.took, left+s.patience, one.patience)
+	}
+}
+
+// Where only calm operations count, what took longer in a disturbed stretch is in no figure.
+func TestCalmOperations(t *testing.T) {
+	l := testLab(t)
+	y, err := l.yardstick(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const short, long = 6 * time.Millisecond, 40 * time.Millisecond
+	runs := 0
+	one := &trial{c: &benchCase{name: "x", n: 1, workers: 1, calm: true}, warmed: true, sub: &subject{roof: roofRead, run: func(context.Context) error {
+		if runs++; runs%3 > 0 {
+			time.Sleep(long)
+			y.least = 1e-12 // no reading is calm
+			return nil
+		}
+		time.Sleep(short)
+		y.least = math.Inf(1) // the next reading is, and mostly the one before
+		return nil
+	}}}
+	for try := 0; ; try++ {
+		runs = 0
+		r, err := one.measure(t.Context(), l, schedule{slice: 3 * (2*long + short)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Iterations == runs && try < 100 { // no stretch was calm
+			continue
+		}
+		if r.Iterations > runs/3 || r.Seconds < short.Seconds() || r.Seconds > long.Seconds() {
+			t.Errorf("%d of %d operations, %g s", r.Iterations, runs, r.Seconds)
+		}
+		return
+	}
+}
+
+// All ranks read when rank 0 does, and the slowest reading counts. More ranks than processors do
+// not.
+func TestRanksReadTogether(t *testing.T) {
+	const ranks = 3
+	readings := make([]int, ranks)
+	err := cluster.Local(ranks, func(r *par.Ranks) error {
+		l := testLab(t)
+		l.ranks = r
+		if got := l.yardRanks(); (got == r) != (ranks <= runtime.NumCPU()) {
+			t.Errorf("%d ranks read at once on %d processors", got.Size(), runtime.NumCPU())
+		}
+		if r.Rank() == 0 {
+			y, err := newYardstick(t.Context(), l.workers(1), r)
+			if err != nil {
+				return err
+			}
+			if slowest, err := y.read(t.Context()); err != nil || slowest < 1 || y.least < 1 {
+				t.Errorf("a reading of %g, the least is %g, %v", slowest, y.least, err)
+			}
+			return tell(t.Context(), r, 0)
+		}
+		y := &yardstick{workers: l.workers(1), ranks: r}
+		for {
+			number, err := hear(t.Context(), r)
+			if err != nil || number != readYard {
+				return err
+			}
+			if r.Rank() == 1 {
+				_, err = y.readAlong(t.Context())
+			} else {
+				_, err = par.GatherEqual(t.Context(), r, []float64{1}) // a second is slower than any
+			}
+			if err != nil {
+				return err
+			}
+			readings[r.Rank()]++
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, yardReadings + 1, yardReadings + 1}; !slices.Equal(readings, want) {
+		t.Errorf("%v readings, want %v", readings, want)
 	}
 }

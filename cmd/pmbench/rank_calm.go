@@ -1,0 +1,108 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A calmness tells which measurements others have not disturbed: the host of a virtual machine has
+// taken at most a share of the time of its processors, and readings of the yardstick beside them
+// are near the least that there was with so many ranks, in any process.
+type calmness struct {
+	stolen float64         // the largest share; from 1 on everything is calm
+	least  map[int]float64 // by number of ranks
+}
+
+// newCalmness lets the host take so many percent.
+func newCalmness(percent float64) *calmness { return &calmness{percent / 100, map[int]float64{}} }
+
+// see takes note of the readings beside measurements.
+func (c *calmness) see(records []*Record) {
+	for _, r := range records {
+		if r.LeastYardSeconds == nil {
+			continue
+		}
+		least, ok := c.least[r.Ranks.Ranks]
+		if !ok {
+			least = math.Inf(1)
+		}
+		c.least[r.Ranks.Ranks] = min(least, *r.LeastYardSeconds)
+	}
+}
+
+// disturbance is 0 for a calm measurement, and grows with what others took.
+func (c *calmness) disturbance(r *Record) float64 {
+	if c.stolen >= 1 {
+		return 0
+	}
+	out := 0.0
+	if r.Stolen != nil {
+		out = max(out, *r.Stolen-c.stolen)
+	}
+	if r.YardSeconds != nil {
+		if least := c.least[r.Ranks.Ranks]; least > 0 {
+			out = max(out, *r.YardSeconds/least-calmLimit)
+		}
+	}
+	return out
+}
+
+// medians returns of each case the record whose time is the median of the calm ones. Where none is
+// calm it is the least disturbed. Cases are in the order in which they come first.
+func (c *calmness) medians(records []*Record) (out []*Record) {
+	byCase := map[string][]*Record{}
+	var names []string
+	for _, r := range records {
+		if byCase[r.Case] == nil {
+			names = append(names, r.Case)
+		}
+		byCase[r.Case] = append(byCase[r.Case], r)
+	}
+	for _, name := range names {
+		own := byCase[name]
+		slices.SortStableFunc(own, func(a, b *Record) int {
+			return cmp.Or(cmp.Compare(c.disturbance(a), c.disturbance(b)), cmp.Compare(a.Seconds, b.Seconds))
+		})
+		calm := 0
+		for calm < len(own) && c.disturbance(own[calm]) == 0 {
+			calm++
+		}
+		out = append(out, own[max(calm-1, 0)/2])
+	}
+	return out
+}
+
+// worst is the largest disturbance of what counts of a round.
+func (c *calmness) worst(r rankRound) (out float64) {
+	for _, record := range c.medians(r) {
+		out = max(out, c.disturbance(record))
+	}
+	return out
+}
+
+// count returns how many rounds are calm.
+func (c *calmness) count(rounds []rankRound) (n int) {
+	for _, r := range rounds {
+		if c.worst(r) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// choose returns as many rounds as wanted, in their order: those that are least disturbed. Of calm
+// rounds the first are chosen, whatever they have measured.
+func (c *calmness) choose(rounds []rankRound, wanted int) (out []rankRound) {
+	order := make([]int, len(rounds))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.worst(rounds[a]), c.worst(rounds[b])) })
+	order = order[:min(len(order), wanted)]
+	slices.Sort(order)
+	for _, i := range order {
+		out = append(out, rounds[i])
+	}
+	return out
+}
