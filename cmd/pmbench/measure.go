@@ -214,13 +214,12 @@ func (s *tally) add(ctx context.Context, run func(context.Context) error) error 
 	if s.count != nil {
 		instructions = s.count.read()
 	}
-	machine, busy, from := readProcessors(), cpuSeconds(), time.Now()
+	busy, from := cpuSeconds(), time.Now()
 	if err := run(ctx); err != nil {
 		return err
 	}
 	took := time.Since(from)
 	s.cpu += cpuSeconds() - busy
-	s.machine.add(machine, readProcessors())
 	if s.count != nil {
 		s.instructions += s.count.read() - instructions
 	}
@@ -235,11 +234,13 @@ func (t *trial) stretch(ctx context.Context, yard *yardstick, end time.Time, sum
 	if here.before, err = yard.wait(ctx, end); err != nil {
 		return here, err
 	}
+	machine := readProcessors()
 	for enough := time.Now().Add(shortestStretch); len(sum.seconds) == 0 || time.Now().Before(enough); {
 		if err := sum.add(ctx, t.sub.run); err != nil {
 			return here, err
 		}
 	}
+	sum.machine.add(machine, readProcessors())
 	if here.after, err = yard.read(ctx); err != nil {
 		return here, err
 	}
