@@ -25,6 +25,7 @@ type lab struct {
 	small   bool                // sizes for a test of the suites themselves
 	rows    int                 // of suites sealed and ranks, 0 for as many as it has by itself
 	ranks   *par.Ranks          // that share suite ranks; nil for one process
+	calm    int                 // processors that have to be quick beside operations that count; 0: all operations count
 	work    portion
 	ends    []func() // what close calls, the last one first
 }
@@ -47,7 +48,12 @@ func (l *lab) workers(n int) *par.Workers {
 // yardstick returns the yardstick for a number of workers.
 func (l *lab) yardstick(ctx context.Context, workers int) (*yardstick, error) {
 	if l.yards[workers] == nil {
-		y, err := newYardstick(ctx, l.workers(workers), l.yardRanks())
+		var ranks *par.Ranks
+		count := workers
+		if l.calm > 0 {
+			ranks, count = l.sharedYard()
+		}
+		y, err := newYardstick(ctx, l.workers(count), ranks)
 		if err != nil {
 			return nil, err
 		}
@@ -56,13 +62,14 @@ func (l *lab) yardstick(ctx context.Context, workers int) (*yardstick, error) {
 	return l.yards[workers], nil
 }
 
-// yardRanks returns the ranks that read the yardstick at once. Where there are fewer processors
-// than ranks, they would only disturb each other.
-func (l *lab) yardRanks() *par.Ranks {
-	if l.ranks.Size() > runtime.NumCPU() {
-		return nil
+// sharedYard returns the ranks that read the yardstick at once and the workers of each, so that as
+// many processors are read with any number of ranks. Where there are more ranks than that, rank 0
+// reads alone.
+func (l *lab) sharedYard() (ranks *par.Ranks, workers int) {
+	if l.ranks.Size() > l.calm {
+		return nil, l.calm
 	}
-	return l.ranks
+	return l.ranks, l.calm / l.ranks.Size()
 }
 
 // atClose has a function called when the suite has ended.

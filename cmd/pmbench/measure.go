@@ -130,49 +130,51 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 		sum.count = count
 		defer count.close()
 	}
-	var quiet tally // of calm stretches
+	var all []stretch // where only calm ones count
 	best, calm := stretch{seconds: math.Inf(1)}, 0
 	t.patience += s.patience
-	if t.c.calm {
+	if l.calm > 0 {
 		t.patience += (calmPatience - 1) * s.patience
 	}
 	start := time.Now()
 	end := start.Add(t.patience)
 	for len(sum.seconds) == 0 || sum.total < s.slice || calm < calmStretches && time.Now().Before(end) {
-		one := tally{count: sum.count}
-		here, err := t.stretch(ctx, yard, end, &one)
+		here, err := t.stretch(ctx, yard, end, sum.count)
 		if err != nil {
 			return nil, err
 		}
 		cold := !t.warmed
 		t.warmed = true
-		if cold && one.total < s.long {
+		if cold && here.sum.total < s.long {
 			start = time.Now()
 			end = start.Add(t.patience)
 			continue
 		}
-		sum.join(&one)
+		sum.join(&here.sum)
+		if l.calm > 0 {
+			all = append(all, here)
+		}
 		if here.calm {
 			calm++
-			quiet.join(&one)
 		}
 		if here.betterThan(best) {
 			best = here
 		}
 	}
 	t.patience = max(0, t.patience-max(0, time.Since(start)-s.slice))
-	told := &sum
-	if t.c.calm && calm > 0 {
-		told = &quiet
+	slowest := best.disturbed()
+	if l.calm > 0 {
+		sum, slowest = yard.calmOnes(all)
 	}
-	r := t.finish(l, told, best, yard)
-	return r, t.latency(ctx, r, told.seconds)
+	r := t.finish(l, &sum, best, yard)
+	r.YardSeconds = finite(slowest)
+	return r, t.latency(ctx, r, sum.seconds)
 }
 
 // finish makes the record of a measurement; best is the stretch that tells most.
 func (t *trial) finish(l *lab, sum *tally, best stretch, yard *yardstick) *Record {
 	r := t.record(l, sum.seconds)
-	r.YardsPerOp, r.YardSeconds, r.LeastYardSeconds = finite(best.yards()), finite(best.disturbed()), finite(yard.least)
+	r.YardsPerOp, r.LeastYardSeconds = finite(best.yards()), finite(yard.least)
 	r.RSSBytes, r.PeakBytes = t.resident, t.peak
 	if !t.sub.memory {
 		r.RSSBytes = peakMemory()
@@ -229,8 +231,10 @@ func (s *tally) add(ctx context.Context, run func(context.Context) error) error 
 }
 
 // stretch waits for a calm moment, until end at the latest, and runs the operation
-// a few times between two readings of the yardstick. Sum has nothing yet.
-func (t *trial) stretch(ctx context.Context, yard *yardstick, end time.Time, sum *tally) (here stretch, err error) {
+// a few times between two readings of the yardstick.
+func (t *trial) stretch(ctx context.Context, yard *yardstick, end time.Time, count *counters) (here stretch, err error) {
+	sum := &here.sum
+	sum.count = count
 	if here.before, err = yard.wait(ctx, end); err != nil {
 		return here, err
 	}

@@ -89,7 +89,7 @@ const ourTimes = 5
 func (c *contest) ourRanks(ctx context.Context, n, ranks int, cases []benchCase) ([]float64, error) {
 	world := func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
 		s := schedule{rounds: 1, slice: time.Duration(c.slice * float64(time.Second)), long: time.Second}
-		return localRecords(ctx, c.lab.machine, n, ranks, cases, s)
+		return localRecords(ctx, c.lab.machine, n, ranks, 0, cases, s)
 	}
 	if hasMPI() {
 		world = (&ranksFlags{mpirun: peerMPI("MPIRUN", "mpirun"), rows: n, times: ourTimes}).started

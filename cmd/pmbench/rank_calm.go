@@ -2,13 +2,12 @@ package main
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
-// A calmness tells which measurements others have not disturbed: the host of a virtual machine has
-// taken at most a share of the time of its processors, and readings of the yardstick beside them
-// are near the least that there was with so many ranks, in any process.
+// A calmness tells which measurements of a group are not disturbed: the host of a virtual machine
+// has taken at most a share of the time of its processors, and readings of the yardstick beside
+// them are near the least that there was with so many ranks, in any process.
 type calmness struct {
 	stolen float64         // the largest share; from 1 on everything is calm
 	least  map[int]float64 // by number of ranks
@@ -24,10 +23,9 @@ func (c *calmness) see(records []*Record) {
 			continue
 		}
 		least, ok := c.least[r.Ranks.Ranks]
-		if !ok {
-			least = math.Inf(1)
+		if !ok || *r.LeastYardSeconds < least {
+			c.least[r.Ranks.Ranks] = *r.LeastYardSeconds
 		}
-		c.least[r.Ranks.Ranks] = min(least, *r.LeastYardSeconds)
 	}
 }
 
@@ -48,8 +46,9 @@ func (c *calmness) disturbance(r *Record) float64 {
 	return out
 }
 
-// medians returns of each case the record whose time is the median of the calm ones. Where none is
-// calm it is the least disturbed. Cases are in the order in which they come first.
+// medians returns of each case the record whose time is the median of the calm ones, without the
+// last one where their number is even. Where none is calm it is the least disturbed. Cases are in
+// the order in which they come first.
 func (c *calmness) medians(records []*Record) (out []*Record) {
 	byCase := map[string][]*Record{}
 	var names []string
@@ -61,14 +60,14 @@ func (c *calmness) medians(records []*Record) (out []*Record) {
 	}
 	for _, name := range names {
 		own := byCase[name]
-		slices.SortStableFunc(own, func(a, b *Record) int {
-			return cmp.Or(cmp.Compare(c.disturbance(a), c.disturbance(b)), cmp.Compare(a.Seconds, b.Seconds))
-		})
+		slices.SortStableFunc(own, func(a, b *Record) int { return cmp.Compare(c.disturbance(a), c.disturbance(b)) })
 		calm := 0
 		for calm < len(own) && c.disturbance(own[calm]) == 0 {
 			calm++
 		}
-		out = append(out, own[max(calm-1, 0)/2])
+		calm = max(calm-1, 0) | 1 // of an even number one less
+		slices.SortStableFunc(own[:calm], func(a, b *Record) int { return cmp.Compare(a.Seconds, b.Seconds) })
+		out = append(out, own[calm/2])
 	}
 	return out
 }

@@ -69,10 +69,12 @@ func TestMediansOfCalmRecords(t *testing.T) {
 	}{
 		{[]float64{0, 0, 0}, []float64{3, 1, 2}, 2},
 		{[]float64{0.02, 0.01, 0}, []float64{3, 1, 2}, 2},
-		{[]float64{0, 0.5, 0, 0.03}, []float64{3, 1, 2, 4}, 2},
+		{[]float64{0, 0.5, 0, 0.03}, []float64{3, 1, 2, 4}, 3}, // the first of two
+		{[]float64{0, 0, 0, 0}, []float64{4, 1, 3, 0}, 3},      // the median of the first three
 		{[]float64{0.5, 0.5, 0, 0.5, 0.5}, []float64{1, 1, 9, 2, 2}, 9},
 		{[]float64{0.5, 0.1, 0.3}, []float64{1, 9, 2}, 9},
-		{[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, []float64{4, 3, 2, 1}, 2},
+		{[]float64{0.1, 0.1, 0.1}, []float64{2, 1, 3}, 2}, // the first of equals
+		{[]float64{math.NaN(), math.NaN(), math.NaN()}, []float64{4, 3, 2}, 3},
 	} {
 		var records []*Record
 		for i, share := range c.stolen {

@@ -41,13 +41,16 @@ func lead(l *lab, cases []benchCase) []benchCase {
 // follow does what rank 0 says until rank 0 has no more.
 func follow(ctx context.Context, l *lab, cases []benchCase) error {
 	subjects := make([]*subject, len(cases))
-	yard := &yardstick{workers: l.workers(1), ranks: l.yardRanks()}
+	_, workers := l.sharedYard()
+	yard := &yardstick{workers: l.workers(max(workers, 1)), ranks: l.ranks}
 	for {
 		i, err := hear(ctx, l.ranks)
 		if err != nil || i == len(cases) {
 			return err
 		}
 		switch {
+		case i < collectGarbage || i > len(cases):
+			return fmt.Errorf("rank 0 tells case %d of %d", i, len(cases))
 		case i == readYard:
 			if _, err := yard.readAlong(ctx); err != nil {
 				return err

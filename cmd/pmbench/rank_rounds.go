@@ -17,37 +17,40 @@ type rankRound []*Record
 // records of those that were chosen. Where not all of them are calm it names the group. With an
 // error it returns what was measured before.
 func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, world rankWorld) (records []*Record, disturbed []string, err error) {
-	rounds, calm := make([][]rankRound, len(groups)), newCalmness(f.stolen)
-	var half rankRound // which the error has ended
+	rounds, calm := make([][]rankRound, len(groups)), make([]*calmness, len(groups))
+	for i := range calm {
+		calm[i] = newCalmness(f.stolen)
+	}
+	var half []*Record // of a round that the error has ended
 	for round := 0; round < mostRounds*f.count && err == nil; round++ {
 		for i, g := range groups {
-			if calm.count(rounds[i]) >= f.count {
+			if calm[i].count(rounds[i]) >= f.count {
 				continue
 			}
 			var one rankRound
 			if one, err = g.round(ctx, world, func(ranks, at int) {
 				l.meter.show(fmt.Sprintf("%s with %d ranks", g.name, ranks), f.progress(round).piece(i, len(groups)).piece(at, len(g.ranks)).from)
 			}); err != nil {
-				half = one
+				half = calm[i].medians(one)
 				break
 			}
 			rounds[i] = append(rounds[i], one)
-			calm.see(one)
+			calm[i].see(one)
 		}
 	}
 	for i, g := range groups {
-		chosen := calm.choose(rounds[i], f.count)
+		chosen := calm[i].choose(rounds[i], f.count)
 		for _, r := range chosen {
-			for _, record := range calm.medians(r) {
+			for _, record := range calm[i].medians(r) {
 				record.Ranks.MeasuredRounds = len(rounds[i])
 				records = append(records, record)
 			}
 		}
-		if calm := calm.count(chosen); calm < len(chosen) {
-			disturbed = append(disturbed, fmt.Sprintf("%s: %d of %d rounds", g.name, len(chosen)-calm, len(chosen)))
+		if bad := len(chosen) - calm[i].count(chosen); bad > 0 {
+			disturbed = append(disturbed, fmt.Sprintf("%s: %d of %d rounds", g.name, bad, len(chosen)))
 		}
 	}
-	return append(records, calm.medians(half)...), disturbed, err
+	return append(records, half...), disturbed, err
 }
 
 // progress is the part of all work that a round is. Rounds that were not wanted, of which nobody

@@ -74,7 +74,7 @@ func TestScalingsOfDisturbedRounds(t *testing.T) {
 		return &Record{Suite: "ranks", Case: fmt.Sprint("op=step/ranks=", ranks), Seconds: 1, Stolen: stolen, Ranks: &RankFigures{Ranks: ranks, MeasuredRounds: measured}}
 	}
 	got := scalings([]*Record{record(1, 6, finite(0.01)), record(2, 6, finite(0)), record(1, 6, finite(0)), record(2, 6, finite(0.034))})
-	if want := " op=step: 2 ranks are 1.00 times as fast as 1 (1.00 to 1.00), 2 of 6 rounds from which the host took at most 3.4%."; scalingWords(got) != want {
+	if want := " op=step: 2 ranks are 1.00 times as fast as 1 (1.00 to 1.00), 2 of 6 rounds; of what counts of them the host took at most 3.4%."; scalingWords(got) != want {
 		t.Errorf("%q, want %q", scalingWords(got), want)
 	}
 	if got = scalings([]*Record{record(1, 0, nil), record(2, 0, nil)}); got[1].Stolen != nil || got[1].roundWords() != "1" || got[1].stolenWords() != "" {

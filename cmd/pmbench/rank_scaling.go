@@ -33,7 +33,7 @@ type Scaling struct {
 	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
 	// PeakBytes is the memory that building takes on rank 0.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
-	// Stolen is the largest of the rounds' shares, and MeasuredRounds are all rounds, those
+	// Stolen is the largest share of what counts of a round, and MeasuredRounds are all rounds, those
 	// included that are not among Rounds; see Record and RankFigures.
 	Stolen         *float64 `json:"stolen"`
 	MeasuredRounds int      `json:"measured_rounds"`
@@ -154,7 +154,7 @@ func scalingWords(all []*Scaling) string {
 		if s != s.base && s.Speedup != nil {
 			fmt.Fprintf(&text, " %s: %d ranks are %.2f times as fast as %d (%.2f to %.2f), %s rounds", s.Case, s.Ranks, *s.Speedup, s.base.Ranks, *s.SpeedupLow, *s.SpeedupHigh, s.roundWords())
 			if words := s.stolenWords(); words != "" {
-				fmt.Fprintf(&text, " from which the host took at most %s", words)
+				fmt.Fprintf(&text, "; of what counts of them the host took at most %s", words)
 			}
 			text.WriteString(".")
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,26 +27,33 @@ func ranksVerb() cli.Verb {
 		About: `
 Measures suite ranks with several numbers of ranks, one worker each, in rounds: each case
 with all numbers, one after the other, once a round, as the median of -times measurements of
-one start of mpirun. A figure is the time of the first number of ranks over that of another one, the
-median of the rounds' own ratios, with their quartiles. With scaling=strong all ranks share the
-same rows, and 2 is the best that twice as many ranks can reach. With scaling=weak every rank
-has as many rows of its own, and 1 is the best. Beside it are the bytes that all ranks together receive in one operation: of rows
-that one rank sends another (halos), of what every rank gets from every other one, and what
-a step would take that gathers the whole iterate (MPI_Allgatherv).
+one start of mpirun. A figure is the time of the first number of ranks over that of another
+one, the median of the rounds' own ratios, with their quartiles. With scaling=strong all ranks
+share the same rows, and 2 is the best that twice as many ranks can reach. With scaling=weak
+every rank has as many rows of its own, and 1 is the best. Beside it are the bytes that all
+ranks together receive in one operation: of rows that one rank sends another (halos), of what
+every rank gets from every other one, and what a step would take that gathers the whole iterate
+(MPI_Allgatherv).
 
-Others on the machine slow down several ranks more than one, for all ranks wait for the slowest.
-So every operation stands between two readings of a yardstick, a millisecond of exponentials on
-all ranks at once, and only operations count beside which all ranks were quick, where there are
-any. (With more ranks than processors rank 0 reads alone.) A measurement is calm where readings
-are near the least that there was with as many ranks, and where the host of a virtual machine had
-its processors wait (what top calls st) for at most -steal percent of the time that they wanted to
-work, on the machine of rank 0. The median is that of the calm measurements. A round in which a
-case has no calm one is measured again. So there may be three times as many rounds as -count says,
-unless -steal is 100. Where not enough of them are calm, the calmest are told, and a note says so.
-Nothing is left out for what it has measured.
+Whoever else uses the machine slows down several ranks more than one, for all ranks wait for
+the slowest. So with any number of ranks, before and after 5 milliseconds of operations, or one
+operation that takes longer, as many processors as there are ranks at most read a yardstick at
+once: a millisecond of exponentials. What lies between two readings is calm where both are
+within 10% of the least. Only that counts, where there is any: for it a measurement waits, up to
+2 seconds more. (Several ranks share the readings. Where ranks are more than the processors of
+this machine, rank 0 makes them.) What happens between two readings they do not see.
 
-The command starts mpirun itself, once for each measurement, with this program, which has to
-be built with MPI: CC=mpicc go build -tags mpi ./cmd/pmbench. Open MPI is told not to bind ranks
+A measurement is calm where what counts of it is calm by the least reading of all rounds with as
+many ranks, and the host of a virtual machine had processors wait meanwhile (what top calls st)
+for at most -steal percent of the time that they wanted to work, on the machine of rank 0. In
+short measurements one tick of a hundredth of a second is more. The median is that of the calm
+measurements, without the last one where their number is even. A round in which a case has no
+calm one, with any number of ranks, is measured again, so there may be three times as many
+rounds as -count says. Where not enough of them are calm, the calmest are told, and a note says
+so. Nothing is left out for what it has measured. With -steal 100 everything counts.
+
+The command starts mpirun itself, once in a round for each number of ranks and graph, with this
+program, which has to be built with MPI: CC=mpicc go build -tags mpi ./cmd/pmbench. Open MPI is told not to bind ranks
 to cores and to allow more ranks than cores, unless the environment says otherwise. With
 -local ranks are goroutines of this process: what ranks cost without messages.
 `,
@@ -60,7 +68,7 @@ to cores and to allow more ranks than cores, unless the environment says otherwi
 			cli.CountVar(fs, &f.rows, "n", rankRows, "`N` rows, a tenth of them in the search in many dimensions, and half of them for each rank with scaling=weak")
 			cli.CountVar(fs, &f.count, "count", 7, "measure `N` rounds")
 			cli.CountVar(fs, &f.times, "times", ourTimes, "measure `N` times at each start of mpirun, of which the median counts: the first time pays for fresh memory and for connections")
-			fs.Float64Var(&f.stolen, "steal", 2, "leave out measurements in which the host of a virtual machine had processors wait for more than `PERCENT` of the time that they wanted to work; 100 takes all measurements for calm")
+			fs.Float64Var(&f.stolen, "steal", 2, "leave out measurements in which the host of a virtual machine had processors wait for more than `PERCENT` of the time that they wanted to work; with 100 everything counts")
 			recordVar(fs, &f.record)
 			return f.run
 		},
@@ -72,6 +80,7 @@ type ranksFlags struct {
 	rows, count, times             int
 	local                          bool
 	stolen                         float64 // percent
+	calm                           int     // processors that are read; 0: everything counts
 }
 
 // A rankWorld runs cases of suite ranks, once, with a number of ranks.
@@ -92,6 +101,9 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	if err != nil {
 		return err
 	}
+	if f.stolen < 100 {
+		f.calm = min(slices.Max(sizes), runtime.NumCPU())
+	}
 	e.NoteLevel()
 	m := describeMachine()
 	l := newLab(m, newMeter(e))
@@ -111,13 +123,13 @@ func (f *ranksFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	world := f.started
 	if f.local {
 		world = func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
-			return localRecords(ctx, m, f.rows, ranks, cases, (&runFlags{count: f.times}).schedule(suite{}))
+			return localRecords(ctx, m, f.rows, ranks, f.calm, cases, (&runFlags{count: f.times}).schedule(suite{}))
 		}
 	}
 	records, disturbed, ended := f.measure(ctx, l, groups, world)
 	l.meter.clear()
 	if len(disturbed) > 0 {
-		e.Note("others disturbed this machine in %s: speedups may be off", strings.Join(disturbed, "; "))
+		e.Note("the machine was disturbed in %s: speedups may be off", strings.Join(disturbed, "; "))
 	}
 	for _, r := range records {
 		r.Command, r.EndedEarly = commandLine(e), ended != nil
@@ -176,10 +188,10 @@ func withoutParts(name string, keys ...string) string {
 }
 
 // localRecords measures cases with ranks that are goroutines.
-func localRecords(ctx context.Context, m *Machine, rows, ranks int, cases []benchCase, s schedule) (records []*Record, err error) {
+func localRecords(ctx context.Context, m *Machine, rows, ranks, calm int, cases []benchCase, s schedule) (records []*Record, err error) {
 	err = cluster.Local(ranks, func(r *par.Ranks) error {
 		l := newLab(m, newMeter(&cli.Env{Quiet: true}))
-		l.ranks, l.rows = r, rows
+		l.ranks, l.rows, l.calm = r, rows, calm
 		defer l.close()
 		return measureShared(ctx, l, "ranks", cases, s, func(r *Record) error {
 			records = append(records, r)
@@ -199,8 +211,12 @@ func (f *ranksFlags) started(ctx context.Context, ranks int, cases []benchCase) 
 	for i, c := range cases {
 		names[i] = regexp.QuoteMeta(c.name)
 	}
-	return startRanks(ctx, f.mpirun, ranks, program, "run", "-suite", "ranks", "-case", "^("+strings.Join(names, "|")+")$",
-		"-n", fmt.Sprint(f.rows), "-count", fmt.Sprint(f.times), "-no-limits", "-json", "-quiet")
+	args := []string{program, "run", "-suite", "ranks", "-case", "^(" + strings.Join(names, "|") + ")$",
+		"-n", fmt.Sprint(f.rows), "-count", fmt.Sprint(f.times), "-no-limits", "-json", "-quiet"}
+	if f.calm > 0 {
+		args = append(args, "-calm", fmt.Sprint(f.calm))
+	}
+	return startRanks(ctx, f.mpirun, ranks, args...)
 }
 
 // startRanks has mpirun start a program and returns the records that it prints.

@@ -22,7 +22,7 @@ type Record struct {
 	Workers int    `json:"workers"`
 	Level   string `json:"level"`
 	// Seconds of one operation, the median of Iterations; Spread is the
-	// distance between their quartiles relative to it. In suite ranks they are those of calm
+	// distance between their quartiles relative to it. With -calm they are those of calm
 	// stretches, where there are any.
 	Seconds    float64 `json:"seconds"`
 	Iterations int     `json:"iterations"`
@@ -33,8 +33,9 @@ type Record struct {
 	HeapBytes  *float64 `json:"heap_bytes,omitempty"`
 	// YardsPerOp is the time of one operation in units of the yardstick, in the
 	// calmest stretch of the measurement: its fastest one where both readings beside
-	// it were near the least. YardSeconds is the slower of these two readings,
-	// LeastYardSeconds the least so far in this process.
+	// it were near the least. YardSeconds is the slower of these two readings, with -calm
+	// the slowest beside all operations that count; LeastYardSeconds is the least so far
+	// in this process.
 	YardsPerOp       *float64 `json:"yards_per_op"`
 	YardSeconds      *float64 `json:"yard_seconds"`
 	LeastYardSeconds *float64 `json:"least_yard_seconds"`
@@ -42,8 +43,8 @@ type Record struct {
 	// the system does not tell.
 	CPUSeconds *float64 `json:"cpu_seconds"`
 	// Stolen is which share of the time that the processors of this machine wanted to work the
-	// host of a virtual machine had them wait, while operations ran; null where the system does
-	// not tell.
+	// host of a virtual machine had them wait, during the operations that count; null where the
+	// system does not tell.
 	Stolen *float64 `json:"stolen"`
 	// Products is how many an iterative method took.
 	Products int `json:"products,omitempty"`

@@ -26,7 +26,8 @@ meet all alike. By default there are as many rounds as fit, at least one and at 
 10, and a suite takes at most 45 s on a current server with two cores. The limits of
 the machine are measured first; roof_fraction is the share of them a case reaches.
 With -count a measurement waits for a calm moment, up to four times as long as it takes
-without: see compare -h. -count 14 is a good recording for it.
+without: see compare -h. -count 14 is a good recording for it. With -calm it waits up to ten
+times as long, and the median is that of operations in calm moments, where there are any.
 
 When Ctrl-C, SIGTERM or a case that fails ends the run early, the rounds that were
 finished are printed and marked, and kept where -out and -record say, in files whose names
@@ -70,6 +71,7 @@ form.
 			f.define(fs, "; required")
 			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
 			recordVar(fs, &f.record)
+			cli.CountVar(fs, &f.calm, "calm", 0, "only operations count beside which `N` processors at once are quick, where there are any (default: all count)")
 			cli.CountVar(fs, &f.rows, "n", 0, "suites sealed and ranks with `N` rows (default: as many as the suite has)")
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
 			return f.run
@@ -79,7 +81,7 @@ form.
 
 type runFlags struct {
 	suite, pattern, out, record string
-	count, rows                 int
+	count, rows, calm           int
 	full, noLimits              bool
 }
 
@@ -210,6 +212,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	for i, s := range chosen {
 		l := newLab(m, p)
 		l.ranks = e.Ranks()
+		l.calm = f.calm
 		l.limits, l.rows, l.work = !f.noLimits, f.rows, allWork.piece(i, len(chosen))
 		own, err := f.measureSuite(ctx, e, l, s, pattern, emit)
 		l.close()

@@ -12,7 +12,6 @@ type benchCase struct {
 	n, d, k int
 	workers int
 	full    bool // only in the long form
-	calm    bool // only operations in calm stretches count, where there are any
 	// setup makes what the operation needs. It is called once, untimed, when
 	// the cases before it have been measured for the first time.
 	setup func(ctx context.Context, l *lab) (*subject, error)

@@ -61,7 +61,7 @@ func rankCasesOf(l *lab, ranks int) (out []benchCase) {
 			for _, op := range []string{"build", "step"} {
 				c := benchCase{
 					name: fmt.Sprintf("op=%s/graph=%s/d=%d/k=%d/scaling=%s/n=%d/ranks=%d/workers=1", op, g.name, g.d, rankColumns, scaling.name, n, ranks),
-					n:    n, d: g.d, k: rankColumns, workers: 1, calm: true,
+					n:    n, d: g.d, k: rankColumns, workers: 1,
 					setup: func(ctx context.Context, l *lab) (*subject, error) { return g.buildSubject(l, n), nil },
 				}
 				if op == "step" {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,83 +96,127 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Where only calm operations count, what took longer in a disturbed stretch is in no figure.
-func TestCalmOperations(t *testing.T) {
-	l := testLab(t)
-	y, err := l.yardstick(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
+// Only stretches count whose readings are near the least there was in the end, and the slowest of
+// these readings is told. Where there are none, everything counts.
+func TestCalmOnes(t *testing.T) {
+	of := func(before, after float64, seconds ...float64) stretch {
+		return stretch{before: before, after: after, calm: true, sum: tally{seconds: seconds, machine: processorTimes{2, 1}}}
 	}
-	const short, long = 6 * time.Millisecond, 40 * time.Millisecond
-	runs := 0
-	one := &trial{c: &benchCase{name: "x", n: 1, workers: 1, calm: true}, warmed: true, sub: &subject{roof: roofRead, run: func(context.Context) error {
-		if runs++; runs%3 > 0 {
-			time.Sleep(long)
-			y.least = 1e-12 // no reading is calm
-			return nil
+	y := &yardstick{least: 1}
+	all := []stretch{of(1.7, 1.7, 9, 9), of(1, 1.05, 2), of(1, 1.5, 8), of(1.02, 1, 3, 4)}
+	for _, c := range []struct {
+		least, slowest float64
+		want           []float64
+	}{{1, 1.05, []float64{2, 3, 4}}, {1.6, 1.7, []float64{9, 9, 2, 8, 3, 4}}, {0.5, 1.7, []float64{9, 9, 2, 8, 3, 4}}} {
+		y.least = c.least
+		sum, slowest := y.calmOnes(all)
+		if !slices.Equal(sum.seconds, c.want) || slowest != c.slowest || *sum.machine.share() != 1.0/3 {
+			t.Errorf("%+v: %v beside a reading of %g", c, sum.seconds, slowest)
 		}
-		time.Sleep(short)
-		y.least = math.Inf(1) // the next reading is, and mostly the one before
-		return nil
-	}}}
-	for try := 0; ; try++ {
-		runs = 0
-		r, err := one.measure(t.Context(), l, schedule{slice: 3 * (2*long + short)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Iterations == runs && try < 100 { // no stretch was calm
-			continue
-		}
-		if r.Iterations > runs/3 || r.Seconds < short.Seconds() || r.Seconds > long.Seconds() {
-			t.Errorf("%d of %d operations, %g s", r.Iterations, runs, r.Seconds)
-		}
-		return
 	}
 }
 
-// All ranks read when rank 0 does, and the slowest reading counts. More ranks than processors do
-// not.
-func TestRanksReadTogether(t *testing.T) {
-	const ranks = 3
-	readings := make([]int, ranks)
-	err := cluster.Local(ranks, func(r *par.Ranks) error {
-		l := testLab(t)
-		l.ranks = r
-		if got := l.yardRanks(); (got == r) != (ranks <= runtime.NumCPU()) {
-			t.Errorf("%d ranks read at once on %d processors", got.Size(), runtime.NumCPU())
-		}
+// Of the operations of a measurement only those count that a slow reading does not follow. The
+// second rank does nothing but make the readings.
+func TestCalmOperations(t *testing.T) {
+	const quick, slow = 1000.0, 7000.0 // seconds, more than the reading of the first rank
+	runs, calm := 0, 0
+	cases := []benchCase{{name: "x", n: 1, workers: 1, setup: func(context.Context, *lab) (*subject, error) {
+		return &subject{roof: roofRead, run: func(context.Context) error {
+			time.Sleep(shortestStretch) // so that it is a stretch
+			return nil
+		}}, nil
+	}}}
+	err := cluster.Local(2, func(r *par.Ranks) error {
 		if r.Rank() == 0 {
-			y, err := newYardstick(t.Context(), l.workers(1), r)
-			if err != nil {
-				return err
-			}
-			if slowest, err := y.read(t.Context()); err != nil || slowest < 1 || y.least < 1 {
-				t.Errorf("a reading of %g, the least is %g, %v", slowest, y.least, err)
-			}
-			return tell(t.Context(), r, 0)
+			l := testLab(t)
+			l.ranks, l.calm = r, 2
+			return measureShared(t.Context(), l, "ranks", cases, schedule{rounds: 1, slice: 20 * shortestStretch, long: time.Hour}, func(r *Record) error {
+				// The first one is to warm up.
+				want, reading := calm, quick
+				if calm == 0 { // the machine was so slow that there were one or two operations
+					want, reading = runs-1, slow
+				}
+				if r.Iterations != want || *r.YardSeconds != reading {
+					t.Errorf("%d of %d operations, of which %d are calm, beside a reading of %g", r.Iterations, runs, calm, *r.YardSeconds)
+				}
+				return nil
+			})
 		}
-		y := &yardstick{workers: l.workers(1), ranks: r}
+		begun, reading := false, quick
 		for {
 			number, err := hear(t.Context(), r)
-			if err != nil || number != readYard {
+			if err != nil || number == len(cases) {
 				return err
 			}
-			if r.Rank() == 1 {
-				_, err = y.readAlong(t.Context())
-			} else {
-				_, err = par.GatherEqual(t.Context(), r, []float64{1}) // a second is slower than any
+			switch {
+			case number == readYard:
+				_, err = par.GatherEqual(t.Context(), r, []float64{reading})
+				reading = quick
+			case number == collectGarbage:
+			case !begun: // to make the subject
+				begun = true
+			default:
+				if runs++; runs%3 > 0 {
+					reading = slow
+				} else {
+					calm++
+				}
 			}
 			if err != nil {
 				return err
 			}
-			readings[r.Rank()]++
 		}
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	if want := []int{0, yardReadings + 1, yardReadings + 1}; !slices.Equal(readings, want) {
-		t.Errorf("%v readings, want %v", readings, want)
+}
+
+// All ranks read when rank 0 does, also where several processors are read for one rank, and the
+// slowest reading counts. Where ranks are more than processors rank 0 reads alone.
+func TestRanksReadTogether(t *testing.T) {
+	for _, c := range []struct{ ranks, calm, together, workers int }{{1, 2, 1, 2}, {2, 2, 2, 1}, {2, 5, 2, 2}, {3, 2, 1, 2}} {
+		err := cluster.Local(c.ranks, func(r *par.Ranks) error {
+			l := testLab(t)
+			l.ranks, l.calm = r, c.calm
+			if ranks, workers := l.sharedYard(); ranks.Size() != c.together || workers != c.workers {
+				t.Errorf("%+v: %d ranks read with %d workers each", c, ranks.Size(), workers)
+			}
+			cases := []benchCase{{name: "x", n: 1, workers: 1, setup: func(context.Context, *lab) (*subject, error) {
+				return &subject{roof: roofRead, run: func(context.Context) error { return nil }}, nil
+			}}}
+			return measureShared(t.Context(), l, "ranks", cases, schedule{rounds: 2, slice: time.Millisecond}, func(record *Record) error {
+				if r.Rank() > 0 || record.YardSeconds == nil || l.yards[1].workers.Count() != c.workers {
+					t.Errorf("%+v: rank %d: %+v", c, r.Rank(), record)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	// A rank that is slow makes the reading slow, and only numbers of cases are cases.
+	err := cluster.Local(2, func(r *par.Ranks) error {
+		l := testLab(t)
+		l.ranks, l.calm = r, 2
+		if r.Rank() > 0 {
+			if number, err := hear(t.Context(), r); err != nil || number != readYard {
+				t.Errorf("heard %d, %v", number, err)
+			}
+			if _, err := par.GatherEqual(t.Context(), r, []float64{7}); err != nil {
+				return err
+			}
+			return follow(t.Context(), l, nil)
+		}
+		y := &yardstick{workers: l.workers(1), ranks: r, least: math.Inf(1)}
+		if took, err := y.read(t.Context()); err != nil || took != 7 || y.least != 7 {
+			t.Errorf("a reading of %g, the least is %g, %v", took, y.least, err)
+		}
+		return tell(t.Context(), r, 5)
+	})
+	if err == nil || !strings.Contains(err.Error(), "case 5 of 0") {
+		t.Error(err)
 	}
 }
