@@ -111,9 +111,8 @@
 // least. With -count a measurement waits for calm moments and goes on until it has met
 // three of them, or until it took four times as long as without. The other figures are
 // of all operations. With -calm N as many processors read at once, those of all ranks
-// together, a measurement waits for up to ten times as long, and all figures are of
-// operations between calm readings, where there are any; yard-sec is the slowest of these
-// readings.
+// together, a measurement waits for up to ten times as long, and all figures are of one
+// stretch: the fastest of the first three between calm readings.
 //
 // compare takes the measurements whose yard-sec is within 10% of the least of both
 // recordings, and compares their yards/op. The first leaves out neighbours, the second

@@ -25,7 +25,7 @@ type lab struct {
 	small   bool                // sizes for a test of the suites themselves
 	rows    int                 // of suites sealed and ranks, 0 for as many as it has by itself
 	ranks   *par.Ranks          // that share suite ranks; nil for one process
-	calm    int                 // processors that have to be quick beside operations that count; 0: all operations count
+	calm    int                 // processors that have to be quick beside the stretch that counts; 0: all stretches count
 	work    portion
 	ends    []func() // what close calls, the last one first
 }

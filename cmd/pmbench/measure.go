@@ -24,7 +24,7 @@ type schedule struct {
 // disturbed in its middle, where no reading sees it; of three one is hardly.
 const calmStretches = 3
 
-// calmPatience is how many times as patient a measurement is where only calm operations count.
+// calmPatience is how many times as patient a measurement is where only its best stretch counts.
 const calmPatience = 3
 
 // shortestStretch is the least time between two readings of the yardstick, so that
@@ -130,7 +130,6 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 		sum.count = count
 		defer count.close()
 	}
-	var all []stretch // where only calm ones count
 	best, calm := stretch{seconds: math.Inf(1)}, 0
 	t.patience += s.patience
 	if l.calm > 0 {
@@ -151,30 +150,26 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 			continue
 		}
 		sum.join(&here.sum)
-		if l.calm > 0 {
-			all = append(all, here)
-		}
 		if here.calm {
 			calm++
 		}
-		if here.betterThan(best) {
+		// With any speed it is the best of as many.
+		if (l.calm == 0 || calm <= calmStretches) && here.betterThan(best) {
 			best = here
 		}
 	}
 	t.patience = max(0, t.patience-max(0, time.Since(start)-s.slice))
-	slowest := best.disturbed()
 	if l.calm > 0 {
-		sum, slowest = yard.calmOnes(all)
+		sum = best.sum
 	}
 	r := t.finish(l, &sum, best, yard)
-	r.YardSeconds = finite(slowest)
 	return r, t.latency(ctx, r, sum.seconds)
 }
 
 // finish makes the record of a measurement; best is the stretch that tells most.
 func (t *trial) finish(l *lab, sum *tally, best stretch, yard *yardstick) *Record {
 	r := t.record(l, sum.seconds)
-	r.YardsPerOp, r.LeastYardSeconds = finite(best.yards()), finite(yard.least)
+	r.YardsPerOp, r.YardSeconds, r.LeastYardSeconds = finite(best.yards()), finite(best.disturbed()), finite(yard.least)
 	r.RSSBytes, r.PeakBytes = t.resident, t.peak
 	if !t.sub.memory {
 		r.RSSBytes = peakMemory()

@@ -39,9 +39,10 @@ Whoever else uses the machine slows down several ranks more than one, for all ra
 the slowest. So with any number of ranks, before and after 5 milliseconds of operations, or one
 operation that takes longer, as many processors as there are ranks at most read a yardstick at
 once: a millisecond of exponentials. What lies between two readings is calm where both are
-within 10% of the least. Only that counts, where there is any: for it a measurement waits, up to
-2 seconds more. (Several ranks share the readings. Where ranks are more than the processors of
-this machine, rank 0 makes them.) What happens between two readings they do not see.
+within 10% of the least. What happens between them they do not see, so a measurement goes on
+until it has met three calm stretches, for up to 2 seconds more, and the fastest of the three
+counts: disturbances only ever add time. (Several ranks share the readings. Where ranks are more
+than the processors of this machine, rank 0 makes them.)
 
 A measurement is calm where what counts of it is calm by the least reading of all rounds with as
 many ranks, and the host of a virtual machine had processors wait meanwhile (what top calls st)
@@ -50,7 +51,8 @@ short measurements one tick of a hundredth of a second is more. The median is th
 measurements, without the last one where their number is even. A round in which a case has no
 calm one, with any number of ranks, is measured again, so there may be three times as many
 rounds as -count says. Where not enough of them are calm, the calmest are told, and a note says
-so. Nothing is left out for what it has measured. With -steal 100 everything counts.
+so. No measurement and no round is left out for what it has measured. With -steal 100 everything
+counts.
 
 The command starts mpirun itself, once in a round for each number of ranks and graph, with this
 program, which has to be built with MPI: CC=mpicc go build -tags mpi ./cmd/pmbench. Open MPI is told not to bind ranks

@@ -22,8 +22,8 @@ type Record struct {
 	Workers int    `json:"workers"`
 	Level   string `json:"level"`
 	// Seconds of one operation, the median of Iterations; Spread is the
-	// distance between their quartiles relative to it. With -calm they are those of calm
-	// stretches, where there are any.
+	// distance between their quartiles relative to it. With -calm they are those of the
+	// stretch of YardsPerOp.
 	Seconds    float64 `json:"seconds"`
 	Iterations int     `json:"iterations"`
 	Spread     float64 `json:"spread"`
@@ -33,9 +33,8 @@ type Record struct {
 	HeapBytes  *float64 `json:"heap_bytes,omitempty"`
 	// YardsPerOp is the time of one operation in units of the yardstick, in the
 	// calmest stretch of the measurement: its fastest one where both readings beside
-	// it were near the least. YardSeconds is the slower of these two readings, with -calm
-	// the slowest beside all operations that count; LeastYardSeconds is the least so far
-	// in this process.
+	// it were near the least. YardSeconds is the slower of these two readings,
+	// LeastYardSeconds the least so far in this process.
 	YardsPerOp       *float64 `json:"yards_per_op"`
 	YardSeconds      *float64 `json:"yard_seconds"`
 	LeastYardSeconds *float64 `json:"least_yard_seconds"`

@@ -27,7 +27,8 @@ meet all alike. By default there are as many rounds as fit, at least one and at 
 the machine are measured first; roof_fraction is the share of them a case reaches.
 With -count a measurement waits for a calm moment, up to four times as long as it takes
 without: see compare -h. -count 14 is a good recording for it. With -calm it waits up to ten
-times as long, and the median is that of operations in calm moments, where there are any.
+times as long, and figures are those of one stretch alone, the fastest of the first three in calm
+moments.
 
 When Ctrl-C, SIGTERM or a case that fails ends the run early, the rounds that were
 finished are printed and marked, and kept where -out and -record say, in files whose names
@@ -71,7 +72,7 @@ form.
 			f.define(fs, "; required")
 			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
 			recordVar(fs, &f.record)
-			cli.CountVar(fs, &f.calm, "calm", 0, "only operations count beside which `N` processors at once are quick, where there are any (default: all count)")
+			cli.CountVar(fs, &f.calm, "calm", 0, "only the best stretch counts of the first three beside which `N` processors at once are quick, or of all where there are none (default: all count)")
 			cli.CountVar(fs, &f.rows, "n", 0, "suites sealed and ranks with `N` rows (default: as many as the suite has)")
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
 			return f.run

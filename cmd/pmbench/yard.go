@@ -104,20 +104,6 @@ type stretch struct {
 	calm          bool
 }
 
-// calmOnes returns the sum of the stretches whose readings are near the least there was in the end,
-// and the slowest of these readings. Where there are none all stretches count.
-func (y *yardstick) calmOnes(all []stretch) (sum tally, slowest float64) {
-	calm := slices.DeleteFunc(slices.Clone(all), func(s stretch) bool { return !y.calm(s.disturbed()) })
-	if len(calm) == 0 {
-		calm = all
-	}
-	for _, s := range calm {
-		sum.join(&s.sum)
-		slowest = max(slowest, s.disturbed())
-	}
-	return sum, slowest
-}
-
 // yards is the time of an operation in units of the yardstick.
 func (s stretch) yards() float64 { return 2 * s.seconds / (s.before + s.after) }
 

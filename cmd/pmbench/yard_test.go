@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,34 +95,25 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Only stretches count whose readings are near the least there was in the end, and the slowest of
-// these readings is told. Where there are none, everything counts.
-func TestCalmOnes(t *testing.T) {
-	of := func(before, after float64, seconds ...float64) stretch {
-		return stretch{before: before, after: after, calm: true, sum: tally{seconds: seconds, machine: processorTimes{2, 1}}}
-	}
-	y := &yardstick{least: 1}
-	all := []stretch{of(1.7, 1.7, 9, 9), of(1, 1.05, 2), of(1, 1.5, 8), of(1.02, 1, 3, 4)}
-	for _, c := range []struct {
-		least, slowest float64
-		want           []float64
-	}{{1, 1.05, []float64{2, 3, 4}}, {1.6, 1.7, []float64{9, 9, 2, 8, 3, 4}}, {0.5, 1.7, []float64{9, 9, 2, 8, 3, 4}}} {
-		y.least = c.least
-		sum, slowest := y.calmOnes(all)
-		if !slices.Equal(sum.seconds, c.want) || slowest != c.slowest || *sum.machine.share() != 1.0/3 {
-			t.Errorf("%+v: %v beside a reading of %g", c, sum.seconds, slowest)
-		}
-	}
-}
-
-// Of the operations of a measurement only those count that a slow reading does not follow. The
-// second rank does nothing but make the readings.
+// Of the stretches of a measurement the fastest of the first three counts that no slow reading
+// follows. The second rank does nothing but make the readings.
 func TestCalmOperations(t *testing.T) {
-	const quick, slow = 1000.0, 7000.0 // seconds, more than the reading of the first rank
+	const (
+		quick, slow = 1000.0, 7000.0 // seconds, more than any reading of the first rank
+		short, long = shortestStretch, 3 * shortestStretch
+	)
 	runs, calm := 0, 0
 	cases := []benchCase{{name: "x", n: 1, workers: 1, setup: func(context.Context, *lab) (*subject, error) {
 		return &subject{roof: roofRead, run: func(context.Context) error {
-			time.Sleep(shortestStretch) // so that it is a stretch
+			if runs++; runs%2 > 0 {
+				time.Sleep(short)
+				return nil
+			}
+			if calm++; calm <= calmStretches {
+				time.Sleep(long)
+			} else {
+				time.Sleep(short)
+			}
 			return nil
 		}}, nil
 	}}}
@@ -131,37 +121,30 @@ func TestCalmOperations(t *testing.T) {
 		if r.Rank() == 0 {
 			l := testLab(t)
 			l.ranks, l.calm = r, 2
-			return measureShared(t.Context(), l, "ranks", cases, schedule{rounds: 1, slice: 20 * shortestStretch, long: time.Hour}, func(r *Record) error {
-				// The first one is to warm up.
-				want, reading := calm, quick
-				if calm == 0 { // the machine was so slow that there were one or two operations
-					want, reading = runs-1, slow
-				}
-				if r.Iterations != want || *r.YardSeconds != reading {
-					t.Errorf("%d of %d operations, of which %d are calm, beside a reading of %g", r.Iterations, runs, calm, *r.YardSeconds)
+			return measureShared(t.Context(), l, "ranks", cases, schedule{rounds: 1, slice: 8 * (short + long), long: time.Hour}, func(r *Record) error {
+				// The first run is to warm up, and the second is calm.
+				if r.Iterations != 1 || *r.YardSeconds != quick || r.Seconds < long.Seconds() {
+					t.Errorf("%d operations of %g s, of %d, of which %d are calm, beside a reading of %g", r.Iterations, r.Seconds, runs, calm, *r.YardSeconds)
 				}
 				return nil
 			})
 		}
-		begun, reading := false, quick
+		told, ran := -1, false // how often the case was told: first its subject is made
 		for {
 			number, err := hear(t.Context(), r)
 			if err != nil || number == len(cases) {
 				return err
 			}
-			switch {
-			case number == readYard:
-				_, err = par.GatherEqual(t.Context(), r, []float64{reading})
-				reading = quick
-			case number == collectGarbage:
-			case !begun: // to make the subject
-				begun = true
-			default:
-				if runs++; runs%3 > 0 {
+			switch number {
+			case readYard:
+				reading := quick
+				if ran && told%2 > 0 {
 					reading = slow
-				} else {
-					calm++
 				}
+				ran = false
+				_, err = par.GatherEqual(t.Context(), r, []float64{reading})
+			case 0:
+				told, ran = told+1, told >= 0
 			}
 			if err != nil {
 				return err
