@@ -57,7 +57,7 @@ leaves. It fails where what is chosen takes over 1.15 times the best. -count 1 i
 form.
 `
 	return cli.Verb{
-		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-n N] [-count N] [-json] [-out FILE] [-record FOLDER]"}, About: about,
+		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-n N] [-count N] [-calm N] [-json] [-out FILE] [-record FOLDER]"}, About: about,
 		Prints: cli.PrintsJSON | cli.PrintsProgress, Ranks: true,
 		Examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
