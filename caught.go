@@ -3,6 +3,7 @@ package privatemail
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -12,6 +13,7 @@ import (
 func caught[T any](work func() (T, error)) (out T, err error) {
 	out, err = func() (out T, err error) {
 		defer par.Catch(&err)
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // rows of a mapped file may be truncated
 		return work()
 	}()
 	if p := (*par.PanicError)(nil); errors.As(err, &p) {

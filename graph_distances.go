@@ -15,7 +15,7 @@ import (
 )
 
 // Distances writes the Euclidean distance of each pair of a graph to into, in the order of its
-// weights (sparse.CSR.Arrays). The features are those of which NeighbourGraph has made the graph,
+// weights (sparse.CSR.Arrays). The features are those of which NeighbourGraph or GraphBetween has made the graph,
 // with the same NormalizeRows: the distances of a graph of rows that were divided by their norms
 // are those of the divided rows. Sums are in float64, and rounded once.
 //
@@ -28,7 +28,7 @@ func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features 
 			return struct{}{}, fmt.Errorf("%w: no graph", ErrSettings)
 		}
 		weights := graph.Weights
-		if err := points.CheckSize(features, weights.Rows(), features.Cols); err != nil {
+		if err := points.CheckSize(features, weights.Cols(), features.Cols); err != nil {
 			return struct{}{}, fmt.Errorf("features: %w", err)
 		}
 		if features.Cols < 1 {
@@ -39,6 +39,10 @@ func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features 
 		}
 		if mem.Overlap(into, used(features)) {
 			return struct{}{}, fmt.Errorf("into: %w: it shares memory with the features", sparse.ErrAlias)
+		}
+		if graph.distances != nil {
+			copy(into, graph.distances)
+			return struct{}{}, nil
 		}
 		s := &Settings{NormalizeRows: graph.normalized}
 		return within(ctx, e, s.copied(features), "distances", func(*share) (struct{}, error) {

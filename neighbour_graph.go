@@ -12,15 +12,16 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// A NeighbourGraph is the truncated graph of features, as Embed would use it.
+// A NeighbourGraph is the truncated graph of features, as Embed would use it, or that of GraphBetween.
 type NeighbourGraph struct {
 	// Weights has the weight of rows i and j of the features at (i, j). It is symmetric
-	// and has no diagonal.
+	// and has no diagonal. That of GraphBetween has queries for rows.
 	Weights *sparse.CSR
 	// Graph describes it.
 	Graph iterate.Graph
 
-	normalized bool // it is the graph of rows that were divided by their norms
+	normalized bool      // it is the graph of rows that were divided by their norms
+	distances  []float32 // those of GraphBetween, in the order of the weights; nil for the graph of some features
 }
 
 // NeighbourGraph builds the graph of the features and returns its weights. Of the

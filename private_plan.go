@@ -60,6 +60,9 @@ func (p *privatePlan) afterRows(ctx context.Context, rows *kernel.UnitRows, labe
 
 // draw fixes the query and draws the public start.
 func (p *privatePlan) draw(ctx context.Context, n int) (err error) {
+	if p.settings.Records > n { // a release says so, too
+		return fmt.Errorf("%w: %d records of a unit, and %d rows", ErrSettings, p.settings.Records, n)
+	}
 	s := p.settings
 	p.operator = s.operator(n)
 	if p.query, err = s.query(p.operator); err != nil {

@@ -272,6 +272,7 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"centred table", func(s *PrivateSettings) { s.Table = "centred" }, x, y, sensitivity.ErrNoBound},
 		{"unknown table", func(s *PrivateSettings) { s.Table = "round" }, x, y, kernel.ErrTable},
 		{"no classes", func(s *PrivateSettings) { s.Classes = 0 }, x, y, sensitivity.ErrTable},
+		{"more records than rows", func(s *PrivateSettings) { s.Records = 31 }, x, y, ErrSettings},
 		{"negative columns", func(s *PrivateSettings) { s.Columns = -1 }, x, y, ErrSettings},
 		{"tiny bandwidth", func(s *PrivateSettings) { s.Bandwidth = kernel.Sigma(0.01) }, x, y, sensitivity.ErrUnrepresentable},
 		{"private row outside", func(s *PrivateSettings) { s.PrivateRows = []int{30} }, x, y, sensitivity.ErrRow},
@@ -543,7 +544,7 @@ func TestClientOfSeveralRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Records = 7
+	s.Records, s.Unit.OtherRelation = 7, true
 	seven, err := engine(t).Privatize(t.Context(), x, y, s)
 	if err != nil {
 		t.Fatal(err)

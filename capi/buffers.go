@@ -124,8 +124,8 @@ func giveText(text []byte, buffer *C.char, size C.size_t, needed *C.size_t) erro
 // giveBytes writes bytes to a buffer of the caller's, if they fit, and says how many there
 // are. A buffer of NULL and 0 bytes asks for their number alone.
 func giveBytes(bytes []byte, buffer unsafe.Pointer, size C.size_t, needed *C.size_t) error {
-	if needed == nil {
-		return argument("needed is NULL")
+	if err := checkNeeded(buffer, size, needed); err != nil {
+		return err
 	}
 	*needed = C.size_t(len(bytes))
 	switch {
@@ -137,6 +137,49 @@ func giveBytes(bytes []byte, buffer unsafe.Pointer, size C.size_t, needed *C.siz
 		return fmt.Errorf("%w: %d bytes, want %d", errSize, size, len(bytes))
 	}
 	copy(unsafe.Slice((*byte)(buffer), len(bytes)), bytes)
+	return nil
+}
+
+// checkNeeded refuses a place for a size that is not there, or within the buffer whose size it is.
+func checkNeeded(buffer unsafe.Pointer, size C.size_t, needed *C.size_t) error {
+	if needed == nil {
+		return argument("needed is NULL")
+	}
+	if _, err := array(needed, 1, "needed"); err != nil {
+		return err
+	}
+	whole := span{"buffer", uintptr(buffer), uintptr(buffer) + uintptr(size)}
+	if buffer != nil && whole.begin <= whole.end && whole.meets(spanOf("needed", unsafe.Slice(needed, 1))) {
+		return overlapping("needed", "buffer")
+	}
+	return nil
+}
+
+// A number is a result of a function that tells sizes, and where it goes, if anywhere.
+type number struct {
+	name  string
+	to    *C.int64_t
+	value int
+}
+
+// giveNumbers writes the results that the caller wants.
+func giveNumbers(numbers ...number) error {
+	var written []span
+	for _, n := range numbers {
+		to, err := wanted((*int64)(n.to), 1, n.name)
+		if err != nil {
+			return err
+		}
+		written = append(written, spanOf(n.name, to))
+	}
+	if err := checkOverlap(written, nil); err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if n.to != nil {
+			*n.to = C.int64_t(n.value)
+		}
+	}
 	return nil
 }
 

@@ -43,8 +43,9 @@ func (c *call) Close() error {
 	return nil
 }
 
-// begin takes the call for one function, until end. It returns the function's context.
-func (c *call) begin() (context.Context, error) {
+// begin takes the call for one function, until end. It returns the function's context. mode is that of
+// whoever has called the function.
+func (c *call) begin(mode C.pmc_mode) (context.Context, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.busy {
@@ -54,7 +55,7 @@ func (c *call) begin() (context.Context, error) {
 		return nil, fmt.Errorf("the pm_call was cancelled before: %w", err)
 	}
 	c.busy = true
-	return context.WithValue(privatemail.ReportProgress(c.ctx, c.teller()), ownBytes{}, c.bytes), nil
+	return context.WithValue(privatemail.ReportProgress(c.ctx, c.teller(mode)), ownBytes{}, c.bytes), nil
 }
 
 // ownBytes is the key of the bytes of the caller's own in the context of a function.
@@ -70,8 +71,9 @@ func (c *call) end(report []byte) {
 	}
 }
 
-// teller returns a function that tells the progress function of C, nil where there is none.
-func (c *call) teller() func(privatemail.Progress) {
+// teller returns a function that tells the progress function of C, in a floating-point mode, nil where
+// there is none.
+func (c *call) teller(mode C.pmc_mode) func(privatemail.Progress) {
 	progress, user := c.progress, c.user
 	if progress == nil {
 		return nil
@@ -79,24 +81,24 @@ func (c *call) teller() func(privatemail.Progress) {
 	return func(p privatemail.Progress) {
 		stage := C.CString(p.Stage)
 		defer C.free(unsafe.Pointer(stage))
-		C.pmc_report(progress, stage, C.int64_t(p.Done), C.int64_t(p.Total), user)
+		C.pmc_report(progress, stage, C.int64_t(p.Done), C.int64_t(p.Total), user, mode)
 	}
 }
 
 // withCall runs work with the pm_call of a caller, which may be 0 for none. work gets a
 // context that ends when the call is cancelled and tells its progress function. What it
 // returns beside an error becomes the report, as JSON.
-func withCall(id C.uintptr_t, work func(ctx context.Context) (report any, err error)) error {
-	if id == 0 {
+func withCall(caller C.pmc_caller, work func(ctx context.Context) (report any, err error)) error {
+	if caller.call == 0 {
 		_, err := work(context.Background())
 		return err
 	}
-	c, done, err := use[*call](&handles, uintptr(id), "call")
+	c, done, err := use[*call](&handles, uintptr(caller.call), "call")
 	if err != nil {
 		return err
 	}
 	defer done()
-	ctx, err := c.begin()
+	ctx, err := c.begin(caller.mode)
 	if err != nil {
 		return err
 	}
@@ -114,17 +116,26 @@ func withCall(id C.uintptr_t, work func(ctx context.Context) (report any, err er
 
 // withEngine is withCall for work of an engine. The bytes of the caller's own count against
 // the engine's budget while it runs.
-func withEngine(engine, id C.uintptr_t, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
+func withEngine(engine C.uintptr_t, caller C.pmc_caller, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
+	return withEngineBy(apart, engine, caller, work)
+}
+
+// withEngineBy is withEngine for work that run runs: apart, or caught where work is so little that one
+// worker does it, which is then the thread of the caller.
+func withEngineBy(run func(func() error) error, engine C.uintptr_t, caller C.pmc_caller, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
 	e, done, err := use[*privatemail.Engine](&handles, uintptr(engine), "engine")
 	if err != nil {
 		return err
 	}
 	defer done()
-	return withCall(id, func(ctx context.Context) (report any, err error) {
+	if err := checkAddressSpace(); err != nil {
+		return err
+	}
+	return withCall(caller, func(ctx context.Context) (report any, err error) {
 		if e.Reentrant() { // the engine cannot tell that this goroutine waits for that of work
 			return nil, privatemail.ErrReentrant
 		}
-		err = apart(func() error {
+		err = run(func() error {
 			own, _ := ctx.Value(ownBytes{}).(int64)
 			if own == 0 {
 				report, err = work(ctx, e)
@@ -142,7 +153,7 @@ func withEngine(engine, id C.uintptr_t, work func(ctx context.Context, e *privat
 // apart runs do in a goroutine of its own and waits for it. Go ties the goroutine of a function
 // that C has called to the thread of the caller: whenever it waits for workers, and work does so
 // often, the system has to switch threads. With two workers that took a tenth of an embedding's
-// time.
+// time. To run it elsewhere takes tens of microseconds itself.
 func apart(do func() error) (err error) {
 	finished := make(chan struct{})
 	go func() {

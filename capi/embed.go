@@ -28,8 +28,10 @@ func placing(x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix) (rows blas
 	if rows, s, err = describing(x, settings); err != nil {
 		return rows, nil, err
 	}
-	s.Into, err = matrixOf(out, "out")
-	return rows, s, err
+	if s.Into, err = matrixOf(out, "out"); err != nil {
+		return rows, nil, err
+	}
+	return rows, s, checkOverlap([]span{spanOfRows("out", s.Into)}, []span{spanOfRows("x", rows), spanOfRows("start", s.Start)})
 }
 
 // placingLabelled is placing for a function that takes labels, too, which may be NULL.
@@ -37,14 +39,16 @@ func placingLabelled(x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, o
 	if rows, s, err = placing(x, settings, out); err != nil {
 		return rows, nil, nil, err
 	}
-	y, err = labelsOf(labels, rows.Rows)
-	return rows, y, s, err
+	if y, err = labelsOf(labels, rows.Rows); err != nil {
+		return rows, nil, nil, err
+	}
+	return rows, y, s, checkOverlap([]span{spanOfRows("out", s.Into)}, []span{spanOf("labels", y)})
 }
 
 //export pmgo_embed
-func pmgo_embed(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+func pmgo_embed(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, caller C.pmc_caller) C.pm_status {
 	return guard("pm_embed", func() error {
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, y, s, err := placingLabelled(x, labels, settings, out)
 			if err != nil {
 				return nil, err
@@ -55,9 +59,9 @@ func pmgo_embed(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C
 }
 
 //export pmgo_converge
-func pmgo_converge(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+func pmgo_converge(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, caller C.pmc_caller) C.pm_status {
 	return guard("pm_converge", func() error {
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, y, s, err := placingLabelled(x, labels, settings, out)
 			if err != nil {
 				return nil, err
@@ -68,9 +72,9 @@ func pmgo_converge(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings
 }
 
 //export pmgo_map
-func pmgo_map(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+func pmgo_map(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix, caller C.pmc_caller) C.pm_status {
 	return guard("pm_map", func() error {
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, s, err := placing(x, settings, out)
 			if err != nil {
 				return nil, err

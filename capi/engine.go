@@ -31,6 +31,9 @@ func pmgo_engine_new(options *C.pm_engine_options, id *C.uintptr_t) C.pm_status 
 		if err != nil {
 			return err
 		}
+		if err := checkAddressSpace(); err != nil {
+			return err
+		}
 		e, err := privatemail.New(opts...)
 		if err != nil {
 			return err
@@ -54,7 +57,11 @@ func engineOptions(p *C.pm_engine_options) (opts []privatemail.Option, err error
 	if o.budget != 0 {
 		opts = append(opts, privatemail.WithBudget(int64(o.budget)))
 	}
-	if o.measure == 0 {
+	measure := false
+	if err := setFlags([]flagField{{"measure", o.measure, &measure}}); err != nil {
+		return nil, err
+	}
+	if !measure {
 		opts = append(opts, privatemail.WithCalibration(kernel.Calibration{}))
 	}
 	name, err := textOf(o.level, "level")

@@ -24,12 +24,12 @@ type graphReport struct {
 }
 
 //export pmgo_graph_new
-func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, call C.uintptr_t) C.pm_status {
+func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_graph_new", func() error {
 		if id == nil {
 			return argument("graph is NULL")
 		}
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, s, err := describing(x, settings)
 			if err != nil {
 				return nil, err
@@ -44,6 +44,31 @@ func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, i
 	})
 }
 
+//export pmgo_graph_between
+func pmgo_graph_between(engine C.uintptr_t, x, queries *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
+	return guard("pm_graph_between", func() error {
+		if id == nil {
+			return argument("graph is NULL")
+		}
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, s, err := describing(x, settings)
+			if err != nil {
+				return nil, err
+			}
+			asked, err := rowsOf(queries, "queries")
+			if err != nil {
+				return nil, err
+			}
+			g, err := e.GraphBetween(ctx, rows, given(asked), s)
+			if err != nil {
+				return nil, err
+			}
+			*id = C.uintptr_t(handles.add(g))
+			return struct{}{}, nil
+		})
+	})
+}
+
 //export pmgo_graph_size
 func pmgo_graph_size(id C.uintptr_t, rows, nonzeros *C.int64_t) C.pm_status {
 	return guard("pm_graph_size", func() error {
@@ -52,13 +77,7 @@ func pmgo_graph_size(id C.uintptr_t, rows, nonzeros *C.int64_t) C.pm_status {
 			return err
 		}
 		defer done()
-		if rows != nil {
-			*rows = C.int64_t(g.Weights.Rows())
-		}
-		if nonzeros != nil {
-			*nonzeros = C.int64_t(g.Weights.NNZ())
-		}
-		return nil
+		return giveNumbers(number{"rows", rows, g.Weights.Rows()}, number{"nonzeros", nonzeros, g.Weights.NNZ()})
 	})
 }
 
@@ -97,12 +116,17 @@ func copyGraph[T int32 | int64](g *sparse.CSR, indptr, indices *T, values []floa
 		if ptr, err = array(indptr, int64(g.Rows())+1, "indptr"); err != nil {
 			return err
 		}
-		ptr[0] = 0
 	}
 	if indices != nil {
 		if ind, err = array(indices, int64(g.NNZ()), "indices"); err != nil {
 			return err
 		}
+	}
+	if err := checkOverlap([]span{spanOf("indptr", ptr), spanOf("indices", ind), spanOf("weights", values)}, nil); err != nil {
+		return err
+	}
+	if ptr != nil {
+		ptr[0] = 0
 	}
 	var buffer sparse.RowBuffer // a row at a time: no second copy of the graph
 	at := 0
@@ -125,20 +149,23 @@ func copyGraph[T int32 | int64](g *sparse.CSR, indptr, indices *T, values []floa
 }
 
 //export pmgo_graph_distances
-func pmgo_graph_distances(engine, id C.uintptr_t, x *C.pm_rows, distances *C.float, call C.uintptr_t) C.pm_status {
+func pmgo_graph_distances(engine, id C.uintptr_t, x *C.pm_rows, distances *C.float, caller C.pmc_caller) C.pm_status {
 	return guard("pm_graph_distances", func() error {
 		g, done, err := use[*privatemail.NeighbourGraph](&handles, uintptr(id), "graph")
 		if err != nil {
 			return err
 		}
 		defer done()
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, err := rowsOf(x, "x")
 			if err != nil {
 				return nil, err
 			}
 			into, err := array((*float32)(distances), int64(g.Weights.NNZ()), "distances")
 			if err != nil {
+				return nil, err
+			}
+			if err := checkOverlap([]span{spanOf("distances", into)}, []span{spanOfRows("x", rows)}); err != nil {
 				return nil, err
 			}
 			return struct{}{}, e.Distances(ctx, g, rows, into)

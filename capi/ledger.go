@@ -37,6 +37,9 @@ func totalOf(p *C.pm_total) (t mechanism.Total, err error) {
 	if err != nil {
 		return t, err
 	}
+	if err := checkFinite(mechanism.ErrParam, []numberField{{"epsilon", s.epsilon}, {"delta", s.delta}, {"pure_epsilon", s.pure_epsilon}}); err != nil {
+		return t, err
+	}
 	kind, err := textOf(s.kind, "kind")
 	if err != nil {
 		return t, err
@@ -92,6 +95,17 @@ type unitSpends struct {
 	Epsilon   float64  `json:"epsilon_spent"`
 	Spent     potsJSON `json:"spent"`
 	Remaining potsJSON `json:"remaining"`
+	// Protects says which data sets these numbers are for, those that every spend protects: "none"
+	// for none, "unknown" where the ledger has not noted it.
+	Protects  string         `json:"protects"`
+	Subtotals []subtotalJSON `json:"subtotals,omitempty"` // where spends protect different ones
+}
+
+type subtotalJSON struct {
+	Protects string   `json:"protects"` // "unknown" where the ledger has not noted it
+	Spends   int      `json:"spends"`
+	Epsilon  float64  `json:"epsilon_spent"`
+	Spent    potsJSON `json:"spent"`
 }
 
 type potsJSON struct {
@@ -138,19 +152,15 @@ func spendsOf(l *mechanism.Ledger, name, kind *C.char) (*unitSpends, error) {
 	if err != nil {
 		return nil, err
 	}
-	spent, err := l.Spent(u)
+	b, err := l.Balance(u)
 	if err != nil {
 		return nil, err
 	}
-	left, err := l.Remaining(u)
-	if err != nil {
-		return nil, err
+	out := &unitSpends{u.Kind, b.Epsilon, potsOf(b.Spent), potsOf(b.Remaining), mechanism.AllProtect(b.Kinds()...), nil}
+	for _, part := range b.Subtotals {
+		out.Subtotals = append(out.Subtotals, subtotalJSON{part.Protects.String(), part.Spends, part.Epsilon, potsOf(part.Spent)})
 	}
-	epsilon, err := l.EpsilonAt(u, l.Total().Delta)
-	if err != nil {
-		return nil, err
-	}
-	return &unitSpends{u.Kind, epsilon, potsOf(spent), potsOf(left)}, nil
+	return out, nil
 }
 
 //export pmgo_ledger_free

@@ -88,15 +88,20 @@ func compilesCpp(t *testing.T) bool {
 	return true
 }
 
-// run runs a program and returns what it printed and how it ended. One that hangs is killed
-// and fails the test.
+// run runs a program, in a folder that it must leave empty, and returns what it printed and how it
+// ended. One that hangs is killed and fails the test.
 func run(t *testing.T, program string, args ...string) (output string, ended error) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer stop()
-	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = t.TempDir()
+	out, ended := c.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("it hangs: %s", out)
 	}
-	return string(out), err
+	if left, err := os.ReadDir(c.Dir); err != nil || len(left) > 0 {
+		t.Errorf("%v; files in the current folder: %v", err, left)
+	}
+	return string(out), ended
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -22,6 +23,27 @@ type model struct {
 	*supervised.Model
 	about supervised.About
 	saved *supervised.Saved // the file that the rows are a view of; nil for one that was fitted
+
+	mu    sync.Mutex
+	ready *supervised.Placer // its map, since the first use
+}
+
+// placer returns the map of the model, made ready for an engine. Rows often come one at a time.
+func (m *model) placer(ctx context.Context, e *privatemail.Engine) (*supervised.Placer, error) {
+	m.mu.Lock()
+	p := m.ready
+	m.mu.Unlock()
+	if p != nil && p.Level() == e.Level() {
+		return p, nil
+	}
+	p, err := m.Map.Placer(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ready = p
+	return p, nil
 }
 
 // Close releases the file. The registry calls it when nobody uses the model any more.
@@ -32,9 +54,18 @@ func (m *model) Close() error {
 	return m.saved.Close()
 }
 
+// reading calls read, which reads rows of the model. Where these are a view of a file, the file is
+// verified again behind it.
+func (m *model) reading(ctx context.Context, read func() error) error {
+	if m.saved == nil {
+		return read()
+	}
+	return m.saved.Reading(ctx, read)
+}
+
 // addModel makes a handle for a model of a file or of bytes.
 func addModel(s *supervised.Saved) C.uintptr_t {
-	return C.uintptr_t(handles.add(&model{s.Model, s.About, s}))
+	return C.uintptr_t(handles.add(&model{Model: s.Model, about: s.About, saved: s}))
 }
 
 // fitSettingsOf returns the settings of a fit; NULL stands for the defaults.
@@ -46,7 +77,10 @@ func fitSettingsOf(p *C.pm_fit_settings) (*supervised.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &supervised.Settings{NormalizeRows: s.normalize_rows != 0, Unmeasured: s.unmeasured != 0, Seed: uint64(s.seed)}
+	out := &supervised.Settings{Seed: uint64(s.seed)}
+	if err := setFlags([]flagField{{"normalize_rows", s.normalize_rows, &out.NormalizeRows}, {"unmeasured", s.unmeasured, &out.Unmeasured}}); err != nil {
+		return nil, err
+	}
 	text, err := textOf(s.recipe, "recipe")
 	if err != nil || text == "" {
 		return out, err
@@ -71,7 +105,7 @@ func aboutLabels(rows, columns int, labels []int32) supervised.About {
 }
 
 //export pmgo_fit
-func pmgo_fit(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_fit_settings, id *C.uintptr_t, call C.uintptr_t) C.pm_status {
+func pmgo_fit(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_fit_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_fit", func() error {
 		switch {
 		case id == nil:
@@ -79,7 +113,7 @@ func pmgo_fit(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.p
 		case labels == nil:
 			return argument("labels is NULL")
 		}
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, err := rowsOf(x, "x")
 			if err != nil {
 				return nil, err
@@ -112,7 +146,7 @@ func pmgo_model_open(path *C.char, id *C.uintptr_t) C.pm_status {
 		if err != nil {
 			return err
 		}
-		s, err := supervised.Open(name)
+		s, err := supervised.Open(context.Background(), name, nil)
 		if err != nil {
 			return err
 		}
@@ -131,14 +165,17 @@ func pathOf(path *C.char) (string, error) {
 }
 
 //export pmgo_model_save
-func pmgo_model_save(id C.uintptr_t, path *C.char, call C.uintptr_t) C.pm_status {
+func pmgo_model_save(id C.uintptr_t, path *C.char, caller C.pmc_caller) C.pm_status {
 	return guard("pm_model_save", func() error {
 		return withModel(id, func(m *model) error {
 			name, err := pathOf(path)
 			if err != nil {
 				return err
 			}
-			return withCall(call, func(ctx context.Context) (any, error) {
+			return withCall(caller, func(ctx context.Context) (any, error) {
+				if m.saved != nil {
+					return struct{}{}, m.saved.Save(ctx, name)
+				}
 				return struct{}{}, m.Save(ctx, name, m.about)
 			})
 		})
@@ -175,15 +212,15 @@ func (w *bufferWriter) Write(p []byte) (int, error) {
 func pmgo_model_write(id C.uintptr_t, buffer unsafe.Pointer, size C.size_t, needed *C.size_t) C.pm_status {
 	return guard("pm_model_write", func() error {
 		return withModel(id, func(m *model) error {
-			if needed == nil {
-				return argument("needed is NULL")
+			if err := checkNeeded(buffer, size, needed); err != nil {
+				return err
 			}
 			to, err := array((*byte)(buffer), int64(min(uint64(size), math.MaxInt64)), "buffer")
 			if err != nil {
 				return err
 			}
 			w := &bufferWriter{to: to}
-			if err := m.Write(w, m.about); err != nil {
+			if err := m.reading(context.Background(), func() error { return m.Write(w, m.about) }); err != nil {
 				return err
 			}
 			*needed = C.size_t(w.needed)
@@ -224,15 +261,7 @@ func copyOf(bytes unsafe.Pointer, size C.size_t) ([]byte, error) {
 func pmgo_model_size(id C.uintptr_t, rows, input, output *C.int64_t) C.pm_status {
 	return guard("pm_model_size", func() error {
 		return withModel(id, func(m *model) error {
-			for _, s := range []struct {
-				to    *C.int64_t
-				value int
-			}{{rows, m.X.Rows}, {input, m.Map.Dim}, {output, m.Map.Columns()}} {
-				if s.to != nil {
-					*s.to = C.int64_t(s.value)
-				}
-			}
-			return nil
+			return giveNumbers(number{"rows", rows, m.X.Rows}, number{"input", input, m.Map.Dim}, number{"output", output, m.Map.Columns()})
 		})
 	})
 }
@@ -248,19 +277,28 @@ func pmgo_model_rows(id C.uintptr_t, out *C.pm_matrix) C.pm_status {
 			if to.Rows != m.X.Rows || to.Cols != m.X.Cols {
 				return fmt.Errorf("out: %w: %d x %d for rows of %d x %d", points.ErrShape, to.Rows, to.Cols, m.X.Rows, m.X.Cols)
 			}
-			for i := range to.Rows {
-				copy(to.Data[i*to.Stride:][:to.Cols], m.X.Data[i*m.X.Stride:])
-			}
-			return nil
+			return m.reading(context.Background(), func() error {
+				for i := range to.Rows {
+					copy(to.Data[i*to.Stride:][:to.Cols], m.X.Data[i*m.X.Stride:])
+				}
+				return nil
+			})
 		})
 	})
 }
 
+// fewRows is up to how many rows are placed on the thread of the caller: one worker does them.
+const fewRows = 16
+
 //export pmgo_model_apply
-func pmgo_model_apply(engine, id C.uintptr_t, x *C.pm_rows, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+func pmgo_model_apply(engine, id C.uintptr_t, x *C.pm_rows, out *C.pm_matrix, caller C.pmc_caller) C.pm_status {
 	return guard("pm_model_apply", func() error {
+		run := apart
+		if x != nil && x.rows <= fewRows {
+			run = caught
+		}
 		return withModel(id, func(m *model) error {
-			return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			return withEngineBy(run, engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 				rows, err := rowsOf(x, "x")
 				if err != nil {
 					return nil, err
@@ -269,7 +307,14 @@ func pmgo_model_apply(engine, id C.uintptr_t, x *C.pm_rows, out *C.pm_matrix, ca
 				if err != nil {
 					return nil, err
 				}
-				return struct{}{}, m.Map.PlaceInto(ctx, e, to, rows)
+				if err := checkOverlap([]span{spanOfRows("out", to)}, []span{spanOfRows("x", rows)}); err != nil {
+					return nil, err
+				}
+				p, err := m.placer(ctx, e)
+				if err != nil {
+					return nil, err
+				}
+				return struct{}{}, p.PlaceInto(ctx, e, to, rows)
 			})
 		})
 	})

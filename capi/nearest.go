@@ -29,9 +29,9 @@ func asking(x, queries *C.pm_rows) (rows, asked blas32.General, err error) {
 }
 
 //export pmgo_nearest
-func pmgo_nearest(engine C.uintptr_t, x, queries *C.pm_rows, k C.int64_t, indexBytes C.int32_t, ids unsafe.Pointer, distances *C.float, call C.uintptr_t) C.pm_status {
+func pmgo_nearest(engine C.uintptr_t, x, queries *C.pm_rows, k C.int64_t, indexBytes C.int32_t, ids unsafe.Pointer, distances *C.float, caller C.pmc_caller) C.pm_status {
 	return guard("pm_nearest", func() error {
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			var rows, asked blas32.General
 			var err error
 			answered := 0
@@ -53,15 +53,22 @@ func pmgo_nearest(engine C.uintptr_t, x, queries *C.pm_rows, k C.int64_t, indexB
 			if err != nil {
 				return nil, err
 			}
+			read := []span{spanOfRows("x", rows), spanOfRows("queries", asked)}
 			switch indexBytes {
 			case 4:
 				to, err := wanted((*int32)(ids), answers, "ids")
+				if err == nil {
+					err = checkOverlap([]span{spanOf("ids", to), spanOf("distances", far)}, read)
+				}
 				if err != nil {
 					return nil, err
 				}
 				return struct{}{}, e.Nearest32(ctx, rows, asked, int(k), to, far)
 			case 8:
 				to, err := wanted((*int64)(ids), answers, "ids")
+				if err == nil {
+					err = checkOverlap([]span{spanOf("ids", to), spanOf("distances", far)}, read)
+				}
 				if err != nil {
 					return nil, err
 				}

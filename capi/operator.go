@@ -26,12 +26,12 @@ func (o *operator) Close() error {
 }
 
 //export pmgo_operator_new
-func pmgo_operator_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, call C.uintptr_t) C.pm_status {
+func pmgo_operator_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_operator_new", func() error {
 		if id == nil {
 			return argument("op is NULL")
 		}
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, s, err := describing(x, settings)
 			if err != nil {
 				return nil, err
@@ -47,20 +47,23 @@ func pmgo_operator_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings
 }
 
 //export pmgo_operator_apply
-func pmgo_operator_apply(id C.uintptr_t, v *C.pm_rows, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+func pmgo_operator_apply(id C.uintptr_t, v *C.pm_rows, out *C.pm_matrix, caller C.pmc_caller) C.pm_status {
 	return guard("pm_operator_apply", func() error {
 		o, done, err := use[*operator](&handles, uintptr(id), "operator")
 		if err != nil {
 			return err
 		}
 		defer done()
-		return withEngine(o.engine, call, func(ctx context.Context, _ *privatemail.Engine) (any, error) {
+		return withEngine(o.engine, caller, func(ctx context.Context, _ *privatemail.Engine) (any, error) {
 			from, err := rowsOf(v, "v")
 			if err != nil {
 				return nil, err
 			}
 			to, err := matrixOf(out, "out")
 			if err != nil {
+				return nil, err
+			}
+			if err := checkOverlap([]span{spanOfRows("out", to)}, []span{spanOfRows("v", from)}); err != nil {
 				return nil, err
 			}
 			return struct{}{}, o.kernel.Apply(ctx, to, from)

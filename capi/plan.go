@@ -12,17 +12,21 @@ import (
 )
 
 //export pmgo_plan
-func pmgo_plan(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, spectral C.int32_t, call C.uintptr_t) C.pm_status {
+func pmgo_plan(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, spectral C.int32_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_plan", func() error {
-		if call == 0 {
+		if caller.call == 0 {
 			return argument("call is NULL: the plan is its report")
 		}
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, s, err := describing(x, settings)
 			if err != nil {
 				return nil, err
 			}
-			if spectral != 0 {
+			ofMap := false
+			if err := setFlags([]flagField{{"map", spectral, &ofMap}}); err != nil {
+				return nil, err
+			}
+			if ofMap {
 				return e.PlanMap(ctx, rows, s)
 			}
 			return e.Plan(ctx, rows, s)

@@ -12,8 +12,10 @@
  * may be called from any thread at any time, also with the same handles, unless they say
  * otherwise. Nothing that the library returns has to be freed but handles, each by its own
  * function; arrays and texts go to buffers of the caller's. Memory of the caller's is read and
- * written during a call only. What a function writes must not overlap what it reads, and no two
- * functions may write to the same memory at once.
+ * written during a call only. What a function writes must not overlap what it reads, nor one result
+ * another: that is PM_SHAPE. No two functions may write to the same memory at once. Fields and arguments
+ * that are said to be 1 or 0 are PM_SETTING or PM_PRIVACY with another number, and so are numbers that are not
+ * finite. Results do not depend on the floating-point mode of the caller, which is left as it was.
  */
 #ifndef PM_H
 #define PM_H
@@ -114,8 +116,8 @@ pm_status pm_engine_free(pm_engine *engine);
 pm_status pm_call_new(pm_call **call);
 /* progress is called by threads of the library and by the one that called the function, one at a
  * time, and should be quick. It may call pm_call_cancel; functions with the engine are PM_REENTRANT
- * there, others that take this call, or change it, PM_BUSY. stage is valid until progress returns.
- * NULL for nobody. */
+ * there, others that take this call, or change it, PM_BUSY. It runs in the floating-point mode of
+ * the function's caller. stage is valid until progress returns. NULL for nobody. */
 typedef void (*pm_progress)(const char *stage, int64_t done, int64_t total, void *user);
 pm_status pm_call_on_progress(pm_call *call, pm_progress progress, void *user);
 /* Counts so many bytes of the caller's own among those of the next functions, against the budget. */
@@ -193,11 +195,16 @@ pm_status pm_nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries
 
 /* Builds the truncated graph of x. It is symmetric and has no diagonal. */
 pm_status pm_graph_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_graph **graph, pm_call *call);
+/* The graph between new rows, the queries, and x: a row for each query, a column for each row of x. Its entries are
+ * those that the graph of all of them would have. Of the settings it uses radius, which is required, sigma or gamma, and
+ * normalize_rows. It compares each query with each row: for few queries. */
+pm_status pm_graph_between(pm_engine *engine, const pm_rows *x, const pm_rows *queries, const pm_settings *settings,
+                           pm_graph **graph, pm_call *call);
 pm_status pm_graph_size(pm_graph *graph, int64_t *rows, int64_t *nonzeros);
 /* Compressed sparse rows, columns ascending within a row. index_bytes is 4 or 8: the size of an
  * entry of indptr (rows + 1 of them) and indices (nonzeros). Arrays that are NULL are left out. */
 pm_status pm_graph_copy(pm_graph *graph, int32_t index_bytes, void *indptr, void *indices, float *weights);
-/* The Euclidean distance of each pair of the graph, in the order of its weights; x as for pm_graph_new. Where that
+/* The Euclidean distance of each pair of the graph, in the order of its weights; x as it was when the graph was made. Where that
  * divided rows by their norm, the distances are those of the divided rows. */
 pm_status pm_graph_distances(pm_engine *engine, pm_graph *graph, const pm_rows *x, float *distances, pm_call *call);
 pm_status pm_graph_free(pm_graph *graph);
@@ -226,9 +233,10 @@ typedef struct {
 /* labels has one for each row, -1 for none. settings may be NULL. */
 pm_status pm_fit(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_fit_settings *settings,
                  pm_model **model, pm_call *call);
-/* Opens a file at once, whatever its size: the checksums of its rows are not compared. pm_model_read compares all.
- * The rows stay in the file, which must not be written to or cut short before the model is freed: that ends the
- * process. pm_model_save does neither, it puts a new file in the place of an old one. */
+/* Opens a file and compares all its checksums, which reads all of it once: a damaged file is PM_FILE. The rows stay in
+ * the file. Functions that read them compare its checksums again: where it was written to or cut short before the model
+ * is freed, they return PM_FILE, and pm_model_save leaves the file that was there. pm_model_save puts a new file in the
+ * place of an old one, so it may be used on the file that was opened. */
 pm_status pm_model_open(const char *path, pm_model **model);
 pm_status pm_model_save(pm_model *model, const char *path, pm_call *call);
 /* The bytes of the file, to and from memory. *needed gets their number. */
@@ -273,6 +281,8 @@ typedef struct {
     double radius;
     const int64_t *private_rows; /* NULL: any row may be private */
     int64_t private_count;
+    int32_t other_relation;    /* 1: the release may protect other data sets than the unit's earlier ones, by another
+                                  relation, records or private_rows; 0: that is PM_PRIVACY, and nothing is spent */
 } pm_private_settings;
 
 /* What a private first step of n rows of d features would cost, into the report of call, which is needed.
@@ -305,9 +315,12 @@ typedef struct {
     double pure_epsilon;       /* of the pure pot of a mixed ledger */
 } pm_total;
 pm_status pm_ledger_create(const char *path, const pm_total *total); /* never replaces a file */
-/* head NULL, or what pm_ledger_describe said before: a ledger that was put back is then refused. */
+/* head NULL, or what pm_ledger_describe said before: a ledger that has not gone through that state, such as an older
+ * copy, is then refused. A later state is accepted. */
 pm_status pm_ledger_open(const char *path, const char *head, pm_ledger **ledger);
-/* As JSON: the total, the head and, with unit, what it has spent and has left. */
+/* As JSON: the total, the head and, with unit, what it has spent and has left, and what all its spends protect: the
+ * numbers are for these data sets and for no others, "none" for none, "unknown" where the ledger has not noted it. subtotals is there where spends protect different
+ * ones. A unit that has spent nothing is PM_PRIVACY. */
 pm_status pm_ledger_describe(pm_ledger *ledger, const char *unit, const char *unit_kind, char *buffer, size_t size, size_t *needed);
 pm_status pm_ledger_free(pm_ledger *ledger);
 

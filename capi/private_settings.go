@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail/capi/internal/private"
+	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -20,14 +21,21 @@ func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error
 	if p == nil {
 		return nil, argument("settings is NULL")
 	}
-	s, err := sized(p, unsafe.Sizeof(*p), "pm_private_settings")
+	s, err := sized(p, unsafe.Offsetof(p.other_relation), "pm_private_settings") // the first version ended before it
 	if err != nil {
+		return nil, err
+	}
+	if err := checkFinite(mechanism.ErrParam, []numberField{
+		{"epsilon", s.epsilon}, {"delta", s.delta}, {"label_epsilon", s.label_epsilon}, {"sigma", s.sigma}, {"gamma", s.gamma}, {"alpha", s.alpha},
+		{"sigma_q", s.sigma_q}, {"radius", s.radius},
+	}); err != nil {
 		return nil, err
 	}
 	out := &private.Fields{
 		Epsilon: float64(s.epsilon), Delta: float64(s.delta), LabelEpsilon: float64(s.label_epsilon),
 		NewUnit: int32(s.new_unit), NormalizeRows: int32(s.normalize_rows), RestPublic: int32(s.rest_public), Uncounted: int32(s.uncounted),
-		Alpha: float64(s.alpha), SigmaQ: float64(s.sigma_q), Radius: float64(s.radius), Seed: uint64(s.seed),
+		OtherRelation: int32(s.other_relation),
+		Alpha:         float64(s.alpha), SigmaQ: float64(s.sigma_q), Radius: float64(s.radius), Seed: uint64(s.seed),
 	}
 	if out.Bandwidth, err = bandwidthOf(float64(s.sigma), float64(s.gamma)); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 // ledger what was released, the release has been paid for.
 //
 //export pmgo_privatize
-func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_private_settings, ledger C.uintptr_t, id *C.uintptr_t, call C.uintptr_t) C.pm_status {
+func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_private_settings, ledger C.uintptr_t, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_privatize", func() error {
 		if id == nil {
 			return argument("release is NULL")
@@ -34,7 +34,7 @@ func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, setting
 			defer done()
 			payer = l
 		}
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			rows, err := rowsOf(x, "x")
 			if err != nil {
 				return nil, err
@@ -69,14 +69,14 @@ type summary struct{ *release.Release }
 func (s summary) MarshalJSON() ([]byte, error) { return s.Summary() }
 
 //export pmgo_continue
-func pmgo_continue(engine, id C.uintptr_t, labels *C.int32_t, settings *C.pm_settings, useCoefficient C.int32_t, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+func pmgo_continue(engine, id C.uintptr_t, labels *C.int32_t, settings *C.pm_settings, useCoefficient C.int32_t, out *C.pm_matrix, caller C.pmc_caller) C.pm_status {
 	return guard("pm_continue", func() error {
 		r, done, err := use[*release.Release](&handles, uintptr(id), "release")
 		if err != nil {
 			return err
 		}
 		defer done()
-		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
 			s, err := continueSettings(settings, useCoefficient)
 			if err != nil {
 				return nil, err
@@ -86,6 +86,9 @@ func pmgo_continue(engine, id C.uintptr_t, labels *C.int32_t, settings *C.pm_set
 			}
 			y, err := labelsOf(labels, r.Rows)
 			if err != nil {
+				return nil, err
+			}
+			if err := checkOverlap([]span{spanOfRows("out", s.Into)}, []span{spanOf("public_labels", y)}); err != nil {
 				return nil, err
 			}
 			var public *release.PublicLabels
@@ -101,6 +104,10 @@ func pmgo_continue(engine, id C.uintptr_t, labels *C.int32_t, settings *C.pm_set
 
 // continueSettings returns what settings say about later steps; NULL stands for the defaults.
 func continueSettings(p *C.pm_settings, useCoefficient C.int32_t) (*post.Settings, error) {
+	ownCoefficient := false
+	if err := setFlags([]flagField{{"use_coefficient", useCoefficient, &ownCoefficient}}); err != nil {
+		return nil, err
+	}
 	if p == nil {
 		return new(post.Settings), nil
 	}
@@ -115,7 +122,7 @@ func continueSettings(p *C.pm_settings, useCoefficient C.int32_t) (*post.Setting
 		Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight, Tolerance: s.Tolerance,
 		Operator: s.Operator, Isolated: s.Isolated, Steps: s.Steps, StopTolerance: s.StopTolerance, Normalize: s.Normalize,
 	}
-	if useCoefficient != 0 {
+	if ownCoefficient {
 		out.Alpha = &s.Coefficient
 	}
 	return out, nil

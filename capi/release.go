@@ -61,13 +61,7 @@ func pmgo_release_read(bytes unsafe.Pointer, size C.size_t, id *C.uintptr_t) C.p
 func pmgo_release_size(id C.uintptr_t, rows, columns *C.int64_t) C.pm_status {
 	return guard("pm_release_size", func() error {
 		return withRelease(id, func(r *release.Release) error {
-			if rows != nil {
-				*rows = C.int64_t(r.Rows)
-			}
-			if columns != nil {
-				*columns = C.int64_t(r.Columns)
-			}
-			return nil
+			return giveNumbers(number{"rows", rows, r.Rows}, number{"columns", columns, r.Columns})
 		})
 	})
 }

@@ -12,12 +12,12 @@ import (
 )
 
 //export pmgo_sensitivity
-func pmgo_sensitivity(n, d C.int64_t, settings *C.pm_private_settings, call C.uintptr_t) C.pm_status {
+func pmgo_sensitivity(n, d C.int64_t, settings *C.pm_private_settings, caller C.pmc_caller) C.pm_status {
 	return guard("pm_sensitivity", func() error {
-		if call == 0 {
+		if caller.call == 0 {
 			return argument("call is NULL: the assessment is its report")
 		}
-		return withCall(call, func(ctx context.Context) (any, error) {
+		return withCall(caller, func(ctx context.Context) (any, error) {
 			rows, err := countOf(int64(n), "n")
 			if err != nil {
 				return nil, err

@@ -24,10 +24,21 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFinite(kernel.ErrOption, []numberField{
+		{"sigma", s.sigma}, {"gamma", s.gamma}, {"mean_neighbours", s.mean_neighbours}, {"radius", s.radius}, {"cutoff_weight", s.cutoff_weight},
+		{"tolerance", s.tolerance}, {"coefficient", s.coefficient}, {"sigma_q", s.sigma_q}, {"stop", s.stop},
+	}); err != nil {
+		return nil, err
+	}
 	out := &privatemail.Settings{
 		MeanNeighbours: float64(s.mean_neighbours), CutoffWeight: float64(s.cutoff_weight), CutoffRadius: float64(s.radius),
-		Tolerance: float64(s.tolerance), NormalizeRows: s.normalize_rows != 0, AllowUnlabelled: s.allow_unlabelled != 0,
-		Coefficient: float64(s.coefficient), SigmaQ: float64(s.sigma_q), Seed: uint64(s.seed), StopTolerance: float64(s.stop),
+		Tolerance: float64(s.tolerance), Coefficient: float64(s.coefficient), SigmaQ: float64(s.sigma_q), Seed: uint64(s.seed),
+		StopTolerance: float64(s.stop),
+	}
+	if err := setFlags([]flagField{
+		{"normalize_rows", s.normalize_rows, &out.NormalizeRows}, {"allow_unlabelled", s.allow_unlabelled, &out.AllowUnlabelled},
+	}); err != nil {
+		return nil, err
 	}
 	if out.Bandwidth, err = bandwidthOf(float64(s.sigma), float64(s.gamma)); err != nil {
 		return nil, err
@@ -84,6 +95,41 @@ func countOf(n int64, name string) (int, error) {
 		return 0, fmt.Errorf("%w: %s is %d", kernel.ErrOption, name, n)
 	}
 	return int(n), nil
+}
+
+// A numberField is a field of a struct that is a number.
+type numberField struct {
+	name  string
+	value C.double
+}
+
+// checkFinite refuses fields that are no numbers, and infinities, with an error that matches refused.
+func checkFinite(refused error, fields []numberField) error {
+	for _, f := range fields {
+		if v := float64(f.value); v-v != 0 {
+			return fmt.Errorf("%w: %s is %v, want a finite number", refused, f.name, v)
+		}
+	}
+	return nil
+}
+
+// A flagField is a field of a struct that is 0 or 1, and where it goes.
+type flagField struct {
+	name  string
+	value C.int32_t
+	to    *bool
+}
+
+// setFlags copies fields that are 0 or 1. Other numbers are not guessed at: a later version may give them
+// a meaning.
+func setFlags(fields []flagField) error {
+	for _, f := range fields {
+		if f.value != 0 && f.value != 1 {
+			return fmt.Errorf("%w: %s is %d, want 0 or 1", kernel.ErrOption, f.name, int32(f.value))
+		}
+		*f.to = f.value == 1
+	}
+	return nil
 }
 
 // A countField is a field of a struct that counts something, and where it goes.

@@ -44,8 +44,10 @@ const char *pm_last_error(void) {
     return text == NULL ? "" : text;
 }
 
-void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user) {
+void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_mode mode) {
+    pmc_set_mode(mode);
     progress(stage, done, total, (void *)user);
+    pmc_set_mode(PMC_MODE);
 }
 
 size_t pmc_length(const char *text, size_t most) {
@@ -57,7 +59,10 @@ const char *pm_version(void) { return PM_VERSION; }
 
 int32_t pm_abi(void) { return PM_ABI_MAJOR * 1000 + PM_ABI_MINOR; }
 
-const char *pm_simd_level(void) { return pmc_forked ? "" : pmgo_simd_level(); }
+const char *pm_simd_level(void) {
+    PMC_ENTER_OR("");
+    return pmgo_simd_level();
+}
 
 const char *pm_status_name(pm_status status) {
     static const char *const names[] = {

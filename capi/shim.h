@@ -2,6 +2,7 @@
 #ifndef PM_SHIM_H
 #define PM_SHIM_H
 
+#include "mode.h"
 #include "pm.h"
 
 /* 1 in a process that was forked after the library was loaded. Of a forked process only the
@@ -12,15 +13,31 @@ extern int pmc_forked;
 /* Sets the text of pm_last_error of this thread. */
 void pmc_set_error(const char *text, size_t size);
 
-/* Calls a progress function: Go cannot call a pointer of C by itself. */
-void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user);
+/* Calls a progress function: Go cannot call a pointer of C by itself. It runs in the floating-point mode of
+ * the function's caller, whichever thread it is. Whatever mode it sets, the thread goes on in that of the library. */
+void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_mode mode);
 
 /* The length of a text, most where it does not end before. */
 size_t pmc_length(const char *text, size_t most);
 
-/* What a function begins with: one that works, and one that frees a handle. */
-#define PMC_ENTER() do { if (pmc_forked) return PM_FORKED; } while (0)
-#define PMC_ENTER_FREE() do { if (pmc_forked) return PM_OK; } while (0)
+/* What a function begins with: one that works, and one that frees a handle. It computes in the mode of
+ * the library, and its caller has the mode of before when it returns. */
+#define PMC_ENTER() PMC_ENTER_OR(PM_FORKED)
+#define PMC_ENTER_FREE() PMC_ENTER_OR(PM_OK)
+#define PMC_ENTER_OR(forked) \
+    if (pmc_forked) return (forked); \
+    __attribute__((cleanup(pmc_end_mode))) pmc_mode pmc_callers_mode = pmc_begin_mode()
+
+static inline void pmc_end_mode(pmc_mode *callers) { pmc_set_mode(*callers); }
+
+/* Who called a function that takes a pm_call: the handle, 0 for none, and the mode of the thread, which is
+ * that of progress functions. */
+typedef struct {
+    uintptr_t call;
+    pmc_mode mode;
+} pmc_caller;
+
+#define PMC_CALLER(call) ((pmc_caller){PMC_ID(call), pmc_callers_mode})
 
 /* Handles are numbers of Go's registry. Nobody follows them as pointers. */
 #define PMC_ID(handle) ((uintptr_t)(handle))

@@ -5,19 +5,28 @@
 pm_status pm_nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries, int64_t k,
                      int32_t index_bytes, void *ids, float *distances, pm_call *call) {
     PMC_ENTER();
-    return pmgo_nearest(PMC_ID(engine), (pm_rows *)x, (pm_rows *)queries, k, index_bytes, ids, distances, PMC_ID(call));
+    return pmgo_nearest(PMC_ID(engine), (pm_rows *)x, (pm_rows *)queries, k, index_bytes, ids, distances, PMC_CALLER(call));
 }
 
 pm_status pm_extend(pm_engine *engine, const pm_rows *x, const pm_rows *embedding, const pm_rows *queries, int64_t k,
                     const pm_matrix *out, pm_call *call) {
     PMC_ENTER();
-    return pmgo_extend(PMC_ID(engine), (pm_rows *)x, (pm_rows *)embedding, (pm_rows *)queries, k, (pm_matrix *)out, PMC_ID(call));
+    return pmgo_extend(PMC_ID(engine), (pm_rows *)x, (pm_rows *)embedding, (pm_rows *)queries, k, (pm_matrix *)out, PMC_CALLER(call));
 }
 
 pm_status pm_graph_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_graph **graph, pm_call *call) {
     uintptr_t id = 0;
     PMC_ENTER();
-    PMC_RETURN_HANDLE(pm_graph, pmgo_graph_new(PMC_ID(engine), (pm_rows *)x, (pm_settings *)settings, graph == NULL ? NULL : &id, PMC_ID(call)),
+    PMC_RETURN_HANDLE(pm_graph, pmgo_graph_new(PMC_ID(engine), (pm_rows *)x, (pm_settings *)settings, graph == NULL ? NULL : &id, PMC_CALLER(call)),
+                      id, graph);
+}
+
+pm_status pm_graph_between(pm_engine *engine, const pm_rows *x, const pm_rows *queries, const pm_settings *settings,
+                           pm_graph **graph, pm_call *call) {
+    uintptr_t id = 0;
+    PMC_ENTER();
+    PMC_RETURN_HANDLE(pm_graph, pmgo_graph_between(PMC_ID(engine), (pm_rows *)x, (pm_rows *)queries, (pm_settings *)settings,
+                                                   graph == NULL ? NULL : &id, PMC_CALLER(call)),
                       id, graph);
 }
 
@@ -33,7 +42,7 @@ pm_status pm_graph_copy(pm_graph *graph, int32_t index_bytes, void *indptr, void
 
 pm_status pm_graph_distances(pm_engine *engine, pm_graph *graph, const pm_rows *x, float *distances, pm_call *call) {
     PMC_ENTER();
-    return pmgo_graph_distances(PMC_ID(engine), PMC_ID(graph), (pm_rows *)x, distances, PMC_ID(call));
+    return pmgo_graph_distances(PMC_ID(engine), PMC_ID(graph), (pm_rows *)x, distances, PMC_CALLER(call));
 }
 
 pm_status pm_graph_free(pm_graph *graph) {
@@ -44,13 +53,13 @@ pm_status pm_graph_free(pm_graph *graph) {
 pm_status pm_operator_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_operator **op, pm_call *call) {
     uintptr_t id = 0;
     PMC_ENTER();
-    PMC_RETURN_HANDLE(pm_operator, pmgo_operator_new(PMC_ID(engine), (pm_rows *)x, (pm_settings *)settings, op == NULL ? NULL : &id, PMC_ID(call)),
+    PMC_RETURN_HANDLE(pm_operator, pmgo_operator_new(PMC_ID(engine), (pm_rows *)x, (pm_settings *)settings, op == NULL ? NULL : &id, PMC_CALLER(call)),
                       id, op);
 }
 
 pm_status pm_operator_apply(pm_operator *op, const pm_rows *v, const pm_matrix *out, pm_call *call) {
     PMC_ENTER();
-    return pmgo_operator_apply(PMC_ID(op), (pm_rows *)v, (pm_matrix *)out, PMC_ID(call));
+    return pmgo_operator_apply(PMC_ID(op), (pm_rows *)v, (pm_matrix *)out, PMC_CALLER(call));
 }
 
 pm_status pm_operator_free(pm_operator *op) {

@@ -7,7 +7,7 @@ pm_status pm_fit(pm_engine *engine, const pm_rows *x, const int32_t *labels, con
     uintptr_t id = 0;
     PMC_ENTER();
     PMC_RETURN_HANDLE(pm_model,
-                      pmgo_fit(PMC_ID(engine), (pm_rows *)x, (int32_t *)labels, (pm_fit_settings *)settings, model == NULL ? NULL : &id, PMC_ID(call)),
+                      pmgo_fit(PMC_ID(engine), (pm_rows *)x, (int32_t *)labels, (pm_fit_settings *)settings, model == NULL ? NULL : &id, PMC_CALLER(call)),
                       id, model);
 }
 
@@ -19,7 +19,7 @@ pm_status pm_model_open(const char *path, pm_model **model) {
 
 pm_status pm_model_save(pm_model *model, const char *path, pm_call *call) {
     PMC_ENTER();
-    return pmgo_model_save(PMC_ID(model), (char *)path, PMC_ID(call));
+    return pmgo_model_save(PMC_ID(model), (char *)path, PMC_CALLER(call));
 }
 
 pm_status pm_model_write(pm_model *model, void *buffer, size_t size, size_t *needed) {
@@ -45,7 +45,7 @@ pm_status pm_model_rows(pm_model *model, const pm_matrix *out) {
 
 pm_status pm_model_apply(pm_engine *engine, pm_model *model, const pm_rows *x, const pm_matrix *out, pm_call *call) {
     PMC_ENTER();
-    return pmgo_model_apply(PMC_ID(engine), PMC_ID(model), (pm_rows *)x, (pm_matrix *)out, PMC_ID(call));
+    return pmgo_model_apply(PMC_ID(engine), PMC_ID(model), (pm_rows *)x, (pm_matrix *)out, PMC_CALLER(call));
 }
 
 pm_status pm_model_describe(pm_model *model, char *buffer, size_t size, size_t *needed) {

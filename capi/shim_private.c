@@ -4,7 +4,7 @@
 
 pm_status pm_sensitivity(int64_t n, int64_t d, const pm_private_settings *settings, pm_call *call) {
     PMC_ENTER();
-    return pmgo_sensitivity(n, d, (pm_private_settings *)settings, PMC_ID(call));
+    return pmgo_sensitivity(n, d, (pm_private_settings *)settings, PMC_CALLER(call));
 }
 
 pm_status pm_privatize(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_private_settings *settings,
@@ -13,7 +13,7 @@ pm_status pm_privatize(pm_engine *engine, const pm_rows *x, const int32_t *label
     pm_status status;
     PMC_ENTER();
     status = pmgo_privatize(PMC_ID(engine), (pm_rows *)x, (int32_t *)labels, (pm_private_settings *)settings, PMC_ID(ledger),
-                            release == NULL ? NULL : &id, PMC_ID(call));
+                            release == NULL ? NULL : &id, PMC_CALLER(call));
     if (id != 0) *release = (pm_release *)id; /* a release that was paid for is not lost, whatever the status */
     return status;
 }
@@ -22,7 +22,7 @@ pm_status pm_continue(pm_engine *engine, pm_release *release, const int32_t *pub
                       int32_t use_coefficient, const pm_matrix *out, pm_call *call) {
     PMC_ENTER();
     return pmgo_continue(PMC_ID(engine), PMC_ID(release), (int32_t *)public_labels, (pm_settings *)settings, use_coefficient,
-                         (pm_matrix *)out, PMC_ID(call));
+                         (pm_matrix *)out, PMC_CALLER(call));
 }
 
 pm_status pm_release_write(pm_release *release, void *buffer, size_t size, size_t *needed) {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,9 +11,9 @@ import (
 	"testing"
 )
 
-// Every function of pm.h that enters Go looks first whether the process was forked: in a forked one
-// Go would wait for ever.
-func TestEveryFunctionLooksForAFork(t *testing.T) {
+// Every function of pm.h that enters Go looks first whether the process was forked, as Go would wait for
+// ever in a forked one, and sets the floating-point mode: that is PMC_ENTER.
+func TestEveryFunctionEnters(t *testing.T) {
 	files, err := filepath.Glob("shim*.c")
 	if err != nil || len(files) < 5 {
 		t.Fatalf("%v: %v", files, err)
@@ -34,6 +35,12 @@ func TestEveryFunctionLooksForAFork(t *testing.T) {
 				t.Errorf("%s: %s does not begin with %s", file, m[1], want)
 			}
 			found++
+		}
+		for _, at := range regexp.MustCompile(`pmgo_\w+`).FindAllIndex(text, -1) { // those of other types, too
+			begin := max(bytes.LastIndex(text[:at[0]], []byte("\n}\n")), 0)
+			if !bytes.Contains(text[begin:at[0]], []byte("PMC_ENTER")) {
+				t.Errorf("%s: %s is called without PMC_ENTER", file, text[at[0]:at[1]])
+			}
 		}
 	}
 	header, err := os.ReadFile("pm.h")

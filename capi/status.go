@@ -28,7 +28,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Errors of this package, beside errHandle.
+// Errors of this package, beside errHandle and errOverlap.
 var (
 	errArgument = errors.New("wrong argument")
 	errBusy     = errors.New("the pm_call is in use by another function")
@@ -39,7 +39,10 @@ var (
 // text for pm_last_error of the calling thread, on which it runs. A panic must not reach C,
 // which would take the process down.
 func guard(name string, do func() error) C.pm_status {
-	err := caught(do)
+	err := prepare()
+	if err == nil {
+		err = caught(do)
+	}
 	if err == nil {
 		return C.PM_OK
 	}
@@ -89,6 +92,7 @@ var statuses = []struct {
 	{points.ErrShape, C.PM_SHAPE},
 	{kernel.ErrEmpty, C.PM_SHAPE},
 	{sparse.ErrAlias, C.PM_SHAPE},
+	{errOverlap, C.PM_SHAPE},
 	{sparse.ErrShared, C.PM_ARGUMENT},
 	{privatemail.ErrCheckpoint, C.PM_ARGUMENT},
 	{sensitivity.ErrShape, C.PM_SHAPE},
@@ -101,6 +105,7 @@ var statuses = []struct {
 	{mechanism.ErrParam, C.PM_PRIVACY},
 	{mechanism.ErrSensitivity, C.PM_PRIVACY},
 	{mechanism.ErrUnknownUnit, C.PM_PRIVACY},
+	{mechanism.ErrOtherRelation, C.PM_PRIVACY},
 	{mechanism.ErrEntropy, C.PM_SYSTEM},
 }
 

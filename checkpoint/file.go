@@ -142,10 +142,8 @@ func read(ctx context.Context, file *sections.File) (*privatemail.Checkpoint, er
 	if err := file.CheckVersion(fileVersion); err != nil {
 		return nil, err
 	}
-	for _, name := range file.Names() {
-		if err := file.Verify(ctx, name); err != nil {
-			return nil, err
-		}
+	if err := file.VerifyAll(ctx, nil); err != nil {
+		return nil, err
 	}
 	c := new(privatemail.Checkpoint)
 	var of size

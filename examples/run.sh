@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Does what docs/linking.md says, as it stands there, and builds and runs the examples in C and C++:
+# Does what docs/linking.md says, as it stands there, builds and runs the examples in C and C++, and runs
+# the client of mode sealed in Python:
 #
 #   examples/run.sh FOLDER
 #
@@ -68,6 +69,7 @@ in_c() {
 
 # interrupted presses Ctrl-C when a long embedding has begun.
 interrupted() {
+  : >"$work/progress" # what an earlier run said must not be read as said by this one
   "$work/c/embed" -n 3000000 >/dev/null 2>"$work/progress" &
   local program=$! code=0
   until grep -q ' of ' "$work/progress" 2>/dev/null; do
@@ -91,6 +93,45 @@ in_cpp() {
   said 'rows as they are 0\.[0-7][0-9]*, placed (0\.9|1\.0)'
 }
 
+# sealed_client serves digits in mode sealed and asks by a client in Python that has no code of ours: once
+# with a map that has a matrix and with records, and once while the gallery grows.
+sealed_client() {
+  local folder=$work/sealed python=${PYTHON:-/usr/bin/python3}
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  (cd "$root" && go build -o "$folder/privatemail" ./cmd/privatemail)
+  cp "$root"/examples/sealed-client/*.py "$folder"
+  cd "$folder"
+  ./privatemail generate -kind digits -out digits/
+  "$python" -c '
+import numpy as np
+x, y = np.load("digits/features.npy"), np.load("digits/labels.npy")
+np.save("queries.npy", x[::180]), np.save("x.npy", x[:-50]), np.save("y.npy", y[:-50])'
+  awk 'BEGIN { for (i = 0; i < 1797; i++) printf "digit %d%s\n", i, i % 3 ? "" : " of the file" }' >names.txt
+  ./privatemail fit digits/ -recipe classic -measure=false -model map.model
+  asked map.model -records names.txt
+  ./privatemail fit x.npy -labels y.npy -recipe unit-rows -measure=false -model small.model
+  ./privatemail fit digits/ -recipe unit-rows -measure=false -model grown.model
+  asked small.model
+  cd "$root"
+}
+
+# asked serves a model and compares.
+asked() {
+  ./privatemail serve "$@" -sealed -listen 127.0.0.1:0 -admin 127.0.0.1:0 2>"$1.log" &
+  local server=$! address= growth=() code=0
+  until address=$(grep -oE 'listening on http://[0-9.:]+' "$1.log" | cut -d ' ' -f 3) && [ "$address" ]; do
+    kill -0 "$server" || { cat "$1.log"; return 1; } # or it has ended
+    sleep 0.1
+  done
+  [ "$1" = small.model ] && growth=("$server" small.model grown.model)
+  PYTHONDONTWRITEBYTECODE=1 "$python" compare.py ./privatemail "$address" queries.npy names.txt "${growth[@]}" || code=$?
+  kill "$server"
+  wait "$server" || cat "$1.log"
+  return "$code"
+}
+
 page
 in_c
 in_cpp
+sealed_client

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 const (
@@ -31,7 +31,8 @@ const (
 // there, and what has been written stays.
 //
 // The writer given to write is buffered, returns the context's error once ctx ends, and is not
-// safe for concurrent use. Only a process that is killed leaves the temporary file behind.
+// safe for concurrent use. Only a process that is killed leaves the temporary file behind, and the
+// next call for the same path removes it.
 func WriteFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	return named(path, writeFile(ctx, path, write))
 }
@@ -111,28 +112,24 @@ func replaceFile(ctx context.Context, path string, old fs.FileInfo, write func(i
 	done := false
 	defer func() { // also when write panics
 		if !done {
-			f.Close() // a second close is harmless
-			os.Remove(f.Name())
+			f.Remove()
 		}
 	}()
 	if old != nil {
-		if err := copyMode(f, old); err != nil {
+		if err := copyMode(f.File, old); err != nil {
 			return err
 		}
 	}
-	if err := writeTo(ctx, &earlySync{f: f}, write); err != nil {
+	if err := writeTo(ctx, &earlySync{f: f.File}, write); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := f.Rename(path); err != nil {
 		return err
 	}
 	done = true
@@ -141,21 +138,15 @@ func replaceFile(ctx context.Context, path string, old fs.FileInfo, write func(i
 }
 
 // createTemp creates a file beside path. One that replaces another is private until it gets the
-// permissions of that.
-func createTemp(path string, old fs.FileInfo) (*os.File, error) {
+// permissions of that. What killed processes have left of it is removed.
+func createTemp(path string, old fs.FileInfo) (*disk.TemporaryFile, error) {
 	perm := fs.FileMode(0o666)
 	if old != nil {
 		perm = 0o600
 	}
 	dir, base := filepath.Split(path)
 	base = strings.ToValidUTF8(base[:min(len(base), maxTempBase)], "")
-	for try := 0; ; try++ {
-		name := dir + "." + base + "." + strconv.FormatUint(rand.Uint64(), 36) + ".tmp"
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if err == nil || !errors.Is(err, fs.ErrExist) || try == 100 {
-			return f, err
-		}
-	}
+	return disk.Temporary(dir, "."+base+".privatemail-", perm)
 }
 
 // copyMode gives f the permissions of old. File systems without permissions refuse to set them,

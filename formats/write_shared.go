@@ -9,6 +9,8 @@ import (
 	"math"
 	"os"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // A SharedFile is a matrix of float32 that several processes write together. One of them
@@ -21,10 +23,12 @@ type SharedFile struct {
 	target string // path without its symbolic links
 	old    fs.FileInfo
 	f      *os.File
-	format format
-	rows   int
-	cols   int
-	head   int64 // bytes before the first row
+	// temporary is f for the process that has made it. It stays locked until the end.
+	temporary *disk.TemporaryFile
+	format    format
+	rows      int
+	cols      int
+	head      int64 // bytes before the first row
 }
 
 // CanShare tells whether a matrix can be written to path by several processes: what is there now
@@ -51,9 +55,10 @@ func CreateShared(path string, rows, cols int) (*SharedFile, error) {
 	if s.old, err = os.Stat(s.target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, named(path, err)
 	}
-	if s.f, err = createTemp(s.target, s.old); err != nil {
+	if s.temporary, err = createTemp(s.target, s.old); err != nil {
 		return nil, named(path, err)
 	}
+	s.f = s.temporary.File
 	if _, err = s.f.Write(head); err == nil {
 		err = s.f.Truncate(s.at(rows))
 	}
@@ -143,6 +148,7 @@ func (s *SharedFile) Rename() error {
 	if err := os.Rename(s.f.Name(), s.target); err != nil {
 		return named(s.path, err)
 	}
+	s.temporary.Close() // which ends the lock
 	syncFolder(s.target)
 	return nil
 }
@@ -160,6 +166,9 @@ func (s *SharedFile) takeMode() error {
 // Remove closes the temporary file and removes it, if it is still there.
 func (s *SharedFile) Remove() error {
 	s.f.Close() // what is in it is of no use any more
+	if s.temporary != nil {
+		defer s.temporary.Close()
+	}
 	if err := os.Remove(s.f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return named(s.path, err)
 	}

@@ -22,6 +22,11 @@ type Unit struct {
 	// budget of its own, so a mistyped name would be a second budget for the same
 	// rows: without New a ledger refuses a name it does not know.
 	New bool
+	// OtherRelation says that the spend may protect other pairs of data sets than the
+	// earlier spends of the unit do together. The total of the unit is then for the
+	// pairs that all of them protect, which may be none: without OtherRelation a ledger
+	// refuses such a spend.
+	OtherRelation bool
 }
 
 // kind returns the number of the kind in a file, 0 for none.
@@ -44,6 +49,16 @@ type Spend struct {
 	Epsilon, Delta float64 // both or neither
 	Rho            float64 // instead of them
 	PureEpsilon    float64
+	// Protects says which pairs of data sets this is the price for. It has no default.
+	Protects Protection
+}
+
+// check refuses a spend that does not say what it protects.
+func (s Spend) check() error {
+	if !s.Protects.known() {
+		return fmt.Errorf("mechanism: the spend does not say which data sets it protects: %w", ErrParam)
+	}
+	return nil
 }
 
 // A Receipt says that a spend was written down.
@@ -67,7 +82,8 @@ func (r Receipt) ReleaseID() [16]byte { return r.id }
 // A Budget pays for releases; every release takes one. A *Ledger is a budget that one
 // process at a time holds in a file, and NoLedger one that counts nothing. Others can be
 // written, such as one that several machines share. That all releases of a unit together
-// are as private as their total says rests on what the budget keeps, so each promise below
+// are as private as their total says, for the pairs of data sets that all of them protect,
+// rests on what the budget keeps, so each promise below
 // matters; package mechanism/budgettest tries them. Mechanisms check what can be checked
 // from outside: receipts and the number of the ledger.
 //
@@ -93,8 +109,13 @@ type Budget interface {
 	// every unit and every spend. Each unit, by its kind and name, has the whole total to
 	// itself. A spend that does not fit what is left of it is refused with
 	// ErrBudgetExceeded; Total.Charge knows which fit. A unit that has not spent before is
-	// refused with ErrUnknownUnit unless it is said to be New. Units and spends that are
-	// none are refused with ErrParam. A refusal writes nothing down.
+	// refused with ErrUnknownUnit unless it is said to be New.
+	//
+	// A spend protects pairs of data sets, and the total of a unit is for those that all
+	// its spends protect. A spend with another Protection than that is refused with
+	// ErrOtherRelation unless the unit says OtherRelation; Total.Charge knows which.
+	// Units and spends that are invalid are refused with ErrParam, among them spends that
+	// do not say what they protect. A refusal writes nothing down.
 	//
 	// The receipt has the release id and a number from 1 on that no other spend of this
 	// budget has. The number is part of the release, for everybody to see.

@@ -36,7 +36,7 @@ func releases(t *testing.T, b Budget) (made []bool, errs []error) {
 	made, errs = append(made, out != nil), append(errs, err)
 	set, err := Select(b, alice, Subset{Items: 5, Size: 1, Epsilon: 1}, 2)
 	made, errs = append(made, set != nil), append(errs, err)
-	series, err := NewSeries(b, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6})
+	series, err := NewSeries(b, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6, Protects: oneUnit.Protects})
 	return append(made, series != nil), append(errs, err)
 }
 
@@ -118,9 +118,15 @@ func TestBudgetsHaveANumber(t *testing.T) {
 func TestChargeIsThatOfALedger(t *testing.T) {
 	for _, total := range []Total{ledgerTotal, {Kind: ZCDP, Epsilon: 1, Delta: 1e-6}, {Kind: Pure, Epsilon: 1}, {Kind: Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}} {
 		l, _ := newLedgerDisk(t, total)
-		var spent Pots
+		var spent Spent
 		for i := range 40 {
 			spend := []Spend{{Rho: 0.002}, {PureEpsilon: 0.11}, {Rho: 0.001, PureEpsilon: 0.05}, {Epsilon: 0.2, Delta: 1e-6}, {}, {Rho: math.NaN()}}[i%6]
+			if i%7 != 0 || i == 0 {
+				spend = said(spend)
+			}
+			if i%11 == 10 {
+				spend.Protects = AnyData() // refused
+			}
 			after, err := total.Charge(alice, spent, spend)
 			_, want := l.Reserve(alice, releaseID(i), spend)
 			if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
@@ -129,19 +135,19 @@ func TestChargeIsThatOfALedger(t *testing.T) {
 			if err == nil {
 				spent = after
 			}
-			if now, _ := l.Spent(alice); now != spent {
+			if now, _ := l.Spent(alice); now != spent.Pots {
 				t.Fatalf("%v, spend %d: %v, want %v", total, i, spent, now)
 			}
 		}
-		if spent == (Pots{}) {
+		if spent == (Spent{}) {
 			t.Errorf("%v: nothing was spent", total)
 		}
 	}
 	for name, err := range map[string]error{
-		"total": chargeError(Total{}.Charge(alice, Pots{}, oneUnit)),
-		"unit":  chargeError(ledgerTotal.Charge(Unit{}, Pots{}, oneUnit)),
-		"spent": chargeError(ledgerTotal.Charge(alice, Pots{Rho: Amount{hi: 1 << 60}}, oneUnit)),
-		"spend": chargeError(ledgerTotal.Charge(alice, Pots{}, Spend{Rho: -1})),
+		"total": chargeError(Total{}.Charge(alice, Spent{}, oneUnit)),
+		"unit":  chargeError(ledgerTotal.Charge(Unit{}, Spent{}, oneUnit)),
+		"spent": chargeError(ledgerTotal.Charge(alice, Spent{Pots: Pots{Rho: Amount{hi: 1 << 60}}}, oneUnit)),
+		"spend": chargeError(ledgerTotal.Charge(alice, Spent{}, Spend{Rho: -1})),
 	} {
 		if !errors.Is(err, ErrParam) {
 			t.Errorf("%s: %v", name, err)
@@ -149,7 +155,7 @@ func TestChargeIsThatOfALedger(t *testing.T) {
 	}
 }
 
-func chargeError(_ Pots, err error) error { return err }
+func chargeError(_ Spent, err error) error { return err }
 
 // Pots come back from JSON as they were, and texts are in the order of amounts.
 func TestAmountsAsText(t *testing.T) {

@@ -256,9 +256,13 @@ func LabelEpsilon(epsilon float64, records int) float64 {
 // Spend is what one release costs, with labels randomised at labelEpsilon, 0
 // for none. The analytic rule is charged its (Epsilon, Delta), the classical
 // one, which adds more noise than these ask for, its Rho. As many records as
-// the bound lets change together pay for their labels.
+// the bound lets change together pay for their labels. What it protects is what the bound
+// is for.
 func (c Calibration) Spend(labelEpsilon float64) Spend {
-	s := Spend{PureEpsilon: LabelEpsilon(labelEpsilon, c.settings.Sensitivity.Records())}
+	s := Spend{
+		PureEpsilon: LabelEpsilon(labelEpsilon, c.settings.Sensitivity.Records()),
+		Protects:    ProtectionOf(c.settings.Sensitivity),
+	}
 	if c.settings.Rule == Classical {
 		s.Rho = c.Rho()
 	} else {

@@ -423,15 +423,15 @@ func TestCalibrateRefuses(t *testing.T) {
 func TestSpend(t *testing.T) {
 	b := boundOf(t, sensitivity.ReplaceOne, 6, 2, 1)
 	p := CalibrationSettings{Epsilon: 0.5, Delta: 1e-5, Sensitivity: b}
-	if got, want := calibrate(t, p).Spend(0), (Spend{Epsilon: 0.5, Delta: 1e-5}); got != want {
+	if got, want := calibrate(t, p).Spend(0), said(Spend{Epsilon: 0.5, Delta: 1e-5}); got != want {
 		t.Errorf("analytic: %+v", got)
 	}
-	if got, want := calibrate(t, p).Spend(2), (Spend{Epsilon: 0.5, Delta: 1e-5, PureEpsilon: 2}); got != want {
+	if got, want := calibrate(t, p).Spend(2), said(Spend{Epsilon: 0.5, Delta: 1e-5, PureEpsilon: 2}); got != want {
 		t.Errorf("with labels: %+v", got)
 	}
 	p.Rule = Classical
 	c := calibrate(t, p)
-	if got, want := c.Spend(0), (Spend{Rho: c.Rho()}); got != want {
+	if got, want := c.Spend(0), said(Spend{Rho: c.Rho()}); got != want {
 		t.Errorf("classical: %+v", got)
 	}
 	if c.Rule() != Classical {

@@ -6,35 +6,67 @@ import (
 	"fmt"
 )
 
+// Spent is what a Budget keeps of a unit: what it has spent, and the pairs of data sets that
+// all its spends protect. The zero value is that of a unit that has not spent.
+type Spent struct {
+	Pots
+	Protects Protection
+}
+
 // Charge returns what a unit has spent after one more spend, if both together fit the
-// total. It is the arithmetic of a Budget: it looks at numbers alone, writes nothing down,
-// and whether the unit is new is not its business. Pots add up exactly, so a budget may
-// keep one Pots for each unit, as text, and needs no list of spends to add up.
+// total and protect the same pairs of data sets. It is the arithmetic of a Budget: it writes
+// nothing down, and whether the unit is new is not its business. Pots add up exactly, so a
+// budget may keep one Spent for each unit, as text, and needs no list of spends to add up.
 //
-// Errors are a *BudgetError for a spend that does not fit and ErrParam for a total, unit
-// or spend that is none, or for a unit that has spent more than the total; ErrLedger for
-// Gaussian noise and a Pure total.
-func (t Total) Charge(unit Unit, spent Pots, spend Spend) (after Pots, err error) {
+// Errors are a *BudgetError for a spend that does not fit, a *RelationError for one that
+// protects other pairs, unless the unit says OtherRelation, ErrParam for a total, unit
+// or spend that is invalid, or for a unit that has spent more than the total, and ErrLedger
+// for Gaussian noise and a Pure total.
+func (t Total) Charge(unit Unit, spent Spent, spend Spend) (after Spent, err error) {
 	whole, err := t.pots()
 	if err != nil {
-		return Pots{}, err
+		return Spent{}, err
 	}
 	if err := unit.check(); err != nil {
-		return Pots{}, err
+		return Spent{}, err
 	}
 	cost, err := t.Kind.Price(spend)
 	if err != nil {
-		return Pots{}, err
+		return Spent{}, err
+	}
+	if err := spend.check(); err != nil {
+		return Spent{}, err
 	}
 	if !spent.within(whole) {
-		return Pots{}, fmt.Errorf("mechanism: more was spent than the total: %w", ErrParam)
+		return Spent{}, fmt.Errorf("mechanism: more was spent than the total: %w", ErrParam)
 	}
-	left := whole.minus(spent)
-	if !cost.within(left) {
-		return Pots{}, &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: t}
+	if err := spent.agrees(unit, spend); err != nil {
+		return Spent{}, err
 	}
-	after, _ = spent.add(cost) // within the total, which is an Amount
+	if left := whole.minus(spent.Pots); !cost.within(left) {
+		return Spent{}, &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: t}
+	}
+	after, _ = spent.plus(cost, spend.Protects) // within the total, which is an Amount
 	return after, nil
+}
+
+// agrees refuses a spend for other pairs of data sets than those that all earlier spends
+// protect, unless the unit says so.
+func (s Spent) agrees(unit Unit, spend Spend) error {
+	if s.Pots == (Pots{}) || unit.OtherRelation || s.Protects == spend.Protects && s.Protects.known() {
+		return nil
+	}
+	return &RelationError{UnitKind: unit.Kind, Before: s.Protects, Asked: spend.Protects}
+}
+
+// plus adds a spend, and tells whether the sums can be represented. A spend costs something,
+// so that the first is the one before which nothing was spent.
+func (s Spent) plus(cost Pots, protects Protection) (after Spent, ok bool) {
+	if s.Pots != (Pots{}) {
+		protects = s.Protects.Both(protects)
+	}
+	sum, ok := s.add(cost)
+	return Spent{sum, protects}, ok
 }
 
 // MarshalText returns the amount exactly: units of 2^-96 in 32 hexadecimal digits, so that

@@ -81,6 +81,9 @@ func nearest(x, step float64) int64 {
 // spendFirst runs draw only after the budget has written the spend down, and has said so
 // for this release. Whatever happens then, nothing is given back.
 func spendFirst(budget Budget, unit Unit, id [16]byte, spend Spend, draw func() error) (Receipt, error) {
+	if err := spend.check(); err != nil {
+		return Receipt{}, err
+	}
 	receipt, err := budget.Reserve(unit, id, spend)
 	if err == nil {
 		err = checkReceipt(budget, receipt, id)

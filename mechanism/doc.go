@@ -30,6 +30,7 @@
 //	LabelSettings.Mode   release.ModePublic, release.ModeDropped, release.ModeRandomised
 //	Total.Kind           GDP, ZCDP, Pure, Mixed
 //	relation of a bound  sensitivity.ReplaceOne, sensitivity.Null and others
+//	Spend.Protects       AnyRow, AnyData, and what Calibration.Spend fills in
 //
 // # What is promised
 //
@@ -68,7 +69,8 @@
 //	round(x) + round(N) = round(round(x) + N):
 //
 // the output is a function of the ideal Gaussian mechanism applied to round(x),
-// and what holds for that holds here, with no allowance for approximation.
+// and what holds for that holds here, with no allowance for approximation, as far as the
+// bits are random (see "What is assumed").
 // Rounding moves a matrix by at most g sqrt(m)/2, which is why g sqrt(m) is part
 // of the sensitivity. Values are clamped to 2^51 g first, which cannot bring
 // neighbours further apart; Calibrate refuses where the clamp could be reached.
@@ -103,6 +105,10 @@
 //
 // # Budgets
 //
+// A spend says which pairs of data sets it protects, a Protection. Releases add up for the
+// pairs that all of them protect, so a budget refuses a spend of a unit for others, unless the
+// unit says OtherRelation, and Balance.Protects says which pairs the total of a unit is for.
+//
 // A Ledger is a file that one process at a time holds. Programs that share a budget
 // otherwise, such as several machines, write a Budget of their own. What is promised of all
 // releases of a unit together is then as good as that budget; the interface says what it
@@ -112,8 +118,17 @@
 //
 // The bound is one of the matrix at hand, with its assumptions
 // (sensitivity.Bound.Assumptions). The system's entropy is good and ChaCha8,
-// which stretches 32 bytes of it for each 65,536 coordinates of a matrix, each
-// vector of a series and each selection, is a pseudorandom generator. The machine
+// which stretches 32 bytes of it for each 65,536 coordinates of a matrix, its randomised
+// labels, each vector of a series and each selection, is a pseudorandom generator. What is promised
+// is proved for ideal random bits. With ChaCha8 it is
+//
+//	P[S] <= e^epsilon P'[S] + delta + (1 + e^epsilon) a
+//
+// for every set S that somebody can recognise, where a is the most by which they can tell
+// ChaCha8 under all these seeds from random bits: computational differential privacy (Mironov,
+// Pandey, Reingold and Vadhan 2009). The same holds for every epsilon and delta that follow from
+// Rho, Mu or a pure epsilon. Words of the operating system would also come from a generator with a
+// key of 256 bits, ChaCha20 in Linux, which has more rounds. The machine
 // is trusted: time, memory and the state of the process are not protected,
 // although noise is drawn without looking at the data. Q was drawn from another
 // stream. Labels are covered only as the label mode of the release says.
@@ -129,7 +144,8 @@
 //
 // Balle and Wang, Improving the Gaussian mechanism for differential privacy,
 // 2018. Karney, Sampling exactly from the normal distribution, 2016. Mironov, On
-// significance of the least significant bits for differential privacy, 2012.
+// significance of the least significant bits for differential privacy, 2012. Mironov, Pandey,
+// Reingold and Vadhan, Computational differential privacy, 2009.
 // Dong, Roth and Su, Gaussian differential privacy, 2022. Rogers, Roth, Ullman and
 // Vadhan, Privacy odometers and filters, 2016. Smith and Thakurta, Fully adaptive
 // composition for Gaussian differential privacy, 2022. Vadhan and Zhang, Concurrent

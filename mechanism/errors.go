@@ -27,6 +27,10 @@ var (
 	// ErrUnknownUnit reports a unit that the ledger does not know and that is not
 	// said to be new.
 	ErrUnknownUnit = errors.New("unknown unit")
+	// ErrOtherRelation reports a spend that protects other pairs of data sets than the
+	// earlier spends of its unit, which is not said to be meant; the error is a
+	// *RelationError.
+	ErrOtherRelation = errors.New("another relation")
 	// ErrLedger reports a ledger that is missing, damaged, of another kind or
 	// cannot be written.
 	ErrLedger = errors.New("ledger not usable")
@@ -71,6 +75,28 @@ func (e *BudgetError) Error() string {
 }
 
 func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }
+
+// A RelationError says which pairs of data sets all earlier spends of a unit protect, and
+// which the new one. It matches ErrOtherRelation.
+type RelationError struct {
+	UnitKind string     // of the unit, which is not named
+	Before   Protection // zero where no pair is known
+	Asked    Protection
+}
+
+func (e *RelationError) Error() string {
+	before, total := "together protect no pair of data sets that is known", "have a total for no pair of data sets that is known"
+	if e.Before.known() {
+		before = fmt.Sprintf("protect %q", e.Before)
+	}
+	if both := e.Before.Both(e.Asked); both.known() {
+		total = fmt.Sprintf("have a total for %q alone", both)
+	}
+	return fmt.Sprintf("mechanism: %v: the earlier spends of this %s %s, and this one protects %q; all of them would %s; say so if this is meant",
+		ErrOtherRelation, e.UnitKind, before, e.Asked, total)
+}
+
+func (e *RelationError) Unwrap() error { return ErrOtherRelation }
 
 // ledgerError says what is wrong with a ledger.
 func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }

@@ -101,7 +101,10 @@ func ExampleEpsilonAt() {
 // them are paid for together, and there is no third.
 func ExampleNewSeries() {
 	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "image 17", New: true},
-		mechanism.SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 2, Coordinates: 3})
+		mechanism.SeriesSettings{
+			Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 2, Coordinates: 3,
+			Protects: mechanism.AnyRow(sensitivity.ReplaceOne, 1), // what the sensitivity was proved for
+		})
 	if err != nil {
 		fmt.Println(err)
 		return

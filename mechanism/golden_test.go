@@ -50,7 +50,7 @@ func TestGoldenBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	series, err := newSeries(NoLedger, unit, SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2, Vectors: 3, Coordinates: 50}, fixed("bits"))
+	series, err := newSeries(NoLedger, unit, SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2, Vectors: 3, Coordinates: 50, Protects: oneUnit.Protects}, fixed("bits"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // before anything is released for it, and nothing is ever given back, so a
 // crash can lose budget but never gain any. One process at a time holds a
 // ledger; its methods are safe for concurrent use. It takes about 50 bytes of
-// memory for each release and each unit. The zero value is a closed ledger that
+// memory for each release and 220 for each unit. The zero value is a closed ledger that
 // holds nothing: whatever is asked of it is ErrLedger.
 //
 // The file holds keyed hashes in place of the names of units. The key is in it
@@ -61,7 +61,9 @@ func (l *Ledger) Close() error {
 // NewSeries call it; mechanisms of other packages pay with it before they draw any noise.
 //
 // The error is a *BudgetError if the spend does not fit, ErrUnknownUnit for a unit
-// that has not spent before and is not said to be New, and ErrLedger for a
+// that has not spent before and is not said to be New, a *RelationError for a spend that
+// protects other pairs of data sets than the earlier spends of the unit do together, unless
+// it says OtherRelation, ErrParam for a spend that does not say what it protects, and ErrLedger for a
 // release id that has been used and for a spend that the kind of ledger cannot
 // count; the ledger is then as before. If writing fails the error is ErrLedger,
 // the spend counts because it may be on the disk, and the ledger refuses
@@ -102,15 +104,21 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost P
 	if cost, err = header.total.Kind.Price(spend); err != nil {
 		return
 	}
+	if err = spend.check(); err != nil {
+		return
+	}
 	if err = l.usable(); err != nil {
 		return
 	}
-	spent, known := l.state.spent[hash]
+	before, known := l.state.units[hash]
 	if !known && !unit.New {
 		err = errUnknown(unit.Kind)
 		return
 	}
-	if left := header.whole.minus(spent); !cost.within(left) {
+	if err = before.agrees(unit, spend); err != nil {
+		return
+	}
+	if left := header.whole.minus(before.Pots); !cost.within(left) {
 		err = &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: header.total}
 	}
 	return
@@ -138,9 +146,14 @@ func (l *Ledger) usable() error {
 	case l.file == nil:
 		return ledgerFailure(fs.ErrClosed)
 	case l.failed != nil:
-		return fmt.Errorf("mechanism: %w: an earlier write failed, open it anew: %w", ErrLedger, l.failed)
+		return l.failure()
 	}
 	return nil
+}
+
+// failure is the error after a write that failed.
+func (l *Ledger) failure() error {
+	return fmt.Errorf("mechanism: %w: an earlier write failed, open it anew: %w", ErrLedger, l.failed)
 }
 
 // append writes a record that has been checked. If that fails it counts, but is
@@ -187,7 +200,24 @@ func (l *Ledger) header() *ledgerHeader {
 	return l.state.header
 }
 
-// Spent returns what a unit has spent.
+// Balance returns what a unit has spent and can still spend, and which pairs of data sets its
+// total is for. The error is ErrUnknownUnit for one that has spent nothing, and ErrParam for
+// an invalid unit.
+func (l *Ledger) Balance(unit Unit) (Balance, error) {
+	hash, _, err := l.header().hash(unit)
+	if err != nil {
+		return Balance{}, err
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	of, known := l.state.units[hash]
+	if !known {
+		return Balance{}, errUnknown(unit.Kind)
+	}
+	return l.header().balance(hash, unit.Kind, of, l.header().total.epsilonOf), nil
+}
+
+// Spent returns what a unit has spent, nothing for one that the ledger does not know.
 func (l *Ledger) Spent(unit Unit) (Pots, error) {
 	hash, _, err := l.header().hash(unit)
 	if err != nil {
@@ -195,7 +225,7 @@ func (l *Ledger) Spent(unit Unit) (Pots, error) {
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return l.state.spent[hash], nil
+	return l.state.units[hash].Pots, nil
 }
 
 // Remaining returns what a unit can still spend.
@@ -211,7 +241,8 @@ func (l *Ledger) Remaining(unit Unit) (Pots, error) {
 // the caller's choice (0 in a Pure ledger), rounded up. What is proved is the
 // statement about the whole total. For spends that were fixed beforehand this
 // one holds too; if their sizes were chosen by looking at earlier releases it
-// is an estimate.
+// is an estimate. Either is about the pairs of data sets that all spends of the unit
+// protect, which Balance tells.
 func (l *Ledger) EpsilonAt(unit Unit, delta float64) (float64, error) {
 	spent, err := l.Spent(unit)
 	if err != nil {
@@ -244,13 +275,17 @@ func (l *Ledger) LedgerID(Unit) ([16]byte, error) {
 	return l.state.header.id, nil
 }
 
-// Paid tells whether the ledger has a spend for a release.
+// Paid tells whether the ledger has a spend for a release. After a write that failed it is
+// not known what the disk holds: the error is ErrLedger until the ledger is opened anew.
 func (l *Ledger) Paid(releaseID [16]byte) (bool, error) {
 	if l == nil || l.state == nil {
 		return false, ledgerError("it was not opened")
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
+	if l.failed != nil {
+		return false, l.failure()
+	}
 	_, known := l.state.releases[releaseID]
 	return known, nil
 }

@@ -151,6 +151,10 @@ func TestLedgerOnAFailingDisk(t *testing.T) {
 			if err := l.Commit(r, [32]byte{}); !errors.Is(err, ErrLedger) {
 				t.Fatal("committed to a broken ledger:", err)
 			}
+			// Whether the last spend is on the disk is not known: it does not count as paid.
+			if paid, err := l.Paid(releaseID(granted)); paid || !errors.Is(err, ErrLedger) {
+				t.Fatal("paid by a broken ledger:", err)
+			}
 		}
 		if len(d.data) != size || spentUnits(t, l, alice) != want || spentUnits(t, l, bob) != 0 {
 			t.Fatalf("%d bytes more, %d spent", len(d.data)-size, spentUnits(t, l, alice))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 func ExampleLedger() {
@@ -31,7 +32,7 @@ func ExampleLedger() {
 	}
 	defer ledger.Close()
 	record := mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg", New: true}
-	spend := mechanism.Spend{Epsilon: 0.6, Delta: 1e-6}
+	spend := mechanism.Spend{Epsilon: 0.6, Delta: 1e-6, Protects: mechanism.AnyRow(sensitivity.ReplaceOne, 1)}
 	for id := byte(1); ; id++ {
 		receipt, err := ledger.Reserve(record, [16]byte{id}, spend)
 		if errors.Is(err, mechanism.ErrBudgetExceeded) {

@@ -19,7 +19,7 @@ import (
 //	header              reserve               commit
 //	 0 magic             0 1                   0 2
 //	 8 version, uint32   1 kind of unit        1 zero
-//	12 kind              2 zero                2 zero
+//	12 kind              2 protection          2 zero
 //	13 zero              8 sequence            8 sequence
 //	16 ledger id        16 release id         16 release id
 //	32 key of units     32 unit               32 hash of the release
@@ -27,6 +27,10 @@ import (
 //	72 delta            64 epsilon, delta     72 zero
 //	80 total: low, high 80 rho, pure epsilon
 //	96 SHA-256          96 SHA-256            96 SHA-256
+//
+// The 6 bytes of a protection are those of Protection.encode. They are zero in spends from
+// before it was noted, which are of an unknown relation. A program from then takes a spend
+// with other bytes for damage, and refuses the ledger.
 //
 // The amount and the total are of the one pot that a ledger counts in. A mixed ledger,
 // version 2, has its two totals as floats at 80, rho, and 88, pure epsilon. Its amounts
@@ -197,6 +201,7 @@ func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
 func (k Kind) reserveBlock(sequence uint64, unit unitHash, unitKind byte, id [16]byte, cost Pots, s Spend) *block {
 	var b block
 	b[0], b[1] = reserveRecord, unitKind
+	s.Protects.encode(b[2:8])
 	b.setWord(8, sequence)
 	copy(b[16:], id[:])
 	copy(b[32:], unit[:])

@@ -16,7 +16,7 @@ import (
 //
 // The ledger is complete on the disk before it has its name: a crash leaves a whole
 // ledger at path or none. It can also leave a temporary file beside it, whose name begins
-// with ".privatemail-new-"; nothing reads that. If all that fails is to sync the folder,
+// with ".privatemail-new-"; nothing reads that, and the next call removes it. If all that fails is to sync the folder,
 // the ledger is there and can be opened, and the error says so. On file systems without
 // hard links a crash can leave a part of a ledger, which is refused.
 func CreateLedger(path string, total Total) error {

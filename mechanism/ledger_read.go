@@ -14,7 +14,7 @@ type ledgerState struct {
 	header   *ledgerHeader
 	sequence uint64            // of the last record
 	sum      [sha256.Size]byte // of the last record, or the header
-	spent    map[unitHash]Pots
+	units    map[unitHash]unitState
 	releases map[[16]byte]uint64 // sequence of the reserve, 0 after its commit
 }
 
@@ -32,11 +32,12 @@ func (s *ledgerState) add(b *block) error {
 		unit := unitHash(b[32:])
 		cost, ok := s.header.total.Kind.cost(b)
 		_, used := s.releases[id]
-		left := s.header.whole.minus(s.spent[unit])
-		if b[1] == 0 || int(b[1]) > len(unitKinds) || !b.zero(2, 8) || used || !ok || !cost.within(left) {
+		protects, valid := decodeProtection(b[2:8])
+		left := s.header.whole.minus(s.units[unit].Pots)
+		if b[1] == 0 || int(b[1]) > len(unitKinds) || !valid || used || !ok || !cost.within(left) {
 			return s.damaged()
 		}
-		s.spent[unit], _ = s.spent[unit].add(cost)
+		s.units[unit] = s.units[unit].after(cost, protects)
 		s.releases[id] = b.word(8)
 	case commitRecord:
 		if of := b.word(64); of == 0 || s.releases[id] != of || !b.zero(1, 8) || !b.zero(72, bodySize) {
@@ -114,7 +115,7 @@ func readLedgerHeader(r io.Reader) (*ledgerState, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerState{header: header, sum: b.sum(), spent: make(map[unitHash]Pots), releases: make(map[[16]byte]uint64)}, nil
+	return &ledgerState{header: header, sum: b.sum(), units: make(map[unitHash]unitState), releases: make(map[[16]byte]uint64)}, nil
 }
 
 // readRecord reads the next record and returns how many bytes of it are there: at least

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 var (
@@ -26,7 +28,13 @@ var (
 )
 
 // oneUnit is the least spend there is, so that amounts count spends.
-var oneUnit = Spend{Rho: 0x1p-96}
+var oneUnit = said(Spend{Rho: 0x1p-96})
+
+// said is a spend that says what it protects.
+func said(s Spend) Spend {
+	s.Protects = AnyRow(sensitivity.ReplaceOne, 1)
+	return s
+}
 
 func releaseID(i int) (id [16]byte) {
 	binary.LittleEndian.PutUint64(id[:], uint64(i)+1)
@@ -54,6 +62,9 @@ func mustOpen(t testing.TB, path string) *Ledger {
 
 func mustReserve(t testing.TB, l *Ledger, u Unit, i int, s Spend) Receipt {
 	t.Helper()
+	if !s.Protects.known() {
+		s = said(s)
+	}
 	r, err := l.Reserve(u, releaseID(i), s)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +170,7 @@ func TestLedger(t *testing.T) {
 		t.Fatal(err, l.Total())
 	}
 
-	spend := Spend{Epsilon: 0.5, Delta: 1e-6}
+	spend := said(Spend{Epsilon: 0.5, Delta: 1e-6})
 	first := mustReserve(t, l, alice, 0, spend)
 	second := mustReserve(t, l, bob, 1, Spend{Rho: 0.001, PureEpsilon: 0.1})
 	if first.Sequence() != 1 || second.Sequence() != 2 {
@@ -222,7 +233,7 @@ func TestLedger(t *testing.T) {
 		spent, _ := again.Spent(u)
 		left, _ := again.Remaining(u)
 		epsilon, _ := again.EpsilonAt(u, 1e-6)
-		if err != nil || b != s.Balances[i] || b.UnitKind != u.Kind || b.Spent != spent || b.Remaining != left || b.Epsilon != epsilon {
+		if err != nil || !reflect.DeepEqual(b, s.Balances[i]) || b.UnitKind != u.Kind || b.Spent != spent || b.Remaining != left || b.Epsilon != epsilon {
 			t.Errorf("%+v, %v", b, err)
 		}
 	}
@@ -243,7 +254,7 @@ func TestLedgerRefuses(t *testing.T) {
 	receipt := mustReserve(t, l, alice, 0, Spend{Epsilon: 0.9, Delta: 1e-6})
 	before, _ := l.Head()
 
-	_, err := l.Reserve(alice, releaseID(1), Spend{Epsilon: 0.9, Delta: 1e-6})
+	_, err := l.Reserve(alice, releaseID(1), said(Spend{Epsilon: 0.9, Delta: 1e-6}))
 	var b *BudgetError
 	if !errors.Is(err, ErrBudgetExceeded) || !errors.As(err, &b) {
 		t.Fatal(err)
@@ -259,7 +270,7 @@ func TestLedgerRefuses(t *testing.T) {
 	if _, err := l.Reserve(bob, releaseID(0), oneUnit); !errors.Is(err, ErrLedger) || !strings.Contains(err.Error(), "paid for") {
 		t.Error("release id used twice:", err)
 	}
-	if _, err := l.Reserve(bob, releaseID(2), Spend{}); !errors.Is(err, ErrParam) {
+	if _, err := l.Reserve(bob, releaseID(2), said(Spend{})); !errors.Is(err, ErrParam) {
 		t.Error(err)
 	}
 	for _, u := range []Unit{{}, {Kind: release.UnitRecord}, {Kind: "person", Name: "alice"}} {
@@ -315,7 +326,7 @@ func TestZeroLedger(t *testing.T) {
 	_, epsilon := l.EpsilonAt(alice, 1e-6)
 	_, pure := l.EpsilonAt(alice, 0)
 	_, selected := Select(l, alice, Subset{Items: 5, Size: 1, Epsilon: 1}, 2)
-	_, series := NewSeries(l, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6})
+	_, series := NewSeries(l, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6, Protects: oneUnit.Protects})
 	_, balance := new(Snapshot).Balance(alice)
 	for i, err := range []error{
 		reserve, l.Covers(alice, oneUnit), l.Commit(Receipt{}, [32]byte{}), spent, remaining, epsilon, pure, selected, series, balance,
@@ -361,7 +372,7 @@ func TestLedgerTakesTheWholeBudget(t *testing.T) {
 	} {
 		l, _ := newLedgerDisk(t, c.total)
 		mustReserve(t, l, alice, 0, c.whole)
-		if _, err := l.Reserve(alice, releaseID(1), c.least); !errors.Is(err, ErrBudgetExceeded) || err.Error() == "" {
+		if _, err := l.Reserve(alice, releaseID(1), said(c.least)); !errors.Is(err, ErrBudgetExceeded) || err.Error() == "" {
 			t.Errorf("%v: %v", c.total, err)
 		}
 		e, err := l.EpsilonAt(alice, c.total.Delta)
@@ -370,7 +381,7 @@ func TestLedgerTakesTheWholeBudget(t *testing.T) {
 		}
 	}
 	pure, _ := newLedgerDisk(t, Total{Kind: Pure, Epsilon: 2, Delta: 0})
-	_, err := pure.Reserve(alice, releaseID(0), Spend{PureEpsilon: 2.5})
+	_, err := pure.Reserve(alice, releaseID(0), said(Spend{PureEpsilon: 2.5}))
 	if want := "mechanism: privacy budget of the record exceeded: asked pure epsilon 2.5, remaining pure epsilon 2 of epsilon 2 (pure)"; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
@@ -641,7 +652,7 @@ func TestParallelSpends(t *testing.T) {
 		var done sync.WaitGroup
 		for i := range workers {
 			done.Go(func() {
-				switch _, err := l.Reserve(alice, releaseID(i), Spend{Epsilon: 0.8, Delta: 1e-6}); {
+				switch _, err := l.Reserve(alice, releaseID(i), said(Spend{Epsilon: 0.8, Delta: 1e-6})); {
 				case err == nil:
 					granted.Add(1)
 				case errors.Is(err, ErrBudgetExceeded):
@@ -681,7 +692,7 @@ func TestParallelSpends(t *testing.T) {
 				for i := range each {
 					u := r.IntN(units)
 					unit := Unit{Kind: release.UnitRecord, Name: string(rune('a' + u)), New: true}
-					receipt, err := l.Reserve(unit, releaseID(w*each+i), Spend{Epsilon: 0.1, Delta: 1e-6})
+					receipt, err := l.Reserve(unit, releaseID(w*each+i), said(Spend{Epsilon: 0.1, Delta: 1e-6}))
 					if err == nil {
 						granted[u].Add(1)
 						err = l.Commit(receipt, [32]byte{})

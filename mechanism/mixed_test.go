@@ -129,13 +129,13 @@ func TestEpsilonOfMixed(t *testing.T) {
 
 // What a gdp ledger refuses within the same total.
 func TestMixedPaysBoth(t *testing.T) {
-	both := Spend{Epsilon: 1, Delta: 1e-6, PureEpsilon: 0.5}
+	both := said(Spend{Epsilon: 1, Delta: 1e-6, PureEpsilon: 0.5})
 	gdp, _ := newLedgerDisk(t, Total{Kind: GDP, Epsilon: 2, Delta: 1e-6})
 	if _, err := gdp.Reserve(alice, releaseID(0), both); !errors.Is(err, ErrBudgetExceeded) {
 		t.Errorf("gdp: %v", err)
 	}
 	small, _ := newLedgerDisk(t, Total{Kind: GDP, Epsilon: 1, Delta: 1e-6})
-	if _, err := small.Reserve(alice, releaseID(0), Spend{PureEpsilon: 0.19}); !errors.Is(err, ErrBudgetExceeded) {
+	if _, err := small.Reserve(alice, releaseID(0), said(Spend{PureEpsilon: 0.19})); !errors.Is(err, ErrBudgetExceeded) {
 		t.Errorf("gdp: %v", err)
 	}
 	mustReserve(t, small, alice, 1, Spend{PureEpsilon: 0.1889})
@@ -153,7 +153,7 @@ func TestMixedPaysBoth(t *testing.T) {
 	}
 	// The pure pot goes on when the Gaussian one is used up, to its last unit.
 	mustReserve(t, l, alice, 2, Spend{PureEpsilon: 0.5})
-	if _, err := l.Reserve(alice, releaseID(3), Spend{PureEpsilon: 1e-300}); !errors.Is(err, ErrBudgetExceeded) {
+	if _, err := l.Reserve(alice, releaseID(3), said(Spend{PureEpsilon: 1e-300})); !errors.Is(err, ErrBudgetExceeded) {
 		t.Errorf("%v", err)
 	}
 	left, _ := l.Remaining(alice)
@@ -188,7 +188,7 @@ func TestMixedIsNotOverspent(t *testing.T) {
 			if s.Rho == 0 || r.IntN(2) > 0 {
 				s.PureEpsilon = total.PureEpsilon * math.Pow(10, -3*r.Float64())
 			}
-			if _, err := l.Reserve(alice, releaseID(i), s); err == nil {
+			if _, err := l.Reserve(alice, releaseID(i), said(s)); err == nil {
 				rho, pure = rho+s.Rho, pure+s.PureEpsilon
 			} else if !errors.Is(err, ErrBudgetExceeded) {
 				t.Fatal(err)

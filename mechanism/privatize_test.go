@@ -84,7 +84,7 @@ func TestPrivatize(t *testing.T) {
 	if len(out.Grid) != 18 || len(out.Labels.Values) != 6 || out.ID == [16]byte{} {
 		t.Error("sizes or identifier")
 	}
-	if !slices.Equal(ledger.units, []Unit{r.Unit}) || !slices.Equal(ledger.ids, [][16]byte{out.ID}) || !slices.Equal(ledger.spends, []Spend{{Epsilon: 0.5, Delta: 1e-6, PureEpsilon: 1.5}}) {
+	if !slices.Equal(ledger.units, []Unit{r.Unit}) || !slices.Equal(ledger.ids, [][16]byte{out.ID}) || !slices.Equal(ledger.spends, []Spend{said(Spend{Epsilon: 0.5, Delta: 1e-6, PureEpsilon: 1.5})}) {
 		t.Errorf("reserved %+v", ledger)
 	}
 	encoded, err := out.MarshalBinary()
@@ -214,7 +214,7 @@ func (u untouched) Read([]byte) (int, error) {
 // The order: entropy, then the spend, then noise; nothing comes back.
 func TestSpendFirst(t *testing.T) {
 	c, r := fixture(t, 6, 3, 1)
-	price := []Spend{{Epsilon: 1, Delta: 1e-5}}
+	price := []Spend{said(Spend{Epsilon: 1, Delta: 1e-5})}
 
 	t.Run("recorded", func(t *testing.T) {
 		ledger := &fakeBudget{}

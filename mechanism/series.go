@@ -18,6 +18,9 @@ type SeriesSettings struct {
 	// as computed, whatever was released before it. It is the caller's to prove:
 	// clipping the computed vector to a ball makes it the ball's diameter.
 	L2Sensitivity float64
+	// Protects says which pairs of data sets L2Sensitivity was proved for, such as
+	// AnyRow(sensitivity.ReplaceOne, 1).
+	Protects Protection
 	// Vectors is how many there are and Coordinates the length of each; their
 	// product is at most 2^24.
 	Vectors, Coordinates int
@@ -95,7 +98,7 @@ func newSeries(budget Budget, unit Unit, p SeriesSettings, source io.Reader) (*S
 		return nil, err
 	}
 	s := &Series{settings: p, noise: n, source: source, left: new(atomic.Int64)}
-	_, err = spendFirst(budget, unit, secret.id, Spend{Epsilon: p.Epsilon, Delta: p.Delta}, func() error {
+	_, err = spendFirst(budget, unit, secret.id, Spend{Epsilon: p.Epsilon, Delta: p.Delta, Protects: p.Protects}, func() error {
 		s.left.Store(int64(p.Vectors))
 		return nil
 	})

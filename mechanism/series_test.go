@@ -35,7 +35,7 @@ func TestSeriesSigma(t *testing.T) {
 // Composition read back: the mu of all vectors together is worth no more than
 // (epsilon, delta).
 func TestSeriesComposes(t *testing.T) {
-	p := SeriesSettings{Epsilon: 3, Delta: 1e-5, L2Sensitivity: 0.7, Vectors: 37, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 3, Delta: 1e-5, L2Sensitivity: 0.7, Vectors: 37, Coordinates: 2, Protects: oneUnit.Protects}
 	sigma, err := p.Sigma()
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestSeriesComposes(t *testing.T) {
 // The noise covers what rounding to the grid adds, as much for every vector; with
 // many coordinates that is more than the multiplier is rounded up by.
 func TestSeriesCoversTheGrid(t *testing.T) {
-	p := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 4, Coordinates: 1 << 22}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 4, Coordinates: 1 << 22, Protects: oneUnit.Protects}
 	n, err := p.calibrate()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestSeriesCoversTheGrid(t *testing.T) {
 // Mean and variance of the released coordinates, and no noise used twice.
 func TestSeriesNoise(t *testing.T) {
 	const n = 40000
-	p := SeriesSettings{Epsilon: 0.5, Delta: 1e-5, L2Sensitivity: 1, Vectors: 2, Coordinates: n}
+	p := SeriesSettings{Epsilon: 0.5, Delta: 1e-5, L2Sensitivity: 1, Vectors: 2, Coordinates: n, Protects: oneUnit.Protects}
 	s, err := newSeries(NoLedger, testUnit, p, randomness("series"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,10 +98,11 @@ func TestSeriesNoise(t *testing.T) {
 }
 
 func TestSeriesRefuses(t *testing.T) {
-	good := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
+	good := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2, Protects: oneUnit.Protects}
 	for name, change := range map[string]func(*SeriesSettings){
 		"epsilon":     func(p *SeriesSettings) { p.Epsilon = 0 },
 		"delta":       func(p *SeriesSettings) { p.Delta = math.NaN() },
+		"protects":    func(p *SeriesSettings) { p.Protects = Protection{} },
 		"sensitivity": func(p *SeriesSettings) { p.L2Sensitivity = 0 },
 		"infinite":    func(p *SeriesSettings) { p.L2Sensitivity = math.Inf(1) },
 		"vectors":     func(p *SeriesSettings) { p.Vectors = 0 },
@@ -147,7 +148,7 @@ func TestSeriesRefuses(t *testing.T) {
 // in between, and may be copied with a process or a machine, holds none. Without
 // entropy nothing comes out, and the vector that was paid for can be had later.
 func TestSeriesDrawsWhenItReleases(t *testing.T) {
-	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2, Protects: oneUnit.Protects}
 	short := io.LimitReader(fixed("late"), 16+31).(*io.LimitedReader)
 	s, err := newSeries(NoLedger, testUnit, p, short)
 	if err != nil {
@@ -166,7 +167,7 @@ func TestSeriesDrawsWhenItReleases(t *testing.T) {
 // uses them at the same time.
 func TestSeriesCopies(t *testing.T) {
 	const vectors, callers = 5, 16
-	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: vectors, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: vectors, Coordinates: 2, Protects: oneUnit.Protects}
 	s, err := NewSeries(NoLedger, testUnit, p)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +205,7 @@ func TestSeriesSpends(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	p := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 5, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 5, Coordinates: 2, Protects: oneUnit.Protects}
 	if _, err := NewSeries(ledger, testUnit, p); err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"math"
 	"os"
@@ -34,21 +33,11 @@ type Entry struct {
 	UnitKind  string // as in its Balance
 	ReleaseID [16]byte
 	Cost      Pots  // in the calculus of the ledger
-	Spend     Spend // as it was asked for
+	Spend     Spend // as it was asked for; what it protects is zero where that was not noted
 	Committed bool  // the hash of the release was noted
 	// Sum is the SHA-256 of the binary form of the release, or that of a selection,
 	// zero when it is not committed. A series has none.
 	Sum [sha256.Size]byte
-}
-
-// A Balance is what one unit has spent and can still spend.
-type Balance struct {
-	Unit             string // the first digits of its keyed hash
-	UnitKind         string // UnitRecord or UnitClient
-	Spent, Remaining Pots
-	// Epsilon is what was spent, at the Delta of the total; see
-	// Ledger.EpsilonAt.
-	Epsilon float64
 }
 
 // ReadLedger verifies a ledger and lists it, without changing or locking it, so
@@ -117,15 +106,16 @@ func (s *Snapshot) addEntry(b *block, cost Pots) {
 	if !ok {
 		place = len(s.Balances)
 		s.places[unit] = place
-		s.Balances = append(s.Balances, Balance{Unit: hex.EncodeToString(unit[:6]), UnitKind: unitKinds[b[1]-1]})
+		s.Balances = append(s.Balances, Balance{Unit: shortHash(unit), UnitKind: unitKinds[b[1]-1]})
 	}
+	protects, _ := decodeProtection(b[2:8]) // it was checked
 	s.Entries = append(s.Entries, Entry{
 		Sequence:  b.word(8),
 		Unit:      s.Balances[place].Unit,
 		UnitKind:  s.Balances[place].UnitKind,
 		ReleaseID: [16]byte(b[16:]),
 		Cost:      cost,
-		Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
+		Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88), Protects: protects},
 	})
 }
 
@@ -136,19 +126,21 @@ func (s *Snapshot) close(state *ledgerState) {
 	s.LedgerID, s.Total, s.Whole = state.header.id, state.header.total, state.header.whole
 	s.Sequence, s.Hash = state.sequence, state.sum
 	known := make(map[Pots]float64) // many units have spent the same
-	for unit, place := range s.places {
-		b, spent := &s.Balances[place], state.spent[unit]
+	epsilonOf := func(spent Pots) float64 {
 		epsilon, ok := known[spent]
 		if !ok {
-			epsilon = s.Total.epsilonWithin(spent, s.Total.Delta)
+			epsilon = s.Total.epsilonOf(spent)
 			known[spent] = epsilon
 		}
-		b.Spent, b.Remaining, b.Epsilon = spent, s.Whole.minus(spent), epsilon
+		return epsilon
+	}
+	for unit, place := range s.places {
+		s.Balances[place] = s.header.balance(unit, s.Balances[place].UnitKind, state.units[unit], epsilonOf)
 	}
 }
 
 // Balance returns the balance of a unit. The error is ErrUnknownUnit for one that
-// has spent nothing, and ErrParam for what is no unit.
+// has spent nothing, and ErrParam for an invalid unit.
 func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 	hash, _, err := s.header.hash(unit)
 	if err != nil {
@@ -162,8 +154,8 @@ func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 }
 
 // EpsilonOf returns the epsilon of spends of one unit together, at the Delta of the total
-// and rounded up; Ledger.EpsilonAt says when it holds. Spends that do not fit the total
-// have one, too.
+// and rounded up; Ledger.EpsilonAt says when it holds, and for which pairs of data sets.
+// Spends that do not fit the total have one, too.
 func (s *Snapshot) EpsilonOf(spends ...Pots) float64 {
 	var sum Pots
 	for _, spend := range spends {

@@ -18,7 +18,7 @@ func TestEpsilonOfSpends(t *testing.T) {
 		}
 		unit := Unit{Kind: release.UnitRecord, Name: "a", New: true}
 		for i := range 2 {
-			spend := Spend{Epsilon: 0.5, Delta: 1e-6}
+			spend := said(Spend{Epsilon: 0.5, Delta: 1e-6})
 			if total.Kind == Mixed {
 				spend.PureEpsilon = 0.25
 			}

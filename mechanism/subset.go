@@ -7,7 +7,8 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
 )
 
 // A Subset is w-subset selection: of m items, one of which is private, it
@@ -78,12 +79,13 @@ type Selection struct {
 // fails, the selection comes with the error, which matches ErrSpent.
 //
 // Each call is a new spend, also for the same item. Whoever must answer for one
-// record several times keeps the selection and sends it again.
+// record several times keeps the selection and sends it again; Subset.Draw and
+// Subset.Pay let it be kept first.
 //
 // Errors are ErrParam, ErrLedger without a budget, ErrEntropy and what the
 // budget says (ErrBudgetExceeded among it); none tells the item. Select is safe
 // for concurrent use. How much is drawn and how long it takes does not depend on
-// the item, sorting w numbers aside.
+// the item.
 func Select(budget Budget, unit Unit, s Subset, item int) (*Selection, error) {
 	return selectSubset(budget, unit, s, item, system)
 }
@@ -93,34 +95,103 @@ func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reade
 	if err := CheckPayer(budget, unit); err != nil {
 		return nil, err
 	}
+	secret, err := s.prepare(item, entropy)
+	if err != nil {
+		return nil, err
+	}
+	defer secret.forget()
+	out := &Selection{ID: secret.id}
+	receipt, err := spendFirst(budget, unit, out.ID, s.spend(), func() error {
+		out.Items = s.draw(item, secret)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.commit(budget, receipt, out); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+// Draw draws a set for the private item and spends nothing. Nobody may see the set before
+// Pay has paid for it. It is for those who keep a set before they pay for it, so that a
+// crash in between loses nothing: Paid tells later whether it was paid for. Errors are
+// ErrParam and ErrEntropy; neither tells the item.
+func (s Subset) Draw(item int) (*Selection, error) {
+	secret, err := s.prepare(item, system)
+	if err != nil {
+		return nil, err
+	}
+	defer secret.forget()
+	return &Selection{ID: secret.id, Items: s.draw(item, secret)}, nil
+}
+
+// Pay spends s.Epsilon, as a pure epsilon, for a set that Draw has drawn, and notes its
+// Sequence. Only after it has returned nil may the set be sent. After an error Paid tells
+// whether the set was paid for all the same. Errors are those of Select, and ErrParam for
+// a set that Draw does not draw.
+func (s Subset) Pay(budget Budget, unit Unit, drawn *Selection) error {
+	if err := CheckPayer(budget, unit); err != nil {
+		return err
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if drawn == nil || !s.possible(drawn.Items) {
+		return fmt.Errorf("mechanism: not a set of %d of %d items: %w", s.Size, s.Items, ErrParam)
+	}
+	receipt, err := spendFirst(budget, unit, drawn.ID, s.spend(), func() error { return nil })
+	if err != nil {
+		return err
+	}
+	return s.commit(budget, receipt, drawn)
+}
+
+// possible tells whether items are w of m in rising order.
+func (s Subset) possible(items []int) bool {
+	if len(items) != s.Size || items[0] < 0 || items[len(items)-1] >= s.Items {
+		return false
+	}
+	for i := range items[1:] {
+		if items[i] >= items[i+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// spend is what a set costs.
+func (s Subset) spend() Spend { return Spend{PureEpsilon: s.Epsilon, Protects: AnyData()} }
+
+// prepare checks everything and draws entropy.
+func (s Subset) prepare(item int, entropy io.Reader) (*secrets, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	if item < 0 || item >= s.Items {
 		return nil, fmt.Errorf("mechanism: the private item is not one of the %d: %w", s.Items, ErrParam)
 	}
-	secret, err := drawSecrets(entropy, 1, false)
-	if err != nil {
-		return nil, err
-	}
-	defer secret.forget()
-	out := &Selection{ID: secret.id}
-	receipt, err := spendFirst(budget, unit, out.ID, Spend{PureEpsilon: s.Epsilon}, func() error {
-		stream(seedOf(secret.chunks, 0), func(words source) {
-			favourable, all := s.odds()
-			included := belowBig(all, words).Cmp(favourable) < 0
-			out.Items = s.fill(item, included, words)
-		})
-		return nil
+	return drawSecrets(entropy, 1, false)
+}
+
+// draw draws a set for the item.
+func (s Subset) draw(item int, secret *secrets) (items []int) {
+	stream(seedOf(secret.chunks, 0), func(words source) {
+		favourable, all := s.odds()
+		included := belowBig(all, words).Cmp(favourable) < 0
+		items = s.fill(item, included, words)
 	})
-	if err != nil {
-		return nil, err
-	}
+	return items
+}
+
+// commit notes the hash of a set that is paid for.
+func (s Subset) commit(budget Budget, receipt Receipt, out *Selection) error {
 	out.Sequence = receipt.Sequence()
 	if err := budget.Commit(receipt, s.hash(out.Items)); err != nil {
-		return out, fmt.Errorf("mechanism: the hash of the selection is not in the ledger: %w: %w", err, ErrSpent)
+		return fmt.Errorf("mechanism: the hash of the selection is not in the ledger: %w: %w", err, ErrSpent)
 	}
-	return out, nil
+	return nil
 }
 
 // fill returns a set with or without the item, all of them equally likely. The
@@ -140,11 +211,23 @@ func (s Subset) fill(item int, included bool, words source) []int {
 	if included {
 		set[0] = 0
 	}
-	for i := range set {
-		set[i] = (item + set[i]) % s.Items
-	}
-	slices.Sort(set)
+	s.turn(set, item)
 	return set
+}
+
+// turn adds the item to numbers below m, modulo m, and sorts them, in the same time whatever they
+// are: a remainder or another sort would take one that depends on the item.
+func (s Subset) turn(set []int, item int) {
+	slots := make([]sametime.Slot, len(set))
+	for i, v := range set {
+		sum := uint64(item + v)
+		slots[i].Key = sum - uint64(s.Items)&^sametime.Less(sum, uint64(s.Items))
+	}
+	sametime.Sort(slots)
+	for i, slot := range slots {
+		set[i] = int(slot.Key)
+	}
+	clear(slots)
 }
 
 // belowBig returns a number in 0 .. n-1, all exactly equally likely, n > 0. As

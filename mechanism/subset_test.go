@@ -214,7 +214,7 @@ func TestSelect(t *testing.T) {
 	if len(out.Items) != 3 || !slices.IsSorted(out.Items) || out.Items[0] < 0 || out.Items[2] > 11 {
 		t.Errorf("selected %v", out.Items)
 	}
-	if !slices.Equal(budget.spends, []Spend{{PureEpsilon: 1.5}}) || !slices.Equal(budget.units, []Unit{alice}) || budget.ids[0] != out.ID || out.Sequence != 42 {
+	if !slices.Equal(budget.spends, []Spend{{PureEpsilon: 1.5, Protects: AnyData()}}) || !slices.Equal(budget.units, []Unit{alice}) || budget.ids[0] != out.ID || out.Sequence != 42 {
 		t.Errorf("spent %+v of %v for %+v", budget.spends, budget.units, out)
 	}
 	if want := s.hash(out.Items); budget.sums[0] != want {
@@ -330,6 +330,53 @@ func TestSelectRefuses(t *testing.T) {
 	budget = &fakeBudget{fail: ErrLedger}
 	if out, err := selectSubset(budget, alice, good, 0, fixed("x")); !errors.Is(err, ErrSpent) || !errors.Is(err, ErrLedger) || out == nil {
 		t.Errorf("not committed: %v, %v", out, err)
+	}
+}
+
+// A set that is drawn first costs what one that is selected does, and is noted alike.
+func TestDrawAndPay(t *testing.T) {
+	s := Subset{Items: 12, Size: 3, Epsilon: 1.5}
+	drawn, err := s.Draw(11)
+	if err != nil || len(drawn.Items) != 3 || drawn.Sequence != 0 {
+		t.Fatalf("%v, %v", drawn, err)
+	}
+	budget := &fakeBudget{}
+	if err := s.Pay(budget, alice, drawn); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(budget.spends, []Spend{{PureEpsilon: 1.5, Protects: AnyData()}}) || !slices.Equal(budget.units, []Unit{alice}) || budget.ids[0] != drawn.ID || drawn.Sequence != 42 || budget.sums[0] != s.hash(drawn.Items) {
+		t.Errorf("spent %+v of %v for %+v", budget.spends, budget.units, drawn)
+	}
+	for _, item := range []int{-1, 12} {
+		if out, err := s.Draw(item); out != nil || !errors.Is(err, ErrParam) {
+			t.Errorf("item %d: %v, %v", item, out, err)
+		}
+	}
+	for name, items := range map[string][]int{
+		"none": nil, "short": {1, 2}, "long": {1, 2, 3, 4}, "falling": {3, 2, 1}, "twice": {1, 1, 2}, "below": {-1, 1, 2}, "above": {1, 2, 12},
+	} {
+		budget := &fakeBudget{}
+		if err := s.Pay(budget, alice, &Selection{Items: items}); !errors.Is(err, ErrParam) || len(budget.spends) != 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		s      Subset
+		budget Budget
+		unit   Unit
+		drawn  *Selection
+		want   error
+	}{
+		"no set":    {s, NoLedger, alice, nil, ErrParam},
+		"no subset": {Subset{}, NoLedger, alice, drawn, ErrParam},
+		"no budget": {s, nil, alice, drawn, ErrLedger},
+		"no unit":   {s, NoLedger, Unit{}, drawn, ErrParam},
+		"refused":   {s, &fakeBudget{refuse: ErrBudgetExceeded}, alice, drawn, ErrBudgetExceeded},
+		"not noted": {s, &fakeBudget{fail: ErrLedger}, alice, drawn, ErrSpent},
+	} {
+		if err := c.s.Pay(c.budget, c.unit, c.drawn); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -50,8 +50,8 @@ func KindByName(name string) (Kind, error) {
 }
 
 // A Total is what a ledger holds for each unit: all its releases together are
-// (Epsilon, Delta)-private, for data sets that are neighbours in every one of them. A
-// ledger notes neither the relation of a spend nor how many rows its bound lets change.
+// (Epsilon, Delta)-private for the pairs of data sets that every one of them protects, which
+// Balance.Protects says. For other pairs it says nothing.
 // The total is chosen before the first release; the later ones and their prices may
 // depend on the earlier results (Smith and Thakurta 2022
 // for GDP, Feldman and Zrnic 2021 for ZCDP, Rogers, Roth, Ullman and Vadhan 2016
@@ -150,6 +150,9 @@ func (t Total) epsilonWithin(p Pots, delta float64) float64 {
 	}
 	return epsilon
 }
+
+// epsilonOf is epsilonWithin at the delta of the total.
+func (t Total) epsilonOf(p Pots) float64 { return t.epsilonWithin(p, t.Delta) }
 
 // checkDelta is that of the releases, and 0 for a pure ledger.
 func (k Kind) checkDelta(delta float64) error {

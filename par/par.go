@@ -204,6 +204,8 @@ func (c *crew) work(worker int, id uintptr) {
 }
 
 func (j *job) work(worker int) {
+	// Rows may be those of a mapped file, which somebody truncates.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	returned := false
 	defer func() {
 		v := recover()

@@ -48,7 +48,7 @@ func CheckSize[M Matrix](x M, rows, cols int) error {
 // row-major order, ErrShape if x is malformed, and nil otherwise.
 func CheckFinite[M Matrix](x M) error {
 	rows, cols, err := Dims(x)
-	if err != nil {
+	if err != nil || cols == 0 { // of no columns there may be no memory either
 		return err
 	}
 	row := make([]float64, cols)

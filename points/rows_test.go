@@ -149,6 +149,13 @@ func TestCheckFiniteIgnoresPadding(t *testing.T) {
 	}
 }
 
+// Rows of no columns need no memory, whatever their stride.
+func TestCheckFiniteOfNoColumns(t *testing.T) {
+	if err := CheckFinite(blas32.General{Rows: 3, Cols: 0, Stride: 2}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Each entry is rounded, and what lies behind a row stays behind.
 func TestSingle(t *testing.T) {
 	x := blas64.General{Rows: 2, Cols: 2, Stride: 3, Data: []float64{1, 0.1, 7, -2, 1e300}}

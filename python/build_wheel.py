@@ -2,10 +2,12 @@
 """Builds the wheel of privatemail, offline, with Go, a C compiler and Python's standard library.
 
     python3 python/build_wheel.py -o dist
+    python3 python/build_wheel.py -o dist --sdist
 
 The wheel bundles the shared library and knows no version of CPython: one for all. The same
-source, Go and C compiler give the same bytes. This file is also the build backend of
-pyproject.toml, so that ``pip wheel ./python`` does the same.
+source, Go and C compiler give the same bytes. The source package has the Python files and the
+source of the library in Go, without the modules that it needs: Go finds them as in a clone. This
+file is also the build backend of pyproject.toml, so that ``pip wheel ./python`` does the same.
 """
 
 from __future__ import annotations
@@ -14,20 +16,25 @@ import argparse
 import base64
 import csv
 import ctypes
+import gzip
 import hashlib
 import io
+import json
 import os
 import pathlib
 import platform
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterator, List, Optional
 
 PYTHON = pathlib.Path(__file__).resolve().parent
-ROOT = PYTHON.parent
+#: Where the source in Go is: in a source package a folder of its own, else the repository.
+LIBRARY_SOURCE = "library"
+ROOT = PYTHON / LIBRARY_SOURCE if (PYTHON / LIBRARY_SOURCE).is_dir() else PYTHON.parent
 LIBRARY = "libprivatemail.so.1"
 
 #: The newest glibc that the library may need: that of the tag.
@@ -111,12 +118,32 @@ def licences() -> Dict[str, bytes]:
     return found
 
 
+def package_version() -> str:
+    """Returns the version of the package, which is that of the header of the library."""
+
+    def found(path: pathlib.Path, pattern: str) -> str:
+        return re.search(pattern, path.read_text(encoding="utf-8"), re.M).group(1)
+
+    version = found(PYTHON / "privatemail" / "_header.py", r'^VERSION = "(.*)"$')
+    header = found(ROOT / "capi" / "pm.h", r'^#define PM_VERSION "(.*)"$')
+    if version != header:
+        raise SystemExit(f"build_wheel: the package is {version}, and pm.h has {header}")
+    return version
+
+
+def package_files() -> Dict[str, bytes]:
+    """Returns the Python files of the package by name."""
+    return {
+        path.relative_to(PYTHON).as_posix(): path.read_bytes()
+        for path in sorted((PYTHON / "privatemail").rglob("*"))
+        if path.suffix == ".py" or path.name == "py.typed"
+    }
+
+
 def contents(library: pathlib.Path, version: str) -> Dict[str, bytes]:
     """Returns the files of the wheel by name, without RECORD."""
     files = {f"privatemail/{LIBRARY}": library.read_bytes()}
-    for path in sorted((PYTHON / "privatemail").rglob("*")):
-        if path.suffix == ".py" or path.name == "py.typed":
-            files[path.relative_to(PYTHON).as_posix()] = path.read_bytes()
+    files.update(package_files())
     info = f"privatemail-{version}.dist-info"
     files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     for name, text in licences().items():
@@ -142,6 +169,10 @@ def write_wheel(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     """Writes the wheel of a library that is built, and returns its path."""
     check_glibc(library.read_bytes())
     version = version_of(library)
+    if version != package_version():
+        raise SystemExit(
+            f"build_wheel: the library is {version}, and the package {package_version()}"
+        )
     files = contents(library, version)
     name = f"privatemail-{version}.dist-info/RECORD"
     files[name] = record(files, name)
@@ -160,6 +191,59 @@ def write_wheel(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
         os.fsync(file.fileno())
     os.replace(temporary, wheel)
     return wheel
+
+
+def library_files() -> Iterator[pathlib.Path]:
+    """Yields the files that Go needs to build the library, for any processor."""
+    yield from (ROOT / name for name in ("LICENSE", "go.mod", "go.sum"))
+    kinds = (
+        "GoFiles CgoFiles CFiles HFiles SFiles EmbedFiles IgnoredGoFiles IgnoredOtherFiles"
+    ).split()
+    listed = subprocess.run(
+        ["go", "list", "-deps", "-json=Dir,Module," + ",".join(kinds), "./capi", "./capi/build"],
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.PIPE,
+        universal_newlines=True,
+    ).stdout
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(listed.rstrip()):
+        package, at = decoder.raw_decode(listed, at)
+        at += len(listed[at:]) - len(listed[at:].lstrip())
+        if not package.get("Module", {}).get("Main"):
+            continue
+        for kind in kinds:
+            for name in package.get(kind) or ():
+                if not name.endswith("_test.go"):
+                    yield pathlib.Path(package["Dir"]) / name
+
+
+def write_sdist(folder: pathlib.Path) -> pathlib.Path:
+    """Writes the source package, and returns its path."""
+    version = package_version()
+    readme = (PYTHON / "README.md").read_bytes()
+    files = {"PKG-INFO": METADATA.format(version=version).encode() + readme, "README.md": readme}
+    for name in ("pyproject.toml", "build_wheel.py"):
+        files[name] = (PYTHON / name).read_bytes()
+    files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    files.update(package_files())
+    for path in library_files():
+        files[f"{LIBRARY_SOURCE}/{path.relative_to(ROOT).as_posix()}"] = path.read_bytes()
+    folder.mkdir(parents=True, exist_ok=True)
+    sdist = folder / f"privatemail-{version}.tar.gz"
+    temporary = sdist.with_suffix(".part")
+    with open(temporary, "wb") as file:
+        # No name and no time: the same source gives the same bytes.
+        with gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+            with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+                for name, data in sorted(files.items()):
+                    entry = tarfile.TarInfo(f"privatemail-{version}/{name}")
+                    entry.size, entry.mode = len(data), 0o644
+                    archive.addfile(entry, io.BytesIO(data))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, sdist)
+    return sdist
 
 
 def build(folder: str, library: Optional[str] = None) -> pathlib.Path:
@@ -190,19 +274,26 @@ def build_wheel(
     return build(wheel_directory).name
 
 
+def get_requires_for_build_sdist(config_settings: Any = None) -> List[str]:
+    """Nor does the source package."""
+    return []
+
+
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
-    """There is no source package: the source is the repository."""
-    raise SystemExit(
-        "build_wheel: build the wheel in a clone of the repository, there is no source package"
-    )
+    """Writes the source package for pip and others, and returns its name."""
+    return write_sdist(pathlib.Path(sdist_directory)).name
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Builds the wheel of privatemail.")
     parser.add_argument("-o", "--out", default="dist", help="folder of the wheel (default: dist)")
     parser.add_argument("--library", help="path of a shared library that is built already")
+    parser.add_argument("--sdist", action="store_true", help="write the source package instead")
     given = parser.parse_args()
-    print(build(given.out, given.library))
+    if given.sdist:
+        print(write_sdist(pathlib.Path(given.out)))
+    else:
+        print(build(given.out, given.library))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,24 @@ in sum/sum.go
 +return a - b
 `
 
+// Every mutant of the tables can still be made, whichever of them a run tries.
+func TestMutantsCanBeMade(t *testing.T) {
+	tables, err := filepath.Glob("*.txt")
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("%d tables: %v", len(tables), err)
+	}
+	all, err := readTables(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bench{root: filepath.Join("..", ".."), temporary: t.TempDir()}
+	for _, m := range all {
+		if _, err := b.overlay(m); err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
 func TestMutate(t *testing.T) {
 	for name, c := range map[string]struct {
 		table, out, err string

@@ -1,5 +1,5 @@
 // Command build writes the library of pm.h into a folder: a shared library, an archive, the
-// header and a file for pkg-config.
+// header, and files for pkg-config, CMake and valgrind.
 //
 //	go run ./capi/build -out DIR [-only shared|static]
 package main

@@ -45,6 +45,29 @@ static void nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries)
     free(ids);
 }
 
+/* The rows themselves as queries: each has the entries that it has in the graph of so many, and its own. */
+static void between(pm_engine *engine, const pm_rows *x, const pm_settings *s, int64_t nonzeros, pm_call *call) {
+    pm_graph *g = NULL;
+    int64_t rows = 0, entries = 0, i, e, *ptr, *ind;
+    float *weights, *distances;
+    WANT(PM_OK, pm_graph_between(engine, x, x, s, &g, call));
+    WANT(PM_OK, pm_graph_size(g, &rows, &entries));
+    TRUE(rows == x->rows && entries == nonzeros + rows);
+    ptr = take((size_t)rows + 1, sizeof *ptr);
+    ind = take((size_t)entries, sizeof *ind);
+    weights = take((size_t)entries, sizeof *weights);
+    distances = take((size_t)entries, sizeof *distances);
+    WANT(PM_OK, pm_graph_copy(g, 8, ptr, ind, weights));
+    WANT(PM_OK, pm_graph_distances(engine, g, x, distances, NULL));
+    for (i = 0; i < rows; i++)
+        for (e = ptr[i]; e < ptr[i + 1]; e++) TRUE(ind[e] != i || (weights[e] == 1 && distances[e] == 0));
+    WANT(PM_OK, pm_graph_free(g));
+    free(distances);
+    free(weights);
+    free(ind);
+    free(ptr);
+}
+
 static void graph(pm_engine *engine, const pm_rows *x, pm_call *call) {
     pm_settings s = {.struct_size = sizeof s, .radius = 20};
     pm_graph *g = NULL;
@@ -73,6 +96,7 @@ static void graph(pm_engine *engine, const pm_rows *x, pm_call *call) {
     put(weights, sizeof *weights, nonzeros);
     WANT(PM_OK, pm_graph_free(g));
     WANT(PM_HANDLE, pm_graph_size(g, &rows, &nonzeros));
+    between(engine, x, &s, nonzeros, call);
     free(weights);
     free(ind4);
     free(ptr4);

@@ -71,6 +71,7 @@ static void extend(pm_engine *engine) {
 
 static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     pm_settings both = {.struct_size = sizeof both, .radius = 1, .neighbours = 3}, dense = {.struct_size = sizeof dense, .sigma = 1, .op = "dense"};
+    pm_settings radius = {.struct_size = sizeof radius, .radius = 1};
     pm_settings negative = {.struct_size = sizeof negative, .radius = -1}, nothing = {.struct_size = sizeof nothing};
     const pm_rows fewer = {data, ROWS - 1, COLS, COLS}, narrow = {data, ROWS, 0, COLS}, inside = {to, ROWS, COLS, COLS};
     pm_graph *g = graph;
@@ -80,6 +81,14 @@ static void graphs(pm_engine *engine, pm_graph *graph, pm_call *call) {
     WANT(PM_SETTING, pm_graph_new(engine, &x, &nothing, &g, NULL));
     WANT(PM_ARGUMENT, pm_graph_new(engine, &x, NULL, &g, NULL));
     WANT(PM_ARGUMENT, pm_graph_new(engine, &x, &both, NULL, NULL));
+    WANT(PM_SETTING, pm_graph_between(engine, &x, &x, &both, &g, call));
+    WANT(PM_SETTING, pm_graph_between(engine, &x, &x, &nothing, &g, NULL));
+    WANT(PM_ARGUMENT, pm_graph_between(engine, &x, &x, NULL, &g, NULL));
+    WANT(PM_ARGUMENT, pm_graph_between(engine, &x, NULL, &radius, &g, NULL));
+    WANT(PM_ARGUMENT, pm_graph_between(engine, NULL, &x, &radius, &g, NULL));
+    WANT(PM_ARGUMENT, pm_graph_between(engine, &x, &x, &radius, NULL, NULL));
+    WANT(PM_SHAPE, pm_graph_between(engine, &x, &narrow, &radius, &g, NULL));
+    WANT(PM_HANDLE, pm_graph_between(NULL, &x, &x, &radius, &g, NULL));
     TRUE(g == graph); /* as it was */
     WANT(PM_OK, pm_graph_size(graph, NULL, NULL));
     WANT(PM_OK, pm_graph_copy(graph, 8, NULL, NULL, NULL));
@@ -172,6 +181,78 @@ static void models(pm_engine *engine, const char *folder) {
     WANT(PM_OK, pm_model_free(NULL));
 }
 
+/* A file of a model with one bit that was flipped is refused, wherever the bit is. */
+static void damaged(pm_engine *engine, const char *folder) {
+    enum { BITS = 300, MOST = 1 << 16 };
+    pm_fit_settings s = {.struct_size = sizeof s, .recipe = "classic", .unmeasured = 1};
+    pm_model *model = NULL, *none = NULL;
+    static char bytes[MOST];
+    size_t size = 0;
+    char path[4096];
+    FILE *file;
+    int i;
+    snprintf(path, sizeof path, "%s/damaged.model", folder);
+    WANT(PM_OK, pm_fit(engine, &x, labels, &s, &model, NULL));
+    WANT(PM_OK, pm_model_write(model, bytes, sizeof bytes, &size));
+    WANT(PM_OK, pm_model_free(model));
+    for (i = 0; i < BITS; i++) {
+        size_t at = (size_t)i * (size - 1) / (BITS - 1);
+        bytes[at] = (char)(bytes[at] ^ 1 << i % 8);
+        file = fopen(path, "wb");
+        TRUE(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+        WANT(PM_FILE, pm_model_open(path, &none));
+        TRUE(none == NULL && strstr(pm_last_error(), path) != NULL);
+        TRUE(at < 16 || strstr(pm_last_error(), "damaged") != NULL); /* before, it is no file of ours */
+        bytes[at] = (char)(bytes[at] ^ 1 << i % 8);
+    }
+}
+
+/* Rows of a file that somebody has overwritten or cut short are not returned, and not saved. */
+static void changed(pm_engine *engine, const char *folder) {
+    enum { MOST = 1 << 16 };
+    pm_fit_settings s = {.struct_size = sizeof s, .recipe = "classic", .unmeasured = 1};
+    pm_model *fitted = NULL, *model = NULL;
+    static char bytes[MOST], before[MOST];
+    size_t size = 0, needed = 0;
+    char path[4096], other[4096];
+    int64_t columns = 0;
+    pm_matrix rows = {to, ROWS, 0, 0};
+    FILE *file;
+    int cut;
+    snprintf(path, sizeof path, "%s/changed.model", folder);
+    snprintf(other, sizeof other, "%s/other.model", folder);
+    WANT(PM_OK, pm_fit(engine, &x, labels, &s, &fitted, NULL));
+    WANT(PM_OK, pm_model_write(fitted, before, sizeof before, &size));
+    for (cut = 0; cut < 2; cut++) {
+        WANT(PM_OK, pm_model_save(fitted, path, NULL));
+        WANT(PM_OK, pm_model_save(fitted, other, NULL));
+        WANT(PM_OK, pm_model_open(path, &model));
+        WANT(PM_OK, pm_model_size(model, NULL, NULL, &columns));
+        rows.cols = rows.stride = columns;
+        WANT(PM_OK, pm_model_rows(model, &rows));
+        WANT(PM_OK, pm_model_write(model, bytes, sizeof bytes, &needed));
+        TRUE(needed == size && memcmp(bytes, before, size) == 0);
+        file = fopen(path, cut ? "wb" : "rb+"); /* wb cuts it to nothing */
+        TRUE(file != NULL);
+        if (!cut) TRUE(fseek(file, (long)size / 2, SEEK_SET) == 0 && fwrite("damaged", 1, 7, file) == 7);
+        TRUE(fclose(file) == 0);
+        WANT(PM_FILE, pm_model_rows(model, &rows));
+        WANT(PM_FILE, pm_model_write(model, bytes, sizeof bytes, &needed));
+        WANT(PM_FILE, pm_model_save(model, other, NULL));
+        TRUE(strstr(pm_last_error(), path) != NULL);
+        rows.rows = 1;
+        { /* the map is in memory */
+            const pm_rows one = {data, 1, COLS, COLS};
+            WANT(PM_OK, pm_model_apply(engine, model, &one, &rows, NULL));
+        }
+        rows.rows = ROWS;
+        WANT(PM_OK, pm_model_free(model));
+        WANT(PM_OK, pm_model_open(other, &model)); /* as it was */
+        WANT(PM_OK, pm_model_free(model));
+    }
+    WANT(PM_OK, pm_model_free(fitted));
+}
+
 int main(int argc, char **argv) {
     pm_settings s = {.struct_size = sizeof s, .radius = 0.3};
     pm_engine *engine = NULL;
@@ -187,6 +268,8 @@ int main(int argc, char **argv) {
     graphs(engine, graph, call);
     operators(engine);
     models(engine, argv[1]);
+    damaged(engine, argv[1]);
+    changed(engine, argv[1]);
     WANT(PM_OK, pm_call_cancel(call));
     WANT(PM_CANCELLED, pm_nearest(engine, &x, NULL, K, 8, ids, to, call));
     WANT(PM_OK, pm_graph_free(graph));

@@ -266,6 +266,7 @@ int main(int argc, char **argv) {
     pm_release *release = NULL, *again = NULL;
     pm_call *call = NULL;
     char *head, *later, *text;
+    size_t needed = 0;
     if (argc != 3) return 2;
     signal(SIGXFSZ, SIG_IGN);
     in = read_input(argv[1]);
@@ -289,13 +290,30 @@ int main(int argc, char **argv) {
     TRUE(strstr(text, "\"spent\"") != NULL && strstr(text, "digits") == NULL); /* the name is the caller's */
     free(text);
 
+    WANT_TEXT(PM_PRIVACY, "unknown unit", pm_ledger_describe(ledger, "digit", NULL, NULL, 0, &needed));
+
     s.new_unit = 0; /* the ledger knows it now */
     s.relation = "replace-one";
     s.label_mode = "randomised";
     s.label_epsilon = 0.5;
     s.alpha = 0.5;
     s.classes = CLASSES;
+    later = head_of(ledger);
+    WANT_TEXT(PM_PRIVACY, "another relation", privatize(&s, ledger, &release, NULL));
+    text = head_of(ledger);
+    TRUE(strcmp(later, text) == 0); /* nothing was spent */
+    free(later);
+    free(text);
+    s.other_relation = 2;
+    WANT_TEXT(PM_PRIVACY, "other_relation", privatize(&s, ledger, &release, NULL));
+    s.other_relation = 1;
+    s.struct_size = offsetof(pm_private_settings, other_relation); /* as an older header has it */
+    WANT_TEXT(PM_PRIVACY, "another relation", privatize(&s, ledger, &release, NULL));
+    s.struct_size = sizeof s;
     WANT(PM_OK, privatize(&s, ledger, &release, NULL));
+    text = described(ledger, "digits");
+    TRUE(strstr(text, "\"protects\":\"features-replace\",\"subtotals\"") != NULL && strstr(text, "\"protects\":\"replace-one\"") != NULL);
+    free(text);
     keep_release("randomised", release, NULL, 1);
     WANT(PM_OK, pm_release_free(release));
     later = head_of(ledger);

@@ -144,6 +144,7 @@ static pm_private_settings private_settings_of(void) {
     s.normalize_rows = !one_in(4);
     s.rest_public = one_in(6);
     s.uncounted = one_in(2);
+    s.other_relation = one_in(9) ? 2 : one_in(2);
     if (one_in(4)) s.records = count();
     s.rule = TEXT("analytic", "classical");
     if (one_in(5)) s.gamma = number();
@@ -177,6 +178,10 @@ static void throw_graph(pm_engine *engine, const pm_rows *x, const pm_settings *
     got("graph_copy", pm_graph_copy(graph, one_in(5) ? 3 : one_in(2) ? 4 : 8, ids, NULL, distances));
     got("graph_distances", pm_graph_distances(engine, graph, x, distances, call));
     got("graph_distances", pm_graph_distances(engine, graph, &other, distances, call));
+    got("graph_free", pm_graph_free(graph));
+    if (got("graph_between", pm_graph_between(engine, x, &other, s, &graph, call)) != PM_OK) return;
+    got("graph_copy", pm_graph_copy(graph, one_in(2) ? 4 : 8, ids, NULL, distances));
+    got("graph_distances", pm_graph_distances(engine, graph, x, distances, call));
     got("graph_free", pm_graph_free(graph));
 }
 

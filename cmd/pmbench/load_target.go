@@ -79,7 +79,7 @@ func (t *loadTarget) takeCells(ctx context.Context, address string, form wire.Fo
 	lists := address + "/v1/cells?form=" + form.String()
 	check := func(*wire.CellsRequest, []byte) error { return nil }
 	if file != "" {
-		if check, err = t.against(file, hash, form); err != nil {
+		if check, err = t.against(ctx, file, hash, form); err != nil {
 			return err
 		}
 	}
@@ -111,8 +111,8 @@ func someCells(book *wire.Codebook) (cells []uint32) {
 }
 
 // against returns a function that holds an answer against that of a gallery file.
-func (t *loadTarget) against(file string, hash wire.Hash, form wire.Form) (func(*wire.CellsRequest, []byte) error, error) {
-	gallery, err := server.OpenCells(file)
+func (t *loadTarget) against(ctx context.Context, file string, hash wire.Hash, form wire.Form) (func(*wire.CellsRequest, []byte) error, error) {
+	gallery, err := server.OpenCells(ctx, file)
 	if err != nil {
 		return nil, err
 	}

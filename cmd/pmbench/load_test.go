@@ -37,7 +37,7 @@ func galleryFile(t *testing.T, seed uint64) string {
 // served returns the addresses of a service of a gallery file, public and admin.
 func served(t *testing.T, file string) (public, admin string) {
 	t.Helper()
-	cells, err := server.OpenCells(file)
+	cells, err := server.OpenCells(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,12 +61,14 @@ func (a *account) number(line uint64) int {
 // write says what has been spent, and what another spend like the last would make of it.
 func (a *account) write(w io.Writer) {
 	fmt.Fprintf(w, "so far\t%s\n", a.soFar())
+	a.writeProtects(w)
 	if why := a.notTheSum(); why != "" {
 		fmt.Fprintf(w, "\t%s\n", why)
 	}
-	if len(a.spends) > 1 {
-		fmt.Fprintf(w, "\tan estimate if a spend was chosen by looking at an earlier release; proved in any case is the budget, epsilon %g\n", a.ledger.Total.Epsilon)
+	if len(a.spends) > 1 && a.balance.Protects != (mechanism.Protection{}) {
+		fmt.Fprintf(w, "\tan estimate if a spend was chosen by looking at an earlier release; proved in any case, for these pairs, is the budget, epsilon %g\n", a.ledger.Total.Epsilon)
 	}
+	a.writeParts(w)
 	if a.ledger.Total.Kind == mechanism.Mixed {
 		fmt.Fprintf(w, "pots\tnoise: epsilon %s of %s; pure: epsilon %s of %g\n", closely(a.noise(a.balance.Spent)), closely(a.noise(a.ledger.Whole)),
 			closely(a.balance.Spent.Pure.Float()), a.ledger.Total.PureEpsilon)
@@ -117,7 +119,10 @@ func (a *account) next() string {
 	last, left, t := a.spends[len(a.spends)-1].Cost, a.balance.Remaining, a.ledger.Total
 	with := closely(a.ledger.EpsilonOf(a.balance.Spent, last))
 	noise, pure := last.Rho.Cmp(left.Rho) <= 0, last.Pure.Cmp(left.Pure) <= 0
-	const another = "another spend like the last"
+	another := "another spend like the last"
+	if protects := a.spends[len(a.spends)-1].Spend.Protects; protects == (mechanism.Protection{}) || protects != a.balance.Protects {
+		another += ", with -other-relation,"
+	}
 	switch {
 	case noise && pure:
 		return fmt.Sprintf("%s fits, and would make it epsilon %s", another, with)
@@ -129,19 +134,20 @@ func (a *account) next() string {
 	return fmt.Sprintf("%s does not fit: the pure pot has epsilon %s left; a ledger made with a larger -pure-share has more", another, atLeast(left.Pure.Float(), 4))
 }
 
-// writeSpends lists the spends, and after each what all up to it come to.
+// writeSpends lists the spends, and after each what all up to it come to, and for which data sets.
 func (a *account) writeSpends(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "spend\tline\trelease\tepsilon\tdelta\trho\tpure epsilon\tepsilon so far\t")
+	fmt.Fprintln(table, "spend\tline\trelease\tepsilon\tdelta\trho\tpure epsilon\tprotects\tepsilon so far\tfor\t")
 	costs := make([]mechanism.Pots, 0, len(a.spends))
+	protects := make([]mechanism.Protection, 0, len(a.spends))
 	for _, s := range a.spends {
-		costs = append(costs, s.Cost)
+		costs, protects = append(costs, s.Cost), append(protects, s.Spend.Protects)
 		note := ""
 		if !s.Committed {
-			note = "no release was finished"
+			note = "its release was not noted"
 		}
-		fmt.Fprintf(table, "%d\t%d\t%x\t%g\t%g\t%.4g\t%g\t%s\t%s\n", s.number, s.Sequence, s.ReleaseID, s.Spend.Epsilon, s.Spend.Delta, s.Cost.Rho.Float(), s.Spend.PureEpsilon,
-			closely(a.ledger.EpsilonOf(costs...)), note)
+		fmt.Fprintf(table, "%d\t%d\t%x\t%g\t%g\t%.4g\t%g\t%s\t%s\t%s\t%s\n", s.number, s.Sequence, s.ReleaseID, s.Spend.Epsilon, s.Spend.Delta, s.Cost.Rho.Float(), s.Spend.PureEpsilon,
+			s.Spend.Protects, closely(a.ledger.EpsilonOf(costs...)), mechanism.AllProtect(protects...), note)
 	}
 	return table.Flush()
 }

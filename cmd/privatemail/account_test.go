@@ -49,13 +49,14 @@ func TestThreeReleasesOfEpsilon1(t *testing.T) {
 	if together(2) != "1.455" || together(3) != "1.814" || together(4) != "2.123" {
 		t.Errorf("the numbers below are %s, %s and %s", together(2), together(3), together(4))
 	}
-	const estimate = "an estimate if a spend was chosen by looking at an earlier release; proved in any case is the budget, epsilon 2"
+	const estimate = "an estimate if a spend was chosen by looking at an earlier release; proved in any case, for these pairs, is the budget, epsilon 2"
+	const whose = "\nfor the pairs of data sets that all of these spends protect (replace-one), and for no others\n"
 	for i, want := range []struct{ soFar, next string }{
-		{"epsilon 1 of 2 at delta 1e-06, by the one spend of this unit",
+		{"epsilon 1 of 2 at delta 1e-06, by the one spend of this unit\nfor the pairs of data sets that it protects (replace-one), and for no others",
 			"another spend like the last fits, and would make it epsilon 1.455"},
-		{"epsilon 1.455 of 2 at delta 1e-06, by the 2 spends of this unit\nless than the sum of their epsilons, 2, because noise adds up by rho, not by epsilon\n" + estimate,
+		{"epsilon 1.455 of 2 at delta 1e-06, by the 2 spends of this unit" + whose + "less than the sum of their epsilons, 2, because noise adds up by rho, not by epsilon\n" + estimate,
 			"another spend like the last fits, and would make it epsilon 1.814"},
-		{"epsilon 1.814 of 2 at delta 1e-06, by the 3 spends of this unit\nless than the sum of their epsilons, 3, because noise adds up by rho, not by epsilon\n" + estimate,
+		{"epsilon 1.814 of 2 at delta 1e-06, by the 3 spends of this unit" + whose + "less than the sum of their epsilons, 3, because noise adds up by rho, not by epsilon\n" + estimate,
 			"another spend like the last does not fit: it would make it epsilon 2.123 of 2"},
 	} {
 		args := private(folder, ledger, filepath.Join(temp, fmt.Sprint("r", i)))
@@ -75,16 +76,18 @@ func TestThreeReleasesOfEpsilon1(t *testing.T) {
 		if i < 2 {
 			continue
 		}
-		for number, row := range []string{"1      1 ", "2      3 ", "3      5 "} {
-			epsilon := []string{"1", "1.455", "1.814"}[number]
-			if !strings.Contains(show, "\n"+row) || !strings.Contains(show, "  0             "+epsilon+" ") {
-				t.Errorf("spend %d is not listed as such:\n%s", number+1, show)
+		_, table, _ := strings.Cut(show, "spend  line")
+		for number, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
+			words := strings.Fields(line)
+			got := strings.Join(append(words[:2:2], words[6:]...), " ")
+			if want := []string{"1 1 0 replace-one 1 replace-one", "2 3 0 replace-one 1.455 replace-one", "3 5 0 replace-one 1.814 replace-one"}[number]; got != want {
+				t.Errorf("spend %d is listed as %q, want %q", number+1, got, want)
 			}
 		}
 	}
 	refuse(t, cli.Failed, private(folder, ledger, filepath.Join(temp, "r3")), "exceeded")
 	stdout, _ := succeed(t, "budget", "show", ledger)
-	if !strings.Contains(stdout, "record  3       1.814 of 2      epsilon 0.7511\n") || strings.Contains(stdout, "%") {
+	if !strings.Contains(stdout, "record  3       1.814 of 2      epsilon 0.7511         replace-one\n") || strings.Contains(stdout, "%") {
 		t.Errorf("%s", stdout)
 	}
 	// What still fits does so as it is printed, and not with one more in the last digit.
@@ -96,37 +99,45 @@ func TestThreeReleasesOfEpsilon1(t *testing.T) {
 	}
 }
 
+// anyData is a spend that protects any data.
+func anyData(s mechanism.Spend) mechanism.Spend {
+	s.Protects = mechanism.AnyData()
+	return s
+}
+
 // The two pots of a mixed ledger, the bound of a zcdp ledger, and the sum of a pure one.
 func TestAccountsOfOtherLedgers(t *testing.T) {
 	unit := mechanism.Unit{Kind: release.UnitRecord, Name: "rows", New: true}
 	noise := mechanism.Spend{Epsilon: 1, Delta: 1e-6}
+	const whose = "for the pairs of data sets that it protects (any data), and for no others\n"
 	for _, c := range []struct {
 		total  mechanism.Total
 		spends []mechanism.Spend
 		want   string
 	}{
 		{mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, []mechanism.Spend{noise},
-			"so far epsilon 1 of 2 at delta 1e-06, by the one spend of this unit\n" +
+			"so far epsilon 1 of 2 at delta 1e-06, by the one spend of this unit\n" + whose +
 				"pots noise: epsilon 1 of 1.017; pure: epsilon 0 of 1\n" +
 				"next another spend like the last does not fit: the pot of noise has epsilon 0.1566 left; a ledger made with a smaller -pure-share has more\n"},
 		{mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, []mechanism.Spend{{PureEpsilon: 0.75}},
-			"so far epsilon 0.75 of 2 at delta 1e-06, by the one spend of this unit\n" +
+			"so far epsilon 0.75 of 2 at delta 1e-06, by the one spend of this unit\n" + whose +
 				"pots noise: epsilon 0 of 1.017; pure: epsilon 0.75 of 1\n" +
 				"next another spend like the last does not fit: the pure pot has epsilon 0.25 left; a ledger made with a larger -pure-share has more\n"},
 		{mechanism.Total{Kind: mechanism.Mixed, Epsilon: 4, Delta: 1e-6, PureEpsilon: 2}, []mechanism.Spend{{Epsilon: 1, Delta: 1e-6, PureEpsilon: 0.5}},
-			"so far epsilon 1.475 of 4 at delta 1e-06, by the one spend of this unit\n" +
+			"so far epsilon 1.475 of 4 at delta 1e-06, by the one spend of this unit\n" + whose +
 				"pots noise: epsilon 1 of 2.013; pure: epsilon 0.5 of 2\n" +
 				"next another spend like the last fits, and would make it epsilon 2.432\n"},
 		{mechanism.Total{Kind: mechanism.ZCDP, Epsilon: 2, Delta: 1e-6}, []mechanism.Spend{noise},
-			"so far epsilon 1.078 of 2 at delta 1e-06, by the one spend of this unit\n" +
+			"so far epsilon 1.078 of 2 at delta 1e-06, by the one spend of this unit\n" + whose +
 				"more than the sum of their epsilons, 1, because a zcdp ledger turns rho into epsilon by a bound that is not tight\n" +
 				"next another spend like the last fits, and would make it epsilon 1.565\n"},
 		{mechanism.Total{Kind: mechanism.GDP, Epsilon: 2, Delta: 1e-5}, []mechanism.Spend{noise},
-			"so far epsilon 0.8725 of 2 at delta 1e-05, by the one spend of this unit\n" +
+			"so far epsilon 0.8725 of 2 at delta 1e-05, by the one spend of this unit\n" + whose +
 				"next another spend like the last fits, and would make it epsilon 1.278\n"},
 		{mechanism.Total{Kind: mechanism.Pure, Epsilon: 2}, []mechanism.Spend{{PureEpsilon: 0.5}, {PureEpsilon: 1}},
 			"so far epsilon 1.5 of 2, by the 2 spends of this unit\n" +
-				"an estimate if a spend was chosen by looking at an earlier release; proved in any case is the budget, epsilon 2\n" +
+				"for the pairs of data sets that all of these spends protect (any data), and for no others\n" +
+				"an estimate if a spend was chosen by looking at an earlier release; proved in any case, for these pairs, is the budget, epsilon 2\n" +
 				"next another spend like the last does not fit: it would make it epsilon 2.5 of 2\n"},
 	} {
 		path := filepath.Join(t.TempDir(), "ledger")
@@ -138,11 +149,11 @@ func TestAccountsOfOtherLedgers(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := mechanism.Unit{Kind: release.UnitRecord, Name: "other rows", New: true}
-		if _, err := ledger.Reserve(other, [16]byte{99}, c.spends[0]); err != nil { // it is not among those of the unit
+		if _, err := ledger.Reserve(other, [16]byte{99}, anyData(c.spends[0])); err != nil { // it is not among those of the unit
 			t.Fatal(err)
 		}
 		for i, spend := range c.spends {
-			if _, err := ledger.Reserve(unit, [16]byte{byte(i)}, spend); err != nil {
+			if _, err := ledger.Reserve(unit, [16]byte{byte(i)}, anyData(spend)); err != nil {
 				t.Fatal(err)
 			}
 		}

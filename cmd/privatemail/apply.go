@@ -63,7 +63,7 @@ func (f *applyFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	case f.out == "":
 		return cli.Usagef("-out FILE is missing: where should the rows go?")
 	}
-	a, err := openApplication(names[0])
+	a, err := openApplication(ctx, e, names[0])
 	if err != nil {
 		return err
 	}
@@ -94,9 +94,11 @@ func (f *applyFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	return a.show(e, time.Since(began))
 }
 
-// openApplication reads what is needed of a model.
-func openApplication(path string) (*application, error) {
-	s, err := supervised.Open(path)
+// openApplication reads what is needed of a model, all of which is verified.
+func openApplication(ctx context.Context, e *cli.Env, path string) (*application, error) {
+	m := newMeter(e)
+	defer m.close()
+	s, err := supervised.Open(ctx, path, bytesRead(m, "MiB of the model"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path, err)

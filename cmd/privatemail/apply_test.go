@@ -49,7 +49,7 @@ func TestApplyIsWhatFitDoes(t *testing.T) {
 		if !strings.Contains(stdout, at("got.npy")+", 700 x ") || !strings.Contains(stderr, "apply: apply 100% (700 of 700)") {
 			t.Errorf("%s: apply does not tell what it did:\n%s%s", recipe, stdout, stderr)
 		}
-		s, err := supervised.Open(at("m"))
+		s, err := supervised.Open(t.Context(), at("m"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestApplyText(t *testing.T) {
 	refuse(t, cli.Failed, []string{"apply", at("m"), write("swapped.csv", "b,a\n1,2\n"), "-out", at("z.npy")}, "swapped.csv", "column 1")
 	succeed(t, "apply", at("m"), at("swapped.csv"), "-columns", "a,b", "-out", at("z.npy"))
 	// A row at the mean has no direction.
-	s, err := supervised.Open(at("m"))
+	s, err := supervised.Open(t.Context(), at("m"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestCancelledApply(t *testing.T) {
 	if err := os.WriteFile(out, []byte("previous"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApplication(model)
+	a, err := openApplication(t.Context(), &cli.Env{Quiet: true}, model)
 	if err != nil {
 		t.Fatal(err)
 	}

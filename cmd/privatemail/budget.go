@@ -35,6 +35,11 @@ refused. The budget and the way it adds up are fixed when the ledger is created:
   zcdp   zero-concentrated differential privacy, for many small pure epsilons
   pure   epsilon adds up and delta is 0; no Gaussian release fits in
 
+What a unit has spent adds up for the pairs of data sets that all its spends protect. They follow
+from -relation, -records, -private-rows and -rest-public of its releases, and are shown with each
+total. A spend that protects others is refused without -other-relation. Spends from before that was
+noted are of an unknown relation.
+
 Units are shown by a keyed hash; -unit NAME shows one by its name.
 
 The hashes that chain its lines find accidents, not edits: they have no key, so whoever

@@ -40,6 +40,10 @@ type balanceReport struct {
 	Remaining    potsReport `json:"remaining"`
 	EpsilonSpent float64    `json:"epsilon_spent"`
 	EpsilonBasic float64    `json:"epsilon_basic"` // by basic composition of the pots
+	// Protects says which pairs of data sets these numbers are for, "none" where all spends
+	// together protect no pair that is known, "unknown" where that was not noted.
+	Protects  string           `json:"protects"`
+	Subtotals []subtotalReport `json:"subtotals,omitempty"`
 }
 
 // spendReport is one spend: what it was stated as, what it was charged, and the
@@ -54,6 +58,7 @@ type spendReport struct {
 	PureEpsilon float64    `json:"pure_epsilon"`
 	Cost        potsReport `json:"cost"`
 	Released    bool       `json:"released"`
+	Protects    string     `json:"protects"` // "unknown" where it was not noted
 }
 
 func reportBudget(s *mechanism.Snapshot, path string, balances []mechanism.Balance, entries []mechanism.Entry) budgetReport {
@@ -62,11 +67,11 @@ func reportBudget(s *mechanism.Snapshot, path string, balances []mechanism.Balan
 		Records: s.Sequence, Head: headOf(s), Units: make([]balanceReport, len(balances)), Spends: make([]spendReport, len(entries)), Ledger: path,
 	}
 	for i, b := range balances {
-		r.Units[i] = balanceReport{b.Unit, b.UnitKind, reportPots(b.Spent), reportPots(b.Remaining), b.Epsilon, basicEpsilon(b, s.Total)}
+		r.Units[i] = balanceReport{b.Unit, b.UnitKind, reportPots(b.Spent), reportPots(b.Remaining), b.Epsilon, basicEpsilon(b, s.Total), mechanism.AllProtect(b.Kinds()...), reportSubtotals(b.Subtotals)}
 	}
 	for i, s := range entries {
 		r.Spends[i] = spendReport{
-			s.Sequence, s.Unit, hex.EncodeToString(s.ReleaseID[:]), s.Spend.Epsilon, s.Spend.Delta, s.Spend.Rho, s.Spend.PureEpsilon, reportPots(s.Cost), s.Committed,
+			s.Sequence, s.Unit, hex.EncodeToString(s.ReleaseID[:]), s.Spend.Epsilon, s.Spend.Delta, s.Spend.Rho, s.Spend.PureEpsilon, reportPots(s.Cost), s.Committed, s.Spend.Protects.String(),
 		}
 	}
 	return r
@@ -99,7 +104,7 @@ func writeTotal(w io.Writer, s *mechanism.Snapshot) {
 	if t.Kind != mechanism.Mixed {
 		return
 	}
-	fmt.Fprintf(w, "pots\tepsilon %s at that delta for noise (mu %.4g), epsilon %g for pure mechanisms\n", closely(epsilonOfRho(s.Whole.Rho, t)), math.Sqrt(2*s.Whole.Rho.Float()), t.PureEpsilon)
+	fmt.Fprintf(w, "pots\tepsilon %s at that delta for noise (mu %s), epsilon %g for pure mechanisms\n", closely(epsilonOfRho(s.Whole.Rho, t)), atLeast(math.Sqrt(2*s.Whole.Rho.Float()), 4), t.PureEpsilon)
 	fmt.Fprintf(w, "\ta unit that has used up both has spent epsilon %g\n", t.Epsilon)
 }
 
@@ -114,6 +119,7 @@ func writeBalances(w io.Writer, s *mechanism.Snapshot, balances []mechanism.Bala
 	if pure {
 		columns = append(columns, "pure epsilon that still fits")
 	}
+	columns = append(columns, "protects")
 	spends := make(map[string]int)
 	for _, entry := range s.Entries {
 		spends[entry.Unit]++
@@ -128,11 +134,12 @@ func writeBalances(w io.Writer, s *mechanism.Snapshot, balances []mechanism.Bala
 		if pure {
 			row = append(row, atLeast(b.Remaining.Pure.Float(), 4))
 		}
+		row = append(row, mechanism.AllProtect(b.Kinds()...))
 		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
 	if noise {
 		fmt.Fprintf(table, "\nNoise that still fits is one more release of at most that epsilon, at delta %g. It is not the budget less\nepsilon so far, because noise adds up by rho, not by epsilon.\n", t.Delta)
 	}
-	fmt.Fprintln(table, "\nEpsilon so far is right for spends that were fixed beforehand, and an estimate otherwise; what is proved is the budget.")
+	fmt.Fprintln(table, "\nEpsilon so far is right for spends that were fixed beforehand, and an estimate otherwise; what is proved is the budget.\nBoth are for the pairs of data sets in the last column, which every spend of the unit protects, and for no others;\nwhere it says none, the spends of the unit together promise nothing; where it says unknown, the ledger has not noted\nwhat a spend protects, and the numbers are for no pair that is known. -unit NAME shows its spends.")
 	return table.Flush()
 }

@@ -142,6 +142,10 @@ func TestContainerfile(t *testing.T) {
 	if len(from) != 2 || from[1] != "scratch" || !strings.HasSuffix(from[0], " AS build") {
 		t.Errorf("images %q", from)
 	}
+	// A front end in a container trusts the shards that the roots of the system sign for.
+	if !strings.Contains(string(text), "\nCOPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt\n") {
+		t.Error("the image has no roots")
+	}
 	if last["COPY"] != "--from=build /privatemail /privatemail" || strings.HasPrefix(last["USER"], "0") || last["STOPSIGNAL"] != "SIGTERM" {
 		t.Errorf("%q", last)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -95,6 +96,7 @@ type hint struct {
 
 func hints() []hint {
 	return []hint{
+		{mechanism.ErrOtherRelation, "", nothing, sayOtherRelation},
 		{kernel.ErrMemory, "label table", nothing, "the flag is -table"}, // its limit is fixed
 		{kernel.ErrMemory, "", nothing, "-budget allows more"},
 		{kernel.ErrIsolated, "", features, "use a larger -sigma or -degree, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},

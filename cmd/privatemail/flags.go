@@ -54,6 +54,9 @@ type limits struct {
 func anyNumber() limits   { return limits{func(float64) bool { return true }, "a number"} }
 func positive() limits    { return limits{func(v float64) bool { return v > 0 }, "a number above 0"} }
 func notNegative() limits { return limits{func(v float64) bool { return v >= 0 }, "0 or more"} }
+func share() limits {
+	return limits{func(v float64) bool { return v > 0 && v <= 1 }, "a number above 0 and up to 1"}
+}
 func fraction() limits {
 	return limits{func(v float64) bool { return v > 0 && v < 1 }, "a number between 0 and 1"}
 }

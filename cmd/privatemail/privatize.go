@@ -43,6 +43,11 @@ The release protects every row alike, and costs each of them its price. -unit is
 name of the whole set, the same in every release with these rows; only with one private row
 (-private-rows) is it the name of that row.
 
+A ledger adds up what a unit has spent for the data sets that all its releases protect. It
+notes -relation, -records, -private-rows and -rest-public of each, and refuses a release that
+protects others than the earlier ones, unless -other-relation says that this is meant. Rows are
+known by their numbers: keep a record at the same one.
+
 The spend is written to the ledger ('privatemail budget create') before noise is drawn, and is
 never given back: not after an error, not after Ctrl-C. -ledger none counts nothing.
 
@@ -69,7 +74,7 @@ type privatizeFlags struct {
 	out                           string
 	at                            head
 	normalizeRows, restPublic     bool
-	newUnit                       bool
+	newUnit, otherRelation        bool
 	privateRows                   []int
 	records                       int
 }
@@ -86,6 +91,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	headVar(fs, &f.at)
 	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a hash, with its key beside it")
 	fs.BoolVar(&f.newUnit, "new-unit", false, "the unit has not spent from this ledger before; without it a name the ledger does not know is refused, since a mistyped name would be a second budget for the same rows")
+	fs.BoolVar(&f.otherRelation, "other-relation", false, "the release may protect other data sets than the earlier spends of the unit, by another -relation, -records or -private-rows; the unit's total is then for what all of them protect, which may be nothing. Without it such a release is refused")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
 	cli.CountVar(fs, &f.records, "records", 0, "the noise is for `J` rows that change together, the most that one client has in the file; a public number (default 1; required for -unit-kind client)")
 	f.files.define(fs)
@@ -125,7 +131,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-rest-public needs -classes C: every class the private row may have is tried")
 	}
 	s := &privatemail.PrivateSettings{
-		LabelMode: f.labelMode, LabelEpsilon: f.labelEpsilon, Unit: mechanism.Unit{Kind: f.kind, Name: f.unit, New: f.newUnit},
+		LabelMode: f.labelMode, LabelEpsilon: f.labelEpsilon, Unit: mechanism.Unit{Kind: f.kind, Name: f.unit, New: f.newUnit, OtherRelation: f.otherRelation},
 		Records: f.records, NormalizeRows: f.normalizeRows, PrivateRows: f.privateRows, RestPublic: f.restPublic,
 	}
 	if err := f.price.apply(s); err != nil {
@@ -302,7 +308,9 @@ type privatizeReport struct {
 	LabelEpsilon float64   `json:"label_epsilon"`
 	Ledger       uint64    `json:"ledger"` // sequence number, 0 without one
 	Head         string    `json:"head"`   // of the ledger, for -at; empty without one
-	SHA256       string    `json:"sha256"` // of the compact form
+	Protects     string    `json:"protects"`
+	UnitProtects string    `json:"unit_protects"` // what all spends of the unit protect, "none", "unknown", or empty without a ledger
+	SHA256       string    `json:"sha256"`        // of the compact form
 	Cautions     []caution `json:"cautions"`
 	Out          string    `json:"out"`
 }
@@ -324,7 +332,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 			N: r.Rows, D: d, K: r.Columns, ID: hex.EncodeToString(r.ID[:]), Relation: r.Sensitivity.Relation, Operator: r.Sensitivity.Operator,
 			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta, oddsReport: g.report(), Rule: r.Privacy.Rule,
 			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho, Records: r.Sensitivity.Records,
-			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, Head: head, SHA256: hex.EncodeToString(sum[:]),
+			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, Head: head, Protects: mechanism.ProtectionOfRelease(r).String(), UnitProtects: f.unitProtects(ledger, s.Unit), SHA256: hex.EncodeToString(sum[:]),
 			Cautions: cautions, Out: f.out,
 		})
 	}
@@ -342,6 +350,18 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 	}
 	warn(e, cautions)
 	return nil
+}
+
+// unitProtects returns what all spends of the unit protect.
+func (f *privatizeFlags) unitProtects(ledger *mechanism.Ledger, unit mechanism.Unit) string {
+	if ledger == nil {
+		return ""
+	}
+	balance, err := ledger.Balance(unit)
+	if err != nil { // the release is made and paid for
+		return ""
+	}
+	return mechanism.AllProtect(balance.Kinds()...)
 }
 
 // writeSpend says which spend of the ledger a line is, and what its unit has spent.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -30,16 +31,17 @@ func queryVerb() cli.Verb {
 		About: `
 Finds the K nearest rows of the gallery of a server ('privatemail serve') for every row of ROWS.
 SERVER is an address such as http://127.0.0.1:8480 or https://gallery.example. ROWS is a file or
-a folder as for embed. Features, the true cell and the noise stay on this machine, and labels are
+a folder as for embed. Features and random numbers stay on this machine, and labels are
 not read.
 
 Mode cells sends, for each row, a set of cells: the cell of the row is in it by chance p, and the
-rest is random. That is epsilon-private for the record as a whole, with delta 0. The server sends
+rest is random. That is epsilon-private for the record as a whole, with delta 0, as far as the
+generator of random numbers is good (docs/privacy.md). The server sends
 the rows in these cells, and they are ranked here, together with a sample of the gallery that is
 taken once. A neighbour in a cell that was not sent is not found. What was sent for a record is
 kept in the folder -memory and sent again whenever the record is asked for again: that costs
 nothing, and shows that it was asked for again. The ledger ('privatemail budget create') is
-charged before a set is drawn. A record goes by its name: ROWS:NUMBER, such as rows.npy:17, or its
+charged before a set is sent. A record goes by its name: ROWS:NUMBER, such as rows.npy:17, or its
 line in the file of -names. Give names that stay, if rows move or the file changes.
 
 Mode take-all takes the whole gallery in a compact form, once, and ranks it here. The server
@@ -48,27 +50,29 @@ learns nothing about a row, so it needs no epsilon, no ledger and no memory.
 Mode sealed sends every row under encryption. The server multiplies its whole gallery into it
 without being able to read it, and the scores of the cells that are nearest to the row are
 decrypted here. The server learns nothing about a row as long as LWE is hard (docs/privacy.md),
-so this mode needs no epsilon, no ledger and no memory; each run encrypts anew. -epoch is to
+so this mode needs no epsilon, no ledger and no memory; each run encrypts again. -epoch is to
 this mode what -codebook is to the others, and confirms the map, too. A new epoch costs
 nothing: with -unconfirmed-epoch all rows are encrypted again when one comes in the middle.
 -fetch also fetches the records that the server keeps of the K nearest rows, without disclosing
 which: always K for each row. -records-out writes them. What is decrypted is never an error: a
-record that is missing is told, and the exit code is 0, so that nobody asks again because of it.
+missing record is reported, and the exit code is 0, so that nobody asks again because of it.
 
 -codebook is the hash of the server's codebook from a second path, such as a published page.
 Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
-When the server has a new codebook, each record would spend its epsilon again. query then stops,
-unless -accept-new-codebook or the new hash says to go on.
+Under a codebook that the folder -memory has not been used with, each record would spend its epsilon
+again, whatever the address of the server is. query then stops, unless -accept-new-codebook or the
+hash says to go on.
 
 What does not depend on a row (codebook, map, sample, gallery) is kept in the folder -cache by its
 hash. -dry-run shows what would be sent, what it costs and how many bytes it takes. It spends
-nothing and sends nothing but what any stranger would fetch, GET /v1/gallery and GET /v1/codebook,
-and nothing at all when the cache has the codebook of -codebook.
+nothing and sends nothing but what any stranger would fetch, GET /v1/gallery and GET /v1/codebook
+(in mode sealed the manifests), and nothing at all when the cache has the codebook of -codebook.
 
 Requests go to SERVER alone: redirects are not followed, and proxies of the environment are used
 with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows has
--1 and +Inf in the places that are left. Equal distances are in the order of row numbers. Ctrl-C
-leaves no half of a file, and the next run goes on with the sets that were released.`,
+-1 and +Inf in the places that are left. Equal distances are in the order of row numbers. Only their
+owner can read new files, since answers tell about the rows. Ctrl-C leaves no half of a file, and the
+next run goes on with the sets that were drawn.`,
 		Examples: []string{
 			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -memory me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
 			"privatemail query http://127.0.0.1:8480 rows.npy -mode take-all -unconfirmed-codebook -k 8",
@@ -91,6 +95,7 @@ type askFlags struct {
 	at                head
 	client            string
 	newUnits          bool
+	otherRelation     bool
 	memory            string
 	codebook          wire.Hash
 	unconfirmed       bool
@@ -107,17 +112,18 @@ type askFlags struct {
 }
 
 func (f *askFlags) define(fs *flag.FlagSet) {
-	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll, modeSealed}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing; or sealed: ask under encryption, and disclose nothing")
+	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll, modeSealed}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing about a row; or sealed: ask under encryption, and disclose nothing about a row as long as LWE is hard")
 	choiceVar(fs, &f.form, "form", "", []string{wire.Float32.String(), wire.Int8.String()}, "`FORM` of the rows that are sent back: float32, or int8, which takes a quarter of the bytes; the same for all rows, since it shows (default: float32; take-all has int8)")
 	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "pure epsilon `E` that a record spends when it is first asked for; no default")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	headVar(fs, &f.at)
 	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records (default: each record pays from its own)")
-	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger; without it a name the ledger does not know is refused, since a mistyped name would be a second budget")
+	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger, and the report says how many were; without it a name the ledger does not know is refused, since a mistyped name would be a second budget")
+	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets than requests do, such as those of privatize; their total is then for what all of them protect. Without it they are refused")
 	fs.StringVar(&f.memory, "memory", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
 	hashVar(fs, &f.codebook, "codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server")
 	fs.BoolVar(&f.unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now; it may have made it for you alone, and know you by it")
-	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a new codebook, under which each record spends again")
+	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a codebook that the folder of -memory has not been used with, under which each record spends again")
 	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: the name of the file of ROWS, a colon and the number of the row from 0)")
 	cli.CountVar(fs, &f.k, "k", 8, "find the `K` nearest rows")
 	f.files.defineColumns(fs)
@@ -147,7 +153,7 @@ func (f *askFlags) check(set map[string]bool) error {
 		return err
 	}
 	if f.mode == modeTakeAll {
-		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "at", "names", "accept-new-codebook"} {
+		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "other-relation", "at", "names", "accept-new-codebook"} {
 			if set[name] {
 				return cli.Usagef("-%s has no place in mode take-all: nothing about a row is sent, so nothing is spent or remembered; leave it out, or leave out -mode take-all", name)
 			}
@@ -171,8 +177,8 @@ func (f *askFlags) check(set map[string]bool) error {
 		return cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -kind pure -epsilon E', or say -ledger none to count nothing")
 	case f.memory == "":
 		return cli.Usagef("-memory FOLDER is missing: what was released is kept there and sent again at no cost; -memory none forgets it, and each run pays")
-	case f.ledger == noLedger && (f.at.given || f.client != "" || f.newUnits):
-		return cli.Usagef("-at, -client and -new-units are about a ledger: name one with -ledger FILE, or leave them out")
+	case f.ledger == noLedger && (f.at.given || f.client != "" || f.newUnits || f.otherRelation):
+		return cli.Usagef("-at, -client, -new-units and -other-relation are about a ledger: name one with -ledger FILE, or leave them out")
 	}
 	return f.connection.check()
 }
@@ -204,6 +210,13 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 			return err
 		}
 	}
+	defer privateFiles()() // the answers tell about the rows
+	if f.budget > 0 {
+		// What is not needed any more is given back before it adds up to more.
+		before := debug.SetMemoryLimit(-1)
+		defer debug.SetMemoryLimit(before)
+		debug.SetMemoryLimit(min(before, max(f.budget, leastLimit)))
+	}
 	a, err := openAsking(ctx, e, f, names[0], in)
 	if err != nil {
 		return err
@@ -230,6 +243,9 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	}
 	return nil
 }
+
+// leastLimit is what a program takes that does next to nothing.
+const leastLimit = 64 << 20
 
 // listing is a list of names for a message, "" for none.
 func listing(names []string) string {

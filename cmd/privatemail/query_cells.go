@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -22,10 +24,10 @@ func (a *asking) cells(ctx context.Context) error {
 	if err := a.checkPin(); err != nil {
 		return err
 	}
-	if err := a.reserve(a.book.AnswerBytes(a.form), a.book.Dimension, "an answer"); err != nil {
+	if err := a.reserve(a.results(a.book.Dimension), a.book.AnswerBytes(a.form), "an answer"); err != nil {
 		return err
 	}
-	z, err := a.place(ctx)
+	m, err := a.findMap(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,10 +51,9 @@ func (a *asking) cells(ctx context.Context) error {
 	if err := a.affordable(c); err != nil {
 		return err
 	}
-	if a.flags.memory != noMemory {
-		if err := pinOf(a.flags.memory, a.address).write(ctx, a.hash); err != nil {
-			return err
-		}
+	z, err := a.place(m)
+	if err != nil {
+		return err
 	}
 	for i, name := range a.names {
 		if err := a.ask(ctx, c, name, wide(z, i), base, sample.IDs); err != nil {
@@ -70,6 +71,9 @@ func (a *asking) ask(ctx context.Context, c *client.Cells, name string, row []fl
 		return err
 	}
 	request, err := c.AskContext(ctx, name, row)
+	if errors.Is(err, client.ErrNewCodebook) { // another run has just begun to use the memory
+		return a.newCodebook()
+	}
 	if err != nil {
 		return err
 	}
@@ -125,34 +129,26 @@ func (a *asking) open() (payer mechanism.Budget, memory client.Memory, done func
 // client returns the client of the codebook.
 func (a *asking) client(payer mechanism.Budget, memory client.Memory) (*client.Cells, error) {
 	return client.NewCells(a.book, client.CellsSettings{
-		Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.unconfirmed, Epsilon: a.flags.epsilon,
-		Ledger: payer, Client: a.flags.client, NewUnits: a.flags.newUnits, Memory: memory,
+		Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.unconfirmed, NewCodebook: a.flags.acceptNew, Epsilon: a.flags.epsilon,
+		Ledger: payer, Client: a.flags.client, NewUnits: a.flags.newUnits, OtherRelation: a.flags.otherRelation, Memory: memory,
 	})
-}
-
-// checkPin refuses a codebook under which the records of the memory would spend again.
-func (a *asking) checkPin() error {
-	if a.flags.memory == noMemory {
-		return nil
-	}
-	before, ok, err := pinOf(a.flags.memory, a.address).read()
-	if err == nil && ok && before != a.hash && !a.flags.confirmed() && !a.flags.acceptNew {
-		err = newCodebook(before, a.hash)
-	}
-	return err
 }
 
 // unit returns who pays for a record.
 func (a *asking) unit(name string) mechanism.Unit {
 	if a.flags.client != "" {
-		return mechanism.Unit{Kind: release.UnitClient, Name: a.flags.client, New: a.flags.newUnits}
+		return mechanism.Unit{Kind: release.UnitClient, Name: a.flags.client, New: a.flags.newUnits, OtherRelation: a.flags.otherRelation}
 	}
-	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: a.flags.newUnits}
+	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: a.flags.newUnits, OtherRelation: a.flags.otherRelation}
 }
 
-// affordable refuses a run that would come to an end in the middle: a unit that the ledger
+// affordable refuses a run that would come to an end in the middle: answers that there is no
+// memory for, a unit that the ledger
 // does not know, or one that cannot pay for all its records.
 func (a *asking) affordable(c *client.Cells) error {
+	if need := a.book.AnswerBytes(a.form); need > a.server.Room() {
+		return fmt.Errorf("%w: no room for an answer of %d bytes beside what was taken from the server; %s", remote.ErrTooLong, need, a.untouched())
+	}
 	if a.flags.ledger == noLedger {
 		return nil
 	}
@@ -161,9 +157,10 @@ func (a *asking) affordable(c *client.Cells) error {
 		return err
 	}
 	if short := costs.fresh - costs.fits; short > 0 {
-		return fmt.Errorf("%s: %w: %d of %d records would spend epsilon %g each, and that fits for %d of them; nothing was sent or spent; choose fewer rows, a smaller -epsilon, or -mode take-all, which spends nothing",
-			a.flags.ledger, mechanism.ErrBudgetExceeded, costs.fresh, len(a.names), a.flags.epsilon, costs.fits)
+		return fmt.Errorf("%s: %w: %d of %d records would spend epsilon %g each, and that fits for %d of them; %s; choose fewer rows, a smaller -epsilon, or -mode take-all, which spends nothing",
+			a.flags.ledger, mechanism.ErrBudgetExceeded, costs.fresh, len(a.names), a.flags.epsilon, costs.fits, a.untouched())
 	}
+	maps.Copy(a.newUnits, costs.newUnits)
 	return nil
 }
 
@@ -171,10 +168,14 @@ func (a *asking) affordable(c *client.Cells) error {
 type costs struct {
 	fresh int // records that would spend
 	fits  int // of them, those whose spend fits the ledger
+	// newUnits are those that the ledger does not know.
+	newUnits map[mechanism.Unit]bool
 	// So is the epsilon of the unit that has spent most, of those that would spend, and
 	// after the run, as far as spends fit.
 	before, after float64
 	total         mechanism.Total
+	// protects has what spends of these units protect, those before and those of the run.
+	protects []mechanism.Protection
 }
 
 // costs returns what a run would spend.
@@ -183,9 +184,9 @@ func (a *asking) costs(c *client.Cells) (out costs, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.total = ledger.Total
-	spend := mechanism.Spend{PureEpsilon: a.flags.epsilon}
-	spent := map[mechanism.Unit]mechanism.Pots{}
+	out.total, out.protects, out.newUnits = ledger.Total, []mechanism.Protection{mechanism.AnyData()}, make(map[mechanism.Unit]bool)
+	spend := mechanism.Spend{PureEpsilon: a.flags.epsilon, Protects: mechanism.AnyData()}
+	spent := map[mechanism.Unit]mechanism.Spent{}
 	for _, name := range a.names {
 		known, err := c.Remembered(name)
 		if err != nil {
@@ -202,23 +203,29 @@ func (a *asking) costs(c *client.Cells) (out costs, err error) {
 			if errors.Is(err, mechanism.ErrUnknownUnit) && !unit.New {
 				return out, unknownUnit(ledger, a.flags.ledger, unit, "; add -new-units if it is a new one")
 			}
-			if err != nil && !errors.Is(err, mechanism.ErrUnknownUnit) {
+			if errors.Is(err, mechanism.ErrUnknownUnit) {
+				out.newUnits[unit] = true
+			} else if err != nil {
 				return out, err
+			} else {
+				out.protects = append(out.protects, balance.Kinds()...)
 			}
-			pots = balance.Spent
+			pots = mechanism.Spent{Pots: balance.Spent, Protects: balance.Protects}
 			out.before = max(out.before, balance.Epsilon)
 		}
 		switch after, err := ledger.Total.Charge(unit, pots, spend); {
 		case err == nil:
 			out.fits++
 			pots = after
+		case errors.Is(err, mechanism.ErrOtherRelation):
+			return out, fmt.Errorf("%s: %w; %s", a.flags.ledger, bare(err), sayOtherRelation)
 		case !errors.Is(err, mechanism.ErrBudgetExceeded):
 			return out, err
 		}
 		spent[unit] = pots
 	}
 	for _, pots := range spent {
-		out.after = max(out.after, ledger.EpsilonOf(pots))
+		out.after = max(out.after, ledger.EpsilonOf(pots.Pots))
 	}
 	return out, nil
 }

@@ -79,7 +79,7 @@ func TestQueryTrust(t *testing.T) {
 	}
 	succeed(t, p.takeAll(s.URL, append(all, "-out", p.out)...)...)
 	succeed(t, p.cells(s.URL, append(all, "-out", p.out)...)...)
-	refuse(t, cli.Failed, p.takeAll(s.URL, without("-ca")...), "does not answer", "certificate")
-	refuse(t, cli.Failed, p.takeAll(s.URL, without("-cert", "-key")...), "does not answer")
+	refuse(t, cli.Failed, p.takeAll(s.URL, without("-ca")...), "does not trust the certificate of the server", "-ca FILE")
+	refuse(t, cli.Failed, p.takeAll(s.URL, without("-cert", "-key")...), "refuses", "certificate required")
 	refuse(t, cli.Failed, p.takeAll(s.URL, without("-token-file")...), "refuses", "status 401")
 }

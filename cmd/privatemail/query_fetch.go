@@ -24,7 +24,7 @@ func (a *asking) openRecords(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.reserve(manifest.HintBytes()+2*manifest.RequestBytes(min(a.flags.k, sealed.MaxFetches)), 0, "a hint of records"); err != nil {
+	if err := a.reserve(a.fetchMemory(manifest), manifest.HintBytes(), "fetching records"); err != nil {
 		return err
 	}
 	hint, err := a.server.SealedRecordsHint(ctx, manifest)
@@ -37,6 +37,13 @@ func (a *asking) openRecords(ctx context.Context) error {
 	return err
 }
 
+// fetchMemory is what fetching takes: all records, which are written when the last one is here,
+// and a request with what is encrypted in it.
+func (a *asking) fetchMemory(m *wire.SealedRecords) float64 {
+	request := m.RequestBytes(min(a.flags.k, sealed.MaxFetches))
+	return float64(a.x.Rows)*float64(a.flags.k)*float64(m.Length) + 4*float64(request)
+}
+
 // fetchRecords fetches the records of the matches of a query: as many as -k says, whatever
 // was found. What is wrong with a record is told at the end.
 func (a *asking) fetchRecords(ctx context.Context, rows []int32) error {
@@ -46,9 +53,7 @@ func (a *asking) fetchRecords(ctx context.Context, rows []int32) error {
 	}
 	wanted := make([]uint32, len(rows))
 	for i, row := range rows {
-		if wanted[i] = wire.Padding; row >= 0 {
-			wanted[i] = uint32(row)
-		}
+		wanted[i] = uint32(row) // wire.Padding where there is no match
 	}
 	for part := range slices.Chunk(wanted, sealed.MaxFetches) {
 		f, err := s.fetcher.Fetch(ctx, part)
@@ -149,9 +154,6 @@ func (a *asking) showRecords(e *cli.Env) error {
 // a server can bring it about for some rows only, and whoever runs the command again after an
 // error would tell the server which.
 func (s *sealedAsking) shortcomings() (all []string) {
-	if s.unusable > 0 {
-		all = append(all, fmt.Sprintf("%d rows have no matches: the map of the server makes no finite numbers of them", s.unusable))
-	}
 	if s.missing > 0 {
 		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", s.missing))
 	}

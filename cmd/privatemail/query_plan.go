@@ -38,10 +38,12 @@ type planReport struct {
 	TakeAllBytes int64    `json:"take_all_bytes,omitempty"` // what mode take-all would take, once
 	New          int      `json:"new_records"`
 	Remembered   int      `json:"remembered_records"`
+	NewNames     *int     `json:"names_new_to_the_ledger,omitempty"`
 	Fits         *int     `json:"fits,omitempty"` // of the new records
 	EpsilonSoFar *float64 `json:"epsilon_so_far,omitempty"`
 	EpsilonAfter *float64 `json:"epsilon_after,omitempty"`
 	Budget       *float64 `json:"budget_epsilon,omitempty"`
+	Protects     string   `json:"protects,omitempty"` // what these epsilons are for
 
 	// Of mode sealed; those of records are for each query.
 	Privacy   string `json:"privacy,omitempty"`
@@ -49,6 +51,8 @@ type planReport struct {
 	Fetches   int    `json:"records,omitempty"`
 	FetchUp   int64  `json:"record_bytes_up,omitempty"`
 	FetchDown int64  `json:"record_bytes_down,omitempty"`
+
+	client string // of the flags
 
 	Once []onceReport `json:"once"`
 	Up   int64        `json:"bytes_up"`
@@ -180,7 +184,10 @@ func (a *asking) planCells(r *planReport) error {
 		if err != nil {
 			return err
 		}
+		names := len(costs.newUnits)
+		r.NewNames, r.client = &names, a.flags.client
 		r.New, r.Fits, r.EpsilonSoFar, r.EpsilonAfter, r.Budget = costs.fresh, &costs.fits, &costs.before, &costs.after, &costs.total.Epsilon
+		r.Protects = mechanism.AllProtect(costs.protects...)
 	}
 	r.Remembered = r.Queries - r.New
 	return nil

@@ -23,8 +23,10 @@ type askReport struct {
 	Epsilon      float64 `json:"epsilon,omitempty"`
 	Privacy      string  `json:"privacy,omitempty"` // of mode sealed: why nothing is spent
 	Spent        int     `json:"records_that_spent"`
+	Wasted       int     `json:"spends_under_replaced_codebooks,omitempty"` // earlier in the run
 	Remembered   int     `json:"records_remembered"`
-	Fewer        int     `json:"queries_with_fewer"` // than k rows
+	NewNames     *int    `json:"names_new_to_the_ledger,omitempty"` // nil without a ledger
+	Fewer        int     `json:"queries_with_fewer"`                // than k rows
 	Seconds      float64 `json:"seconds"`
 	Out          string  `json:"out,omitempty"`
 	DistancesOut string  `json:"distances_out,omitempty"`
@@ -33,7 +35,6 @@ type askReport struct {
 	Cells      int     `json:"cells,omitempty"`
 	Probes     int     `json:"probes,omitempty"`
 	Bound      float64 `json:"distance_bound,omitempty"` // of the error of a squared distance from a row of length 1
-	Unusable   int     `json:"queries_unusable,omitempty"`
 	Fetched    int     `json:"records_fetched,omitempty"`
 	Missing    int     `json:"records_missing,omitempty"`
 	RecordsOut string  `json:"records_out,omitempty"`
@@ -117,8 +118,15 @@ func (a *asking) show(e *cli.Env) error {
 	default:
 		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", a.flags.epsilon, a.paid, a.remembered)
 	}
-	if a.flags.mode == modeCells && a.flags.ledger == noLedger {
+	if a.wasted > 0 {
+		fmt.Fprintf(t, "\tbefore that epsilon %g was spent %d times, under codebooks that were replaced in the middle of the run\n", a.flags.epsilon, a.wasted)
+	}
+	switch {
+	case a.flags.mode != modeCells:
+	case a.flags.ledger == noLedger:
 		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
+	case len(a.newUnits) > 0:
+		fmt.Fprintf(t, "new names\t%s\n", newNames(len(a.newUnits), a.flags.client))
 	}
 	if a.flags.out != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", a.flags.out, a.x.Rows, a.flags.k)
@@ -130,6 +138,17 @@ func (a *asking) show(e *cli.Env) error {
 		fmt.Fprintf(t, "wrote\t%s, the records of the matches\n", a.flags.sealed.recordsOut)
 	}
 	return t.Flush()
+}
+
+// newNames says how many names a ledger has not seen before, or does not know yet.
+func newNames(n int, client string) string {
+	if client != "" {
+		return "the client is new to the ledger; if it has spent before under another name, this one is a second budget"
+	}
+	if n == 1 {
+		return "1 record is new to the ledger; if it has spent before under another name, this one is a second budget"
+	}
+	return fmt.Sprintf("%d records are new to the ledger; one that has spent before under another name has a second budget", n)
 }
 
 // hashName is what a mode calls the hash that names what is served.
@@ -185,9 +204,15 @@ func (a *asking) showJSON(e *cli.Env) error {
 	if a.flags.mode == modeTakeAll {
 		form = wire.Int8.String()
 	}
+	var names *int
+	if a.flags.mode == modeCells && a.flags.ledger != noLedger {
+		count := len(a.newUnits)
+		names = &count
+	}
 	return e.Object(askReport{
-		Server: a.address, Mode: a.flags.mode, Form: form, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
-		Gallery: a.book.Rows, Queries: a.x.Rows, K: a.flags.k, Epsilon: a.flags.epsilon, Spent: a.paid, Remembered: a.remembered,
+		NewNames: names,
+		Server:   a.address, Mode: a.flags.mode, Form: form, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
+		Gallery: a.book.Rows, Queries: a.x.Rows, K: a.flags.k, Epsilon: a.flags.epsilon, Spent: a.paid, Wasted: a.wasted, Remembered: a.remembered,
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
 	})
 }
@@ -199,7 +224,7 @@ func (a *asking) sealedReport() askReport {
 		Server: a.address, Mode: a.flags.mode, Epoch: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(), Privacy: noEpsilon,
 		Gallery: m.Rows, Queries: a.x.Rows, K: a.flags.k, Cells: m.Cells, Probes: m.Probes, Bound: a.sealed.client.Bound(),
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
-		Unusable: a.sealed.unusable, Fetched: len(a.sealed.fetched), Missing: a.sealed.missing, RecordsOut: a.flags.sealed.recordsOut,
+		Fetched: len(a.sealed.fetched), Missing: a.sealed.missing, RecordsOut: a.flags.sealed.recordsOut,
 	}
 }
 
@@ -263,7 +288,11 @@ func (r *planReport) writeLedger(t io.Writer) {
 	case *r.Fits < r.New:
 		fmt.Fprintf(t, "ledger\tonly %d of %d spends fit: nothing would be sent\n", *r.Fits, r.New)
 	default:
+		if r.NewNames != nil && *r.NewNames > 0 {
+			fmt.Fprintf(t, "new names\t%s\n", newNames(*r.NewNames, r.client))
+		}
 		fmt.Fprintf(t, "ledger\tall spends fit; the unit that has spent most is at epsilon %s of %g, and would be at %s\n", closely(*r.EpsilonSoFar), *r.Budget, closely(*r.EpsilonAfter))
+		fmt.Fprintf(t, "\t%s\n", forWhat(r.Protects))
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
+	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -40,8 +42,11 @@ type asking struct {
 	ids        []int32        // k for each row, -1 where there is none
 	distances  []float32
 	came       []back
-	paid       int // records that have spent
-	remembered int // records that have not
+	paid       int                     // records that have spent
+	remembered int                     // records that have not
+	newUnits   map[mechanism.Unit]bool // that the ledger did not know before the run
+	replaced   []wire.Hash             // codebooks that were replaced in the middle of the run
+	wasted     int                     // spends under those
 	seconds    float64
 }
 
@@ -53,7 +58,7 @@ type back struct {
 
 // openAsking reads the rows and their names. Nothing is sent.
 func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in input) (_ *asking, err error) {
-	a := &asking{flags: f, address: address, in: in, meter: silent{}}
+	a := &asking{flags: f, address: address, in: in, meter: silent{}, newUnits: make(map[mechanism.Unit]bool)}
 	if a.form, err = f.wireForm(); err != nil {
 		return nil, err
 	}
@@ -64,8 +69,7 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 	settings.Codebook, settings.Epoch, settings.Cache = f.codebook, f.sealed.epoch, cacheFolder(e, f.cache)
 	settings.Warn = func(err error) { a.warnings = append(a.warnings, err) }
 	settings.Progress = a.downloaded
-	// A message takes its memory twice, as bytes and as numbers.
-	settings.Longest = cmp.Or(f.budget, mem.Budget()) / 2
+	settings.Memory = cmp.Or(f.budget, mem.Budget())
 	if a.server, err = remote.New(address, settings); err != nil {
 		return nil, err
 	}
@@ -77,6 +81,7 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 	} else {
 		err = explain(points.CheckFinite(a.x), in)
 	}
+	a.x = normalRows(a.x)
 	if err == nil && f.mode == modeCells {
 		a.names, err = recordNames(f.names, defaultName(in), a.x.Rows)
 	}
@@ -85,6 +90,20 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 		return nil, err
 	}
 	return a, nil
+}
+
+// normalRows returns rows with 0 in place of subnormal numbers, for which processors take longer.
+// It is done before the server is asked for anything.
+func normalRows(x blas32.General) blas32.General {
+	subnormal := func(v float32) bool { return v != sametime.DropSubnormal(v) }
+	if !slices.ContainsFunc(x.Data, subnormal) {
+		return x
+	}
+	x.Data = slices.Clone(x.Data) // those of a file that is mapped must not be changed
+	for i, v := range x.Data {
+		x.Data[i] = sametime.DropSubnormal(v)
+	}
+	return x
 }
 
 func (a *asking) close() {
@@ -107,7 +126,6 @@ const mostCodebooks = 3
 // are answered, all rows are asked for again: numbers of rows are those of one gallery.
 func (a *asking) answer(ctx context.Context, e *cli.Env) error {
 	a.meter = newMeter(e)
-	var accepted []wire.Hash
 	err := func() error {
 		defer a.meter.close()
 		switch a.flags.mode {
@@ -118,22 +136,33 @@ func (a *asking) answer(ctx context.Context, e *cli.Env) error {
 		}
 		for {
 			err := a.cells(ctx)
-			if !errors.Is(err, remote.ErrStale) || !a.flags.acceptNew || len(accepted) == mostCodebooks {
+			if !errors.Is(err, remote.ErrStale) || !a.flags.acceptNew || len(a.replaced) == mostCodebooks {
 				return err
 			}
-			accepted = append(accepted, a.hash)
+			a.replaced = append(a.replaced, a.hash)
+			a.wasted += a.paid
 		}
 	}()
+	a.server.Close() // before results are written: how long that takes depends on them
 	if a.sealed != nil && a.sealed.renewed {
 		e.Note("the server has replaced its epoch in the middle of the run; all rows were encrypted anew under the next one")
 	}
-	for _, hash := range accepted {
+	for _, hash := range a.replaced {
 		e.Note("the codebook %x was replaced in the middle of the run; the rows are asked for again under the next one, where each record spends again", hash)
 	}
 	for _, warning := range a.warnings {
 		e.Note("%v", bare(warning))
 	}
 	return a.explain(err)
+}
+
+// untouched says that a run is refused before it sends or spends anything for a row, since it
+// began or since it began anew.
+func (a *asking) untouched() string {
+	if len(a.replaced) > 0 {
+		return "nothing more about a row was sent, and nothing more was spent"
+	}
+	return "nothing about a row was sent, and nothing was spent"
 }
 
 // explain adds what a user can do about an error of a server.
@@ -149,6 +178,8 @@ func (a *asking) explain(err error) error {
 		return fmt.Errorf("%s: %w; give the new hash to -epoch once a second path confirms it", a.address, bare(err))
 	case errors.Is(err, remote.ErrEpoch):
 		return fmt.Errorf("%s: %w; it was replaced again and again: try once more", a.address, bare(err))
+	case errors.Is(err, remote.ErrCertificate):
+		return fmt.Errorf("%s: %w; -ca FILE names the authority that has signed it, if you trust that one; nothing was sent", a.address, bare(err))
 	case errors.Is(err, remote.ErrTooLong):
 		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
@@ -173,28 +204,57 @@ func (a *asking) findCodebook(ctx context.Context) (err error) {
 	return err
 }
 
-// place returns the rows in the spaces of the server.
-func (a *asking) place(ctx context.Context) (blas32.General, error) {
+// findMap gets the map of the server, nil where there is none. Whether rows have the size that
+// it takes is public, and an error.
+func (a *asking) findMap(ctx context.Context) (*supervised.Guarded, error) {
 	if a.book.Ranking != a.book.Dimension { // found later, a record would have spent for nothing
-		return blas32.General{}, fmt.Errorf("%s: its cells have %d columns and its rows %d, and query places a row in one space; nothing was sent or spent", a.address, a.book.Dimension, a.book.Ranking)
+		return nil, fmt.Errorf("%s: its cells have %d columns and its rows %d, and query places a row in one space; %s", a.address, a.book.Dimension, a.book.Ranking, a.untouched())
 	}
 	m, err := a.server.Map(ctx, a.hash)
 	if err != nil {
-		return blas32.General{}, err
+		return nil, err
 	}
-	if err := a.fits(m, a.book.Dimension); err != nil || m == nil {
-		return a.x, err
+	return m, a.fits(m, a.book.Dimension)
+}
+
+// fits refuses rows of another size than those that a map takes, or without one the gallery.
+func (a *asking) fits(m *supervised.Guarded, dimension int) error {
+	switch {
+	case m == nil && a.x.Cols != dimension:
+		return fmt.Errorf("%s: rows of %d values, but those of the gallery have %d", a.in.features, a.x.Cols, dimension)
+	case m != nil && a.x.Cols != m.Dim():
+		return fmt.Errorf("%s: rows of %d values, but the map of the server takes %d", a.in.features, a.x.Cols, m.Dim())
+	}
+	return nil
+}
+
+// place returns the rows in the spaces of the server. It is the first to touch a number of a
+// row after the server was asked for anything, and comes when all that is taken once is here: no
+// download is later or sooner for what is in a row.
+func (a *asking) place(m *supervised.Guarded) (blas32.General, error) {
+	if m == nil {
+		return a.x, nil
 	}
 	z, err := m.Apply(a.x)
 	return z, explain(err, a.in)
 }
 
-// reserve refuses a run whose memory is not there: the results, twice what is taken from the
-// server, as bytes and as numbers, and the rows in the space of the server.
-func (a *asking) reserve(taken int64, dimension int, what string) error {
-	own := 8*float64(a.x.Rows)*float64(a.flags.k) + 2*float64(taken) + 4*float64(a.x.Rows)*float64(dimension)
-	_, err := pipeline.Reserve(cmp.Or(a.flags.budget, mem.Budget()), own, what)
-	return explain(err, a.in)
+// reserve refuses a run whose memory is not there: what it takes itself, beside what is here of the
+// server, and twice what comes of the server next, as bytes and as numbers. From then on, what
+// the run takes leaves so much less room for the server.
+func (a *asking) reserve(own float64, next int64, what string) error {
+	if err := a.server.Hold(what, bytesOf(own+2*float64(next))); err != nil {
+		return err
+	}
+	return a.server.Hold(what, bytesOf(own))
+}
+
+// bytesOf returns a number of bytes, or one that nobody has.
+func bytesOf(size float64) int64 { return int64(min(size, math.MaxInt64/2)) }
+
+// results is what a run takes for what it finds, and for its rows in a space of the server.
+func (a *asking) results(dimension int) float64 {
+	return 8*float64(a.x.Rows)*float64(a.flags.k) + 4*float64(a.x.Rows)*float64(dimension)
 }
 
 // takeAll takes the gallery and ranks it.
@@ -202,10 +262,10 @@ func (a *asking) takeAll(ctx context.Context) error {
 	if err := a.findCodebook(ctx); err != nil {
 		return err
 	}
-	if err := a.reserve(a.book.GalleryBytes(), a.book.Dimension, "a gallery that is taken as a whole"); err != nil {
+	if err := a.reserve(a.results(a.book.Dimension), a.book.GalleryBytes(), "a gallery that is taken as a whole"); err != nil {
 		return err
 	}
-	z, err := a.place(ctx)
+	m, err := a.findMap(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,6 +274,11 @@ func (a *asking) takeAll(ctx context.Context) error {
 		return err
 	}
 	t, err := client.NewTakeAll(a.book, client.TakeAllSettings{Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.unconfirmed}, gallery)
+	if err != nil {
+		return err
+	}
+	a.server.Close() // how long ranking takes depends on the rows, and the server sees a connection end
+	z, err := a.place(m)
 	if err != nil {
 		return err
 	}
@@ -240,12 +305,14 @@ func wide(x blas32.General, i int) []float64 {
 	return row
 }
 
-// keep adds the matches of the next query.
+// keep adds the matches of the next query. Another request may follow: distances that would be
+// subnormal in float32, for which processors take longer, are 0.
 func (a *asking) keep(matches []client.Match, came back) {
+	const leastNormal = 0x1p-126
 	for i := range a.flags.k {
 		id, distance := int32(-1), float32(math.Inf(1))
 		if i < len(matches) {
-			id, distance = int32(matches[i].ID), float32(matches[i].Distance)
+			id, distance = int32(matches[i].ID), float32(sametime.DropSmall(matches[i].Distance, leastNormal))
 		}
 		a.ids, a.distances = append(a.ids, id), append(a.distances, distance)
 	}

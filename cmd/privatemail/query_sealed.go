@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -13,7 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
-	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -25,7 +23,7 @@ type sealedAsking struct {
 	manifest *wire.SealedManifest
 	client   *sealedclient.Client
 	renewed  bool // a new epoch came in the middle of the run
-	unusable int  // rows that the map of the server makes no query of
+	updates  int  // versions of the gallery that came after the first one
 
 	// Of -fetch.
 	records *wire.SealedRecords
@@ -54,17 +52,24 @@ func (a *asking) askSealed(ctx context.Context) error {
 	}
 	m := a.sealed.manifest
 	batch := sealedBatch(m)
-	if err := a.reserve(sealedMemory(m), m.Dimension, "a hint of mode sealed"); err != nil {
+	if err := a.reserve(a.results(m.Dimension)+sealedMemory(m), m.MaxHintBytes(), "mode sealed"); err != nil {
 		return err
 	}
-	z, err := a.placeSealed(ctx)
+	chart, err := a.server.SealedMap(ctx, a.hash)
 	if err != nil {
+		return err
+	}
+	if err := a.fits(chart, m.Dimension); err != nil {
 		return err
 	}
 	if err := a.openSealed(ctx, 0); err != nil {
 		return err
 	}
 	if err := a.openRecords(ctx); err != nil {
+		return err
+	}
+	z, err := a.place(chart)
+	if err != nil {
 		return err
 	}
 	for from := 0; from < z.Rows; from += batch {
@@ -84,11 +89,26 @@ func sealedBatch(m *wire.SealedManifest) int {
 	return int(max(1, min(64, memory/max(m.RequestBytes(), m.AnswerBytes()))))
 }
 
-// sealedMemory estimates half of what the client of an epoch takes: hint, requests, answers,
-// and the slots of one answer while it is ranked.
-func sealedMemory(m *wire.SealedManifest) int64 {
-	const slot = 14 // half of the score, norm, row number and place of a slot
-	return m.MaxHintBytes() + int64(sealedBatch(m))*(3*m.RequestBytes()+m.AnswerBytes()) + slot*int64(m.Probes)*int64(m.Length)
+// sealedMemory estimates what the client of an epoch takes beside messages: requests, answers, the
+// slots of one answer while it is ranked, and where the rows of the hint and the cells are.
+func sealedMemory(m *wire.SealedManifest) float64 {
+	const slot = 28 // the score, norm, row number and place of a slot
+	return 2*float64(sealedBatch(m))*float64(3*m.RequestBytes()+m.AnswerBytes()) + slot*float64(m.Probes)*float64(m.Length) + versionPlaces(m)
+}
+
+// versionPlaces is what a version of a gallery takes to say where its rows of the hint and its cells are,
+// with lengths of centres.
+func versionPlaces(m *wire.SealedManifest) float64 {
+	const place = 24
+	return place*(float64(m.Length)+2*float64(m.Cells)) + 8*float64(m.Cells)
+}
+
+// versionMemory is what a version takes that differs from one before by some changes: rows of the
+// hint, and copies of the cells that have a change.
+func versionMemory(m *wire.SealedManifest, changes *wire.SealedChanges) float64 {
+	const slot = 2 + 4 // its norm and row number
+	cells := min(len(changes.Names), m.Cells)
+	return 4*float64(len(changes.Words)) + slot*float64(cells)*float64(m.Length) + versionPlaces(m)
 }
 
 // wideRows returns some rows in float64.
@@ -151,6 +171,11 @@ func (a *asking) update(ctx context.Context, c *sealedclient.Client, since, to u
 	if err != nil {
 		return err
 	}
+	a.sealed.updates++
+	what := fmt.Sprintf("version %d of those that are kept", a.sealed.updates%sealedclient.KeptVersions)
+	if err := a.server.Hold(what, bytesOf(versionMemory(a.sealed.manifest, changes))); err != nil {
+		return err
+	}
 	return c.Update(changes)
 }
 
@@ -176,9 +201,7 @@ func (a *asking) askBatch(ctx context.Context, z blas64.General) error {
 	for i := range queries {
 		row := blas64.General{Rows: 1, Cols: z.Cols, Stride: z.Cols, Data: z.Data[i*z.Stride:][:z.Cols]}
 		matches, err := a.rankSealed(ctx, row, queries[i], answers[i])
-		if errors.Is(err, sealedclient.ErrRecord) {
-			a.sealed.unusable++ // told at the end, when everything was sent
-		} else if err != nil {
+		if err != nil {
 			return err
 		}
 		a.keep(matches, back{all: a.sealed.manifest.Probes * a.sealed.manifest.Length})
@@ -204,7 +227,7 @@ func (a *asking) rankSealed(ctx context.Context, row blas64.General, q *sealedcl
 		found, err := c.Rank(q, answer, a.flags.k)
 		version, ok := errors.AsType[*sealedclient.VersionError](err)
 		if !ok || renewals == mostRenewals {
-			return matchesOf(found), err
+			return matchesOf(found, a.flags.k), err
 		}
 		if version.Have < version.Want {
 			err := a.update(ctx, c, version.Have, version.Want)
@@ -235,56 +258,12 @@ func (a *asking) rankSealed(ctx context.Context, row blas64.General, q *sealedcl
 	}
 }
 
-// matchesOf returns matches as the other modes have them.
-func matchesOf(found []sealedclient.Match) (out []client.Match) {
+// matchesOf returns matches as the other modes have them, with room for k, so that how many there
+// are does not decide how much memory is taken.
+func matchesOf(found []sealedclient.Match, k int) []client.Match {
+	out := make([]client.Match, 0, k)
 	for _, m := range found {
 		out = append(out, client.Match{ID: int64(m.ID), Distance: m.Distance})
 	}
 	return out
-}
-
-// placeSealed returns the rows in the space of the server. Sizes are public, and an error
-// where they do not fit. A row that the map fails for is made of NaN: its query is sent as
-// all others are, since the map is the server's, and whether it fails must not show.
-func (a *asking) placeSealed(ctx context.Context) (blas32.General, error) {
-	m, err := a.server.SealedMap(ctx, a.hash)
-	if err != nil {
-		return blas32.General{}, err
-	}
-	if err := a.fits(m, a.sealed.manifest.Dimension); err != nil || m == nil {
-		return a.x, err
-	}
-	if z, err := m.Apply(a.x); err == nil {
-		return z, nil
-	}
-	return placeEach(m, a.x), nil
-}
-
-// placeEach places row by row, and has NaN for rows that the map fails for.
-func placeEach(m *supervised.Map, x blas32.General) blas32.General {
-	columns := m.Columns()
-	out := blas32.General{Rows: x.Rows, Cols: columns, Stride: columns, Data: make([]float32, x.Rows*columns)}
-	for i := range x.Rows {
-		to := out.Data[i*columns:][:columns]
-		one, err := m.Apply(blas32.General{Rows: 1, Cols: x.Cols, Stride: x.Cols, Data: x.Data[i*x.Stride:][:x.Cols]})
-		if err == nil {
-			copy(to, one.Data)
-			continue
-		}
-		for j := range to {
-			to[j] = float32(math.NaN())
-		}
-	}
-	return out
-}
-
-// fits refuses rows of another size than those that a map takes, or without one the gallery.
-func (a *asking) fits(m *supervised.Map, dimension int) error {
-	switch {
-	case m == nil && a.x.Cols != dimension:
-		return fmt.Errorf("%s: rows of %d values, but those of the gallery have %d", a.in.features, a.x.Cols, dimension)
-	case m != nil && a.x.Cols != m.Dim:
-		return fmt.Errorf("%s: rows of %d values, but the map of the server takes %d", a.in.features, a.x.Cols, m.Dim)
-	}
-	return nil
 }

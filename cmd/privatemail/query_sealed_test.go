@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -219,35 +218,6 @@ func TestQueryIsNotMovedByLies(t *testing.T) {
 	}
 	if lied, _ := s.sent(t); !slices.Equal(lied, honest) {
 		t.Errorf("sent %q, and %q to an honest server", lied, honest)
-	}
-}
-
-// Rows that the map of the server fails for: their queries are sent all the same, and so are
-// the fetches. The run says so at its end.
-func TestQueryWithMapThatFails(t *testing.T) {
-	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
-	p := newPlace(t, 3)
-	f := &askFlags{mode: modeSealed, k: 5, cache: "none", sealed: sealedQueryFlags{unconfirmed: true, fetch: true}}
-	e := &cli.Env{Stdout: io.Discard, Stderr: io.Discard, JSON: true}
-	in, err := f.files.queries(e, p.rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := openAsking(t.Context(), e, f, s.address, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.close()
-	a.x.Data = slices.Clone(a.x.Data)
-	a.x.Data[galleryCols] = float32(math.NaN()) // a row that no map takes
-	if err := a.answer(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
-	if _, bodies := s.sent(t); len(bodies) != 3+3 {
-		t.Errorf("%d requests", len(bodies))
-	}
-	if told := a.sealed.shortcomings(); len(told) != 1 || !strings.Contains(told[0], "1 rows have no matches") || a.found(0) != 5 || a.found(1) != 0 || a.found(2) != 5 {
-		t.Errorf("%q; %v", told, a.ids)
 	}
 }
 

@@ -274,7 +274,7 @@ func TestQueryNewCodebook(t *testing.T) {
 	g.publish(t, galleryOf(t, 2))
 	g.sent(t)
 	for _, more := range []string{"-quiet", "-dry-run"} {
-		refuse(t, cli.Failed, p.cells(g.address, more), "new codebook", "spend its epsilon again", "-accept-new-codebook", fmt.Sprintf("%x", g.hash))
+		refuse(t, cli.Failed, p.cells(g.address, more), "new to the memory", "spend its epsilon again", "-accept-new-codebook", fmt.Sprintf("%x", g.hash))
 	}
 	if _, bodies := g.sent(t); bodies != nil || len(ledgerAt(t, p.ledger).Entries) != 4 {
 		t.Error("something was sent or spent")
@@ -292,9 +292,9 @@ func TestQueryNewCodebook(t *testing.T) {
 	succeed(t, p.cells(g.address, "-out", p.out)...) // the new one is the one of before by now
 	refuse(t, cli.Failed, confirmed(old), "another codebook", "spends its epsilon again", "second path")
 	g.publish(t, galleryOf(t, 3))
-	refuse(t, cli.Failed, p.cells(g.address), "new codebook")
+	refuse(t, cli.Failed, p.cells(g.address), "new to the memory")
 	// The budget of 10 has room for two spends of 4.
-	refuse(t, cli.Failed, p.cells(g.address, "-accept-new-codebook"), "budget exceeded", "4 of 4 records", "fits for 0", "nothing was sent or spent")
+	refuse(t, cli.Failed, p.cells(g.address, "-accept-new-codebook"), "budget exceeded", "4 of 4 records", "fits for 0", "nothing about a row was sent, and nothing was spent")
 	succeed(t, p.cells(g.address, "-accept-new-codebook", "-epsilon", "2", "-out", p.out)...)
 	succeed(t, p.cells(g.address, "-epsilon", "2", "-out", p.out)...)
 	if n := len(ledgerAt(t, p.ledger).Entries); n != 12 {
@@ -337,6 +337,31 @@ func TestQueryCodebookReplacedInARun(t *testing.T) {
 		if n := len(ledgerAt(t, p.ledger).Entries); n != 3+4 || asked.Load() != 3+4 {
 			t.Errorf("%d spends, %d requests", n, asked.Load())
 		}
+		// The report has all spends of the run, and all names that were new.
+		for _, want := range []string{"epsilon 4 by each of 4 records", "epsilon 4 was spent 3 times", "4 records are new to the ledger"} {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%q is missing in\n%s", want, stdout)
+			}
+		}
+	}
+}
+
+// A run that begins anew and then does not fit the budget has sent and spent something.
+func TestQueryCodebookReplacedAndNoBudget(t *testing.T) {
+	g := startService(t)
+	p := newPlace(t, 4)
+	var asked atomic.Int32
+	next := galleryOf(t, 30)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && asked.Add(1) == 3 {
+			g.publish(t, next)
+		}
+		g.Public().ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	refuse(t, cli.Failed, p.cells(front.URL, "-accept-new-codebook", "-epsilon", "6"), "4 of 4 records would spend", "fits for 1 of them; nothing more about a row was sent")
+	if n := len(ledgerAt(t, p.ledger).Entries); n != 3 {
+		t.Errorf("%d spends", n)
 	}
 }
 
@@ -476,17 +501,46 @@ func TestQueryWithoutRoomForTheCache(t *testing.T) {
 	}
 }
 
-// A pin that is damaged is not taken for none: that would make every record spend again.
-func TestDamagedPin(t *testing.T) {
+// Codebooks that are damaged are not taken for none: that would make every record spend again.
+func TestDamagedCodebooks(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 2)
 	succeed(t, p.cells(g.address, "-out", p.out)...)
-	path := string(pinOf(p.memory, g.address))
-	for _, text := range []string{"", "12\n", readFile(t, path) + "0", strings.Repeat("z", 64)} {
+	path := filepath.Join(p.memory, "codebooks")
+	for _, text := range []string{"12\n", strings.Repeat("z", 64) + "\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refuse(t, cli.Failed, p.cells(g.address), "does not hold the hash of a codebook")
+		refuse(t, cli.Failed, p.cells(g.address), "the file of its codebooks is damaged")
+	}
+}
+
+// A codebook goes by its hash, whatever the server is called: under another name for the same
+// server nothing is spent, and another codebook is refused there as well.
+func TestCodebookUnderAnyAddress(t *testing.T) {
+	g := startService(t)
+	p := newPlace(t, 2)
+	succeed(t, p.cells(g.address, "-out", p.out)...)
+	alias := strings.Replace(g.address, "127.0.0.1", "localhost", 1)
+	other := httptest.NewServer(g.Public())
+	defer other.Close()
+	if alias == g.address {
+		t.Fatal(alias)
+	}
+	addresses := []string{alias, alias + "/", g.address + "//", other.URL}
+	for _, address := range addresses {
+		out, _ := succeed(t, p.cells(address, "-out", p.out)...)
+		if !strings.Contains(out, "nothing: all 2 records were remembered") {
+			t.Errorf("%s: %s", address, out)
+		}
+	}
+	g.publish(t, galleryOf(t, 2))
+	for _, address := range addresses {
+		refuse(t, cli.Failed, p.cells(address), "new to the memory")
+		refuse(t, cli.Failed, p.cells(address, "-dry-run"), "new to the memory")
+	}
+	if n := len(ledgerAt(t, p.ledger).Entries); n != 2 {
+		t.Errorf("%d spends", n)
 	}
 }
 
@@ -529,7 +583,7 @@ func TestQueryInTwoSpaces(t *testing.T) {
 	g.publish(t, cells)
 	p := newPlace(t, 2)
 	for _, args := range [][]string{p.cells(g.address), p.takeAll(g.address)} {
-		refuse(t, cli.Failed, args, "6 columns and its rows 5", "nothing was sent or spent")
+		refuse(t, cli.Failed, args, "6 columns and its rows 5", "nothing about a row was sent, and nothing was spent")
 	}
 	if n := len(ledgerAt(t, p.ledger).Entries); n != 0 {
 		t.Errorf("%d spends", n)
@@ -559,5 +613,27 @@ func TestQueryWithinItsMemory(t *testing.T) {
 	p := newPlace(t, 2)
 	budget := fmt.Sprint(len(frame))
 	succeed(t, p.cells(g.address, "-budget", budget, "-cache", "none")...)
-	refuse(t, cli.Failed, p.cells(front.URL, "-budget", budget, "-cache", "none"), "base-float32", fmt.Sprintf("more than %d bytes; -budget allows more", len(frame)/2))
+	refuse(t, cli.Failed, p.cells(front.URL, "-budget", budget, "-cache", "none"), "base-float32", "longer than there is room for", "-budget allows more")
+}
+
+// Whatever the memory is, answers that there is no room for are found out before a record spends.
+func TestQueryFindsMemoryFirst(t *testing.T) {
+	g := startService(t)
+	refused := 0
+	for budget := 100; ; budget += budget / 8 {
+		p := newPlace(t, 2)
+		var stdout, stderr bytes.Buffer
+		code := program().Run(t.Context(), p.cells(g.address, "-budget", fmt.Sprint(budget), "-cache", "none"), &stdout, &stderr)
+		spends := len(ledgerAt(t, p.ledger).Entries)
+		if code == 0 {
+			if spends != 2 || refused == 0 {
+				t.Errorf("%d spends after %d refusals", spends, refused)
+			}
+			return
+		}
+		refused++
+		if spends != 0 || budget > 1<<20 {
+			t.Fatalf("a budget of %d bytes: %d spends\n%s", budget, spends, stderr.String())
+		}
+	}
 }

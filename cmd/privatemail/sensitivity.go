@@ -260,21 +260,21 @@ func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport, g guarantee) e
 	fmt.Fprintf(e.Stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, operator %s)\nby at most (the root of the sum of squares over all entries):\n\n",
 		r.N, r.K, r.Sigma, r.Alpha, r.Table, r.Classes, r.Operator)
 	t := facts(e.Stdout)
-	fmt.Fprintf(t, "tight\t%.5g\trelation %s, %s; this is what noise is calibrated to\n", r.Tight.Delta, r.Relation, r.Tight.Derivation)
+	fmt.Fprintf(t, "tight\t%s\trelation %s, %s; this is what noise is calibrated to\n", atMost(r.Tight.Delta, 5), r.Relation, r.Tight.Derivation)
 	for _, o := range r.Relations {
 		if o.Relation != r.Relation {
-			fmt.Fprintf(t, "\t%.5g\trelation %s\n", o.Delta, o.Relation)
+			fmt.Fprintf(t, "\t%s\trelation %s\n", atMost(o.Delta, 5), o.Relation)
 		}
 	}
 	if c := r.Corrected; c != nil {
-		fmt.Fprintf(t, "corrected\t%.5g\trelation %s; the paper's constant with its errors repaired, M = %.5g\n", c.Delta, c.Relation, c.M)
+		fmt.Fprintf(t, "corrected\t%s\trelation %s; the paper's constant with its errors repaired, M = %.5g\n", atMost(c.Delta, 5), c.Relation, c.M)
 	}
 	if p := r.Paper; p.Delta != nil {
 		fmt.Fprintf(t, "paper\t%.5g\tM = %.5g; not valid for calibration: %s\n", *p.Delta, *p.M, p.Why)
 	} else {
 		fmt.Fprintf(t, "paper\tundefined\t%s\n", p.Why)
 	}
-	fmt.Fprintf(t, "error\t%.3g\thow far the computed step may be from the exact one: %s; counted twice\n", r.Tight.OperatorError, r.Computed)
+	fmt.Fprintf(t, "error\t%s\thow far the computed step may be from the exact one: %s; counted twice\n", atMost(r.Tight.OperatorError, 3), r.Computed)
 	t.Flush()
 	if r.Epsilon != nil {
 		fmt.Fprintf(e.Stdout, "\nFor epsilon %g and delta %g:\n\n", *r.Epsilon, *r.Delta)

@@ -32,7 +32,7 @@ are cut into cells for clients that spend E on a query, and what comes out is wr
 stays the same, and no client pays again for a query it has paid for. GALLERY is such a file.
 
 -sealed also answers, or without -epsilon only, in mode sealed: clients send their queries under
-encryption, and the server learns nothing about them. The rows of a MODEL are laid out once, in
+encryption, and the server learns nothing about them as long as LWE is hard. The rows of a MODEL are laid out once, in
 the file of -gallery with the ending .sealed, which is a GALLERY as well. When the model has grown
 by rows at its end, serve adds these to the epoch as long as they fit, and clients keep what they
 have; otherwise it makes a new epoch, which costs clients a download and no epsilon. Queries that
@@ -48,8 +48,14 @@ its codebook for the time of -drain, and after that they are told of the new one
 loopback, so that one needs -tls-cert and -tls-key, or -insecure where something else
 encrypts. -client-ca asks clients for certificates, -tokens for a token; certificates that
 change are read again by themselves. -admin has /metrics, /livez, /readyz, /debug/pprof/ and
-the status page, without any token: leave it on a loopback address, or none. Sockets called
-public and admin that systemd hands over take the place of both addresses.
+the status page with counts of requests, without any token and without TLS: an address that
+others can reach needs -insecure. Sockets called public and admin that systemd hands over take
+the place of both addresses.
+
+One client, by token or address, has at most the -client-share of what there is a limit of:
+requests, connections, and places and memory of mode sealed. A request beyond a limit waits a
+second for its place, unread, and is then refused. Behind a proxy all clients have one address: use
+tokens, or -client-share 1. A SHARD has no share unless it is given: its clients are front ends.
 
 -aligned and -aligned-public also offer Algorithm 1 of the paper. Both name labelled rows, as
 FEATURES of embed; clients need the same public rows and the same -sigma, -alpha, -k and -steps.
@@ -91,13 +97,14 @@ type serveFlags struct {
 	aligned            alignedFlags
 	shards             shardsFlags
 	set                map[string]bool // flags that were given
+	log                *slog.Logger    // writes to standard error
 }
 
 func (f *serveFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:8480", "answer requests at `ADDRESS`, a host and a port")
 	fs.StringVar(&f.admin, "admin", "127.0.0.1:8481", "have metrics and profiles at `ADDRESS`; none for nowhere")
-	fs.BoolVar(&f.insecure, "insecure", false, "allow an address of -listen that others can reach without TLS")
+	fs.BoolVar(&f.insecure, "insecure", false, "allow an address of -listen or -admin that others can reach without TLS")
 	fs.StringVar(&f.cert, "tls-cert", "", "show the certificate of `FILE`, a PEM file with those that signed it")
 	fs.StringVar(&f.key, "tls-key", "", "its key is in `FILE`")
 	fs.StringVar(&f.clients, "client-ca", "", "let in clients with a certificate that one of `FILE` has signed")
@@ -112,19 +119,25 @@ func (f *serveFlags) define(fs *flag.FlagSet) {
 
 	s := &f.limits
 	cli.CountVar(fs, &s.MaxRequests, "max-requests", 256, "answer `N` requests at a time, and refuse more")
+	cli.CountVar(fs, &s.MaxConnections, "max-connections", 0, "have `N` connections at a time, and close more (default: 16 times -max-requests, or what the limit of open files leaves)")
+	numberVar(fs, &s.Share, "client-share", 0.25, share(), "let one client have a `SHARE` of all that there is a limit of, above 0 and up to 1")
 	numberVar(fs, &s.Rate, "rate", 0, positive(), "answer `R` requests a second of each client, by token or address (default: no limit)")
 	cli.CountVar(fs, &s.Burst, "burst", 0, "with -rate, allow `N` requests at once (default: twice -rate, at least 8)")
 	fs.DurationVar(&s.Drain, "drain", 10*time.Minute, "answer for a replaced gallery for `TIME`")
 	fs.DurationVar(&s.Header, "header-timeout", 10*time.Second, "wait `TIME` for the head of a request")
-	fs.DurationVar(&s.Read, "read-timeout", 30*time.Second, "wait `TIME` for a whole request")
+	fs.DurationVar(&s.Read, "read-timeout", 30*time.Second, "wait `TIME` for a whole request; after 5 s its body must come at 16 KiB a second")
 	fs.DurationVar(&s.Idle, "idle-timeout", 2*time.Minute, "keep a connection without requests for `TIME`")
 	fs.DurationVar(&s.Stall, "stall", 30*time.Second, "cut off a client that takes nothing of its answer for `TIME`")
 	fs.DurationVar(&s.Delay, "delay", 0, "at the end, say that the service is not ready, and go on for `TIME`")
 	fs.DurationVar(&s.Shutdown, "shutdown", 30*time.Second, "at the end, wait `TIME` for requests that run")
 }
 
-func (f *serveFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
-	f.set = set
+func (f *serveFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) (err error) {
+	f.set, f.log = set, f.logger(e)
+	if f.logForm == "json" {
+		restore := logAll(e, f.log, &err)
+		defer restore()
+	}
 	file := ""
 	switch {
 	case f.shards.addresses != "" && len(names) > 0:
@@ -161,7 +174,7 @@ func (f *serveFlags) check() error {
 	if err := f.sealed.check(f.set, f.limits.SealedWait); err != nil {
 		return err
 	}
-	if err := f.checkAddress(); err != nil {
+	if err := f.checkAddresses(); err != nil {
 		return err
 	}
 	if err := f.shards.check(f.set, f.insecure); err != nil {
@@ -170,16 +183,36 @@ func (f *serveFlags) check() error {
 	return f.aligned.check(f.set)
 }
 
-// checkAddress refuses an address that others can reach if nothing encrypts.
-func (f *serveFlags) checkAddress() error {
+// checkAddresses refuses addresses that others can reach if nothing encrypts. A name other than
+// localhost may stand for any address.
+func (f *serveFlags) checkAddresses() error {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
 		return cli.Usagef("-listen: want a host and a port, such as 127.0.0.1:8480")
 	}
-	if remote.OnThisMachine(host) {
+	if !remote.OnThisMachine(host) {
+		if err := f.checkReach(f.listen); err != nil {
+			return err
+		}
+	}
+	if f.admin == "none" {
 		return nil
 	}
-	return f.checkReach(f.listen) // a name other than localhost may stand for any address
+	if host, _, err = net.SplitHostPort(f.admin); err != nil {
+		return cli.Usagef("-admin: want a host and a port, such as 127.0.0.1:8481, or none")
+	}
+	if !remote.OnThisMachine(host) {
+		return f.checkAdminReach("-admin " + f.admin)
+	}
+	return nil
+}
+
+// checkAdminReach refuses an admin listener that others can reach. There is no TLS on it.
+func (f *serveFlags) checkAdminReach(what string) error {
+	if f.insecure {
+		return nil
+	}
+	return cli.Usagef("%s can be reached by others, and lets everyone read metrics and profiles without TLS: use a loopback address, or add -insecure where something else keeps others out", what)
 }
 
 // checkReach refuses what others can reach if nothing encrypts.
@@ -191,9 +224,9 @@ func (f *serveFlags) checkReach(address string) error {
 }
 
 // settings returns those of the service.
-func (f *serveFlags) settings(e *cli.Env, tokens *service.Tokens) service.Settings {
+func (f *serveFlags) settings(tokens *service.Tokens) service.Settings {
 	s := f.limits
-	s.Tokens, s.Log, s.Release = tokens, f.logger(e), cli.ReadVersion().Version
+	s.Tokens, s.Log, s.Release = tokens, f.log, cli.ReadVersion().Version
 	if s.Drain == 0 {
 		s.Drain = -1 // as the user has it, 0 means not at all
 	}

@@ -3,15 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -53,14 +50,14 @@ func (f *cellsFlags) define(fs *flag.FlagSet) {
 }
 
 // openCells opens the cells of a MODEL, which are made where there are none.
-func (s *serving) openCells(ctx context.Context) (*server.Cells, error) {
+func (s *serving) openCells(ctx context.Context, saved *supervised.Saved) (*server.Cells, error) {
 	f := s.flags
-	source, err := f.cells.source(s.file)
+	source, err := s.cellsSource(ctx, saved)
 	if err != nil {
 		return nil, err
 	}
 	path := s.beside(".gallery")
-	cells, err := server.OpenCells(path)
+	cells, err := server.OpenCells(ctx, path)
 	version := uint64(1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -69,55 +66,52 @@ func (s *serving) openCells(ctx context.Context) (*server.Cells, error) {
 	case cells.Source() == source:
 		return cells, nil
 	default:
+		came := "came from another model or other settings"
+		if earlierSource(cells.Source()) {
+			came = "was made by an earlier version, which did not verify the model first"
+		}
 		version = cells.Codebook().Version + 1
 		if err := cells.Close(); err != nil {
 			return nil, err
 		}
 		if !f.cells.rebuild {
-			return nil, fmt.Errorf("%s came from another model or other settings. A new codebook costs every client its epsilon again: -rebuild makes one, -gallery names another file, and 'privatemail serve %s' serves it as it is", path, path)
+			return nil, fmt.Errorf("%s %s. A new codebook costs every client its epsilon again: -rebuild makes one, -gallery names another file, and 'privatemail serve %s' serves it as it is", path, came, path)
 		}
 	}
-	if err := s.makeGallery(ctx, path, source, version); err != nil {
+	if err := s.makeGallery(ctx, saved, path, source, version); err != nil {
 		return nil, err
 	}
-	debug.FreeOSMemory() // answers come from the file: what its making took is not needed again
-	return server.OpenCells(path)
+	debug.FreeOSMemory() // what the making took is not needed again
+	return server.OpenCells(ctx, path)
 }
 
-// source tells galleries apart by what they were made from: the end of the model's file, which
-// has the checksums of all its parts, its length, and the settings.
-func (f *cellsFlags) source(model string) (string, error) {
-	file, err := os.Open(model)
+// cellsSource tells galleries apart by what they were made from: all bytes of the model's file,
+// and the settings.
+func (s *serving) cellsSource(ctx context.Context, saved *supervised.Saved) (string, error) {
+	m := newMeter(s.env)
+	defer m.close()
+	hash, err := saved.Hash(ctx, bytesRead(m, "MiB of the model hashed"))
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", err
-	}
-	const end = 4096
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(file, max(0, info.Size()-end), end)); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("model %d bytes, end %x; epsilon %g share %g base %g cells %d partition %t seed %d",
-		info.Size(), h.Sum(nil), f.epsilon, f.share, f.base, f.cells, f.partition, f.seed), nil
+	f := &s.flags.cells
+	return fmt.Sprintf("model sha256 %x; epsilon %g share %g base %g cells %d partition %t seed %d",
+		hash, f.epsilon, f.share, f.base, f.cells, f.partition, f.seed), nil
+}
+
+// earlierSource tells whether a source is that of a version that hashed the end of a model alone.
+func earlierSource(source string) bool {
+	return strings.HasPrefix(source, "model ") && strings.Contains(source, " bytes, end ")
 }
 
 // makeGallery cuts a model into cells and writes them to a file.
-func (s *serving) makeGallery(ctx context.Context, path, source string, version uint64) error {
+func (s *serving) makeGallery(ctx context.Context, saved *supervised.Saved, path, source string, version uint64) error {
 	f := &s.flags.cells
-	saved, err := supervised.Open(s.file)
-	if err != nil {
-		return err
-	}
-	defer saved.Close() // only read from: nothing is lost when closing fails
 	model := saved.Model
 	if model.Z.Rows == 0 {
 		return fmt.Errorf("%s: the model has no images of its rows, from which cells are cut", s.file)
 	}
-	chart, err := json.Marshal(model.Map)
+	chart, err := publishedMap(model)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
@@ -142,6 +136,9 @@ func (s *serving) makeGallery(ctx context.Context, path, source string, version 
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
+	}
+	if err := saved.Verify(ctx); err != nil { // it may have changed meanwhile, and nothing is kept of that
+		return errors.Join(err, cells.Close())
 	}
 	return errors.Join(cells.Save(ctx, path), cells.Close())
 }

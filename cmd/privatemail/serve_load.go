@@ -4,21 +4,23 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
 // load publishes what the file has now.
 func (s *serving) load(ctx context.Context) error {
 	g, err := s.openGallery(ctx)
-	if err == nil {
-		err = verifyGallery(ctx, g)
-	}
 	if err == nil {
 		g.Name = cmp.Or(s.flags.name, strings.TrimSuffix(filepath.Base(s.file), filepath.Ext(s.file)))
 		if shard := shardOf(g); shard != nil && s.flags.name == "" {
@@ -39,25 +41,6 @@ func shardOf(g *service.Gallery) *server.Shard {
 		return nil
 	}
 	return g.Cells.Shard()
-}
-
-// verifyGallery reads all of the files before the first answer: damage is found, and the time of an
-// answer does not tell whether its cell was asked for before.
-func verifyGallery(ctx context.Context, g *service.Gallery) error {
-	if g.Cells != nil {
-		if err := g.Cells.Verify(ctx); err != nil {
-			return err
-		}
-	}
-	if g.Sealed != nil {
-		if err := g.Sealed.Verify(ctx); err != nil {
-			return err
-		}
-	}
-	if g.Records != nil {
-		return g.Records.Verify(ctx)
-	}
-	return nil
 }
 
 // closeGallery closes what is not published.
@@ -95,33 +78,80 @@ func (s *serving) openGallery(ctx context.Context) (g *service.Gallery, err erro
 	if err := s.flags.checkKind(kind, s.file); err != nil {
 		return g, err
 	}
-	f := s.flags
-	switch {
-	case kind == "gallery":
-		g.Cells, err = server.OpenCells(s.file)
-	case kind == "shard":
-		g.Cells, err = server.OpenShard(s.file)
-	case kind == "model" && f.cells.epsilon > 0:
-		g.Cells, err = s.openCells(ctx)
+	if kind == "gallery" || kind == "shard" || kind == "sealed" {
+		return g, s.openParts(ctx, g, kind, nil)
 	}
+	saved, err := s.openModel(ctx)
 	if err != nil {
 		return g, err
 	}
+	defer saved.Close() // only read from: nothing is lost when closing fails
+	return g, s.reading(func() error { return s.openParts(ctx, g, kind, saved) })
+}
+
+// reading reads a MODEL, which is mapped. One that is truncated meanwhile is an error, and no end
+// of the service.
+func (s *serving) reading(read func() error) error {
+	err := func() (err error) {
+		defer disk.Faults(&err)()
+		return read()
+	}()
+	thrown, ok := errors.AsType[*par.PanicError](err) // of a worker
+	if errors.Is(err, disk.ErrLost) || ok && disk.IsFault(thrown.Value) {
+		return fmt.Errorf("%s: %w", s.file, disk.ErrLost)
+	}
+	return err
+}
+
+// openParts opens the parts of a gallery, and makes those of a MODEL that are missing. saved is
+// nil without a MODEL.
+func (s *serving) openParts(ctx context.Context, g *service.Gallery, kind string, saved *supervised.Saved) (err error) {
+	f := s.flags
+	switch {
+	case kind == "gallery":
+		g.Cells, err = server.OpenCells(ctx, s.file)
+	case kind == "shard":
+		g.Cells, err = server.OpenShard(ctx, s.file)
+	case saved != nil && f.cells.epsilon > 0:
+		g.Cells, err = s.openCells(ctx, saved)
+	}
+	if err != nil {
+		return err
+	}
 	switch {
 	case kind == "sealed":
-		g.Sealed, err = s.openSealedFile(s.file)
+		g.Sealed, err = s.openSealedFile(ctx, s.file)
 	case kind == "gallery" && f.sealed.on:
 		path := s.beside(".sealed")
-		if g.Sealed, err = s.openSealedFile(path); err != nil {
+		if g.Sealed, err = s.openSealedFile(ctx, path); err != nil {
 			err = missing(path, err)
+		} else if cells, sealed := g.Cells.Codebook().Rows, g.Sealed.Rows(); cells != sealed {
+			err = fmt.Errorf("%s has %d rows, and %s has %d: they belong to two versions of a model, and would give other answers in each mode; serve the MODEL, which makes both anew", s.file, cells, path, sealed)
 		}
 	case f.sealed.on:
-		g.Sealed, err = s.openSealed(ctx)
+		g.Sealed, err = s.openSealed(ctx, saved)
 	}
 	if err == nil && f.sealed.records != "" {
 		g.Records, err = s.openRecords(ctx, g.Sealed)
 	}
-	return g, err
+	return err
+}
+
+// openModel opens the MODEL and verifies all of it, before anything is made of it.
+func (s *serving) openModel(ctx context.Context) (*supervised.Saved, error) {
+	m := newMeter(s.env)
+	defer m.close()
+	return supervised.Open(ctx, s.file, bytesRead(m, "MiB of the model"))
+}
+
+// bytesRead reports how much of a file was read, as a stage. Short files are read at once.
+func bytesRead(m meter, stage string) func(done, total int64) {
+	const unit, short = 1 << 20, 64 << 20
+	return func(done, total int64) {
+		if total > short {
+			m.report(privatemail.Progress{Stage: stage, Done: int(done / unit), Total: int(total / unit)})
+		}
+	}
 }
 
 // kind returns what the file is.

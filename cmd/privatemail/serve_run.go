@@ -54,6 +54,7 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
 	defer stop()
 	looked := make(chan struct{})
 	if s.front != nil {
+		defer s.front.Close()
 		go func() {
 			s.front.Run(running, s.service.Publish)
 			close(looked)
@@ -72,14 +73,13 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
 
 // answer loads what is served, and then reloads it when it is told to, until the context or
 // the service ends.
-func (s *serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Signal, ended chan error) (err error) {
-	if s.paper, err = a.load(ctx); err != nil {
-		return err
+func (s *serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Signal, ended chan error) error {
+	err := s.begin(ctx, a)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil // to end before the first answer is what was asked for, and no failure
 	}
-	if s.front == nil {
-		if err := s.load(ctx); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if err := s.announce(); err != nil {
 		return err
@@ -99,6 +99,14 @@ func (s *serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Sign
 	}
 }
 
+// begin loads what is served for the first time.
+func (s *serving) begin(ctx context.Context, a *aligner) (err error) {
+	if s.paper, err = a.load(ctx); err != nil || s.front != nil {
+		return err
+	}
+	return s.load(ctx)
+}
+
 // open makes the service and takes its addresses.
 func (s *serving) open() (err error) {
 	f := s.flags
@@ -112,7 +120,8 @@ func (s *serving) open() (err error) {
 			return err
 		}
 	}
-	settings := f.settings(s.env, s.tokens)
+	settings := f.settings(s.tokens)
+	settings.Share = s.clientShare()
 	if s.front, err = s.newFront(); err != nil {
 		return err
 	}
@@ -123,6 +132,18 @@ func (s *serving) open() (err error) {
 		return err
 	}
 	return s.listen()
+}
+
+// clientShare returns how much one client may have. To a shard all requests of a front end are those
+// of one client, which may have everything unless the flag is given.
+func (s *serving) clientShare() float64 {
+	if s.file != "" && !s.flags.set["client-share"] {
+		// A file that cannot be read is refused when it is loaded.
+		if kind, err := s.kind(); err == nil && kind == "shard" {
+			return 1
+		}
+	}
+	return s.flags.limits.Share
 }
 
 // listen takes the sockets of systemd, and the addresses of flags where there are none.
@@ -138,6 +159,13 @@ func (s *serving) listen() error {
 	if l := s.listeners.Public; l != nil {
 		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
 			if err := s.flags.checkReach("the socket of systemd"); err != nil {
+				return err
+			}
+		}
+	}
+	if l := s.listeners.Admin; l != nil {
+		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+			if err := s.flags.checkAdminReach("the socket of systemd called admin"); err != nil {
 				return err
 			}
 		}

@@ -56,8 +56,8 @@ func (f *sealedFlags) checkRecords(offered bool) error {
 }
 
 // openSealedFile opens a sealed gallery as it is.
-func (s *serving) openSealedFile(path string) (*sealedserver.Gallery, error) {
-	g, err := sealedserver.Open(path)
+func (s *serving) openSealedFile(ctx context.Context, path string) (*sealedserver.Gallery, error) {
+	g, err := sealedserver.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -67,20 +67,15 @@ func (s *serving) openSealedFile(path string) (*sealedserver.Gallery, error) {
 
 // openSealed opens the sealed gallery of a MODEL. It is made where there is none, and grows
 // where the model has.
-func (s *serving) openSealed(ctx context.Context) (*sealedserver.Gallery, error) {
-	saved, err := supervised.Open(s.file)
-	if err != nil {
-		return nil, err
-	}
-	defer saved.Close() // only read from: nothing is lost when closing fails
+func (s *serving) openSealed(ctx context.Context, saved *supervised.Saved) (*sealedserver.Gallery, error) {
 	want, err := s.flags.sealedSource(saved.Model)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.file, err)
 	}
 	path := s.beside(".sealed")
-	g, err := s.openSealedFile(path)
+	g, err := s.openSealedFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s.newSealed(ctx, saved.Model, want, path)
+		return s.newSealed(ctx, saved, want, path)
 	}
 	if err != nil {
 		return nil, err
@@ -91,7 +86,7 @@ func (s *serving) openSealed(ctx context.Context) (*sealedserver.Gallery, error)
 	log := s.flags.logger(s.env)
 	rebuild := s.flags.cells.rebuild
 	if before, ok := parseSealedSource(g.Source()); ok && want.continues(before, saved.Model) {
-		err := s.grow(ctx, g, saved.Model, before.Rows, want, path)
+		err := s.grow(ctx, g, saved, before.Rows, want, path)
 		if err == nil {
 			log.Info("the model has grown, and its new rows are in the epoch", "rows", want.Rows-before.Rows, "version", g.Version())
 			return g, nil
@@ -108,22 +103,23 @@ func (s *serving) openSealed(ctx context.Context) (*sealedserver.Gallery, error)
 	if !rebuild {
 		return nil, fmt.Errorf("%s came from another model or other settings. A new epoch costs every client a download: -rebuild makes one, -gallery names another file, and 'privatemail serve %s' serves it as it is", path, path)
 	}
-	return s.newSealed(ctx, saved.Model, want, path)
+	return s.newSealed(ctx, saved, want, path)
 }
 
 // newSealed lays the rows of a model out, writes them to a file and opens it.
-func (s *serving) newSealed(ctx context.Context, model *supervised.Model, source sealedSource, path string) (*sealedserver.Gallery, error) {
-	if err := s.makeSealed(ctx, model, source, path); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.file, err)
+func (s *serving) newSealed(ctx context.Context, saved *supervised.Saved, source sealedSource, path string) (*sealedserver.Gallery, error) {
+	if err := s.makeSealed(ctx, saved, source, path); err != nil {
+		return nil, err
 	}
-	debug.FreeOSMemory() // answers come from the file
-	return s.openSealedFile(path)
+	debug.FreeOSMemory() // what the making took is not needed again
+	return s.openSealedFile(ctx, path)
 }
 
-func (s *serving) makeSealed(ctx context.Context, model *supervised.Model, source sealedSource, path string) error {
-	chart, err := source.chart(model)
+func (s *serving) makeSealed(ctx context.Context, saved *supervised.Saved, source sealedSource, path string) error {
+	model := saved.Model
+	chart, err := publishedMap(model)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", s.file, err)
 	}
 	m := newMeter(s.env)
 	defer m.close()
@@ -137,18 +133,18 @@ func (s *serving) makeSealed(ctx context.Context, model *supervised.Model, sourc
 		},
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", s.file, err)
+	}
+	if err := saved.Verify(ctx); err != nil { // it may have changed meanwhile, and nothing is kept of that
+		return errors.Join(err, g.Close())
 	}
 	return errors.Join(g.Save(ctx, path), g.Close())
 }
 
-// grow adds the rows of a model from a number on, and writes the gallery to its file again.
-// The file is verified first: what is written has new checksums, which would hide damage. The
+// grow adds the rows of a model from a number on, and writes the gallery to its file again. The
 // error is ErrFull where the rows do not fit; the file is as it was then.
-func (s *serving) grow(ctx context.Context, g *sealedserver.Gallery, model *supervised.Model, from int, source sealedSource, path string) error {
-	if err := g.Verify(ctx); err != nil {
-		return err
-	}
+func (s *serving) grow(ctx context.Context, g *sealedserver.Gallery, saved *supervised.Saved, from int, source sealedSource, path string) error {
+	model := saved.Model
 	m := newMeter(s.env)
 	defer m.close()
 	for i := from; i < model.X.Rows; i++ {
@@ -159,6 +155,9 @@ func (s *serving) grow(ctx context.Context, g *sealedserver.Gallery, model *supe
 			return fmt.Errorf("row %d: %w", i, err)
 		}
 		m.report(privatemail.Progress{Stage: "new rows", Done: i + 1 - from, Total: model.X.Rows - from})
+	}
+	if err := saved.Verify(ctx); err != nil { // as in makeSealed
+		return err
 	}
 	if err := g.SetSource(source.String()); err != nil {
 		return err
@@ -173,7 +172,7 @@ func (s *serving) openRecords(ctx context.Context, g *sealedserver.Gallery) (*se
 	if filepath.Clean(s.flags.sealed.records) == filepath.Clean(path) {
 		return nil, fmt.Errorf("%s: -records names the file that serve keeps the records in: give the text file another name", path)
 	}
-	r, err := sealedserver.OpenRecords(path)
+	r, err := sealedserver.OpenRecords(ctx, path)
 	switch {
 	case err == nil:
 		same := r.Manifest().Gallery == g.Epoch() && r.Manifest().Records == g.Rows()
@@ -193,8 +192,8 @@ func (s *serving) openRecords(ctx context.Context, g *sealedserver.Gallery) (*se
 	if err := s.makeRecords(ctx, g, path); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.flags.sealed.records, err)
 	}
-	debug.FreeOSMemory() // answers come from the file
-	if r, err = sealedserver.OpenRecords(path); err != nil {
+	debug.FreeOSMemory() // what the making took is not needed again
+	if r, err = sealedserver.OpenRecords(ctx, path); err != nil {
 		return nil, err
 	}
 	r.SetWorkers(s.workers)

@@ -25,7 +25,7 @@ type sealedSource struct {
 
 // sealedSource returns that of a model.
 func (f *serveFlags) sealedSource(model *supervised.Model) (out sealedSource, err error) {
-	chart, err := out.chart(model)
+	chart, err := publishedMap(model)
 	if err != nil {
 		return out, err
 	}
@@ -36,8 +36,13 @@ func (f *serveFlags) sealedSource(model *supervised.Model) (out sealedSource, er
 	}, nil
 }
 
-// chart returns the map of a model as it is published.
-func (sealedSource) chart(model *supervised.Model) ([]byte, error) { return json.Marshal(model.Map) }
+// publishedMap returns the map of a model as it is published. It refuses one that clients refuse.
+func publishedMap(model *supervised.Model) ([]byte, error) {
+	if _, err := supervised.Guard(model.Map); err != nil {
+		return nil, err
+	}
+	return json.Marshal(model.Map)
+}
 
 // String returns the form that a gallery keeps.
 func (s sealedSource) String() string {

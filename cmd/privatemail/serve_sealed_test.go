@@ -52,7 +52,7 @@ func (s *served) modes(t *testing.T) []string {
 // growModel writes a model anew, with rows at its end that are like the first ones.
 func growModel(t *testing.T, path string, more int) {
 	t.Helper()
-	saved, err := supervised.Open(path)
+	saved, err := supervised.Open(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestServeSealedGrowth(t *testing.T) {
 	}
 	// Another model is none that has grown.
 	_, other := toyModel(t)
-	saved, err := supervised.Open(other)
+	saved, err := supervised.Open(t.Context(), other, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func (s *serving) newFront() (*front.Front, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := front.New(front.Settings{Shards: f.list(), Remote: to, Name: s.flags.name, Log: s.flags.logger(s.env)})
+	out, err := front.New(front.Settings{Shards: f.list(), Remote: to, Name: s.flags.name, Log: s.flags.log})
 	if err != nil {
 		return nil, fmt.Errorf("-shards: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -128,6 +129,21 @@ func TestServeShards(t *testing.T) {
 	}
 	if code, log := all.end(); code != cli.OK || strings.Contains(log, "0123456789abcdef") {
 		t.Errorf("exit code %d\n%s", code, log)
+	}
+}
+
+// A shard gives one client everything: all requests of a front end come from it.
+func TestShardsHaveNoShares(t *testing.T) {
+	_, gallery, files := splitToy(t)
+	for _, c := range []struct {
+		file string
+		set  map[string]bool
+		want float64
+	}{{gallery, nil, 0.25}, {files[0], nil, 1}, {files[0], map[string]bool{"client-share": true}, 0.25}, {"absent", nil, 0.25}, {"", nil, 0.25}} {
+		s := &serving{file: c.file, flags: &serveFlags{set: c.set, limits: service.Settings{Share: 0.25}}}
+		if got := s.clientShare(); got != c.want {
+			t.Errorf("%s, %v: %g, want %g", c.file, c.set, got, c.want)
+		}
 	}
 }
 

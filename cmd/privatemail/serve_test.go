@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -282,6 +283,13 @@ func TestServeRefused(t *testing.T) {
 		{cli.Usage, gallery + " -listen :0", "-insecure"},
 		{cli.Usage, gallery + " -listen example.org:80", "-insecure"},
 		{cli.Usage, gallery + " -listen 8480", "a host and a port"},
+		{cli.Usage, gallery + " -admin 0.0.0.0:0", "read metrics and profiles"},
+		{cli.Usage, gallery + " -admin :0", "-insecure"},
+		{cli.Usage, gallery + " -admin example.org:80", "-insecure"},
+		{cli.Usage, gallery + " -admin 0.0.0.0:0 -tls-cert " + empty + " -tls-key " + empty, "without TLS"},
+		{cli.Usage, gallery + " -admin 8481", "a host and a port"},
+		{cli.Usage, gallery + " -client-share 0", "-client-share"},
+		{cli.Usage, gallery + " -client-share 1.5", "up to 1"},
 		{cli.Failed, gallery + " -listen 127.0.0.1:999999", "-listen"},
 		{cli.Failed, gallery + " -listen 127.0.0.1:0 -admin 127.0.0.1:999999", "-admin"},
 		{cli.Usage, gallery + " -tls-cert x", "go together"},
@@ -332,12 +340,65 @@ func TestServeReloadsTokens(t *testing.T) {
 	}
 }
 
+// With -log json all that goes to standard error is JSON: notes, progress, requests, what packages of
+// the language say, and the error that ends the program, which has its level.
+func TestServeLogIsJSON(t *testing.T) {
+	_, model := toyModel(t)
+	gallery := filepath.Join(t.TempDir(), "a.gallery")
+	records := func(text string) (all []map[string]any) {
+		t.Helper()
+		for line := range strings.Lines(text) {
+			var r map[string]any
+			if err := json.Unmarshal([]byte(line), &r); err != nil || r["time"] == nil || r["level"] == nil || r["msg"] == "" {
+				t.Errorf("no record: %q", line)
+			}
+			all = append(all, r)
+		}
+		return all
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var text lockedBuffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- program().Run(ctx, []string{"serve", model, "-epsilon", "4", "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-log", "json"}, io.Discard, &text)
+	}()
+	for end := time.Now().Add(time.Minute); !strings.Contains(text.String(), "metrics and status on"); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not ready: %s", text.String())
+		}
+	}
+	log.Print("something of net/http\n\nof two lines")
+	cancel()
+	if code := <-ended; code != cli.OK {
+		t.Errorf("exit code %d", code)
+	}
+	words := ""
+	for _, r := range records(text.String()) {
+		words += r["msg"].(string) + "\n"
+	}
+	for _, want := range []string{"listening on http://", "gallery published", "something of net/http\nof two lines"} {
+		if !strings.Contains(words, want) || strings.Contains(words, "serve: ") {
+			t.Errorf("no %q in\n%s", want, words)
+		}
+	}
+	for _, args := range [][]string{{filepath.Join(t.TempDir(), "absent")}, {gallery, "-listen", "0.0.0.0:0"}} {
+		var text lockedBuffer
+		if code := program().Run(t.Context(), append([]string{"serve", "-log", "json", "-admin", "127.0.0.1:0"}, args...), io.Discard, &text); code == cli.OK {
+			t.Errorf("%q: exit code 0", args)
+		}
+		all := records(text.String())
+		if len(all) == 0 || all[len(all)-1]["level"] != "ERROR" {
+			t.Errorf("%q: %s", args, text.String())
+		}
+	}
+}
+
 // -drain 0 means not at all, and not the default of the service.
 func TestServeWithoutDrain(t *testing.T) {
-	e := &cli.Env{Stderr: io.Discard}
 	for drain, want := range map[time.Duration]time.Duration{0: -1, time.Minute: time.Minute} {
 		f := &serveFlags{limits: service.Settings{Drain: drain}}
-		if got := f.settings(e, nil).Drain; got != want {
+		if got := f.settings(nil).Drain; got != want {
 			t.Errorf("%v: %v, want %v", drain, got, want)
 		}
 	}

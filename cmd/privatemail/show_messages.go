@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -36,9 +37,10 @@ func (x *explanation) addRelease(ctx context.Context, r *release.Release) {
 	x.add("release", fmt.Sprintf("%x", r.ID), nil)
 	x.add("rows", fmt.Sprintf("%d x %d", r.Rows, r.Columns), []int{r.Rows, r.Columns})
 	x.add("guarantee", fmt.Sprintf("epsilon %.6g, delta %g, relation %s", g.total(), g.delta, g.relation), map[string]any{"epsilon": g.total(), "delta": g.delta, "relation": g.relation.String()})
+	x.add("protects", mechanism.ProtectionOfRelease(r).String(), nil)
 	x.add("labels", r.Labels.Mode, nil)
 	if r.Ledger > 0 {
-		x.add("ledger", fmt.Sprintf("spend %d", r.Ledger), r.Ledger)
+		x.add("ledger", fmt.Sprintf("paid for in its line %d", r.Ledger), r.Ledger)
 	} else {
 		x.add("ledger", "none: nothing was counted", uint64(0))
 	}

@@ -13,14 +13,11 @@ import (
 
 // showModel explains a model.
 func showModel(ctx context.Context, path string) (_ *explanation, err error) {
-	s, err := supervised.Open(path)
+	s, err := supervised.Open(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Verify(ctx); err != nil {
-		return nil, err
-	}
 	m, about := s.Model, s.About
 	x := &explanation{kind: "model", about: "made by 'privatemail fit'; 'privatemail apply' places rows by it"}
 	x.add("rows", fmt.Sprintf("%d x %d, the embedding", m.X.Rows, m.X.Cols), []int{m.X.Rows, m.X.Cols})
@@ -49,15 +46,12 @@ func showModel(ctx context.Context, path string) (_ *explanation, err error) {
 }
 
 // showGallery explains what a server keeps of a gallery, or of a shard of one.
-func showGallery(ctx context.Context, path string, open func(string) (*server.Cells, error)) (_ *explanation, err error) {
-	c, err := open(path)
+func showGallery(ctx context.Context, path string, open func(context.Context, string) (*server.Cells, error)) (_ *explanation, err error) {
+	c, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if err := c.Verify(ctx); err != nil {
-		return nil, err
-	}
 	x := &explanation{kind: "gallery", about: "what a server answers private queries from"}
 	if s := c.Shard(); s != nil {
 		x = &explanation{kind: "shard", about: "a part of a gallery, from which 'privatemail serve -shards' has private queries answered"}

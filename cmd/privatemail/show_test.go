@@ -77,7 +77,7 @@ func TestShow(t *testing.T) {
 	}
 	request := &wire.CellsRequest{Codebook: hash, Cells: []uint32{1}}
 	ledger := newLedger(t, temp)
-	succeed(t, private(folder, ledger, at("r.release"))...)
+	succeed(t, private(folder, ledger, at("r.release"), "-private-rows", "3", "-rest-public")...)
 	succeed(t, private(folder, "none", at("r.json"))...)
 	r, err := readRelease(at("r.release"))
 	if err != nil {
@@ -101,7 +101,7 @@ func TestShow(t *testing.T) {
 		{at("g.gallery"), "gallery", "400 of 16 columns|take-all|cells|base|all are right"},
 		{other, "unknown", "something of version 7: a-part"},
 		{ledger, "ledger", "epsilon 5|1 of 1 units|head          2:"},
-		{at("r.release"), "release", "300 x 2|epsilon 1, delta 1e-06|dropped|spend 1"},
+		{at("r.release"), "release", "300 x 2|epsilon 1, delta 1e-06|protects      replace-one, row 3, rest public|dropped|paid for in its line 1"},
 		{at("r.json"), "release", "nothing was counted"},
 		{frame(t, cells.Codebook()), "codebook", "400 of 16 columns|take-all"},
 		{kept(t, []byte(readFile(t, frame(t, cells.Codebook())))), "codebook", "400 of 16 columns|kept by 'privatemail query'"},
@@ -142,7 +142,7 @@ func TestShow(t *testing.T) {
 // What a file says does not reach the terminal as a command, also where a model says it.
 func TestShowIsHarmless(t *testing.T) {
 	folder := toy(t)
-	m, err := supervised.Open(modelOf(t, folder, "classic"))
+	m, err := supervised.Open(t.Context(), modelOf(t, folder, "classic"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,16 +76,13 @@ func (f *splitFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 	if f.into == 0 {
 		return cli.Usagef("-into N is missing: how many machines are there?")
 	}
-	whole, err := server.OpenCells(path)
+	whole, err := server.OpenCells(ctx, path)
 	if err != nil {
 		return missing(path, err)
 	}
 	defer whole.Close() // only read from: nothing is lost when closing fails
 	if most := min(server.MaxShards, whole.Codebook().Rows); f.into > most {
 		return cli.Usagef("-into is at most %d for this gallery", most)
-	}
-	if err := whole.Verify(ctx); err != nil {
-		return err
 	}
 	report, err := f.write(ctx, e, path, whole)
 	if err != nil {

@@ -88,11 +88,12 @@ func paidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (pa
 	if err != nil {
 		return false, "", err
 	}
-	price := mechanism.Spend{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, PureEpsilon: mechanism.LabelEpsilon(r.Labels.Epsilon, r.Sensitivity.Records)}
+	price := mechanism.Spend{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, PureEpsilon: mechanism.LabelEpsilon(r.Labels.Epsilon, r.Sensitivity.Records), Protects: entry.Spend.Protects}
 	if r.Privacy.Rule == release.RuleClassical {
 		price.Epsilon, price.Delta, price.Rho = 0, 0, r.Privacy.Rho
 	}
 	cost, err := kind.Price(entry.Spend)
+	protects, noted := mechanism.ProtectionOfRelease(r), entry.Spend.Protects
 	switch {
 	case !entry.Committed:
 		return false, "a spend has its number, but the ledger has no hash of it: nobody can tell whether it is this release", nil
@@ -102,10 +103,15 @@ func paidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (pa
 		return false, fmt.Sprintf("it says that line %d of its ledger paid for it", r.Ledger), nil
 	case r.Unit != entry.UnitKind:
 		return false, "it says that a " + r.Unit + " paid, and the spend is of a " + entry.UnitKind, nil
+	case noted != protects && noted != mechanism.Protection{}:
+		return false, fmt.Sprintf("it says that it protects %s, and the spend is for %s", protects, noted), nil
 	case entry.Spend != price:
 		return false, "the spend is not the price of the release", nil
 	case err != nil || !alike(cost.Rho, entry.Cost.Rho) || !alike(cost.Pure, entry.Cost.Pure):
 		return false, "the ledger has not charged what the spend costs: it was changed", nil
+	}
+	if noted == (mechanism.Protection{}) {
+		return true, "paid; the ledger has not noted what the spend protects", nil
 	}
 	return true, "paid", nil
 }
@@ -137,9 +143,9 @@ func (r *verifyReport) write(e *cli.Env) error {
 	}
 	fmt.Fprintf(e.Stdout, "\nspends of the ledger for none of them: %d\n\n", len(r.Spends))
 	table = tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "spend\tline\tunit\tepsilon\tdelta\trho\tpure epsilon")
+	fmt.Fprintln(table, "spend\tline\tunit\tepsilon\tdelta\trho\tpure epsilon\tprotects")
 	for _, s := range r.Spends {
-		fmt.Fprintf(table, "%d\t%d\t%s\t%g\t%g\t%.4g\t%g\n", r.numbers[s.Sequence], s.Sequence, s.Unit, s.Epsilon, s.Delta, s.Cost.Rho, s.PureEpsilon)
+		fmt.Fprintf(table, "%d\t%d\t%s\t%g\t%g\t%.4g\t%g\t%s\n", r.numbers[s.Sequence], s.Sequence, s.Unit, s.Epsilon, s.Delta, s.Cost.Rho, s.PureEpsilon, s.Protects)
 	}
 	return table.Flush()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // A spend that has the identifier of a release is not the spend of that release yet.
@@ -21,7 +22,7 @@ func TestPaidFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := mechanism.Entry{
-		Sequence: 1, ReleaseID: r.ID, UnitKind: "record", Spend: mechanism.Spend{Epsilon: 1, Delta: 1e-6}, Committed: true, Sum: sha256.Sum256(compact),
+		Sequence: 1, ReleaseID: r.ID, UnitKind: "record", Spend: mechanism.Spend{Epsilon: 1, Delta: 1e-6, Protects: mechanism.AnyRow(sensitivity.ReplaceOne, 1)}, Committed: true, Sum: sha256.Sum256(compact),
 	}
 	if good.Cost, err = mechanism.Mixed.Price(good.Spend); err != nil {
 		t.Fatal(err)
@@ -30,16 +31,19 @@ func TestPaidFor(t *testing.T) {
 		change func(*mechanism.Entry)
 		want   bool
 	}{
-		"as it is":      {func(*mechanism.Entry) {}, true},
-		"no hash":       {func(e *mechanism.Entry) { e.Committed, e.Sum = false, [sha256.Size]byte{} }, false},
-		"a client":      {func(e *mechanism.Entry) { e.UnitKind = "client" }, false},
-		"charged less":  {func(e *mechanism.Entry) { e.Cost.Rho = mechanism.Amount{} }, false},
-		"charged more":  {func(e *mechanism.Entry) { e.Cost.Pure = e.Cost.Rho }, false},
-		"other hash":    {func(e *mechanism.Entry) { e.Sum[0]++ }, false},
-		"other spend":   {func(e *mechanism.Entry) { e.Sequence = 3 }, false},
-		"cheaper":       {func(e *mechanism.Entry) { e.Spend.Epsilon = 0.5 }, false},
-		"larger delta":  {func(e *mechanism.Entry) { e.Spend.Delta = 1e-5 }, false},
-		"labels unpaid": {func(e *mechanism.Entry) { e.Spend.PureEpsilon = 0.5 }, false},
+		"as it is":         {func(*mechanism.Entry) {}, true},
+		"no hash":          {func(e *mechanism.Entry) { e.Committed, e.Sum = false, [sha256.Size]byte{} }, false},
+		"a client":         {func(e *mechanism.Entry) { e.UnitKind = "client" }, false},
+		"charged less":     {func(e *mechanism.Entry) { e.Cost.Rho = mechanism.Amount{} }, false},
+		"charged more":     {func(e *mechanism.Entry) { e.Cost.Pure = e.Cost.Rho }, false},
+		"other hash":       {func(e *mechanism.Entry) { e.Sum[0]++ }, false},
+		"other spend":      {func(e *mechanism.Entry) { e.Sequence = 3 }, false},
+		"cheaper":          {func(e *mechanism.Entry) { e.Spend.Epsilon = 0.5 }, false},
+		"larger delta":     {func(e *mechanism.Entry) { e.Spend.Delta = 1e-5 }, false},
+		"relation unknown": {func(e *mechanism.Entry) { e.Spend.Protects = mechanism.Protection{} }, true},
+		"other relation":   {func(e *mechanism.Entry) { e.Spend.Protects = mechanism.AnyRow(sensitivity.FeaturesReplace, 1) }, false},
+		"more records":     {func(e *mechanism.Entry) { e.Spend.Protects = mechanism.AnyRow(sensitivity.ReplaceOne, 2) }, false},
+		"labels unpaid":    {func(e *mechanism.Entry) { e.Spend.PureEpsilon = 0.5 }, false},
 	} {
 		entry := good
 		c.change(&entry)

@@ -68,6 +68,7 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	noisy, exact := mat.NewDense(q, 2, nil), mat.NewDense(q, 2, nil)
 	settings := mechanism.SeriesSettings{
 		Epsilon: t.Epsilon, Delta: t.Delta, L2Sensitivity: ballSensitivity(clipLength), Vectors: t.Steps, Coordinates: 2,
+		Protects: mechanism.AnyData(), // whatever is clipped to the ball
 	}
 	sigma, err := settings.Sigma()
 	if err != nil {

@@ -42,6 +42,7 @@ func noisyRows(x *mat.Dense, length, epsilon, delta float64) (_ *mat.Dense, sigm
 	for i := range n {
 		series, err := mechanism.NewSeries(mechanism.NoLedger, queryUnit(i), mechanism.SeriesSettings{
 			Epsilon: epsilon, Delta: delta, L2Sensitivity: ballSensitivity(length), Vectors: 1, Coordinates: d,
+			Protects: mechanism.AnyData(), // whatever is clipped to the ball
 		})
 		if err != nil {
 			return nil, 0, err

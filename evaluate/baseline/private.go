@@ -12,6 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // defaultDelta is the delta of all private modes.
@@ -134,6 +135,7 @@ func privateComponents(x *mat.Dense, k int, epsilon, delta float64) (*mat.Dense,
 	}
 	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "gallery"}, mechanism.SeriesSettings{
 		Epsilon: epsilon, Delta: delta, L2Sensitivity: momentSensitivity(n), Vectors: 1, Coordinates: len(upper),
+		Protects: mechanism.AnyRow(sensitivity.ReplaceOne, 1),
 	})
 	if err != nil {
 		return nil, err

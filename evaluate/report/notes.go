@@ -7,5 +7,5 @@ const (
 	// FetchingNote says what using a match discloses.
 	FetchingNote = "Matches are row numbers. Fetching the matched items from the same server shows that server which they are: epsilon is for the request, not for what is fetched after it."
 	// AssumptionNote says what hides a query that is encrypted.
-	AssumptionNote = "A query of mode sealed has no epsilon. The server computes on what it cannot read, and learns nothing about the query as long as nobody can solve the learning-with-errors problem of these sizes (an estimate of 2^146 operations or more, no proof and no outside audit). That is an assumption about computing, and epsilon is a bound without one: neither is a number of the other. The gallery is not protected, nor is how often and when a client asks."
+	AssumptionNote = "A query of mode sealed has no epsilon. The server computes on what it cannot read, and learns nothing about the query as long as nobody can solve the learning-with-errors problem of these sizes (an estimate of 2^142 operations for a query, 2^128 with a quantum computer, no proof and no outside audit). An epsilon is proved for ideal noise and assumes that the generator of the noise, ChaCha8, is good. One cannot be converted into the other. The gallery is not protected, nor is how often and when a client asks."
 )

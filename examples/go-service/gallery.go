@@ -8,6 +8,7 @@ import (
 	"log"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -20,18 +21,10 @@ import (
 type gallery struct {
 	model  *supervised.Model
 	labels []int32
-	saved  *supervised.Saved // owns the rows of a model that was opened; nil for one that was fitted
 }
 
 // rows are those that queries are searched in, once the map has placed them.
 func (g *gallery) rows() blas32.General { return g.model.X }
-
-// close gives the file of the model back. No request may be running.
-func (g *gallery) close() {
-	if g.saved != nil {
-		g.saved.Close() // it was only read
-	}
-}
 
 // openGallery opens the model of an earlier run, or fits one and keeps it.
 func openGallery(ctx context.Context, engine *privatemail.Engine, o options) (*gallery, error) {
@@ -40,7 +33,7 @@ func openGallery(ctx context.Context, engine *privatemail.Engine, o options) (*g
 		return nil, err
 	}
 	if o.model != "" {
-		saved, err := supervised.Open(o.model)
+		saved, err := supervised.Open(ctx, o.model, nil) // compares its checksums
 		switch {
 		case err == nil:
 			return reuse(ctx, saved, labels)
@@ -61,16 +54,21 @@ func openGallery(ctx context.Context, engine *privatemail.Engine, o options) (*g
 	return &gallery{model: model, labels: labels}, nil
 }
 
-// reuse takes a model from a file. Its checksums are compared here, once, and not by a request.
+// reuse takes a model from a file. Rows are copied: what becomes of the file later changes no answer.
 func reuse(ctx context.Context, saved *supervised.Saved, labels []int32) (*gallery, error) {
-	err := saved.Verify(ctx)
-	if rows := saved.Model.X.Rows; err == nil && rows != len(labels) {
-		err = fmt.Errorf("the model has %d rows and there are %d labels: remove the file of the model to fit a new one", rows, len(labels))
+	defer saved.Close() // it was only read
+	model := &supervised.Model{Map: saved.Model.Map, Recipe: saved.Model.Recipe, X: saved.Model.X}
+	if rows := model.X.Rows; rows != len(labels) {
+		return nil, fmt.Errorf("the model has %d rows and there are %d labels: remove the file of the model to fit a new one", rows, len(labels))
 	}
+	err := saved.Reading(ctx, func() error { // and verified
+		model.X.Data = slices.Clone(model.X.Data)
+		return nil
+	})
 	if err != nil {
-		return nil, errors.Join(err, saved.Close())
+		return nil, err
 	}
-	return &gallery{model: saved.Model, labels: labels, saved: saved}, nil
+	return &gallery{model: model, labels: labels}, nil
 }
 
 // readRows reads the gallery, or makes one up.

@@ -67,7 +67,6 @@ func run(ctx context.Context, o options, listener net.Listener) error {
 	if err != nil {
 		return fmt.Errorf("the gallery: %w", err)
 	}
-	defer gallery.close()
 	mux := http.NewServeMux()
 	mux.Handle("POST /nearest", &service{engine: engine, gallery: gallery})
 	server := &http.Server{

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +38,6 @@ func newService(t *testing.T, o options) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(g.close)
 	return &service{engine: engine, gallery: g}
 }
 
@@ -136,15 +136,27 @@ func TestModelIsKept(t *testing.T) {
 	if err := formats.WriteLabels(t.Context(), o.labels, labels); err != nil {
 		t.Fatal(err)
 	}
-	first, second := newService(t, o), newService(t, o)
-	if second.gallery.saved == nil {
-		t.Error("the second service has fitted a model")
+	first := newService(t, o)
+	before, err := os.Stat(o.model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := newService(t, o)
+	if after, err := os.Stat(o.model); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the second service has fitted a model: %v", err)
+	}
+	if err := os.Truncate(o.model, 0); err != nil { // which changes no answer
+		t.Fatal(err)
 	}
 	body := `{"rows": [[1,0,0,1,0,0,1,0]], "k": 5}`
 	if a, b := ask(t.Context(), first, body), ask(t.Context(), second, body); !bytes.Equal(a.Body.Bytes(), b.Body.Bytes()) || a.Code != http.StatusOK {
 		t.Errorf("%d %s, then %s", a.Code, a.Body, b.Body)
 	}
-	o.features = "" // 600 rows
+	if err := os.Remove(o.model); err != nil {
+		t.Fatal(err)
+	}
+	newService(t, o) // makes another one
+	o.features = ""  // 600 rows
 	if _, err := openGallery(t.Context(), first.engine, o); err == nil || !strings.Contains(err.Error(), "90 rows") {
 		t.Errorf("a model of other rows: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -91,12 +92,12 @@ func save(path string, content file) {
 	if os.MkdirAll(folder, 0o755) != nil {
 		return
 	}
-	f, err := os.CreateTemp(folder, filepath.Base(path)+".*")
+	named, base := filepath.Split(path)
+	f, err := disk.Temporary(named, "."+base+".privatemail-", 0o600)
 	if err != nil {
 		return
 	}
-	_, err = f.Write(data)
-	if f.Close() != nil || err != nil || os.Rename(f.Name(), path) != nil {
-		os.Remove(f.Name())
+	if _, err = f.Write(data); err != nil || f.Rename(path) != nil {
+		f.Remove() // the machine is measured again another time
 	}
 }

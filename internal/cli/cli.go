@@ -20,6 +20,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // Exit codes.
@@ -108,7 +110,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 }
 
 // dispatch finds the verb and lets it work.
-func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
+func (p *Program) dispatch(ctx context.Context, e *Env, args []string) (failure error) {
 	if len(args) == 0 {
 		p.writeOverview(e.Stderr)
 		return errOverview
@@ -142,6 +144,7 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
 	if e.Quiet && !e.JSON && !p.Results {
 		e.Stdout = io.Discard
 	}
+	defer disk.Faults(&failure)() // an input may be a mapped file that somebody truncates
 	return act(ctx, e, names)
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // CheckPlace tells before long work whether a file can be created at path or replace
@@ -32,7 +33,8 @@ func CheckPlace(path string) error {
 		return err
 	}
 	folder := FolderOf(target)
-	probe, err := os.CreateTemp(folder, ".place-*.tmp")
+	named, _ := filepath.Split(target)
+	probe, err := disk.Temporary(named, ".privatemail-place-", 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no folder %s; create it first", path, folder)
 	}
@@ -42,7 +44,7 @@ func CheckPlace(path string) error {
 		}
 		return fmt.Errorf("%s: cannot write to the folder %s: %w", path, folder, err)
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return probe.Remove()
 }
 
 // FolderOf is filepath.Dir without cleaning: a folder before ".." may be a link.

@@ -4,6 +4,7 @@ package clibrary
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -36,8 +37,8 @@ const (
 )
 
 // Build writes the library into a folder, which it makes: lib/libprivatemail.so.1 with the
-// name libprivatemail.so for the linker, lib/libprivatemail.a, lib/pkgconfig/privatemail.pc
-// and include/pm.h. It needs Go, a C compiler and no network, and runs in a folder of this
+// name libprivatemail.so for the linker, lib/libprivatemail.a, include/pm.h, and files for
+// pkg-config, CMake and valgrind. It needs Go, a C compiler and no network, and runs in a folder of this
 // module. The shared library exports the functions of the header and nothing else. On amd64
 // it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, ErrPath for the folder and
 // that of the sources, those of the compilers and of the file system, and that of ctx.
@@ -95,7 +96,7 @@ type build struct {
 	folder, temporary string
 	text              []byte // of the header
 	header            header
-	oldGlibc          string // path of a header for C files
+	threads, oldGlibc string // paths of headers that C files are compiled with
 }
 
 // begin reads the header and makes the folders.
@@ -107,7 +108,7 @@ func begin(ctx context.Context, folder string) (b *build, err error) {
 		return nil, fmt.Errorf("the source of the library is not found: %w", explained(err))
 	}
 	folders := strings.Split(strings.TrimSpace(string(out)), "\n")
-	b = &build{oldGlibc: filepath.Join(folders[len(folders)-1], "oldglibc.h")}
+	b = &build{threads: filepath.Join(folders[0], "threads.h"), oldGlibc: filepath.Join(folders[len(folders)-1], "oldglibc.h")}
 	if b.text, err = os.ReadFile(filepath.Join(folders[0], "pm.h")); err != nil {
 		return nil, err
 	}
@@ -117,12 +118,12 @@ func begin(ctx context.Context, folder string) (b *build, err error) {
 	if b.folder, err = filepath.Abs(folder); err != nil {
 		return nil, err
 	}
-	for _, path := range []string{b.folder, b.oldGlibc} { // they stand within quotation marks, and among options of the linker
+	for _, path := range []string{b.folder, b.threads, b.oldGlibc} { // they stand within quotation marks, and among options of the linker
 		if strings.ContainsAny(path, "'\",") {
 			return nil, fmt.Errorf("%w: %s", ErrPath, path)
 		}
 	}
-	for _, name := range []string{"include", "lib/pkgconfig"} {
+	for _, name := range []string{"include", "lib/pkgconfig", "lib/cmake/PrivateMail", "share/privatemail"} {
 		if err := os.MkdirAll(filepath.Join(b.folder, name), 0o777); err != nil {
 			return nil, err
 		}
@@ -142,16 +143,16 @@ func (b *build) shared(ctx context.Context) error {
 	}
 	name := b.header.soname()
 	link := []string{"-Wl,--version-script=" + scriptPath, "-Wl,-soname," + name, "-Wl,-z,nodelete"}
-	variables, glibc := []string(nil), []int(nil)
+	headers, glibc := []string{b.threads}, []int(nil)
 	if runtime.GOARCH == "amd64" {
-		variables = append(variables, "CGO_CFLAGS=-O2 -include '"+b.oldGlibc+"'")
+		headers = append(headers, b.oldGlibc)
 		// The old forms of these functions are in libpthread where glibc is old.
 		link = append(link, "-Wl,--no-as-needed", "-l:libpthread.so.0")
 		glibc = newestGlibc
 	}
 	path := filepath.Join(b.temporary, name)
 	flags := "-s -w -buildid= -extldflags \"'" + strings.Join(link, "' '") + "'\""
-	if err := b.run(ctx, variables, "-buildmode=c-shared", "-ldflags="+flags, "-o", path); err != nil {
+	if err := b.run(ctx, headers, "-buildmode=c-shared", "-ldflags="+flags, "-o", path); err != nil {
 		return err
 	}
 	if err := check(path, b.header, glibc); err != nil {
@@ -170,7 +171,7 @@ func (b *build) shared(ctx context.Context) error {
 // static builds the archive.
 func (b *build) static(ctx context.Context) error {
 	path := filepath.Join(b.temporary, "libprivatemail.a")
-	if err := b.run(ctx, nil, "-buildmode=c-archive", "-ldflags=-s -w -buildid=", "-o", path); err != nil {
+	if err := b.run(ctx, []string{b.threads}, "-buildmode=c-archive", "-ldflags=-s -w -buildid=", "-o", path); err != nil {
 		return err
 	}
 	return place(path, filepath.Join(b.folder, "lib", "libprivatemail.a"))
@@ -188,21 +189,45 @@ func place(path, to string) error {
 	return os.Rename(path, to)
 }
 
-// run runs go build with some arguments.
-func (b *build) run(ctx context.Context, variables []string, arguments ...string) error {
+// run runs go build with some arguments. C files are compiled with the headers, and so are those of
+// the Go runtime.
+func (b *build) run(ctx context.Context, headers []string, arguments ...string) error {
+	flags, err := including(headers)
+	if err != nil {
+		return err
+	}
 	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, arguments...), source)...)
-	c.Env = append(append(os.Environ(), "CGO_ENABLED=1"), variables...)
+	c.Env = append(os.Environ(), "CGO_ENABLED=1", "CGO_CFLAGS=-O2 "+flags)
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return nil
 }
 
-// texts writes the header and the file of pkg-config.
-func (b *build) texts() error {
-	if err := writeFile(filepath.Join(b.folder, "include", "pm.h"), b.text); err != nil {
-		return err
+// including returns the flags of the C compiler for the headers. Go keeps what it has compiled until a
+// flag changes, and does not look into these files: a flag has the hash of them, and of those that they
+// may include.
+func including(headers []string) (flags string, err error) {
+	hash := sha256.New()
+	for _, h := range headers {
+		flags += " -include '" + h + "'"
+		all, err := filepath.Glob(filepath.Join(filepath.Dir(h), "*.h"))
+		if err != nil {
+			return "", err
+		}
+		for _, path := range all {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			hash.Write(text)
+		}
 	}
+	return fmt.Sprintf("%s -DPMC_HEADERS=0x%x", flags, hash.Sum(nil)[:7]), nil
+}
+
+// texts writes the header and the files for other programs.
+func (b *build) texts() error {
 	// The folder may be moved: paths begin at the place of the file itself.
 	pc := `prefix=${pcfiledir}/../..
 libdir=${prefix}/lib
@@ -215,7 +240,18 @@ Cflags: -I${includedir}
 Libs: -L${libdir} -lprivatemail
 Libs.private: -lpthread
 `
-	return writeFile(filepath.Join(b.folder, "lib", "pkgconfig", "privatemail.pc"), []byte(pc))
+	for _, f := range []struct{ name, text string }{
+		{"include/pm.h", string(b.text)},
+		{"lib/pkgconfig/privatemail.pc", pc},
+		{"lib/cmake/PrivateMail/PrivateMailConfig.cmake", b.header.cmake(cmakeConfig)},
+		{"lib/cmake/PrivateMail/PrivateMailConfigVersion.cmake", b.header.cmake(cmakeVersion)},
+		{"share/privatemail/valgrind.supp", b.header.suppressions()},
+	} {
+		if err := writeFile(filepath.Join(b.folder, f.name), []byte(f.text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeFile replaces a file at once: others may read it.

@@ -7,35 +7,39 @@ import (
 	"path/filepath"
 )
 
-// Create makes a file that only its owner can read. The file is complete on the disk
+// NewFile is how the temporary names of Create begin; see RemoveLeft.
+const NewFile = ".privatemail-new-"
+
+// Create makes a file of some pieces, one after the other, that only its owner can read. The file is complete on the disk
 // before it has its name: a crash leaves all of it there or nothing. A file that exists
 // is never replaced; the error then matches fs.ErrExist.
 //
 // A crash can leave a temporary file in the folder, whose name begins with
-// ".privatemail-new-". Nothing reads it, and it can be removed.
+// ".privatemail-new-". Nothing reads it, and the next call for the folder removes it.
 //
 // If only the folder cannot be synced, the file stays and the error says so: somebody
 // else may have begun to use it.
 //
 // A file system without hard links has no such call. There the file is made under its own
 // name, and a crash can leave a part of it.
-func Create(path string, data []byte) error {
-	return create(path, data, func(string) error { return nil })
+func Create(path string, pieces ...[]byte) error {
+	return create(path, pieces, func(string) error { return nil })
 }
 
 // create calls before ahead of each step, which fails if before does.
-func create(path string, data []byte, before func(step string) error) error {
+func create(path string, pieces [][]byte, before func(step string) error) error {
 	folder := filepath.Dir(path)
 	err := before("create")
 	if err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(folder, ".privatemail-new-*")
+	named, _ := filepath.Split(path)
+	temporary, err := Temporary(named, NewFile, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // it is gone by then, unless a step failed
-	if err := fill(temporary, data, before); err != nil {
+	defer temporary.Remove() // it is gone by then, unless a step failed
+	if err := fill(temporary.File, pieces, before); err != nil {
 		return err
 	}
 	// A link, unlike a rename, does not replace a file that was made in the meantime.
@@ -43,7 +47,7 @@ func create(path string, data []byte, before func(step string) error) error {
 		err = os.Link(temporary.Name(), path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = createInPlace(path, data, before)
+		err = createInPlace(path, pieces, before)
 	}
 	if err != nil {
 		return err
@@ -59,10 +63,12 @@ func create(path string, data []byte, before func(step string) error) error {
 }
 
 // fill writes a file, syncs it and closes it.
-func fill(f *os.File, data []byte, before func(step string) error) error {
+func fill(f *os.File, pieces [][]byte, before func(step string) error) error {
 	err := before("write")
-	if err == nil {
-		_, err = f.Write(data)
+	for _, piece := range pieces {
+		if err == nil {
+			_, err = f.Write(piece)
+		}
 	}
 	if err == nil {
 		err = before("sync")
@@ -79,7 +85,7 @@ func fill(f *os.File, data []byte, before func(step string) error) error {
 
 // createInPlace is for file systems without hard links. Whoever opens the file too soon
 // finds a part of it.
-func createInPlace(path string, data []byte, before func(step string) error) error {
+func createInPlace(path string, pieces [][]byte, before func(step string) error) error {
 	err := before("create in place")
 	if err != nil {
 		return err
@@ -88,7 +94,7 @@ func createInPlace(path string, data []byte, before func(step string) error) err
 	if err != nil {
 		return err
 	}
-	if err := fill(f, data, before); err != nil {
+	if err := fill(f, pieces, before); err != nil {
 		os.Remove(path)
 		return err
 	}

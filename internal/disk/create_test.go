@@ -58,7 +58,7 @@ func TestCreateFailsAtEveryStep(t *testing.T) {
 	for _, failing := range steps {
 		path := filepath.Join(t.TempDir(), "file")
 		var seen []string
-		err := create(path, []byte("whole"), func(step string) error {
+		err := create(path, [][]byte{[]byte("wh"), []byte("ole")}, func(step string) error {
 			// What a process that dies here leaves behind.
 			_, err := os.Lstat(path)
 			inPlace := failing == "link" // which fails, and the file is made in place
@@ -104,7 +104,7 @@ func TestCreateInPlace(t *testing.T) {
 			}
 			return nil
 		}
-		if err := createInPlace(path, []byte("whole"), fail); !errors.Is(err, errStep) {
+		if err := createInPlace(path, [][]byte{[]byte("whole")}, fail); !errors.Is(err, errStep) {
 			t.Errorf("%s: %v", failing, err)
 		}
 		if text, others := contents(t, path); text != "" || others != nil {
@@ -113,7 +113,7 @@ func TestCreateInPlace(t *testing.T) {
 		if err := os.WriteFile(path, []byte("other"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := createInPlace(path, []byte("whole"), fail); !errors.Is(err, fs.ErrExist) {
+		if err := createInPlace(path, [][]byte{[]byte("whole")}, fail); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: %v", failing, err)
 		}
 		if text, _ := contents(t, path); text != "other" {

@@ -1,6 +1,10 @@
 package kmeans
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
+)
 
 // SquaredDistance returns |a - b|^2 in float64, summed from the first coordinate
 // to the last. b has the length of a: callers have checked it.
@@ -14,13 +18,14 @@ func SquaredDistance[T float32 | float64](a []float64, b []T) (sum float64) {
 }
 
 // Nearest returns the number of the centre nearest to a row, the lowest
-// among equals. Centres are stored one behind the other, each as long as the row.
+// among equals. Centres are stored one behind the other, each as long as the row. The row may be
+// private: no branch and no index depends on it.
 func Nearest(row []float64, centres []float32) int {
-	best, least := 0, math.Inf(1)
+	best, least := uint32(0), math.Float64bits(math.Inf(1))
 	for c := range len(centres) / len(row) {
-		if d := SquaredDistance(row, centres[c*len(row):(c+1)*len(row)]); d < least {
-			best, least = c, d
-		}
+		squared := math.Float64bits(SquaredDistance(row, centres[c*len(row):(c+1)*len(row)]))
+		below := sametime.Less(squared, least)
+		best, least = sametime.Choose(uint32(below), uint32(c), best), sametime.Choose(below, squared, least)
 	}
-	return best
+	return int(best)
 }

@@ -11,6 +11,19 @@ import (
 // runtime maps some hundred MB that it may never touch, and they count. Memory that the Go
 // heap has mapped and does not use can be used again.
 func addressSpaceLeft() int64 {
+	left := unmapped()
+	if left == unlimited {
+		return unlimited
+	}
+	return max(left+goBytes("/memory/classes/heap/free:bytes")+goBytes("/memory/classes/heap/released:bytes"), 0)
+}
+
+// Unmapped returns what the limit of the address space leaves to map, for threads and whatever else is
+// not the Go heap, math.MaxInt64 where there is no limit.
+func Unmapped() int64 { return max(unmapped(), 0) }
+
+// unmapped may be below 0 where the limit was lowered since.
+func unmapped() int64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || limit.Cur > math.MaxInt64 {
 		return unlimited
@@ -21,6 +34,5 @@ func addressSpaceLeft() int64 {
 	}
 	pages, _, _ := strings.Cut(string(statm), " ")
 	mapped, _ := number(pages)
-	idle := goBytes("/memory/classes/heap/free:bytes") + goBytes("/memory/classes/heap/released:bytes")
-	return max(int64(limit.Cur)-max(mapped*int64(os.Getpagesize())-idle, 0), 0)
+	return int64(limit.Cur) - mapped*int64(os.Getpagesize())
 }

@@ -3,13 +3,13 @@
 package mem
 
 import (
-	"io/fs"
 	"math"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 )
 
@@ -17,21 +17,21 @@ import (
 // kernel calls available, what control groups leave (those of containers, and MemoryMax=
 // of systemd), what the limit of the address space leaves (ulimit -v), and what the Go
 // memory limit (GOMEMLIMIT) leaves beside the memory Go holds already, as far as each is
-// known. Where none is known it returns math.MaxInt64.
+// known. Where none is known it returns math.MaxInt64. Of the first two it knows what was true within the
+// last second, and what Go has taken since.
 func Available() int64 {
-	root := os.DirFS("/")
-	return min(meminfoLeft(root), controlGroupsLeft(root), addressSpaceLeft(), goLeft())
+	return min(machine.left(os.DirFS("/"), time.Now(), goHeld()), addressSpaceLeft(), goLeft())
 }
+
+var machine remembered
 
 // unlimited is what a limit leaves that is not there.
 const unlimited = math.MaxInt64
 
-// meminfoLeft returns what the kernel calls available.
-func meminfoLeft(root fs.FS) int64 {
-	if f, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
-		if kib, ok := field(f, "MemAvailable:"); ok && kib <= math.MaxInt64/1024 {
-			return kib * 1024
-		}
+// meminfoLeft returns what the kernel calls available in the text of /proc/meminfo.
+func meminfoLeft(text []byte) int64 {
+	if kib, ok := field(text, "MemAvailable:"); ok && kib <= math.MaxInt64/1024 {
+		return kib * 1024
 	}
 	return unlimited
 }
@@ -42,7 +42,14 @@ func goLeft() int64 {
 	if limit == math.MaxInt64 {
 		return unlimited
 	}
-	return max(limit-(goBytes("/memory/classes/total:bytes")-goBytes("/memory/classes/heap/released:bytes")), 0)
+	return max(limit-goHeld(), 0)
+}
+
+// goHeld returns what Go holds of the system's memory.
+func goHeld() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}} // in one look
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
 // goBytes returns one of the sizes that the Go runtime counts.

@@ -14,7 +14,7 @@ func TestSizesThatDoNotFit(t *testing.T) {
 		"MemAvailable: -1 kB\n":                  unlimited,
 		"":                                       unlimited,
 	} {
-		if got := meminfoLeft(files{"proc/meminfo": text}.tree()); got != want {
+		if got := meminfoLeft([]byte(text)); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}

@@ -11,7 +11,9 @@
 // with a bound of their error: rows that cannot be among the k nearest are left out, and
 // the sums of the others decide. See filter.go for the bound. Where it cannot help, as
 // with few columns, nearly as many neighbours as rows, or numbers beyond 1e140, all sums
-// are computed.
+// are computed. Few queries do not pay for the copy of the gallery that products need: they
+// are compared with the rows where these are stored (scan.go). So are those of Near, which finds the
+// rows within a distance.
 package nearest
 
 import (
@@ -19,6 +21,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -46,29 +50,37 @@ type Settings struct {
 // *points.NonFiniteError, and that of ctx, which is looked at every few milliseconds.
 // They do not begin with the name of this package: callers add theirs.
 func Rows[M points.Matrix](ctx context.Context, queries, gallery M, k int, settings Settings) (index []int, squared []float64, err error) {
+	s, err := newSearch(queries, gallery, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.run(ctx, settings)
+}
+
+// newSearch returns the search of all rows of queries among all rows of gallery.
+func newSearch[M points.Matrix](queries, gallery M, k int) (*search[M], error) {
 	nq, dq, err := points.Dims(queries)
 	if err != nil {
-		return nil, nil, fmt.Errorf("queries: %w", err)
+		return nil, fmt.Errorf("queries: %w", err)
 	}
 	n, d, err := points.Dims(gallery)
 	if err != nil {
-		return nil, nil, fmt.Errorf("gallery: %w", err)
+		return nil, fmt.Errorf("gallery: %w", err)
 	}
 	if dq != d {
-		return nil, nil, fmt.Errorf("%w: queries have dimension %d, the gallery %d", points.ErrShape, dq, d)
+		return nil, fmt.Errorf("%w: queries have dimension %d, the gallery %d", points.ErrShape, dq, d)
 	}
 	if err := points.CheckFinite(queries); err != nil {
-		return nil, nil, fmt.Errorf("queries: %w", err)
+		return nil, fmt.Errorf("queries: %w", err)
 	}
 	if err := points.CheckFinite(gallery); err != nil {
-		return nil, nil, fmt.Errorf("gallery: %w", err)
+		return nil, fmt.Errorf("gallery: %w", err)
 	}
-	s := &search[M]{
+	return &search[M]{
 		queries: queries, queryRows: upTo(nq),
 		gallery: gallery, galleryRows: upTo(n),
 		d: d, k: k,
-	}
-	return s.run(ctx, settings)
+	}, nil
 }
 
 // Within is Rows between rows of one matrix, given by their numbers: query i of the result
@@ -147,7 +159,7 @@ func (s *search[M]) run(ctx context.Context, settings Settings) ([]int, []float6
 		return nil, nil, fmt.Errorf("%w: %d neighbours of %d queries", points.ErrShape, s.k, len(s.queryRows))
 	}
 	s.index, s.squared = make([]int, answers), make([]float64, answers)
-	if s.worthFiltering() {
+	if s.worthFiltering() && len(s.queryRows) >= filteredQueries {
 		f, err := newFilter(ctx, s, settings)
 		if err != nil {
 			return nil, nil, err
@@ -156,14 +168,19 @@ func (s *search[M]) run(ctx context.Context, settings Settings) ([]int, []float6
 			return s.tiles(ctx, settings, func() tiler { return newFiltered(f) })
 		}
 	}
+	if _, single := any(s.gallery).(blas32.General); len(s.queryRows) < fewQueries || single && s.worthFiltering() {
+		return s.few(ctx, settings)
+	}
 	return s.tiles(ctx, settings, func() tiler { return newPlain(s) })
 }
 
-// worthFiltering tells whether inner products are likely to save time: sums of few columns
-// are as cheap as products, few queries do not pay for the copy of the gallery, and where a
-// good part of the rows is wanted most sums are needed anyway.
+// filteredQueries is the number of queries that pay for a copy of the gallery.
+const filteredQueries = 32
+
+// worthFiltering tells whether float32 is likely to save time: sums of few columns are cheap
+// anyway, and where a good part of the rows is wanted most sums are needed.
 func (s *search[M]) worthFiltering() bool {
-	return s.d >= 16 && len(s.queryRows) >= 32 && s.k <= min(len(s.galleryRows)/8, 4096)
+	return s.d >= 16 && s.k <= min(len(s.galleryRows)/8, 4096)
 }
 
 // tiles answers all queries.

@@ -9,9 +9,10 @@
 //	f, err := sections.Open(path, "model")
 //	rows, err := sections.Numbers[float32](f, "rows")
 //
-// A file is opened by mapping. Opening reads its head, its table and the few bytes between
-// sections, and takes no longer for large sections. The checksum of a section is compared when
-// Bytes, JSON or Verify look at it; Raw and Numbers do not.
+// Open maps a file. It reads its head, its table and the few bytes between sections, and takes no
+// longer for large sections. The checksum of a section is compared when Bytes, JSON or Verify look
+// at it; Raw and Numbers do not. Whoever computes from a file calls VerifyAll first. Load reads all
+// of a file into memory and compares all checksums: it is for files that are used for long.
 //
 // # Format
 //

@@ -17,12 +17,7 @@ func whole(t testing.TB, data []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range f.Names() {
-		if err := f.Verify(t.Context(), name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.VerifyAll(t.Context(), nil)
 }
 
 // A file that was truncated anywhere is refused when it is opened, one that goes on behind

@@ -53,8 +53,8 @@ func PutNumbers[T Number](to io.Writer, v []T) error {
 
 // Numbers returns the section of a name as numbers: a view of the file where this machine
 // stores numbers as the file does, aligned, a copy otherwise. A view must not be changed, and is gone
-// when f is closed. The checksum is not compared, which would read all of the section; Verify
-// does that.
+// when f is closed. The checksum is not compared, which would read all of the section; Verify,
+// VerifyAll and Load do that.
 func Numbers[T Number](f *File, name string) ([]T, error) {
 	raw, err := f.Raw(name)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"os"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/crc"
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// File is a file of sections that is open. It shows the file as it is now: a program that
-// overwrites it in place changes what it shows, and one that truncates it makes the lost bytes
-// fault. Write replaces files and does neither.
+// File is a file of sections that is open. After Open it shows the file as it is now: a program
+// that overwrites it in place changes what it shows, and one that truncates it makes the lost
+// bytes zeros or faults. Write replaces files and does neither. After Load it shows what the file
+// was.
 type File struct {
 	path     string
 	data     []byte
@@ -27,6 +27,8 @@ type File struct {
 	kind     string
 	version  int
 	sections []section
+	compared bool        // all checksums, of bytes that nobody changes
+	info     os.FileInfo // when it was opened; nil for bytes that are no file
 	closed   bool
 }
 
@@ -36,7 +38,10 @@ func IsOurs(begin []byte) bool { return bytes.HasPrefix(begin, []byte(magic)) }
 // Open opens a file of a kind, or of any kind where kind is empty. Errors match ErrForeign,
 // ErrKind, ErrVersion where the container has another version, ErrDamaged, or are those of the
 // system.
-func Open(path, kind string) (*File, error) {
+func Open(path, kind string) (*File, error) { return openBy(path, kind, disk.Load) }
+
+// openBy opens a file whose bytes load returns.
+func openBy(path, kind string, load func(file *os.File, size int) (data []byte, release func() error, err error)) (*File, error) {
 	info, err := os.Stat(path) // before opening, which would wait on a pipe
 	if err != nil {
 		return nil, systemError(path, err)
@@ -62,15 +67,15 @@ func Open(path, kind string) (*File, error) {
 	if err := checkHead(path, begin, kind); err != nil { // before all of a foreign file is read
 		return nil, err
 	}
-	data, release, err := disk.Load(file, int(info.Size()))
+	data, release, err := load(file, int(info.Size()))
 	if err != nil {
 		return nil, systemError(path, err)
 	}
-	f, err := parse(path, data)
-	if err != nil {
+	var f *File
+	if err := reading(path, func() (err error) { f, err = parse(path, data); return err }); err != nil {
 		return nil, errors.Join(err, release())
 	}
-	f.release = release
+	f.release, f.info = release, info
 	return f, nil
 }
 
@@ -256,31 +261,6 @@ func (f *File) Message(name string, m encoding.BinaryUnmarshaler) error {
 	}
 	if err := m.UnmarshalBinary(data); err != nil {
 		return fmt.Errorf("sections: %s: %w: section %q: %w", f.path, ErrDamaged, name, err)
-	}
-	return nil
-}
-
-// Verify compares the checksum of a section with its bytes, all of which it reads. It ends with
-// ctx.
-func (f *File) Verify(ctx context.Context, name string) error {
-	const atOnce = 1 << 22 // bytes between two looks at ctx
-	raw, err := f.Raw(name)
-	if err != nil {
-		return err
-	}
-	var sum crc.Pair
-	for {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("sections: %s: section %q: %w", f.path, name, err)
-		}
-		n := min(len(raw), atOnce)
-		sum.Write(raw[:n])
-		if raw = raw[n:]; len(raw) == 0 {
-			break
-		}
-	}
-	if s := f.find(name); !bytes.Equal(sum.Sum(nil), s.sum[:]) {
-		return failf(f.path, ErrDamaged, "the checksum of section %q is wrong", name)
 	}
 	return nil
 }

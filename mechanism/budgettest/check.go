@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // Settings say how budgets are made.
@@ -61,12 +62,15 @@ func Check(s Settings) error {
 	return errors.Join(all...)
 }
 
+// protected is what most spends protect.
+var protected = mechanism.AnyRow(sensitivity.ReplaceOne, 2)
+
 // cases has a total of each kind, and a spend that fits a few times.
 var cases = map[mechanism.Kind]testCase{
-	mechanism.GDP:   {mechanism.Total{Kind: mechanism.GDP, Epsilon: 1, Delta: 1e-6}, mechanism.Spend{Rho: 0.006}},
-	mechanism.ZCDP:  {mechanism.Total{Kind: mechanism.ZCDP, Epsilon: 1, Delta: 1e-6}, mechanism.Spend{Rho: 0.004, PureEpsilon: 0.03}},
-	mechanism.Pure:  {mechanism.Total{Kind: mechanism.Pure, Epsilon: 1}, mechanism.Spend{PureEpsilon: 0.25}},
-	mechanism.Mixed: {mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, mechanism.Spend{Rho: 0.003, PureEpsilon: 0.25}},
+	mechanism.GDP:   {mechanism.Total{Kind: mechanism.GDP, Epsilon: 1, Delta: 1e-6}, mechanism.Spend{Rho: 0.006, Protects: protected}},
+	mechanism.ZCDP:  {mechanism.Total{Kind: mechanism.ZCDP, Epsilon: 1, Delta: 1e-6}, mechanism.Spend{Rho: 0.004, PureEpsilon: 0.03, Protects: protected}},
+	mechanism.Pure:  {mechanism.Total{Kind: mechanism.Pure, Epsilon: 1}, mechanism.Spend{PureEpsilon: 0.25, Protects: protected}},
+	mechanism.Mixed: {mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, mechanism.Spend{Rho: 0.003, PureEpsilon: 0.25, Protects: protected}},
 }
 
 type testCase struct {
@@ -76,7 +80,7 @@ type testCase struct {
 
 // room is how often the spend fits the total.
 func (c testCase) room() (n int, err error) {
-	var spent mechanism.Pots
+	var spent mechanism.Spent
 	for {
 		spent, err = c.total.Charge(mechanism.Unit{Kind: release.UnitRecord, Name: "x"}, spent, c.spend)
 		if errors.Is(err, mechanism.ErrBudgetExceeded) {

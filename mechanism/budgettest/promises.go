@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // A promise is tried on a fresh budget.
@@ -25,6 +26,7 @@ var promises = []promise{
 	{"receipts are told apart", (*trial).receipts},
 	{"a release id pays once", (*trial).idsPayOnce},
 	{"a new unit is said to be new", (*trial).newUnits},
+	{"another relation is said to be meant", (*trial).otherRelation},
 	{"bad input is refused", (*trial).badInput},
 	{"nothing is given back", (*trial).givesNothingBack},
 	{"a spend is committed once", (*trial).commits},
@@ -56,7 +58,7 @@ func (t *trial) allSizes() error {
 	parts := []mechanism.Spend{{Rho: 0.002}, {PureEpsilon: 0.06}, {Rho: 0.001, PureEpsilon: 0.04}, {Epsilon: 0.05, Delta: 1e-7}}
 	for first := range parts {
 		unit := t.unit()
-		var spent mechanism.Pots
+		var spent mechanism.Spent
 		for i := range parts {
 			var err error
 			if spent, err = t.spendAll(unit, spent, parts[(first+i)%len(parts)]); err != nil {
@@ -72,11 +74,11 @@ func (t *trial) allSizes() error {
 
 // spendAll spends a part of a spend or a few of it until 4 in a row are refused, and
 // returns what the unit has spent in all.
-func (t *trial) spendAll(unit mechanism.Unit, spent mechanism.Pots, part mechanism.Spend) (mechanism.Pots, error) {
+func (t *trial) spendAll(unit mechanism.Unit, spent mechanism.Spent, part mechanism.Spend) (mechanism.Spent, error) {
 	sizes := []float64{1, 6, 2.5, 0.3}
 	for i, refused := 0, 0; refused < len(sizes); i++ {
 		by := sizes[i%len(sizes)]
-		spend := mechanism.Spend{Rho: by * part.Rho, PureEpsilon: by * part.PureEpsilon, Epsilon: by * part.Epsilon, Delta: part.Delta}
+		spend := mechanism.Spend{Rho: by * part.Rho, PureEpsilon: by * part.PureEpsilon, Epsilon: by * part.Epsilon, Delta: part.Delta, Protects: protected}
 		after, want := t.total.Charge(unit, spent, spend)
 		if want != nil && !errors.Is(want, mechanism.ErrBudgetExceeded) {
 			return spent, nil // not for this kind of budget
@@ -186,6 +188,70 @@ func (t *trial) newUnits() error {
 	return t.left(known, t.fits-2)
 }
 
+// otherRelation spends for other pairs of data sets than before: first for those of a
+// spend that protects less, then for those of one that has none in common.
+func (t *trial) otherRelation() error {
+	unit := t.unit()
+	meant := unit
+	meant.OtherRelation = true
+	small := half(half(half(t.spend)))
+	kind := func(p mechanism.Protection) mechanism.Spend {
+		small.Protects = p
+		return small
+	}
+	one, features, null := mechanism.AnyRow(sensitivity.ReplaceOne, 1), mechanism.AnyRow(sensitivity.FeaturesReplace, 1), mechanism.AnyRow(sensitivity.Null, 1)
+	for _, step := range []struct {
+		unit    mechanism.Unit
+		spend   mechanism.Spend
+		granted bool
+	}{
+		{unit, kind(protected), true},
+		{unit, kind(one), false},
+		{unit, kind(mechanism.AnyData()), false},
+		{unit, kind(protected), true}, // a refusal is no spend
+		{meant, kind(one), true},
+		{unit, kind(one), true}, // what all of them protect
+		{unit, kind(protected), false},
+		{meant, kind(features), true},
+		{unit, kind(one), false},
+		{unit, kind(features), true},
+		{meant, kind(null), true},
+		{unit, kind(null), false}, // there is no pair left
+		{unit, kind(features), false},
+		{meant, kind(features), true},
+		{unit, kind(features), false},
+	} {
+		if err := t.reopen(); err != nil {
+			return err
+		}
+		what := fmt.Sprintf("a spend for %q, said to be meant: %v", step.spend.Protects, step.unit.OtherRelation)
+		if budget, ok := t.budget.(interface {
+			Covers(mechanism.Unit, mechanism.Spend) error
+		}); ok {
+			if err := budget.Covers(step.unit, step.spend); step.granted != (err == nil) {
+				return fmt.Errorf("method Covers, %s: %w", what, orNone(err))
+			}
+		}
+		if !step.granted {
+			if err := t.refused(step.unit, newID(), step.spend, mechanism.ErrOtherRelation); err != nil {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+		} else if _, err := t.budget.Reserve(step.unit, newID(), step.spend); err != nil {
+			return fmt.Errorf("%s, is refused: %w", what, err)
+		}
+	}
+	// Units that have not spent so have nothing to do with it, and another relation is not
+	// more room.
+	other := t.unit()
+	if err := t.left(other, t.fits); err != nil {
+		return err
+	}
+	other.OtherRelation = true
+	more := t.spend
+	more.Protects = null
+	return t.refused(other, newID(), more, mechanism.ErrBudgetExceeded)
+}
+
 func (t *trial) badInput() error {
 	for _, unit := range []mechanism.Unit{{New: true}, {Kind: release.UnitRecord, New: true}, {Kind: "person", Name: t.unit().Name, New: true}} {
 		if err := t.refused(unit, newID(), t.spend, mechanism.ErrParam); err != nil {
@@ -199,13 +265,23 @@ func (t *trial) badInput() error {
 		{Rho: -0.001}, {Rho: nan}, {Rho: inf}, {Epsilon: 1}, {Delta: 1e-6}, {Epsilon: nan, Delta: 1e-6}, {Epsilon: -1, Delta: 1e-6}, {Epsilon: 1, Delta: 1e-6, Rho: 0.1},
 	} {
 		want := mechanism.ErrParam
-		if _, err := t.total.Charge(unit, mechanism.Pots{}, spend); errors.Is(err, mechanism.ErrLedger) {
+		spend.Protects = protected
+		if _, err := t.total.Charge(unit, mechanism.Spent{}, spend); errors.Is(err, mechanism.ErrLedger) {
 			want = mechanism.ErrLedger // noise in a budget of pure epsilon
 		}
 		if err := t.refused(unit, newID(), spend, want); err != nil {
 			return fmt.Errorf("the spend %+v: %w", spend, err)
 		}
 	}
+	unsaid := t.spend
+	unsaid.Protects = mechanism.Protection{}
+	for _, other := range []bool{false, true} {
+		unit.OtherRelation = other
+		if err := t.refused(unit, newID(), unsaid, mechanism.ErrParam); err != nil {
+			return fmt.Errorf("a spend that does not say what it protects: %w", err)
+		}
+	}
+	unit.OtherRelation = false
 	return t.left(unit, t.fits)
 }
 
@@ -245,11 +321,11 @@ func (t *trial) givesNothingBack() error {
 }
 
 func negative(s mechanism.Spend) mechanism.Spend {
-	return mechanism.Spend{Rho: -s.Rho, PureEpsilon: -s.PureEpsilon}
+	return mechanism.Spend{Rho: -s.Rho, PureEpsilon: -s.PureEpsilon, Protects: s.Protects}
 }
 
 func half(s mechanism.Spend) mechanism.Spend {
-	return mechanism.Spend{Rho: s.Rho / 2, PureEpsilon: s.PureEpsilon / 2}
+	return mechanism.Spend{Rho: s.Rho / 2, PureEpsilon: s.PureEpsilon / 2, Protects: s.Protects}
 }
 
 func (t *trial) commits() error {

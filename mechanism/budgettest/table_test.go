@@ -17,7 +17,7 @@ type database struct {
 	mutex   sync.Mutex
 	number  [16]byte
 	total   mechanism.Total
-	spent   map[string][]byte // Pots as JSON, by unit
+	spent   map[string][]byte // Spent as JSON, by unit
 	spends  map[[16]byte]uint64
 	commits map[uint64][sha256.Size]byte
 	prices  map[[16]byte]mechanism.Spend // of the spends
@@ -52,7 +52,7 @@ func (t *table) shared() *table {
 }
 
 func newTable(total mechanism.Total, fault string) *table {
-	if _, err := total.Charge(mechanism.Unit{Kind: "record", Name: "x"}, mechanism.Pots{}, mechanism.Spend{PureEpsilon: 1e-9}); err != nil {
+	if _, err := total.Charge(mechanism.Unit{Kind: "record", Name: "x"}, mechanism.Spent{}, mechanism.Spend{PureEpsilon: 1e-9, Protects: protected}); err != nil {
 		panic(err)
 	}
 	t := &table{
@@ -97,7 +97,7 @@ func (t *table) charged(spend mechanism.Spend) mechanism.Spend {
 // charge returns what the unit has spent after a spend, or why it cannot.
 func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, error) {
 	text, known := t.db.spent[t.key(unit)]
-	var spent mechanism.Pots
+	var spent mechanism.Spent
 	if known {
 		if err := json.Unmarshal(text, &spent); err != nil {
 			return nil, err
@@ -105,6 +105,15 @@ func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, erro
 	}
 	after, err := t.db.total.Charge(unit, spent, t.charged(spend))
 	switch {
+	case err == nil && t.fault == "notes no relation":
+		after.Protects = protected
+	case err == nil && t.fault == "notes the last relation":
+		after.Protects = spend.Protects
+	case err == nil && t.fault == "notes the first relation" && known:
+		after.Protects = spent.Protects
+	case errors.Is(err, mechanism.ErrOtherRelation) && t.fault == "any relation will do":
+		unit.OtherRelation = true
+		after, err = t.db.total.Charge(unit, spent, spend)
 	case errors.Is(err, mechanism.ErrBudgetExceeded) && t.fault == "overspends":
 		after, err = spent, nil
 	case errors.Is(err, mechanism.ErrBudgetExceeded) && t.fault == "gives back on a refusal":
@@ -114,7 +123,7 @@ func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, erro
 	case errors.Is(err, mechanism.ErrParam) && t.fault == "gives back on bad input":
 		delete(t.db.spent, t.key(unit))
 	case err == nil && t.fault == "refuses the last":
-		_, err = t.db.total.Charge(unit, after, mechanism.Spend{PureEpsilon: 0.01})
+		_, err = t.db.total.Charge(unit, after, mechanism.Spend{PureEpsilon: 0.01, Protects: spend.Protects})
 	case err != nil && t.fault == "names units":
 		err = fmt.Errorf("%s: %w", unit.Name, err)
 	}

@@ -44,12 +44,14 @@ cannot use it and gets :class:`ForkedError`: start processes with
 ``SupervisedEmbedding.load`` before a fork is safe.
 
 **About the library.** :func:`version` is its version, :func:`simd_level` the level of
-instructions that it uses here. Both load it.
+instructions that it uses here. Both load it. ``__version__`` is that of the package, the same
+unless ``PRIVATEMAIL_LIBRARY`` names the library of another one; it loads nothing.
 
 **Errors** are all :class:`Error`, and ValueError, MemoryError, OSError or RuntimeError too.
 """
 
 from . import exceptions
+from ._header import VERSION as __version__
 from ._embedding import Result
 from ._library import simd_level, version
 from .engine import Engine, KernelProduct, default_engine
@@ -64,6 +66,7 @@ from .release import Release
 from .supervised import SupervisedEmbedding
 
 __all__ = [
+    "__version__",
     "Engine",
     "GaussianGraph",
     "GaussianOperator",

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import operator
+import warnings
 from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
@@ -23,6 +25,9 @@ logger.addHandler(logging.NullHandler())
 _FLOAT = np.dtype(np.float32)
 # Rows are converted so many values at a time, so that the check for overflow takes little memory.
 _BLOCK = 1 << 18
+# A column whose numbers lie within so many units in the last place of float32 has lost what
+# tells its rows apart.
+_UNITS = 256
 # Of DLPack: memory that the processor can read.
 _DLPACK_CPU = (1, 3)
 
@@ -53,7 +58,9 @@ class Rows:
         return ctypes.byref(self.struct)
 
 
-def as_rows(value: Any, name: str, memory: Optional[int] = None) -> Rows:
+def as_rows(
+    value: Any, name: str, memory: Optional[int] = None, collapse: bool = False
+) -> Rows:
     """Returns value as rows of float32, without a copy where its layout allows it.
 
     Parameters
@@ -66,6 +73,9 @@ def as_rows(value: Any, name: str, memory: Optional[int] = None) -> Rows:
         What messages call it.
     memory : int, optional
         A conversion that takes more bytes than this is refused before it takes them.
+    collapse : bool
+        Warns of columns whose numbers a conversion to float32 cannot tell apart. It is for
+        rows that are compared with each other, all of them, and that are not private.
     """
     if isinstance(value, Rows):
         return value
@@ -88,7 +98,10 @@ def as_rows(value: Any, name: str, memory: Optional[int] = None) -> Rows:
     logger.info(
         "%s: %d x %d of dtype %s converted to float32 rows", name, *array.shape, array.dtype
     )
-    return Rows(_converted(array, name), size)
+    rows = _converted(array, name)
+    if collapse:
+        _warn_of_collapse(array, rows, name)
+    return Rows(rows, size)
 
 
 def joined(above: np.ndarray, below: np.ndarray, memory: Optional[int] = None) -> Rows:
@@ -182,20 +195,74 @@ def _converted(array: np.ndarray, name: str) -> np.ndarray:
     return out
 
 
+def _warn_of_collapse(array: np.ndarray, rows: np.ndarray, name: str) -> None:
+    """Warns where rows that differ have become nearly or wholly equal: times since 1970, say."""
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4 or len(rows) < 2:
+        return  # objects, and types that float32 holds
+    least, most = rows.min(axis=0), rows.max(axis=0)
+    largest = np.maximum(np.abs(least), np.abs(most))
+    with np.errstate(over="ignore"):
+        narrow = np.flatnonzero(most - least < _UNITS * np.spacing(largest))
+    lost = []
+    for column in narrow:  # few: most columns are wide
+        given = array[:, column]
+        if (given != given[0]).any() and (given != rows[:, column]).any():
+            lost.append(str(column))
+    if lost:
+        which = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+        warnings.warn(
+            f"{name} becomes float32, which cannot tell the numbers of its columns {which} "
+            "(counted from 0) apart: they are large for their differences, or all but 0. Subtract "
+            "the mean of each column first, or scale it",
+            stacklevel=4,
+        )
+
+
+def is_missing(value: Any) -> bool:
+    """Says whether an object stands for no value: None, a NaN, or the NA or NaT of pandas."""
+    if value is None:
+        return True
+    try:
+        return not bool(value == value)
+    except TypeError:  # the NA of pandas is neither true nor false
+        return True
+
+
+def _integers(array: np.ndarray, name: str) -> np.ndarray:
+    """Returns labels that are objects, as the nullable integers of pandas become, as int64."""
+    out = np.empty(len(array), np.int64)
+    for row, value in enumerate(array):
+        if is_missing(value):
+            out[row] = -1
+            continue
+        try:
+            out[row] = operator.index(value)
+        except (TypeError, OverflowError):
+            raise LabelsError(
+                f"row {row} of {name} has no integer of 64 bits, and neither None nor NA: "
+                "numpy.unique(y, return_inverse=True) makes integers of any labels"
+            ) from None
+    return out
+
+
 def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
-    """Returns value as int32 labels, one for each row. A label of -1 is none.
+    """Returns value as int32 labels, one for each row. A label of -1, None or NA is none.
 
     >>> from privatemail._arrays import as_labels
-    >>> as_labels([0, 1, -1], 3)
-    array([ 0,  1, -1], dtype=int32)
+    >>> as_labels([0, 1, -1], 3), as_labels([0, None], 2)
+    (array([ 0,  1, -1], dtype=int32), array([ 0, -1], dtype=int32))
     """
     refuse_masked(value, name)
     array = np.asarray(value)
     if array.ndim != 1 or len(array) != rows:
         raise ShapeError(f"{name} has shape {array.shape}, want one label for each of {rows} rows")
+    if array.dtype.kind == "O":
+        array = _integers(array, name)
     if array.dtype.kind not in "biu":
+        row = int(np.isnan(array).argmax()) if array.dtype.kind == "f" and len(array) else 0
+        gap = f", and row {row} has a NaN" if len(array) and array[row] != array[row] else ""
         raise LabelsError(
-            f"{name} has dtype {array.dtype}, want integers from 0 on, or -1 for none: "
+            f"{name} has dtype {array.dtype}{gap}, want integers from 0 on, or -1 for none: "
             "numpy.unique(y, return_inverse=True) makes such of any labels"
         )
     array = array.astype(np.int8) if array.dtype.kind == "b" else array

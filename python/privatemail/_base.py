@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
-from typing import Any, Optional
+from typing import List, Optional
 
 from . import _call, _header, _library, _progress, _settings
 from .exceptions import HandleError, SettingError
@@ -38,6 +39,7 @@ class EngineBase:
         self._lock = threading.Lock()
         self._handle: Optional[_call.Handle] = None
         self._closed = False
+        self._running: List[_call.Call] = []  # long calls; adding and removing one need no lock
 
     def _engine(self) -> ctypes.c_void_p:
         """Returns the handle, and makes the engine where there is none yet."""
@@ -51,8 +53,9 @@ class EngineBase:
                 self._handle = handle
             return self._handle.value
 
-    def _call(self, reserve: int = 0) -> _call.Call:
-        return _call.Call(self.verbose, reserve)
+    def _call(self, reserve: int = 0, work: float = math.inf) -> _call.Call:
+        """Returns a call of this engine. The parameters are those of Call."""
+        return _call.Call(self.verbose, reserve, work, self._running)
 
 
 def workers(n_jobs: Optional[int]) -> int:

@@ -1,22 +1,26 @@
 """Calls of the library: handles, cancellation by Ctrl-C, progress and reports.
 
 Python runs handlers of signals on its main thread alone, between two of its instructions. A
-call of the library is one instruction. So a long call from the main thread runs on a thread
-of its own, while the main thread waits in a way that signals can interrupt.
+call of the library is one instruction. So a call from the main thread that can be long runs on a
+thread of its own, while the main thread waits in a way that signals can interrupt. A call that
+is known to be short does not: a thread takes longer than a row takes.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import math
 import threading
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from . import _header, _library, _progress
 from .exceptions import CancelledError, HandleError
 
 # After so many seconds the main thread looks for signals, at the latest.
 _LOOK = 0.05
+# A call of at most so many multiplications takes a few milliseconds: it is short.
+_SHORT = 1 << 22
 
 
 class Handle:
@@ -60,17 +64,40 @@ class Handle:
 
 
 class Call:
-    """One call of the library, with the rows of which it was given copies."""
+    """One call of the library, with the rows of which it was given copies.
 
-    def __init__(self, verbose: _progress.Verbose = False, reserve: int = 0):
+    Parameters
+    ----------
+    verbose : bool or callable
+    reserve : int
+        The bytes of the copies.
+    work : float
+        How many multiplications the call makes at most. Infinity where nobody knows.
+    others : list
+        The calls of the same engine that run now, of which a short one is not. A call may have to
+        wait for their memory, and is not short then, however little it does.
+    """
+
+    def __init__(
+        self,
+        verbose: _progress.Verbose = False,
+        reserve: int = 0,
+        work: float = math.inf,
+        others: Optional[List["Call"]] = None,
+    ):
         self._library = _library.get()
+        self._others = [] if others is None else others
+        self._told = _progress.of(verbose)
+        self._failed: Optional[BaseException] = None
+        self._callback: Any = None  # kept: the library has its address
+        self._short = work <= _SHORT and self._told is None and not self._others
+        self._handle: Optional[Handle] = None
+        if self._short and reserve == 0:
+            return  # nobody will cancel it, or ask for its report
         self._handle = Handle("call")
         _library.check(self._library.pm_call_new(self._handle.new))
         if reserve > 0:
             _library.check(self._library.pm_call_reserve(self._handle.value, reserve))
-        self._told = _progress.of(verbose)
-        self._failed: Optional[BaseException] = None
-        self._callback: Any = None  # kept: the library has its address
         if self._told is not None:
             self._callback = _header.Progress(self._tell)
             _library.check(
@@ -84,22 +111,30 @@ class Call:
         a signal has raised meanwhile: KeyboardInterrupt for Ctrl-C.
         """
         function = getattr(self._library, name)
-        try:
-            if threading.current_thread() is threading.main_thread():
-                error = self._aside(function, arguments)
-            else:
-                error = self._here(function, arguments)
-        finally:
-            if isinstance(self._told, _progress.Show):
-                self._told.close()
+        if self._short:
+            error = self._here(function, arguments)
+        else:
+            error = self._long(function, arguments)
         if self._failed is not None:
             raise self._failed
         if error is not None:
             raise error
 
+    def _long(self, function: Callable[..., int], arguments: Any) -> Optional[BaseException]:
+        try:
+            self._others.append(self)
+            if threading.current_thread() is threading.main_thread():
+                return self._aside(function, arguments)
+            return self._here(function, arguments)
+        finally:
+            if self in self._others:  # a signal may have come before
+                self._others.remove(self)
+            if isinstance(self._told, _progress.Show):
+                self._told.close()
+
     def _here(self, function: Callable[..., int], arguments: Any) -> Optional[BaseException]:
         # The text of an error belongs to the thread of the call.
-        status = function(*arguments, self._handle.value)
+        status = function(*arguments, None if self._handle is None else self._handle.value)
         return None if status == _header.OK else _library.error(status)
 
     def _aside(self, function: Callable[..., int], arguments: Any) -> Optional[BaseException]:

@@ -197,7 +197,7 @@ class EmbeddingMethods(EngineBase):
         **settings
             Keywords of :meth:`embed`, or of :meth:`map`.
         """
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         table = _settings.MAP if map else _settings.EMBEDDING
         given = _settings.Settings(settings, self.memory, table)
         call = self._call(rows.copied + given.copied)
@@ -224,11 +224,14 @@ class EmbeddingMethods(EngineBase):
         -------
         numpy.ndarray of shape (q, m), float32
         """
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         points = _arrays.as_rows(embedding, "embedding", self.memory)
         asked = _arrays.as_rows(queries, "queries", self.memory)
         result = _arrays.as_out(out, asked.array.shape[0], points.array.shape[1])
-        call = self._call(rows.copied + points.copied + asked.copied)
+        call = self._call(
+            rows.copied + points.copied + asked.copied,
+            work=rows.array.size * len(asked.array) + points.array.size,
+        )
         call.run("pm_extend", self._engine(), rows.ref, points.ref, asked.ref,
                  _settings.integer(k, "k"), result.ref)  # fmt: skip
         return result.array
@@ -243,7 +246,7 @@ class EmbeddingMethods(EngineBase):
         settings: Dict[str, Any],
         table: _settings.Table = _settings.EMBEDDING,
     ) -> Result:
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         given = _settings.Settings(settings, self.memory, table)
         n, d = rows.array.shape
         result = _arrays.as_out(out, n, given.columns(d, reduces))

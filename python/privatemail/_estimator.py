@@ -54,7 +54,7 @@ class Estimator(TransformerMixin, BaseEstimator):
             if text is None:
                 raise
         else:
-            return as_rows(X, "X", self._engine().memory)
+            return as_rows(X, "X", self._engine().memory, collapse=fitting)
         raise ValueError(text)  # here, where the first error is no part of it
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

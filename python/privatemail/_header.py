@@ -10,6 +10,8 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from typing import Any, Dict, List, Tuple
 
+#: PM_VERSION: the version of the package, too.
+VERSION = "0.1.0"
 #: The version of the interface that these tables say.
 ABI_MAJOR = 1
 ABI_MINOR = 0
@@ -113,6 +115,7 @@ class PrivateSettings(ctypes.Structure):
         ("radius", c_double),
         ("private_rows", c_void_p),
         ("private_count", c_int64),
+        ("other_relation", c_int32),
     ]
 
 
@@ -177,6 +180,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [_HANDLE, _ROWS, _ROWS, c_int64, c_int32, c_void_p, c_void_p, _HANDLE],
     ),
     "pm_graph_new": (c_int32, [_HANDLE, _ROWS, _SETTINGS, _NEW, _HANDLE]),
+    "pm_graph_between": (c_int32, [_HANDLE, _ROWS, _ROWS, _SETTINGS, _NEW, _HANDLE]),
     "pm_graph_size": (c_int32, [_HANDLE, _COUNT, _COUNT]),
     "pm_graph_copy": (c_int32, [_HANDLE, c_int32, c_void_p, c_void_p, c_void_p]),
     "pm_graph_distances": (c_int32, [_HANDLE, _HANDLE, _ROWS, c_void_p, _HANDLE]),

@@ -54,7 +54,7 @@ class NeighbourMethods(EngineBase):
         >>> ids.ravel().tolist(), distances.ravel().tolist()
         ([1, 0, 1], [1.0, 1.0, 2.0])
         """
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         asked = None if queries is None else _arrays.as_rows(queries, "queries", self.memory)
         wanted = _settings.integer(k, "k")
         count = (rows if asked is None else asked).array.shape[0]
@@ -65,7 +65,9 @@ class NeighbourMethods(EngineBase):
         distances, ids = (None, None) if out is None else out
         distances = _arrays.filled(distances, (count, wanted), (np.float32,), "out[0]")
         ids = _arrays.filled(ids, (count, wanted), (np.int64, np.int32), "out[1]")
-        call = self._call(rows.copied + (0 if asked is None else asked.copied))
+        call = self._call(
+            rows.copied + (0 if asked is None else asked.copied), work=rows.array.size * count
+        )
         call.run("pm_nearest", self._engine(), rows.ref, None if asked is None else asked.ref,
                  wanted, ids.itemsize, _arrays.pointer(ids), _arrays.pointer(distances))  # fmt: skip
         return distances, ids
@@ -73,6 +75,7 @@ class NeighbourMethods(EngineBase):
     def graph(
         self,
         X: Any,
+        queries: Any = None,
         *,
         weights: str = "gaussian",
         sigma: Optional[float] = None,
@@ -90,6 +93,10 @@ class NeighbourMethods(EngineBase):
         Parameters
         ----------
         X : array-like of shape (n, d)
+        queries : array-like of shape (q, d), optional
+            The graph is that between these rows and those of X, with the entries that the graph of
+            all of them would have. It needs radius, and takes sigma or gamma and normalize_rows
+            beside it. Each query is compared with each row of X: for few queries.
         weights : {"gaussian", "distance", "connectivity"}
             What the entries are: weights, Euclidean distances, or ones.
         sigma, gamma, mean_neighbours, n_neighbors, radius, cutoff_weight, tolerance, isolated, \
@@ -98,11 +105,11 @@ normalize_rows
 
         Returns
         -------
-        graph : scipy.sparse.csr_matrix of shape (n, n), float32
+        graph : scipy.sparse.csr_matrix of shape (n, n), or (q, n) with queries, float32
             The columns ascend within a row. A pair of equal rows has the distance 0, which is
             stored.
         report : dict
-            The bandwidth, the certificate and more.
+            The bandwidth, the certificate and more. It is empty with queries.
 
         Examples
         --------
@@ -113,16 +120,26 @@ normalize_rows
         """
         if weights not in _WEIGHTS:
             raise SettingError(f"weights is not one of {', '.join(_WEIGHTS)}")
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         given = _settings.Settings(dict(
             sigma=sigma, gamma=gamma, mean_neighbours=mean_neighbours, n_neighbors=n_neighbors,
             radius=radius, cutoff_weight=cutoff_weight, tolerance=tolerance, isolated=isolated,
             normalize_rows=normalize_rows,
         ))  # fmt: skip
-        call = self._call(rows.copied)
         graph = _call.Handle("graph")
-        call.run("pm_graph_new", self._engine(), rows.ref, given.ref, graph.new)
-        report = call.report()
+        report: Dict[str, Any] = {}
+        if queries is None:
+            call = self._call(rows.copied)
+            call.run("pm_graph_new", self._engine(), rows.ref, given.ref, graph.new)
+            report = call.report()
+        else:
+            asked = _arrays.as_rows(queries, "queries", self.memory)
+            call = self._call(
+                rows.copied + asked.copied, work=rows.array.size * len(asked.array)
+            )
+            call.run(
+                "pm_graph_between", self._engine(), rows.ref, asked.ref, given.ref, graph.new
+            )
         try:
             return self._csr(graph, rows, weights), report
         finally:
@@ -137,8 +154,8 @@ normalize_rows
         _library.check(
             library.pm_graph_size(graph.value, ctypes.byref(count), ctypes.byref(stored))
         )
-        n, entries = count.value, stored.value
-        index = np.dtype(np.int32 if max(n, entries) < 2**31 else np.int64)
+        n, entries, columns = count.value, stored.value, len(rows.array)
+        index = np.dtype(np.int32 if max(n, columns, entries) < 2**31 else np.int64)
         size = entries * (index.itemsize + 4) + (n + 1) * index.itemsize
         if self.memory is not None and size > self.memory:
             raise OutOfMemoryError(
@@ -152,11 +169,11 @@ normalize_rows
             _arrays.pointer(data) if weights == "gaussian" else None,
         ))  # fmt: skip
         if weights == "distance":
-            call = self._call(rows.copied)
+            call = self._call(rows.copied, work=entries * rows.array.shape[1])
             call.run(
                 "pm_graph_distances", self._engine(), graph.value, rows.ref, _arrays.pointer(data)
             )
-        matrix = csr_matrix((data, indices, indptr), shape=(n, n), copy=False)
+        matrix = csr_matrix((data, indices, indptr), shape=(n, columns), copy=False)
         matrix.has_sorted_indices = True
         return matrix
 
@@ -196,11 +213,11 @@ normalize_rows
         >>> np.allclose(product.apply([[1.0], [0.0]]).ravel(), [1, np.exp(-1)], atol=1e-4)
         True
         """
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         given = _settings.Settings(dict(
             sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator, isolated=isolated
         ))  # fmt: skip
         call = self._call(rows.copied)
         handle = _call.Handle("operator")
         call.run("pm_operator_new", self._engine(), rows.ref, given.ref, handle.new)
-        return KernelProduct(self, handle, rows.array.shape[0], call.report())
+        return KernelProduct(self, handle, rows.array.shape, call.report())

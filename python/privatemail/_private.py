@@ -60,6 +60,7 @@ class PrivateMethods(EngineBase):
         label_epsilon: Optional[float] = None,
         unit_kind: Optional[str] = None,
         new_unit: bool = False,
+        other_relation: bool = False,
         records: Optional[int] = None,
         rule: Optional[str] = None,
         normalize_rows: bool = False,
@@ -106,6 +107,10 @@ class PrivateMethods(EngineBase):
             Default "record".
         new_unit : bool
             The ledger may not know the unit yet.
+        other_relation : bool
+            The release may protect other data sets than the unit's earlier ones, by another
+            relation, records or private_rows. The unit's total is then for what all of them
+            protect. Without it such a release is a PrivacyError, and nothing is spent.
         records : int, optional
             Rows that change together. Default 1; required for a client.
         rule : {"analytic", "classical"}, optional
@@ -144,7 +149,8 @@ class PrivateMethods(EngineBase):
             epsilon=epsilon, delta=delta, relation=relation, label_mode=label_mode, unit=unit,
             uncounted=uncounted, sigma=sigma, gamma=gamma, alpha=alpha, table=table,
             classes=classes, label_epsilon=label_epsilon, unit_kind=unit_kind,
-            new_unit=new_unit, records=records, rule=rule, normalize_rows=normalize_rows,
+            new_unit=new_unit, other_relation=other_relation, records=records, rule=rule,
+            normalize_rows=normalize_rows,
             private_rows=private_rows, rest_public=rest_public, n_components=n_components,
             sigma_q=sigma_q, seed=seed, operator=operator, radius=radius,
         ))  # fmt: skip

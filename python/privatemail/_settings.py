@@ -148,6 +148,7 @@ _PRIVATE: Table = {
     "unit": ("unit", text),
     "unit_kind": ("unit_kind", text),
     "new_unit": ("new_unit", flag),
+    "other_relation": ("other_relation", flag),
     "normalize_rows": ("normalize_rows", flag),
     "rest_public": ("rest_public", flag),
     "uncounted": ("uncounted", flag),

@@ -88,7 +88,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         Model
             Its report has what was measured.
         """
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         labels = _arrays.as_labels(y, rows.array.shape[0])
         settings = _header.FitSettings(
             struct_size=ctypes.sizeof(_header.FitSettings),
@@ -142,9 +142,9 @@ def default_engine(
     if callable(verbose):  # the caller's own, which nobody else should be told about
         return Engine(n_jobs, memory, verbose=verbose)
     key = (workers(n_jobs), memory, bool(verbose))
-    # Making an engine costs nothing before its first call, and setdefault needs no lock, which
-    # a fork could leave locked.
-    engine = _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))
+    engine = _defaults.get(key)
+    if engine is None:  # setdefault needs no lock, which a fork could leave locked
+        engine = _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))
     if engine._closed:
         engine = _defaults[key] = Engine(n_jobs, memory, verbose=verbose)
     return engine

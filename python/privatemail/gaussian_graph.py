@@ -20,6 +20,9 @@ LEAST_WEIGHT = 1e-3
 ROWS_AT_ONCE = 1 << 16
 # Rows that move at a time, by way of a copy.
 ROWS_MOVED = 1 << 10
+# So many new rows are compared with every fitted row. For more, the graph of all rows takes less
+# time, as it does not compare those that are far from each other.
+FEW_ROWS = 64
 
 
 class GaussianGraph(Estimator):
@@ -80,8 +83,9 @@ class GaussianGraph(Estimator):
     ``fit`` keeps X itself where it is C-contiguous float32, as scikit-learn's neighbours do, and
     ``transform`` reads it: do not write to it in between.
 
-    Without ``n_neighbors``, ``transform`` builds the graph of all fitted and new rows, so it
-    takes about as long as ``fit_transform`` even for a single row.
+    ``transform`` of up to 64 rows compares them with all fitted rows. Without ``n_neighbors``, for
+    more rows it builds the graph of all fitted and new rows, and takes about as long as
+    ``fit_transform``. The entries are the same.
 
     Examples
     --------
@@ -158,7 +162,7 @@ class GaussianGraph(Estimator):
             return self._tuned_graph(rows)
         if self._nearest:
             return self._nearest_of_new(rows)
-        return self._joint_graph(rows)
+        return self._graph_of_new(rows)
 
     def _prepare(self, X: Any) -> Rows:
         if self.mode not in MODES:
@@ -220,10 +224,14 @@ class GaussianGraph(Estimator):
             reach["sigma"] = self.sigma
         return reach
 
-    def _joint_graph(self, new: Rows) -> sparse.csr_matrix:
+    def _graph_of_new(self, new: Rows) -> sparse.csr_matrix:
         """Return the new rows and the columns of fitted rows of the graph of all of them."""
         n = self.n_samples_fit_
         engine = self._engine()
+        if len(new.array) <= FEW_ROWS:
+            reach = self._radius_and_sigma()
+            graph, _ = engine.graph(self._fit_X, new, weights=self.mode, **reach)
+            return self._in_order(graph)
         rows = joined(self._fit_X, new.array, engine.memory)
         graph, _ = engine.graph(rows, weights=self.mode, **self._radius_and_sigma())
         return self._in_order(graph[n:, :n])

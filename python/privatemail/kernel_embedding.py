@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ._arrays import Rows
 from ._estimator import Estimator, RandomState, neighbours_within, seed_of
 
 METHODS = ("map", "eigenvectors", "steps")
@@ -159,12 +160,16 @@ class KernelEmbedding(Estimator):
         """
         rows = self._rows(X, fitting=False)
         engine = self._engine()
-        distances, ids = engine.nearest(self._fit_X, rows, k=1)
+        k = min(PLACING_NEIGHBOURS, len(self._fit_X))
+        distances, ids = engine.nearest(self._fit_X, rows, k=k)
         placed = self.embedding_[ids[:, 0]]
         new = distances[:, 0] > 0
         if new.any():
-            k = min(PLACING_NEIGHBOURS, len(self._fit_X))
-            placed[new] = engine.extend(self._fit_X, self.embedding_, rows.array[new], k=k)
+            near = np.unique(ids[new])  # they have all that is nearest: no second search of all
+            fitted = self._fit_X[near]
+            placed[new] = engine.extend(
+                Rows(fitted, fitted.nbytes), self.embedding_[near], rows.array[new], k=k
+            )
         return placed
 
     def _graph(self, rows: int) -> dict:

@@ -26,10 +26,15 @@ class KernelProduct:
     """
 
     def __init__(
-        self, engine: "EngineBase", handle: _call.Handle, rows: int, report: Dict[str, Any]
+        self,
+        engine: "EngineBase",
+        handle: _call.Handle,
+        shape: Tuple[int, int],
+        report: Dict[str, Any],
     ):
         self._engine = engine  # kept: its workers make the products
         self._handle = handle
+        rows, self._features = shape
         self.shape: Tuple[int, int] = (rows, rows)
         self.report = report
 
@@ -47,7 +52,9 @@ class KernelProduct:
         """
         rows = _arrays.as_rows(V, "V", self._engine.memory)
         result = _arrays.as_out(out, *rows.array.shape)
-        call = self._engine._call(rows.copied)
+        n, columns = rows.array.shape
+        # The most that an operator does: each weight is made, and multiplied.
+        call = self._engine._call(rows.copied, work=n * n * (self._features + columns))
         call.run("pm_operator_apply", self._handle.value, rows.ref, result.ref)
         return result.array
 

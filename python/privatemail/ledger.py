@@ -65,7 +65,8 @@ class Ledger:
         ----------
         path : path-like
         head : str, optional
-            What :meth:`describe` said before. A ledger that was put back since is refused.
+            What :meth:`describe` said before. A ledger that has not gone through that state is
+            refused, such as an older copy. A later state is accepted.
         """
         name, seen = _settings.path(path), _settings.text(head, "head")
         handle = _call.Handle("ledger")
@@ -75,7 +76,12 @@ class Ledger:
     def describe(
         self, unit: Optional[str] = None, unit_kind: Optional[str] = None
     ) -> Dict[str, Any]:
-        """Returns the total, the head and, with unit, what it has spent and has left."""
+        """Returns the total, the head and, with unit, what it has spent and has left.
+
+        The entry "protects" of a unit says which data sets its numbers are for: those that every
+        release of the unit protects. It is "none" where there is none, and "unknown" where the
+        ledger has not noted it. A unit that has spent nothing is a PrivacyError.
+        """
         return _call.describe(
             _library.get().pm_ledger_describe,
             self._handle.value,

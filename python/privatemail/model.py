@@ -30,6 +30,7 @@ class Model:
     def __init__(self, handle: Optional[_call.Handle], report: Optional[Dict[str, Any]] = None):
         self._read = handle
         self._unread: Optional[bytes] = None
+        self._known: Optional[Tuple[int, int, int]] = None  # its size, once somebody has asked
         self.report: Dict[str, Any] = report or {}
 
     @property
@@ -91,7 +92,7 @@ class Model:
             engine = default_engine()
         rows = _arrays.as_rows(X, "X", engine.memory)
         result = _arrays.as_out(out, rows.array.shape[0], self.n_columns)
-        call = engine._call(rows.copied)
+        call = engine._call(rows.copied, work=rows.array.size * result.array.shape[1])
         call.run("pm_model_apply", engine._engine(), self._handle.value, rows.ref, result.ref)
         return result.array
 
@@ -126,11 +127,14 @@ class Model:
         return self._size()[2]
 
     def _size(self) -> Tuple[int, int, int]:
-        rows, features, columns = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
-        _library.check(_library.get().pm_model_size(
-            self._handle.value, ctypes.byref(rows), ctypes.byref(features), ctypes.byref(columns)
-        ))  # fmt: skip
-        return rows.value, features.value, columns.value
+        handle = self._handle.value  # a model that was closed has no size
+        if self._known is None:
+            rows, features, columns = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
+            _library.check(_library.get().pm_model_size(
+                handle, ctypes.byref(rows), ctypes.byref(features), ctypes.byref(columns)
+            ))  # fmt: skip
+            self._known = rows.value, features.value, columns.value
+        return self._known
 
     def close(self) -> None:
         """Frees the memory of the model."""

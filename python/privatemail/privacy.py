@@ -65,7 +65,8 @@ def privatize(
     probability that the release falls into a set S of outcomes with one of them, P'[S] with the
     other. Then P[S] <= e^epsilon P'[S] + delta for every S. With ``records`` it is so many rows
     that differ, and where labels are randomised, ``label_epsilon`` times that number is added to
-    epsilon. The numbers of rows, columns and classes, the bandwidth, alpha and the seed are public:
+    epsilon. That is proved for ideal noise; ours comes from ChaCha8, which is assumed to be a good
+    generator. The numbers of rows, columns and classes, the bandwidth, alpha and the seed are public:
     choose them without looking at private rows. docs/privacy.md of the project has the whole
     promise, and what is not promised.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 import os
+import warnings
 from typing import Any, Optional, Tuple, Union
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ._arrays import Rows, refuse_masked
+from ._arrays import Rows, is_missing, refuse_masked
 from ._estimator import Estimator, RandomState, seed_of
 from .model import Model
 
@@ -69,9 +71,9 @@ class SupervisedEmbedding(Estimator):
 
     Notes
     -----
-    A row without a label is one with -1 in ``y`` of integers, as in scikit-learn's
-    semi-supervised estimators, NaN in ``y`` of floats, and None or NaN in ``y`` of objects.
-    So -1 is no class: classes -1 and 1 have to be renamed.
+    A row without a label is one with None, NaN or the NA of pandas in ``y``. In ``y`` of integers
+    -1 stands for none, too, as in scikit-learn's semi-supervised estimators, and a warning says
+    so. Only where -1 and 1 are all the numbers that ``y`` has, they are two classes.
 
     Examples
     --------
@@ -259,21 +261,20 @@ def encode_classes(y: Any) -> Tuple[np.ndarray, np.ndarray]:
     >>> codes, classes
     (array([ 1, -1,  0,  1], dtype=int32), array(['ant', 'cat'], dtype=object))
     """
-    y = column_or_1d(as_labels(y), warn=True)
-    labelled = has_label(y)
+    y, labelled = read_labels(y)
     if y.dtype.kind != "O":  # of objects it knows texts alone
         check_classification_targets(y[labelled])
     try:
-        classes, numbers = np.unique(y[labelled], return_inverse=True)
+        classes, places = np.unique(y[labelled], return_inverse=True)
     except TypeError as err:
         raise ValueError("y has classes of different types, which cannot be sorted") from err
     if len(classes) < 2:
-        hint = "" if labelled.all() else "; rows with -1, NaN or None have no label"
+        hint = "" if labelled.all() else "; rows with -1, NaN, None or NA have no label"
         raise ValueError(
             f"the number of classes has to be greater than one, y has {len(classes)} class{hint}"
         )
     codes = np.full(len(y), -1, dtype=np.int32)
-    codes[labelled] = numbers
+    codes[labelled] = places
     return codes, classes
 
 
@@ -289,12 +290,53 @@ def as_labels(y: Any) -> np.ndarray:
     return labels
 
 
-def has_label(y: np.ndarray) -> np.ndarray:
-    """Return which rows have a label."""
-    if y.dtype.kind == "i":
-        return y != -1
-    if y.dtype.kind == "f":
-        return ~np.isnan(y)
+def read_labels(y: Any) -> Tuple[np.ndarray, np.ndarray]:
+    """Return the labels, and which rows have one.
+
+    >>> read_labels([3, None, 5])[1].tolist(), read_labels([-1, 1])[1].tolist()
+    ([True, False, True], [True, True])
+    """
+    y = column_or_1d(as_labels(y), warn=True)
+    labelled = ~missing(y)
     if y.dtype.kind == "O":
-        return np.fromiter((v is not None and v == v for v in y), dtype=bool, count=len(y))
-    return np.ones(len(y), dtype=bool)
+        y = as_integers(y, labelled)
+    if y.dtype.kind != "i" or not (y == -1).any():
+        return y, labelled
+    no_label = labelled & (y == -1)
+    others = np.unique(y[labelled & ~no_label])
+    if others.tolist() == [1]:  # two classes, as all of scikit-learn's classifiers have them
+        return y, labelled
+    if len(others) > 1:
+        warnings.warn(
+            f"y has -1 in {np.count_nonzero(no_label)} of {len(y)} rows, which stands for no "
+            "label, as in scikit-learn's semi-supervised estimators. If -1 is a class, give it "
+            "another number or a text; if not, None or NaN in its place says so without this "
+            "warning",
+            stacklevel=5,
+        )
+    return y, labelled & ~no_label
+
+
+def missing(y: np.ndarray) -> np.ndarray:
+    """Return which entries are None, NaN, NaT or the NA of pandas."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
+    if y.dtype.kind == "O":
+        return np.fromiter(map(is_missing, y), dtype=bool, count=len(y))
+    return np.zeros(len(y), dtype=bool)
+
+
+def as_integers(y: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    """Return objects that are integers as an array of such, others as they are."""
+    integers = (numbers.Integral, np.integer)
+    for value in y[labelled]:
+        if not isinstance(value, integers) or isinstance(value, bool):
+            return y
+    out = np.zeros(len(y), dtype=np.int64)
+    try:
+        out[labelled] = y[labelled]
+    except OverflowError:
+        return y
+    return out

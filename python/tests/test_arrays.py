@@ -5,12 +5,21 @@ from __future__ import annotations
 import array
 import ctypes
 import logging
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
-from privatemail import _arrays
+from privatemail import (
+    Engine,
+    GaussianGraph,
+    GaussianOperator,
+    KernelEmbedding,
+    SupervisedEmbedding,
+    _arrays,
+)
 from privatemail.exceptions import (
     ArgumentError,
     LabelsError,
@@ -220,6 +229,9 @@ def test_labels_of_other_layouts():
     assert _arrays.as_labels(labels[::2], 5).tolist() == [0, 2, 4, 6, 8]
     assert _arrays.as_labels([True, False], 2).tolist() == [1, 0]
     assert _arrays.as_labels([-1, 2**31 - 1], 2).tolist() == [-1, 2**31 - 1]
+    nullable = pd.Series([3, pd.NA, 5], dtype="Int64")
+    assert _arrays.as_labels(nullable, 3).tolist() == [3, -1, 5]
+    assert _arrays.as_labels([3, None, 5, np.nan], 4).tolist() == [3, -1, 5, -1]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +240,10 @@ def test_labels_of_other_layouts():
         ([0, -2, 1], LabelsError, "row 1"),
         ([0, 1, 2**31], LabelsError, "row 2"),
         (np.array([2**63, 0, 0], np.uint64), LabelsError, "row 0"),
-        ([0.0, 1.0, 2.0], LabelsError, "dtype float64"),
+        ([0.0, 1.0, 2.0], LabelsError, "dtype float64, want"),
+        ([0.0, np.nan, 2.0], LabelsError, "dtype float64, and row 1 has a NaN"),
+        ([0, None, "7351"], LabelsError, "row 2"),
+        ([0, 2**70, None], LabelsError, "row 1"),
         (["a", "b", "c"], LabelsError, "dtype"),
         ([0, 1], ShapeError, "3 rows"),
         ([[0, 1, 2]], ShapeError, "3 rows"),
@@ -307,3 +322,63 @@ def test_joined_rows_are_counted():
     assert (rows.array == np.concatenate([base(), base()])).all()
     with pytest.raises(OutOfMemoryError, match="side by side"):
         _arrays.joined(base(), base(), memory=2 * base().nbytes - 1)
+
+
+# Times since 1970, in seconds, of rows that are a minute apart: float32 has one number in 128.
+TIMES = np.column_stack([1.7e9 + 60.0 * np.arange(30), np.arange(30.0)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.longdouble])
+def test_columns_that_float32_cannot_tell_apart(dtype):
+    times = TIMES.astype(dtype)
+    times[:, 0] = 1_700_000_000 + np.arange(30) * 60
+    with pytest.warns(UserWarning, match="columns 0 .counted from 0. apart.*Subtract") as caught:
+        _arrays.as_rows(times, "X", collapse=True)
+    assert len(caught) == 1 and "17000" not in str(caught[0].message)
+    with pytest.warns(UserWarning, match="columns 0, 1, 2, 3, 4 and 3 more"):
+        _arrays.as_rows(np.repeat(times[:, :1], 8, axis=1), "X", collapse=True)
+    with pytest.warns(UserWarning, match="all but 0"):
+        _arrays.as_rows(1e-60 * np.arange(1, 5.0).reshape(4, 1), "X", collapse=True)
+
+
+def test_conversions_that_lose_little():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for array in (
+            TIMES - TIMES.mean(axis=0),
+            np.full((9, 2), 0.1),  # constant columns
+            TIMES[:, ::-1] % 1000 + 1e4,
+            1_000_000 + np.arange(10).reshape(5, 2),  # exact in float32
+            np.arange(1000, 1010, dtype=np.float16).reshape(5, 2),
+            np.random.default_rng(0).standard_normal((50, 3)),
+            np.zeros((3, 2)),
+            TIMES[:1],
+            np.empty((0, 2)),
+        ):
+            _arrays.as_rows(array, "X", collapse=True)
+        _arrays.as_rows(TIMES, "queries")  # a few rows may be near each other
+
+
+def test_who_warns_of_columns_that_collapse():
+    y = np.arange(30) % 2
+    engine = Engine()
+    calls = [
+        lambda X: engine.embed(X, sigma=1.0),
+        lambda X: engine.map(X, n_neighbors=3),
+        lambda X: engine.graph(X, n_neighbors=3),
+        lambda X: engine.nearest(X, k=2),
+        lambda X: engine.extend(X, X[:, 1:] - 3, X[:1], k=2),
+        lambda X: engine.operator(X, sigma=1.0),
+        lambda X: engine.fit(X, y, recipe="raw", measure=False),
+        lambda X: SupervisedEmbedding("raw", measure=False).fit(X, y),
+        lambda X: KernelEmbedding(method="steps").fit(X),
+        lambda X: GaussianGraph().fit(X),
+        lambda X: GaussianOperator(X, sigma=1.0),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match="columns 0 "):
+            call(TIMES)
+    fitted = GaussianGraph().fit(TIMES - TIMES.mean(axis=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.transform(TIMES[:2])

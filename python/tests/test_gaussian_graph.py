@@ -16,7 +16,8 @@ from sklearn.neighbors import (
 )
 from sklearn.pipeline import make_pipeline
 
-from privatemail import GaussianGraph
+from privatemail import Engine, GaussianGraph, gaussian_graph
+from privatemail._arrays import as_rows
 from privatemail._tuned_weights import scales
 from privatemail.gaussian_graph import nearest_first, with_diagonal, with_first
 
@@ -284,3 +285,37 @@ def test_rows_get_room_in_place(monkeypatch, rows_moved, width):
         wide = with_first(flat, n)
         assert np.shares_memory(wide, flat) and wide.shape == (n, width + 1)
         np.testing.assert_array_equal(wide[:, 1:], rows)
+
+
+@pytest.mark.parametrize("mode", ["gaussian", "distance", "connectivity"])
+@pytest.mark.parametrize(
+    "reach", [{"radius": 22.0}, {"radius": 22.0, "sigma": 5.0}, {"sigma": 6.0}, {"mean_neighbours": 9}]
+)
+def test_few_new_rows_are_those_of_the_graph_of_all(monkeypatch, mode, reach):
+    """The same bits, and without a graph of the fitted rows."""
+    X = load_digits().data[:400].astype(np.float32)
+    X[390] = X[7]  # a new row that equals a fitted one
+    fitted = GaussianGraph(mode=mode, **reach).fit(X[:380])
+    asked = []
+    graph = Engine.graph
+
+    def noted(self, X, queries=None, **settings):
+        asked.append((len(as_rows(X, "X").array), None if queries is None else len(queries.array)))
+        return graph(self, X, queries, **settings)
+
+    monkeypatch.setattr(Engine, "graph", noted)
+    few = fitted.transform(X[380:])
+    assert asked == [(380, 20)]
+    monkeypatch.setattr(gaussian_graph, "FEW_ROWS", 0)
+    all_of_them = fitted.transform(X[380:])
+    assert asked[1:] == [(400, None)]
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(all_of_them, name))
+    assert few.shape == all_of_them.shape and few.dtype == np.float32 and few[10, 7] == (mode != "distance")
+
+
+def test_new_rows_without_neighbours():
+    fitted = GaussianGraph(radius=1.0).fit(np.zeros((5, 3), np.float32))
+    assert fitted.transform(np.full((2, 3), 9.0)).nnz == 0
+    with pytest.raises(ValueError, match="radius"):
+        Engine().graph(np.zeros((5, 3)), np.zeros((1, 3)), sigma=1.0)

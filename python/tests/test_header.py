@@ -10,6 +10,11 @@ from conftest import ROOT
 
 from privatemail import _header, exceptions
 
+def test_version():
+    text = (ROOT / "capi" / "pm.h").read_text()
+    assert re.findall(r'^#define PM_VERSION "(.*)"$', text, re.M) == [_header.VERSION]
+
+
 NUMBERS = {
     "int32_t": ctypes.c_int32,
     "int64_t": ctypes.c_int64,

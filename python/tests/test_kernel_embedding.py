@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.manifold import SpectralEmbedding, trustworthiness
 from sklearn.neighbors import KNeighborsClassifier
 
-from privatemail import Engine, KernelEmbedding, SettingError
+from privatemail import Engine, KernelEmbedding, SettingError, default_engine
 
 
 def digits():
@@ -124,3 +124,18 @@ def test_parts_are_warned_of():
 def test_parameters_that_are_refused(parameters, message):
     with pytest.raises((ValueError, SettingError), match=message):
         KernelEmbedding(**parameters).fit(digits()[0][:30])
+
+
+@pytest.mark.parametrize("d", [3, 64])
+def test_new_rows_are_placed_as_by_all_fitted_rows(d):
+    """One search finds the rows that place a new one; the bits are those of a search of all."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 3, (300, d)).astype(np.float32)  # many at the same distance
+    new = rng.integers(0, 3, (40, d)).astype(np.float32)
+    new[7] = X[11]
+    fitted = KernelEmbedding(method="steps", n_neighbors=40).fit(X)
+    wanted = default_engine().extend(X, fitted.embedding_, new, k=10)
+    nearest, ids = default_engine().nearest(X, new, k=1)
+    wanted[nearest[:, 0] == 0] = fitted.embedding_[ids[nearest[:, 0] == 0, 0]]
+    np.testing.assert_array_equal(fitted.transform(new), wanted)
+    np.testing.assert_array_equal(fitted.transform(new[:1]), wanted[:1])

@@ -183,6 +183,29 @@ def test_ledger(engine, tmp_path):
         Ledger.create(path, epsilon=1.5, delta=1e-5, kind="gdp")
 
 
+def test_another_relation_is_refused(engine, tmp_path):
+    with Ledger.create(tmp_path / "budget", epsilon=2, delta=1e-6, kind="gdp") as ledger:
+        first = dict(STEP, epsilon=1, delta=1e-6, relation="replace-one", label_mode="dropped")
+        second = dict(first, epsilon=1.4, relation="features-replace")
+        engine.privatize(rows(), ledger=ledger, new_unit=True, **first)
+        before = ledger.describe(unit="album")
+        assert before["unit"]["protects"] == "replace-one"
+        for change in [second, dict(first, records=20), dict(first, private_rows=[3])]:
+            with pytest.raises(PrivacyError, match="another relation"):
+                engine.privatize(rows(), ledger=ledger, **change)
+        assert ledger.describe(unit="album") == before
+        engine.privatize(rows(), ledger=ledger, other_relation=True, **second)
+        after = ledger.describe(unit="album")["unit"]
+        assert after["protects"] == "features-replace"
+        assert [(part["protects"], part["spends"]) for part in after["subtotals"]] == [
+            ("replace-one", 1),
+            ("features-replace", 2),
+        ]
+        assert "none" not in str(after)
+        with pytest.raises(PrivacyError, match="unknown unit"):
+            ledger.describe(unit="albums")
+
+
 def test_ledger_that_was_put_back(engine, tmp_path):
     path = tmp_path / "budget"
     Ledger.create(path, epsilon=5, delta=1e-5, kind="gdp").close()

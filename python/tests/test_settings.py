@@ -43,9 +43,10 @@ def test_every_field():
 def test_every_private_field():
     full = dict(
         epsilon=1.5, delta=2.5, relation="null", label_mode="public", label_epsilon=3.5, unit="a",
-        unit_kind="client", new_unit=True, normalize_rows=True, rest_public=True, uncounted=True,
-        records=4, rule="classical", sigma=5.5, gamma=6.5, alpha=7.5, table="equal", classes=8,
-        n_components=9, sigma_q=10.5, seed=11, operator="dense", radius=12.5,
+        unit_kind="client", new_unit=True, other_relation=True, normalize_rows=True,
+        rest_public=True, uncounted=True, records=4, rule="classical", sigma=5.5, gamma=6.5,
+        alpha=7.5, table="equal", classes=8, n_components=9, sigma_q=10.5, seed=11,
+        operator="dense", radius=12.5,
     )  # fmt: skip
     given = _settings.Private(dict(full, private_rows=[3, 1]))
     got = fields(given.struct)
@@ -64,6 +65,7 @@ def test_private_flags_are_off_unless_given():
         "epsilon",
         "delta",
         "new_unit",
+        "other_relation",
         "uncounted",
         "rest_public",
         "normalize_rows",
@@ -156,7 +158,7 @@ def test_default_engines():
 
 
 # Keywords that are no settings, by method.
-OTHERS = {"self", "X", "y", "out", "weights", "ledger"}
+OTHERS = {"self", "X", "queries", "y", "out", "weights", "ledger"}
 
 
 @pytest.mark.parametrize("method", ["embed", "graph", "operator", "privatize"])

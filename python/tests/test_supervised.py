@@ -1,8 +1,10 @@
 """SupervisedEmbedding: labels, recipes, galleries and files."""
 
 import pickle
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import NotFittedError
@@ -18,7 +20,18 @@ from privatemail.supervised import encode_classes
     ("y", "codes", "classes"),
     [
         ([3, 5, 3], [0, 1, 0], [3, 5]),
-        ([3, -1, 5], [0, -1, 1], [3, 5]),
+        ([-1, 1, -1], [0, 1, 0], [-1, 1]),
+        ([-1, None, 1], [0, -1, 1], [-1, 1]),
+        (np.array([-1, 1], np.int8), [0, 1], [-1, 1]),
+        (pd.Series([3, pd.NA, 5, 3], dtype="Int64"), [0, -1, 1, 0], [3, 5]),
+        (pd.Series([-1, 1], dtype="Int64"), [0, 1], [-1, 1]),
+        (pd.Series([3, np.nan, 5]), [0, -1, 1], [3.0, 5.0]),
+        (pd.Series(["b", pd.NA, "a", None]), [1, -1, 0, -1], ["a", "b"]),
+        (pd.Series(["b", pd.NA, "a"], dtype="string"), [1, -1, 0], ["a", "b"]),
+        (pd.Series(["b", None, "a"], dtype="category"), [1, -1, 0], ["a", "b"]),
+        (pd.Series([True, pd.NA, False], dtype="boolean"), [1, -1, 0], [False, True]),
+        (pd.Series(pd.to_datetime(["2021-01-01", None, "2020-01-01"])), [1, -1, 0], None),
+        ([2**80, 5, None], [1, 0, -1], [5, 2**80]),
         (np.array([3, 5], dtype=np.uint8), [0, 1], [3, 5]),
         ([1.0, float("nan"), 2.0], [0, -1, 1], [1.0, 2.0]),
         ([-1.0, 2.0], [0, 1], [-1.0, 2.0]),
@@ -35,14 +48,44 @@ def test_classes(y, codes, classes):
     found, names = encode_classes(y)
     assert found.dtype == np.int32
     assert found.tolist() == codes
-    assert names.tolist() == classes
+    assert classes is None or names.tolist() == classes
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [3, -1, 5, 3, -1],
+        np.array([3, -1, 5, 3, -1], dtype=object),
+        pd.Series([3, -1, 5, 3, pd.NA], dtype="Int64"),
+        [0, -1, 1, 0, None],
+    ],
+    ids=["list", "objects", "nullable", "None"],
+)
+def test_a_number_that_may_be_a_class(y):
+    with pytest.warns(UserWarning, match=r"-1 in [12] of 5 rows.*None or NaN") as caught:
+        codes, classes = encode_classes(y)
+    assert len(caught) == 1
+    assert codes.tolist() == [0, -1, 1, 0, -1] and len(classes) == 2
+
+
+def test_two_classes_of_opposite_sign():
+    """As for any classifier of scikit-learn, and without a warning."""
+    X, _, y, _ = wine()
+    y = np.minimum(y, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        signs = SupervisedEmbedding("discriminate", measure=False).fit(X, 2 * y - 1)
+    assert signs.classes_.tolist() == [-1, 1]
+    plain = SupervisedEmbedding("discriminate", measure=False).fit(X, y)
+    np.testing.assert_array_equal(signs.transform(X), plain.transform(X))
 
 
 @pytest.mark.parametrize(
     ("y", "message"),
     [
         ([3, 3], "greater than one"),
-        ([-1, 1], "rows with -1"),
+        ([-1, 0], "rows with -1"),
+        ([-1, None], "rows with -1"),
         ([-1, -1], "0 class"),
         ([0.5, 1.7], "continuous"),
         (["a", 3, None], "different types"),
@@ -96,6 +139,7 @@ def test_names_of_classes_do_not_matter():
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.filterwarnings("ignore:y has -1")
 def test_rows_without_labels():
     X, y = load_digits(return_X_y=True)
     X = X[:400].astype(np.float32)

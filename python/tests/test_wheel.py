@@ -13,12 +13,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from email.parser import Parser
 
 import pytest
-from conftest import PYTHON, TIMEOUT
+from conftest import PYTHON, ROOT, TIMEOUT
 
+import privatemail
 from privatemail import _library
 
 spec = importlib.util.spec_from_file_location("build_wheel", PYTHON / "build_wheel.py")
@@ -171,5 +173,63 @@ def test_build_backend(tmp_path, library, monkeypatch):
     assert build_wheel.get_requires_for_build_wheel() == []
     name = build_wheel.build_wheel(str(tmp_path))
     assert (tmp_path / name).is_file()
-    with pytest.raises(SystemExit):
-        build_wheel.build_sdist(str(tmp_path))
+    assert build_wheel.get_requires_for_build_sdist() == []
+    name = build_wheel.build_sdist(str(tmp_path))
+    assert name == f"privatemail-{privatemail.__version__}.tar.gz" and (tmp_path / name).is_file()
+
+
+def test_version(library, monkeypatch, tmp_path):
+    """There is one version: of the package, its metadata, the header and the library."""
+    assert privatemail.__version__ == privatemail.version() == build_wheel.package_version()
+    assert build_wheel.version_of(library) == privatemail.__version__
+    monkeypatch.setattr(build_wheel, "version_of", lambda library: "9.9")
+    with pytest.raises(SystemExit, match="the library is 9.9"):
+        build_wheel.write_wheel(library, tmp_path)
+    (tmp_path / "privatemail").mkdir()
+    (tmp_path / "privatemail" / "_header.py").write_text('VERSION = "9.9"\n')
+    monkeypatch.setattr(build_wheel, "PYTHON", tmp_path)
+    with pytest.raises(SystemExit, match="the package is 9.9"):
+        build_wheel.package_version()
+
+
+def test_import_does_not_load_the_library_for_its_version(child):
+    child("import privatemail; assert privatemail.__version__; assert privatemail._library._library is None")
+
+
+def test_source_package(tmp_path):
+    """Of a clean clone; pip builds the wheel from it and installs that, without an index."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(clone)], check=True)
+    builder = [sys.executable, str(clone / "python" / "build_wheel.py"), "--sdist", "-o"]
+    for folder in ("dist", "again"):
+        subprocess.run([*builder, str(tmp_path / folder)], cwd=tmp_path, check=True)
+    (path,) = (tmp_path / "dist").iterdir()
+    assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+    with tarfile.open(path) as archive:
+        names = archive.getnames()
+    top = path.name[: -len(".tar.gz")]
+    assert {f"{top}/PKG-INFO", f"{top}/pyproject.toml", f"{top}/library/go.mod"} <= set(names)
+    assert f"{top}/library/capi/pm.h" in names and all(name.startswith(top + "/") for name in names)
+    assert not [name for name in names if name.endswith(("_test.go", ".so.1")) or "/tests/" in name]
+    shutil.rmtree(clone)  # nothing of it is needed
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--system-site-packages", str(tmp_path / "venv")], check=True
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment.pop(_library.VARIABLE, None)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    install = [python, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
+    install += ["--no-build-isolation", "--ignore-installed", str(path)]
+    subprocess.run(install, cwd=tmp_path, env=environment, check=True, timeout=TIMEOUT)
+    script = (
+        "import importlib.metadata, privatemail; from privatemail import Engine;"
+        "assert privatemail.__file__.startswith(__import__('sys').prefix), privatemail.__file__;"
+        "assert importlib.metadata.version('privatemail') == privatemail.__version__;"
+        "assert privatemail.version() == privatemail.__version__;"
+        "print(Engine().nearest([[0.0], [1.0]], k=1)[1].tolist())"
+    )
+    done = subprocess.run(
+        [python, "-c", script],
+        cwd=tmp_path, env=environment, check=True, stdout=subprocess.PIPE, universal_newlines=True,
+    )  # fmt: skip
+    assert done.stdout == "[[1], [0]]\n"

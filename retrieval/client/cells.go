@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -30,6 +31,10 @@ type CellsSettings struct {
 	// wants to know of a record, within the bound of Epsilon, which holds for any
 	// centres.
 	UnconfirmedCodebook bool
+	// NewCodebook lets records spend under a codebook that is not confirmed and that the
+	// memory has not been used with, while it has been with others: each record spends its
+	// epsilon again. Without it that is ErrNewCodebook. See CodebookMemory.
+	NewCodebook bool
 	// Epsilon is what a record spends when it is first asked for: pure
 	// privacy, delta = 0, for the record as a whole. 1e-6 to 100.
 	Epsilon float64
@@ -41,6 +46,9 @@ type CellsSettings struct {
 	// NewUnits lets records, or the client, begin to spend that the ledger does not
 	// know yet; see mechanism.Unit.
 	NewUnits bool
+	// OtherRelation lets units spend whose earlier spends protect other data sets than
+	// requests do, such as releases of first steps; see mechanism.Unit.
+	OtherRelation bool
 	// Memory of what was released, such as NewMemory or OpenFolder return.
 	Memory Memory
 }
@@ -50,6 +58,7 @@ type Cells struct {
 	book     wire.Codebook // a copy
 	settings CellsSettings // Codebook is the hash of book
 	subset   mechanism.Subset
+	admitted atomic.Bool // by the memory
 }
 
 // NewCells returns a client of a codebook, which is copied.
@@ -128,14 +137,17 @@ func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wir
 // Of many who ask for a record at the same time, through one client or many, one pays and
 // the others wait for it: those of one process, and those of several with a Memory that is
 // a Locker. Other records do not wait, but for what the ledger and the memory do for one
-// after the other. A process that is killed after it has paid and before the memory has
-// kept what came out has lost that; the next one pays again.
+// after the other.
 //
-// Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, and those of
+// A set is drawn once for a record, kept in the memory as pending, paid for, and then sent.
+// A process that is killed on the way loses nothing: the next call sends the pending set if
+// the ledger has paid for it, and pays for it otherwise. A set that the ledger refuses to pay
+// for stays pending and is not sent.
+//
+// Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, ErrNewCodebook, and those of
 // mechanism.Select. After an error nothing may be sent; if it
-// matches mechanism.ErrSpent the budget is spent all the same. Where the budget has failed
-// only to note the hash of what it paid for, that is kept, and the next call sends it. No
-// error holds anything of the row.
+// matches mechanism.ErrSpent the budget is spent all the same, and the next call sends what
+// it has paid for. No error holds anything of the row.
 func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 	return c.AskContext(context.Background(), name, row)
 }
@@ -167,15 +179,12 @@ func (c *Cells) AskContext(ctx context.Context, name string, row []float64) (*wi
 			return nil, err
 		}
 	}
-	if err := c.paid(kept); err != nil {
+	id, request, err := c.open(kept)
+	if err != nil {
 		return nil, err
 	}
-	request := new(wire.CellsRequest)
-	if err := request.UnmarshalBinary(kept[releaseID:]); err != nil {
-		return nil, memoryError(err)
-	}
-	if w := len(request.Cells); request.Codebook != c.settings.Codebook || w != c.subset.Size || int(request.Cells[w-1]) >= c.subset.Items {
-		return nil, fmt.Errorf("client: %w: it holds a request of another codebook", ErrMemory)
+	if err := c.paid(id); err != nil {
+		return nil, err
 	}
 	return request, nil
 }
@@ -187,11 +196,7 @@ const releaseID = 16
 // paid refuses what is kept where the ledger at hand has no spend for it. That ledger is
 // an old copy of the one that paid, or a copy that has gone its own way: what the other
 // has spent would not be counted.
-func (c *Cells) paid(kept []byte) error {
-	var id [releaseID]byte
-	if copy(id[:], kept) < len(id) {
-		return memoryError(errors.New("a message of it is damaged"))
-	}
+func (c *Cells) paid(id [releaseID]byte) error {
 	switch paid, err := mechanism.Paid(c.settings.Ledger, id); {
 	case err != nil:
 		return fmt.Errorf("client: %w", err)
@@ -204,14 +209,14 @@ func (c *Cells) paid(kept []byte) error {
 // payer returns the unit that pays for a record.
 func (c *Cells) payer(name string) mechanism.Unit {
 	if c.settings.Client != "" {
-		return mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client, New: c.settings.NewUnits}
+		return mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client, New: c.settings.NewUnits, OtherRelation: c.settings.OtherRelation}
 	}
-	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
+	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits, OtherRelation: c.settings.OtherRelation}
 }
 
 // releaseOnce releases a record that the memory does not hold. It holds the key of the
 // record from a second look at the memory, which somebody else may have filled in the
-// meantime, until what was released is kept.
+// meantime, until the set that is paid for is kept.
 func (c *Cells) releaseOnce(ctx context.Context, key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
 	unlock, err := lockKey(ctx, c.settings.Memory, key)
 	if err != nil {
@@ -228,32 +233,94 @@ func (c *Cells) releaseOnce(ctx context.Context, key Key, unit mechanism.Unit, r
 	return c.release(key, unit, row)
 }
 
-// release draws a set that the unit pays for, and returns what is kept: the number of
-// the release, 16 bytes, and the request.
+// release pays for a set, and returns what is kept. The set is drawn and kept as pending
+// before it is paid for, and under the key of the record once it is. A crash in between
+// loses nothing: the next call finds the pending set, and whether the ledger has paid for
+// it. A set is sent only when it is kept under the key.
 func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
-	if err := c.settings.Memory.Ready(); err != nil {
+	memory := c.settings.Memory
+	if err := memory.Ready(); err != nil {
 		return nil, err
 	}
-	selection, spendErr := mechanism.Select(c.settings.Ledger, unit, c.subset, kmeans.Nearest(row, c.book.Centres))
-	if selection == nil {
-		return nil, fmt.Errorf("client: %w", spendErr)
+	if err := c.admit(); err != nil {
+		return nil, err
+	}
+	pending, err := memory.Recall(pendingKey(key))
+	if err != nil {
+		return nil, err
+	}
+	if pending == nil {
+		if pending, err = c.draw(key, row); err != nil {
+			return nil, err
+		}
+	}
+	id, request, err := c.open(pending)
+	if err != nil {
+		return nil, err
+	}
+	paid, err := mechanism.Paid(c.settings.Ledger, id)
+	if err == nil && !paid {
+		err = c.subset.Pay(c.settings.Ledger, unit, selectionOf(id, request))
+	}
+	if err != nil { // also where the set is paid for and its hash is not noted: the next call finds it
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	kept, err := memory.Keep(key, pending)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, mechanism.ErrSpent)
+	}
+	return kept, nil
+}
+
+// draw draws a set for a record and keeps it as pending.
+func (c *Cells) draw(key Key, row []float64) ([]byte, error) {
+	row = slices.Clone(row)
+	dropSmall(row)
+	drawn, err := c.subset.Draw(kmeans.Nearest(row, c.book.Centres))
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	request := wire.CellsRequest{Codebook: c.settings.Codebook}
-	for _, cell := range selection.Items {
+	for _, cell := range drawn.Items {
 		request.Cells = append(request.Cells, uint32(cell))
 	}
 	message, err := request.MarshalBinary()
 	if err != nil {
-		return nil, fmt.Errorf("client: %w: %w", err, mechanism.ErrSpent)
+		return nil, fmt.Errorf("client: %w", err)
 	}
-	kept, err := c.settings.Memory.Keep(key, append(selection.ID[:], message...))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, mechanism.ErrSpent)
+	return c.settings.Memory.Keep(pendingKey(key), append(drawn.ID[:], message...))
+}
+
+// open returns the number of a release and its request, which are kept together.
+func (c *Cells) open(kept []byte) (id [releaseID]byte, request *wire.CellsRequest, err error) {
+	if copy(id[:], kept) < len(id) {
+		return id, nil, memoryError(errors.New("a message of it is damaged"))
 	}
-	if spendErr != nil { // the set is paid for and kept, and its hash is not noted
-		return nil, fmt.Errorf("client: %w", spendErr)
+	request = new(wire.CellsRequest)
+	if err := request.UnmarshalBinary(kept[releaseID:]); err != nil {
+		return id, nil, memoryError(err)
 	}
-	return kept, nil
+	if w := len(request.Cells); request.Codebook != c.settings.Codebook || w != c.subset.Size || int(request.Cells[w-1]) >= c.subset.Items {
+		return id, nil, fmt.Errorf("client: %w: it holds a request of another codebook", ErrMemory)
+	}
+	return id, request, nil
+}
+
+// selectionOf is the set of a request.
+func selectionOf(id [releaseID]byte, request *wire.CellsRequest) *mechanism.Selection {
+	s := &mechanism.Selection{ID: id}
+	for _, cell := range request.Cells {
+		s.Items = append(s.Items, int(cell))
+	}
+	return s
+}
+
+// pendingKey is the key of the set that is drawn for the key of a record. Its first byte is
+// the same, so that a Folder has both in one log.
+func pendingKey(key Key) Key {
+	pending := Key(sha256.Sum256(append([]byte("privatemail pending 1"), key[:]...)))
+	pending[0] = key[0]
+	return pending
 }
 
 // key returns SHA-256 of a name for its purpose, the payer, the codebook's hash, m,
@@ -302,8 +369,9 @@ func (c *Cells) Terms() (Terms, error) {
 
 // checkFinite does not say where, or what.
 func checkFinite(row []float64) error {
+	const exponent = 0x7ff << 52
 	for _, v := range row {
-		if v-v != 0 {
+		if math.Float64bits(v)&exponent == exponent {
 			return fmt.Errorf("client: the record: %w", points.ErrNonFinite)
 		}
 	}

@@ -21,15 +21,20 @@ import (
 // testBook has many centres on a line, so that two draws hardly ever agree.
 func testBook(t *testing.T, version uint64) (*wire.Codebook, wire.Hash) {
 	t.Helper()
+	book, hash, err := newTestBook(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return book, hash
+}
+
+func newTestBook(version uint64) (*wire.Codebook, wire.Hash, error) {
 	book := &wire.Codebook{Version: version, Rows: 1000, Size: 4, Length: 3, Dimension: 2, Ranking: 1, Scale: 0.5, Anchors: []float32{0, 4}}
 	for c := range 1000 {
 		book.Centres = append(book.Centres, float32(c), 0)
 	}
 	hash, err := book.Hash()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return book, hash
+	return book, hash, err
 }
 
 // pureLedger has room for epsilon 3 a unit.
@@ -189,7 +194,7 @@ func TestCellsDamagedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	paid := [releaseID]byte{7}
-	if _, err := ledger.Reserve(mechanism.Unit{Kind: release.UnitRecord, Name: "b", New: true}, paid, mechanism.Spend{PureEpsilon: 0.1}); err != nil {
+	if _, err := ledger.Reserve(mechanism.Unit{Kind: release.UnitRecord, Name: "b", New: true}, paid, mechanism.Spend{PureEpsilon: 0.1, Protects: mechanism.AnyData()}); err != nil {
 		t.Fatal(err)
 	}
 	ofCells := func(cells ...uint32) []byte {
@@ -223,14 +228,31 @@ func TestCellsDamagedMemory(t *testing.T) {
 	}
 }
 
-type failing struct{ Memory }
+// failing has room for some messages.
+type failing struct {
+	Memory
+	room int
+}
 
-func (failing) Keep(Key, []byte) ([]byte, error) { return nil, memoryError(errors.New("full")) }
+func (f *failing) Keep(key Key, message []byte) ([]byte, error) {
+	if f.room--; f.room < 0 {
+		return nil, memoryError(errors.New("full"))
+	}
+	return f.Memory.Keep(key, message)
+}
 
+// A memory that is full before the spend costs nothing. One that is full after it has the
+// set already, and the next call sends that.
 func TestCellsFullMemory(t *testing.T) {
-	request, err := newClient(t, 1, 1, mechanism.NoLedger, failing{NewMemory()}).Ask("a", []float64{1, 1})
-	if !errors.Is(err, ErrMemory) || !errors.Is(err, mechanism.ErrSpent) || request != nil {
-		t.Errorf("%v, %v", request, err)
+	for room := range 2 {
+		ledger, memory := pureLedger(t), NewMemory()
+		request, err := newClient(t, 1, 1, ledger, &failing{memory, room}).Ask("a", []float64{1, 1})
+		if !errors.Is(err, ErrMemory) || errors.Is(err, mechanism.ErrSpent) != (room > 0) || request != nil {
+			t.Errorf("room for %d: %v, %v", room, request, err)
+		}
+		wantSpent(t, ledger, release.UnitRecord, "a", float64(room))
+		ask(t, newClient(t, 1, 1, ledger, memory), "a", 1)
+		wantSpent(t, ledger, release.UnitRecord, "a", 1)
 	}
 }
 
@@ -258,8 +280,8 @@ func TestCellsLostFolder(t *testing.T) {
 	}
 	ask(t, c, "a", 1)
 	files, err := os.ReadDir(path)
-	if err != nil || len(files) != 2 || !strings.HasPrefix(files[0].Name(), "lock-") || !strings.HasSuffix(files[1].Name(), ".log") {
-		t.Errorf("%v left, want a lock and a log: %v", files, err)
+	if err != nil || len(files) != 3 || files[0].Name() != "codebooks" || !strings.HasPrefix(files[1].Name(), "lock-") || !strings.HasSuffix(files[2].Name(), ".log") {
+		t.Errorf("%v left, want the codebooks, a lock and a log: %v", files, err)
 	}
 }
 

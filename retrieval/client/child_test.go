@@ -143,18 +143,17 @@ func TestAskInSeveralProcesses(t *testing.T) {
 }
 
 // Processes are killed while they ask. What was sent is sent again by all others, a kill
-// costs at most one spend, and no lock is left.
+// costs no spend, and no lock is left.
 func TestAskInKilledProcesses(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
 		rounds = 6
 	}
 	r := rand.New(rand.NewPCG(rand.Uint64(), 0))
-	kills, most, records := 0, 0, 0
+	kills, records := 0, 0
 	for records < rounds { // a few kills for each set of records, until all have paid
 		ledger, folder := ledgerFile(t, 100), t.TempDir()
 		all := sent{}
-		before := kills
 		for len(all) < childRecords {
 			pair := []*childtest.Child{startChild(t, ledger, folder, ""), startChild(t, ledger, folder, "")}
 			wait := r.IntN(4)
@@ -171,17 +170,11 @@ func TestAskInKilledProcesses(t *testing.T) {
 				}
 			}
 		}
-		extra := 0
 		for name, n := range spends(t, ledger) {
-			if n < 1 {
-				t.Errorf("%s was sent and has not paid", name)
+			if n != 1 {
+				t.Errorf("%s was sent, and has paid %d times", name, n)
 			}
-			extra += n - 1
 		}
-		if extra > kills-before {
-			t.Errorf("%d spends more than records after %d kills", extra, kills-before)
-		}
-		most = max(most, extra)
 		// Nobody waits for the dead, and all that is kept is served.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		f := openAgain(t, folder)
@@ -204,5 +197,5 @@ func TestAskInKilledProcesses(t *testing.T) {
 		}
 		records += childRecords
 	}
-	t.Logf("%d kills, at most %d spends lost among %d records", kills, most, childRecords)
+	t.Logf("%d kills among %d records", kills, records)
 }

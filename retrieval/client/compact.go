@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -28,8 +29,14 @@ type compactQuery struct {
 
 func newCompactQuery(book *wire.Codebook, row []float64) *compactQuery {
 	q := &compactQuery{book: book, rotated: make([]float64, len(row)), away: make([][]float64, wire.Turns*book.AnchorCount())}
-	wire.Rotate(q.rotated, row)
+	rotate(q.rotated, row)
 	return q
+}
+
+// rotate is wire.Rotate without very small numbers.
+func rotate(dst, row []float64) {
+	wire.Rotate(dst, row)
+	dropSmall(dst)
 }
 
 // awayFrom returns what the record is away from the anchor of rows, turned as they are.
@@ -43,16 +50,16 @@ func (q *compactQuery) awayFrom(entry uint16) []float64 {
 		v[j] = q.rotated[j] - float64(a)
 	}
 	for range turn {
-		wire.Rotate(v, v)
+		rotate(v, v)
 	}
 	q.away[entry] = v
 	return v
 }
 
-// offer offers the rows from number at on, whose numbers in the gallery are ids. Their anchors
+// slots appends the rows from number at on, whose numbers in the gallery are ids. Their anchors
 // were checked. Rows whose numbers are in one of the exact lists, which rise, came as float32
 // too: they are left out, since their distances are known.
-func (q *compactQuery) offer(best *nearest, ids []uint32, rows *wire.Compact, at int, exact ...[]uint32) {
+func (q *compactQuery) slots(dst []sametime.Slot, ids []uint32, rows *wire.Compact, at int, exact ...[]uint32) []sametime.Slot {
 	for i, id := range ids {
 		known := func(list []uint32) bool {
 			_, found := slices.BinarySearch(list, id)
@@ -61,8 +68,9 @@ func (q *compactQuery) offer(best *nearest, ids []uint32, rows *wire.Compact, at
 		if slices.ContainsFunc(exact, known) {
 			continue
 		}
-		best.take(Match{ID: int64(id), Distance: q.squaredDistance(rows, at+i)})
+		dst = append(dst, slotOf(id, q.squaredDistance(rows, at+i)))
 	}
+	return dst
 }
 
 // offerAll offers all rows, whose numbers are their places.
@@ -94,9 +102,7 @@ func (q *compactQuery) squaredDistance(rows *wire.Compact, i int) float64 {
 		e := v - float64(unit*float64(codes[j]))
 		s0 += float64(e * e)
 	}
-	sum := s0 + s1 + (s2 + s3)
-	if math.IsNaN(sum) { // of two infinities
-		return math.Inf(1)
-	}
-	return sum
+	sum := math.Float64bits(s0+s1+(s2+s3)) &^ (1 << 63)
+	infinite := math.Float64bits(math.Inf(1)) // also for NaN, which is the difference of two infinities
+	return math.Float64frombits(sametime.Choose(sametime.Less(infinite, sum), infinite, sum))
 }

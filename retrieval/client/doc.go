@@ -59,6 +59,12 @@
 // Answers and base samples have rows of float32 or of int8, and Rank takes either. Which form
 // a client asks for is public, so it asks for one form, whatever the query.
 //
+// A server that sends codebook, map and answers sees when the next request comes. So the cell of a row
+// and the matches are found in steps that are the same for all rows: no branch and no place in memory
+// depends on a number of a row or on a distance, and tests look at the source for it. Numbers
+// below 2^-400 in size count as 0, so that none is so small that processors take longer for it.
+// That is best effort, as far as Go goes. mechanism.Select says what it keeps.
+//
 // # Mode take-all
 //
 // [TakeAll] has taken the whole gallery, as rows of int8, and ranks it at home:
@@ -67,7 +73,9 @@
 //	row ──> Rank ──> matches
 //
 // Nothing about a query leaves the client, so that nothing is spent. The server learns that
-// the gallery was taken.
+// the gallery was taken. How long Rank takes depends on the row: nothing may be sent to the
+// server that depends on when it ends, and connections to the server are closed before, since it
+// sees when they end.
 //
 // # After the matches
 //
@@ -76,6 +84,6 @@
 //
 // # Randomness
 //
-// Randomness comes from the operating system. When there is none, nothing is
-// asked.
+// Seeds come from the operating system. When there are none, nothing is asked. What is drawn
+// from them is as private as package mechanism says under "What is assumed".
 package client

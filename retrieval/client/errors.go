@@ -14,4 +14,7 @@ var (
 	// ErrMemory reports that what was released cannot be remembered, or that
 	// what was remembered cannot be read. Nothing is released then.
 	ErrMemory = errors.New("memory of releases not usable")
+	// ErrNewCodebook reports a codebook that the memory has not been used with, while it has
+	// been with others. Nothing is released then; see CellsSettings.NewCodebook.
+	ErrNewCodebook = errors.New("the memory has been used with other codebooks and not with this one, under which each record spends its epsilon again")
 )

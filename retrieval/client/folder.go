@@ -14,7 +14,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// A Folder is a memory in files, which several processes may share, and a Locker.
+// A Folder is a memory in files, which several processes may share, a Locker and a
+// CodebookMemory.
 //
 // What is kept is added to one of 16 logs, "releases-0.log" to "releases-f.log", by the
 // first digit of its key: the message and 56 bytes. An entry is synced to the disk before
@@ -27,12 +28,16 @@ import (
 // at the end of their names are of an earlier format, one for each key. They are read and
 // never written.
 //
+// The file "codebooks" has the hashes of the codebooks under which records were released, a
+// line for each, and is added to before the first of them spends. Files with "codebook-" at the
+// beginning of their names are of an earlier format, and are read as well.
+//
 // The files "lock-00" to "lock-ff" are empty. Who holds a key has locked the one with the
 // first two digits of the key, so keys that share these wait for each other. The lock ends
 // with the process, however that ends, and the file means nothing then. On a network file
 // system a lock is only as good as that system's. Where files cannot be locked at all, as
 // on plan9, a Folder does not work. Other files in the folder are left alone; one whose name
-// begins with "try-" is what a crash has left of Ready, and can be removed.
+// begins with "try-" is what a crash has left of Ready, and the next OpenFolder removes it.
 //
 // The folder holds hashes and no names. But who can read it, and knows the
 // number of the ledger where there is one, can test whether a record of a guessed
@@ -50,11 +55,15 @@ type Folder struct {
 
 const logCount = 16
 
+// trialName begins the names of files that Ready writes.
+const trialName = "try-privatemail-"
+
 // OpenFolder returns the memory in a folder, which is made if it is not there.
 func OpenFolder(path string) (*Folder, error) {
 	if err := makeFolder(path, disk.SyncFolder); err != nil {
 		return nil, fmt.Errorf("client: %w: %w", ErrMemory, err)
 	}
+	disk.RemoveLeft(path+string(filepath.Separator), trialName)
 	f := &Folder{path: path}
 	for i := range f.logs {
 		f.logs[i].number, f.logs[i].path = i, filepath.Join(path, fmt.Sprintf("releases-%x.log", i))
@@ -136,12 +145,12 @@ func (f *Folder) Ready() error {
 			return memoryError(err)
 		}
 	}
-	trial, err := os.CreateTemp(f.path, "try-*")
+	trial, err := disk.Temporary(f.path+string(filepath.Separator), trialName, 0o600)
 	if err != nil {
 		return memoryError(err)
 	}
 	_, err = trial.Write(make([]byte, 4096))
-	if err = errors.Join(err, trial.Close(), os.Remove(trial.Name())); err != nil {
+	if err = errors.Join(err, trial.Remove()); err != nil {
 		return memoryError(err)
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // A Key stands for one record under one codebook and one price, and for who paid.
@@ -37,10 +39,10 @@ type Memory interface {
 // key of a record from Recall through Keep, so that of many who ask for it at the same
 // time one pays, and the others get what that one has kept.
 //
-// For a Memory that is no Locker the clients of one process take turns. Clients of
-// several processes may then pay for one record several times. Each pays before it draws,
-// and sends what Keep returns, which is the same for all: that costs budget and discloses
-// no more.
+// For a Memory that is no Locker the clients of one process take turns. Clients of several
+// processes may then meet. All of them take the set that Keep returns, which is the same for
+// all, and a ledger pays for its number once: one that comes second may get ErrLedger from
+// that, and its next call sends the set.
 type Locker interface {
 	Memory
 	// Lock waits until nobody holds the key, and holds it until unlock is called. That
@@ -70,8 +72,9 @@ func lockKey(ctx context.Context, memory Memory, key Key) (unlock func(), err er
 func NewMemory() Memory { return &volatile{kept: make(map[Key][]byte)} }
 
 type volatile struct {
-	mutex sync.Mutex
-	kept  map[Key][]byte
+	mutex     sync.Mutex
+	kept      map[Key][]byte
+	codebooks []wire.Hash
 }
 
 func (v *volatile) Recall(key Key) ([]byte, error) {

@@ -26,6 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	beKilledChild()
 	beClientChild()
 	goleak.VerifyTestMain(m)
 }

@@ -1,12 +1,10 @@
 package client
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -56,10 +54,11 @@ func CheckBase(book *wire.Codebook, hash wire.Hash, sample *wire.Base) error {
 // those of the base sample, nearest first, fewer if there are not as many. row is
 // the record in the space of the returned rows; in mode supervised that is the z that
 // Ask was given. This happens at the client: row may be anything, and nothing is
-// disclosed. base may be nil; NewBase checks it once for all calls. Answer and base may be of
-// either form, and need not be of the same: distances to rows of int8 are a little off, each
-// by no more than the row is, so that equal rows that came in two forms are not equally far. A
-// row that came in both is taken as float32.
+// disclosed. Neither is it by the time: that depends on sizes and numbers of rows, which are public,
+// and not on distances, so that the next request may follow. base may be nil; NewBase checks it
+// once for all calls. Answer and base may be of either form, and need not be of the same: distances
+// to rows of int8 are a little off, each by no more than the row is, so that equal rows that came
+// in two forms are not equally far. A row that came in both is taken as float32.
 //
 // Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for an answer that is
 // none, and ErrAnswer for one of another request or codebook.
@@ -76,29 +75,31 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 	if base != nil && base.codebook != c.settings.Codebook {
 		return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
 	}
-	best := nearest{k: k}
+	row = slices.Clone(row)
+	dropSmall(row)
+	var runs [][]sametime.Slot // with rising names
 	var compact *compactQuery
 	if answer.Form == wire.Int8 || base != nil && base.form == wire.Int8 {
 		compact = newCompactQuery(&c.book, row)
 	}
 	var exact [][]uint32 // numbers of rows of float32
 	if base != nil && base.form == wire.Float32 {
-		best.offer(row, base.ids, base.rows)
+		runs = append(runs, slotsOf(row, base.ids, base.rows))
 		exact = append(exact, base.ids)
 	}
 	for i := range answer.Cells {
 		list, at := answer.List(i), i*answer.Length
 		if answer.Form == wire.Int8 {
-			compact.offer(&best, list, &answer.Compact, at, exact...)
+			runs = append(runs, compact.slots(nil, list, &answer.Compact, at, exact...))
 		} else {
-			best.offer(row, list, answer.Rows[at*len(row):])
+			runs = append(runs, slotsOf(row, list, answer.Rows[at*len(row):]))
 			exact = append(exact, list)
 		}
 	}
 	if base != nil && base.form == wire.Int8 {
-		compact.offer(&best, base.ids, &base.compact, 0, exact...)
+		runs = append(runs, compact.slots(nil, base.ids, &base.compact, 0, exact...))
 	}
-	return best.matches(), nil
+	return matches(sametime.Least(merged(runs), k)), nil
 }
 
 func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer) error {
@@ -132,85 +133,4 @@ func checkRows(book *wire.Codebook, ids []uint32) error {
 		return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
 	}
 	return nil
-}
-
-// nearest keeps the k nearest of the rows it is offered, each number once and at its
-// least distance. Distances are squared.
-type nearest struct {
-	k    int
-	kept []Match // those k and some more
-	full bool    // k were found, and last is the last of them
-	last Match
-}
-
-// spareMatches is how many are kept beyond k, at least, before they are sorted.
-const spareMatches = 256
-
-// offer takes rows, one behind the other, and their numbers.
-func (n *nearest) offer(row []float64, ids []uint32, rows []float32) {
-	d := len(row)
-	for len(ids) >= 4 {
-		for i, sum := range fourSquaredDistances(row, rows[:4*d]) {
-			n.take(Match{ID: int64(ids[i]), Distance: sum})
-		}
-		ids, rows = ids[4:], rows[4*d:]
-	}
-	for i, id := range ids {
-		n.take(Match{ID: int64(id), Distance: kmeans.SquaredDistance(row, rows[i*d:(i+1)*d])})
-	}
-}
-
-// fourSquaredDistances returns what kmeans.SquaredDistance does for each of four rows.
-// Their sums do not wait for each other.
-func fourSquaredDistances(row []float64, rows []float32) (sums [4]float64) {
-	d := len(row)
-	r0, r1, r2, r3 := rows[:d], rows[d:][:d], rows[2*d:][:d], rows[3*d:][:d]
-	var s0, s1, s2, s3 float64
-	for j, v := range row {
-		e0, e1, e2, e3 := v-float64(r0[j]), v-float64(r1[j]), v-float64(r2[j]), v-float64(r3[j])
-		// The conversions forbid fused products: same bits everywhere.
-		s0 += float64(e0 * e0)
-		s1 += float64(e1 * e1)
-		s2 += float64(e2 * e2)
-		s3 += float64(e3 * e3)
-	}
-	return [4]float64{s0, s1, s2, s3}
-}
-
-func (n *nearest) take(m Match) {
-	if n.full && compare(m, n.last) > 0 {
-		return
-	}
-	n.kept = append(n.kept, m)
-	if len(n.kept)-n.k >= max(n.k, spareMatches) {
-		n.cut()
-	}
-}
-
-// cut leaves the k nearest, sorted.
-func (n *nearest) cut() {
-	slices.SortFunc(n.kept, compare)
-	seen := make(map[int64]bool)
-	n.kept = slices.DeleteFunc(n.kept, func(m Match) bool {
-		again := seen[m.ID]
-		seen[m.ID] = true
-		return again
-	})
-	if len(n.kept) >= n.k {
-		n.kept = n.kept[:n.k]
-		n.full, n.last = true, n.kept[n.k-1]
-	}
-}
-
-// matches returns the k nearest at their distances.
-func (n *nearest) matches() []Match {
-	n.cut()
-	for i := range n.kept {
-		n.kept[i].Distance = math.Sqrt(n.kept[i].Distance)
-	}
-	return n.kept
-}
-
-func compare(a, b Match) int {
-	return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
 }

@@ -23,7 +23,16 @@ func (g *gallery) Memory(form wire.Form) int64 {
 
 // Answer implements service.Source. All shards get the same bytes at the same time, whatever the
 // cells are.
-func (g *gallery) Answer(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
+func (g *gallery) Answer(ctx context.Context, request *wire.CellsRequest, form wire.Form) (out *wire.CellsAnswer, err error) {
+	err = g.front.whileAllAnswer(ctx, func(ctx context.Context) error {
+		out, err = g.ask(ctx, request, form)
+		return err
+	})
+	return out, err
+}
+
+// ask asks all shards.
+func (g *gallery) ask(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
 	frame, err := request.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("front: %w", err)

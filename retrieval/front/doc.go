@@ -3,6 +3,7 @@
 // gallery whose answers are put together from those of all shards:
 //
 //	f, err := front.New(front.Settings{Shards: []string{"https://one", "https://two", "https://three"}})
+//	defer f.Close()
 //	s, err := service.New(service.Settings{Shards: f.Shards})
 //	go f.Run(ctx, s.Publish)
 //	err = s.Run(ctx, listeners)

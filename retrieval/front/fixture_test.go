@@ -82,6 +82,13 @@ func (s *shardServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Public().ServeHTTP(w, r)
 }
 
+// asked returns how many requests for cells came.
+func (s *shardServer) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.came)
+}
+
 // publish makes a shard of a gallery what the server serves.
 func (s *shardServer) publish(t *testing.T, c *server.Cells, index, count int) {
 	t.Helper()

@@ -42,6 +42,11 @@ type Front struct {
 
 	mu     sync.Mutex
 	states []service.ShardState
+	wake   chan struct{} // has an entry where Run is to look at once
+	// asking ends when a look has found a shard that does not answer, with its error as the cause,
+	// and is another one after that. Requests that run end with it.
+	asking context.Context
+	giveUp context.CancelCauseFunc
 
 	current *gallery // what was published last; for Run alone
 }
@@ -73,7 +78,9 @@ func New(settings Settings) (*Front, error) {
 	if to.Wait == 0 {
 		to.Wait = 2 * time.Second // what our own services ask for at most, but for -rate
 	}
-	f := &Front{settings: settings}
+	f := &Front{settings: settings, wake: make(chan struct{}, 1)}
+	f.asking, f.giveUp = context.WithCancelCause(context.Background())
+	f.settings.Remote = to
 	for i, address := range settings.Shards {
 		s, err := remote.New(address, to)
 		if err != nil {
@@ -92,13 +99,9 @@ func (f *Front) Shards() []service.ShardState {
 	return slices.Clone(f.states)
 }
 
-// Run looks at the shards until the context ends, and publishes what they serve.
+// Run looks at the shards until the context ends, and publishes what they serve. Requests that run
+// then go on; Close follows when they have ended.
 func (f *Front) Run(ctx context.Context, publish func(service.Gallery) error) {
-	defer func() {
-		for _, s := range f.shards {
-			s.Close()
-		}
-	}()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -106,6 +109,7 @@ func (f *Front) Run(ctx context.Context, publish func(service.Gallery) error) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
+		case <-f.wake:
 		}
 		f.look(ctx, publish)
 		wait := f.settings.Every
@@ -113,6 +117,13 @@ func (f *Front) Run(ctx context.Context, publish func(service.Gallery) error) {
 			wait /= 4 // somebody waits for it
 		}
 		timer.Reset(wait)
+	}
+}
+
+// Close closes all connections to shards. Requests that are under way fail.
+func (f *Front) Close() {
+	for _, s := range f.shards {
+		s.Close()
 	}
 }
 
@@ -145,20 +156,69 @@ func (f *Front) look(ctx context.Context, publish func(service.Gallery) error) {
 	f.note(seen.reasons)
 }
 
+// lose notes that a shard did not answer a request, and has Run look at it. Requests are refused
+// at once from now on, until it answers.
+func (f *Front) lose(shard int) {
+	f.mu.Lock()
+	f.set(shard, reasonSilent)
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default: // it will look
+	}
+}
+
+// missing returns the error of a shard that is known not to answer, nil for none. The lock is held.
+func (f *Front) missing() error {
+	i := slices.IndexFunc(f.states, func(s service.ShardState) bool { return !s.Ready && s.Reason == reasonSilent })
+	if i < 0 {
+		return nil
+	}
+	return &service.ShardError{Index: i + 1, Count: len(f.states), Reason: reasonSilent}
+}
+
+// whileAllAnswer calls ask unless a shard is known not to answer, and ends it when a look finds one.
+// Whoever waited for the shard would hold places of ours meanwhile, and wait for nothing.
+func (f *Front) whileAllAnswer(ctx context.Context, ask func(context.Context) error) error {
+	f.mu.Lock()
+	asking, err := f.asking, f.missing()
+	f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	own, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(asking, cancel)()
+	err = ask(own)
+	if err != nil && ctx.Err() == nil && asking.Err() != nil {
+		return context.Cause(asking)
+	}
+	return err
+}
+
 // note keeps the states of shards: why each is not ready, "" for one that is.
 func (f *Front) note(reasons []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, reason := range reasons {
-		s := &f.states[i]
-		if ready := reason == ""; s.Ready == ready && s.Reason == reason {
-			continue
-		}
-		s.Ready, s.Reason, s.Since = reason == "", reason, time.Now()
-		if s.Ready {
-			f.settings.Log.Info("shard ready", "shard", i+1, "address", s.Address)
-		} else {
-			f.settings.Log.Warn("shard not ready", "shard", i+1, "address", s.Address, "reason", reason)
-		}
+		f.set(i, reason)
+	}
+	if err := f.missing(); err != nil {
+		f.giveUp(err)
+		f.asking, f.giveUp = context.WithCancelCause(context.Background())
+	}
+}
+
+// set keeps the state of a shard. The lock is held.
+func (f *Front) set(shard int, reason string) {
+	s := &f.states[shard]
+	if ready := reason == ""; s.Ready == ready && s.Reason == reason {
+		return
+	}
+	s.Ready, s.Reason, s.Since = reason == "", reason, time.Now()
+	if s.Ready {
+		f.settings.Log.Info("shard ready", "shard", shard+1, "address", s.Address)
+	} else {
+		f.settings.Log.Warn("shard not ready", "shard", shard+1, "address", s.Address, "reason", reason)
 	}
 }

@@ -116,7 +116,7 @@ func (f *farm) wantShard(t *testing.T, number int, reason string) {
 }
 
 // A shard that is gone is named, nothing is answered without it but what any shard has, and it
-// is used again as soon as it is back.
+// is used again when a look has found it.
 func TestLostShard(t *testing.T) {
 	f := newFarm(t, 1)
 	f.look(t)
@@ -142,10 +142,10 @@ func TestLostShard(t *testing.T) {
 			t.Error("ready without a shard")
 		}
 		f.shards[lost].handle(nil)
+		f.look(t)
 		if r := send(t, "POST", f.all.URL+"/v1/cells", request(t, f.whole, 1)); r.status != 200 {
 			t.Errorf("status %d when the shard is back", r.status)
 		}
-		f.look(t)
 		if err := f.service.Ready(); err != nil {
 			t.Error(err)
 		}
@@ -307,6 +307,105 @@ func TestSlowShard(t *testing.T) {
 	r := send(t, "POST", f.all.URL+"/v1/cells", request(t, f.whole, 1))
 	if kind, _, _ := problemOf(t, r); r.status != 503 || kind != "urn:privatemail:shard" {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A shard that hangs keeps one request waiting. Those after it are refused without asking any shard,
+// until a look has found it, which is made at once.
+func TestHangingShardIsNotAsked(t *testing.T) {
+	f := newFarm(t, 1)
+	f.look(t)
+	s := f.front.settings
+	s.Remote.Stall = 50 * time.Millisecond
+	impatient, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.front.shards, f.front.settings = impatient.shards, impatient.settings
+	end := make(chan struct{})
+	defer close(end)
+	var came atomic.Int32
+	hang := func(http.ResponseWriter, *http.Request) { came.Add(1); <-end }
+	ask := func() reply { return send(t, "POST", f.all.URL+"/v1/cells", request(t, f.whole, 1)) }
+	f.shards[2].handle(hang)
+	refused := func(when string) {
+		t.Helper()
+		before, others := came.Load(), f.shards[0].asked()
+		for range 3 {
+			r := ask()
+			if kind, _, _ := problemOf(t, r); r.status != 503 || kind != "urn:privatemail:shard" || r.header.Get("Retry-After") == "" {
+				t.Errorf("%s: %d %s", when, r.status, r.body)
+			}
+			if r := send(t, "GET", f.all.URL+"/v1/rows", nil); r.status != 503 {
+				t.Errorf("%s: %d for all rows", when, r.status)
+			}
+		}
+		if came.Load() != before || f.shards[0].asked() != others {
+			t.Errorf("%s: shards were asked", when)
+		}
+	}
+	if r := ask(); r.status != 503 {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if len(f.front.wake) != 1 {
+		t.Error("nobody looks at the shard")
+	}
+	refused("after a request that was not answered")
+	f.shards[2].handle(nil)
+	f.look(t)
+	for end := time.Now().Add(20 * time.Second); ask().status != 200; f.look(t) { // a short Stall may cut off a good shard
+		if time.Now().After(end) {
+			t.Fatal("the shard is back, and is not used")
+		}
+	}
+	f.shards[2].handle(hang)
+	f.look(t)
+	refused("after a look")
+}
+
+// Requests that wait for a shard end when a look finds that it does not answer. They would keep the
+// places of others for as long as a shard has.
+func TestRequestsThatWaitForAHangingShardEnd(t *testing.T) {
+	f := newFarm(t, 1)
+	f.look(t)
+	s := f.front.settings
+	s.Remote.Stall = time.Hour
+	patient, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.front.shards, f.front.settings = patient.shards, patient.settings
+	end := make(chan struct{})
+	came := make(chan string, 2)
+	f.shards[2].handle(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/gallery" {
+			dead(w, r)
+		}
+		came <- r.URL.Path
+		<-end
+	})
+	defer close(end)
+	body := request(t, f.whole, 1)
+	replies := make(chan reply, 2)
+	go func() { replies <- send(t, "POST", f.all.URL+"/v1/cells", body) }()
+	go func() {
+		// The last byte, which the last shard has.
+		replies <- send(t, "GET", f.all.URL+"/v1/rows", nil, "Range", fmt.Sprintf("bytes=%d-", f.whole.Codebook().GalleryBytes()-100))
+	}()
+	if a, b := <-came, <-came; a == b {
+		t.Errorf("the shard was asked for %s twice", a)
+	}
+	f.look(t)
+	for range 2 {
+		r := <-replies
+		if kind, detail, _ := problemOf(t, r); r.status != 503 || kind != "urn:privatemail:shard" || !strings.Contains(detail, "shard 3 of 3: it does not answer") {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+	f.shards[2].handle(nil)
+	f.look(t)
+	if r := send(t, "POST", f.all.URL+"/v1/cells", body); r.status != 200 {
+		t.Errorf("%d, and the shard is back", r.status)
 	}
 }
 

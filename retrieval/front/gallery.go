@@ -72,7 +72,11 @@ func (g *gallery) failure(ctx context.Context, i int, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &service.ShardError{Index: i + 1, Count: len(g.shards), Reason: reason(err), Stale: errors.Is(err, remote.ErrStale)}
+	why := reason(err)
+	if why == reasonSilent {
+		g.front.lose(i)
+	}
+	return &service.ShardError{Index: i + 1, Count: len(g.shards), Reason: why, Stale: errors.Is(err, remote.ErrStale)}
 }
 
 // Base implements service.Source. All shards have the sample: each block comes from the next one,
@@ -119,8 +123,13 @@ func (g *gallery) Rows() service.Content {
 	return service.Content{Hash: g.shards[0].Whole, Length: g.book.GalleryBytes(), ReadAt: g.readRows}
 }
 
-// readRows reads a range of all rows from the shards that have it.
+// readRows reads a range of all rows.
 func (g *gallery) readRows(ctx context.Context, p []byte, offset int64) error {
+	return g.front.whileAllAnswer(ctx, func(ctx context.Context) error { return g.takeRows(ctx, p, offset) })
+}
+
+// takeRows reads a range of all rows from the shards that have it.
+func (g *gallery) takeRows(ctx context.Context, p []byte, offset int64) error {
 	for _, s := range g.spans {
 		if len(p) == 0 {
 			return nil

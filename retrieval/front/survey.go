@@ -72,6 +72,9 @@ func (f *Front) survey(ctx context.Context) survey {
 // shard that has none, and then the reason says why.
 func (f *Front) describe(ctx context.Context, codebook wire.Hash, reasons []string) []*remote.Shard {
 	all := make([]*remote.Shard, len(f.shards))
+	// A description is short: a shard that takes longer for it does not answer.
+	ctx, cancel := context.WithTimeout(ctx, f.settings.Remote.Stall/2)
+	defer cancel()
 	f.each(func(i int, s *remote.Server) {
 		d, err := s.DescribeShard(ctx, codebook)
 		switch {
@@ -99,8 +102,9 @@ func differences(all []*remote.Shard, reasons []string) {
 
 // Reasons why a shard cannot be used.
 const (
-	reasonStale = "it has another gallery"
-	reasonWrong = "what it answers is not what is due"
+	reasonStale  = "it has another gallery"
+	reasonWrong  = "what it answers is not what is due"
+	reasonSilent = "it does not answer"
 )
 
 // reason says in our words why a shard could not be used. What the shard says itself is not part
@@ -118,8 +122,12 @@ func reason(err error) string {
 	switch {
 	case errors.Is(err, remote.ErrStale):
 		return reasonStale
-	case errors.Is(err, remote.ErrUnreachable):
-		return "it does not answer"
+	case errors.Is(err, remote.ErrCertificate):
+		return "this front end does not trust its certificate"
+	case errors.Is(err, remote.ErrRefused): // over TLS
+		return "it does not let us in"
+	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
+		return reasonSilent
 	}
 	return reasonWrong
 }

@@ -40,9 +40,10 @@ func (c *cache) holds(codebook wire.Hash, what string) int64 {
 }
 
 // read returns a thing of at most the given length that check accepts. A file that is
-// damaged is removed, so that another takes its place.
-func (c *cache) read(codebook wire.Hash, what string, most int64, check func([]byte) error) (body []byte, ok bool) {
-	if c.folder == "" {
+// damaged is removed, so that another takes its place. One that there is no room for is left
+// alone.
+func (c *cache) read(codebook wire.Hash, what string, most, room int64, check func([]byte) error) (body []byte, ok bool) {
+	if c.folder == "" || c.holds(codebook, what) > room {
 		return nil, false
 	}
 	body, err := readSummed(c.path(codebook, what), most)
@@ -94,7 +95,7 @@ func (c *cache) write(codebook wire.Hash, what string, body []byte) {
 	err := os.MkdirAll(c.folder, 0o700)
 	if err == nil {
 		sum := sha256.Sum256(body)
-		err = disk.Create(c.path(codebook, what), append(body[:len(body):len(body)], sum[:]...))
+		err = disk.Create(c.path(codebook, what), body, sum[:])
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		c.warn(fmt.Errorf("remote: the cache: a file of the %s is not kept: %w", what, bare(err)))

@@ -55,7 +55,7 @@ func fetchThings(t *testing.T, s *reached, g *things) {
 	if frame, err := gallery.MarshalBinary(); err != nil || !bytes.Equal(frame, g.rows) {
 		t.Fatal("other rows", err)
 	}
-	if m, err := s.Map(t.Context(), g.hash); err != nil || m == nil || !m.UnitRows {
+	if m, err := s.Map(t.Context(), g.hash); err != nil || m == nil || m.Dim() != 2 {
 		t.Fatal(m, err)
 	}
 }
@@ -284,7 +284,7 @@ func TestPartOfSomebodyElse(t *testing.T) {
 	g := newThings(t, 1)
 	folder := t.TempDir()
 	s := reach(t, g, Settings{Cache: folder})
-	held, got := s.cache.openPart(g.hash, rowsName, 1<<20)
+	held, got := s.cache.openPart(g.hash, rowsName, 1<<20, 1<<20)
 	if held == nil || len(got.data) != 0 {
 		t.Fatal("no part")
 	}

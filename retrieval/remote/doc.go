@@ -56,7 +56,9 @@
 //
 // A codebook that Settings.Codebook names is confirmed, and the cache is asked first. The
 // map and the rows are not part of that hash: a server could send each client others. The
-// epsilon of a request holds for any map. Ranks are only as good as the server. The epoch of
+// epsilon of a request holds for any map. Ranks are only as good as the server. A map is returned as a
+// supervised.Guarded, which tells its maker nothing by the time it takes, as far as Go goes. Everything
+// else that is taken once should be here before it is applied. The epoch of
 // mode sealed (Settings.Epoch) has the hash of its map in it.
 //
 // # Proxies and redirects

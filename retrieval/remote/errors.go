@@ -17,9 +17,12 @@ var (
 	ErrSettings = errors.New("setting not usable")
 	// ErrUnreachable reports that there was no answer, after all tries.
 	ErrUnreachable = errors.New("the server does not answer")
+	// ErrCertificate reports a server whose certificate is not trusted. Nothing was sent. It is
+	// tried once: another try would meet the same certificate.
+	ErrCertificate = errors.New("this client does not trust the certificate of the server")
 	// ErrResponse reports an answer that is none of this service.
 	ErrResponse = errors.New("not an answer of this service")
-	// ErrTooLong reports an answer that is longer than Settings.Longest.
+	// ErrTooLong reports a message that Settings.Memory has no room for.
 	ErrTooLong = errors.New("longer than there is room for")
 	// ErrRefused reports a request that the server has refused.
 	ErrRefused = errors.New("the server refuses")

@@ -26,7 +26,7 @@ type order struct {
 	exact int64     // length of what is due, 0 where it is not known
 	most  int64     // limit of that length
 	long  bool      // a later process goes on with a download that was cut off
-	room  int64     // limit of the caller, 0 for none
+	room  int64     // limit of the memory
 	// check refuses a body. It is called with all of it.
 	check func(body []byte) error
 }
@@ -128,8 +128,8 @@ func failed(ctx context.Context, o *order, err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // without the address, which the caller knows
 	}
-	if isTLS(err) {
-		return fmt.Errorf("remote: the %s: %w: %w", o.what, ErrUnreachable, err)
+	if why := distrust(err); why != nil {
+		return fmt.Errorf("remote: the %s: %w", o.what, why)
 	}
 	return again(o, "%w: %w", ErrUnreachable, err)
 }
@@ -181,7 +181,7 @@ func announced(o *order, got *received, response *http.Response) (total int64, e
 		total = response.ContentLength
 	}
 	switch {
-	case o.room > 0 && total > o.room:
+	case total > o.room:
 		return 0, tooLong(o)
 	case total > o.most:
 		return 0, wrong(o, "it announces %d bytes, and at most %d are expected", total, o.most)

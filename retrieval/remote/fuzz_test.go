@@ -14,7 +14,7 @@ func FuzzPart(f *testing.F) {
 	f.Add([]byte(`"`+strings.Repeat("ab", 32)+"\"\nPMW1 and more"), int64(100))
 	f.Add([]byte(`"`+strings.Repeat("AB", 32)+"\"\nPMW1 and more"), int64(100))
 	f.Fuzz(func(t *testing.T, text []byte, most int64) {
-		tag, data, err := readPart(bytes.NewReader(text), most)
+		tag, data, err := readPart(bytes.NewReader(text), most, most)
 		if err != nil {
 			return
 		}

@@ -22,7 +22,7 @@ type part struct {
 
 // openPart opens the part of a thing, and returns what is in it. The result is nil where
 // there is no cache, or somebody else has it.
-func (c *cache) openPart(codebook wire.Hash, what string, most int64) (*part, *received) {
+func (c *cache) openPart(codebook wire.Hash, what string, most, room int64) (*part, *received) {
 	got := new(received)
 	if c.folder == "" {
 		return nil, got
@@ -40,9 +40,13 @@ func (c *cache) openPart(codebook wire.Hash, what string, most int64) (*part, *r
 		return nil, got
 	}
 	got.part = &part{file: f, warn: c.warn}
-	if tag, data, err := readPart(f, most); err == nil {
+	switch tag, data, err := readPart(f, most, room); {
+	case err == nil:
 		got.tag, got.data = tag, data
-	} else {
+	case errors.Is(err, ErrTooLong): // it stays for a run with more memory
+		got.part.close()
+		return nil, new(received)
+	default:
 		got.reset()
 	}
 	return got.part, got
@@ -52,8 +56,8 @@ func (c *cache) openPart(codebook wire.Hash, what string, most int64) (*part, *r
 var errPart = errors.New("no part of a download")
 
 // readPart reads a part of a thing of at most the given length. The place in f is then
-// behind it.
-func readPart(f io.ReadSeeker, most int64) (tag string, data []byte, err error) {
+// behind it. The error is ErrTooLong where there is no room for it.
+func readPart(f io.ReadSeeker, most, room int64) (tag string, data []byte, err error) {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return "", nil, err
@@ -61,6 +65,9 @@ func readPart(f io.ReadSeeker, most int64) (tag string, data []byte, err error) 
 	const line = len(`"`) + 64 + len("\"\n")
 	if size <= int64(line) || size-int64(line) > most {
 		return "", nil, errPart
+	}
+	if size-int64(line) > room {
+		return "", nil, ErrTooLong
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", nil, err

@@ -82,20 +82,3 @@ func TestProgressThatIsTakenBack(t *testing.T) {
 		t.Errorf("%d tries, %v", n, err)
 	}
 }
-
-// What is longer than the caller has room for is left before it is taken.
-func TestLongest(t *testing.T) {
-	g := newThings(t, 1)
-	for _, c := range calls()[1:] {
-		body, _ := g.body(map[string]string{"base": "/v1/base", "cells": "/v1/cells", "rows": "/v1/rows", "map": "/v1/map", "gallery": "/v1/gallery"}[c.name])
-		for _, room := range []int64{int64(len(body)), int64(len(body)) - 1} {
-			s := reach(t, g, Settings{Longest: room})
-			if err := c.do(t.Context(), s.Server, g); (err == nil) != (room == int64(len(body))) || err != nil && !errors.Is(err, ErrTooLong) {
-				t.Errorf("%s of %d bytes in %d: %v", c.name, len(body), room, err)
-			}
-		}
-	}
-	if _, err := New("http://127.0.0.1:1", Settings{Longest: -1}); !errors.Is(err, ErrSettings) {
-		t.Error(err)
-	}
-}

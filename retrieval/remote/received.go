@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"math"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -46,17 +46,15 @@ const (
 func (r *received) read(ctx context.Context, o *order, body io.Reader, total int64, onPace func(), progress func(done int64)) error {
 	end := total
 	if total < 0 {
-		end = o.most + 1 // one more than is allowed shows that there are too many
-		if o.room > 0 {
-			end = min(end, o.room+1)
-		}
+		end = min(o.most, o.room, math.MaxInt64-1) + 1 // one more than is allowed shows that there are too many
 	}
 	r.resumed = len(r.data) > 0
 	looked, paced := r.resumed, int64(len(r.data))
 	for int64(len(r.data)) < end {
 		have := len(r.data)
-		r.data = slices.Grow(r.data, int(min(piece, end-int64(have))))
-		n, err := body.Read(r.data[have:min(cap(r.data), have+int(min(piece, end-int64(have))))])
+		next := have + int(min(piece, end-int64(have)))
+		r.data = grow(r.data, next, end)
+		n, err := body.Read(r.data[have:next])
 		r.data = r.data[:have+n]
 		if done := int64(len(r.data)); n > 0 && (done-paced >= pace || done == end) {
 			paced = done
@@ -78,7 +76,7 @@ func (r *received) read(ctx context.Context, o *order, body io.Reader, total int
 			return r.cutOff(ctx, o, err)
 		}
 	}
-	if o.room > 0 && int64(len(r.data)) > o.room {
+	if int64(len(r.data)) > o.room {
 		r.reset()
 		return tooLong(o)
 	}
@@ -87,6 +85,22 @@ func (r *received) read(ctx context.Context, o *order, body io.Reader, total int
 		return wrong(o, "more than the %d bytes that are expected", o.most)
 	}
 	return nil
+}
+
+// grow returns data with room for need bytes, of a body of at most end. Memory is at most four
+// times what has come, and all that is taken on the way is a third more than end.
+func grow(data []byte, need int, end int64) []byte {
+	if cap(data) >= need {
+		return data
+	}
+	size := end
+	for size/4 >= max(int64(need), piece) {
+		size /= 4
+	}
+	if size > math.MaxInt {
+		size = int64(need)
+	}
+	return append(make([]byte, 0, size), data...)
 }
 
 // cutOff is for a body that ends early. What has come stays if the rest can be asked for.

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"math/rand/v2"
 	"net/http"
@@ -23,7 +22,7 @@ func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
 	if o.exact > 0 && int64(len(got.data)) == o.exact && got.verify(o) == nil {
 		return nil // a process was killed between the last byte and the end
 	}
-	o.room = s.settings.Longest
+	o.room = s.room(o)
 	return s.retry(ctx, func() int { return len(got.data) }, func() error { return s.try(ctx, o, got) })
 }
 
@@ -49,7 +48,7 @@ func (s *Server) retry(ctx context.Context, reached func() int, try func() error
 		if failures >= s.settings.Tries || retry.after > s.settings.Wait {
 			return retry.error
 		}
-		if err := s.pause(ctx, max(backoff(failures), retry.after)); err != nil {
+		if err := s.pause(ctx, max(backoff(failures), later(retry.after))); err != nil {
 			return err
 		}
 	}
@@ -61,6 +60,10 @@ func backoff(failures int) time.Duration {
 	d := min(shortestPause<<min(failures-1, 10), longestPause)
 	return d/2 + rand.N(d/2)
 }
+
+// later returns a pause that a server asks for, and up to half as long again by chance. Clients
+// that were refused together are all told the same, and would all come back together.
+func later(after time.Duration) time.Duration { return after + rand.N(after/2+1) }
 
 // pause waits.
 func pause(ctx context.Context, d time.Duration) error {
@@ -83,16 +86,4 @@ func retryAfter(header string, now time.Time) time.Duration {
 		return max(date.Sub(now), 0)
 	}
 	return 0
-}
-
-// isTLS tells whether the two sides do not trust each other, which no further try changes.
-func isTLS(err error) bool {
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[tls.AlertError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[tls.RecordHeaderError](err)
-	return ok
 }

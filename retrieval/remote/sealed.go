@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// mostManifest is the longest manifest, that of some hundred million slots.
-const mostManifest = 1 << 30
+// mostManifest is the longest manifest, that of a hundred million slots.
+const mostManifest = 256 << 20
 
 // Names of what is kept of mode sealed, in messages and of files.
 const (
@@ -54,7 +53,7 @@ func (s *Server) SealedManifest(ctx context.Context) (*wire.SealedManifest, erro
 		return nil, &EpochError{Asked: want, Current: hash}
 	}
 	s.cache.write(hash, manifestName, got.data)
-	s.manifests.add(hash, m)
+	s.keepManifest(hash, m, int64(len(got.data)))
 	return m, nil
 }
 
@@ -67,7 +66,7 @@ func (s *Server) manifest(epoch wire.Hash) (*wire.SealedManifest, error) {
 		return m, nil
 	}
 	m := new(wire.SealedManifest)
-	if _, ok := s.cache.read(epoch, manifestName, mostManifest, func(body []byte) error {
+	body, ok := s.cache.read(epoch, manifestName, mostManifest, s.Room(), func(body []byte) error {
 		if err := m.UnmarshalBinary(body); err != nil {
 			return err
 		}
@@ -75,11 +74,20 @@ func (s *Server) manifest(epoch wire.Hash) (*wire.SealedManifest, error) {
 			return errOther
 		}
 		return nil
-	}); !ok {
+	})
+	if !ok {
 		return nil, fmt.Errorf("remote: %w than any that was fetched: call SealedManifest first", ErrEpoch)
 	}
-	s.manifests.add(epoch, m)
+	s.keepManifest(epoch, m, int64(len(body)))
 	return m, nil
+}
+
+// keepManifest puts a manifest on the shelf, and counts it.
+func (s *Server) keepManifest(epoch wire.Hash, m *wire.SealedManifest, length int64) {
+	if gone, ok := s.manifests.add(epoch, m); ok {
+		s.memory.hold(ofHash(manifestName, gone), 0)
+	}
+	s.memory.hold(ofHash(manifestName, epoch), heldFrame*length)
 }
 
 // ofEpoch names an epoch, so that everything is of one version.
@@ -197,8 +205,8 @@ func (s *Server) SealedChanges(ctx context.Context, epoch wire.Hash, since, to u
 
 // SealedMap returns the map that takes a row of features to where it is in the space of an
 // epoch, nil where rows are there as they are. The manifest has its hash: where the epoch is
-// confirmed, so is the map. The epoch and errors are as for SealedHint.
-func (s *Server) SealedMap(ctx context.Context, epoch wire.Hash) (*supervised.Map, error) {
+// confirmed, so is the map. The epoch and errors are as for SealedHint, and those of Map.
+func (s *Server) SealedMap(ctx context.Context, epoch wire.Hash) (*supervised.Guarded, error) {
 	manifest, err := s.manifest(epoch)
 	if err != nil {
 		return nil, err
@@ -206,21 +214,15 @@ func (s *Server) SealedMap(ctx context.Context, epoch wire.Hash) (*supervised.Ma
 	if manifest.Map == (wire.Hash{}) {
 		return nil, nil
 	}
-	m := new(supervised.Map)
+	var m *supervised.Guarded
 	if err := s.kept(ctx, &order{
 		what: sealedMapName, path: "/v1/map", query: ofEpoch(epoch), asked: epoch, most: mostMap,
-		check: func(body []byte) error {
+		check: func(body []byte) (err error) {
 			if sha256.Sum256(body) != manifest.Map {
 				return errors.New("its hash is not that of the manifest")
 			}
-			m = new(supervised.Map)
-			if err := json.Unmarshal(body, m); err != nil {
-				return errors.New("it is no map")
-			}
-			if m.Columns() != manifest.Dimension {
-				return fmt.Errorf("it leads to %d columns, and the manifest has %d", m.Columns(), manifest.Dimension)
-			}
-			return nil
+			m, err = openMap(body, manifest.Dimension)
+			return err
 		},
 	}); err != nil {
 		return nil, err

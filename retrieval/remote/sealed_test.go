@@ -108,7 +108,7 @@ func (f *sealedFixture) all(ctx context.Context, s *Server) error {
 		return fmt.Errorf("ids: %w", err)
 	}
 	chart, err := s.SealedMap(ctx, epoch)
-	if err != nil || chart == nil || chart.Dim != 2 {
+	if err != nil || chart == nil || chart.Dim() != 2 {
 		return fmt.Errorf("map %v: %w", chart, err)
 	}
 	records, err := s.SealedRecords(ctx, epoch)

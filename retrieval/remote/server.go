@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -24,12 +26,14 @@ const (
 
 // A Server is a server at an address. It is safe for concurrent use.
 type Server struct {
-	address  *url.URL
-	settings Settings
-	http     *http.Client
-	cache    cache
-	pause    func(ctx context.Context, d time.Duration) error
+	address     *url.URL
+	settings    Settings
+	connections connections
+	http        *http.Client
+	cache       cache
+	pause       func(ctx context.Context, d time.Duration) error
 
+	memory    memory
 	books     shelf[*wire.Codebook]
 	manifests shelf[*wire.SealedManifest]
 }
@@ -55,14 +59,23 @@ func New(address string, settings Settings) (*Server, error) {
 	if settings.Warn == nil {
 		settings.Warn = func(error) {}
 	}
-	return &Server{
-		address: u, settings: settings, http: newHTTPClient(&settings), pause: pause,
-		cache: cache{folder: settings.Cache, warn: settings.Warn},
-	}, nil
+	if settings.Cache != "" {
+		disk.RemoveLeft(settings.Cache+string(filepath.Separator), disk.NewFile)
+	}
+	s := &Server{address: u, settings: settings, pause: pause, cache: cache{folder: settings.Cache, warn: settings.Warn}}
+	s.http = newHTTPClient(&settings, &s.connections)
+	return s, nil
 }
 
-// Close closes connections that are idle.
-func (s *Server) Close() { s.http.CloseIdleConnections() }
+// Close closes all connections, and calls that are under way fail. A later call opens another one.
+//
+// A server sees when a connection ends, be it with the process. So whoever does something with
+// what has come that takes a time that depends on private rows, such as client.TakeAll.Rank, calls
+// Close before.
+func (s *Server) Close() {
+	s.http.CloseIdleConnections() // also those that are about to be
+	s.connections.close()
+}
 
 // Codebook implements client.Transport. With Settings.Codebook it returns that codebook,
 // from the cache where it is there, and otherwise the one that the server has now. Errors
@@ -96,7 +109,7 @@ func (s *Server) codebook(ctx context.Context, want wire.Hash) (*wire.Codebook, 
 		return nil, &StaleError{Asked: want, Current: hash}
 	}
 	s.cache.write(hash, "codebook", got.data)
-	s.books.add(hash, book)
+	s.keepBook(hash, book, int64(len(got.data)))
 	return book, nil
 }
 
@@ -106,7 +119,7 @@ func (s *Server) known(hash wire.Hash) (*wire.Codebook, error) {
 		return book, nil
 	}
 	book := new(wire.Codebook)
-	if _, ok := s.cache.read(hash, "codebook", mostCodebook, func(body []byte) error {
+	body, ok := s.cache.read(hash, "codebook", mostCodebook, s.Room(), func(body []byte) error {
 		if err := book.UnmarshalBinary(body); err != nil {
 			return err
 		}
@@ -114,11 +127,20 @@ func (s *Server) known(hash wire.Hash) (*wire.Codebook, error) {
 			return retrieval.ErrCodebook
 		}
 		return nil
-	}); !ok {
+	})
+	if !ok {
 		return nil, fmt.Errorf("remote: %w than any that was fetched: call Codebook first", retrieval.ErrCodebook)
 	}
-	s.books.add(hash, book)
+	s.keepBook(hash, book, int64(len(body)))
 	return book, nil
+}
+
+// keepBook puts a codebook on the shelf, and counts it.
+func (s *Server) keepBook(hash wire.Hash, book *wire.Codebook, length int64) {
+	if gone, ok := s.books.add(hash, book); ok {
+		s.memory.hold(ofHash("codebook", gone), 0)
+	}
+	s.memory.hold(ofHash("codebook", hash), heldFrame*length)
 }
 
 // Base implements client.Transport. The codebook is one that Codebook has returned, or the
@@ -186,28 +208,23 @@ const (
 func baseName(form wire.Form) string { return "base-" + form.String() }
 
 // Map returns the map that takes a row of features to where it is in the spaces of the
-// server, nil where rows are there as they are. The codebook and errors are as for Base.
-func (s *Server) Map(ctx context.Context, codebook wire.Hash) (*supervised.Map, error) {
+// server, nil where rows are there as they are. The codebook and errors are as for Base, and
+// supervised.ErrRange with ErrResponse for a map that must not be applied to private rows.
+func (s *Server) Map(ctx context.Context, codebook wire.Hash) (*supervised.Guarded, error) {
 	book, err := s.known(codebook)
 	if err != nil {
 		return nil, err
 	}
-	m := new(supervised.Map)
+	var m *supervised.Guarded
 	o := &order{
 		what: mapName, path: "/v1/map", query: ofCodebook(codebook), asked: codebook, most: mostMap,
-		check: func(body []byte) error {
+		check: func(body []byte) (err error) {
 			if len(body) == 0 { // as the cache keeps that there is none
 				m = nil
 				return nil
 			}
-			m = new(supervised.Map)
-			if err := json.Unmarshal(body, m); err != nil {
-				return errors.New("it is no map")
-			}
-			if m.Columns() != book.Dimension {
-				return fmt.Errorf("it leads to %d columns, and the codebook has %d", m.Columns(), book.Dimension)
-			}
-			return nil
+			m, err = openMap(body, book.Dimension)
+			return err
 		},
 	}
 	err = s.kept(ctx, o)
@@ -219,6 +236,18 @@ func (s *Server) Map(ctx context.Context, codebook wire.Hash) (*supervised.Map, 
 		return nil, err
 	}
 	return m, nil
+}
+
+// openMap reads a map to rows of the given length, for private rows.
+func openMap(body []byte, columns int) (*supervised.Guarded, error) {
+	m := new(supervised.Map)
+	if err := json.Unmarshal(body, m); err != nil {
+		return nil, errors.New("it is no map")
+	}
+	if m.Columns() != columns {
+		return nil, fmt.Errorf("it leads to %d columns, and %d are due", m.Columns(), columns)
+	}
+	return supervised.Guard(m)
 }
 
 // Cells implements client.Transport. The codebook of the request and errors are as for
@@ -264,18 +293,20 @@ func ofForm(codebook wire.Hash, form wire.Form) url.Values {
 
 // kept does what an order says from the cache, or else fetches it and keeps it.
 func (s *Server) kept(ctx context.Context, o *order) error {
-	if _, ok := s.cache.read(o.asked, o.what, o.most, o.check); ok {
+	if body, ok := s.cache.read(o.asked, o.what, o.most, s.room(o), o.check); ok {
+		s.memory.hold(o.what, o.held()*int64(len(body)))
 		return nil
 	}
 	got := new(received)
 	if o.long {
 		var file *part
-		file, got = s.cache.openPart(o.asked, o.what, o.most)
+		file, got = s.cache.openPart(o.asked, o.what, o.most, s.room(o))
 		defer file.close()
 	}
 	if err := s.fetch(ctx, o, got); err != nil {
 		return err
 	}
+	s.memory.hold(o.what, o.held()*int64(len(got.data)))
 	s.cache.write(o.asked, o.what, got.data)
 	got.part.remove()
 	return nil

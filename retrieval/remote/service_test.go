@@ -23,6 +23,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -105,7 +106,7 @@ func TestSameAsInProcess(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(book, cells.Codebook()) {
 			t.Fatalf("%s: codebook: %v", from, err)
 		}
-		if m, err := s.Map(t.Context(), hash); err != nil || m == nil || !m.UnitRows || m.Dim != galleryDim {
+		if m, err := s.Map(t.Context(), hash); err != nil || m == nil || m.Dim() != galleryDim {
 			t.Errorf("%s: map %v, %v", from, m, err)
 		}
 		gallery, err := transport.Gallery(t.Context(), hash)
@@ -203,6 +204,57 @@ func requests(t *testing.T, tap *wiretap.Tap) (all []*http.Request, bodies [][]b
 		}
 	}
 	return all, bodies
+}
+
+// A map that must not be applied to private rows is refused, and is not kept.
+func TestMapOutOfRange(t *testing.T) {
+	cells := newCells(t, 1)
+	for _, far := range []float64{1e49, 1e-49} {
+		scale := make([]float64, galleryDim)
+		scale[1] = far
+		chart, err := json.Marshal(supervised.Map{Dim: galleryDim, Scale: scale})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, address := serve(t, cells, chart, service.Settings{})
+		s := reachAt(t, address, Settings{Cache: t.TempDir()})
+		book, err := s.Codebook(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, _ := book.Hash()
+		for range 2 {
+			if m, err := s.Map(t.Context(), hash); m != nil || !errors.Is(err, supervised.ErrRange) || !errors.Is(err, ErrResponse) {
+				t.Errorf("%g: %v, %v", far, m, err)
+			}
+		}
+		if kept, _, _ := s.Cached(hash, wire.Float32); kept >= 0 {
+			t.Errorf("%g: the cache has %d bytes of the map", far, kept)
+		}
+		x := blas64.General{Rows: 8, Cols: galleryDim, Stride: galleryDim}
+		for i := range x.Rows {
+			x.Data = append(x.Data, galleryRow(i)...)
+		}
+		g, err := sealedserver.New(t.Context(), x, sealedserver.Settings{Map: chart})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := service.New(service.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		if err := v.Publish(service.Gallery{Sealed: g}); err != nil {
+			t.Fatal(err)
+		}
+		s = reach(t, v.Public(), Settings{})
+		if _, err := s.SealedManifest(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := s.SealedMap(t.Context(), g.Epoch()); m != nil || !errors.Is(err, supervised.ErrRange) || !errors.Is(err, ErrResponse) {
+			t.Errorf("%g: %v, %v", far, m, err)
+		}
+	}
 }
 
 // Of a query nothing but the message that was released is on the wire: no feature, no image

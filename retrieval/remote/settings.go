@@ -41,9 +41,12 @@ type Settings struct {
 	// Wait is the longest pause before another try that a server may ask for by Retry-After. Where
 	// it asks for a longer one there is no other try. Default: a minute.
 	Wait time.Duration
-	// Longest is the longest message that is taken from the server, in bytes, where there is
-	// not memory for all that its codebook or manifest allows; others are ErrTooLong. Default: no limit.
-	Longest int64
+	// Memory is how many bytes of memory everything may take that comes from the server: the
+	// codebook, the map, samples, galleries and hints together, and the answer that is being
+	// taken, as bytes and as numbers. What a caller keeps beside these, such as answers, it counts
+	// by Hold. A message that there is no room for is ErrTooLong. Some 8 MiB for connections come
+	// on top. Default: no limit.
+	Memory int64
 	// Progress, if not nil, is told how much of a download is there, by the goroutine that
 	// waits for it.
 	Progress func(what string, done, total int64)
@@ -72,8 +75,8 @@ func checkAddress(address string, s *Settings) (*url.URL, error) {
 		return nil, fmt.Errorf("remote: %w: the token would go over http, where everybody on the way can read it; use https", ErrSettings)
 	case strings.ContainsAny(s.Token, "\r\n\x00"):
 		return nil, fmt.Errorf("remote: %w: the token has more than one line", ErrSettings)
-	case s.Stall < 0 || s.Tries < 0 || s.Wait < 0 || s.Longest < 0:
-		return nil, fmt.Errorf("remote: %w: Stall, Tries, Wait and Longest must not be negative", ErrSettings)
+	case s.Stall < 0 || s.Tries < 0 || s.Wait < 0 || s.Memory < 0:
+		return nil, fmt.Errorf("remote: %w: Stall, Tries, Wait and Memory must not be negative", ErrSettings)
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
@@ -88,9 +91,9 @@ func OnThisMachine(host string) bool {
 
 // newHTTPClient returns a client that adds nothing to a request, follows no redirect and
 // waits for nothing longer than stall.
-func newHTTPClient(s *Settings) *http.Client {
+func newHTTPClient(s *Settings, open *connections) *http.Client {
 	t := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: s.Stall}).DialContext,
+		DialContext:           open.dialer((&net.Dialer{Timeout: s.Stall}).DialContext),
 		TLSHandshakeTimeout:   s.Stall,
 		ResponseHeaderTimeout: s.Stall,
 		IdleConnTimeout:       90 * time.Second,

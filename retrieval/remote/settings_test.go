@@ -54,7 +54,7 @@ func TestAddresses(t *testing.T) {
 // Proxies are used where that is said, and not otherwise.
 func TestProxies(t *testing.T) {
 	for _, proxy := range []bool{false, true} {
-		c := newHTTPClient(&Settings{Proxy: proxy})
+		c := newHTTPClient(&Settings{Proxy: proxy}, new(connections))
 		if got := c.Transport.(*http.Transport).Proxy != nil; got != proxy {
 			t.Errorf("proxy %v, want %v", got, proxy)
 		}
@@ -84,7 +84,7 @@ func TestTrust(t *testing.T) {
 		want     error
 	}{
 		"both":           {Settings{TLS: trusting, Token: "secret"}, nil},
-		"no certificate": {Settings{Token: "secret"}, ErrUnreachable},
+		"no certificate": {Settings{Token: "secret"}, ErrCertificate},
 		"no token":       {Settings{TLS: trusting}, ErrRefused},
 		"another token":  {Settings{TLS: trusting, Token: "other"}, ErrRefused},
 	} {
@@ -112,6 +112,75 @@ func TestRetryAfter(t *testing.T) {
 	for failures := 1; failures < 100; failures++ {
 		if d := backoff(failures); d < shortestPause/2 || d > longestPause {
 			t.Errorf("%d failures: %v", failures, d)
+		}
+	}
+}
+
+// A pause that a server asks for is never cut short, and differs from client to client.
+func TestRetryAfterIsSpread(t *testing.T) {
+	const after = 40 * time.Second
+	all := map[time.Duration]bool{}
+	for range 20 {
+		var told bool
+		s := reach(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if told {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			told = true
+			w.Header().Set("Retry-After", "40")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}), Settings{})
+		if _, err := s.Codebook(t.Context()); !errors.Is(err, ErrRefused) || len(s.pauses) != 1 {
+			t.Fatalf("%v after %v", err, s.pauses)
+		}
+		if d := s.pauses[0]; d < after || d > after+after/2 {
+			t.Errorf("a pause of %v", d)
+		} else {
+			all[d] = true
+		}
+	}
+	if len(all) < 10 {
+		t.Errorf("%d different pauses of 20", len(all))
+	}
+	if d := later(0); d != 0 {
+		t.Errorf("%v where no pause was asked for", d)
+	}
+}
+
+// What is wrong with TLS is said in plain words, at the first try, and nothing was sent.
+func TestDistrustIsExplained(t *testing.T) {
+	plain := httptest.NewServer(newThings(t, 1))
+	defer plain.Close()
+	tlsServer := func(change func(*tls.Config)) *httptest.Server {
+		s := httptest.NewUnstartedServer(newThings(t, 1))
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		s.TLS = new(tls.Config)
+		change(s.TLS)
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s
+	}
+	asks := tlsServer(func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })
+	s := tlsServer(func(*tls.Config) {})
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	for name, c := range map[string]struct {
+		address  string
+		settings *tls.Config
+		want     error
+		says     string
+	}{
+		"unknown":      {s.URL, nil, ErrCertificate, "this client does not trust the certificate of the server: none of the authorities"},
+		"another name": {s.URL, &tls.Config{RootCAs: pool, ServerName: "gallery.example"}, ErrCertificate, "it is not for the name gallery.example"},
+		"expired":      {s.URL, &tls.Config{RootCAs: pool, Time: func() time.Time { return time.Now().AddDate(200, 0, 0) }}, ErrCertificate, "it has expired"},
+		"none shown":   {asks.URL, &tls.Config{RootCAs: pool}, ErrRefused, "certificate of the client"},
+		"no TLS":       {strings.Replace(plain.URL, "http:", "https:", 1), nil, ErrUnreachable, "may serve http://"},
+	} {
+		r := reachAt(t, c.address, Settings{TLS: c.settings})
+		_, err := r.Codebook(t.Context())
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || len(r.pauses) > 0 {
+			t.Errorf("%s: %v after %d pauses", name, err, len(r.pauses))
 		}
 	}
 }

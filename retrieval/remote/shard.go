@@ -82,7 +82,7 @@ func readShard(body []byte) (*Shard, error) {
 	}
 	var err error
 	if d.Checksum, err = hex.DecodeString(from.Checksum); err != nil || len(d.Checksum) != wire.ChecksumSize {
-		return nil, errors.New("its checksum is none")
+		return nil, errors.New("malformed checksum")
 	}
 	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
 		d.Base[form] = Bytes{hashIn(from.Base[form.String()]), in.Bytes.Base[form.String()]}

@@ -31,15 +31,17 @@ func (s *shelf[T]) find(hash wire.Hash) (thing T, ok bool) {
 	return thing, false
 }
 
-// add keeps a thing, and forgets the oldest of many.
-func (s *shelf[T]) add(hash wire.Hash, thing T) {
+// add keeps a thing, and forgets the oldest of many, whose hash it returns.
+func (s *shelf[T]) add(hash wire.Hash, thing T) (gone wire.Hash, ok bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if slices.ContainsFunc(s.all, func(t shelved[T]) bool { return t.hash == hash }) {
-		return
+		return gone, false
 	}
 	if len(s.all) == mostKnown {
+		gone, ok = s.all[0].hash, true
 		s.all = slices.Delete(s.all, 0, 1)
 	}
 	s.all = append(s.all, shelved[T]{hash, thing})
+	return gone, ok
 }

@@ -198,7 +198,7 @@ func testBothHalves(t *testing.T, settings server.Settings) {
 	if err := g.Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := server.Open(path)
+	opened, err := server.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,39 +39,40 @@
 //     numbers. The table is the law.
 //   - A comes from AES-256 in counter mode under a key that is the hash of a label and the epoch
 //     ([NewMatrix]). Each side computes the key itself.
-//   - [Kappa] is the largest scale at which no score wraps.
+//   - [Kappa] is a scale at which no score wraps, up to a chance of 2 exp(-72) a score.
 //
-// For these numbers the lattice-estimator (Albrecht, Player, Scott, "On the concrete hardness of
-// Learning with Errors", 2015, and its program) says 2^146 operations in the core-SVP model,
-// 2^172 in that of MATZOV, and 2^148 for a dual hybrid attack. The SimplePIR paper has 1024 words,
-// for which core-SVP says 2^95; that is not used here.
+// For these numbers an attack on one ciphertext takes 2^145 operations in the core-SVP model (Alkim,
+// Ducas, Pöppelmann, Schwabe, "Post-quantum key exchange - a new hope", USENIX Security 2016), and
+// 2^131 with a quantum computer: the example Hardness of the tests computes both. The SimplePIR paper
+// has 1024 words. They come to 2^94 in the same model, and are not used here.
 //
 // # What it hides
 //
-// Under the assumption that Learning With Errors is hard for these numbers, with A modelled as
-// random, the messages of a client disclose nothing about its queries or its cells to anybody,
-// whatever the server answers. Who sees Q ciphertexts gains a factor of Q at most. This is a
-// computational promise, without an epsilon, and nobody outside has audited the code.
+// Under the assumption that Learning With Errors is hard for these numbers, with A and the streams
+// of AES-256 that secrets and errors come from modelled as random, the messages of a client disclose
+// nothing about its queries or its cells, whatever the server answers. Whoever sees Q ciphertexts has at
+// most Q times the advantage of one who sees one. This is a computational promise, without an epsilon, and nobody outside has
+// audited the code. docs/privacy.md, "What each guarantee assumes", has all of it.
 // It holds as long as the client keeps three rules:
 //
 //  1. A secret is used for one ciphertext. Two ciphertexts under one secret disclose the
-//     difference of what they encrypt. Who sends a query again sends the same bytes; who cannot
-//     draws fresh secrets. Nothing of a query is written to a disk.
+//     difference of what they encrypt. A client that sends a query again sends the same bytes, or
+//     else draws fresh secrets. Nothing of a query is written to a disk.
 //  2. Nothing fails selectively. Everything public about an answer is checked before it is
 //     decrypted; afterwards nothing that the server can see depends on what was decrypted.
 //  3. The number of probes and the length of messages are always those of the manifest.
 //
 // # What it does not hide
 //
-// The gallery is not hidden from clients: who has the hint and enough answers can compute it. A
-// lying server can spoil results. Who asks, when, how often and for which gallery shows. So does
-// what a client does afterwards: who fetches the matched items from the same server discloses them,
-// unless by the same encryption. Scores are as secret as the query, which follows from a few of
-// them.
+// The gallery is not hidden from clients: whoever has the hint and enough answers can compute it. A
+// lying server can spoil results. The server sees who asks, when, how often and for which gallery. It
+// sees what a client does afterwards, too: fetching the matched items from the same server discloses them,
+// unless they are fetched under the same encryption. Scores are as secret as the query, which follows from
+// as many of them as it has numbers.
 //
 // # Errors of scores
 //
-// A sum of entries of e with weights w is beyond t tau |w| in size with a chance of 2 exp(-t^2/2)
-// at the most, where tau is [Tau] for the table and [ProbeTau] with the rounding. Here w is a row
+// A sum of entries of e with weights w is beyond t tau |w| in size with a chance of at most
+// 2 exp(-t^2/2), where tau is [Tau] for the table and [ProbeTau] with the rounding. Here w is a row
 // of D. [Bound] makes a certificate of squared distances of that, for t = 10.
 package sealed

@@ -2,6 +2,10 @@ package sealed
 
 import (
 	"math/big"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -113,6 +117,28 @@ func TestTau(t *testing.T) {
 		// And no tau that is smaller by 3e-5 of itself would do.
 		if less := big.NewRat(99994, 100000); k == 1 && have.Cmp(less.Mul(less, limit)) < 0 {
 			t.Errorf("tau is larger than it must be")
+		}
+	}
+}
+
+// The page for writers of clients has the table, and so has the client in Python.
+func TestThePageHasTheTable(t *testing.T) {
+	entry := regexp.MustCompile(`\b[0-9a-f]{16}\b`)
+	for _, path := range []string{"../../docs/sealed.md", "../../examples/sealed-client/client.py"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		for _, digits := range entry.FindAllString(string(text), -1) {
+			v, err := strconv.ParseUint(digits, 16, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, v)
+		}
+		if want := ErrorTable(); !slices.Equal(got, want[:]) {
+			t.Errorf("%s: %d entries %x", path, len(got), got)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestFetchRecords(t *testing.T) {
 	if err := made.Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := server.OpenRecords(path)
+	opened, err := server.OpenRecords(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,8 @@ const (
 // ProbeTau is the sub-Gaussian parameter of an entry of a probe: the table and the rounding.
 var ProbeTau = math.Sqrt(Tau*Tau + roundingTau*roundingTau)
 
-// Kappa returns the largest scale of a query of unit length under which no score of an epoch
-// wraps, up to a chance of 2 exp(-72) a score. maxNorm is the largest squared norm of a stored
+// Kappa returns the scale of a query of unit length: the largest one for which it is proved that no
+// score of an epoch wraps, up to a chance of 2 exp(-72) a score. maxNorm is the largest squared norm of a stored
 // row, in an epoch of cells of the given dimension. It is 0 where there is none. All machines
 // return the same.
 func Kappa(maxNorm int64, cells, dimension int) uint32 {

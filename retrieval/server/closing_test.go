@@ -25,7 +25,7 @@ func (l *slowLine) Write(p []byte) (int, error) {
 // Close waits for answers that are being written, which are whole, and refuses others.
 func TestCloseWaits(t *testing.T) {
 	for _, settings := range []CellsSettings{{Epsilon: 4}, {Epsilon: 4, Encoded: -1}} {
-		c, err := OpenCells(saved(t, newCells(t, settings)))
+		c, err := OpenCells(t.Context(), saved(t, newCells(t, settings)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,15 +56,13 @@
 // length, and are encoded in both forms or in none. GalleryFrame is the whole gallery as
 // int8, for clients that take all and ask nothing. Rows of int8 suit rows of about one length,
 // such as a supervised.Map makes. Where many rows are tens of thousands of times as long as the
-// others, the anchors are with these, the others are told apart no more, and nothing says so:
+// others, the anchors are with these, the others can no longer be distinguished, and nothing says so:
 // send float32 there.
 //
 // Save writes a gallery to a file, and OpenCells opens it with the same codebook: a server
-// that starts again, or another one, answers what clients have paid for. The file is mapped,
-// so that opening does not read the rows. The system then reads an answer from the disk when it
-// is first asked for, which takes longer than later, and time tells what it should not. Verify
-// reads all of the file: a server calls it before strangers ask, and has room for the file in
-// its memory.
+// that starts again, or another one, answers what clients have paid for. All of the file is read
+// into memory and its checksums are compared: an answer that came from the disk when it is first
+// asked for would take longer than later, and time would tell what it should not.
 //
 // # Shards
 //

@@ -11,27 +11,26 @@ import (
 )
 
 // OpenCells opens a gallery that Save has written: the same codebook, so that no client pays
-// again, and the same answers, byte for byte. The file is mapped where the system can, and must
-// not be changed while it is open; Save replaces files and changes none. Whoever opens a
-// gallery calls Close.
-//
-// Opening reads the codebook, the base samples and the lists, and checks them. Rows and encoded
-// answers are not read, so that a gallery of a million rows is ready in a fraction of a second;
-// Verify reads them. Before that, the time of an answer tells whether the same cell was asked for
-// earlier.
+// again, and the same answers, byte for byte. All of the file is read into memory, and its
+// checksums are compared: damage is found before the first answer, what becomes of the file later
+// changes no answer, and the time of an answer does not tell whether the same cell was asked for
+// earlier. Whoever opens a gallery calls Close, which gives the memory back.
 //
 // Errors match formats.ErrUnsupported for a file that is no gallery, or one of another version,
-// formats.ErrFormat for one that was truncated or changed, or are those of the system.
-func OpenCells(path string) (*Cells, error) {
-	return openFile(path, fileKind)
+// formats.ErrFormat for one that was truncated or changed, or are that of ctx and those of the
+// system.
+func OpenCells(ctx context.Context, path string) (*Cells, error) {
+	return openFile(ctx, path, fileKind)
 }
 
 // OpenShard opens a shard that Save has written, as OpenCells opens a gallery.
-func OpenShard(path string) (*Cells, error) { return openFile(path, shardKind) }
+func OpenShard(ctx context.Context, path string) (*Cells, error) {
+	return openFile(ctx, path, shardKind)
+}
 
 // openFile opens a file of a kind.
-func openFile(path, kind string) (*Cells, error) {
-	file, err := sections.Open(path, kind)
+func openFile(ctx context.Context, path, kind string) (*Cells, error) {
+	file, err := sections.Load(ctx, path, kind)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -40,25 +39,6 @@ func openFile(path, kind string) (*Cells, error) {
 		return nil, fmt.Errorf("server: %w", errors.Join(err, file.Close()))
 	}
 	return c, nil
-}
-
-// Verify compares the checksums of all that a gallery was opened from, which reads the file. A
-// gallery that NewCells made has none. Errors match formats.ErrFormat for a file that was
-// changed, or are ErrClosed and that of ctx.
-func (c *Cells) Verify(ctx context.Context) error {
-	if err := c.begin(); err != nil {
-		return err
-	}
-	defer c.calls.End()
-	if c.file == nil {
-		return nil
-	}
-	for _, name := range c.file.Names() {
-		if err := c.file.Verify(ctx, name); err != nil {
-			return fmt.Errorf("server: %w", err)
-		}
-	}
-	return nil
 }
 
 // open sets c to what its file has. Parts are checked against the codebook, in the order in
@@ -130,11 +110,6 @@ func (c *Cells) openBases() error {
 // openLists reads the lists, whose every number is looked at: answers take them for numbers
 // of rows.
 func (c *Cells) openLists() error {
-	for _, section := range []string{sectionLengths, sectionLists} {
-		if err := c.file.Verify(context.Background(), section); err != nil {
-			return err
-		}
-	}
 	lengths, err := sections.Numbers[uint32](c.file, sectionLengths)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -107,7 +108,8 @@ func TestAligned(t *testing.T) {
 	wantProblem(t, send(t, "POST", web.URL+"/v1/aligned", bytes.NewReader(other)), 422, "unanswerable")
 	wantProblem(t, send(t, "POST", web.URL+"/v1/aligned", bytes.NewReader(body[:100])), 400, "bad-frame")
 	wantProblem(t, send(t, "POST", web.URL+"/v1/aligned", bytes.NewReader(make([]byte, 1<<16+1))), 413, "too-large")
-	s.aligned <- struct{}{} // another question runs
+	s.aligned.patience = time.Millisecond
+	s.aligned.give(s.aligned.tenant("other"), 1) // another question runs
 	wantProblem(t, send(t, "POST", web.URL+"/v1/aligned", bytes.NewReader(body)), 503, "busy")
-	<-s.aligned
+	s.aligned.leave("other", 1)
 }

@@ -24,8 +24,9 @@ type answer struct {
 	stall   time.Duration
 	slowest int64
 	// copies is set for HTTP/2. Its server may still read what was written when a Write has
-	// failed and the handler is gone, and by then the file of a gallery may be unmapped.
+	// failed and the handler is gone, and by then the memory of a gallery may be gone.
 	copies  bool
+	client  string    // who asked, as a key
 	block   []byte    // the copy
 	begin   time.Time // of the head
 	due     int64     // bytes at which the deadline moves next

@@ -231,8 +231,8 @@ func TestAnswerIsCutOff(t *testing.T) {
 	s, _ := start(t, Settings{})
 	w := &orderly{header: http.Header{}, fail: true}
 	defer func() {
-		if thrown := recover(); thrown != http.ErrAbortHandler || len(s.slots) != 0 {
-			t.Errorf("%v, and %d places are taken", thrown, len(s.slots))
+		if thrown := recover(); thrown != http.ErrAbortHandler || s.placesTaken() != 0 {
+			t.Errorf("%v, and %d places are taken", thrown, s.placesTaken())
 		}
 	}()
 	s.Public().ServeHTTP(w, httptest.NewRequest("POST", "/v1/cells", bytes.NewReader(s.frame(t, 1))))

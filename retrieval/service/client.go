@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -99,23 +98,27 @@ func (t *Tokens) client(r *http.Request) (key string, known bool) {
 	return string(shown[:]), true
 }
 
-// address returns the address of a client without its port; of IPv6 the first 64 bits,
-// which are what one subscriber gets.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+// unixClient is the address of all clients of a Unix socket: they call themselves what they like.
+const unixClient = "unix"
+
+// address returns the address of a client without its port; of IPv6 the first 64 bits, which are
+// what one subscriber gets. Headers such as X-Forwarded-For are not believed: a client writes there
+// what it likes.
+func address(r *http.Request) string { return addressOf(r.RemoteAddr) }
+
+// addressOf is address for the other end of a connection.
+func addressOf(remote string) string {
+	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		return r.RemoteAddr
+		return unixClient
 	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	if ip = ip.Unmap(); ip.Is4() || ip.IsLoopback() {
+	ip := at.Addr().Unmap()
+	if ip.Is4() || ip.IsLoopback() {
 		return ip.WithZone("").String()
 	}
 	prefix, err := ip.WithZone("").Prefix(64)
-	if err != nil {
-		return host
+	if err != nil { // 64 bits are not too many
+		return ip.String()
 	}
 	return prefix.String()
 }

@@ -28,7 +28,7 @@
 //	POST /v1/sealed/records/fetch     wire.SealedRequest in, wire.SealedAnswer out
 //
 //	POST /v1/aligned    wire.Question in, wire.Matches out: Algorithm 1
-//	GET  /              a status page
+//	GET  /              a status page, which tells nothing of requests
 //
 // docs/openapi.json of the repository has every parameter, status and header. Messages
 // are the frames of package retrieval/wire. Errors are application/problem+json with a type
@@ -37,8 +37,16 @@
 //
 // # Admin listener
 //
-// /metrics (Prometheus), /livez, /readyz, /debug/pprof/ and the status page. It has no
-// tokens and no limits: keep it on a loopback address.
+// /metrics (Prometheus), /livez, /readyz, /debug/pprof/ and the status page with counts of requests.
+// It has no tokens: keep it on a loopback address, where requests that name other hosts are refused.
+// It keeps some descriptors for a time when the process has none left.
+//
+// # Limits
+//
+// There are limits of requests at a time, of connections, and of places and bytes of mode sealed. One
+// client, by token or address, has a share of each (Settings.Share). A request that finds no place
+// waits a second, unread, and then gets 503. A body is read when there is room for all of it. Bodies
+// and answers have to move at a least rate, those of each stream of HTTP/2 by themselves.
 //
 // # Versions of a gallery
 //

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// problemStall is how long a client may take nothing of a problem, which is some hundred bytes.
+const problemStall = 5 * time.Second
+
 // guard returns the handler of a route with everything that all routes have: the limit of
 // requests at a time, tokens, rates, deadlines, counts, a log record, and an answer for a
 // handler that panics.
@@ -16,6 +19,7 @@ func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		a := s.newAnswer(w, r)
+		protect(a.Header())
 		s.metrics.running.Add(1)
 		defer func() {
 			s.metrics.running.Add(-1)
@@ -38,20 +42,19 @@ func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request
 				panic(http.ErrAbortHandler)
 			}
 		}()
-		if p := s.admit(r, func() *problem { return serve(s, a, r) }); p != nil {
+		if p := s.admit(a, r, serve); p != nil {
 			s.metrics.refuse(p.kind)
 			clearAnswer(a.Header())
+			discard(a, r)
+			a.stall = min(a.stall, problemStall)
 			p.write(a)
 		}
 	})
 }
 
-// admit calls serve if there is room for a request and the client may ask.
-func (s *Service) admit(r *http.Request, serve func() *problem) *problem {
-	if !enter(s.slots) {
-		return busy()
-	}
-	defer leave(s.slots)
+// admit calls serve if the client may ask and there is a place for its request. Whoever is turned
+// away takes no place.
+func (s *Service) admit(a *answer, r *http.Request, serve func(*Service, *answer, *http.Request) *problem) *problem {
 	client, known := s.settings.Tokens.client(r)
 	if wait := s.rates.wait(client, time.Now()); wait > 0 {
 		return tooOften(int((wait + time.Second - 1) / time.Second))
@@ -59,7 +62,28 @@ func (s *Service) admit(r *http.Request, serve func() *problem) *problem {
 	if !known {
 		return unauthorized()
 	}
-	return serve()
+	if !s.places.enter(r.Context(), client, 1) {
+		return busy()
+	}
+	defer s.places.leave(client, 1)
+	a.client = client
+	return serve(s, a, r)
+}
+
+// protections are the headers of every answer: browsers are to show it as what it is, in no frame
+// and with nothing loaded into it, and to tell nobody where they have been.
+var protections = [][2]string{
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+}
+
+// protect sets the headers of every answer.
+func protect(h http.Header) {
+	for _, p := range protections {
+		h.Set(p[0], p[1])
+	}
 }
 
 // asError returns what was thrown if it is an error.
@@ -86,7 +110,7 @@ func callers() (lines []string) {
 
 // clearAnswer drops the headers of an answer that a problem takes the place of.
 func clearAnswer(h http.Header) {
-	for _, name := range []string{"Content-Type", "Content-Length", "Cache-Control", "ETag", "Accept-Ranges", "X-Content-Type-Options"} {
+	for _, name := range []string{"Content-Type", "Content-Length", "Cache-Control", "ETag", "Accept-Ranges"} {
 		h.Del(name)
 	}
 }

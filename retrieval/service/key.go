@@ -96,9 +96,9 @@ func (v *version) stale(p part) *problem {
 	return out
 }
 
-// keyOf returns the key that a request has, nil for none: the first of the parts whose
-// parameter it has.
+// keyOf returns the key that a request has, nil for none.
 func keyOf(r *http.Request, parts ...part) (*key, *problem) {
+	var named *key
 	for _, p := range parts {
 		text := r.URL.Query().Get(p.parameter())
 		if text == "" {
@@ -111,7 +111,10 @@ func keyOf(r *http.Request, parts ...part) (*key, *problem) {
 		if _, err := hex.Decode(k.hash[:], []byte(text)); err != nil {
 			return nil, badParameter(p.parameter() + " is a hash of 64 hexadecimal digits")
 		}
-		return k, nil
+		if named != nil {
+			return nil, badParameter("codebook or epoch, and not both")
+		}
+		named = k
 	}
-	return nil, nil
+	return named, nil
 }

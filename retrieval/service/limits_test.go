@@ -41,10 +41,17 @@ func hold(t *testing.T, s *Service, url string, length int64) (*io.PipeWriter, <
 	return out, ended
 }
 
-// A request beyond the limit is refused at once, those that run go on, and there is room
+// placesTaken returns how many requests have a place.
+func (s *Service) placesTaken() int64 {
+	taken, _ := s.places.load()
+	return taken
+}
+
+// A request beyond the limit is refused, those that run go on, and there is room
 // again when they have ended.
 func TestBusy(t *testing.T) {
-	s, web := start(t, Settings{MaxRequests: 2})
+	s, web := start(t, Settings{MaxRequests: 2, Share: 1})
+	s.places.patience = time.Millisecond
 	body := s.frame(t, 1)
 	var bodies []*io.PipeWriter
 	var ends []<-chan reply
@@ -53,7 +60,7 @@ func TestBusy(t *testing.T) {
 		bodies, ends = append(bodies, out), append(ends, ended)
 	}
 	// Two may have begun without having a place yet.
-	for len(s.slots) < 2 {
+	for s.placesTaken() < 2 {
 		time.Sleep(time.Millisecond)
 	}
 	for _, path := range []string{"/v1/gallery", "/", "/nowhere"} {
@@ -231,9 +238,10 @@ func FuzzTokens(f *testing.F) {
 func TestAddress(t *testing.T) {
 	for remote, want := range map[string]string{
 		"10.1.2.3:55": "10.1.2.3", "[::ffff:10.1.2.3]:55": "10.1.2.3", "[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64",
-		"[fe80::1%eth0]:9": "fe80::/64", "[::1]:9": "::1", "@": "@", "name:1": "name",
+		"[fe80::1%eth0]:9": "fe80::/64", "[::1]:9": "::1", "@": "unix", "": "unix", "/run/own name:1": "unix",
 	} {
-		if got := address(&http.Request{RemoteAddr: remote}); got != want {
+		r := &http.Request{RemoteAddr: remote, Header: http.Header{"X-Forwarded-For": {"10.9.9.9"}, "X-Real-Ip": {"10.9.9.9"}, "Forwarded": {"for=10.9.9.9"}}}
+		if got := address(r); got != want {
 			t.Errorf("%s: %s, want %s", remote, got, want)
 		}
 	}
@@ -269,8 +277,8 @@ func TestPanics(t *testing.T) {
 		t.Errorf("others get %d", r.status)
 	}
 	web.Close()
-	if s.metrics.panics.Load() != 2 || len(s.slots) != 0 || s.metrics.running.Load() != 0 {
-		t.Errorf("%d panics are counted, %d places are taken, %d run", s.metrics.panics.Load(), len(s.slots), s.metrics.running.Load())
+	if s.metrics.panics.Load() != 2 || s.placesTaken() != 0 || s.metrics.running.Load() != 0 {
+		t.Errorf("%d panics are counted, %d places are taken, %d run", s.metrics.panics.Load(), s.placesTaken(), s.metrics.running.Load())
 	}
 	if text := log.String(); strings.Contains(text, "524242") || !strings.Contains(text, "TestPanics") {
 		t.Errorf("the log has the value, or not the place:\n%s", text)

@@ -166,7 +166,7 @@ func TestLogTellsNothingOfQueries(t *testing.T) {
 	}
 	first := records(s.frame(t, 0), "")
 	for cell := range uint32(5) {
-		if again := records(s.frame(t, cell+1), "?what=4711"); again != first {
+		if again := records(s.frame(t, cell+1), "?form=float32"); again != first {
 			t.Errorf("cell %d: %s, and for cell 0 %s", cell+1, again, first)
 		}
 	}
@@ -237,12 +237,32 @@ func TestStatusPage(t *testing.T) {
 		}
 		want := []string{"not ready", "no gallery"}
 		if name != "" {
-			want = []string{"&lt;script&gt;", s.versions[0].says.Codebook, ">ready<", "take-all", "bad-frame", "p99"}
+			want = []string{"&lt;script&gt;", s.versions[0].says.Codebook, ">ready<", "take-all"}
 		}
 		for _, w := range want {
 			if !strings.Contains(text, w) {
 				t.Errorf("%q is missing in\n%s", w, text)
 			}
+		}
+	}
+	// What others ask is for who runs the service: the page is the same before and after a request.
+	before := send(t, "GET", web.URL+"/", nil).body
+	for _, path := range []string{"/v1/gallery", "/nowhere", "/"} {
+		send(t, "GET", web.URL+path, nil)
+	}
+	v, _ := s.take(nil) // a request runs
+	after := send(t, "GET", web.URL+"/", nil).body
+	s.give(v)
+	age := regexp.MustCompile(`\d+ (s|min)\b`)
+	if got, want := age.ReplaceAllString(string(after), ""), age.ReplaceAllString(string(before), ""); got != want {
+		t.Errorf("the page tells of requests:\n%s\nbefore:\n%s", got, want)
+	}
+	admin := httptest.NewServer(s.Admin())
+	defer admin.Close()
+	text := string(send(t, "GET", admin.URL+"/", nil).body)
+	for _, w := range []string{"bad-frame", "p99", "not-found"} {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is missing in\n%s", w, text)
 		}
 	}
 	s.Close()

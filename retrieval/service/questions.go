@@ -1,13 +1,8 @@
 package service
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strconv"
-	"time"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -27,7 +22,7 @@ func (s *Service) answerCells(w *answer, r *http.Request, toFrontEnd bool) *prob
 		return p
 	}
 	var request wire.CellsRequest
-	if p := readFrame(w, r, limit, &request); p != nil {
+	if p := s.readFrame(w, r, limit, request.UnmarshalBinary); p != nil {
 		return p
 	}
 	v, p := s.take(&key{codebookPart, request.Codebook})
@@ -64,12 +59,12 @@ func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 	if v.gallery.Aligned == nil {
 		return notOffered("this service does not answer questions of Algorithm 1")
 	}
-	if !enter(s.aligned) {
+	if !s.aligned.enter(r.Context(), w.client, 1) {
 		return busy()
 	}
-	defer leave(s.aligned)
+	defer s.aligned.leave(w.client, 1)
 	var question wire.Question
-	if p := readFrame(w, r, s.settings.MaxQuestion, &question); p != nil {
+	if p := s.readFrame(w, r, s.settings.MaxQuestion, question.UnmarshalBinary); p != nil {
 		return p
 	}
 	matches, err := v.gallery.Aligned.Answer(r.Context(), &question)
@@ -87,59 +82,4 @@ func announce(h http.Header, length int64) {
 	h.Set("Content-Type", frameType)
 	h.Set("Content-Length", strconv.FormatInt(length, 10))
 	h.Set("Cache-Control", "no-store, no-transform")
-}
-
-// readFrame reads the body of a request, of at most limit bytes, into a message. What it
-// says about a body that is none holds nothing of the body.
-func readFrame(w *answer, r *http.Request, limit int64, to interface{ UnmarshalBinary([]byte) error }) *problem {
-	long := func() *problem {
-		discard(w, r)
-		return tooLarge(fmt.Sprintf("at most %d bytes", limit))
-	}
-	if r.ContentLength > limit {
-		return long()
-	}
-	// ReadAll takes memory as bytes come, whatever length was announced.
-	// MaxBytesReader tells the writer of package http not to read on.
-	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return long()
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return tooSlow()
-	}
-	if err != nil {
-		return badFrame("the body ended early")
-	}
-	if err := to.UnmarshalBinary(body); err != nil {
-		detail := "it is no frame of that kind"
-		if e, ok := errors.AsType[*wire.Error](err); ok && e.Field != "" {
-			detail = "field " + e.Field
-		}
-		switch {
-		case errors.Is(err, wire.ErrVersion):
-			detail = "its format has another version: both sides need the same release"
-		case errors.Is(err, wire.ErrChecksum):
-			detail = "its checksum does not match"
-		}
-		return badFrame(detail)
-	}
-	return nil
-}
-
-// What is read of a body that is refused.
-const (
-	discardBytes = 256 << 10
-	discardTime  = 500 * time.Millisecond
-)
-
-// discard reads a little of a body that is refused, for a short time: a client that still
-// writes when its connection ends may not see the answer. One that waits to be told to go
-// on has not begun to write.
-func discard(w *answer, r *http.Request) {
-	if r.Header.Get("Expect") == "" {
-		_ = w.control.SetReadDeadline(time.Now().Add(discardTime))
-		_, _ = io.CopyN(io.Discard, r.Body, discardBytes)
-	}
-	_ = w.control.SetReadDeadline(time.Now()) // nobody waits for the rest
 }

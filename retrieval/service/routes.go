@@ -2,6 +2,8 @@ package service
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -52,31 +54,71 @@ func routes() []route {
 		{get, "/v1/sealed/records/hint", "records-hint", (*Service).serveRecordsHint, epoch, frameStatuses, messageProblems, frameHeaders},
 		{post, "/v1/sealed/records/fetch", "records-fetch", (*Service).serveFetch, nil, []int{200}, questionProblems, answerHeaders},
 		{post, "/v1/aligned", "aligned", (*Service).serveAligned, nil, []int{200}, []int{400, 404, 408, 413, 422}, answerHeaders},
-		{get, "/", "status", (*Service).serveStatus, nil, []int{200}, nil, []string{"Cache-Control", "Content-Length", "Content-Security-Policy"}},
+		{get, "/", "status", (*Service).serveStatus, nil, []int{200}, []int{400}, []string{"Cache-Control", "Content-Length", "Content-Security-Policy"}},
 	}
 }
 
 // Public returns the handler of the public listener. Deadlines of requests and of idle
 // connections are those of the http.Server that it belongs to, as Run has one.
 func (s *Service) Public() http.Handler {
-	mux := http.NewServeMux()
+	p := &paths{known: map[string]*path{}, other: s.guard(otherRoute, func(*Service, *answer, *http.Request) *problem { return notFound() })}
 	for _, r := range routes() {
-		path := r.path
-		if strings.HasSuffix(path, "/") {
-			path += "{$}"
-		}
-		mux.Handle(r.method+" "+path, s.guard(r.name, r.serve))
 		allow := r.method
 		if r.method == http.MethodGet {
 			allow = "GET, HEAD"
 		}
-		mux.Handle(path, s.guard(r.name, func(_ *Service, w *answer, _ *http.Request) *problem {
+		p.known[r.path] = &path{r.method, s.guard(r.name, r.checked), s.guard(r.name, func(_ *Service, w *answer, _ *http.Request) *problem {
 			w.Header().Set("Allow", allow)
 			return wrongMethod()
-		}))
+		})}
 	}
-	mux.Handle("/", s.guard(otherRoute, func(*Service, *answer, *http.Request) *problem { return notFound() }))
-	return mux
+	return p
+}
+
+// paths send each request to its route. A path has one spelling: others are not found. An
+// http.ServeMux would send them elsewhere without asking the guard.
+type paths struct {
+	known map[string]*path
+	other http.Handler
+}
+
+// A path has one method.
+type path struct {
+	method       string
+	serve, wrong http.Handler
+}
+
+// ServeHTTP implements http.Handler.
+func (p *paths) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	to := p.known[r.URL.EscapedPath()]
+	switch {
+	case to == nil:
+		p.other.ServeHTTP(w, r)
+	case to.method == r.Method || to.method == http.MethodGet && r.Method == http.MethodHead:
+		to.serve.ServeHTTP(w, r)
+	default:
+		to.wrong.ServeHTTP(w, r)
+	}
+}
+
+// checked serves a request whose parameters can be used. Whoever names a version in a way that
+// cannot be read must not get another one.
+func (r route) checked(s *Service, w *answer, request *http.Request) *problem {
+	values, err := url.ParseQuery(request.URL.RawQuery)
+	if err != nil {
+		return badParameter("the query cannot be read")
+	}
+	for name, all := range values {
+		switch {
+		case !slices.Contains(r.parameters, name) && len(r.parameters) == 0:
+			return badParameter("this path has no parameters")
+		case !slices.Contains(r.parameters, name):
+			return badParameter("this path has no parameters but " + strings.Join(r.parameters, ", "))
+		case len(all) != 1 || all[0] == "":
+			return badParameter("a parameter has one value")
+		}
+	}
+	return r.serve(s, w, request)
 }
 
 // otherRoute is the name of requests for paths that do not exist.

@@ -13,8 +13,17 @@ import (
 // maxHeader is the longest head of a request, in bytes. Ours have some hundred.
 const maxHeader = 16 << 10
 
-// adminTime is for answers of the admin listener, of which a profile takes longest.
-const adminTime = 5 * time.Minute
+// Limits of HTTP/2. A connection keeps the memory of its longest frame, and holds as much of the
+// bodies of requests as its window before anybody reads them: package http would allow a MiB of
+// each, for every one of thousands of connections.
+const (
+	streams     = 64 // of a connection
+	frameBytes  = 16 << 10
+	windowBytes = 256 << 10
+)
+
+// adminTime is for writing an answer of the admin listener.
+const adminTime = time.Minute
 
 // Listeners are where a service listens.
 type Listeners struct {
@@ -39,11 +48,13 @@ func (s *Service) Run(ctx context.Context, l Listeners) error {
 		return fmt.Errorf("service: %w: there is no public listener", ErrSettings)
 	}
 	public := s.newServer(s.Public())
-	serve := func() error { return public.Serve(l.Public) }
+	gated := newGate(l.Public, "public", s.settings.MaxConnections, s.settings.Share, s.settings.Log)
+	s.public.Store(gated)
+	serve := func() error { return public.Serve(gated) }
 	if l.Certificates != nil {
 		l.Certificates.watch(s.reloaded)
 		public.TLSConfig = l.Certificates.serverConfig()
-		serve = func() error { return public.ServeTLS(l.Public, "", "") }
+		serve = func() error { return public.ServeTLS(gated, "", "") }
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- serve() }()
@@ -51,7 +62,12 @@ func (s *Service) Run(ctx context.Context, l Listeners) error {
 	if l.Admin != nil {
 		admin = s.newServer(s.Admin())
 		admin.WriteTimeout = adminTime
-		go func() { ended <- admin.Serve(l.Admin) }()
+		// Who runs the service must see why it takes no connections any more.
+		to := newGate(l.Admin, "admin", adminConnections, 1, s.settings.Log)
+		to.reserve = new(reserve)
+		to.reserve.fill()
+		defer to.reserve.close()
+		go func() { ended <- admin.Serve(to) }()
 	}
 	var err error
 	select {
@@ -90,8 +106,11 @@ func (s *Service) newServer(h http.Handler) *http.Server {
 		Handler: h, Protocols: protocols,
 		ReadHeaderTimeout: s.settings.Header, ReadTimeout: s.settings.Read, IdleTimeout: s.settings.Idle,
 		MaxHeaderBytes: maxHeader,
-		HTTP2:          &http.HTTP2Config{MaxConcurrentStreams: 64, SendPingTimeout: s.settings.Idle, PingTimeout: s.settings.Stall, WriteByteTimeout: s.settings.Stall},
-		ErrorLog:       slog.NewLogLogger(s.settings.Log.Handler(), slog.LevelDebug),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: streams, MaxReadFrameSize: frameBytes, MaxReceiveBufferPerConnection: windowBytes, MaxReceiveBufferPerStream: windowBytes,
+			SendPingTimeout: s.settings.Idle, PingTimeout: s.settings.Stall, WriteByteTimeout: s.settings.Stall,
+		},
+		ErrorLog: slog.NewLogLogger(s.settings.Log.Handler(), slog.LevelDebug),
 	}
 }
 

@@ -286,7 +286,7 @@ func TestBadClients(t *testing.T) {
 			if n, err := io.Copy(io.Discard, conn); c.deaf && err == nil && n >= int64(len(longMap)) {
 				t.Error("the whole answer came")
 			}
-			for r.metrics.running.Load() != 0 || len(r.slots) != 0 {
+			for r.metrics.running.Load() != 0 || r.placesTaken() != 0 {
 				time.Sleep(time.Millisecond)
 			}
 			http.DefaultClient.CloseIdleConnections()
@@ -315,7 +315,7 @@ func TestIdleConnections(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(r.slots); n != 0 {
+	if n := r.placesTaken(); n != 0 {
 		t.Errorf("%d places are taken", n)
 	}
 	r.stop()

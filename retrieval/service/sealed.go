@@ -72,10 +72,10 @@ func (s *Service) serveChanges(w *answer, r *http.Request) *problem {
 		return p
 	}
 	// They may be as long as a hint, and each client has its own.
-	if !enter(s.changes) {
+	if !s.changes.enter(r.Context(), w.client, 1) {
 		return busy()
 	}
-	defer leave(s.changes)
+	defer s.changes.leave(w.client, 1)
 	changes, err := v.sealed.gallery.Changes(since, to)
 	if err != nil {
 		return gone()
@@ -110,18 +110,24 @@ func (s *Service) serveSealed(w *answer, r *http.Request, part part, of func(*ve
 	if p != nil {
 		return p
 	}
-	// Bodies are long: as much is held of all of them as there is room for. A client that sends
-	// slowly takes no place of those who wait for a pass.
-	body := &bodyInRoom{ReadCloser: r.Body, room: s.bodies}
-	defer body.leave()
-	r.Body = body
+	// Bodies are long. One is read when there is a place for its request and room for all of it,
+	// so that a request that is refused costs its head. A client that sends slowly takes of its
+	// own share.
+	length, p := bodyLength(r, limit)
+	if p != nil {
+		return p
+	}
+	places := s.passes[part]
+	if !places.enter(r.Context(), w.client, 1) {
+		return busy()
+	}
+	defer places.leave(w.client, 1)
+	if !s.bodies.enter(r.Context(), w.client, length) {
+		return busy()
+	}
+	defer s.bodies.leave(w.client, length)
 	var request wire.SealedRequest
-	if p := readFrame(w, r, limit, &request); p != nil {
-		if body.refused {
-			r.Body = body.ReadCloser
-			discard(w, r)
-			return busy()
-		}
+	if p := s.readFrame(w, r, limit, request.Adopt); p != nil {
 		return p
 	}
 	v, p := s.take(&key{part, request.Epoch})

@@ -346,7 +346,7 @@ func TestSealedPasses(t *testing.T) {
 	wait.Wait()
 	http.DefaultClient.CloseIdleConnections()
 	w := httptest.NewRecorder()
-	s.Admin().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	s.Admin().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))
 	text := w.Body.String()
 	for _, line := range []string{
 		fmt.Sprintf(`privatemail_sealed_pass_requests_total{over="gallery"} %d`, requests),
@@ -357,7 +357,7 @@ func TestSealedPasses(t *testing.T) {
 		}
 	}
 	page := httptest.NewRecorder()
-	s.Admin().ServeHTTP(page, httptest.NewRequest("GET", "/", nil))
+	s.Admin().ServeHTTP(page, httptest.NewRequest("GET", "http://localhost/", nil))
 	if epoch := g.Epoch(); !strings.Contains(page.Body.String(), hex.EncodeToString(epoch[:])) || !strings.Contains(page.Body.String(), "a request of mode sealed") {
 		t.Error("the status page does not tell of mode sealed")
 	}

@@ -18,12 +18,14 @@ const maxVersions = 4
 type Service struct {
 	settings Settings
 	metrics  *metrics
-	slots    chan struct{} // one in it for each request that runs
-	aligned  chan struct{} // and for each question of Algorithm 1
-	changes  chan struct{} // and for each request for changes of a sealed gallery
-	bodies   *room         // for requests of mode sealed
-	rates    *rates        // nil without a limit
-	stopping atomic.Bool   // not ready any more
+	places   *room                // for requests, one each
+	aligned  *room                // for questions of Algorithm 1
+	changes  *room                // for requests for changes of a sealed gallery
+	passes   [parts]*room         // for requests of mode sealed; nil for the codebook
+	bodies   *room                // for the bytes of requests of mode sealed
+	rates    *rates               // nil without a limit
+	stopping atomic.Bool          // not ready any more
+	public   atomic.Pointer[gate] // the listener; nil before Run
 
 	mu       sync.Mutex
 	versions []*version   // that are served, the newest first
@@ -39,8 +41,11 @@ func New(settings Settings) (*Service, error) {
 	}
 	s := &Service{
 		settings: settings, metrics: newMetrics(),
-		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned),
-		changes: make(chan struct{}, settings.SealedMost), bodies: &room{most: settings.SealedBytes},
+		places: newRoom(int64(settings.MaxRequests), settings.Share), aligned: newRoom(int64(settings.MaxAligned), settings.Share),
+		changes: newRoom(int64(settings.SealedMost), settings.Share), bodies: newRoom(settings.SealedBytes, settings.Share),
+	}
+	for _, p := range []part{epochPart, recordsEpoch} {
+		s.passes[p] = newRoom(int64(settings.SealedQueue), settings.Share)
 	}
 	if settings.Rate > 0 {
 		s.rates = newRates(settings.Rate, settings.Burst)

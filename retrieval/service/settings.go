@@ -12,8 +12,14 @@ type Settings struct {
 	// Tokens are who may ask; nil lets everyone ask.
 	Tokens *Tokens
 	// MaxRequests is how many requests of the public listener run at a time. Those beyond
-	// it get 503 at once. 0 means 256.
+	// it wait for a second, unread, and then get 503. 0 means 256.
 	MaxRequests int
+	// Share is how much one client may have of everything that there is a limit of: requests,
+	// connections, questions, places and bytes of mode sealed. 0 means a quarter, 1 all.
+	Share float64
+	// MaxConnections is how many connections the public listener has at a time. Those beyond it
+	// are closed. 0 means 16 MaxRequests, or what the limit of open files of the process leaves.
+	MaxConnections int
 	// MaxAligned is how many of them may be questions of Algorithm 1, each of which
 	// computes an embedding. 0 means 2.
 	MaxAligned int
@@ -23,15 +29,16 @@ type Settings struct {
 	// records, and how many requests for changes, which may be as long as a hint, run at a
 	// time. 0 means 16.
 	SealedMost int
-	// SealedBytes is how much of the bodies of requests of mode sealed is held at a time, from
-	// when it has come until its request is answered. What a front end takes for answers counts
-	// as well. What has no room gets 503; one request always has. 0 means 512 MiB.
+	// SealedBytes is how much the bodies of requests of mode sealed may take at a time, from
+	// before they are read until their requests are answered. What a front end takes for answers
+	// counts as well. What has no room gets 503; one request always has. 0 means 512 MiB.
 	SealedBytes int64
 	// SealedWait is how long a pass waits for further requests to share it. 0 means not at
 	// all: those share the next pass that come while one runs.
 	SealedWait time.Duration
-	// SealedQueue is how many requests of mode sealed may wait for a pass over the gallery, and
-	// how many for one over the records. Those beyond it get 503. 0 means 64.
+	// SealedQueue is how many requests of mode sealed about the gallery are read, wait for a pass
+	// or are in one at a time, and how many about the records. Those beyond it wait for a second,
+	// unread, and then get 503. 0 means 128.
 	SealedQueue int
 	// Rate is how many requests a second a client may send in the long run; 0 means no
 	// limit. A client is who has a token, or an address where there are no tokens.
@@ -42,14 +49,15 @@ type Settings struct {
 	// Drain is how long a replaced version of the gallery answers requests that name its
 	// codebook. 0 means 10 minutes, a negative time none.
 	Drain time.Duration
-	// Header, Read and Idle are the times for the head of a request, for the whole of it
-	// and between two requests of a connection. 0 means 10 s, 30 s and 2 minutes.
+	// Header, Read and Idle are the times for the head of a request, for its body at most,
+	// and between two requests of a connection. A body also has to come at the rate of Slowest,
+	// after 5 seconds. 0 means 10 s, 30 s and 2 minutes.
 	Header, Read, Idle time.Duration
 	// Stall is how long a client may take nothing of an answer, and the time that every
 	// answer has beside what Slowest allows. 0 means 30 s.
 	Stall time.Duration
-	// Slowest is the mean rate, in bytes a second, below which the reader of an answer is
-	// cut off. 0 means 16 KiB.
+	// Slowest is the mean rate, in bytes a second, below which the reader of an answer and the
+	// sender of a body are cut off. 0 means 16 KiB.
 	Slowest int64
 	// Delay is how long the service goes on to answer after it says that it is not ready,
 	// so that a balancer can look elsewhere. 0 means that it does not wait.
@@ -71,7 +79,7 @@ func (s Settings) withDefaults() (Settings, error) {
 		name     string
 		at       *int
 		standard int
-	}{{"MaxRequests", &s.MaxRequests, 256}, {"MaxAligned", &s.MaxAligned, 2}, {"SealedMost", &s.SealedMost, 16}, {"SealedQueue", &s.SealedQueue, 64}} {
+	}{{"MaxRequests", &s.MaxRequests, 256}, {"MaxAligned", &s.MaxAligned, 2}, {"SealedMost", &s.SealedMost, 16}, {"SealedQueue", &s.SealedQueue, 128}, {"MaxConnections", &s.MaxConnections, 0}} {
 		if *n.at < 0 {
 			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
 		}
@@ -105,6 +113,15 @@ func (s Settings) withDefaults() (Settings, error) {
 		if *d.at == 0 {
 			*d.at = d.standard
 		}
+	}
+	if !(s.Share >= 0 && s.Share <= 1) {
+		return s, fmt.Errorf("service: %w: a Share of %g", ErrSettings, s.Share)
+	}
+	if s.Share == 0 {
+		s.Share = 0.25
+	}
+	if s.MaxConnections == 0 {
+		s.MaxConnections = min(16*s.MaxRequests, descriptorsLeft())
 	}
 	if !(s.Rate >= 0) || math.IsInf(s.Rate, 1) || s.Burst < 0 || s.Burst > 0 && s.Rate == 0 {
 		return s, fmt.Errorf("service: %w: a Rate of %g with a Burst of %d", ErrSettings, s.Rate, s.Burst)

@@ -63,10 +63,10 @@ func (s *Service) answerFrom(w *answer, r *http.Request, v *version, request *wi
 		return wrongCells()
 	}
 	memory := source.Memory(form)
-	if !s.bodies.take(0, memory) {
+	if !s.bodies.enter(r.Context(), w.client, memory) {
 		return busy()
 	}
-	defer s.bodies.give(memory)
+	defer s.bodies.leave(w.client, memory)
 	out, err := source.Answer(r.Context(), request, form)
 	if err != nil {
 		return s.sourceProblem(r, v, err)
@@ -107,7 +107,7 @@ func (s *Service) newest() *version {
 	return s.versions[0]
 }
 
-// contentBlock is how much of a Content is fetched at a time.
+// contentBlock is how much of a Content is fetched at a time at most.
 const contentBlock = 1 << 20
 
 // A contentReader reads a Content for http.ServeContent, and keeps the error that it met.
@@ -136,19 +136,26 @@ func (c *contentReader) Seek(offset int64, whence int) (int64, error) {
 
 // Read implements io.Reader.
 func (c *contentReader) Read(p []byte) (int, error) {
+	b, err := c.next(int64(len(p)))
+	return copy(p, b), err
+}
+
+// next implements blockReader.
+func (c *contentReader) next(most int64) ([]byte, error) {
 	if c.err != nil {
-		return 0, c.err
+		return nil, c.err
 	}
 	if c.at >= c.content.Length {
-		return 0, io.EOF
+		return nil, io.EOF
 	}
 	if len(c.block) == 0 {
-		c.block = make([]byte, min(contentBlock, c.content.Length-c.at))
+		// What a small range does not need is not fetched: shards would send much for little.
+		c.block = make([]byte, min(contentBlock, c.content.Length-c.at, most))
 		if c.err = c.content.ReadAt(c.ctx, c.block, c.at); c.err != nil {
-			return 0, c.err
+			return nil, c.err
 		}
 	}
-	n := copy(p, c.block)
-	c.block, c.at = c.block[n:], c.at+int64(n)
-	return n, nil
+	b := c.block[:min(int64(len(c.block)), most)]
+	c.block, c.at = c.block[len(b):], c.at+int64(len(b))
+	return b, nil
 }

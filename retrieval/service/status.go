@@ -15,8 +15,10 @@ var statusText string
 
 var statusPage = template.Must(template.New("status").Parse(statusText))
 
-// statusView is what the page shows.
+// statusView is what the page shows. What it says of requests is for who runs the service: it would
+// tell everybody when others ask, and how often.
 type statusView struct {
+	Operator                    bool
 	Name, State, Release, Since string
 	Running, Limit              int64
 	Versions                    []versionRow
@@ -62,16 +64,23 @@ type refusedRow struct {
 	Count int64
 }
 
-// serveStatus answers the status page.
-func (s *Service) serveStatus(w *answer, _ *http.Request) *problem {
+// serveStatus answers the status page for everybody.
+func (s *Service) serveStatus(w *answer, _ *http.Request) *problem { return s.writeStatus(w, false) }
+
+// writeStatus answers the status page, for the operator with what is known of requests.
+func (s *Service) writeStatus(w *answer, operator bool) *problem {
 	var page bytes.Buffer
-	if err := statusPage.Execute(&page, s.view(time.Now())); err != nil {
+	view := s.view(time.Now())
+	if operator {
+		s.addRequests(&view, time.Now())
+	}
+	if err := statusPage.Execute(&page, view); err != nil {
 		s.settings.Log.Error("status page", "error", err)
 		return failed()
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; style-src 'unsafe-inline'")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(page.Len()))
 	_, _ = w.Write(page.Bytes()) // a client that is gone needs no answer
@@ -81,7 +90,6 @@ func (s *Service) serveStatus(w *answer, _ *http.Request) *problem {
 func (s *Service) view(now time.Time) statusView {
 	v := statusView{
 		Name: "no gallery", State: "ready", Release: s.settings.Release, Since: ago(now.Sub(s.metrics.begin)),
-		Running: s.metrics.running.Load(), Limit: int64(s.settings.MaxRequests),
 	}
 	if err := s.Ready(); err != nil {
 		v.State = "not ready"
@@ -93,6 +101,15 @@ func (s *Service) view(now time.Time) statusView {
 		}
 		v.Versions = append(v.Versions, rowOf(&g, now, i == 0))
 	}
+	for i, state := range s.shards() {
+		v.Shards = append(v.Shards, shardRow{i + 1, state.word(), ago(now.Sub(state.Since))})
+	}
+	return v
+}
+
+// addRequests adds what is known of requests.
+func (s *Service) addRequests(v *statusView, now time.Time) {
+	v.Operator, v.Running, v.Limit = true, s.metrics.running.Load(), int64(s.settings.MaxRequests)
 	for _, name := range s.metrics.names {
 		c := s.metrics.routes[name]
 		all, failed := c.requests()
@@ -101,15 +118,11 @@ func (s *Service) view(now time.Time) statusView {
 			P50: milliseconds(c.latency.quantile(0.5), all), P90: milliseconds(c.latency.quantile(0.9), all), P99: milliseconds(c.latency.quantile(0.99), all),
 		})
 	}
-	for i, state := range s.shards() {
-		v.Shards = append(v.Shards, shardRow{i + 1, state.word(), ago(now.Sub(state.Since))})
-	}
 	for _, kind := range refusals {
 		if n := s.metrics.refused[kind].Load(); n > 0 {
 			v.Refused = append(v.Refused, refusedRow{kind, n})
 		}
 	}
-	return v
 }
 
 // rowOf returns what the page says of a version.

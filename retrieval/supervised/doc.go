@@ -7,7 +7,9 @@
 // The server has rows with labels, some of them perhaps without. What becomes of a row is
 // its [Recipe]: roots of its values, division by its norm, columns of equal spread, a linear
 // projection, and division by the norm once more. That is the [Map]. It is published; a query
-// is placed by it alone, without a label and without anything being asked of the server. The
+// is placed by it alone, without a label and without anything being asked of the server. A client
+// that got the map from a server, and sends it something afterwards, applies it by [Guard]: then
+// the time that this takes tells nothing about a query, as far as Go goes ([Guarded]). The
 // projections shrink the directions in which rows of one class differ ([NewMap] has the
 // formulas). Then the gallery may be moved: from X = z a step or two of
 //
@@ -51,8 +53,8 @@
 //
 // # Models on disk
 //
-// [Model.Save] keeps a model in one file with checksums, and [Open] opens it without reading its
-// rows. [OpenMap] reads the map alone. A map that was saved places rows bit for bit where it did
+// [Model.Save] keeps a model in one file with checksums, and [Open] opens it and compares all of
+// them. [OpenMap] reads the map alone. A map that was saved places rows bit for bit where it did
 // before. [Map.Stream] places rows that come block by block, however many there are.
 //
 // # Concurrency

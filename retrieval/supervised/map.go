@@ -123,7 +123,7 @@ func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.Gener
 		return none, err
 	}
 	z := newRows(n, m.Columns())
-	if err := p.place(ctx, z, rows); err != nil {
+	if err := p.place(ctx, core.Workers, z, rows); err != nil {
 		return none, fmt.Errorf("supervised: map: %w", err)
 	}
 	return z, nil

@@ -2,6 +2,7 @@ package supervised
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -29,18 +30,18 @@ type Saved struct {
 	file *sections.File
 }
 
-// Open opens a file of Model.Save. It does not read the rows: a model of a million rows is open
-// at once, and Verify compares their checksums. Everything else is compared here. Call Close when
-// done.
+// Open opens a file of Model.Save and compares all its checksums, which reads all of it: about a
+// tenth of a second for a gigabyte that the system has in memory. progress is called with the
+// bytes that were read so far and those of the file, unless it is nil. Call Close when done.
 //
-// Errors match ErrFile for a file that is foreign, damaged or of another version, and are those
-// of the system otherwise.
-func Open(path string) (*Saved, error) {
+// Errors match ErrFile for a file that is foreign, damaged or of another version, and are that of
+// ctx and those of the system otherwise.
+func Open(ctx context.Context, path string, progress func(done, total int64)) (*Saved, error) {
 	file, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := readSaved(file)
+	s, err := readSaved(ctx, file, progress)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -48,10 +49,16 @@ func Open(path string) (*Saved, error) {
 }
 
 // readSaved reads what Open reads of a file.
-func readSaved(file *sections.File) (_ *Saved, err error) {
+func readSaved(ctx context.Context, file *sections.File, progress func(done, total int64)) (*Saved, error) {
 	s := &Saved{file: file}
-	if s.Model, err = readModel(file); err == nil {
-		err = file.JSON(aboutSection, &s.About)
+	err := file.Reading(func() (err error) {
+		if s.Model, err = readModel(file); err == nil {
+			err = file.JSON(aboutSection, &s.About)
+		}
+		return err
+	})
+	if err == nil { // behind what was copied
+		err = file.VerifyAll(ctx, progress)
 	}
 	if err != nil {
 		return nil, openError(err)
@@ -59,7 +66,8 @@ func readSaved(file *sections.File) (_ *Saved, err error) {
 	return s, nil
 }
 
-// OpenMap reads the map alone from a file of Model.Save. Errors are those of Open.
+// OpenMap reads the map alone from a file of Model.Save, and compares the checksums of what it
+// reads. Errors are those of Open.
 func OpenMap(path string) (_ *Map, err error) {
 	file, err := openFile(path)
 	if err != nil {
@@ -70,15 +78,55 @@ func OpenMap(path string) (_ *Map, err error) {
 	return m, openError(err)
 }
 
-// Verify compares the checksums of everything in the file, which it reads as a whole. It ends
-// with ctx. The error matches ErrFile where the file is damaged.
-func (s *Saved) Verify(ctx context.Context) error {
-	for _, name := range s.file.Names() {
-		if err := s.file.Verify(ctx, name); err != nil {
-			return openError(err)
-		}
+// Verify compares all checksums again, and whether somebody has written to the file since it was
+// opened. Open has compared them; what was made of the rows since is that of the whole file if
+// there is no error. It ends with ctx. The error matches ErrFile where the file was changed or
+// truncated.
+func (s *Saved) Verify(ctx context.Context) error { return openError(s.file.VerifyAll(ctx, nil)) }
+
+// Reading calls read, which reads rows of the model, and then Verify: without an error, what read has
+// made of them is that of the whole file. A file that is truncated meanwhile is an error, and no
+// end of the process, as long as read leaves the rows to no other goroutine. Errors are that of
+// read and those of Verify.
+func (s *Saved) Reading(ctx context.Context, read func() error) error {
+	var own error
+	err := s.file.Reading(func() error {
+		own = read()
+		return own
+	})
+	if own != nil {
+		return own
+	}
+	if err == nil {
+		err = s.file.VerifyAll(ctx, nil)
+	}
+	return openError(err)
+}
+
+// Save writes the model to another file, or puts a new one in the place of its own, as Model.Save
+// does. The rows are those of a file that was verified again before the new one takes its name.
+// Errors are those of Model.Save and of Verify.
+func (s *Saved) Save(ctx context.Context, path string) error {
+	err := sections.Write(ctx, path, FileKind, fileVersion, func(w *sections.Writer) error {
+		return s.Reading(ctx, func() error {
+			fill, err := s.Model.sections(s.About)
+			if err != nil {
+				return err
+			}
+			return fill(w)
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("supervised: save: %w", err)
 	}
 	return nil
+}
+
+// Hash returns the SHA-256 of the file, all its bytes. It takes longer than Open: a second or two
+// for a gigabyte. It ends with ctx, and reports progress as Open does. Errors are those of Open.
+func (s *Saved) Hash(ctx context.Context, progress func(done, total int64)) ([sha256.Size]byte, error) {
+	sum, err := s.file.Hash(ctx, progress)
+	return sum, openError(err)
 }
 
 // Close releases the rows. It must not run while they are in use.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -15,7 +16,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Images that go to a buffer have the bits of Apply, and leave what is behind the rows alone.
+// Images that go to a buffer have the bits of Apply, and leave what is behind the rows alone. A map that was
+// made ready once places rows like the map itself.
 func TestPlaceInto(t *testing.T) {
 	x, labels := labelledRows(300, 6, 5)
 	rows := single(x)
@@ -31,12 +33,21 @@ func TestPlaceInto(t *testing.T) {
 		}
 		k := m.Map.Columns()
 		dst := blas32.General{Rows: 300, Cols: k, Stride: k + 1, Data: slices.Repeat([]float32{-7}, 300*(k+1))}
-		if err := m.Map.PlaceInto(t.Context(), e, dst, rows); err != nil {
-			t.Fatal(err)
+		ready, err := m.Map.Placer(t.Context(), e)
+		if err != nil || ready.Level() != e.Level() {
+			t.Fatalf("%s: %v", text, err)
 		}
-		for i := range 300 {
-			if got := dst.Data[i*dst.Stride:][:k+1]; !slices.Equal(got[:k], want.Data[i*want.Stride:][:k]) || got[k] != -7 {
-				t.Fatalf("%s: row %d differs", text, i)
+		for _, place := range []func(context.Context, *privatemail.Engine, blas32.General, blas32.General) error{m.Map.PlaceInto, ready.PlaceInto} {
+			for i := range dst.Data {
+				dst.Data[i] = -7
+			}
+			if err := place(t.Context(), e, dst, rows); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 300 {
+				if got := dst.Data[i*dst.Stride:][:k+1]; !slices.Equal(got[:k], want.Data[i*want.Stride:][:k]) || got[k] != -7 {
+					t.Fatalf("%s: row %d differs", text, i)
+				}
 			}
 		}
 		narrow, other := dst, rows
@@ -45,14 +56,20 @@ func TestPlaceInto(t *testing.T) {
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		small := newEngine(t, privatemail.WithBudget(8))
+		_, noRoom := m.Map.Placer(t.Context(), small)
 		for name, c := range map[string]struct{ err, want error }{
-			"rows of dst": {m.Map.PlaceInto(t.Context(), e, narrow, rows), points.ErrShape},
-			"columns":     {m.Map.PlaceInto(t.Context(), e, dst, other), points.ErrShape},
-			"shared":      {m.Map.PlaceInto(t.Context(), e, blas32.General{Rows: 300, Cols: k, Stride: 6, Data: rows.Data}, rows), sparse.ErrAlias},
-			"cancelled":   {m.Map.PlaceInto(cancelled, e, dst, rows), context.Canceled},
-			"no memory":   {m.Map.PlaceInto(t.Context(), small, dst, rows), kernel.ErrMemory},
+			"rows of dst":        {m.Map.PlaceInto(t.Context(), e, narrow, rows), points.ErrShape},
+			"columns":            {m.Map.PlaceInto(t.Context(), e, dst, other), points.ErrShape},
+			"shared":             {m.Map.PlaceInto(t.Context(), e, blas32.General{Rows: 300, Cols: k, Stride: 6, Data: rows.Data}, rows), sparse.ErrAlias},
+			"cancelled":          {m.Map.PlaceInto(cancelled, e, dst, rows), context.Canceled},
+			"ready, rows of dst": {ready.PlaceInto(t.Context(), e, narrow, rows), points.ErrShape},
+			"ready, columns":     {ready.PlaceInto(t.Context(), e, dst, other), points.ErrShape},
+			"ready, shared":      {ready.PlaceInto(t.Context(), e, blas32.General{Rows: 300, Cols: k, Stride: 6, Data: rows.Data}, rows), sparse.ErrAlias},
+			"ready, cancelled":   {ready.PlaceInto(cancelled, e, dst, rows), context.Canceled},
+			"no memory":          {m.Map.PlaceInto(t.Context(), small, dst, rows), kernel.ErrMemory},
+			"no memory, ready":   {noRoom, kernel.ErrMemory},
 		} {
-			if name == "no memory" && m.Map.A == nil {
+			if strings.HasPrefix(name, "no memory") && m.Map.A == nil {
 				c.want = nil // there is no matrix
 			}
 			if !errors.Is(c.err, c.want) {

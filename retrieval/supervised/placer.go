@@ -22,7 +22,6 @@ const placedAtOnce = 64
 type placer struct {
 	m           *Map
 	preparation preparation
-	core        *dense.Core
 	kernels     *simd.Kernels
 	affine      *dense.Affine // nil without a matrix, and for a matrix of zeros
 	exp         int           // images are 2^exp times what affine makes
@@ -40,7 +39,7 @@ func newPlacer(m *Map, core *dense.Core) (*placer, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	p := &placer{m: m, preparation: preparation{m.Root, m.UnitRows}, core: core, kernels: core.Loops()}
+	p := &placer{m: m, preparation: preparation{m.Root, m.UnitRows}, kernels: core.Loops()}
 	if m.A != nil {
 		var err error
 		a, exp := m.shrunk()
@@ -66,12 +65,12 @@ func (p *placer) newMemory() *placerMemory {
 	return w
 }
 
-// place sets z to the images of rows, whose sizes fit. The error is that of ctx, or a
-// *points.NonFiniteError about the first entry that is not finite.
-func (p *placer) place(ctx context.Context, z, rows blas32.General) error {
+// place sets z to the images of rows, whose sizes fit, with the workers. The error is that of ctx,
+// or a *points.NonFiniteError about the first entry that is not finite.
+func (p *placer) place(ctx context.Context, workers *par.Workers, z, rows blas32.General) error {
 	pieces := par.Blocks(rows.Rows, placedAtOnce)
 	failed := make([]error, pieces)
-	err := p.core.Workers.Do(ctx, pieces, par.Func(func(_, piece int) {
+	err := workers.Do(ctx, pieces, par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, rows.Rows, placedAtOnce)
 		w := p.memory.Get().(*placerMemory)
 		defer p.memory.Put(w)

@@ -3,6 +3,7 @@ package supervised_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/crc64"
@@ -47,12 +48,19 @@ func saved(t testing.TB, text string, n, d int) (*supervised.Model, string) {
 func TestSaveAndOpen(t *testing.T) {
 	for _, text := range []string{"raw", "scaled", "classic", "deep", "root,unit-rows", "columns=3,unit-images", "whiten,ridge=0.1,steps=2,beta=1.5,neighbours=7", "auto"} {
 		want, path := saved(t, text, 80, 6)
-		s, err := supervised.Open(path)
+		s, err := supervised.Open(t.Context(), path, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		if err := s.Verify(t.Context()); err != nil {
 			t.Error(err)
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, err := s.Hash(t.Context(), nil); err != nil || sum != sha256.Sum256(file) {
+			t.Errorf("%s: another hash than that of all bytes: %v", text, err)
 		}
 		got := *s.Model
 		if got.Graph != nil { // what it was expected to cost is not saved
@@ -96,7 +104,7 @@ func TestSaveOddModels(t *testing.T) {
 		if err := m.Save(t.Context(), path, supervised.About{}); err != nil {
 			t.Fatal(err)
 		}
-		back, err := supervised.Open(path)
+		back, err := supervised.Open(t.Context(), path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,13 +185,13 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
-// openAll opens a file and reads all of it.
+// openAll opens a file, all of which is read.
 func openAll(t testing.TB, path string) error {
-	s, err := supervised.Open(path)
+	s, err := supervised.Open(t.Context(), path, nil)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Verify(t.Context()), s.Close())
+	return s.Close()
 }
 
 // Whatever happens to one byte of a model, and wherever it is truncated, is an error.
@@ -211,7 +219,7 @@ func TestOpenDamaged(t *testing.T) {
 		try(fmt.Sprintf("byte %d", n), data)
 		data[n] ^= 1 << (n % 8)
 	}
-	if _, err := supervised.Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, supervised.ErrFile) {
+	if _, err := supervised.Open(t.Context(), filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, supervised.ErrFile) {
 		t.Errorf("no file: %v", err)
 	}
 }

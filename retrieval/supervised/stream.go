@@ -38,13 +38,13 @@ const (
 // as they are, kernel.ErrMemory, and that of ctx.
 func (m *Map) Stream(ctx context.Context, e *privatemail.Engine, read func(dst blas32.General) (rows int, err error), write func(z blas32.General) error) (err error) {
 	defer par.Catch(&err)
-	p, err := newPlacer(m, &dense.Core{Workers: e.Lend(), Kernels: simd.At(e.Level())})
+	p, err := newPlacer(m, &dense.Core{Kernels: simd.At(e.Level())})
 	if err != nil {
 		return err
 	}
 	rows := blockRows(m.Dim, m.Columns())
 	bytes := 4 * streamBlocks * float64(rows) * float64(m.Dim+m.Columns())
-	s := &stream{placer: p, read: read, write: write}
+	s := &stream{placer: p, workers: e.Lend(), read: read, write: write}
 	return e.Reserve(ctx, mem.Saturate(bytes), func(ctx context.Context) error { return s.run(ctx, rows) })
 }
 
@@ -56,8 +56,9 @@ func blockRows(d, k int) int {
 // stream is one call of Map.Stream.
 type stream struct {
 	*placer
-	read  func(dst blas32.General) (int, error)
-	write func(z blas32.General) error
+	workers *par.Workers
+	read    func(dst blas32.General) (int, error)
+	write   func(z blas32.General) error
 }
 
 // streamBlock is a block of rows on its way, and its images.
@@ -141,7 +142,7 @@ func (s *stream) placeAll(ctx context.Context, filled <-chan *streamBlock, place
 		if b == nil {
 			return err
 		}
-		if err := s.place(ctx, partOf(b.out, 0, b.rows), partOf(b.in, 0, b.rows)); err != nil {
+		if err := s.place(ctx, s.workers, partOf(b.out, 0, b.rows), partOf(b.in, 0, b.rows)); err != nil {
 			if e, ok := errors.AsType[*points.NonFiniteError](err); ok {
 				err = &points.NonFiniteError{What: e.What, Row: e.Row + b.first, Col: e.Col}
 			}

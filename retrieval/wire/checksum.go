@@ -14,11 +14,12 @@ type checksum interface {
 	Size() int           // its length
 }
 
-// newSHA256 starts the checksum of all messages but answers of mode cells and galleries. That of a
-// codebook is its hash, by which clients know it.
+// newSHA256 starts the checksum of messages that are short, or known by it: the hash of a codebook,
+// a manifest and records is their checksum.
 func newSHA256() checksum { return sha256.New() }
 
-// newCRCPair starts the checksum of answers of mode cells and of galleries, which are long.
+// newCRCPair starts the checksum of messages that are long: answers of mode cells, galleries, and all
+// messages of mode sealed but a manifest and records.
 func newCRCPair() checksum { return new(crc.Pair) }
 
 const crcPairSize = crc.Size

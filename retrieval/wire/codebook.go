@@ -113,11 +113,7 @@ func (c *Codebook) GalleryBytes() int64 {
 // Hash returns the SHA-256 that identifies the codebook, the one its binary form
 // ends with, and the error of Check when there is one.
 func (c *Codebook) Hash() (h Hash, err error) {
-	frame, err := c.MarshalBinary()
-	if err != nil {
-		return h, err
-	}
-	return Hash(frame[len(frame)-len(h):]), nil
+	return endOf(c)
 }
 
 func (c *Codebook) format() format { return format{KindCodebook, codebookVersion, newSHA256} }

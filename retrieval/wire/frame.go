@@ -127,6 +127,26 @@ func writeFrame(w io.Writer, m body) (int64, error) {
 	return writeBody(w, m.format(), size, encode)
 }
 
+// endOf returns the checksum that the frame of a message ends with, a SHA-256. The frame is not
+// held in memory.
+func endOf(m body) (h Hash, err error) {
+	var w lastBytes
+	if _, err := writeFrame(&w, m); err != nil {
+		return h, err
+	}
+	return Hash(w), nil
+}
+
+// lastBytes keeps the last bytes that were written to it.
+type lastBytes Hash
+
+// Write implements io.Writer.
+func (l *lastBytes) Write(b []byte) (int, error) {
+	n := copy(l[:], l[min(len(b), len(l)):]) // those that stay move ahead
+	copy(l[n:], b[max(0, len(b)-len(l)):])
+	return len(b), nil
+}
+
 func checkedFields(m body) (size int64, encode func(*encoder), err error) {
 	if err := m.Check(); err != nil {
 		return 0, nil, err

@@ -99,11 +99,7 @@ func (m *SealedManifest) FitsNorm(v int16) bool {
 // Hash returns the SHA-256 that names the epoch, the one its binary form ends with, and the
 // error of Check when there is one.
 func (m *SealedManifest) Hash() (h Hash, err error) {
-	frame, err := m.MarshalBinary()
-	if err != nil {
-		return h, err
-	}
-	return Hash(frame[len(frame)-len(h):]), nil
+	return endOf(m)
 }
 
 func (m *SealedManifest) format() format {

@@ -78,9 +78,5 @@ func (r *SealedRecords) MatrixRows() int { return r.PerColumn * r.Length }
 // Hash returns the SHA-256 that names the epoch of the records, the one its binary form ends
 // with, and the error of Check when there is one.
 func (r *SealedRecords) Hash() (h Hash, err error) {
-	frame, err := r.MarshalBinary()
-	if err != nil {
-		return h, err
-	}
-	return Hash(frame[len(frame)-len(h):]), nil
+	return endOf(r)
 }

@@ -51,7 +51,10 @@ func (r *SealedRequest) AppendBinary(b []byte) ([]byte, error) { return appendFr
 func (r *SealedRequest) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, r) }
 
 // UnmarshalBinary reads the binary form. When it fails, r stays as it was.
-func (r *SealedRequest) UnmarshalBinary(frame []byte) error {
+func (r *SealedRequest) UnmarshalBinary(frame []byte) error { return r.Adopt(slices.Clone(frame)) }
+
+// Adopt is UnmarshalBinary without a copy: Bytes are part of frame, which is r's from then on.
+func (r *SealedRequest) Adopt(frame []byte) error {
 	d, err := open(r.format(), frame)
 	if err != nil {
 		return err
@@ -61,6 +64,6 @@ func (r *SealedRequest) UnmarshalBinary(frame []byte) error {
 	out.Count = d.whole("count", MaxCiphertexts)
 	out.Columns = d.whole("columns", MaxSealedColumns)
 	out.Width = d.whole("width", 4)
-	out.Bytes = slices.Clone(d.bytes("bytes"))
+	out.Bytes = d.bytes("bytes")
 	return finish(d, r, &out, out.Check)
 }

@@ -19,6 +19,7 @@ type Fields struct {
 	Epsilon, Delta, LabelEpsilon                  float64
 	Relation, LabelMode, Unit, UnitKind           string
 	NewUnit, NormalizeRows, RestPublic, Uncounted int32
+	OtherRelation                                 int32
 	Records, Classes, Columns                     int
 	Rule, Table, Operator                         string
 	Bandwidth                                     kernel.Bandwidth // of sigma or gamma
@@ -28,7 +29,7 @@ type Fields struct {
 }
 
 // Query returns the settings that decide about the first step, its bound and its noise. Those of
-// labels and payment are not looked at. Errors are mechanism.ErrParam and
+// labels and payment are not looked at, but for flags that are neither 0 nor 1. Errors are mechanism.ErrParam and
 // sensitivity.ErrRelation.
 func (f *Fields) Query() (*privatemail.PrivateSettings, error) {
 	s := &privatemail.PrivateSettings{
@@ -55,8 +56,18 @@ func (f *Fields) Query() (*privatemail.PrivateSettings, error) {
 	if s.NormalizeRows, err = flag(f.NormalizeRows, "normalize_rows"); err != nil {
 		return nil, err
 	}
-	s.RestPublic, err = flag(f.RestPublic, "rest_public")
-	return s, err
+	if s.RestPublic, err = flag(f.RestPublic, "rest_public"); err != nil {
+		return nil, err
+	}
+	for _, other := range []struct { // of the payment, which has nothing to do with the query
+		value int32
+		field string
+	}{{f.NewUnit, "new_unit"}, {f.OtherRelation, "other_relation"}, {f.Uncounted, "uncounted"}} {
+		if _, err := flag(other.value, other.field); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // Settings returns all settings of a release that the ledger pays for. ledger is nil for none,
@@ -109,6 +120,9 @@ func (f *Fields) setPayer(s *privatemail.PrivateSettings, ledger mechanism.Budge
 		return err
 	}
 	if s.Unit.New, err = flag(f.NewUnit, "new_unit"); err != nil {
+		return err
+	}
+	if s.Unit.OtherRelation, err = flag(f.OtherRelation, "other_relation"); err != nil {
 		return err
 	}
 	switch {

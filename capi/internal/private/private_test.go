@@ -20,7 +20,7 @@ var ledger = new(mechanism.Ledger)
 func filled() Fields {
 	return Fields{
 		Epsilon: 1, Delta: 1e-6, LabelEpsilon: 0.5, Relation: "replace-one", LabelMode: "randomised", Unit: "patients", UnitKind: "client",
-		NewUnit: 1, NormalizeRows: 1, Records: 3, Classes: 4, Columns: 5, Rule: "classical", Table: "different", Operator: "background",
+		NewUnit: 1, OtherRelation: 1, NormalizeRows: 1, Records: 3, Classes: 4, Columns: 5, Rule: "classical", Table: "different", Operator: "background",
 		Bandwidth: kernel.Sigma(0.3), Alpha: -0.6, SigmaQ: 2, Radius: 0.9, Seed: 8, PrivateRows: []int{2, 7},
 	}
 }
@@ -29,7 +29,7 @@ func filled() Fields {
 func TestSettingsHaveEveryField(t *testing.T) {
 	want := privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, LabelEpsilon: 0.5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeRandomised,
-		Unit: mechanism.Unit{Kind: mechanism.UnitClient, Name: "patients", New: true}, Ledger: ledger, NormalizeRows: true, Records: 3,
+		Unit: mechanism.Unit{Kind: mechanism.UnitClient, Name: "patients", New: true, OtherRelation: true}, Ledger: ledger, NormalizeRows: true, Records: 3,
 		Classes: 4, Columns: 5, Rule: mechanism.Classical, Table: "different", Operator: "background", Bandwidth: kernel.Sigma(0.3),
 		Alpha: -0.6, SigmaQ: 2, Radius: 0.9, Seed: 8, PrivateRows: []int{2, 7},
 	}
@@ -38,8 +38,8 @@ func TestSettingsHaveEveryField(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%v: %+v\nwant %+v", err, got, want)
 	}
-	f.RestPublic, f.NewUnit, f.NormalizeRows = 1, 0, 0
-	want.RestPublic, want.Unit.New, want.NormalizeRows = true, false, false
+	f.RestPublic, f.NewUnit, f.OtherRelation, f.NormalizeRows = 1, 0, 0, 0
+	want.RestPublic, want.Unit.OtherRelation, want.Unit.New, want.NormalizeRows = true, false, false, false
 	if got, err = f.Settings(ledger); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%v: %+v\nwant %+v", err, got, want)
 	}
@@ -84,6 +84,7 @@ func TestSettingsRefusals(t *testing.T) {
 		"price of dropped labels":     {func(f *Fields) { f.LabelMode = "dropped" }, mechanism.ErrParam},
 		"unit kind":                   {func(f *Fields) { f.UnitKind = "row" }, mechanism.ErrParam},
 		"rule":                        {func(f *Fields) { f.Rule = "laplace" }, mechanism.ErrParam},
+		"other_relation of 2":         {func(f *Fields) { f.OtherRelation = 2 }, mechanism.ErrParam},
 		"new_unit of 2":               {func(f *Fields) { f.NewUnit = 2 }, mechanism.ErrParam},
 		"uncounted of -1":             {func(f *Fields) { f.Uncounted = -1 }, mechanism.ErrParam},
 		"rest_public of 256":          {func(f *Fields) { f.RestPublic = 256 }, mechanism.ErrParam},
@@ -137,7 +138,7 @@ func TestReadsLabels(t *testing.T) {
 
 // A query needs no price, no labels and no payer.
 func TestQueryLooksAtNothingElse(t *testing.T) {
-	f := Fields{Relation: "null", Bandwidth: kernel.Gamma(2), LabelMode: "private", Uncounted: 9}
+	f := Fields{Relation: "null", Bandwidth: kernel.Gamma(2), LabelMode: "private", Uncounted: 1}
 	s, err := f.Query()
 	if err != nil || s.Relation != sensitivity.Null || s.Ledger != nil || s.Unit.Name != "" || s.LabelMode != "" {
 		t.Errorf("%+v, %v", s, err)
@@ -160,6 +161,23 @@ func TestTotal(t *testing.T) {
 	} {
 		if err := call(); !errors.Is(err, mechanism.ErrParam) || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// Flags of the payment are 0 or 1 also where nobody pays.
+func TestQueryRefusesFlags(t *testing.T) {
+	for _, change := range []func(f *Fields){
+		func(f *Fields) { f.NewUnit = 2 }, func(f *Fields) { f.Uncounted = -1 }, func(f *Fields) { f.OtherRelation = 2 },
+		func(f *Fields) { f.NormalizeRows = 2 }, func(f *Fields) { f.RestPublic = 2 },
+	} {
+		f := Fields{Relation: "replace-one", Bandwidth: kernel.Sigma(1)}
+		if _, err := f.Query(); err != nil {
+			t.Fatal(err)
+		}
+		change(&f)
+		if _, err := f.Query(); !errors.Is(err, mechanism.ErrParam) {
+			t.Errorf("%+v: %v", f, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -80,13 +81,13 @@ func (c *Client) newQueryRow(row []float64) *queryRow {
 		for j, v := range c.centre(i) {
 			product += float64(float64(v) * row[j]) // not fused: same bits everywhere
 		}
-		keys[i] = order(c.lengths[i] - 2*product)
+		keys[i] = sametime.Order(c.lengths[i] - 2*product)
 	}
 	chooseLeast(q.cells, keys)
 	q.length = normalize(row)
 	wire.Rotate(row, row) // as the stored rows are
 	for j, v := range row {
-		q.words[j] = nearestWhole(float64(float64(c.manifest.Kappa) * v))
+		q.words[j] = sametime.NearestWhole(float64(float64(c.manifest.Kappa) * v))
 	}
 	clear(row)
 	return q
@@ -97,10 +98,10 @@ func (c *Client) newQueryRow(row []float64) *queryRow {
 func keepFinite(row []float64) uint64 {
 	valid := ^uint64(0)
 	for _, v := range row {
-		valid &= less(math.Float64bits(v)&^(1<<63), math.Float64bits(largestEntry))
+		valid &= sametime.Less(math.Float64bits(v)&^(1<<63), math.Float64bits(largestEntry))
 	}
 	for i, v := range row {
-		row[i] = dropSmall(math.Float64frombits(math.Float64bits(v)&valid), smallestEntry)
+		row[i] = sametime.DropSmall(math.Float64frombits(math.Float64bits(v)&valid), smallestEntry)
 	}
 	return valid
 }
@@ -109,14 +110,14 @@ func keepFinite(row []float64) uint64 {
 func normalize(row []float64) float64 {
 	largest := smallestEntry // of a row of zeros
 	for _, v := range row {
-		largest = larger(largest, math.Abs(v))
+		largest = sametime.Larger(largest, math.Abs(v))
 	}
 	var sum float64
 	for i, v := range row {
-		row[i] = dropSmall(v/largest, smallestShare)
+		row[i] = sametime.DropSmall(v/largest, smallestShare)
 		sum += float64(row[i] * row[i])
 	}
-	length := math.Sqrt(larger(sum, 1)) // the largest entry alone gives 1
+	length := math.Sqrt(sametime.Larger(sum, 1)) // the largest entry alone gives 1
 	for i := range row {
 		row[i] /= length
 	}
@@ -129,11 +130,11 @@ func chooseLeast(cells []uint32, keys []uint64) {
 	for p := range cells {
 		least, at := ^uint64(0), uint32(0)
 		for i, key := range keys {
-			below := less(key, least)
-			least, at = choose(below, key, least), choose(uint32(below), uint32(i), at)
+			below := sametime.Less(key, least)
+			least, at = sametime.Choose(below, key, least), sametime.Choose(uint32(below), uint32(i), at)
 		}
 		for i := range keys {
-			taken := equal(uint32(i), at)
+			taken := sametime.Equal(uint32(i), at)
 			keys[i] |= uint64(taken)<<32 | uint64(taken)
 		}
 		cells[p] = at
@@ -147,7 +148,7 @@ func (q *queryRow) add(words []uint32, probe, first int) {
 	cell, d := q.cells[probe], len(q.words)
 	for i := range words {
 		column := first + i
-		words[i] += equal(cell, uint32(column/d)) & q.words[column%d]
+		words[i] += sametime.Equal(cell, uint32(column/d)) & q.words[column%d]
 	}
 }
 

@@ -18,7 +18,8 @@
 //
 // # Rules for callers
 //
-//   - Who sends a request again sends the same bytes (Query.Request). Who lost them asks anew.
+//   - A request that is sent again has the same bytes (Query.Request). Where they are lost, Ask encrypts
+//     the row with fresh secrets.
 //   - The next thing that the server sees must not depend on what Rank has returned: neither
 //     whether a query follows, nor when, nor how many records are fetched. An error that
 //     matches ErrRecord is kept until everything was sent.
@@ -45,8 +46,11 @@
 // other times for some quotients and roots of floating point, and for some products of whole
 // numbers. Where a processor has no instructions for AES, Go looks up tables; where it has none for
 // floating point, Go branches. The last step of Rank and Records.Open, which says whether
-// there is an error, is a branch. What comes before Ask is not covered: neither the files of the
-// caller, nor the map that makes rows of records.
+// there is an error, is a branch, and a loop over matches ends sooner where the cells have fewer
+// rows than were asked for. What comes before Ask is not covered, such as the files of the
+// caller. The map that makes rows of records is the server's: supervised.Guarded applies it with the
+// same care. A caller that takes manifest, map, hint and row numbers before that has nothing left to
+// ask of the server in between.
 //
 // Forget overwrites the words of secrets, rows and choices. The expanded keys of AES, from which the
 // secrets come, cannot be overwritten in Go: they are dropped when a query is encrypted, and stay

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -45,7 +46,7 @@ func (c *Client) Rank(q *Query, answer *wire.SealedAnswer, k int) ([]Match, erro
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	slots := c.rank(s.row, v, scores)
-	sortSlots(slots)
+	sametime.Sort(slots)
 	found, rows := matches(slots, k)
 	if s.row.valid == 0 {
 		return nil, fmt.Errorf("client: %w: an entry is not finite, or too large", ErrRecord)
@@ -72,20 +73,14 @@ func (c *Client) checkAnswer(q *Query, answer *wire.SealedAnswer, k int) (*versi
 	return c.at(answer.Version)
 }
 
-// A slot is one of those that were probed.
-type slot struct {
-	key      uint64 // orders by squared distance
-	name, id uint32
-}
-
 // emptyKey is the key of a slot without a row: no distance has it.
 const emptyKey = math.MaxUint64
 
-// rank returns all slots of the cells that were probed. Norms and row numbers are taken out of
-// those of all cells by masks.
-func (c *Client) rank(row *queryRow, v *version, scores []uint32) []slot {
+// rank returns all slots of the cells that were probed, with keys that order by squared
+// distance. Norms and row numbers are taken out of those of all cells by masks.
+func (c *Client) rank(row *queryRow, v *version, scores []uint32) []sametime.Slot {
 	slots, probes := c.manifest.Length, len(row.cells)
-	out := make([]slot, probes*slots)
+	out := make([]sametime.Slot, probes*slots)
 	norms := pick(row.cells, v.norms, slots)
 	numbers := pick(row.cells, v.ids, slots)
 	unit := row.length / float64(c.manifest.Kappa) // of a score
@@ -95,13 +90,13 @@ func (c *Client) rank(row *queryRow, v *version, scores []uint32) []slot {
 			norm := int16(uint16(norms[i]))
 			score := float64(2 * unit * float64(int32(scores[r*probes+p]))) // not fused: same bits everywhere
 			squared := (c.norm(norm)/c.manifest.Scale-score)/c.manifest.Scale + float64(row.length*row.length)
-			empty := equal(norms[i]&0xffff, 1<<15) // wire.EmptySlot
+			empty := sametime.Equal(norms[i]&0xffff, 1<<15) // wire.EmptySlot
 			name := cell*uint32(slots) + uint32(r)
 			id := name
 			if v.ids != nil {
 				id = numbers[i]
 			}
-			out[i] = slot{order(squared) | uint64(empty)<<32 | uint64(empty), name, id}
+			out[i] = sametime.Slot{Key: sametime.Order(squared) | uint64(empty)<<32 | uint64(empty), Name: name, ID: id}
 		}
 	}
 	return out
@@ -112,7 +107,7 @@ func pick[T int16 | uint32](cells []uint32, all [][]T, slots int) []uint32 {
 	out := make([]uint32, len(cells)*slots)
 	for i, values := range all {
 		for p, cell := range cells {
-			mask, to := equal(cell, uint32(i)), out[p*slots:][:slots]
+			mask, to := sametime.Equal(cell, uint32(i)), out[p*slots:][:slots]
 			for r, v := range values {
 				to[r] |= mask & uint32(v)
 			}
@@ -122,14 +117,14 @@ func pick[T int16 | uint32](cells []uint32, all [][]T, slots int) []uint32 {
 }
 
 // matches returns the first k slots, and how many of them have a row.
-func matches(sorted []slot, k int) (found []Match, rows int) {
+func matches(sorted []sametime.Slot, k int) (found []Match, rows int) {
 	found = make([]Match, min(k, len(sorted)))
-	zero := order(0)
+	zero := sametime.Order(0)
 	for i := range found {
 		s := sorted[i]
-		negative := less(s.key, zero) // by the error of its score
-		found[i] = Match{s.name, s.id, math.Sqrt(unorder(choose(negative, zero, s.key)))}
-		rows += int(less(s.key, emptyKey) & 1)
+		negative := sametime.Less(s.Key, zero) // by the error of its score
+		found[i] = Match{s.Name, s.ID, math.Sqrt(sametime.Unorder(sametime.Choose(negative, zero, s.Key)))}
+		rows += int(sametime.Less(s.Key, emptyKey) & 1)
 	}
 	return found, rows
 }

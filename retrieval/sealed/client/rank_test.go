@@ -166,25 +166,6 @@ func TestLyingServer(t *testing.T) {
 	}
 }
 
-// The network sorts any number of slots, ties by name.
-func TestSortSlots(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 300 {
-		s := make([]slot, n)
-		for i, name := range r.Perm(n) {
-			s[i] = slot{uint64(r.IntN(1+n/3)) << r.IntN(50), uint32(name), r.Uint32()}
-			if r.IntN(10) == 0 {
-				s[i].key = emptyKey
-			}
-		}
-		want := slices.Clone(s)
-		slices.SortFunc(want, func(a, b slot) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.name, b.name)) })
-		if sortSlots(s); !slices.Equal(s, want) {
-			t.Fatalf("%d slots are not sorted", n)
-		}
-	}
-}
-
 // Equal rows have equal distances but for the errors of their scores; where those agree, names
 // decide.
 func TestTiesByName(t *testing.T) {
@@ -207,44 +188,6 @@ func TestTiesByName(t *testing.T) {
 	for i, m := range got {
 		if m.Name != uint32(i) {
 			t.Errorf("match %d has name %d", i, m.Name)
-		}
-	}
-}
-
-// Masks and keys are those of plain comparisons.
-func TestMasks(t *testing.T) {
-	numbers := []float64{math.Inf(-1), -math.MaxFloat64, -2, -1, -5e-324, 0, 5e-324, .5, 1, 3, math.MaxFloat64, math.Inf(1)}
-	for i, a := range numbers {
-		if unorder(order(a)) != a || order(a) == emptyKey {
-			t.Errorf("%g does not come back", a)
-		}
-		for j, b := range numbers {
-			if got := less(order(a), order(b)) != 0; got != (i < j) {
-				t.Errorf("%g below %g: %v", a, b, got)
-			}
-		}
-	}
-	for _, a := range numbers[5:] {
-		for _, b := range numbers[5:] {
-			if got := larger(a, b); got != max(a, b) {
-				t.Errorf("the larger of %g and %g is %g", a, b, got)
-			}
-		}
-	}
-	for _, x := range []float64{0, .5, -.5, 1.5, -1.5, 2.5, .49999999999999994, math.MaxInt32, -math.MaxInt32, 123456.5, -1e9 - .75, 1 << 40} {
-		if got, want := nearestWhole(x), uint32(int64(math.RoundToEven(x))); got != want {
-			t.Errorf("%g: %d, want %d", x, got, want)
-		}
-	}
-	for _, a := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
-		for _, b := range []uint32{0, 1, 2, 1 << 31, math.MaxUint32} {
-			want := uint32(0)
-			if a == b {
-				want = math.MaxUint32
-			}
-			if equal(a, b) != want || choose(want, a, b) != b && a != b || choose(^uint32(0), a, b) != a {
-				t.Errorf("%d and %d: %x", a, b, equal(a, b))
-			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -20,7 +21,7 @@ type choices struct {
 func newChoices(m *wire.SealedRecords, ids []uint32) *choices {
 	c := &choices{ids: slices.Clone(ids), parts: make([]uint32, len(ids)), there: make([]uint64, len(ids)), perColumn: m.PerColumn}
 	for i, id := range c.ids {
-		c.there[i] = less(uint64(id), uint64(m.Records))
+		c.there[i] = sametime.Less(uint64(id), uint64(m.Records))
 	}
 	// A division would take a time that depends on the number.
 	for i := range c.ids {
@@ -36,7 +37,7 @@ func newChoices(m *wire.SealedRecords, ids []uint32) *choices {
 // it is there. Without such a record it is in none.
 func (c *choices) inColumn(fetch, column int) (mask uint64, part uint32) {
 	from := uint64(c.ids[fetch]) - uint64(column)*uint64(c.perColumn) // wraps for columns behind it
-	return c.there[fetch] & less(from, uint64(c.perColumn)), uint32(from)
+	return c.there[fetch] & sametime.Less(from, uint64(c.perColumn)), uint32(from)
 }
 
 // add adds the scale to the column that has the record of a fetch, by a mask over all columns. A
@@ -53,7 +54,7 @@ func (c *choices) add(words []uint32, fetch, first int) {
 func (c *choices) padded(words []uint32, fetch, length int) []byte {
 	out, fetches := make([]byte, length), len(c.ids)
 	for number := range c.perColumn {
-		mask := byte(equal(c.parts[fetch], uint32(number)))
+		mask := byte(sametime.Equal(c.parts[fetch], uint32(number)))
 		for j := range out {
 			word := words[(number*length+j)*fetches+fetch]
 			out[j] |= mask & byte((word+1<<(sealed.RecordBits-1))>>sealed.RecordBits)
@@ -75,9 +76,9 @@ func (c *choices) records(words []uint32, length int) ([][]byte, error) {
 	for i, padded := range out {
 		content := padded[sealed.RecordPrefix:]
 		n := uint64(binary.LittleEndian.Uint16(padded))
-		dummy := equal(c.ids[i], wire.Padding)
+		dummy := sametime.Equal(c.ids[i], wire.Padding)
 		wrong.absent[i] = ^(c.there[i] | uint64(dummy)<<32 | uint64(dummy))
-		wrong.impossible[i] = c.there[i] & less(uint64(len(content)), n)
+		wrong.impossible[i] = c.there[i] & sametime.Less(uint64(len(content)), n)
 		bad |= wrong.absent[i] | wrong.impossible[i]
 		n &= c.there[i] &^ wrong.impossible[i]
 		out[i] = content[:n:n]

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/sametime"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // subnormal tells whether a number is one that processors take longer for.
@@ -47,16 +50,27 @@ func TestNoSubnormalNumbers(t *testing.T) {
 	}
 }
 
-func TestDropSmall(t *testing.T) {
-	least := 0x1p-400
-	for _, x := range []float64{0, 5e-324, 0x1p-1022, math.Nextafter(least, 0), least, math.Nextafter(least, 1), 1, 0x1p500, math.MaxFloat64} {
-		for _, v := range []float64{x, -x} {
-			want := v
-			if math.Abs(v) < least {
-				want = 0
-			}
-			if got := dropSmall(v, least); got != want || got == 0 && math.Signbit(got) {
-				t.Errorf("%g becomes %g", v, got)
+// Scores become distances without subnormal or infinite numbers, for every length of a row and
+// every manifest that is accepted.
+func TestRankNoSubnormalNumbers(t *testing.T) {
+	const longest = 0x1p500 * 256 // of 2^16 numbers
+	for _, scale := range []float64{1e-100, 1, 1e100} {
+		for _, kappa := range []uint32{1, math.MaxInt32} {
+			for _, length := range []float64{0, 0x1p-400, 0x1.8p-399, 1, longest} {
+				for _, norm := range []int16{0, 1, math.MaxInt16} {
+					c := &Client{manifest: wire.SealedManifest{Length: 1, Scale: scale, Kappa: kappa, NormUnit: 1}}
+					for _, score := range []uint32{0, 1, ^uint32(0), math.MaxInt32, 1 << 31} {
+						slots := c.rank(&queryRow{cells: []uint32{0}, length: length}, &version{norms: [][]int16{{norm}}}, []uint32{score})
+						squared := sametime.Unorder(slots[0].Key)
+						unit := length / float64(kappa)
+						estimate := 2 * unit * float64(int32(score))
+						for _, x := range []float64{squared, unit, estimate, float64(norm) / scale, float64(norm)/scale - estimate, (float64(norm)/scale - estimate) / scale, length * length} {
+							if subnormal(x) || x-x != 0 {
+								t.Fatalf("scale %g, kappa %d, length %g, norm %d, score %d: %g", scale, kappa, length, norm, int32(score), x)
+							}
+						}
+					}
+				}
 			}
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// keptVersions is how many versions a client keeps: an answer may be of a version before the
+// KeptVersions is how many versions a client keeps: an answer may be of a version before the
 // newest one, because the gallery may grow while it is on its way.
-const keptVersions = 8
+const KeptVersions = 8
 
 // A version is what a client knows of a gallery at one version. Versions share the rows and
 // cells in which they agree.
@@ -83,7 +83,7 @@ func (c *Client) Update(changes *wire.SealedChanges) error {
 	}
 	place, _ := slices.BinarySearchFunc(c.versions, changes.Version, compareVersion)
 	c.versions = slices.Insert(c.versions, place, since.changed(changes, c.manifest.Length))
-	if len(c.versions) > keptVersions {
+	if len(c.versions) > KeptVersions {
 		c.versions = slices.Delete(c.versions, 0, 1)
 	}
 	return nil

@@ -123,7 +123,7 @@ func TestKeptVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := numbers(); len(got) != keptVersions || c.Version() != 12 || got[0] != 13-keptVersions {
+	if got := numbers(); len(got) != KeptVersions || c.Version() != 12 || got[0] != 13-KeptVersions {
 		t.Errorf("versions %d", got)
 	}
 	if err := c.SetIDs(&wire.SealedIDs{Epoch: g.epoch, Version: 10, IDs: g.ids}); err != nil {

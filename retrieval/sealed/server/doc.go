@@ -13,7 +13,7 @@
 // k-means finds m centres of the rows. Each cell has slots for 1.25 n/m rows. Rows take slots
 // by rising distance from their nearest centre, each in the nearest cell with room. Then the
 // centres move to the means of the rows that are in their cells, and rows take their places
-// anew, some times. Clients choose cells by the means of the rows that are in them.
+// anew, some times. Clients choose cells by the means of the rows that are in them at the end.
 //
 // What is stored of a row x is S R x rounded to bytes. R is the rotation wire.Rotate, which
 // makes the entries of a row about equal in size, and S is 127 divided by the largest entry of
@@ -39,5 +39,5 @@
 //
 // The gallery is not protected: a client may ask any linear function of it, and Changes
 // disclose the rows that came and went. The server learns how many queries a client sends and
-// when, and nothing about them.
+// when, and nothing about them as long as learning with errors is hard (package retrieval/sealed).
 package server

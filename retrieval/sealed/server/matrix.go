@@ -27,7 +27,7 @@ type matrix struct {
 	rows, columns int
 	padded        int      // rows, up to a multiple of panelRows; those beyond are zeros
 	blocks        [][]int8 // panels
-	mapped        []bool   // of blocks: it is a view of a file, and copied before it changes
+	views         []bool   // of blocks: it is a view of a file, and copied before it changes
 	kernels       *simd.Kernels
 }
 
@@ -59,12 +59,12 @@ func openMatrix(f *sections.File, section string, rows, columns int) (*matrix, e
 	return viewMatrix(rows, columns, panels, true), nil
 }
 
-func viewMatrix(rows, columns int, panels []int8, mapped bool) *matrix {
+func viewMatrix(rows, columns int, panels []int8, view bool) *matrix {
 	m := &matrix{rows: rows, columns: columns, padded: paddedRows(rows), kernels: simd.At(simd.Best())}
 	for lo := 0; lo < columns; lo += blockColumns {
 		size := m.padded * m.depth(lo/blockColumns)
 		m.blocks = append(m.blocks, panels[:size:size])
-		m.mapped = append(m.mapped, mapped)
+		m.views = append(m.views, view)
 		panels = panels[size:]
 	}
 	return m
@@ -78,8 +78,8 @@ func (m *matrix) depth(block int) int {
 
 // own makes a block one that may be changed.
 func (m *matrix) own(block int) {
-	if m.mapped[block] {
-		m.blocks[block], m.mapped[block] = slices.Clone(m.blocks[block]), false
+	if m.views[block] {
+		m.blocks[block], m.views[block] = slices.Clone(m.blocks[block]), false
 	}
 }
 
@@ -90,7 +90,7 @@ func (m *matrix) place(row, column int) (panel []int8, at int) {
 }
 
 // setRow sets entries of a row, from a column on. Calls for different entries of blocks that
-// are not mapped may be made at the same time.
+// are no views may be made at the same time.
 func (m *matrix) setRow(row, column int, values []int8) {
 	for block := column / blockColumns; block*blockColumns < column+len(values); block++ {
 		m.own(block)
@@ -110,7 +110,7 @@ func (m *matrix) row(dst []int8, row, column int) {
 }
 
 // setColumn sets entries of a column, from a row on. Calls for different entries of blocks
-// that are not mapped may be made at the same time.
+// that are no views may be made at the same time.
 func (m *matrix) setColumn(column, row int, values []int8) {
 	m.own(column / blockColumns)
 	for i, v := range values {

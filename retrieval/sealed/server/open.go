@@ -14,17 +14,16 @@ import (
 
 // Open opens a gallery that Save has written, at its version: the same epoch, so that clients
 // keep their hints, and the same answers. Changes leads to no version before that of the file,
-// from any. The file is mapped where the system can, and must not be changed while
-// it is open; Save replaces files and changes none. Insert and Remove copy what they change.
-// Whoever opens a gallery calls Close. Answers are computed by their callers alone until
-// SetWorkers lends others.
+// from any. All of the file is read into memory, and its checksums are compared: what becomes of
+// the file later changes no answer. Insert and Remove copy what they change. Whoever opens a
+// gallery calls Close, which gives the memory back. Answers are computed by their callers alone
+// until SetWorkers lends others.
 //
-// Opening reads the manifest, norms and ids, and checks them. Hint and matrix are not read;
-// Verify reads them. Errors match formats.ErrUnsupported for a file that is no sealed gallery,
-// or one of another version, formats.ErrFormat for one that was truncated or changed, or are
-// those of the system.
-func Open(path string) (*Gallery, error) {
-	file, err := sections.Open(path, fileKind)
+// Errors match formats.ErrUnsupported for a file that is no sealed gallery, or one of another
+// version, formats.ErrFormat for one that was truncated or changed, or are that of ctx and those
+// of the system.
+func Open(ctx context.Context, path string) (*Gallery, error) {
+	file, err := sections.Load(ctx, path, fileKind)
 	if err != nil {
 		return nil, fmt.Errorf("sealed server: %w", err)
 	}
@@ -33,25 +32,6 @@ func Open(path string) (*Gallery, error) {
 		return nil, fmt.Errorf("sealed server: %w", errors.Join(err, file.Close()))
 	}
 	return g, nil
-}
-
-// Verify compares the checksums of all that a gallery was opened from, which reads the file. A
-// gallery that New made has none. Errors match formats.ErrFormat for a file that was changed,
-// or are ErrClosed and that of ctx.
-func (g *Gallery) Verify(ctx context.Context) error {
-	if err := g.use(); err != nil {
-		return err
-	}
-	defer g.calls.End()
-	if g.file == nil {
-		return nil
-	}
-	for _, name := range g.file.Names() {
-		if err := g.file.Verify(ctx, name); err != nil {
-			return fmt.Errorf("sealed server: %w", err)
-		}
-	}
-	return nil
 }
 
 // open sets g to what its file has. Parts are checked against the manifest, in the order in
@@ -100,8 +80,8 @@ func (g *Gallery) openFacts() error {
 	return nil
 }
 
-// verified returns a section of so many numbers, its checksum compared.
-func verified[T sections.Number](f *sections.File, section string, count int) ([]T, error) {
+// numbers returns a section of so many numbers.
+func numbers[T sections.Number](f *sections.File, section string, count int) ([]T, error) {
 	out, err := sections.Numbers[T](f, section)
 	if err != nil {
 		return nil, err
@@ -109,17 +89,17 @@ func verified[T sections.Number](f *sections.File, section string, count int) ([
 	if len(out) != count {
 		return nil, f.Damagedf("section %q: %d numbers, want %d", section, len(out), count)
 	}
-	return out, f.Verify(context.Background(), section)
+	return out, nil
 }
 
 // openSlots reads norms and ids, whose every number is looked at: growth takes them for what
 // they say.
 func (g *Gallery) openSlots() (err error) {
 	m, s := &g.manifest, &g.slots
-	if s.norms.values, err = verified[int16](g.file, sectionNorms, m.Slots()); err != nil {
+	if s.norms.values, err = numbers[int16](g.file, sectionNorms, m.Slots()); err != nil {
 		return err
 	}
-	if s.ids.values, err = verified[uint32](g.file, sectionIDs, m.Slots()); err != nil {
+	if s.ids.values, err = numbers[uint32](g.file, sectionIDs, m.Slots()); err != nil {
 		return err
 	}
 	for name, norm := range s.norms.values {
@@ -168,20 +148,20 @@ func (g *Gallery) openChanged() (err error) {
 
 // openVersions reads numbers below a limit and the versions that changed them last.
 func (g *Gallery) openVersions(names [2]string, limit int) (map[uint32]uint64, error) {
-	numbers, err := sections.Numbers[uint32](g.file, names[0])
+	changed, err := sections.Numbers[uint32](g.file, names[0])
 	if err != nil {
 		return nil, err
 	}
-	if numbers, err = verified[uint32](g.file, names[0], min(len(numbers), limit)); err != nil {
-		return nil, err
+	if len(changed) > limit {
+		return nil, g.file.Damagedf("section %q: %d numbers below %d", names[0], len(changed), limit)
 	}
-	versions, err := verified[uint64](g.file, names[1], len(numbers))
+	versions, err := numbers[uint64](g.file, names[1], len(changed))
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[uint32]uint64, len(numbers))
-	for i, n := range numbers {
-		if int64(n) >= int64(limit) || i > 0 && n <= numbers[i-1] || versions[i] < 1 || versions[i] > g.slots.version {
+	out := make(map[uint32]uint64, len(changed))
+	for i, n := range changed {
+		if int64(n) >= int64(limit) || i > 0 && n <= changed[i-1] || versions[i] < 1 || versions[i] > g.slots.version {
 			return nil, g.file.Damagedf("section %q: want rising numbers below %d, and versions of 1 to %d", names[0], limit, g.slots.version)
 		}
 		out[n] = versions[i]

@@ -42,8 +42,7 @@ type RecordsSettings struct {
 // all records into it: the server learns how many records are fetched, and nothing about
 // which. Every record is padded to the length of the longest one, which all clients know.
 //
-// All records are kept in memory, or in the mapped file that they were opened from, and every
-// pass reads all of them: a million records of 4 KB are passes of 4 GB, which the requests of a
+// All records are kept in memory, and every pass reads all of them: a million records of 4 KB are passes of 4 GB, which the requests of a
 // Shared have in common. For n records of b bytes, p of them a column, b + 2 bytes each when
 // padded:
 //

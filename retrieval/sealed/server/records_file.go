@@ -44,15 +44,15 @@ func (r *Records) save(w *sections.Writer) error {
 	return r.matrix.write(w, recordsPanels)
 }
 
-// OpenRecords opens records that Save has written: the same epoch, hint and answers. The file is
-// mapped where the system can, and must not be changed while it is open; Save replaces files and
-// changes none. Opening compares the checksums of the manifest and the hint, and does not
-// read the records, which Verify does. Whoever opens records calls Close.
+// OpenRecords opens records that Save has written: the same epoch, hint and answers. All of the
+// file is read into memory, and its checksums are compared: what becomes of the file later changes
+// no answer. Whoever opens records calls Close, which gives the memory back.
 //
 // Errors match formats.ErrUnsupported for a file that has no records, or one of another version,
-// formats.ErrFormat for one that was truncated or changed, or are those of the system.
-func OpenRecords(path string) (*Records, error) {
-	file, err := sections.Open(path, recordsKind)
+// formats.ErrFormat for one that was truncated or changed, or are that of ctx and those of the
+// system.
+func OpenRecords(ctx context.Context, path string) (*Records, error) {
+	file, err := sections.Load(ctx, path, recordsKind)
 	if err != nil {
 		return nil, fmt.Errorf("sealed server: %w", err)
 	}
@@ -77,33 +77,11 @@ func (r *Records) open() (err error) {
 	if r.matrix, err = openMatrix(r.file, recordsPanels, r.manifest.MatrixRows(), r.manifest.Columns()); err != nil {
 		return err
 	}
-	if err := r.file.Verify(context.Background(), recordsHint); err != nil {
-		return err
-	}
 	if r.hint, err = sections.Numbers[uint32](r.file, recordsHint); err != nil {
 		return err
 	}
 	if int64(len(r.hint)) != int64(r.matrix.rows)*wire.SecretWords {
 		return r.file.Damagedf("section %q: %d words for %d rows", recordsHint, len(r.hint), r.matrix.rows)
-	}
-	return nil
-}
-
-// Verify compares the checksums of all that records were opened from, which reads the file.
-// Records that NewRecords made have none. Errors match formats.ErrFormat for a file that was
-// changed, or are ErrClosed and that of ctx.
-func (r *Records) Verify(ctx context.Context) error {
-	if err := r.begin(); err != nil {
-		return err
-	}
-	defer r.calls.End()
-	if r.file == nil {
-		return nil
-	}
-	for _, name := range r.file.Names() {
-		if err := r.file.Verify(ctx, name); err != nil {
-			return fmt.Errorf("sealed server: %w", err)
-		}
 	}
 	return nil
 }

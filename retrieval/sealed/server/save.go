@@ -39,8 +39,7 @@ type fileFacts struct {
 
 // Save writes the gallery to a file, for Open. It is written to a temporary name, synced and
 // renamed; when it fails or ctx ends, a file that was there is as it was. Changes of the
-// gallery wait until it is written. Of a gallery that was opened from a file, what did not change
-// is copied with new checksums: Verify says before whether it is whole. Errors are ErrClosed, that of ctx, and those of the system.
+// gallery wait until it is written. Errors are ErrClosed, that of ctx, and those of the system.
 func (g *Gallery) Save(ctx context.Context, path string) error {
 	if err := g.use(); err != nil {
 		return err

@@ -1,0 +1,81 @@
+/* scarce.c: the library in a process that has no free file descriptor, or little address space. */
+#define _GNU_SOURCE
+#include "checks.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void limit(int what, rlim_t value) {
+    struct rlimit r;
+    TRUE(getrlimit(what, &r) == 0);
+    r.rlim_cur = value;
+    TRUE(setrlimit(what, &r) == 0);
+}
+
+/* Nothing ends the process: the first function says what is missing, and later ones need nothing. */
+static void descriptors(void) {
+    pm_engine *engine = NULL;
+    pm_model *model = NULL;
+    pm_fit_settings f;
+    int32_t labels[ROWS];
+    float z[ROWS * COLS];
+    int i;
+    TRUE(pm_simd_level()[0] != 0); /* waits until the library is loaded, which raises this limit */
+    limit(RLIMIT_NOFILE, 3);
+    WANT_TEXT(PM_SYSTEM, "descriptors", pm_engine_new(NULL, &engine));
+    limit(RLIMIT_NOFILE, 64);
+    engine = engine_of(2, 0);
+    limit(RLIMIT_NOFILE, 3);
+    for (i = 0; i < ROWS; i++) labels[i] = i % 3;
+    memset(&f, 0, sizeof f);
+    f.struct_size = sizeof f;
+    f.recipe = "classic";
+    f.unmeasured = 1;
+    WANT(PM_OK, embed(engine, z, NULL));
+    WANT(PM_OK, pm_fit(engine, &x, labels, &f, &model, NULL));
+    WANT(PM_SYSTEM, pm_model_save(model, "scarce.pm", NULL));
+    WANT(PM_SYSTEM, pm_model_open("scarce.pm", &model));
+    WANT(PM_OK, pm_engine_free(engine));
+}
+
+/* A program may close all descriptors before it first calls the library. */
+static void closing(void) {
+    pm_engine *engine;
+    float z[ROWS * COLS];
+    int fd;
+    TRUE(pm_simd_level()[0] != 0); /* waits until the library is loaded */
+    for (fd = 3; fd < 256; fd++) close(fd);
+    engine = engine_of(2, 0);
+    WANT(PM_OK, embed(engine, z, NULL));
+    usleep(100000);
+    WANT(PM_OK, embed(engine, z, NULL));
+    WANT(PM_OK, pm_engine_free(engine));
+}
+
+static long mapped(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    TRUE(file != NULL && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Where there is no room for threads calls are refused, and work again when there is. */
+static void addresses(void) {
+    pm_engine *engine = engine_of(2, 0), *other = NULL;
+    pm_call *call = new_call();
+    float z[ROWS * COLS];
+    WANT(PM_OK, embed(engine, z, call));
+    limit(RLIMIT_AS, (rlim_t)mapped() + (16 << 20));
+    WANT_TEXT(PM_MEMORY, "address space", embed(engine, z, call));
+    WANT_TEXT(PM_MEMORY, "address space", pm_engine_new(NULL, &other));
+    limit(RLIMIT_AS, RLIM_INFINITY);
+    WANT(PM_OK, embed(engine, z, call));
+    WANT(PM_OK, pm_call_free(call));
+    WANT(PM_OK, pm_engine_free(engine));
+}
+
+int main(int argc, char **argv) {
+    static const check checks[] = {{"descriptors", descriptors}, {"closing", closing}, {"addresses", addresses}};
+    return run_check(checks, sizeof checks / sizeof checks[0], argc, argv);
+}

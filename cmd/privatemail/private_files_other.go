@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// privateFiles does nothing where the folder decides who can read a file.
+func privateFiles() (restore func()) { return func() {} }

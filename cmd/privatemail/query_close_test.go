@@ -1,0 +1,117 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
+)
+
+// guests counts the connections of a server.
+type guests struct {
+	mutex     sync.Mutex
+	open, all int
+	left      chan struct{} // somebody has left
+}
+
+func (g *guests) count(_ net.Conn, state http.ConnState) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	switch state {
+	case http.StateNew:
+		g.open++
+		g.all++
+	case http.StateClosed:
+		g.open--
+		select {
+		case g.left <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// gone waits until all have left.
+func (g *guests) gone(t *testing.T) {
+	t.Helper()
+	tooLong := time.After(20 * time.Second)
+	for {
+		g.mutex.Lock()
+		open, all := g.open, g.all
+		g.mutex.Unlock()
+		if all == 0 {
+			t.Fatal("nobody came")
+		}
+		if open == 0 {
+			return
+		}
+		select {
+		case <-g.left:
+		case <-tooLong:
+			t.Fatal("the connection stays open")
+		}
+	}
+}
+
+// A hook is a meter that calls a function.
+type hook func(privatemail.Progress)
+
+func (h hook) report(p privatemail.Progress) { h(p) }
+func (hook) close()                          {}
+
+// A server sees when a connection ends. In mode take-all that is before the first row is ranked,
+// which takes a time that depends on the row, and in the other modes before results are written.
+func TestQueryClosesConnections(t *testing.T) {
+	sealed := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
+	cells := startService(t)
+	for name, c := range map[string]struct {
+		service http.Handler
+		flags   askFlags
+	}{
+		modeSealed:  {sealed.Public(), askFlags{mode: modeSealed, sealed: sealedQueryFlags{unconfirmed: true, fetch: true}}},
+		modeCells:   {cells.Public(), askFlags{mode: modeCells, unconfirmed: true, epsilon: 100, ledger: noLedger, memory: noMemory}},
+		modeTakeAll: {cells.Public(), askFlags{mode: modeTakeAll, unconfirmed: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &guests{left: make(chan struct{}, 1)}
+			h := httptest.NewUnstartedServer(c.service)
+			h.Config.ConnState = g.count
+			h.Start()
+			defer h.Close()
+			c.flags.k, c.flags.cache = 5, "none"
+			e := &cli.Env{Stdout: io.Discard, Stderr: io.Discard, JSON: true}
+			in, err := c.flags.files.queries(e, newPlace(t, 3).rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := openAsking(t.Context(), e, &c.flags, h.URL, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.close()
+			if name != modeTakeAll {
+				if err := a.answer(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+				g.gone(t)
+				return
+			}
+			ranked := 0
+			a.meter = hook(func(p privatemail.Progress) {
+				if p.Stage == "queries" {
+					ranked++
+					g.gone(t)
+				}
+			})
+			if err := a.takeAll(t.Context()); err != nil || ranked != 3 {
+				t.Errorf("%d rows ranked, %v", ranked, err)
+			}
+		})
+	}
+}

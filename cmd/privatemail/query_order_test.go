@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// orderly runs a query and calls before with the number of each download, from 1 on, before it is
+// answered. It returns what was found and the methods of requests in their order.
+func orderly(t *testing.T, service http.Handler, f askFlags, p place, before func(a *asking, download int)) (ids []int32, methods []string) {
+	t.Helper()
+	var a *asking
+	downloads := 0
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		methods = append(methods, r.Method)
+		if r.Method == http.MethodGet {
+			downloads++
+			before(a, downloads)
+		}
+		service.ServeHTTP(w, r)
+	}))
+	defer h.Close()
+	e := &cli.Env{Stdout: io.Discard, Stderr: io.Discard, JSON: true}
+	in, err := f.files.queries(e, p.rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err = openAsking(t.Context(), e, &f, h.URL, in); err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	a.x.Data = slices.Clone(a.x.Data)
+	if err := a.answer(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	return a.ids, methods
+}
+
+// No number of a row is looked at before everything that is taken once is here: rows that are
+// others until the server gets the last request for such a thing give the same answers. After that
+// request nothing but questions is sent.
+func TestQueryTouchesRowsAfterDownloads(t *testing.T) {
+	sealed := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
+	cells := startService(t)
+	for name, c := range map[string]struct {
+		service   http.Handler
+		flags     askFlags
+		downloads int
+		questions bool
+	}{
+		modeSealed:  {sealed.Public(), askFlags{mode: modeSealed, sealed: sealedQueryFlags{unconfirmed: true, fetch: true}}, 6, true},
+		modeCells:   {cells.Public(), askFlags{mode: modeCells, unconfirmed: true, epsilon: 100, ledger: noLedger, memory: noMemory}, 3, true},
+		modeTakeAll: {cells.Public(), askFlags{mode: modeTakeAll, unconfirmed: true}, 3, false},
+	} {
+		p := newPlace(t, 3)
+		c.flags.k, c.flags.cache = 5, "none"
+		want, methods := orderly(t, c.service, c.flags, p, func(*asking, int) {})
+		downloads := 0
+		for i, m := range methods {
+			if m != http.MethodGet {
+				continue
+			}
+			if downloads++; i >= downloads {
+				t.Errorf("%s: requests %q: a download comes after a question", name, methods)
+				break
+			}
+		}
+		if downloads != c.downloads || (len(methods) > downloads) != c.questions {
+			t.Errorf("%s: requests %q, want %d downloads", name, methods, c.downloads)
+		}
+		var rows []float32
+		got, _ := orderly(t, c.service, c.flags, p, func(a *asking, n int) {
+			if n == 1 {
+				rows = slices.Clone(a.x.Data)
+			}
+			for i := range a.x.Data {
+				a.x.Data[i] = rows[(i+n)%len(rows)] * float32(n)
+			}
+			if n == c.downloads {
+				copy(a.x.Data, rows)
+			}
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: a row was looked at too early: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A map that could make numbers of rows so small or so large that processors take longer for them
+// is refused, in every mode, and no question is sent.
+func TestQueryRefusesMapOutOfRange(t *testing.T) {
+	sealed := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2, Map: []byte(`{"dim":6,"scale":[1,1,1,1,1,1e49]}`)})
+	cells := startService(t)
+	cells.chart.Scale = []float64{1, 1, 1, 1, 1, 1e49}
+	cells.publish(t, galleryOf(t, 2))
+	p := newPlace(t, 2)
+	for _, args := range [][]string{
+		p.sealed(sealed.address), p.takeAll(cells.address),
+		{"query", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-cache", "none", "-unconfirmed-codebook"},
+	} {
+		refuse(t, cli.Failed, args, "out of the range of a map for private rows: the scale, row 0, column 5")
+	}
+	for _, g := range []*galleryService{sealed.galleryService, cells} {
+		if paths, bodies := g.sent(t); len(bodies) > 0 {
+			t.Errorf("sent %q", paths)
+		}
+	}
+}
+
+// Subnormal numbers of rows are 0 before the server is asked for anything. What the file has stays.
+func TestNormalRows(t *testing.T) {
+	x := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, math.SmallestNonzeroFloat32, -0x1p-126}}
+	given := slices.Clone(x.Data)
+	if got := normalRows(x); !slices.Equal(got.Data, []float32{1, 0, -0x1p-126}) || !slices.Equal(x.Data, given) {
+		t.Errorf("%v, and the rows are %v", got.Data, x.Data)
+	}
+}
+
+// A server does not publish a map that clients refuse.
+func TestPublishedMapRange(t *testing.T) {
+	for far, ok := range map[float64]bool{1e40: true, 1e49: false} {
+		_, err := publishedMap(&supervised.Model{Map: &supervised.Map{Dim: 1, Scale: []float64{far}}})
+		if errors.Is(err, supervised.ErrRange) == ok || (err == nil) != ok {
+			t.Errorf("%g: %v", far, err)
+		}
+	}
+}
+
+// Between two requests no distance becomes a subnormal number: by the time that takes a server
+// whose rows lie 1e-40 from a record could tell that it is there.
+func TestKeepNoSubnormalDistances(t *testing.T) {
+	a := &asking{flags: &askFlags{k: 6}}
+	a.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})
+	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(a.distances, want) || !slices.Equal(a.ids, []int32{3, 1, 2, 4, 5, -1}) {
+		t.Errorf("%v at %v, want %v", a.ids, a.distances, want)
+	}
+}

@@ -1,0 +1,31 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package sections
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A file that is truncated while it is open is damaged, and does not end the process.
+func TestTruncatedWhileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "long")
+	if err := Write(t.Context(), path, "long", 1, func(w *Writer) error { return w.Bytes("bytes", make([]byte, 1<<20)) }); err != nil {
+		t.Fatal(err)
+	}
+	f := open(t, path, "long")
+	if err := os.Truncate(path, 1<<16); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Verify(t.Context(), "bytes"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("Verify: %v", err)
+	}
+	if err := f.VerifyAll(t.Context(), nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("VerifyAll: %v", err)
+	}
+	if _, err := f.Hash(t.Context(), nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("Hash: %v", err)
+	}
+}
