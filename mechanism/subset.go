@@ -179,7 +179,7 @@ func (s Subset) prepare(item int, entropy io.Reader) (*secrets, error) {
 func (s Subset) draw(item int, secret *secrets) (items []int) {
 	stream(seedOf(secret.chunks, 0), func(words source) {
 		favourable, all := s.odds()
-		included := belowBig(all, words).Cmp(favourable) < 0
+		included := uint64(int64(belowBig(all, words).Cmp(favourable)) >> 63) // a mask: below
 		items = s.fill(item, included, words)
 	})
 	return items
@@ -197,8 +197,9 @@ func (s Subset) commit(budget Budget, receipt Receipt, out *Selection) error {
 // fill returns a set with or without the item, all of them equally likely. The
 // others are numbered 1 .. m-1 by their distance from it, in a circle, and w of
 // them are drawn. To include the item the first gives way to it: the w-1 left
-// are a uniform choice still.
-func (s Subset) fill(item int, included bool, words source) []int {
+// are a uniform choice still. included is a mask: whoever has seen the set, and knows whether
+// the item is in it, knows more than the set tells.
+func (s Subset) fill(item int, included uint64, words source) []int {
 	others := make([]int, s.Items-1)
 	for i := range others {
 		others[i] = i + 1
@@ -208,9 +209,7 @@ func (s Subset) fill(item int, included bool, words source) []int {
 		others[i], others[j] = others[j], others[i]
 	}
 	set := others[:s.Size:s.Size]
-	if included {
-		set[0] = 0
-	}
+	set[0] = int(uint64(set[0]) &^ included)
 	s.turn(set, item)
 	return set
 }

@@ -77,7 +77,7 @@ func TestSubsetFrequencies(t *testing.T) {
 	for _, s := range []Subset{{5, 1, 1}, {5, 2, 0.5}, {5, 4, 2}, {6, 3, 1}, {2, 1, 1}} {
 		favourable, all := s.odds()
 		checkFrequencies(t, s, pick(60_000, 1_000_000), func(item int) []int {
-			return s.fill(item, belowBig(all, words).Cmp(favourable) < 0, words)
+			return s.fill(item, uint64(int64(belowBig(all, words).Cmp(favourable))>>63), words)
 		})
 	}
 }
@@ -183,7 +183,11 @@ func TestSubsetDrawsAlikeForEveryItem(t *testing.T) {
 			firstUsed := 0
 			for item := range s.Items {
 				words, used := rand.NewChaCha8([32]byte{trial}), 0
-				set := s.fill(item, included, wordFunc(func() uint64 { used++; return words.Uint64() }))
+				mask := uint64(0)
+				if included {
+					mask = math.MaxUint64
+				}
+				set := s.fill(item, mask, wordFunc(func() uint64 { used++; return words.Uint64() }))
 				if slices.Contains(set, item) != included {
 					t.Fatalf("item %d, included %v: %v", item, included, set)
 				}

@@ -237,7 +237,7 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 		return err
 	}
 	if a.sealed != nil {
-		for _, text := range a.sealed.shortcomings() {
+		for _, text := range a.shortcomings() {
 			e.Note("%s", text)
 		}
 	}

@@ -69,11 +69,6 @@ func (a *asking) fetchRecords(ctx context.Context, rows []int32) error {
 		if records == nil && err != nil {
 			return err
 		}
-		for i, record := range records {
-			if record == nil && part[i] != wire.Padding {
-				s.missing++
-			}
-		}
 		s.fetched = append(s.fetched, records...)
 	}
 	return nil
@@ -153,9 +148,19 @@ func (a *asking) showRecords(e *cli.Env) error {
 // shortcomings returns what was kept back until everything was sent. It is told and is no error:
 // a server can bring it about for some rows only, and whoever runs the command again after an
 // error would tell the server which.
-func (s *sealedAsking) shortcomings() (all []string) {
-	if s.missing > 0 {
-		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", s.missing))
+func (a *asking) shortcomings() (all []string) {
+	if n := a.missing(); n > 0 {
+		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", n))
 	}
 	return all
+}
+
+// missing returns how many records of matches the server does not have, or are none.
+func (a *asking) missing() (n int) {
+	for at, record := range a.sealed.fetched {
+		if record == nil && a.ids[at] != -1 {
+			n++
+		}
+	}
+	return n
 }

@@ -224,7 +224,7 @@ func (a *asking) sealedReport() askReport {
 		Server: a.address, Mode: a.flags.mode, Epoch: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(), Privacy: noEpsilon,
 		Gallery: m.Rows, Queries: a.x.Rows, K: a.flags.k, Cells: m.Cells, Probes: m.Probes, Bound: a.sealed.client.Bound(),
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
-		Fetched: len(a.sealed.fetched), Missing: a.sealed.missing, RecordsOut: a.flags.sealed.recordsOut,
+		Fetched: len(a.sealed.fetched), Missing: a.missing(), RecordsOut: a.flags.sealed.recordsOut,
 	}
 }
 

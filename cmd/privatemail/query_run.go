@@ -310,8 +310,8 @@ func wide(x blas32.General, i int) []float64 {
 func (a *asking) keep(matches []client.Match, came back) {
 	const leastNormal = 0x1p-126
 	for i := range a.flags.k {
-		id, distance := int32(-1), float32(math.Inf(1))
-		if i < len(matches) {
+		id, distance := int32(-1), float32(math.Inf(1)) // so is wire.Padding
+		if i < len(matches) {                           // a public number
 			id, distance = int32(matches[i].ID), float32(sametime.DropSmall(matches[i].Distance, leastNormal))
 		}
 		a.ids, a.distances = append(a.ids, id), append(a.distances, distance)

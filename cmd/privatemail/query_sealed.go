@@ -29,7 +29,6 @@ type sealedAsking struct {
 	records *wire.SealedRecords
 	fetcher *sealedclient.Records
 	fetched [][]byte // k for each row; nil where there is none
-	missing int      // records that the server does not have, or that are none
 }
 
 // sealedRows asks for all rows in mode sealed. Where the server has a new epoch in the middle
@@ -227,7 +226,7 @@ func (a *asking) rankSealed(ctx context.Context, row blas64.General, q *sealedcl
 		found, err := c.Rank(q, answer, a.flags.k)
 		version, ok := errors.AsType[*sealedclient.VersionError](err)
 		if !ok || renewals == mostRenewals {
-			return matchesOf(found, a.flags.k), err
+			return matchesOf(found), err
 		}
 		if version.Have < version.Want {
 			err := a.update(ctx, c, version.Have, version.Want)
@@ -258,12 +257,13 @@ func (a *asking) rankSealed(ctx context.Context, row blas64.General, q *sealedcl
 	}
 }
 
-// matchesOf returns matches as the other modes have them, with room for k, so that how many there
-// are does not decide how much memory is taken.
-func matchesOf(found []sealedclient.Match, k int) []client.Match {
-	out := make([]client.Match, 0, k)
-	for _, m := range found {
-		out = append(out, client.Match{ID: int64(m.ID), Distance: m.Distance})
+// matchesOf returns matches as the other modes have them, also those behind the end, which stand for
+// none: how many there are is private, and does not decide how much is done before the next request.
+func matchesOf(found []sealedclient.Match) []client.Match {
+	found = found[:cap(found)]
+	out := make([]client.Match, len(found))
+	for i, m := range found {
+		out[i] = client.Match{ID: int64(m.ID), Distance: m.Distance}
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -99,17 +100,25 @@ func (f *Folder) isNew(codebook wire.Hash, noted []wire.Hash) (bool, error) {
 	if slices.Contains(earlier, codebook) {
 		return false, nil
 	}
-	return len(noted)+len(earlier) > 0 || f.used(), nil
+	if len(noted)+len(earlier) > 0 {
+		return true, nil
+	}
+	used, err := f.used()
+	if err != nil {
+		return false, memoryError(err)
+	}
+	return used, nil
 }
 
-// used tells whether there is a log with an entry.
-func (f *Folder) used() bool {
+// used tells whether there is a log with an entry, or a file of the format before logs.
+func (f *Folder) used() (bool, error) {
 	for i := range f.logs {
 		if info, err := os.Lstat(f.logs[i].path); err == nil && info.Size() > logHeader {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	entries, err := os.ReadDir(f.path)
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), releaseEnding) }), err
 }
 
 // earlierCodebooks returns the codebooks of files with "codebook-" at the beginning of their

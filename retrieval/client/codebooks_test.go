@@ -164,3 +164,29 @@ func TestEarlierCodebooks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A folder of the format before logs has releases, and no file that says of which codebooks.
+func TestFilesBeforeCodebooks(t *testing.T) {
+	ledger, folder := openLedger(t, ledgerFile(t, 100)), t.TempDir()
+	_, hash := testBook(t, 1)
+	if isNew, err := openAgain(t, folder).NewCodebook(hash); isNew || err != nil {
+		t.Errorf("an empty folder: new %v, %v", isNew, err)
+	}
+	if err := os.WriteFile(openAgain(t, folder).file(Key{1, 2}), []byte("a release"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		f := openAgain(t, folder)
+		if isNew, err := f.NewCodebook(hash); !isNew || err != nil {
+			t.Errorf("new %v, %v", isNew, err)
+		}
+		if request, err := unconfirmed(t, 1, false, ledger, f).Ask("b", []float64{1, 1}); request != nil || !errors.Is(err, ErrNewCodebook) {
+			t.Errorf("%v, %v", request, err)
+		}
+	}
+	wantSpent(t, ledger, release.UnitRecord, "b", 0)
+	ask(t, unconfirmed(t, 1, true, ledger, openAgain(t, folder)), "b", 1)
+	if isNew, err := openAgain(t, folder).NewCodebook(hash); isNew || err != nil {
+		t.Errorf("new %v, %v", isNew, err)
+	}
+}

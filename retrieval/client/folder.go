@@ -176,9 +176,12 @@ func (f *Folder) Lock(ctx context.Context, key Key) (unlock func(), err error) {
 	}, nil
 }
 
+// releaseEnding ends the names of files of the earlier format.
+const releaseEnding = ".release"
+
 // file returns the name of a file of the earlier format.
 func (f *Folder) file(key Key) string {
-	return filepath.Join(f.path, hex.EncodeToString(key[:])+".release")
+	return filepath.Join(f.path, hex.EncodeToString(key[:])+releaseEnding)
 }
 
 // older returns what a file of the earlier format holds, nil if there is none.

@@ -28,6 +28,11 @@ type Match struct {
 // for k below 1. After that the same steps are done whatever the answer says: a server that lies
 // spoils the result and learns nothing from what follows. ErrRecord for a row that was no query
 // comes at the end.
+//
+// How many rows there are is private, too: a server may leave cells empty. Whoever sends something
+// afterwards had better go over the result up to its capacity, which is the lesser of k and the
+// slots of the cells that were probed. Behind the end are matches with wire.Padding for Name and
+// ID, infinitely far away.
 func (c *Client) Rank(q *Query, answer *wire.SealedAnswer, k int) ([]Match, error) {
 	v, err := c.checkAnswer(q, answer, k)
 	if err != nil {
@@ -116,15 +121,19 @@ func pick[T int16 | uint32](cells []uint32, all [][]T, slots int) []uint32 {
 	return out
 }
 
-// matches returns the first k slots, and how many of them have a row.
+// matches returns the first k slots, and how many of them have a row. The others, behind these,
+// are wire.Padding.
 func matches(sorted []sametime.Slot, k int) (found []Match, rows int) {
 	found = make([]Match, min(k, len(sorted)))
-	zero := sametime.Order(0)
+	zero, infinite := sametime.Order(0), sametime.Order(math.Inf(1))
 	for i := range found {
 		s := sorted[i]
 		negative := sametime.Less(s.Key, zero) // by the error of its score
-		found[i] = Match{s.Name, s.ID, math.Sqrt(sametime.Unorder(sametime.Choose(negative, zero, s.Key)))}
-		rows += int(sametime.Less(s.Key, emptyKey) & 1)
+		there := sametime.Less(s.Key, emptyKey)
+		squared := sametime.Choose(there, sametime.Choose(negative, zero, s.Key), infinite)
+		none := uint32(^there) & wire.Padding
+		found[i] = Match{s.Name | none, s.ID | none, math.Sqrt(sametime.Unorder(squared))}
+		rows += int(there & 1)
 	}
 	return found, rows
 }

@@ -67,6 +67,14 @@ func TestRank(t *testing.T) {
 				if err != nil || len(got) != len(want) {
 					t.Fatalf("%v: %d of %d rows: %v", s, len(got), len(want), err)
 				}
+				if cap(got) != g.manifest.Probes*s.length {
+					t.Errorf("%v: room for %d matches", s, cap(got))
+				}
+				for _, m := range got[len(got):cap(got)] {
+					if m != (Match{wire.Padding, wire.Padding, math.Inf(1)}) {
+						t.Errorf("%v: behind the end is %v", s, m)
+					}
+				}
 				norms := float64(g.manifest.NormUnit/2) / g.manifest.Scale / g.manifest.Scale
 				bound := (c.Bound()-norms)*blas64.Nrm2(blas64.Vector{N: s.dimension, Inc: 1, Data: rowOf(rows, i)}) + norms + 1e-9*(1+length*length)
 				for j, m := range got {
