@@ -42,7 +42,7 @@
 //
 // and ranks what comes back by its true features, with the base sample it took once:
 //
-//	row ──> nearest centre ──> mechanism.Select ──> Memory ──> wire.CellsRequest
+//	row ──> nearest centre ──> mechanism.Subset.Draw ──> Memory ──> mechanism.Subset.Pay ──> wire.CellsRequest
 //	wire.CellsAnswer, wire.Base, row ──> Rank ──> matches
 //
 // The request is epsilon-private for the whole record, features and label, with
@@ -63,7 +63,7 @@
 // and the matches are found in steps that are the same for all rows: no branch and no place in memory
 // depends on a number of a row or on a distance, and tests look at the source for it. Numbers
 // below 2^-400 in size count as 0, so that none is so small that processors take longer for it.
-// That is best effort, as far as Go goes. mechanism.Select says what it keeps.
+// That is best effort, as far as Go goes. So it is with mechanism.Subset.
 //
 // # Mode take-all
 //

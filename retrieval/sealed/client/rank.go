@@ -125,14 +125,17 @@ func pick[T int16 | uint32](cells []uint32, all [][]T, slots int) []uint32 {
 // are wire.Padding.
 func matches(sorted []sametime.Slot, k int) (found []Match, rows int) {
 	found = make([]Match, min(k, len(sorted)))
-	zero, infinite := sametime.Order(0), sametime.Order(math.Inf(1))
+	zero, infinite := sametime.Order(0), math.Float64bits(math.Inf(1))
+	two := sametime.Order(2) // some processors take the roots of 0, 1 and infinity in less time
 	for i := range found {
 		s := sorted[i]
 		negative := sametime.Less(s.Key, zero) // by the error of its score
 		there := sametime.Less(s.Key, emptyKey)
-		squared := sametime.Choose(there, sametime.Choose(negative, zero, s.Key), infinite)
+		squared := sametime.Choose(there&^negative, s.Key, two)
+		distance := math.Float64bits(math.Sqrt(sametime.Unorder(squared)))
+		distance = sametime.Choose(there, distance&^negative, infinite) // the bits of 0 where it is negative
 		none := uint32(^there) & wire.Padding
-		found[i] = Match{s.Name | none, s.ID | none, math.Sqrt(sametime.Unorder(squared))}
+		found[i] = Match{s.Name | none, s.ID | none, math.Float64frombits(distance)}
 		rows += int(there & 1)
 	}
 	return found, rows
