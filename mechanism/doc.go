@@ -100,7 +100,8 @@
 //
 // Privatize and Select check everything and draw their seeds, then the Budget
 // writes the spend down, and only then is noise made. NewSeries checks and spends;
-// Series.Release makes noise. A crash or a cancelled context in between leaves the
+// Series.Release makes noise. Subset.Draw draws a set before Subset.Pay writes the spend down, for
+// callers who keep the set in between and show it to nobody. A crash or a cancelled context in between leaves the
 // budget spent; nothing is ever given back.
 //
 // # Budgets

@@ -154,7 +154,10 @@ func (a *account) writeSpends(w io.Writer) error {
 
 // closely formats an epsilon with four digits, rounded up unless it is above them by no
 // more than the rounding of its computation.
-func closely(x float64) string { return atMost(x*(1-1e-9), 4) }
+func closely(x float64) string { return closelyTo(x, 4) }
+
+// closelyTo is closely with a number of digits.
+func closelyTo(x float64, digits int) string { return atMost(x*(1-1e-9), digits) }
 
 // stillFits formats the epsilon of the noise that an amount of rho pays for, rounded down,
 // so that it fits as it is printed.

@@ -15,7 +15,7 @@ func TestDemo(t *testing.T) {
 	for _, words := range []string{
 		"digits: 1000 gallery rows of 10 classes", "ceiling", "raw rows", "prepared rows", "8 random rows", "base sample", "supervised", "cells", "no query", "Algorithm 1",
 		"what each mode protects", "! authors' program", "! query label disclosed", "QUERY LABEL DISCLOSED", "10 classes, 1 seed\n", "pure epsilon",
-		"encrypted, no epsilon", "sealed, supervised, 8 probes", "Under an assumption: ", "learning with errors", filepath.Join("privatemail-demo", "report.html"),
+		"encrypted, no epsilon", "sealed, supervised, 8 probes", "Under assumptions: ", "learning with errors", filepath.Join("privatemail-demo", "report.html"),
 	} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)

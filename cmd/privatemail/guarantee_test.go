@@ -31,6 +31,15 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
+// An epsilon that is printed is not below what is promised, but for the rounding of its computation.
+func TestEpsilonIsRoundedUp(t *testing.T) {
+	for x, want := range map[float64]string{1: "1", 1.0000004: "1.00001", 0.1 + 0.2: "0.3", 2.0000001: "2.00001", 1.5: "1.5"} {
+		if got := closelyTo(x, 6); got != want {
+			t.Errorf("%.17g: %s, want %s", x, got, want)
+		}
+	}
+}
+
 // The table of odds in docs/privacy.md is rounded up, each number by less than one of its last digit.
 func TestOddsOfThePageAreRoundedUp(t *testing.T) {
 	page, err := os.ReadFile("../../docs/privacy.md")

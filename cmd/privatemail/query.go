@@ -40,7 +40,7 @@ generator of random numbers is good (docs/privacy.md). The server sends
 the rows in these cells, and they are ranked here, together with a sample of the gallery that is
 taken once. A neighbour in a cell that was not sent is not found. What was sent for a record is
 kept in the folder -memory and sent again whenever the record is asked for again: that costs
-nothing, and shows that it was asked for again. The ledger ('privatemail budget create') is
+nothing, and shows that it was asked for again. Let nobody else read that folder. The ledger ('privatemail budget create') is
 charged before a set is sent. A record goes by its name: ROWS:NUMBER, such as rows.npy:17, or its
 line in the file of -names. Give names that stay, if rows move or the file changes.
 
@@ -49,8 +49,8 @@ learns nothing about a row, so it needs no epsilon, no ledger and no memory.
 
 Mode sealed sends every row under encryption. The server multiplies its whole gallery into it
 without being able to read it, and the scores of the cells that are nearest to the row are
-decrypted here. The server learns nothing about a row as long as LWE is hard (docs/privacy.md),
-so this mode needs no epsilon, no ledger and no memory; each run encrypts again. -epoch is to
+decrypted here. The server learns nothing about a row as long as LWE is hard and AES-256 is good
+(docs/privacy.md), so this mode needs no epsilon, no ledger and no memory; each run encrypts again. -epoch is to
 this mode what -codebook is to the others, and confirms the map, too. A new epoch costs
 nothing: with -unconfirmed-epoch all rows are encrypted again when one comes in the middle.
 -fetch also fetches the records that the server keeps of the K nearest rows, without disclosing
@@ -112,7 +112,7 @@ type askFlags struct {
 }
 
 func (f *askFlags) define(fs *flag.FlagSet) {
-	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll, modeSealed}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing about a row; or sealed: ask under encryption, and disclose nothing about a row as long as LWE is hard")
+	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll, modeSealed}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing about a row; or sealed: ask under encryption, and disclose nothing about a row as long as LWE is hard and AES-256 is good")
 	choiceVar(fs, &f.form, "form", "", []string{wire.Float32.String(), wire.Int8.String()}, "`FORM` of the rows that are sent back: float32, or int8, which takes a quarter of the bytes; the same for all rows, since it shows (default: float32; take-all has int8)")
 	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "pure epsilon `E` that a record spends when it is first asked for; no default")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")

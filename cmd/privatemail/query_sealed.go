@@ -16,7 +16,7 @@ import (
 )
 
 // noEpsilon is what mode sealed says about privacy.
-const noEpsilon = "no epsilon is spent: the query is encrypted; the assumption is LWE, see docs/privacy.md"
+const noEpsilon = "no epsilon is spent: the query is encrypted; the assumptions are LWE and AES-256, see docs/privacy.md"
 
 // A sealedAsking is what a run in mode sealed has found.
 type sealedAsking struct {

@@ -16,7 +16,7 @@ func writeWorth(w io.Writer, r *release.Release, g guarantee, details bool) {
 	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
 		whose = fmt.Sprintf("%d rows that change together", r.Sensitivity.Records)
 	}
-	fmt.Fprintf(w, "guarantee\tepsilon %.6g, delta %g for %s, relation %s\n", g.total(), g.delta, whose, g.relation)
+	fmt.Fprintf(w, "guarantee\tepsilon %s, delta %g for %s, relation %s\n", closelyTo(g.total(), 6), g.delta, whose, g.relation)
 	if p := r.Sensitivity.Private; p > 0 {
 		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
 	}
@@ -25,7 +25,7 @@ func writeWorth(w io.Writer, r *release.Release, g guarantee, details bool) {
 		return
 	}
 	g.write(w)
-	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, operatorOf(r))
+	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %s (%s, %s)\n", r.Privacy.Sigma, atMost(r.Sensitivity.Total, 5), r.Sensitivity.Derivation, operatorOf(r))
 	if r.Labels.Mode == release.ModeRandomised {
 		fmt.Fprintf(w, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)
 	} else {

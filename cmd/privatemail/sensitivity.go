@@ -280,7 +280,7 @@ func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport, g guarantee) e
 		fmt.Fprintf(e.Stdout, "\nFor epsilon %g and delta %g:\n\n", *r.Epsilon, *r.Delta)
 		t = facts(e.Stdout)
 		if r.SigmaAnalytic != nil {
-			fmt.Fprintf(t, "noise\t%.5g\tstandard deviation of an entry, analytic rule, for a total sensitivity of %.5g\n", *r.SigmaAnalytic, *r.Total)
+			fmt.Fprintf(t, "noise\t%.5g\tstandard deviation of an entry, analytic rule, for a total sensitivity of %s\n", *r.SigmaAnalytic, atMost(*r.Total, 5))
 		}
 		if r.SigmaClassical != nil {
 			fmt.Fprintf(t, "\t%.5g\tby the classical rule\n", *r.SigmaClassical)

@@ -32,7 +32,7 @@ are cut into cells for clients that spend E on a query, and what comes out is wr
 stays the same, and no client pays again for a query it has paid for. GALLERY is such a file.
 
 -sealed also answers, or without -epsilon only, in mode sealed: clients send their queries under
-encryption, and the server learns nothing about them as long as LWE is hard. The rows of a MODEL are laid out once, in
+encryption, and the server learns nothing about what they ask for as long as LWE is hard and AES-256 is good. The rows of a MODEL are laid out once, in
 the file of -gallery with the ending .sealed, which is a GALLERY as well. When the model has grown
 by rows at its end, serve adds these to the epoch as long as they fit, and clients keep what they
 have; otherwise it makes a new epoch, which costs clients a download and no epsilon. Queries that

@@ -203,7 +203,7 @@ func showMemory(_ context.Context, _ string, begin []byte) (*explanation, error)
 		return nil, nil
 	}
 	x := &explanation{kind: "memory", about: "a log of the sets that the records of a client have released"}
-	x.addf("privacy", "keep it as private as the names of the records, and do not remove it: a record that is lost is paid for again")
+	x.addf("privacy", "keep it as private as the names of the records and as the rows: it may have sets that no ledger has paid for. Do not remove it: a record that is lost is paid for again")
 	return x, nil
 }
 

@@ -36,7 +36,7 @@ func (x *explanation) addRelease(ctx context.Context, r *release.Release) {
 	g := promised(ctx, r)
 	x.add("release", fmt.Sprintf("%x", r.ID), nil)
 	x.add("rows", fmt.Sprintf("%d x %d", r.Rows, r.Columns), []int{r.Rows, r.Columns})
-	x.add("guarantee", fmt.Sprintf("epsilon %.6g, delta %g, relation %s", g.total(), g.delta, g.relation), map[string]any{"epsilon": g.total(), "delta": g.delta, "relation": g.relation.String()})
+	x.add("guarantee", fmt.Sprintf("epsilon %s, delta %g, relation %s", closelyTo(g.total(), 6), g.delta, g.relation), map[string]any{"epsilon": g.total(), "delta": g.delta, "relation": g.relation.String()})
 	x.add("protects", mechanism.ProtectionOfRelease(r).String(), nil)
 	x.add("labels", r.Labels.Mode, nil)
 	if r.Ledger > 0 {

@@ -96,7 +96,7 @@ func (s *study) protection(e *cli.Env) {
 	for _, m := range s.modes {
 		text := m.Protects
 		if m.Assumes != "" {
-			text += " Under an assumption: " + m.Assumes
+			text += " Under assumptions: " + m.Assumes
 		}
 		if m.Warning != "" {
 			text = strings.ToUpper(m.Warning) + ". " + text

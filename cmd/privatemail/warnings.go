@@ -36,7 +36,7 @@ func (s stake) cautions() []caution {
 	case s.mode == release.ModeDropped:
 		add("W-1", "Labels are dropped: later steps go without them.")
 	case s.mode == release.ModeRandomised:
-		add("W-1", "Randomised labels cost epsilon %g a row, %.6g in all, on top of the noise.", s.labelEpsilon, s.labels)
+		add("W-1", "Randomised labels cost epsilon %g a row, %s in all, on top of the noise.", s.labelEpsilon, closelyTo(s.labels, 6))
 	default:
 		add("W-1", "The guarantee covers features and label of one record in the first step only. Later steps use the labels again: unless labels are public, or left out, or released by their own private mechanism and counted, they are disclosed and nothing is promised about them.")
 	}

@@ -23,7 +23,7 @@ func Sealed() evaluate.Mode {
 	return evaluate.Mode{
 		Name: "sealed", Title: "sealed, supervised, 8 probes",
 		Protects: "Nothing by an epsilon: there is none, and no ledger is touched.",
-		Assumes:  "All of the query, its cells and its scores, as long as learning with errors is hard for secrets of 1408 words modulo 2^32 (estimated at 2^142 operations for a query, 2^128 with a quantum computer; no proof, no outside audit). The gallery is the server's own and is not hidden from clients.",
+		Assumes:  "All of the query, its cells and its scores, as long as learning with errors is hard for secrets of 1408 words modulo 2^32 (estimated at 2^142 operations for a query, 2^128 with a quantum computer; no proof, no outside audit), and AES-256 is good. The gallery is the server's own and is not hidden from clients.",
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			s, queries, err := placed(ctx, t)
 			if err != nil {

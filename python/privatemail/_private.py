@@ -82,7 +82,8 @@ class PrivateMethods(EngineBase):
         X : array-like of shape (n, d)
         y : array-like of n integers, optional
         epsilon, delta : float
-            The guarantee. A warning says where it is too weak to mean anything.
+            The guarantee. A warning says where epsilon is above 10, or delta above 1e-3 or not far
+            below 1 over the number of rows.
         relation : {"replace-one", "null", "features-replace", "features-null"}
             Which data sets are neighbours of each other.
         label_mode : {"public", "dropped", "randomised"}
@@ -214,7 +215,8 @@ class PrivateMethods(EngineBase):
 
 
 def _warn_if_weak(settings: _header.PrivateSettings, rows: int) -> None:
-    """Warns of a guarantee that means little, as the command does. It reads public numbers."""
+    """Warns of a guarantee that means little. It reads public numbers, and does not look at what is
+    promised between two real rows under the relations with a zero row."""
     epsilon = settings.epsilon
     if settings.label_mode == b"randomised":
         epsilon += settings.label_epsilon * max(1, settings.records)

@@ -41,7 +41,8 @@ import (
 //
 // The folder holds hashes and no names. But who can read it, and knows the
 // number of the ledger where there is one, can test whether a record of a guessed
-// name was asked for: keep it as private as the names.
+// name was asked for, and sees sets that were drawn and are not paid for, which no ledger counts. Let
+// nobody else read it.
 //
 // Who removes the folder or one of its logs, or puts back an old copy, makes the next
 // release of each record that is lost a new spend. So it is with two copies that are both

@@ -76,8 +76,8 @@
 //
 // # What is not written down
 //
-// Logs and metrics hold the route, the status, bytes, time and the address of a request.
-// They hold nothing of its body, no cell, no question, no query string and no token. What an
+// The log has the route, method, status, bytes, time, address and protocol of a request; metrics
+// count requests by route and status, their bytes and their time. They hold nothing of its body, no cell, no question, no query string and no token. What an
 // answer costs does not depend on the cells where answers were encoded beforehand (see
 // server.Cells.WriteAnswer). A handler that panics answers 500, and the log has the lines of
 // code but neither the panic's value nor arguments, which may hold a cell.

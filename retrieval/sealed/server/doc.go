@@ -39,5 +39,5 @@
 //
 // The gallery is not protected: a client may ask any linear function of it, and Changes
 // disclose the rows that came and went. The server learns how many queries a client sends and
-// when, and nothing about them as long as learning with errors is hard (package retrieval/sealed).
+// when, and nothing about them as long as learning with errors is hard and AES-256 is good (package retrieval/sealed).
 package server
