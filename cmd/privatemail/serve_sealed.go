@@ -83,7 +83,7 @@ func (s *serving) openSealed(ctx context.Context, saved *supervised.Saved) (*sea
 	if g.Source() == want.String() {
 		return g, nil
 	}
-	log := s.flags.logger(s.env)
+	log := s.flags.log
 	rebuild := s.flags.cells.rebuild
 	if before, ok := parseSealedSource(g.Source()); ok && want.continues(before, saved.Model) {
 		err := s.grow(ctx, g, saved, before.Rows, want, path)

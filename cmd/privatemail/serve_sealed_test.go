@@ -72,6 +72,28 @@ func growModel(t *testing.T, path string, more int) {
 	}
 }
 
+// A growth is a record of the log like any other, in JSON as well.
+func TestServeSealedGrowthLogged(t *testing.T) {
+	_, model := toyModel(t)
+	serveOn(t, model, "-sealed").end()
+	growModel(t, model, 20)
+	_, text := serveOn(t, model, "-sealed", "-log", "json").end()
+	grown := false
+	for line := range strings.Lines(text) {
+		var r struct {
+			Msg  string
+			Rows int
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Errorf("%v: %q", err, line)
+		}
+		grown = grown || strings.HasPrefix(r.Msg, "the model has grown") && r.Rows == 20
+	}
+	if !grown {
+		t.Errorf("no record of the growth in\n%s", text)
+	}
+}
+
 // A model becomes a sealed gallery once, with or without cells. Every later start has the same
 // epoch.
 func TestServeSealed(t *testing.T) {

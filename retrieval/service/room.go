@@ -128,7 +128,7 @@ func (r *room) goAway(v *visitor) bool {
 func (r *room) leave(client string, has int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := r.clients[client]
+	t := r.tenant(client) // who has 0 places may be forgotten by now
 	r.taken -= has
 	t.taken -= has
 	r.forget(t)

@@ -106,6 +106,8 @@ func (s *Service) newServer(h http.Handler) *http.Server {
 		Handler: h, Protocols: protocols,
 		ReadHeaderTimeout: s.settings.Header, ReadTimeout: s.settings.Read, IdleTimeout: s.settings.Idle,
 		MaxHeaderBytes: maxHeader,
+		// OPTIONS * goes through the guard like everything else.
+		DisableGeneralOptionsHandler: true,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: streams, MaxReadFrameSize: frameBytes, MaxReceiveBufferPerConnection: windowBytes, MaxReceiveBufferPerStream: windowBytes,
 			SendPingTimeout: s.settings.Idle, PingTimeout: s.settings.Stall, WriteByteTimeout: s.settings.Stall,
