@@ -28,4 +28,17 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	if _, err := f.Hash(t.Context(), nil); !errors.Is(err, ErrDamaged) {
 		t.Errorf("Hash: %v", err)
 	}
+	// The system says so, and no fault, when it is to write what is gone.
+	out, err := os.Create(filepath.Join(t.TempDir(), "copy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	raw, err := f.Raw("bytes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Reading(func() error { _, err := out.Write(raw); return err }); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a write of bytes that are gone: %v", err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"os"
+	"syscall"
 
 	"github.com/seed-64e14a55/privatemail/internal/crc"
 	"github.com/seed-64e14a55/privatemail/internal/disk"
@@ -73,8 +74,11 @@ func reading(path string, read func() error) error {
 		defer disk.Faults(&err)()
 		return read()
 	}()
-	if errors.Is(err, disk.ErrLost) {
+	switch {
+	case errors.Is(err, disk.ErrLost):
 		return failf(path, ErrDamaged, "%w", err)
+	case errors.Is(err, syscall.EFAULT): // the system could not read them either, for a write to a file
+		return failf(path, ErrDamaged, "%w", disk.ErrLost)
 	}
 	return err
 }

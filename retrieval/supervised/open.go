@@ -94,10 +94,10 @@ func (s *Saved) Reading(ctx context.Context, read func() error) error {
 		own = read()
 		return own
 	})
-	if own != nil {
+	switch {
+	case own != nil && !errors.Is(err, sections.ErrDamaged): // an error that has nothing to do with the file
 		return own
-	}
-	if err == nil {
+	case err == nil:
 		err = s.file.VerifyAll(ctx, nil)
 	}
 	return openError(err)

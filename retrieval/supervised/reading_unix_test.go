@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
@@ -74,4 +75,31 @@ func overwrite(path string, b []byte, at int) error {
 	}
 	_, err = f.WriteAt(b, int64(at))
 	return errors.Join(err, f.Close())
+}
+
+// A file that is truncated while its rows are written to another one is damaged, also where the
+// system finds it out and not we.
+func TestWritingTruncated(t *testing.T) {
+	_, path := saved(t, "scaled", 80, 6)
+	s, err := supervised.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	out, err := os.Create(filepath.Join(t.TempDir(), "copy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	rows := s.Model.X.Data
+	err = s.Reading(t.Context(), func() error {
+		if err := os.Truncate(path, 0); err != nil {
+			return err
+		}
+		_, err := out.Write(unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 4*len(rows)))
+		return err
+	})
+	if !errors.Is(err, supervised.ErrFile) {
+		t.Error(err)
+	}
 }
