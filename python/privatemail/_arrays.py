@@ -12,7 +12,7 @@ import ctypes
 import logging
 import operator
 import warnings
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -28,6 +28,8 @@ _BLOCK = 1 << 18
 # A column whose numbers lie within so many units in the last place of float32 has lost what
 # tells its rows apart.
 _UNITS = 256
+# Of how many rows the range of most numbers is taken.
+_SAMPLE = 512
 # Of DLPack: memory that the processor can read.
 _DLPACK_CPU = (1, 3)
 
@@ -199,23 +201,37 @@ def _warn_of_collapse(array: np.ndarray, rows: np.ndarray, name: str) -> None:
     """Warns where rows that differ have become nearly or wholly equal: times since 1970, say."""
     if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4 or len(rows) < 2:
         return  # objects, and types that float32 holds
-    least, most = rows.min(axis=0), rows.max(axis=0)
-    largest = np.maximum(np.abs(least), np.abs(most))
-    with np.errstate(over="ignore"):
-        narrow = np.flatnonzero(most - least < _UNITS * np.spacing(largest))
-    lost = []
-    for column in narrow:  # few: most columns are wide
-        given = array[:, column]
-        if (given != given[0]).any() and (given != rows[:, column]).any():
-            lost.append(str(column))
+    # Most rows count: a few that lie elsewhere, as a time that is 0, help none of the others.
+    some = slice(None, None, max(1, len(rows) // _SAMPLE))
+    sample = np.sort(rows[some], axis=0)
+    tenth = len(sample) // 10
+    lost = _narrow_and_rounded(array, rows, rows.min(axis=0), rows.max(axis=0))
+    lost |= _narrow_and_rounded(array[some], rows[some], sample[tenth], sample[-1 - tenth])
     if lost:
-        which = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+        which = ", ".join(map(str, sorted(lost)[:5]))
+        which += f" and {len(lost) - 5} more" if len(lost) > 5 else ""
         warnings.warn(
             f"{name} becomes float32, which cannot tell the numbers of its columns {which} "
             "(counted from 0) apart: they are large for their differences, or all but 0. Subtract "
             "the mean of each column first, or scale it",
             stacklevel=4,
         )
+
+
+def _narrow_and_rounded(
+    array: np.ndarray, rows: np.ndarray, least: np.ndarray, most: np.ndarray
+) -> Set[int]:
+    """Returns the columns whose numbers from least to most are too near each other for float32."""
+    largest = np.maximum(np.abs(least), np.abs(most))
+    with np.errstate(over="ignore"):
+        narrow = np.flatnonzero(most - least < _UNITS * np.spacing(largest))
+    lost = set()
+    for column in narrow:  # few: most columns are wide
+        inner = (rows[:, column] >= least[column]) & (rows[:, column] <= most[column])
+        given, rounded = array[inner, column], rows[inner, column]
+        if (given != given[0]).any() and (given != rounded).any():
+            lost.add(int(column))
+    return lost
 
 
 def is_missing(value: Any) -> bool:

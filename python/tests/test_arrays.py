@@ -339,6 +339,9 @@ def test_columns_that_float32_cannot_tell_apart(dtype):
         _arrays.as_rows(np.repeat(times[:, :1], 8, axis=1), "X", collapse=True)
     with pytest.warns(UserWarning, match="all but 0"):
         _arrays.as_rows(1e-60 * np.arange(1, 5.0).reshape(4, 1), "X", collapse=True)
+    times[3, 0] = 0  # one row that lies elsewhere hides nothing
+    with pytest.warns(UserWarning, match="columns 0 "):
+        _arrays.as_rows(times, "X", collapse=True)
 
 
 def test_conversions_that_lose_little():
@@ -352,6 +355,7 @@ def test_conversions_that_lose_little():
             np.arange(1000, 1010, dtype=np.float16).reshape(5, 2),
             np.random.default_rng(0).standard_normal((50, 3)),
             np.zeros((3, 2)),
+            np.where(np.arange(60).reshape(30, 2) % 13 == 0, TIMES / 7, 0.1),  # few are not the same
             TIMES[:1],
             np.empty((0, 2)),
         ):
