@@ -16,12 +16,29 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
+// nowhere is what shim.h has in the place of an address that is nobody's.
+func nowhere() unsafe.Pointer { return unsafe.Pointer(&C.pmc_nowhere) }
+
+// isNowhere tells whether the pointer in a struct of the caller's is an address that is nobody's.
+func isNowhere(field unsafe.Pointer) bool {
+	at := *(*uintptr)(field)
+	return at != 0 && at < C.PMC_NOWHERE
+}
+
+// pointerAt returns the pointer in a struct of the caller's, as pmc_array of shim.h does.
+func pointerAt(field unsafe.Pointer) unsafe.Pointer {
+	if isNowhere(field) {
+		return nowhere()
+	}
+	return *(*unsafe.Pointer)(field)
+}
+
 // rowsOf returns rows of the caller's, where they are. name is for messages.
 func rowsOf(x *C.pm_rows, name string) (blas32.General, error) {
 	if x == nil {
 		return blas32.General{}, argument("%s is NULL", name)
 	}
-	return general(unsafe.Pointer(x.data), int64(x.rows), int64(x.cols), int64(x.stride), name)
+	return general(pointerAt(unsafe.Pointer(&x.data)), int64(x.rows), int64(x.cols), int64(x.stride), name)
 }
 
 // given returns rows that the caller has given, though there may be none of them: the engine takes
@@ -39,7 +56,7 @@ func matrixOf(x *C.pm_matrix, name string) (blas32.General, error) {
 	if x == nil {
 		return blas32.General{}, argument("%s is NULL", name)
 	}
-	m, err := general(unsafe.Pointer(x.data), int64(x.rows), int64(x.cols), int64(x.stride), name)
+	m, err := general(pointerAt(unsafe.Pointer(&x.data)), int64(x.rows), int64(x.cols), int64(x.stride), name)
 	if err == nil && (m.Rows == 0 || m.Cols == 0) {
 		err = fmt.Errorf("%s: %w: %d rows of %d columns", name, points.ErrShape, m.Rows, m.Cols)
 	}
@@ -81,6 +98,8 @@ func array[T any](data *T, entries int64, name string) ([]T, error) {
 		return nil, nil
 	case data == nil:
 		return nil, argument("%s is NULL", name)
+	case unsafe.Pointer(data) == nowhere():
+		return nil, argument("%s is no address of an array", name)
 	case uintptr(unsafe.Pointer(data))%align != 0:
 		return nil, argument("%s is not aligned to %d bytes", name, align)
 	}
@@ -133,6 +152,8 @@ func giveBytes(bytes []byte, buffer unsafe.Pointer, size C.size_t, needed *C.siz
 		return nil
 	case buffer == nil:
 		return argument("buffer is NULL and its size is not 0")
+	case buffer == nowhere() && size > 0:
+		return argument("buffer is no address of an array")
 	case int64(len(bytes)) > int64(size) && int64(size) >= 0:
 		return fmt.Errorf("%w: %d bytes, want %d", errSize, size, len(bytes))
 	}
@@ -189,8 +210,9 @@ const maxStruct = 1 << 12
 // sized returns a copy of a struct whose first field is its size, as the caller's header has
 // it. It may come from an older header, from which on least is the size of the first
 // version: fields that are missing are zero. It may come from a newer one as long as nothing
-// is set that this library does not know.
-func sized[T any](p *T, least uintptr, name string) (out T, err error) {
+// is set that this library does not know. arrays are offsets of pointers to arrays: one that is
+// nobody's address is NULL in the copy.
+func sized[T any](p *T, least uintptr, name string, arrays ...uintptr) (out T, err error) {
 	if uintptr(unsafe.Pointer(p))%unsafe.Alignof(out) != 0 {
 		return out, argument("%s is not aligned", name)
 	}
@@ -204,6 +226,13 @@ func sized[T any](p *T, least uintptr, name string) (out T, err error) {
 			return out, argument("%s comes from a newer header and has fields that this library does not know", name)
 		}
 	}
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&out)), known), theirs)
+	ours, from := unsafe.Slice((*byte)(unsafe.Pointer(&out)), known), uintptr(0)
+	for _, at := range arrays {
+		if next := at + unsafe.Sizeof(at); next <= size && isNowhere(unsafe.Pointer(&theirs[at])) {
+			copy(ours[from:at], theirs[from:])
+			from = next
+		}
+	}
+	copy(ours[from:], theirs[from:])
 	return out, nil
 }

@@ -21,7 +21,8 @@ func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error
 	if p == nil {
 		return nil, argument("settings is NULL")
 	}
-	s, err := sized(p, unsafe.Offsetof(p.other_relation), "pm_private_settings") // the first version ended before it
+	// The first version ended before other_relation.
+	s, err := sized(p, unsafe.Offsetof(p.other_relation), "pm_private_settings", unsafe.Offsetof(p.private_rows))
 	if err != nil {
 		return nil, err
 	}

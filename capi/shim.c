@@ -9,6 +9,8 @@
 
 int pmc_forked = 0;
 
+char pmc_nowhere[16] __attribute__((aligned(16)));
+
 /* The text of the last error belongs to a key and not to a variable of the thread: those of a
  * library with a Go runtime must fit into the few bytes that glibc keeps for libraries which
  * are loaded late. */
@@ -112,7 +114,7 @@ pm_status pm_call_cancel(pm_call *call) {
 
 pm_status pm_call_report(pm_call *call, char *buffer, size_t size, size_t *needed) {
     PMC_ENTER();
-    return pmgo_call_report(PMC_ID(call), buffer, size, needed);
+    return pmgo_call_report(PMC_ID(call), pmc_array(buffer), size, needed);
 }
 
 pm_status pm_call_free(pm_call *call) {

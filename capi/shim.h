@@ -37,6 +37,14 @@ typedef struct {
     pmc_mode mode;
 } pmc_caller;
 
+/* The array of a caller as Go may have it. Some languages have small addresses for arrays without entries, and
+ * Go ends a process where it finds one on a stack: it gets pmc_nowhere instead, which nobody reads or writes. */
+extern char pmc_nowhere[16];
+#define PMC_NOWHERE 4096 /* addresses before it are nobody's */
+static inline void *pmc_array(const void *array) {
+    return array != NULL && (uintptr_t)array < PMC_NOWHERE ? (void *)pmc_nowhere : (void *)array;
+}
+
 #define PMC_CALLER(call) ((pmc_caller){PMC_ID(call), pmc_callers_mode})
 
 /* Handles are numbers of Go's registry. Nobody follows them as pointers. */

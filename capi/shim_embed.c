@@ -10,13 +10,13 @@ pm_status pm_plan(pm_engine *engine, const pm_rows *x, const pm_settings *settin
 pm_status pm_embed(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                    const pm_matrix *out, pm_call *call) {
     PMC_ENTER();
-    return pmgo_embed(PMC_ID(engine), (pm_rows *)x, (int32_t *)labels, (pm_settings *)settings, (pm_matrix *)out, PMC_CALLER(call));
+    return pmgo_embed(PMC_ID(engine), (pm_rows *)x, pmc_array(labels), (pm_settings *)settings, (pm_matrix *)out, PMC_CALLER(call));
 }
 
 pm_status pm_converge(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                       const pm_matrix *out, pm_call *call) {
     PMC_ENTER();
-    return pmgo_converge(PMC_ID(engine), (pm_rows *)x, (int32_t *)labels, (pm_settings *)settings, (pm_matrix *)out, PMC_CALLER(call));
+    return pmgo_converge(PMC_ID(engine), (pm_rows *)x, pmc_array(labels), (pm_settings *)settings, (pm_matrix *)out, PMC_CALLER(call));
 }
 
 pm_status pm_map(pm_engine *engine, const pm_rows *x, const pm_settings *settings, const pm_matrix *out, pm_call *call) {

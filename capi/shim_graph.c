@@ -5,7 +5,7 @@
 pm_status pm_nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries, int64_t k,
                      int32_t index_bytes, void *ids, float *distances, pm_call *call) {
     PMC_ENTER();
-    return pmgo_nearest(PMC_ID(engine), (pm_rows *)x, (pm_rows *)queries, k, index_bytes, ids, distances, PMC_CALLER(call));
+    return pmgo_nearest(PMC_ID(engine), (pm_rows *)x, (pm_rows *)queries, k, index_bytes, pmc_array(ids), pmc_array(distances), PMC_CALLER(call));
 }
 
 pm_status pm_extend(pm_engine *engine, const pm_rows *x, const pm_rows *embedding, const pm_rows *queries, int64_t k,
@@ -37,12 +37,12 @@ pm_status pm_graph_size(pm_graph *graph, int64_t *rows, int64_t *nonzeros) {
 
 pm_status pm_graph_copy(pm_graph *graph, int32_t index_bytes, void *indptr, void *indices, float *weights) {
     PMC_ENTER();
-    return pmgo_graph_copy(PMC_ID(graph), index_bytes, indptr, indices, weights);
+    return pmgo_graph_copy(PMC_ID(graph), index_bytes, pmc_array(indptr), pmc_array(indices), pmc_array(weights));
 }
 
 pm_status pm_graph_distances(pm_engine *engine, pm_graph *graph, const pm_rows *x, float *distances, pm_call *call) {
     PMC_ENTER();
-    return pmgo_graph_distances(PMC_ID(engine), PMC_ID(graph), (pm_rows *)x, distances, PMC_CALLER(call));
+    return pmgo_graph_distances(PMC_ID(engine), PMC_ID(graph), (pm_rows *)x, pmc_array(distances), PMC_CALLER(call));
 }
 
 pm_status pm_graph_free(pm_graph *graph) {

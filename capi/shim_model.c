@@ -7,7 +7,7 @@ pm_status pm_fit(pm_engine *engine, const pm_rows *x, const int32_t *labels, con
     uintptr_t id = 0;
     PMC_ENTER();
     PMC_RETURN_HANDLE(pm_model,
-                      pmgo_fit(PMC_ID(engine), (pm_rows *)x, (int32_t *)labels, (pm_fit_settings *)settings, model == NULL ? NULL : &id, PMC_CALLER(call)),
+                      pmgo_fit(PMC_ID(engine), (pm_rows *)x, pmc_array(labels), (pm_fit_settings *)settings, model == NULL ? NULL : &id, PMC_CALLER(call)),
                       id, model);
 }
 
@@ -24,13 +24,13 @@ pm_status pm_model_save(pm_model *model, const char *path, pm_call *call) {
 
 pm_status pm_model_write(pm_model *model, void *buffer, size_t size, size_t *needed) {
     PMC_ENTER();
-    return pmgo_model_write(PMC_ID(model), buffer, size, needed);
+    return pmgo_model_write(PMC_ID(model), pmc_array(buffer), size, needed);
 }
 
 pm_status pm_model_read(const void *bytes, size_t size, pm_model **model) {
     uintptr_t id = 0;
     PMC_ENTER();
-    PMC_RETURN_HANDLE(pm_model, pmgo_model_read((void *)bytes, size, model == NULL ? NULL : &id), id, model);
+    PMC_RETURN_HANDLE(pm_model, pmgo_model_read(pmc_array(bytes), size, model == NULL ? NULL : &id), id, model);
 }
 
 pm_status pm_model_size(pm_model *model, int64_t *rows, int64_t *input, int64_t *output) {
@@ -50,7 +50,7 @@ pm_status pm_model_apply(pm_engine *engine, pm_model *model, const pm_rows *x, c
 
 pm_status pm_model_describe(pm_model *model, char *buffer, size_t size, size_t *needed) {
     PMC_ENTER();
-    return pmgo_model_describe(PMC_ID(model), buffer, size, needed);
+    return pmgo_model_describe(PMC_ID(model), pmc_array(buffer), size, needed);
 }
 
 pm_status pm_model_free(pm_model *model) {

@@ -12,7 +12,7 @@ pm_status pm_privatize(pm_engine *engine, const pm_rows *x, const int32_t *label
     uintptr_t id = 0;
     pm_status status;
     PMC_ENTER();
-    status = pmgo_privatize(PMC_ID(engine), (pm_rows *)x, (int32_t *)labels, (pm_private_settings *)settings, PMC_ID(ledger),
+    status = pmgo_privatize(PMC_ID(engine), (pm_rows *)x, pmc_array(labels), (pm_private_settings *)settings, PMC_ID(ledger),
                             release == NULL ? NULL : &id, PMC_CALLER(call));
     if (id != 0) *release = (pm_release *)id; /* a release that was paid for is not lost, whatever the status */
     return status;
@@ -21,19 +21,19 @@ pm_status pm_privatize(pm_engine *engine, const pm_rows *x, const int32_t *label
 pm_status pm_continue(pm_engine *engine, pm_release *release, const int32_t *public_labels, const pm_settings *settings,
                       int32_t use_coefficient, const pm_matrix *out, pm_call *call) {
     PMC_ENTER();
-    return pmgo_continue(PMC_ID(engine), PMC_ID(release), (int32_t *)public_labels, (pm_settings *)settings, use_coefficient,
+    return pmgo_continue(PMC_ID(engine), PMC_ID(release), pmc_array(public_labels), (pm_settings *)settings, use_coefficient,
                          (pm_matrix *)out, PMC_CALLER(call));
 }
 
 pm_status pm_release_write(pm_release *release, void *buffer, size_t size, size_t *needed) {
     PMC_ENTER();
-    return pmgo_release_write(PMC_ID(release), buffer, size, needed);
+    return pmgo_release_write(PMC_ID(release), pmc_array(buffer), size, needed);
 }
 
 pm_status pm_release_read(const void *bytes, size_t size, pm_release **release) {
     uintptr_t id = 0;
     PMC_ENTER();
-    PMC_RETURN_HANDLE(pm_release, pmgo_release_read((void *)bytes, size, release == NULL ? NULL : &id), id, release);
+    PMC_RETURN_HANDLE(pm_release, pmgo_release_read(pmc_array(bytes), size, release == NULL ? NULL : &id), id, release);
 }
 
 pm_status pm_release_size(pm_release *release, int64_t *rows, int64_t *columns) {
@@ -43,12 +43,12 @@ pm_status pm_release_size(pm_release *release, int64_t *rows, int64_t *columns) 
 
 pm_status pm_release_points(pm_release *release, double *points) {
     PMC_ENTER();
-    return pmgo_release_points(PMC_ID(release), points);
+    return pmgo_release_points(PMC_ID(release), pmc_array(points));
 }
 
 pm_status pm_release_describe(pm_release *release, char *buffer, size_t size, size_t *needed) {
     PMC_ENTER();
-    return pmgo_release_describe(PMC_ID(release), buffer, size, needed);
+    return pmgo_release_describe(PMC_ID(release), pmc_array(buffer), size, needed);
 }
 
 pm_status pm_release_free(pm_release *release) {
@@ -69,7 +69,7 @@ pm_status pm_ledger_open(const char *path, const char *head, pm_ledger **ledger)
 
 pm_status pm_ledger_describe(pm_ledger *ledger, const char *unit, const char *unit_kind, char *buffer, size_t size, size_t *needed) {
     PMC_ENTER();
-    return pmgo_ledger_describe(PMC_ID(ledger), (char *)unit, (char *)unit_kind, buffer, size, needed);
+    return pmgo_ledger_describe(PMC_ID(ledger), (char *)unit, (char *)unit_kind, pmc_array(buffer), size, needed);
 }
 
 pm_status pm_ledger_free(pm_ledger *ledger) {

@@ -47,6 +47,58 @@ static void nulls(void) {
     TRUE(pm_status_name(-1)[0] == 0 && pm_status_name(PM_INTERNAL + 1)[0] == 0);
 }
 
+/* Addresses that are nobody's, as some languages have them for arrays without entries, are looked at by nobody. Go
+ * ends a process where it finds one on a stack that grows, which each call may make it do. */
+static void addresses(void) {
+    static const uintptr_t all[] = {1, 2, 4, 8, 4095};
+    pm_engine *engine = engine_of(1, 0);
+    pm_call *call = new_call();
+    pm_settings s = settings();
+    static float z[ROWS * COLS];
+    pm_matrix out = {NULL, ROWS, COLS, COLS}, bad_out;
+    pm_rows none = {NULL, 0, COLS, COLS}, bad;
+    pm_model *model = NULL;
+    pm_release *release = NULL;
+    pm_private_settings p;
+    size_t needed;
+    int i;
+    memset(&p, 0, sizeof p);
+    p.struct_size = sizeof p;
+    p.epsilon = p.sigma = 0.5;
+    p.delta = 1e-6;
+    p.sigma_q = 1;
+    p.relation = "replace-one";
+    p.label_mode = "dropped";
+    p.normalize_rows = p.uncounted = 1;
+    out.data = z;
+    s.mean_neighbours = 5;
+    for (i = 0; i < (int)(sizeof all / sizeof all[0]); i++) {
+        void *at = (void *)all[i];
+        none.data = bad_out.data = at;
+        bad = none;
+        bad.rows = bad_out.rows = ROWS;
+        bad_out.cols = bad_out.stride = COLS;
+        WANT(PM_OK, pm_nearest(engine, &x, &none, 1, 8, at, at, NULL));
+        WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, 1, 8, at, NULL, NULL));
+        WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, 1, 4, NULL, at, NULL));
+        WANT(PM_ARGUMENT, pm_embed(engine, &bad, NULL, &s, &out, NULL));
+        WANT(PM_ARGUMENT, pm_embed(engine, &x, NULL, &s, &bad_out, NULL));
+        WANT(PM_ARGUMENT, pm_embed(engine, &x, at, &s, &out, NULL));
+        WANT(PM_ARGUMENT, pm_fit(engine, &x, at, NULL, &model, NULL));
+        WANT(PM_SIZE, pm_call_report(call, at, 0, &needed));
+        TRUE(needed == strlen("{}") + 1);
+        WANT(PM_ARGUMENT, pm_call_report(call, at, 1, &needed));
+        WANT(PM_FILE, pm_model_read(at, 0, &model));
+        WANT(PM_ARGUMENT, pm_model_read(at, 1, &model));
+        WANT(PM_ARGUMENT, pm_release_read(at, 1, &release));
+        p.private_rows = at;
+        p.private_count = 2;
+        WANT(PM_ARGUMENT, pm_privatize(engine, &x, NULL, &p, NULL, &release, NULL));
+    }
+    WANT(PM_OK, pm_call_free(call));
+    WANT(PM_OK, pm_engine_free(engine));
+}
+
 static void shapes(void) {
     static const pm_rows bad[] = {
         {points, -1, COLS, COLS}, {points, ROWS, -1, COLS}, {points, ROWS, COLS, COLS - 1}, {points, ROWS, COLS, -COLS},
@@ -213,6 +265,6 @@ static void budgets(void) {
 }
 
 int main(int argc, char **argv) {
-    static const check checks[] = {{"nulls", nulls}, {"shapes", shapes}, {"settings", wrong_settings}, {"handles", handles}, {"budgets", budgets}};
+    static const check checks[] = {{"nulls", nulls}, {"addresses", addresses}, {"shapes", shapes}, {"settings", wrong_settings}, {"handles", handles}, {"budgets", budgets}};
     return run_check(checks, sizeof checks / sizeof checks[0], argc, argv);
 }
