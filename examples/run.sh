@@ -107,7 +107,8 @@ sealed_client() {
 import numpy as np
 x, y = np.load("digits/features.npy"), np.load("digits/labels.npy")
 np.save("queries.npy", x[::180]), np.save("x.npy", x[:-50]), np.save("y.npy", y[:-50])'
-  awk 'BEGIN { for (i = 0; i < 1797; i++) printf "digit %d%s\n", i, i % 3 ? "" : " of the file" }' >names.txt
+  # Some records are empty, and some are no UTF-8.
+  LC_ALL=C awk 'BEGIN { for (i = 0; i < 1797; i++) printf i % 5 ? "digit %d%s\n" : "\n", i, i % 3 ? "" : " \351" }' >names.txt
   ./privatemail fit digits/ -recipe classic -measure=false -model map.model
   asked map.model -records names.txt
   ./privatemail fit x.npy -labels y.npy -recipe unit-rows -measure=false -model small.model

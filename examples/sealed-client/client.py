@@ -8,6 +8,7 @@ time depends on secrets, as that of anything in numpy does. Use `privatemail que
 """
 
 import argparse
+import base64
 import hashlib
 import http.client
 import json
@@ -419,6 +420,18 @@ class Records:
         return found
 
 
+def report(query, number, record):
+    """Returns what -records-out has of a record. What is no text is no error: the server has chosen
+    it, and whoever runs the client again after an error tells the server about the query."""
+    line = {"query": query, "row": int(number)}
+    if record is not None:
+        try:
+            line["record"] = record.decode()
+        except UnicodeDecodeError:
+            line["bytes"] = base64.b64encode(record).decode()
+    return line
+
+
 def main():
     flags = argparse.ArgumentParser(description="asks a server for the nearest rows, in mode sealed")
     flags.add_argument("server")
@@ -442,7 +455,7 @@ def main():
             for query, row in enumerate(ids):
                 for number, record in zip(row, fetched[query]):
                     if number >= 0:
-                        to.write(json.dumps({"query": query, "row": int(number), "record": record and record.decode()}) + "\n")
+                        to.write(json.dumps(report(query, number, record)) + "\n")
 
 
 if __name__ == "__main__":

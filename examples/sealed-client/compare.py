@@ -8,6 +8,7 @@ runs of the same client. How far they may be off is in the section "Certificate"
 PID the model of the server is replaced by one with more rows after the client has its hint.
 """
 
+import json
 import math
 import os
 import signal
@@ -66,13 +67,20 @@ def main():
     ids, distances = gallery.search(rows, K)
     fetched = [] if growth else [client.Records(server, gallery).fetch(list(row) + [-1]) for row in ids]
     with tempfile.TemporaryDirectory() as folder:
-        out, far = os.path.join(folder, "ids.npy"), os.path.join(folder, "d.npy")
-        subprocess.run([program, "query", address, path, "-mode", "sealed", "-epoch", gallery.epoch.hex(), "-k", str(K), "-out", out, "-distances-out", far, "-cache", "none", "-quiet"], check=True, stdout=subprocess.DEVNULL)
+        out, far, told = (os.path.join(folder, name) for name in ("ids.npy", "d.npy", "records.jsonl"))
+        fetch = [] if growth else ["-fetch", "-records-out", told]
+        subprocess.run([program, "query", address, path, "-mode", "sealed", "-epoch", gallery.epoch.hex(), "-k", str(K), "-out", out, "-distances-out", far, *fetch, "-cache", "none", "-quiet"], check=True, stdout=subprocess.DEVNULL)
+        theirs = []
+        if fetch:
+            with open(told, encoding="utf-8") as lines:
+                theirs = [json.loads(line) for line in lines]
         same = compare(ids, distances, np.load(out), np.load(far), 2 * bound(gallery) + 1e-5)
     with open(names, "rb") as lines:
         names = lines.read().splitlines()
     for row, records in zip(ids, fetched):
         assert records == [names[i] for i in row] + [None], "a record is another one"
+    for q, number in ((line["query"], line["row"]) for line in theirs):
+        assert client.report(q, number, names[number]) in theirs, "a record is written in another way"
     print(f"sealed client: {len(ids)} queries at version {gallery.version}, {same:.3f} of the rows are those of privatemail query, {sum(map(len, fetched))} records fetched")
 
 
