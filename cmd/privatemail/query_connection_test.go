@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,4 +84,41 @@ func TestQueryTrust(t *testing.T) {
 	refuse(t, cli.Failed, p.takeAll(s.URL, without("-ca")...), "does not trust the certificate of the server", "-ca FILE")
 	refuse(t, cli.Failed, p.takeAll(s.URL, without("-cert", "-key")...), "refuses", "certificate required")
 	refuse(t, cli.Failed, p.takeAll(s.URL, without("-token-file")...), "refuses", "status 401")
+}
+
+// A server that shows another certificate in the middle of a run was sent something by then. The message
+// speaks of the last connection alone.
+func TestQueryCertificateChanges(t *testing.T) {
+	g := startService(t)
+	p := newPlace(t, 2)
+	_, cert, key := clientFiles(t) // nobody trusts it as that of a server
+	other, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/cells" {
+			asked.Add(1)
+			w.Header().Set("Connection", "close")
+		}
+		g.Public().ServeHTTP(w, r)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		if asked.Load() > 0 {
+			return &tls.Config{Certificates: []tls.Certificate{other}}, nil
+		}
+		return nil, nil
+	}}
+	s.StartTLS()
+	defer s.Close()
+	ca := pemFile(t, "CERTIFICATE", s.Certificate().Raw)
+	code, _, stderr := call(p.cells(s.URL, "-ca", ca, "-tries", "1")...)
+	if code != cli.Failed || !strings.Contains(stderr, "does not trust the certificate of the server") || asked.Load() != 1 {
+		t.Fatalf("code %d after %d requests about a row: %s", code, asked.Load(), stderr)
+	}
+	if !strings.Contains(stderr, "nothing was sent over this connection") {
+		t.Errorf("a row was sent, and the message is %q", stderr)
+	}
 }

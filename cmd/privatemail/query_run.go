@@ -179,7 +179,7 @@ func (a *asking) explain(err error) error {
 	case errors.Is(err, remote.ErrEpoch):
 		return fmt.Errorf("%s: %w; it was replaced again and again: try once more", a.address, bare(err))
 	case errors.Is(err, remote.ErrCertificate):
-		return fmt.Errorf("%s: %w; -ca FILE names the authority that has signed it, if you trust that one; nothing was sent", a.address, bare(err))
+		return fmt.Errorf("%s: %w; -ca FILE names the authority that has signed it, if you trust that one; nothing was sent over this connection", a.address, bare(err))
 	case errors.Is(err, remote.ErrTooLong):
 		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
