@@ -31,8 +31,8 @@ func queryVerb() cli.Verb {
 		About: `
 Finds the K nearest rows of the gallery of a server ('privatemail serve') for every row of ROWS.
 SERVER is an address such as http://127.0.0.1:8480 or https://gallery.example. ROWS is a file or
-a folder as for embed. Features and random numbers stay on this machine, and labels are
-not read.
+a folder as for embed. Random numbers stay on this machine, and so do features, but for mode
+sealed, which sends them encrypted. Labels are not read.
 
 Mode cells sends, for each row, a set of cells: the cell of the row is in it by chance p, and the
 rest is random. That is epsilon-private for the record as a whole, with delta 0, as far as the
@@ -65,14 +65,14 @@ hash says to go on.
 
 What does not depend on a row (codebook, map, sample, gallery) is kept in the folder -cache by its
 hash. -dry-run shows what would be sent, what it costs and how many bytes it takes. It spends
-nothing and sends nothing but what any stranger would fetch, GET /v1/gallery and GET /v1/codebook
-(in mode sealed the manifests), and nothing at all when the cache has the codebook of -codebook.
+nothing and sends nothing about a row: GET /v1/gallery and GET /v1/codebook (in mode sealed GET
+/v1/gallery and the manifests), and nothing at all when the cache has the codebook of -codebook.
 
 Requests go to SERVER alone: redirects are not followed, and proxies of the environment are used
 with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows has
--1 and +Inf in the places that are left. Equal distances are in the order of row numbers. Only their
-owner can read new files, since answers tell about the rows. Ctrl-C leaves no half of a file, and the
-next run goes on with the sets that were drawn.`,
+-1 and +Inf in the places that are left. Equal distances are in the order of row numbers, in
+mode sealed in that of slots. On Unix only their owner can read new files, since answers tell about the
+rows. Ctrl-C leaves no half of a file, and the next run goes on with the sets that were drawn.`,
 		Examples: []string{
 			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -memory me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
 			"privatemail query http://127.0.0.1:8480 rows.npy -mode take-all -unconfirmed-codebook -k 8",

@@ -286,7 +286,7 @@ func (r *planReport) writeLedger(t io.Writer) {
 	case r.New == 0:
 		fmt.Fprintln(t, "ledger\tis not touched")
 	case *r.Fits < r.New:
-		fmt.Fprintf(t, "ledger\tonly %d of %d spends fit: nothing would be sent\n", *r.Fits, r.New)
+		fmt.Fprintf(t, "ledger\tonly %d of %d spends fit: nothing about a row would be sent\n", *r.Fits, r.New)
 	default:
 		if r.NewNames != nil && *r.NewNames > 0 {
 			fmt.Fprintf(t, "new names\t%s\n", newNames(*r.NewNames, r.client))

@@ -184,7 +184,7 @@ func TestQueryMeetsNewEpoch(t *testing.T) {
 	refuse(t, cli.Failed, args, "another epoch", "-epoch")
 }
 
-// A server that lies spoils the result and learns nothing: what is sent is the same, also when
+// A server that lies spoils the result: what is sent is the same, also when
 // records are fetched.
 func TestQueryIsNotMovedByLies(t *testing.T) {
 	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})

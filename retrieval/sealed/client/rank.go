@@ -26,7 +26,7 @@ type Match struct {
 // Errors that depend on public values come before anything is decrypted: ErrAnswer and
 // wire.ErrMessage for an answer to another question, *VersionError, ErrForgotten, and ErrRecord
 // for k below 1. After that the same steps are done whatever the answer says: a server that lies
-// spoils the result and learns nothing from what follows. ErrRecord for a row that was no query
+// spoils the result, and what follows is the same for all rows. ErrRecord for a row that was no query
 // comes at the end.
 //
 // How many rows there are is private, too: a server may leave cells empty. Whoever sends something
