@@ -4,7 +4,8 @@
     client.py http://127.0.0.1:8480 rows.npy -k 8 -out ids.npy -distances-out d.npy -records-out records.jsonl
 
 It shows how the scheme works. It keeps the rules of the page but one: its
-time depends on secrets, as that of anything in numpy does. Use `privatemail query` for what matters.
+time depends on rows and secrets, as that of anything in numpy does. So it does without the ranges of the
+page, which are for that. Use `privatemail query` for what matters.
 """
 
 import argparse
