@@ -53,6 +53,8 @@ var floods = []flood{
 	{"streams of HTTP/2 that are reset", nil, 0, placesTaken(resets2, someMemory)},
 	{"bodies of HTTP/2 up to the window", nil, 0, placesTaken(fullWindows, windowMemory)},
 	{"long frames of HTTP/2", nil, 0, placesTaken(longFrames, someMemory)},
+	{"short answers of HTTP/2 that are not taken", nil, 0, placesTaken(shortAnswers, streamMemory)},
+	{"heads of HTTP/2 that are no requests", nil, 0, placesTaken(wrongHeads, streamMemory)},
 	{"SIGHUP while bodies do not come", nil, 0, placesTaken(hangups, someMemory)},
 	{"sealed, 64, 100 and 200 connections", nil, 0, overload},
 	{"bodies that fill the room of mode sealed", nil, 0, fullRoom},

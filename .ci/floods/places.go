@@ -11,10 +11,12 @@ import (
 )
 
 // MB that one client may cost. Bodies that nobody reads are kept up to the windows of a client's 1024
-// connections, 256 KiB each; the collector lets as much again gather, and connections take some.
+// connections, 256 KiB each; the collector lets as much again gather, and connections take some. Package
+// http takes some kilobytes for each of their 65,536 streams of HTTP/2 until it can be reset.
 const (
 	someMemory   = 400
 	windowMemory = 600
+	streamMemory = 1200
 )
 
 // placesTaken watches what others get, and what it costs, while one client tries to take all places.
@@ -78,8 +80,21 @@ func slowReaders(s *server) func() {
 }
 
 // closedWindows are streams of HTTP/2 whose windows are 0.
-func closedWindows(s *server) func() {
-	return crowd(4, func(ctx context.Context) {
+func closedWindows(s *server) func() { return streamsWithoutWindow(s, 4, get2("/v1/rows")) }
+
+// shortAnswers are answers of some hundred bytes on as many streams as there can be, whose windows are 0.
+func shortAnswers(s *server) func() { return streamsWithoutWindow(s, many, get2("/v1/gallery")) }
+
+// wrongHeads have a field that HTTP/2 does not have.
+func wrongHeads(s *server) func() {
+	head := append(append(append(get2("/"), 0, 10), "connection"...), 5)
+	return streamsWithoutWindow(s, many, append(head, "close"...))
+}
+
+// streamsWithoutWindow sends a head on 64 streams of each of many connections, and again on a new one
+// for each that is reset.
+func streamsWithoutWindow(s *server, count int, request []byte) func() {
+	return crowd(count, func(ctx context.Context) {
 		c, err := connect(ctx, s)
 		if err != nil {
 			return
@@ -88,7 +103,7 @@ func closedWindows(s *server) func() {
 		text := append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame2(4, 0, 0, []byte{0, 4, 0, 0, 0, 0})...)
 		next := uint32(1)
 		open := func() {
-			text = append(text, frame2(1, 5, next, get2("/v1/rows"))...)
+			text = append(text, frame2(1, 5, next, request)...)
 			next += 2
 		}
 		for range 64 {

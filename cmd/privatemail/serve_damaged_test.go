@@ -115,6 +115,26 @@ func TestServeTwoVersions(t *testing.T) {
 	serveOn(t, gallery, "-sealed").end()
 }
 
+// Nor are those of two models with as many rows and the same map.
+func TestServeTwoModels(t *testing.T) {
+	temp := t.TempDir()
+	model := func(name, seed string) string {
+		rows, model := filepath.Join(temp, name)+"/", filepath.Join(temp, name+".model")
+		succeed(t, "generate", "-kind", "classes", "-n", "200", "-d", "4", "-classes", "3", "-seed", seed, "-out", rows)
+		succeed(t, "fit", rows, "-recipe", "raw", "-measure=false", "-model", model)
+		return model
+	}
+	one, other := model("one", "1"), model("other", "2")
+	serveOn(t, one, "-epsilon", "4", "-sealed").end()
+	serveOn(t, other, "-sealed", "-gallery", filepath.Join(temp, "other.gallery")).end()
+	gallery, sealed := filepath.Join(temp, "one.gallery"), filepath.Join(temp, "one.sealed")
+	serveOn(t, gallery, "-sealed").end()
+	if err := os.Rename(filepath.Join(temp, "other.sealed"), sealed); err != nil {
+		t.Fatal(err)
+	}
+	refuseServe(t, cli.Failed, []string{gallery, "-sealed", "-listen", "127.0.0.1:0", "-admin", "none"}, "two versions of a model")
+}
+
 // A gallery of a version that did not verify its model is refused, with a line that says so.
 func TestServeEarlierGallery(t *testing.T) {
 	_, model := toyModel(t)

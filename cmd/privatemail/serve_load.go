@@ -125,8 +125,8 @@ func (s *serving) openParts(ctx context.Context, g *service.Gallery, kind string
 		path := s.beside(".sealed")
 		if g.Sealed, err = s.openSealedFile(ctx, path); err != nil {
 			err = missing(path, err)
-		} else if cells, sealed := g.Cells.Codebook().Rows, g.Sealed.Rows(); cells != sealed {
-			err = fmt.Errorf("%s has %d rows, and %s has %d: they belong to two versions of a model, and would give other answers in each mode; serve the MODEL, which makes both anew", s.file, cells, path, sealed)
+		} else if !sameRows(g) {
+			err = fmt.Errorf("%s and %s have other rows: they belong to two versions of a model, and would give other answers in each mode; serve the MODEL, which makes both anew", s.file, path)
 		}
 	case f.sealed.on:
 		g.Sealed, err = s.openSealed(ctx, saved)
@@ -135,6 +135,17 @@ func (s *serving) openParts(ctx context.Context, g *service.Gallery, kind string
 		g.Records, err = s.openRecords(ctx, g.Sealed)
 	}
 	return err
+}
+
+// sameRows tells whether cells and a sealed gallery have the same rows, all bytes of them. Of a sealed
+// gallery that was not made here only their number is known.
+func sameRows(g *service.Gallery) bool {
+	rows := g.Cells.Rows()
+	if rows.Rows != g.Sealed.Rows() {
+		return false
+	}
+	of, ok := parseSealedSource(g.Sealed.Source())
+	return !ok || of.Hash == "" || of.Hash == hashRows(rows, rows.Rows)
 }
 
 // openModel opens the MODEL and verifies all of it, before anything is made of it.

@@ -158,6 +158,12 @@ func (c *Cells) row(id uint32) []float32 {
 	return c.rows[at*d : (at+1)*d]
 }
 
+// Rows returns the rows that matches are ranked by, in full precision; of a shard, its own. They are a
+// view, must not be changed, and Hold keeps them as it does GalleryFrame.
+func (c *Cells) Rows() blas32.General {
+	return blas32.General{Rows: c.shard.Rows, Cols: c.book.Ranking, Stride: c.book.Ranking, Data: c.rows}
+}
+
 // Codebook returns what is published. It must not be changed.
 func (c *Cells) Codebook() *wire.Codebook { return &c.book }
 

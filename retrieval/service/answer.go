@@ -38,6 +38,17 @@ func (s *Service) newAnswer(w http.ResponseWriter, r *http.Request) *answer {
 	return &answer{ResponseWriter: w, control: http.NewResponseController(w), stall: s.settings.Stall, slowest: s.settings.Slowest, copies: r.ProtoMajor > 1}
 }
 
+// unlimited ends the deadline of the server, which begins with the head of a request.
+func (a *answer) unlimited() { _ = a.control.SetWriteDeadline(time.Time{}) }
+
+// taken waits until the client has taken what was written, or its time is over. HTTP/2 would keep the
+// end of an answer, and what belongs to its request, after the handler is gone.
+func (a *answer) taken() {
+	if a.copies {
+		_ = a.control.Flush()
+	}
+}
+
 // Unwrap is for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 

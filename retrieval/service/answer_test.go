@@ -163,8 +163,12 @@ type orderly struct {
 func (o *orderly) Header() http.Header { return o.header }
 func (o *orderly) WriteHeader(int)     { o.events = append(o.events, "head") }
 
-func (o *orderly) SetWriteDeadline(time.Time) error {
-	o.events = append(o.events, "deadline")
+func (o *orderly) SetWriteDeadline(at time.Time) error {
+	event := "deadline"
+	if at.IsZero() {
+		event = "no deadline"
+	}
+	o.events = append(o.events, event)
 	return nil
 }
 
@@ -195,7 +199,7 @@ func TestNoDeadlineBeforeTheAnswer(t *testing.T) {
 	r := httptest.NewRequest("POST", "/v1/cells", eventful{bytes.NewReader(s.frame(t, 1)), w})
 	s.Public().ServeHTTP(w, r)
 	events := slices.Compact(w.events)
-	if len(events) < 3 || !slices.Equal(events[:3], []string{"body", "deadline", "head"}) {
+	if len(events) < 4 || !slices.Equal(events[:4], []string{"no deadline", "body", "deadline", "head"}) {
 		t.Errorf("%q", events)
 	}
 }

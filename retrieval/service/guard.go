@@ -11,6 +11,10 @@ import (
 // problemStall is how long a client may take nothing of a problem, which is some hundred bytes.
 const problemStall = 5 * time.Second
 
+// mostRefusals is how many requests may be told at a time that they are refused. Those beyond it are
+// cut off. One of HTTP/1.1 is never, as there are as many as connections.
+const mostRefusals = 4096
+
 // guard returns the handler of a route with everything that all routes have: the limit of
 // requests at a time, tokens, rates, deadlines, counts, a log record, and an answer for a
 // handler that panics.
@@ -19,6 +23,7 @@ func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		a := s.newAnswer(w, r)
+		a.unlimited()
 		protect(a.Header())
 		s.metrics.running.Add(1)
 		defer func() {
@@ -44,10 +49,16 @@ func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request
 		}()
 		if p := s.admit(a, r, serve); p != nil {
 			s.metrics.refuse(p.kind)
+			client := address(r)
+			if !s.refusals.tryEnter(client, 1) {
+				panic(http.ErrAbortHandler)
+			}
+			defer s.refusals.leave(client, 1)
 			clearAnswer(a.Header())
 			discard(a, r)
 			a.stall = min(a.stall, problemStall)
 			p.write(a)
+			a.taken()
 		}
 	})
 }
@@ -67,7 +78,11 @@ func (s *Service) admit(a *answer, r *http.Request, serve func(*Service, *answer
 	}
 	defer s.places.leave(client, 1)
 	a.client = client
-	return serve(s, a, r)
+	p := serve(s, a, r)
+	if p == nil {
+		a.taken()
+	}
+	return p
 }
 
 // protections are the headers of every answer: browsers are to show it as what it is, in no frame

@@ -114,7 +114,7 @@ func (r *room) goAway(v *visitor) bool {
 	}
 	t.waiting = slices.Delete(t.waiting, i, i+1)
 	r.waiting--
-	if len(t.waiting) == 0 && t.inTurns {
+	if i == 0 && t.inTurns { // its client had the turn
 		t.inTurns = false
 		r.turns = slices.DeleteFunc(r.turns, func(o *tenant) bool { return o == t })
 	}

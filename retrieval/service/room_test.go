@@ -141,6 +141,15 @@ func TestRoomTurns(t *testing.T) {
 			t.Errorf("after %d places: %v are let in, want %v", i+1, got, want)
 		}
 	}
+	// A request that gave up had the turn of its client: the next one does not keep the way closed.
+	r = newRoom(10, 0.5)
+	r.give(r.tenant("a"), 5)
+	r.give(r.tenant("b"), 4)
+	large, small := r.arrive("c", 2), r.arrive("d", 1)
+	r.arrive("c", 2)
+	if r.goAway(large); !small.has() {
+		t.Error("a client whose requests give up keeps others out")
+	}
 	// What waits of a client that has its share does not stand in the way of anybody.
 	r = newRoom(4, 0.5)
 	r.give(r.tenant("a"), 2)

@@ -105,6 +105,8 @@ func (s *Service) newServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, Protocols: protocols,
 		ReadHeaderTimeout: s.settings.Header, ReadTimeout: s.settings.Read, IdleTimeout: s.settings.Idle,
+		// For what package http answers itself, such as a head that is too long. Ours move it.
+		WriteTimeout:   s.settings.Header,
 		MaxHeaderBytes: maxHeader,
 		// OPTIONS * goes through the guard like everything else.
 		DisableGeneralOptionsHandler: true,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -165,4 +166,80 @@ func resets(t *testing.T, c net.Conn, want int) map[uint32]bool {
 		}
 	}
 	return got
+}
+
+// Short answers that the client does not take, which HTTP/2 keeps after the handler, count as requests
+// that run, and those of refused requests have a limit as well.
+func TestShortAnswersThatAreNotTaken(t *testing.T) {
+	r := runWith(t, Settings{MaxRequests: 8, Stall: time.Hour}, nil, shortMap)
+	r.places.patience = time.Millisecond
+	r.refusals = newRoom(12, 0.25)
+	before := runtime.NumGoroutine()
+	for range 4 {
+		c := dial(t, r.public, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+		send := frame2(4, 0, 0, []byte{0, 4, 0, 0, 0, 0}) // INITIAL_WINDOW_SIZE is 0
+		for i := range 16 {
+			send = append(send, frame2(1, 5, uint32(2*i+1), get2("/v1/gallery"))...)
+		}
+		if _, err := c.Write(send); err != nil {
+			t.Fatal(err)
+		}
+		go io.Copy(io.Discard, c)
+	}
+	r.places.held(t, 2)
+	r.refusals.held(t, 3)
+	for r.metrics.running.Load() != 5 {
+		time.Sleep(time.Millisecond)
+	}
+	// Each connection has some goroutines here and at the service.
+	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before+4*6; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines more than before", runtime.NumGoroutine()-before)
+		}
+	}
+}
+
+// What package http answers itself does not stay where the client does not take it.
+func TestAnswersOfTheServerEnd(t *testing.T) {
+	r := runWith(t, Settings{Header: 100 * time.Millisecond}, nil, shortMap)
+	c := dial(t, r.public, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+	send := frame2(4, 0, 0, []byte{0, 4, 0, 0, 0, 0})
+	for i := range 3 {
+		head := append(get2("/"), 0, 10)
+		head = append(append(head, "connection"...), 5)
+		send = append(send, frame2(1, 5, uint32(2*i+1), append(head, "close"...))...)
+	}
+	if _, err := c.Write(send); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if got := resets(t, c, 3); len(got) != 3 {
+		t.Errorf("%v were reset", got)
+	}
+}
+
+// An answer that is prepared for longer than a head may take has its time.
+func TestAnswersOutlastTheHead(t *testing.T) {
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		r := runWith(t, Settings{Header: 50 * time.Millisecond, MaxRequests: 1}, nil, shortMap)
+		r.places.patience = 20 * time.Second
+		r.places.give(r.places.tenant("other"), 1)
+		protocols := new(http.Protocols)
+		protocols.SetHTTP1(protocol == "HTTP/1.1")
+		protocols.SetUnencryptedHTTP2(protocol == "HTTP/2.0")
+		transport := &http.Transport{Protocols: protocols}
+		time.AfterFunc(300*time.Millisecond, func() { r.places.leave("other", 1) })
+		answer, err := (&http.Client{Transport: transport}).Get("http://" + r.public + "/v1/gallery")
+		if err != nil {
+			t.Errorf("%s: %v", protocol, err)
+			continue
+		}
+		if _, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != 200 || answer.Proto != protocol {
+			t.Errorf("%s: %s %d, %v", protocol, answer.Proto, answer.StatusCode, err)
+		}
+		answer.Body.Close()
+		transport.CloseIdleConnections()
+	}
 }
