@@ -36,6 +36,23 @@ func TestStatusesInC(t *testing.T) {
 	}
 }
 
+// With more processors than the limit of the address space has room for threads, the process goes on.
+func TestFewThreadsInC(t *testing.T) {
+	t.Setenv("GOMAXPROCS", "64")
+	if out, err := run(t, compile(t, "scarce.c", dynamic), "threads"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	const all = 1 << 40
+	for _, c := range []struct {
+		left          int64
+		started, want int
+	}{{0, 0, 1}, {threadBytes, 5, 1}, {2*threadBytes + 3*oneThread, 5, 4}, {2*threadBytes + 3*oneThread - 1, 5, 3}, {threadBytes, 20, 16}, {all, 0, all/oneThread - 6}} {
+		if got := processorsWithin(c.left, c.started); got != c.want {
+			t.Errorf("%d bytes, %d threads: %d processors, want %d", c.left, c.started, got, c.want)
+		}
+	}
+}
+
 // A program that loads the library while it runs cannot unload it, and keeps its signals.
 func TestLoadedLate(t *testing.T) {
 	program := compile(t, "loaded.c", unlinked)

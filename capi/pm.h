@@ -15,7 +15,7 @@
  * written during a call only. What a function writes must not overlap what it reads, nor one result
  * another: that is PM_SHAPE. No two functions may write to the same memory at once. Fields and arguments
  * that are said to be 1 or 0 are PM_SETTING or PM_PRIVACY with another number, and so are numbers that are not
- * finite. Results do not depend on the floating-point mode of the caller, which is left as it was.
+ * finite. On amd64 and arm64 results do not depend on the floating-point mode of the caller, which is left as it was.
  */
 #ifndef PM_H
 #define PM_H

@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -48,11 +50,33 @@ func prepare() error {
 // the C library maps for them. The Go runtime ends the process where it cannot have a thread.
 const threadBytes = 64 << 20
 
+// oneThread is what a new thread may take of it: a stack, and an arena of the C library, which takes one
+// for each thread as long as there is room, and leaves none for the stacks of others.
+const oneThread = 8<<20 + 64<<20
+
+// otherThreads is how many threads the Go runtime has beside one for each processor.
+const otherThreads = 4
+
 // checkAddressSpace refuses to work where the limit of the address space (ulimit -v) leaves no room for
-// threads.
+// threads. Where it leaves room for fewer than there are processors, fewer processors are used from now on.
 func checkAddressSpace() error {
-	if left := mem.Unmapped(); left < threadBytes {
+	left := mem.Unmapped()
+	if left < threadBytes {
 		return fmt.Errorf("%w: the limit of the address space (ulimit -v) leaves %d MiB, and threads need %d", kernel.ErrMemory, left>>20, threadBytes>>20)
 	}
+	if left == math.MaxInt64 {
+		return nil
+	}
+	started, _ := runtime.ThreadCreateProfile(nil)
+	if most := processorsWithin(left, started); most < runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(most)
+	}
 	return nil
+}
+
+// processorsWithin returns for how many processors there is room, where so many threads have started: after
+// those to come, another call still finds its own room.
+func processorsWithin(left int64, started int) int {
+	more := max(left-2*threadBytes, 0) / oneThread
+	return max(int(min(more, math.MaxInt32))+started-otherThreads, 1)
 }

@@ -75,7 +75,24 @@ static void addresses(void) {
     WANT(PM_OK, pm_engine_free(engine));
 }
 
+/* Where there is room for fewer threads than processors, calls make do with them. */
+static void threads(void) {
+    enum { MANY = 60000, FAR = 2000 };
+    static float far[MANY * COLS], distances[FAR * 5];
+    pm_rows from = {far, MANY, COLS, COLS}, queries = {far, FAR, COLS, COLS};
+    pm_engine *engine = engine_of(16, 0);
+    int i;
+    for (i = 0; i < MANY * COLS; i++) far[i] = points[i % (ROWS * COLS)] + (float)(i / (ROWS * COLS));
+    limit(RLIMIT_AS, (rlim_t)mapped() + (160 << 20));
+    WANT(PM_OK, pm_nearest(engine, &from, &queries, 5, 4, NULL, distances, NULL));
+    for (i = 0; i < 3; i++) { /* later calls may be refused, and do not end the process */
+        pm_status status = pm_nearest(engine, &from, &queries, 5, 4, NULL, distances, NULL);
+        TRUE(status == PM_OK || status == PM_MEMORY);
+    }
+    WANT(PM_OK, pm_engine_free(engine));
+}
+
 int main(int argc, char **argv) {
-    static const check checks[] = {{"descriptors", descriptors}, {"closing", closing}, {"addresses", addresses}};
+    static const check checks[] = {{"descriptors", descriptors}, {"closing", closing}, {"addresses", addresses}, {"threads", threads}};
     return run_check(checks, sizeof checks / sizeof checks[0], argc, argv);
 }
