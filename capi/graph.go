@@ -11,6 +11,8 @@ import (
 	"math"
 	"unsafe"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -26,20 +28,12 @@ type graphReport struct {
 //export pmgo_graph_new
 func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_graph_new", func() error {
-		if id == nil {
-			return argument("graph is NULL")
-		}
-		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
-			rows, s, err := describing(x, settings)
-			if err != nil {
-				return nil, err
-			}
+		return newGraph(engine, x, settings, id, caller, func(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *privatemail.Settings) (graph, report any, err error) {
 			g, err := e.NeighbourGraph(ctx, rows, s)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			*id = C.uintptr_t(handles.add(g))
-			return graphReport{g.Graph}, nil
+			return g, graphReport{g.Graph}, nil
 		})
 	})
 }
@@ -47,25 +41,33 @@ func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, i
 //export pmgo_graph_between
 func pmgo_graph_between(engine C.uintptr_t, x, queries *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_graph_between", func() error {
-		if id == nil {
-			return argument("graph is NULL")
-		}
-		return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
-			rows, s, err := describing(x, settings)
-			if err != nil {
-				return nil, err
-			}
+		return newGraph(engine, x, settings, id, caller, func(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *privatemail.Settings) (graph, report any, err error) {
 			asked, err := rowsOf(queries, "queries")
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			g, err := e.GraphBetween(ctx, rows, given(asked), s)
-			if err != nil {
-				return nil, err
-			}
-			*id = C.uintptr_t(handles.add(g))
-			return struct{}{}, nil
+			return g, struct{}{}, err
 		})
+	})
+}
+
+// newGraph gives the caller the graph that build makes of rows, as a handle.
+func newGraph(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller, build func(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *privatemail.Settings) (graph, report any, err error)) error {
+	if id == nil {
+		return argument("graph is NULL")
+	}
+	return withEngine(engine, caller, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+		rows, s, err := describing(x, settings)
+		if err != nil {
+			return nil, err
+		}
+		graph, report, err := build(ctx, e, rows, s)
+		if err != nil {
+			return nil, err
+		}
+		*id = C.uintptr_t(handles.add(graph))
+		return report, nil
 	})
 }
 

@@ -74,8 +74,8 @@ func checkAddressSpace() error {
 	return nil
 }
 
-// processorsWithin returns for how many processors there is room, where so many threads have started: after
-// those to come, another call still finds its own room.
+// processorsWithin returns for how many processors the bytes left have room, given the number of threads
+// that have started. When all of their threads have started, another call still finds its own room.
 func processorsWithin(left int64, started int) int {
 	more := max(left-2*threadBytes, 0) / oneThread
 	return max(int(min(more, math.MaxInt32))+started-otherThreads, 1)

@@ -153,7 +153,7 @@ func (l *Ledger) usable() error {
 
 // failure is the error after a write that failed.
 func (l *Ledger) failure() error {
-	return fmt.Errorf("mechanism: %w: an earlier write failed, open it anew: %w", ErrLedger, l.failed)
+	return fmt.Errorf("mechanism: %w: an earlier write failed, open the ledger again: %w", ErrLedger, l.failed)
 }
 
 // append writes a record that has been checked. If that fails it counts, but is
@@ -276,7 +276,7 @@ func (l *Ledger) LedgerID(Unit) ([16]byte, error) {
 }
 
 // Paid tells whether the ledger has a spend for a release. After a write that failed it is
-// not known what the disk holds: the error is ErrLedger until the ledger is opened anew.
+// not known what the disk holds: the error is ErrLedger until the ledger is opened again.
 func (l *Ledger) Paid(releaseID [16]byte) (bool, error) {
 	if l == nil || l.state == nil {
 		return false, ledgerError("it was not opened")

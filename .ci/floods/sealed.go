@@ -33,7 +33,7 @@ func overload(s *server, watch time.Duration) ([]figure, error) {
 	}, nil
 }
 
-// answersPerSecond is the rate at which so many connections get answers.
+// answersPerSecond is the rate at which a number of connections get answers.
 func answersPerSecond(s *server, connections int, watch time.Duration) float64 {
 	end, so := hammer(s, "/v1/sealed/ask", s.ask, connections)
 	defer end()

@@ -348,7 +348,7 @@ static void wrong(const function *f, const part *p) {
     }
 }
 
-/* The memory of an argument, NULL for one that is none. */
+/* The memory of an argument, NULL if the argument has no memory. */
 static char *memory_of(const part *p) {
     switch (p->kind) {
     case ROWS_OF:

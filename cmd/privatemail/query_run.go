@@ -157,7 +157,7 @@ func (a *asking) answer(ctx context.Context, e *cli.Env) error {
 }
 
 // untouched says that a run is refused before it sends or spends anything for a row, since it
-// began or since it began anew.
+// began or since it began again.
 func (a *asking) untouched() string {
 	if len(a.replaced) > 0 {
 		return "nothing more about a row was sent, and nothing more was spent"

@@ -346,7 +346,7 @@ func TestQueryCodebookReplacedInARun(t *testing.T) {
 	}
 }
 
-// A run that begins anew and then does not fit the budget has sent and spent something.
+// A run that begins again and then does not fit the budget has sent and spent something.
 func TestQueryCodebookReplacedAndNoBudget(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 4)

@@ -126,7 +126,7 @@ func (s *serving) openParts(ctx context.Context, g *service.Gallery, kind string
 		if g.Sealed, err = s.openSealedFile(ctx, path); err != nil {
 			err = missing(path, err)
 		} else if !sameRows(g) {
-			err = fmt.Errorf("%s and %s have other rows: they belong to two versions of a model, and would give other answers in each mode; serve the MODEL, which makes both anew", s.file, path)
+			err = fmt.Errorf("%s and %s have other rows: they belong to two versions of a model, and would give other answers in each mode; serve the MODEL, which makes both again", s.file, path)
 		}
 	case f.sealed.on:
 		g.Sealed, err = s.openSealed(ctx, saved)

@@ -21,7 +21,7 @@ type remembered struct {
 	read  time.Time // the zero time: never
 }
 
-// left returns what the files under root leave, in a process that holds so many bytes. Where they cannot be
+// left returns what the files under root leave, in a process that holds the given bytes. Where they cannot be
 // read, as by a process without a free descriptor, what they said before counts.
 func (r *remembered) left(root fs.FS, now time.Time, held int64) int64 {
 	r.mu.Lock()

@@ -30,7 +30,7 @@ const nearRows = 64 * scanRows
 
 // Near returns for each row of queries the rows of gallery whose distance, the square root of the
 // squared one, is at most radius. It takes the time of all distances: it is for few queries. reserve is
-// asked whether so many neighbours may be kept, each time some thousand rows are compared.
+// asked whether the neighbours found may be kept, whenever some thousand rows have been compared.
 //
 // Errors: those of Rows, and ErrRefused.
 func Near[M points.Matrix](ctx context.Context, queries, gallery M, radius float64, reserve func(neighbours int) bool, settings Settings) (*Neighbours, error) {

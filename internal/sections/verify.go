@@ -39,7 +39,7 @@ func (f *File) VerifyAll(ctx context.Context, progress func(done, total int64)) 
 }
 
 // unwritten returns an error where somebody has written to the file since it was opened, as far as its
-// time and length tell. Another file of its name is none of our business.
+// time and length tell. Another file of its name does not matter.
 func (f *File) unwritten() error {
 	if f.compared || f.info == nil {
 		return nil

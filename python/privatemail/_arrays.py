@@ -25,7 +25,7 @@ logger.addHandler(logging.NullHandler())
 _FLOAT = np.dtype(np.float32)
 # Rows are converted so many values at a time, so that the check for overflow takes little memory.
 _BLOCK = 1 << 18
-# A column whose numbers lie within so many units in the last place of float32 has lost what
+# A column whose numbers lie within this many units in the last place of float32 has lost what
 # tells its rows apart.
 _UNITS = 256
 # Of how many rows the range of most numbers is taken.
@@ -262,7 +262,7 @@ def _integers(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
-    """Returns value as int32 labels, one for each row. A label of -1, None or NA is none.
+    """Returns value as int32 labels, one for each row. A label of -1, None or NA means that the row has no class.
 
     >>> from privatemail._arrays import as_labels
     >>> as_labels([0, 1, -1], 3), as_labels([0, None], 2)

@@ -19,7 +19,7 @@ from .exceptions import CancelledError, HandleError
 
 # After so many seconds the main thread looks for signals, at the latest.
 _LOOK = 0.05
-# A call of at most so many multiplications takes a few milliseconds: it is short.
+# A call of at most this many multiplications takes a few milliseconds: it is short.
 _SHORT = 1 << 22
 
 

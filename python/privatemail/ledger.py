@@ -79,8 +79,8 @@ class Ledger:
         """Returns the total, the head and, with unit, what it has spent and has left.
 
         The entry "protects" of a unit says which data sets its numbers are for: those that every
-        release of the unit protects. It is "none" where there is none, and "unknown" where the
-        ledger has not noted it. A unit that has spent nothing is a PrivacyError.
+        release of the unit protects. It is "none" where they protect nothing in common, and
+        "unknown" where the ledger has not noted it. A unit that has spent nothing is a PrivacyError.
         """
         return _call.describe(
             _library.get().pm_ledger_describe,

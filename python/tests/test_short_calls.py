@@ -49,7 +49,7 @@ def test_one_row_starts_no_thread(threads, name, dtype):
         del threads[:]
         made = call(ROW.astype(dtype))
         assert not threads
-        # The same bits as by a long call: one that somebody is told about.
+        # The same bits as by a long call, which reports its progress.
         engine.verbose = lambda stage, done, total: None
         np.testing.assert_array_equal(call(ROW.astype(dtype)), made)
         assert len(threads) == 1

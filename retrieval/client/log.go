@@ -45,7 +45,7 @@ func (l *keyLog) state() (end int64, err error) {
 	l.index.RLock()
 	defer l.index.RUnlock()
 	if l.failed != nil {
-		return 0, fmt.Errorf("an earlier write failed, open it anew: %w", l.failed)
+		return 0, fmt.Errorf("an earlier write failed, open it again: %w", l.failed)
 	}
 	return l.end, nil
 }
@@ -148,7 +148,7 @@ func (l *keyLog) take(f logFile, from int64) (whole bool, err error) {
 		return false, err
 	}
 	if size < from {
-		return false, errors.New("a file of it has lost its end since it was read; open it anew")
+		return false, errors.New("a file of it has lost its end since it was read; open it again")
 	}
 	first := from == 0
 	if first {

@@ -146,7 +146,7 @@ func (w *heldWriter) Write(b []byte) (int, error) {
 
 // A blockReader hands over its bytes where they are.
 type blockReader interface {
-	// next returns at most so many of the next bytes, and io.EOF where there are none.
+	// next returns at least one and at most the given number of bytes, and io.EOF at the end.
 	next(most int64) ([]byte, error)
 }
 

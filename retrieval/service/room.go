@@ -42,7 +42,7 @@ type visitor struct {
 	come  chan struct{} // closed when it has them
 }
 
-// newRoom returns a room of so many places, of which a client may have a share between 0 and 1.
+// newRoom returns a room of the given number of places, of which a client may have a share between 0 and 1.
 // Four times as many requests may wait.
 func newRoom(most int64, share float64) *room {
 	part := func(n int64) int64 { return max(1, int64(math.Ceil(float64(n)*share))) }

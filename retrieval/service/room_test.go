@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// held waits until so many places or bytes are taken.
+// held waits until the wanted number of places or bytes is taken.
 func (r *room) held(t *testing.T, want int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -27,7 +27,7 @@ func (r *room) held(t *testing.T, want int) {
 	}
 }
 
-// lined waits until so many requests wait.
+// lined waits until the wanted number of requests waits.
 func (r *room) lined(t *testing.T, want int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {

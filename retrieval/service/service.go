@@ -19,7 +19,7 @@ type Service struct {
 	settings Settings
 	metrics  *metrics
 	places   *room                // for requests, one each
-	refusals *room                // for requests that are told that they are refused, by address
+	refusals *room                // for answers to refused requests, by address
 	aligned  *room                // for questions of Algorithm 1
 	changes  *room                // for requests for changes of a sealed gallery
 	passes   [parts]*room         // for requests of mode sealed; nil for the codebook

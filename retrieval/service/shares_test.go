@@ -147,7 +147,7 @@ func TestConnectionsTakeLittle(t *testing.T) {
 	}
 }
 
-// resets reads frames until so many streams were reset, and returns which.
+// resets reads frames until the wanted number of streams is reset, and returns which.
 func resets(t *testing.T, c net.Conn, want int) map[uint32]bool {
 	t.Helper()
 	got := map[uint32]bool{}

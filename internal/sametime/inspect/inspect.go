@@ -46,7 +46,7 @@ func Files(sources fs.FS, functions Functions) (problems []string) {
 }
 
 // leaks returns what depends on secrets in a body. A name becomes secret when something secret is
-// assigned to it; names are not told apart by their scope.
+// assigned to it; names of different scopes count as one.
 func leaks(body ast.Node, names []string) (found []string) {
 	secret := slices.Clone(names)
 	mentions := func(n ast.Node) bool { return mentionsAny(n, secret) }

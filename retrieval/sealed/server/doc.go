@@ -13,7 +13,7 @@
 // k-means finds m centres of the rows. Each cell has slots for 1.25 n/m rows. Rows take slots
 // by rising distance from their nearest centre, each in the nearest cell with room. Then the
 // centres move to the means of the rows that are in their cells, and rows take their places
-// anew, some times. Clients choose cells by the means of the rows that are in them at the end.
+// again, a few times. Clients choose cells by the means of the rows that are in them at the end.
 //
 // What is stored of a row x is S R x rounded to bytes. R is the rotation wire.Rotate, which
 // makes the entries of a row about equal in size, and S is 127 divided by the largest entry of

@@ -80,7 +80,7 @@ func (g *Gallery) openFacts() error {
 	return nil
 }
 
-// numbers returns a section of so many numbers.
+// numbers returns a section, which must have count numbers.
 func numbers[T sections.Number](f *sections.File, section string, count int) ([]T, error) {
 	out, err := sections.Numbers[T](f, section)
 	if err != nil {
