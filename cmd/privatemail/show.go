@@ -205,7 +205,7 @@ func showMemory(_ context.Context, _ string, begin []byte) (*explanation, error)
 		x.addf("privacy", "keep it as private as the names of the records and as the rows: it may have sets that no ledger has paid for. Do not remove it: a record that is lost is paid for again")
 		return x, nil
 	case bytes.HasPrefix(begin, []byte(key)):
-		x := &explanation{kind: "memory-key", about: "the key of a memory, by which it knows records again"}
+		x := &explanation{kind: "memory", about: "the key of a memory, by which it knows records again"}
 		x.addf("privacy", "keep it as private as the rows: with it and the logs of its folder a guess of a row or of a name can be tested. Do not remove it: without it nothing that the memory holds is found")
 		return x, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // releaseEarlier keeps a set in a memory as the second format has it, paid for by the ledger, and
@@ -122,6 +123,24 @@ func TestFolderOfTheEarlierFormat(t *testing.T) {
 	if got, err := folder.Keep(key, []byte("another")); err != nil || !bytes.Equal(got, message) {
 		t.Errorf("%q, %v", got, err)
 	}
+}
+
+// A log of the first format, whose sets have no number, is of names as well.
+func TestFirstFormatIsOfNames(t *testing.T) {
+	ledger, folder := pureLedger(t), openAgain(t, t.TempDir())
+	c := newClient(t, 1, 1, ledger, folder)
+	set, err := (&wire.CellsRequest{Codebook: c.settings.Codebook, Cells: []uint32{1, 2, 3, 4}}).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Keep(keyWithoutPayer(c, "a"), set); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Ask(content(3), []float64{3, 0.5}); !errors.Is(err, ErrEarlierNames) {
+		t.Error(err)
+	}
+	ask(t, c, "a", 3)
+	wantSpent(t, ledger, release.UnitRecord, "a", 1)
 }
 
 // The secret of a folder is made once, for its owner alone, and all who share the folder have it.

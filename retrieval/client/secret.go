@@ -144,8 +144,8 @@ func unsealSecret(b []byte) (secret [SecretSize]byte, older bool, err error) {
 	return secret, older, nil
 }
 
-// hasKeyedSets tells whether a log has a set of the format that needs a secret: any but one of a
-// number and a request.
+// hasKeyedSets tells whether a log has a set of the format that needs a secret. Those before it
+// had a request, or the number of a release and a request.
 func (f *Folder) hasKeyedSets() (keyed bool, err error) {
 	for i := range f.logs {
 		found, err := f.logs[i].hasKeyedSet()
@@ -179,7 +179,9 @@ func (l *keyLog) hasKeyedSet() (keyed bool, err error) {
 			problem = err
 			return
 		}
-		keyed = keyed || len(entry) < releaseID || new(wire.CellsRequest).UnmarshalBinary(entry[releaseID:]) != nil
+		keyed = keyed || !isRequest(entry) && (len(entry) < releaseID || !isRequest(entry[releaseID:]))
 	})
 	return keyed, errors.Join(err, problem)
 }
+
+func isRequest(b []byte) bool { return new(wire.CellsRequest).UnmarshalBinary(b) == nil }
