@@ -12,8 +12,9 @@ const (
 	// RefuseChanged returns ErrChanged.
 	RefuseChanged Changed = iota
 	// ResendChanged sends what was released last for the name, and spends nothing. It was drawn
-	// for another row: the server learns nothing of the new one, and the neighbours that come
-	// are those of the old one, as far as rows differ.
+	// for another row: the server learns nothing of the new one, but that it is none of those
+	// before the last where there are several, and the neighbours that come are those of the old
+	// one, as far as rows differ.
 	ResendChanged
 	// SpendChanged releases the new row, which the budget of the name pays for. That a row of
 	// the name is new shows: a set comes that was not sent before.
