@@ -34,7 +34,10 @@ func planOf(n, d int) plan {
 	p := plan{rows: int(rows), parts: 10}
 	width := min(columns, rows) // rows lie in their span
 	p.folds = int(min(max(factorBudget/(width*width*width), 1), float64(p.parts*mostTurns)))
-	if p.folds > 1 && p.folds < p.parts {
+	switch {
+	case p.folds == 1: // which has to do
+		p.parts = min(max(p.rows/enoughHeld, 3), p.parts)
+	case p.folds < p.parts:
 		p.parts = 5
 	}
 	enough := max(enoughHeld, min(rows, moreHeld))

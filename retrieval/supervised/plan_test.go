@@ -3,19 +3,21 @@ package supervised
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/dense"
 )
 
 // The plan keeps to its budgets, and holds out what they allow.
 func TestPlan(t *testing.T) {
 	for _, c := range []struct{ n, d, rows, parts, folds, held int }{
-		{150, 4, 150, 10, 50, 750},            // iris: every row five times
-		{1797, 64, 1797, 10, 50, 2000},        // digits: more than once
-		{4424, 256, 4424, 10, 50, 4424},       // every row once
+		{150, 4, 150, 10, 30, 450},            // iris: every row three times
+		{1797, 64, 1797, 10, 30, 1797},        // digits: once
+		{4424, 256, 4424, 10, 30, 4424},       // every row once
 		{11_788, 1280, 11_788, 10, 1, 1325},   // a tenth
-		{795, 8000, 795, 5, 3, 2000},          // three fifths, in the span of the rows
-		{1_000_000, 64, 50_000, 10, 50, 5000}, // a sample
-		{1_000_000, 8000, 1936, 10, 1, 5000},
-		{20, 1, 20, 10, 50, 100},
+		{795, 8000, 795, 5, 3, 1000},          // three fifths, in the span of the rows
+		{1_000_000, 64, 50_000, 10, 30, 5000}, // a sample
+		{1_000_000, 8000, 1936, 3, 1, 1936},
+		{20, 1, 20, 10, 30, 60},
 	} {
 		got := planOf(c.n, c.d)
 		if got != (plan{c.rows, c.parts, c.folds, c.held}) {
@@ -50,7 +52,7 @@ func TestContestHoldsOut(t *testing.T) {
 		labelled = append(labelled, i)
 		rowOf(rows, i)[0] = float32(i)
 	}
-	f := &fitter{settings: new(Settings)}
+	f := &fitter{settings: new(Settings), core: new(dense.Core)}
 	c := f.newContest(rows, labels, labelled, rand.New(rand.NewPCG(1, 1)))
 	if want := planOf(len(labelled), 3); len(c.row) != want.held || len(c.folds) > want.folds {
 		t.Errorf("%d rows held out in %d parts, want %+v", len(c.row), len(c.folds), want)

@@ -57,7 +57,8 @@ type Recipe struct {
 	// the mean variance within classes is added to the variance of every direction. The
 	// less, the stronger the map. 0 with Keep, above 0 with the others.
 	Ridge float64
-	// UnitImages divides what the map gives by its norm.
+	// UnitImages divides what the map gives by its norm, unless that is one column, of which
+	// only the signs would be left.
 	UnitImages bool
 	// Steps is how many steps draw rows of a class together. Queries do not move.
 	Steps int
