@@ -29,7 +29,7 @@ func (d *fitDiagnosis) check(in input, y []int32) error {
 		return nil
 	}
 	if err := margin.CheckLabels(y); err != nil {
-		return fmt.Errorf("%s: -diagnose: %w; leave it out", in.labels, bare(err))
+		return fmt.Errorf("%s: %w: -diagnose has nothing to say", in.labels, margin.ErrClasses)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func bytesOf(m *supervised.Map, n int) float64 {
 	if m.A != nil {
 		bytes += 8 * (d*k + 4*k*k)
 	}
-	return bytes + float64(n)*(16*firstLook+200)
+	return bytes + float64(n)*(16*firstLook+200) + 16*secondLook*float64(min(n, rowsAtOnce))
 }
 
 func ofMap(ctx context.Context, e *privatemail.Engine, m *supervised.Map, rows, places blas32.General, labels []int32, s *Settings) (*Report, error) {

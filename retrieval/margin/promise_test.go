@@ -119,9 +119,9 @@ func TestPromisesHold(t *testing.T) {
 	}
 	defer engine.Close()
 	for _, l := range laws() {
-		seeds := uint64(3)
+		seeds := uint64(2)
 		if l.rows < 100 {
-			seeds = 40
+			seeds = 25
 		}
 		for seed := range seeds {
 			rng := rand.New(rand.NewPCG(seed, 77))
@@ -164,7 +164,7 @@ func TestPromisesHold(t *testing.T) {
 // around x has the mass of what it covers. At a confidence of .5, too, at most so many of the draws may fail.
 func TestMassesOfASegment(t *testing.T) {
 	for _, confidence := range []float64{.95, .5} {
-		const draws = 100
+		const draws = 60
 		failed := 0
 		for seed := range uint64(draws) {
 			rng := rand.New(rand.NewPCG(seed, 8))
