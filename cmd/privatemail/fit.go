@@ -53,6 +53,10 @@ graph. 'privatemail apply' places rows of tomorrow by it, and 'privatemail show'
 Keep it as private as FEATURES, which can often be computed from it. One of -out and -model is
 needed.
 
+-diagnose says how far the classes of the embedding are apart, how far the map carries a row that
+is near to rows of its class, and what follows for the nearest place of a new row: a bound of
+its accuracy, or why there is none (docs/margin.md).
+
 -map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M
 of one row more than features have columns: the image of a row f, after the words of the recipe
 before it, is (f 1) M, to which the words after it apply. Other files are .npy (float32),
@@ -78,6 +82,7 @@ type fitFlags struct {
 	fixed               supervised.Recipe // what flags fix of every recipe
 	seed                uint64
 	measure             bool
+	diagnosis           fitDiagnosis
 	plot                plotFlags
 	files               fileFlags
 	out                 string
@@ -104,6 +109,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	cli.CountVar(fs, &f.fixed.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as the recipe says)")
 	seedVar(fs, &f.seed, "seed `Q` of the choice of held-out rows")
 	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows; -measure=false saves that time where -recipe is not auto")
+	fs.BoolVar(&f.diagnosis.wanted, "diagnose", false, "say what the distances between classes promise of new rows, if anything")
 	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`")
 	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`: map, recipe, embedding and facts of the graph, for apply and show")
@@ -291,6 +297,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	if err := checkClassNames(f.first(), in, from, f.modelOut, f.queriesOut, f.mapOut); err != nil {
 		return nil, queries, err
 	}
+	if err := f.diagnosis.check(in, y); err != nil {
+		return nil, queries, err
+	}
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	f.about = aboutRows(in, x, y)
 	f.zeros, f.firstZero = zeroRows(x), zeroRow(x)
@@ -312,6 +321,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	}
 	defer stop()
 	if fit, err = f.model(ctx, engine, m, in, x, y); err != nil {
+		return nil, queries, explain(err, in)
+	}
+	if err := f.diagnosis.run(ctx, e, engine, fit, x, y); err != nil {
 		return nil, queries, explain(err, in)
 	}
 	if q.Rows > 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -72,21 +73,24 @@ type fitReport struct {
 		Graph  float64 `json:"graph"`
 		Steps  float64 `json:"steps"`
 		Files  float64 `json:"files"`
-		All    float64 `json:"all"`
+		// Diagnosis is 0 without -diagnose.
+		Diagnosis float64 `json:"diagnosis,omitempty"`
+		All       float64 `json:"all"`
 	} `json:"seconds"`
-	Out        string `json:"out,omitempty"`
-	Model      string `json:"model,omitempty"`
-	Queries    int    `json:"queries,omitempty"`
-	QueriesOut string `json:"queries_out,omitempty"`
-	MapOut     string `json:"map_out,omitempty"`
-	Names      string `json:"names,omitempty"` // the file with the names of classes
-	Plot       string `json:"plot,omitempty"`
+	Out        string         `json:"out,omitempty"`
+	Model      string         `json:"model,omitempty"`
+	Queries    int            `json:"queries,omitempty"`
+	QueriesOut string         `json:"queries_out,omitempty"`
+	MapOut     string         `json:"map_out,omitempty"`
+	Names      string         `json:"names,omitempty"` // the file with the names of classes
+	Plot       string         `json:"plot,omitempty"`
+	Diagnosis  *margin.Report `json:"diagnosis,omitempty"`
 }
 
 func (f *fitFlags) report(fit *supervised.Model, all time.Duration) *fitReport {
 	r := &fitReport{
 		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: reportHeld(fit.Held), Trace: reportTrace(fit.Trace),
-		Out: f.out, Model: f.modelOut, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names, Plot: f.plot.file,
+		Out: f.out, Model: f.modelOut, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names, Plot: f.plot.file, Diagnosis: f.diagnosis.report,
 	}
 	s := &r.Seconds
 	s.Choice, s.Map, s.All = fit.ChoiceTime.Seconds(), fit.MapTime.Seconds(), all.Seconds()
@@ -95,7 +99,8 @@ func (f *fitFlags) report(fit *supervised.Model, all time.Duration) *fitReport {
 		r.Graph, s.Steps = &g, fit.Graph.StepTime.Seconds()
 		s.Graph = fit.StepsTime.Seconds() - s.Steps // with its bandwidth and checks
 	}
-	s.Files = s.All - s.Choice - s.Map - s.Graph - s.Steps
+	s.Diagnosis = f.diagnosis.took.Seconds()
+	s.Files = s.All - s.Choice - s.Map - s.Graph - s.Steps - s.Diagnosis
 	return r
 }
 
@@ -111,8 +116,9 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model, all time.Duration) er
 	if fit.Graph != nil {
 		writeGraph(e, f.rows, fit.Graph, fmt.Sprintf("-degree %g", fit.Recipe.Neighbours))
 	}
+	f.diagnosis.write(e.Stdout)
 	s := &r.Seconds
-	fmt.Fprintf(t, "time\t%.2f s: choice %.2f, map %.2f, graph %.2f, steps %.2f, files %.2f\n", s.All, s.Choice, s.Map, s.Graph, s.Steps, s.Files)
+	fmt.Fprintf(t, "time\t%.2f s: choice %.2f, map %.2f, graph %.2f, steps %.2f, files %.2f%s\n", s.All, s.Choice, s.Map, s.Graph, s.Steps, s.Files, f.diagnosis.time())
 	if f.out != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, f.rows, r.K)
 	}
