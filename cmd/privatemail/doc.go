@@ -103,12 +103,15 @@
 // release further, which anybody can do:
 //
 //	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
-//	privatemail budget create me.ledger -epsilon 2 -delta 1e-6
-//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -out x.release
+//	privatemail budget create me.ledger -epsilon 3 -delta 1e-6
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -dry-run
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -anyway -out x.release
 //	privatemail continue x.release -degree 20 -out z.npy
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the
-// ledger before noise is drawn and is never given back. docs/privacy.md says what is
+// ledger before noise is drawn and is never given back. -dry-run shows what would be spent,
+// noise over signal, and what would be left; where the noise of an entry exceeds its signal
+// a release is refused without -anyway. docs/privacy.md says what is
 // promised and what is not; the cautions that privatize and sensitivity
 // print are explained there.
 //
@@ -149,7 +152,14 @@
 //	          noise_to_signal cautions[id text]
 //	privatize n d k id relation operator derivation epsilon epsilon_total delta
 //	          odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho
-//	          records label_mode label_epsilon ledger head sha256 cautions out
+//	          records label_mode label_epsilon ledger head sha256 signal_rms
+//	          noise_to_signal cautions out
+//	          -dry-run: dry_run n d k relation operator derivation epsilon epsilon_total
+//	          delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu
+//	          rho records label_mode label_epsilon signal_rms noise_to_signal
+//	          refused[noise budget] ledger{path new_unit cost{rho pure} fits
+//	          budget_epsilon epsilon_so_far epsilon_after left_before{rho pure}
+//	          left_after{rho pure} unit_protects} cautions
 //	continue  n k labels status trace out, and those of embed about the graph
 //	budget    kind epsilon delta whole{rho pure} records head ledger
 //	          units[unit kind spent{rho pure} remaining{rho pure} epsilon_spent
@@ -202,7 +212,7 @@
 //
 //	0    success
 //	1    the request was refused or failed: a file is missing or damaged, memory
-//	     does not suffice, the iteration diverged
+//	     does not suffice, the iteration diverged, the noise of a release exceeds its signal
 //	2    wrong usage: unknown verb or flag, contradicting flags
 //	130  interrupted by Ctrl-C or SIGTERM; a second signal ends the program at once
 //
