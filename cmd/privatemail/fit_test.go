@@ -169,7 +169,7 @@ func TestFitRefuses(t *testing.T) {
 		{folder + " -out " + out + " -map-out " + link, cli.Usage, "two results"},
 		{folder + " -out " + out + " -map-out " + features, cli.Usage, "-map-out " + features + " would replace"},
 		{folder + " -out " + out + " -map-out " + filepath.Join(temp, "m.fvecs"), cli.Usage, "m.fvecs"},
-		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "no queries"},
+		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "there are no rows in it"},
 		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -budget 640K", cli.Failed, "-budget allows more"},
 		{folder + " -out " + out + " -labels " + strange, cli.Failed, "fit: " + strange + ": bad labels: the label of row 7 is below -1, want 0 or more, or -1 for none\n"},
 		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "rows of 3 values"},

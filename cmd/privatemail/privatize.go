@@ -245,9 +245,9 @@ func (f *privatizeFlags) input(e *cli.Env, name string, s *privatemail.PrivateSe
 		}
 		in.labels = ""
 	} else if in.labels == "" && s.LabelMode == release.ModeRandomised {
-		return in, cli.Usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode", name)
+		return in, cli.Usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode%s", name, labelAdvice(in))
 	} else if in.labels == "" {
-		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -alpha", name)
+		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -alpha%s", name, labelAdvice(in))
 	}
 	return in, nil
 }

@@ -178,7 +178,7 @@ func TestSearchRefusals(t *testing.T) {
 		{"FOLDER -k 300", cli.Failed, []string{"299 others"}},
 		{"FOLDER FOLDER/zero.npy -k 301", cli.Failed, []string{"300 rows"}},
 		{"FOLDER FOLDER/narrow.npy", cli.Failed, []string{"narrow.npy: rows of 3 values"}},
-		{"FOLDER FOLDER/none.npy", cli.Failed, []string{"no queries"}},
+		{"FOLDER FOLDER/none.npy", cli.Failed, []string{"there are no rows in it"}},
 		{"FOLDER/none.npy FOLDER/zero.npy", cli.Failed, []string{"no rows in it"}},
 		{"FOLDER FOLDER/nan.npy", cli.Failed, []string{"nan.npy: row 4999, column 3"}},
 		{"FOLDER/nan.npy FOLDER", cli.Failed, []string{"nan.npy: row 4999, column 3"}},
