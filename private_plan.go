@@ -199,7 +199,7 @@ func (p *privatePlan) known(ctx context.Context, rows *kernel.UnitRows, labels [
 	}
 	row := s.PrivateRows[0]
 	if row < 0 || row >= rows.N() {
-		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row, rows.N())
+		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row+1, rows.N())
 	}
 	public := sensitivity.Public{Row: row, Features: rows.Except(row), Labels: make([]int32, rows.N()-1)}
 	if labels != nil {

@@ -124,6 +124,9 @@
 // objective, and what a release promises as formulas. With -json, also beside -quiet,
 // results are one JSON object per line; numbers that are infinite are null.
 //
+// Messages count rows, columns and lines from 1. Row numbers that programs read count from 0:
+// those in files, in -json and in the tables of what search and query find, and -private-rows.
+//
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
 //	          steps_seconds status trace[step objective scale change] out names plot
@@ -218,5 +221,5 @@
 //
 // An error is one line that names the file, row or flag and what to do:
 //
-//	privatemail: embed: x.npy: row 17, column 3 (both counted from 0) is NaN or infinite; remove the row or replace the value
+//	privatemail: embed: x.npy: row 17, column 3 is NaN or infinite; remove the row or replace the value
 package main

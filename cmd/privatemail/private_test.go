@@ -447,7 +447,7 @@ func TestPrivatizeRefusals(t *testing.T) {
 		{"out is the ledger", private(folder, ledger, ledger), cli.Failed, "ledger"},
 		{"out is the features", private(folder, ledger, filepath.Join(folder, featuresName)), cli.Usage, "replace"},
 		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), cli.Failed, "no folder"},
-		{"NaN", private(nan, ledger, out, "-labels", labels), cli.Failed, "row 1, column 3"},
+		{"NaN", private(nan, ledger, out, "-labels", labels), cli.Failed, "row 2, column 4"},
 		{"not of unit norm", private(long, ledger, out, "-labels", labels), cli.Failed, "-normalize-rows"},
 		{"zero row", private(zero, ledger, out, "-labels", labels), cli.Failed, "zero.npy: row 4 is zero; only the relations null and features-null allow one such row, and it must be private; remove the row"},
 		{"null record that is public", private(zero, ledger, out, "-labels", labels, "-relation", "features-null", "-private-rows", "5", "-normalize-rows"), cli.Failed, "row 4 is zero; only the relations"},

@@ -108,7 +108,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
 	cli.CountVar(fs, &f.records, "records", 0, "the noise is for `J` rows that change together, the most that one client has in the file; a public number (default 1; required for -unit-kind client)")
 	f.files.define(fs)
-	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
+	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, numbers from 0 such as 0,17; the list is public (default: any row)")
 	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
 	fs.StringVar(&f.out, "out", "", "write the release to `FILE`; required without -dry-run")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show what the release would spend, its noise over its signal and what would be left, and end: nothing is spent or written")
@@ -259,11 +259,24 @@ func (f *privatizeFlags) release(ctx context.Context, e *cli.Env, in input, s *p
 		if err := classesOnly(in, y); err != nil {
 			return err
 		}
+		if err := f.checkPrivateRows(in, x.Rows); err != nil {
+			return err
+		}
 		d = x.Cols
 		out, err = engine.Privatize(ctx, x, y, s)
 		return explainRelease(in, err)
 	})
 	return d, out, err
+}
+
+// checkPrivateRows refuses numbers of -private-rows that no row has.
+func (f *privatizeFlags) checkPrivateRows(in input, rows int) error {
+	for _, row := range f.privateRows {
+		if row >= rows {
+			return fmt.Errorf("%s: -private-rows has %d, and the %d rows have the numbers 0 to %d", in.features, row, rows, rows-1)
+		}
+	}
+	return nil
 }
 
 // explainRelease says what to do about a release that is refused for its noise, and about a

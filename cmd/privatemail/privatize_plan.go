@@ -87,6 +87,9 @@ func (f *privatizeFlags) plan(ctx context.Context, e *cli.Env, in input, s *priv
 		if err := classesOnly(in, y); err != nil {
 			return err
 		}
+		if err := f.checkPrivateRows(in, x.Rows); err != nil {
+			return err
+		}
 		n, d = x.Rows, x.Cols
 		_, err := engine.Privatize(ctx, x, y, &asked)
 		return explainRelease(in, err)

@@ -27,7 +27,7 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},
 		"query":     {asked.address + " " + rows + " -mode take-all -unconfirmed-codebook -cache " + at("r") + "/none -out " + at("q.npy"), "is not kept"},
 		"serve":     {"", ""}, // it does not end by itself; its log goes by -quiet
-		"split":     {at("s.gallery") + " -into 2", "rows 0 to 199"},
+		"split":     {at("s.gallery") + " -into 2", "rows 1 to 200"},
 		"generate":  {"-n 5 -d 2 -out " + at("g.npy"), ""},
 		"privatize": {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -anyway -out " + at("p"), "No ledger"},
 		"continue":  {at("r") + " -out " + at("c.npy"), "every weight is 1"},
