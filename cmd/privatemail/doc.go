@@ -20,6 +20,7 @@
 //	privatize    release the first step of a file with differential privacy
 //	continue     take a release further: rebuild the graph from it and iterate
 //	budget       create, show or verify the ledger that counts what releases have cost
+//	cache        list or clear what this program keeps in the user's cache folder
 //	help         explain a verb
 //	version      tell what this program was built from
 //
@@ -171,6 +172,7 @@
 //	          cost{rho pure} released]
 //	          verify: ledger head releases[file release spend unit paid note]
 //	          spends_without_release
+//	cache     folder files[file what ours bytes time why] removed[the same] bytes
 //	version   version revision modified go platform simd choices choices_from
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build
@@ -199,6 +201,18 @@
 // -stop and -checkpoint-every apart. A checkpoint is written to a temporary name, synced and
 // renamed, so a crash leaves the one before. It is removed when the embedding is written. It is
 // as private as the features; privatize has none.
+//
+// # Cache
+//
+// The folder privatemail of the user's cache folder (~/.cache on Linux) has the measured speed
+// of this machine, and in galleries/ what query has taken from servers and does not depend on a
+// row. All of it can be removed at any time:
+//
+//	privatemail cache list
+//	privatemail cache clear
+//
+// clear asks nothing. It leaves alone files that this program has not made, and those that a
+// running process has locked.
 //
 // # Processor instructions
 //
