@@ -81,7 +81,8 @@ type PrivateSettings struct {
 	// a typical entry of the first step (sensitivity.Signal). An error of it ends the call,
 	// and nothing is spent. Both follow from public numbers, so that Confirm is called before
 	// a row is read; with RestPublic they follow from the public rows too, and all rows have
-	// been checked. It may be called more than once. Sensitivity does not call it.
+	// been checked. It may be called more than once, and must not call the Engine. Sensitivity does not
+	// call it.
 	Confirm func(noise mechanism.Calibration, signal float64) error
 }
 
