@@ -115,25 +115,24 @@ func galleryFile(_, name string) string {
 // largestSpeed is more than a file with measurements has.
 const largestSpeed = 1 << 16
 
-// speedFile says what a file beside the galleries is: ours have a version and a processor.
+// speedName is that of a file with measurements, which is a JSON object.
+var speedName = regexp.MustCompile(`^calibration-[a-z0-9,=_-]+\.json$`)
+
+// speedFile says what a file beside the galleries is.
 func speedFile(path, name string) string {
 	if temporaryName.MatchString(name) {
 		return "file that is being written, or was left"
 	}
 	info, err := os.Stat(path)
-	if !strings.HasSuffix(name, ".json") || err != nil || info.Size() > largestSpeed {
+	if !speedName.MatchString(name) || err != nil || info.Size() > largestSpeed {
 		return ""
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	var content struct {
-		Version int
-		CPU     string
-		Level   string
-	}
-	if json.Unmarshal(data, &content) != nil || content.Version == 0 || content.CPU == "" {
+	var content struct{ Level string }
+	if json.Unmarshal(data, &content) != nil {
 		return ""
 	}
 	if content.Level == "" {

@@ -51,20 +51,25 @@ func TestCacheListsAndClears(t *testing.T) {
 		"galleries/.privatemail-new-3w5e11264sg.tmp": "file that is being written, or was left",
 	}
 	foreign := []string{
-		"notes.txt", "mine.json", "galleries/me.ledger", "galleries/" + hash, "galleries/" + hash + ".codebook.old", "galleries/" + hash + ".model",
+		"notes.txt", "mine.json", "calibration-.json", "calibration-old.json.bak", "galleries/me.ledger", "galleries/" + hash, "galleries/" + hash + ".codebook.old", "galleries/" + hash + ".model",
 		"galleries/" + strings.ToUpper(hash) + ".codebook", "galleries/.privatemail-new-.tmp", "galleries/" + hash + ".codebook\x1b[31m",
 	}
 	if err := os.MkdirAll(filepath.Join(own, "galleries", "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name := range ours {
-		if strings.Contains(name, "/") {
+		switch {
+		case strings.Contains(name, "/"):
 			writeText(t, filepath.Join(own, name), "12345")
+		case !fileExists(filepath.Join(own, name)):
+			writeText(t, filepath.Join(own, name), `{"gather":true}`)
 		}
 	}
 	for _, name := range foreign {
 		writeText(t, filepath.Join(own, name), `{"version":2}`)
 	}
+	foreign = append(foreign, "calibration-notes.json")
+	writeText(t, filepath.Join(own, "calibration-notes.json"), "no JSON")
 	link := filepath.Join(own, "galleries", hash+".map")
 	if err := os.Symlink(filepath.Join(own, "notes.txt"), link); err != nil {
 		t.Fatal(err)
