@@ -72,7 +72,7 @@ func (a *application) sameColumns() error {
 func (a *application) place(ctx context.Context, engine *privatemail.Engine, m meter, rows, cols int, read func(blas32.General) (int, error)) error {
 	switch {
 	case rows == 0:
-		return fmt.Errorf("%s: no rows in it", a.in.features)
+		return refuseNoRows(a.in.features, 0)
 	case cols != a.by.Dim:
 		return fmt.Errorf("%s: rows of %d values, but those of the model %s have %d", a.in.features, cols, a.model, a.by.Dim)
 	}

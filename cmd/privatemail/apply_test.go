@@ -165,8 +165,8 @@ func TestApplyRefuses(t *testing.T) {
 		{cli.Failed, append([]string{damaged, folder}, z...), []string{damaged, "damaged"}},
 		{cli.Failed, append([]string{model, at("narrow.npy")}, z...), []string{"narrow.npy", "rows of 3 values", "have 16"}},
 		{cli.Failed, append([]string{model, at("none.npy")}, z...), []string{"none.npy", "no rows"}},
-		{cli.Failed, append([]string{model, at("bad.npy")}, z...), []string{"bad.npy", "row 4999, column 3"}},
-		{cli.Failed, append([]string{model, at("large.npy")}, z...), []string{"large.npy", "row 0", "column 15"}},
+		{cli.Failed, append([]string{model, at("bad.npy")}, z...), []string{"bad.npy", "row 5000, column 4"}},
+		{cli.Failed, append([]string{model, at("large.npy")}, z...), []string{"large.npy", "row 1", "column 16"}},
 	} {
 		refuse(t, c.code, append([]string{"apply"}, c.args...), c.words...)
 		if readFile(t, at("z.npy")) != "previous" {

@@ -20,6 +20,7 @@
 //	privatize    release the first step of a file with differential privacy
 //	continue     take a release further: rebuild the graph from it and iterate
 //	budget       create, show or verify the ledger that counts what releases have cost
+//	cache        list or clear what this program keeps in the user's cache folder
 //	help         explain a verb
 //	version      tell what this program was built from
 //
@@ -103,12 +104,15 @@
 // release further, which anybody can do:
 //
 //	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
-//	privatemail budget create me.ledger -epsilon 2 -delta 1e-6
-//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -out x.release
+//	privatemail budget create me.ledger -epsilon 3 -delta 1e-6
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -dry-run
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -anyway -out x.release
 //	privatemail continue x.release -degree 20 -out z.npy
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the
-// ledger before noise is drawn and is never given back. docs/privacy.md says what is
+// ledger before noise is drawn and is never given back. -dry-run shows what would be spent,
+// noise over signal, and what would be left; where the noise of an entry exceeds its signal
+// a release is refused without -anyway. docs/privacy.md says what is
 // promised and what is not; the cautions that privatize and sensitivity
 // print are explained there.
 //
@@ -120,6 +124,9 @@
 // results. -v adds how the graph was made, with its certificate, memory and the
 // objective, and what a release promises as formulas. With -json, also beside -quiet,
 // results are one JSON object per line; numbers that are infinite are null.
+//
+// Messages count rows, columns and lines from 1. Row numbers that programs read count from 0:
+// those in files, in -json and in the tables of what search and query find, and -private-rows.
 //
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
@@ -149,7 +156,14 @@
 //	          noise_to_signal cautions[id text]
 //	privatize n d k id relation operator derivation epsilon epsilon_total delta
 //	          odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho
-//	          records label_mode label_epsilon ledger head sha256 cautions out
+//	          records label_mode label_epsilon ledger head sha256 signal_rms
+//	          noise_to_signal cautions out
+//	          -dry-run: dry_run n d k relation operator derivation epsilon epsilon_total
+//	          delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu
+//	          rho records label_mode label_epsilon signal_rms noise_to_signal
+//	          refused[noise budget] ledger{path new_unit cost{rho pure} fits
+//	          budget_epsilon epsilon_so_far epsilon_after left_before{rho pure}
+//	          left_after{rho pure} unit_protects} cautions
 //	continue  n k labels status trace out, and those of embed about the graph
 //	budget    kind epsilon delta whole{rho pure} records head ledger
 //	          units[unit kind spent{rho pure} remaining{rho pure} epsilon_spent
@@ -158,6 +172,7 @@
 //	          cost{rho pure} released]
 //	          verify: ledger head releases[file release spend unit paid note]
 //	          spends_without_release
+//	cache     folder files[file what ours bytes time why] removed[the same] bytes
 //	version   version revision modified go platform simd choices choices_from
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build
@@ -187,6 +202,18 @@
 // renamed, so a crash leaves the one before. It is removed when the embedding is written. It is
 // as private as the features; privatize has none.
 //
+// # Cache
+//
+// The folder privatemail of the user's cache folder (~/.cache on Linux) has the measured speed
+// of this machine, and in galleries/ what query has taken from servers and does not depend on a
+// row. All of it can be removed at any time:
+//
+//	privatemail cache list
+//	privatemail cache clear
+//
+// clear asks nothing. It leaves alone files that this program has not made, and those that a
+// running process has locked.
+//
 // # Processor instructions
 //
 // Inner loops use the best instructions the processor has; 'privatemail version'
@@ -202,11 +229,11 @@
 //
 //	0    success
 //	1    the request was refused or failed: a file is missing or damaged, memory
-//	     does not suffice, the iteration diverged
+//	     does not suffice, the iteration diverged, the noise of a release exceeds its signal
 //	2    wrong usage: unknown verb or flag, contradicting flags
 //	130  interrupted by Ctrl-C or SIGTERM; a second signal ends the program at once
 //
 // An error is one line that names the file, row or flag and what to do:
 //
-//	privatemail: embed: x.npy: row 17, column 3 (both counted from 0) is NaN or infinite; remove the row or replace the value
+//	privatemail: embed: x.npy: row 17, column 3 is NaN or infinite; remove the row or replace the value
 package main

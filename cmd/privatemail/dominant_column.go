@@ -13,7 +13,7 @@ const dominant = 0.95
 func noteDominantColumn(e *cli.Env, x blas32.General) {
 	column, share := widest(x)
 	if share > dominant && x.Cols > 2 {
-		e.Note("column %d (counted from 1) has %.1f %% of the variance of all %d, and so decides who is near whom: divide columns by their standard deviations first, unless that is meant", column+1, 100*share, x.Cols)
+		e.Note("column %d has %.1f %% of the variance of all %d, and so decides who is near whom: divide columns by their standard deviations first, unless that is meant", column+1, 100*share, x.Cols)
 	}
 }
 

@@ -114,6 +114,9 @@ func (in input) readBoth(ctx context.Context, advice string) (t *formats.Table, 
 		y, err = readLabels(ctx, in, t.Rows, advice)
 	}
 	if err == nil {
+		err = refuseNoRows(in.features, t.Rows)
+	}
+	if err == nil {
 		err = refuseVanished(ctx, in, t.Data)
 	}
 	if err != nil {
@@ -129,6 +132,9 @@ func readLabels(ctx context.Context, in input, n int, advice string) ([]int32, e
 	l, err := await(ctx, func() (*formats.Labels, error) { return formats.ReadNamedLabels(ctx, in.labels, &settings) })
 	if err != nil {
 		return nil, missing(in.labels, adviseFile(in.labels, err))
+	}
+	if len(l.Class) == 0 {
+		return nil, refuseNoRows(in.labels, 0)
 	}
 	if len(l.Class) == n+1 && len(l.Names) > 0 {
 		advice += "; if its first line is a header, say -header yes"

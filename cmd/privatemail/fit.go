@@ -227,8 +227,11 @@ func (f *fitFlags) inputs(e *cli.Env, name string) (in, queries input, err error
 	if in, err = f.files.resolve(e, name); err != nil {
 		return in, queries, err
 	}
+	if err := refuseOneRow(in.features, in.read.rows); err != nil {
+		return in, queries, err
+	}
 	if in.labels == "" {
-		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE, or -label-column NAME for a column of text; 'privatemail embed' works without", name)
+		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE, or -label-column NAME for a column of text; 'privatemail embed' works without%s", name, labelAdvice(in))
 	}
 	if f.queries != "" {
 		queries, err = f.files.queries(e, f.queries)
@@ -278,10 +281,6 @@ func (f *fitFlags) openQueries(ctx context.Context, in input) (q blas32.General,
 	if q, _, release, err = readRows(ctx, in, ""); err != nil {
 		return q, nil, err
 	}
-	if q.Rows == 0 {
-		release()
-		return q, nil, fmt.Errorf("%s: no queries in it", in.features)
-	}
 	return q, release, nil
 }
 
@@ -293,6 +292,10 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 		return nil, queries, err
 	}
 	defer t.Close()
+	if err := refuseOneRow(in.features, x.Rows); err != nil {
+		return nil, queries, err
+	}
+	askRegression(e, in, y)
 	f.idle = t.Unload
 	if err := checkClassNames(f.first(), in, from, f.modelOut, f.queriesOut, f.mapOut); err != nil {
 		return nil, queries, err

@@ -17,7 +17,7 @@ func program() *cli.Program {
 		Verbs: []cli.Verb{
 			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), applyVerb(), showVerb(), searchVerb(), serveVerb(), splitVerb(), queryVerb(),
 			graphVerb(), planVerb(), generateVerb(),
-			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
+			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(), cacheVerb(),
 		},
 		Words: words,
 	}

@@ -81,8 +81,8 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 	if a.x, _, a.release, err = readRows(ctx, in, ""); err != nil {
 		return nil, err
 	}
-	if a.x.Rows == 0 || a.x.Cols == 0 {
-		err = fmt.Errorf("%s: no rows in it to ask for", in.features)
+	if a.x.Cols == 0 {
+		err = fmt.Errorf("%s: rows without a column", in.features)
 	} else {
 		err = explain(points.CheckFinite(a.x), in)
 	}

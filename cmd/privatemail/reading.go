@@ -53,6 +53,7 @@ type reading struct {
 	env     *cli.Env // nil: nothing is said
 	text    formats.TableSettings
 	apart   bool     // labels come from another file than features
+	rows    int      // of text, as far as a layout tells; 0 where that is not known
 	columns []string // the names of the columns of features; nil without a header
 	names   []string // of classes 0, 1 and so on; nil where labels are numbers
 }
@@ -138,6 +139,10 @@ func (r *reading) findColumns(in *input) error {
 		}
 		return nil
 	}
+	r.rows = l.Rows
+	if err := refuseNoRows(in.features, l.Rows); err != nil {
+		return err
+	}
 	said := "no header"
 	if l.Names != nil {
 		said = fmt.Sprintf("header in line %d", l.Line)
@@ -216,7 +221,10 @@ func (in input) readTable(ctx context.Context) (*formats.Table, error) {
 	}
 	if text == nil {
 		t, err := await(ctx, func() (*formats.Table, error) { return formats.ReadTable(ctx, in.features, &settings) })
-		return t, adviseFile(in.features, err)
+		if err != nil {
+			return nil, adviseFile(in.features, err)
+		}
+		return t, nil
 	}
 	if in.read != nil && in.read.env != nil {
 		m := newMeter(in.read.env)
@@ -228,10 +236,23 @@ func (in input) readTable(ctx context.Context) (*formats.Table, error) {
 		}
 	}
 	t, err := formats.ReadTable(ctx, in.features, &settings)
-	if err == nil && in.read != nil {
+	if err != nil {
+		return nil, in.adviseText(err)
+	}
+	if in.read != nil {
 		in.read.columns = t.Columns
 	}
-	return t, adviseFile(in.features, err)
+	return t, nil
+}
+
+// adviseText is adviseFile for values that are no numbers: they may be labels.
+func (in input) adviseText(err error) error {
+	if strings.Contains(err.Error(), "name the column of labels") && !in.joined() && (in.read == nil || in.read.text.Label == "" && in.read.text.Columns == "") {
+		if advice := labelAdvice(in); advice != "" {
+			return fmt.Errorf("%w%s", err, advice)
+		}
+	}
+	return adviseFile(in.features, err)
 }
 
 // take notes what labels there are and returns their numbers.
@@ -277,6 +298,8 @@ func adviseFile(path string, err error) error {
 	switch {
 	case strings.Contains(text, "whether there is a header"):
 		return fmt.Errorf("%w: -header yes or -header no", err)
+	case strings.Contains(text, "the label is not an integer"):
+		return fmt.Errorf("%w; labels are classes here: is this a regression target, a number to predict? divide it into ranges first", err)
 	case errors.Is(err, formats.ErrLimit):
 		return fmt.Errorf("%w, which is what is left of it here; convert the file on a larger machine, or choose fewer columns", err)
 	case errors.Is(err, formats.ErrColumn) && strings.HasSuffix(strings.ToLower(file), ".npz"):

@@ -114,10 +114,10 @@ func (s *search) check() error {
 		others--
 	}
 	switch {
-	case n == 0 || s.gallery.x.Cols == 0:
-		return fmt.Errorf("%s: no rows in it to search", s.gallery.features)
-	case s.queries.x.Rows == 0:
-		return fmt.Errorf("%s: no queries in it", s.queries.features)
+	case s.gallery.x.Cols == 0:
+		return fmt.Errorf("%s: rows without a column", s.gallery.features)
+	case s.flags.self && n == 1:
+		return refuseOneRow(s.gallery.features, n)
 	case s.queries.x.Cols != s.gallery.x.Cols:
 		return fmt.Errorf("%s: rows of %d values, but those of %s have %d", s.queries.features, s.queries.x.Cols, s.gallery.features, s.gallery.x.Cols)
 	case s.flags.self && s.flags.k > others:

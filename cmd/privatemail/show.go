@@ -218,6 +218,9 @@ func showMatrix(_ context.Context, path string, _ []byte) (*explanation, error) 
 	err := formats.StreamMatrix(path, mem.Budget(), func(r *formats.RowReader) error {
 		x = &explanation{kind: "matrix", about: "rows of numbers"}
 		x.add("size", fmt.Sprintf("%d x %d", r.Rows, r.Cols), []int{r.Rows, r.Cols})
+		if r.Rows == 0 {
+			x.addf("rows", "%s", whyNoRows(path))
+		}
 		return nil
 	})
 	if errors.Is(err, formats.ErrUnsupported) {

@@ -111,7 +111,7 @@ func (b *builder) add(batch arrow.RecordBatch) error {
 		before := len(b.Data)
 		for i, c := range columns {
 			if err := b.addValues(c, row, i); err != nil {
-				return fmt.Errorf("row %d (counted from 0), column %d %w", b.Rows, b.layout.Features[i]+1, err)
+				return fmt.Errorf("row %d, column %d %w", b.Rows+1, b.layout.Features[i]+1, err)
 			}
 		}
 		b.Cols = len(b.Data) - before

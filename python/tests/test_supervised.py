@@ -174,7 +174,7 @@ def test_normalize_rows():
         embedding.transform(X_new), X_new / np.linalg.norm(X_new, axis=1)[:, None], rtol=1e-5
     )
     X[3] = 0
-    with pytest.raises(ValueError, match="row 3"):
+    with pytest.raises(ValueError, match="row 4"):
         SupervisedEmbedding("raw", normalize_rows=True).fit(X, y)
 
 

@@ -22,7 +22,7 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("supervised: map: %v: the %s, row %d, column %d", ErrRange, e.What, e.Row, e.Col)
+	return fmt.Sprintf("supervised: map: %v: the %s, row %d, column %d", ErrRange, e.What, e.Row+1, e.Col+1)
 }
 
 // Unwrap returns ErrRange.

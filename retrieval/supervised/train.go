@@ -63,7 +63,7 @@ func checkRows(rows blas32.General, labels []int32) error {
 	}
 	for i, label := range labels {
 		if label < kernel.Unlabelled {
-			return fmt.Errorf("supervised: %w: the label of row %d is below -1, want 0 or more, or -1 for none", kernel.ErrLabels, i)
+			return fmt.Errorf("supervised: %w: the label of row %d is below -1, want 0 or more, or -1 for none", kernel.ErrLabels, i+1)
 		}
 	}
 	if err := points.CheckFinite(rows); err != nil {
