@@ -31,8 +31,8 @@ is removed in the end, after Ctrl-C too. A revision from before there was a pmbe
 measured with the present one.
 
 Each side takes 10 turns. Where these cannot tell ab goes on to 20 and to 40: while a metric
-is likely worse, and while a slowdown by a third would not be seen in the time of a case, nor
-in its processor time. It ends as soon as one is worse. The three looks share the chance of
+is likely worse, and while one that is unclear could be worse by a third, by its time and by
+its processor time. It ends as soon as one is worse. The three looks share the chance of
 an alarm about nothing: p is three times what one look has. -count N takes N turns and looks
 once.
 `,

@@ -21,7 +21,7 @@ func wantsMore(all []*comparison) (why string) {
 		case c.Likely:
 			why = fmt.Sprintf("%s %s is likely worse", c.Case, c.Metric)
 		case c.Unclear != "" && c.most > toldSlowdown:
-			why = fmt.Sprintf("%s could be slower by a third", c.Case)
+			why = fmt.Sprintf("%s %s could be worse by a third", c.Case, c.Metric)
 		}
 	}
 	return why

@@ -480,6 +480,23 @@ func TestProcessorTime(t *testing.T) {
 	}
 }
 
+// Readings that are no numbers, or stand still, are survived.
+func TestReadingsThatAreNone(t *testing.T) {
+	for _, reading := range []float64{math.NaN(), math.Inf(1), 0, -1} {
+		readings := make([]float64, minRuns)
+		for i := range readings {
+			readings[i] = reading
+		}
+		rec := func() *recording {
+			return fixed(map[string][]float64{yardsUnit: ramp(50), yardUnit: readings, leastYardUnit: readings, cpuYardsUnit: ramp(50), cpuYardUnit: readings})
+		}
+		all, err := compareRecordings(rec(), rec(), []string{yardsUnit, cpuYardsUnit}, 0.05, false, 1)
+		if err != nil || len(all) != 2 || all[0].Worse || all[1].Worse || all[1].OldN != minRuns {
+			t.Errorf("readings of %g: %+v, %v", reading, all, err)
+		}
+	}
+}
+
 // verdictOf says in a word what was found of a metric.
 func verdictOf(c *comparison) string {
 	switch {
