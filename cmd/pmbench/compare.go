@@ -43,14 +43,14 @@ at least 10 measurements on either side.
 A metric is worse when it changed for the worse by more than the threshold and the
 corrected p is below 0.05: a comparison in which nothing changed says so of any metric
 once in 20 times at most. It is likely worse when only its own p is below 0.05: of N
-metrics that did not change, N/40 look so by chance. Measure again, with more
-measurements, before you believe it.
+metrics that did not change, N/40 look so by chance. Measure again, more often, before
+you believe it.
 
 Exit codes:
   0  no metric is worse, likely worse or unclear
   1  a metric is worse, or the comparison is refused
-  4  none is worse, and at least one is likely worse
-  3  none is worse or likely worse, and at least one is unclear
+  4  no metric is worse, and at least one is likely worse
+  3  no metric is worse or likely worse, and at least one is unclear
 A check that lets doubt pass accepts 0, 3 and 4, a stricter one 0 and 3; with
 -fail-unclear the code is 1 in place of 3 and 4.
 
