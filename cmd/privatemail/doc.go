@@ -220,7 +220,9 @@
 // names them. The environment variable PM_SIMD asks for less: generic (plain Go),
 // avx2, avx512, avx512vnni, amx or neon. Some loops of avx512 and above come in two forms
 // with the same bits, one that gathers numbers from memory and one that loads them one by
-// one. The faster one is found by a measurement of some tens of microseconds. PM_SIMD may
+// one. The faster one is found by a measurement, mostly of a fraction of a millisecond. A clear
+// answer is kept in privatemail/calibration-choices.json of the user's cache folder, for this
+// processor and its microcode, so that the next command makes the same choice. PM_SIMD may
 // ask for one instead, with or without a level: gather=off, or avx512,gather=on. Releases do not depend on it, embeddings only
 // within -tolerance: their operator is chosen by what it costs, and the last digits of
 // some follow the level.

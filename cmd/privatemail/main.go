@@ -3,11 +3,15 @@ package main
 import (
 	"errors"
 
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-func main() { program().ClusterMain() }
+func main() {
+	calibration.KeepChoices()
+	program().ClusterMain()
+}
 
 func program() *cli.Program {
 	return &cli.Program{
