@@ -25,6 +25,8 @@ const (
 	xSection           = "x"           // float32, row by row
 	zSection           = "z"           // float32, absent where it is X, or where there is none
 	certificateSection = "certificate" // float32, absent where all rows have one bound
+	labelsSection      = "labels"      // int32, a label for each row, -1 for none; absent in files of earlier versions
+	namesSection       = "class-names" // JSON: the names of labels 0, 1 and so on; absent where labels are numbers
 )
 
 // modelFacts is a Model in a file, its numbers apart.

@@ -204,7 +204,7 @@ func readModel(file *sections.File) (*Model, error) {
 		}
 	}
 	model.Graph = facts.Graph.graph(bounds)
-	return model, nil
+	return model, model.readClasses(file)
 }
 
 // readRows returns rows as a view of the file.

@@ -35,8 +35,8 @@ type About struct {
 
 // Save writes the model to a file that Open reads: the map, the recipe, X and Z, the facts of
 // the graph, and checksums of all of them. The file is written under a temporary name, synced and
-// renamed, so that an error leaves the file that was there before. Whoever has it has the rows
-// of X and Z, from which features and classes can often be told.
+// renamed, so that an error leaves the file that was there before. Whoever has it has the label of
+// each row and the names of classes, and the rows of X and Z, from which features can often be told.
 //
 // Errors: points.ErrShape and points.ErrNonFinite for a model that Fit has not made, that of
 // ctx, and those of the system.
@@ -76,6 +76,9 @@ func (m *Model) sections(about About) (func(w *sections.Writer) error, error) {
 			if err := sections.WriteNumbers(w, certificateSection, m.Graph.Certificate.Row); err != nil {
 				return err
 			}
+		}
+		if err := m.saveClasses(w); err != nil {
+			return err
 		}
 		if moved {
 			if err := saveRows(w, zSection, m.Z); err != nil {
@@ -119,7 +122,7 @@ func (m *Model) checkSizes() error {
 	if g := m.Graph; g != nil && g.Certificate.Row != nil && len(g.Certificate.Row) != n {
 		return fmt.Errorf("%w: a certificate of %d rows for %d", points.ErrShape, len(g.Certificate.Row), n)
 	}
-	return nil
+	return m.checkClasses()
 }
 
 // sameRows tells whether two matrices are one in memory.
