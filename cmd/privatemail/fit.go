@@ -286,11 +286,12 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	switch {
 	case f.fixed.Columns > x.Cols:
 		return nil, queries, cli.Usagef("-k %d is more than the %d columns of %s", f.fixed.Columns, x.Cols, in.features)
-	case q.Rows > 0 && q.Cols != x.Cols:
-		return nil, queries, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
-	if err := sameColumns(in, from); err != nil {
+	if q, err = from.arrange(q, in.columnsOf()); err != nil {
 		return nil, queries, err
+	}
+	if q.Rows > 0 && q.Cols != x.Cols {
+		return nil, queries, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
 	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
 		return nil, queries, explain(err, in)
@@ -303,6 +304,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	if fit, err = f.model(ctx, engine, m, in, x, y); err != nil {
 		return nil, queries, explain(err, in)
 	}
+	fit.ClassNames, fit.Map.ColumnNames = in.classNames(), in.columnsOf().names
 	if q.Rows > 0 {
 		if queries, err = fit.Map.Place(ctx, engine, q); err != nil {
 			return nil, queries, explain(err, from)

@@ -49,6 +49,8 @@ type mapFacts struct {
 	Root       bool `json:"root,omitempty"`
 	UnitRows   bool `json:"unit_rows,omitempty"`
 	UnitImages bool `json:"unit_images,omitempty"`
+
+	ColumnNames []string `json:"column_names,omitempty"`
 }
 
 type recallFacts struct {

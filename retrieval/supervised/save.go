@@ -26,11 +26,9 @@ type About struct {
 	// Labelled is how many rows have a label, Classes how many labels there are.
 	Labelled int `json:"labelled,omitempty"`
 	Classes  int `json:"classes,omitempty"`
-	// ColumnNames are the names of the columns of the features, nil where they have none.
+	// ColumnNames are the names of the columns of the features in files of earlier versions. Others have
+	// them in the map.
 	ColumnNames []string `json:"column_names,omitempty"`
-	// NamesHash is the SHA-256 of the names of classes in hexadecimal digits, empty where
-	// classes have numbers only.
-	NamesHash string `json:"names_sha256,omitempty"`
 }
 
 // Save writes the model to a file that Open reads: the map, the recipe, X and Z, the facts of
@@ -132,7 +130,7 @@ func sameRows(a, b blas32.General) bool {
 
 // save writes the sections of a map.
 func (m *Map) save(w *sections.Writer) error {
-	facts := mapFacts{Dim: m.Dim, Columns: m.Columns(), Root: m.Root, UnitRows: m.UnitRows, UnitImages: m.UnitImages}
+	facts := mapFacts{Dim: m.Dim, Columns: m.Columns(), Root: m.Root, UnitRows: m.UnitRows, UnitImages: m.UnitImages, ColumnNames: m.ColumnNames}
 	if err := w.JSON(mapSection, facts); err != nil {
 		return err
 	}
