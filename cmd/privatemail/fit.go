@@ -45,10 +45,11 @@ leaves fewer. -steps, -beta, -k and -normalize-rows fix that part of every recip
 Queries are placed by the map alone, without labels: -queries names their features and
 -queries-out where their rows go. What is nearest to them in -out is the answer. Rows of -out
 have been moved by their own labels: do not cross-validate on these, measure on queries.
--model saves everything in one file: the map, the recipe, the embedding and the facts of its
-graph. 'privatemail apply' places rows of tomorrow by it, and 'privatemail show' explains it.
-Keep it as private as FEATURES, which can often be computed from it. One of -out and -model is
-needed.
+-model saves everything in one file: the map, the recipe, the embedding, the facts of its
+graph, the label of every row, and the names of classes and columns. 'privatemail apply' places rows of
+tomorrow by it and tells their classes, and 'privatemail show' explains it. Keep it as private as
+FEATURES and labels: it has the labels, and features can often be computed from it. One of -out and
+-model is needed.
 
 -map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M
 of one row more than features have columns: the image of a row f, after the words of the recipe
@@ -101,7 +102,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows; -measure=false saves that time where -recipe is not auto")
 	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`")
-	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`: map, recipe, embedding and facts of the graph, for apply and show")
+	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`: map, recipe, embedding, labels and facts of the graph, for apply and show")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
