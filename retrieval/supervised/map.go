@@ -41,7 +41,7 @@ type Map struct {
 	Scale []float64
 	// A is d x k; nil for the identity.
 	A *mat.Dense
-	// UnitImages is that of the Recipe.
+	// UnitImages is that of the Recipe, unless there is one column.
 	UnitImages bool
 	// Dim is d.
 	Dim int

@@ -179,8 +179,12 @@ func readModel(file *sections.File) (*Model, error) {
 	if err != nil {
 		return nil, file.Damagedf("the recipe")
 	}
+	held, err := facts.Held.held()
+	if err != nil {
+		return nil, file.Damagedf("what was measured")
+	}
 	model := &Model{
-		Recipe: recipe, Map: m, Trace: traceOf(facts.Trace), Held: facts.Held.held(),
+		Recipe: recipe, Map: m, Trace: traceOf(facts.Trace), Held: held,
 		ChoiceTime: facts.ChoiceTime, MapTime: facts.MapTime, StepsTime: facts.StepsTime,
 	}
 	if model.X, err = readRows(file, xSection, facts.Rows, facts.Columns); err != nil {
