@@ -67,7 +67,9 @@ func growModel(t *testing.T, path string, more int) {
 	}
 	grown.X, grown.Z = repeat(grown.X), repeat(grown.Z)
 	grown.Graph, grown.Trace = nil, nil
-	grown.Labels = append(slices.Clone(grown.Labels), grown.Labels[:more]...)
+	for i := range more {
+		grown.Labels = append(grown.Labels, grown.Labels[i])
+	}
 	if err := grown.Save(t.Context(), path, saved.About); err != nil {
 		t.Fatal(err)
 	}
