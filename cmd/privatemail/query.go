@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -17,6 +16,12 @@ const (
 	modeCells   = "cells"
 	modeTakeAll = "take-all"
 	modeSealed  = "sealed"
+)
+
+// What -changed says.
+const (
+	changedResend = "resend"
+	changedSpend  = "spend"
 )
 
 func queryVerb() cli.Verb {
@@ -41,8 +46,15 @@ the rows in these cells, and they are ranked here, together with a sample of the
 taken once. A neighbour in a cell that was not sent is not found. What was sent for a record is
 kept in the folder -memory and sent again whenever the record is asked for again: that costs
 nothing, and shows that it was asked for again. Let nobody else read that folder. The ledger ('privatemail budget create') is
-charged before a set is sent. A record goes by its name: ROWS:NUMBER, such as rows.npy:17, or its
-line in the file of -names. Give names that stay, if rows move or the file changes.
+charged before a set is sent.
+
+A record is its content: equal rows are one record, in whatever file they are, and a row that
+differs in one value is another, with a budget of its own in the ledger. Which of the rows you ask
+for are equal shows. -names is for people and things that have several rows, or whose rows change:
+its lines name the records, and what is released for a name adds up in one budget. A name whose row
+has changed is refused, unless -changed says what to do: resend sends the last set of the name again
+and spends nothing, and its neighbours are those of the row before; spend draws another, which the
+ledger counts, and shows that the row is a new one.
 
 Mode take-all takes the whole gallery in a compact form, once, and ranks it here. The server
 learns nothing about a row, so it needs no epsilon, no ledger and no memory.
@@ -107,7 +119,7 @@ type askFlags struct {
 	codebook          wire.Hash
 	unconfirmed       bool
 	acceptNew         bool
-	names             string
+	names, changed    string
 	k                 int
 	out, distancesOut string
 	dryRun            bool
@@ -126,13 +138,14 @@ func (f *askFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	headVar(fs, &f.at)
 	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records (default: each record pays from its own)")
-	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger, and the report says how many were; without it a name the ledger does not know is refused, since a mistyped name would be a second budget")
+	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger, and the report says how many were; without it one that the ledger does not know is refused, since a mistyped name, or a row that was computed again and differs, would be a second budget")
 	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets than requests do, such as those of privatize; their total is then for what all of them protect. Without it they are refused")
 	fs.StringVar(&f.memory, "memory", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
 	hashVar(fs, &f.codebook, "codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server")
 	fs.BoolVar(&f.unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now; it may have made it for you alone, and know you by it")
 	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a codebook that the folder of -memory has not been used with, under which each record spends again")
-	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: the name of the file of ROWS, a colon and the number of the row from 0)")
+	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: a record is its content, and equal rows are one)")
+	choiceVar(fs, &f.changed, "changed", "", []string{changedResend, changedSpend}, "`WHAT` becomes of a name of -names whose row is another than before: resend sends again what was sent last for the name and spends nothing, spend draws and pays for another set (default: refuse)")
 	cli.CountVar(fs, &f.k, "k", 8, "find the `K` nearest rows")
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
@@ -162,7 +175,7 @@ func (f *askFlags) check(set map[string]bool) error {
 		return err
 	}
 	if f.mode == modeTakeAll {
-		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "other-relation", "at", "names", "accept-new-codebook"} {
+		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "other-relation", "at", "names", "changed", "accept-new-codebook"} {
 			if set[name] {
 				return cli.Usagef("-%s has no place in mode take-all: nothing about a row is sent, so nothing is spent or remembered; leave it out, or leave out -mode take-all", name)
 			}
@@ -186,6 +199,8 @@ func (f *askFlags) check(set map[string]bool) error {
 		return cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -kind pure -epsilon E', or say -ledger none to count nothing")
 	case f.memory == "":
 		return cli.Usagef("-memory FOLDER is missing: what was released is kept there and sent again at no cost; -memory none forgets it, and each run pays")
+	case f.changed != "" && f.names == "":
+		return cli.Usagef("-changed is about names whose rows change: give the names with -names FILE, or leave it out; without names a row that has changed is another record")
 	case f.ledger == noLedger && (f.at.given || f.client != "" || f.newUnits || f.otherRelation):
 		return cli.Usagef("-at, -client, -new-units and -other-relation are about a ledger: name one with -ledger FILE, or leave them out")
 	}
@@ -266,6 +281,3 @@ func listing(names []string) string {
 	}
 	return ": " + strings.Join(names, " ")
 }
-
-// defaultName is the name of a record without -names.
-func defaultName(in input) string { return filepath.Base(in.features) + ":" }

@@ -29,7 +29,9 @@ type asking struct {
 	in       input
 	x        blas32.General // the rows, as they are in the file
 	release  func()
-	names    []string // of the records
+	names    []string          // of the records; nil where each is its content
+	records  []client.RecordID // what each row is
+	equal    int               // rows that are equal to one before
 	form     wire.Form
 	server   *remote.Server
 	meter    meter
@@ -43,7 +45,9 @@ type asking struct {
 	distances  []float32
 	came       []back
 	paid       int                     // records that have spent
-	remembered int                     // records that have not
+	remembered int                     // rows that have not
+	resent     int                     // rows that were sent the set of another row of their name
+	changed    int                     // of those that have spent, rows of names that had another before
 	newUnits   map[mechanism.Unit]bool // that the ledger did not know before the run
 	replaced   []wire.Hash             // codebooks that were replaced in the middle of the run
 	wasted     int                     // spends under those
@@ -55,6 +59,7 @@ type asking struct {
 type back struct {
 	lists, base int // in the lists, and in the base sample
 	all         int // that differ: what was ranked
+	resent      bool
 }
 
 // openAsking reads the rows and their names. Nothing is sent.
@@ -86,7 +91,7 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 	}
 	a.x = normalRows(a.x)
 	if err == nil && f.mode == modeCells {
-		a.names, err = recordNames(f.names, defaultName(in), a.x.Rows)
+		err = a.nameRecords()
 	}
 	if err != nil {
 		a.release()
@@ -186,7 +191,7 @@ func (a *asking) explain(err error) error {
 	case errors.Is(err, remote.ErrTooLong):
 		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
-		if done := a.paid + a.remembered; done > 0 {
+		if done := a.paid + a.remembered + a.resent; done > 0 {
 			next := "sends for all of them what is remembered"
 			if a.flags.memory == noMemory {
 				next = "draws and pays anew for all of them, without a memory"

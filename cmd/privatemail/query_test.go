@@ -205,7 +205,7 @@ func TestQueryWithFewerRows(t *testing.T) {
 	}
 	stdout, _ = succeed(t, p.cells(g.address, "-k", "390", "-json")...)
 	first, _, _ := strings.Cut(stdout, "\n")
-	wantKeys(t, object(t, first+"\n"), "query name ids distances rows lists base fewer")
+	wantKeys(t, object(t, first+"\n"), "query ids distances rows lists base fewer")
 }
 
 // A dry run shows what a run would do and does nothing of it.
