@@ -7,7 +7,7 @@
 //	evaluate     measure retrieval under privacy: modes against epsilon, with a report
 //	embed        embed a file of feature vectors
 //	fit          make a labelled file searchable: the supervised embedding, and queries in it
-//	apply        place new rows by the map of a model that fit has saved
+//	apply        place new rows by a model that fit has saved, and tell their classes
 //	show         explain a file that this program has written
 //	search       find the nearest rows of a gallery for every query, exactly
 //	serve        answer private queries about a gallery over the network
@@ -38,7 +38,9 @@
 // or arr_0; x.npz:NAME says another. -columns chooses the columns of text, and -header says
 // whether line 1 names them where that cannot be seen. What text is taken for is said on
 // standard error. Names of classes are numbered in sorted order and written beside the
-// output: e.labels.csv for -out e.npy. Package formats has the details. Output is
+// output: e.labels.csv for -out e.npy. Names of columns are those of a header, of columns.csv in a
+// folder, or of the array columns, column_names or feature_names of a .npz: apply, search, query
+// and fit -queries take columns by them, in any order. Package formats has the details. Output is
 // float32 as .npy, .fvecs, .fbin or .idx, by the ending of its name. The command finds
 // out whether it can be written before the work begins. A file is replaced as a whole
 // or not at all: after a failure or Ctrl-C the previous file is as it was.
@@ -64,11 +66,12 @@
 //
 //	privatemail fit birds/ -normalize-rows -out gallery.npy -queries new.npy -queries-out queries.npy
 //
-// fit -model keeps all of it in one file, by which apply places the rows of tomorrow. show
+// fit -model keeps all of it in one file, by which apply places the rows of tomorrow and tells their classes. show
 // explains such a file, and any other that this program writes (docs/models.md):
 //
 //	privatemail fit birds/ -normalize-rows -model birds.model
 //	privatemail apply birds.model new.npy -out queries.npy
+//	privatemail apply birds.model new.npy -classes classes.csv
 //	privatemail show birds.model
 //
 // Form paper (-alpha, or -form paper) starts at -k random columns:
@@ -134,10 +137,11 @@
 //	fit       n d k recipe held_out{rows raw scaled result lead_standard_error
 //	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
 //	          files all} out model queries queries_out map_out names plot
-//	apply     n d k model recipe zeros seconds out
+//	apply     n d k model recipe zeros seconds out classes voters rows_without_class
+//	          labelled_rows accuracy
 //	show      file kind bytes, and what there is to say about that kind
 //	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
-//	          distances_out; before it, without -out, per query: query ids distances
+//	          distances_out classes queries_without_class accuracy; before it, without -out, per query: query ids distances
 //	graph     n d entries values out, and those of embed about the graph
 //	plan      per operator, best first: operator picked feasible seconds seconds_low
 //	          seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes

@@ -91,7 +91,8 @@ func readLabelled(ctx context.Context, in input, advice string) (t *formats.Tabl
 	var data []float32
 	if err == nil {
 		x = blas32.General{Rows: t.Rows, Cols: t.Cols, Stride: max(t.Cols, 1), Data: t.Data}
-		data = t.Data
+		x, err = in.name(ctx, x)
+		data = x.Data
 	}
 	if err = agreeInput(ctx, in.ranks(), in, data, y, err); err != nil {
 		if t != nil {
@@ -100,6 +101,18 @@ func readLabelled(ctx context.Context, in input, advice string) (t *formats.Tabl
 		return nil, blas32.General{}, nil, err
 	}
 	return t, x, y, nil
+}
+
+// name reads the names of columns where they are beside the rows, and puts the columns in the order
+// that is wanted.
+func (in input) name(ctx context.Context, x blas32.General) (blas32.General, error) {
+	if in.read == nil {
+		return x, nil
+	}
+	if err := in.readColumnNames(ctx, x.Cols); err != nil {
+		return x, err
+	}
+	return in.arrange(x, in.read.like)
 }
 
 // readBoth reads features and labels.

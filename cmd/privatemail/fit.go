@@ -48,10 +48,11 @@ leaves fewer. -steps, -beta, -k and -normalize-rows fix that part of every recip
 Queries are placed by the map alone, without labels: -queries names their features and
 -queries-out where their rows go. What is nearest to them in -out is the answer. Rows of -out
 have been moved by their own labels: do not cross-validate on these, measure on queries.
--model saves everything in one file: the map, the recipe, the embedding and the facts of its
-graph. 'privatemail apply' places rows of tomorrow by it, and 'privatemail show' explains it.
-Keep it as private as FEATURES, which can often be computed from it. One of -out and -model is
-needed.
+-model saves everything in one file: the map, the recipe, the embedding, the facts of its
+graph, the label of every row, and the names of classes and columns. 'privatemail apply' places rows of
+tomorrow by it and tells their classes, and 'privatemail show' explains it. Keep it as private as
+FEATURES and labels: it has the labels, and features can often be computed from it. One of -out and
+-model is needed.
 
 -diagnose says how far the classes of the embedding are apart, how far the map carries a row that
 is near to rows of its class, and what follows for the nearest place of a new row: a bound of
@@ -112,7 +113,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.diagnosis.wanted, "diagnose", false, "say what the distances between classes promise of new rows, if anything")
 	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`")
-	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`: map, recipe, embedding and facts of the graph, for apply and show")
+	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`: map, recipe, embedding, labels and facts of the graph, for apply and show")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
@@ -309,11 +310,12 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	switch {
 	case f.fixed.Columns > x.Cols:
 		return nil, queries, cli.Usagef("-k %d is more than the %d columns of %s", f.fixed.Columns, x.Cols, in.features)
-	case q.Rows > 0 && q.Cols != x.Cols:
-		return nil, queries, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
-	if err := sameColumns(in, from); err != nil {
+	if q, err = from.arrange(q, in.columnsOf()); err != nil {
 		return nil, queries, err
+	}
+	if q.Rows > 0 && q.Cols != x.Cols {
+		return nil, queries, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
 	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
 		return nil, queries, explain(err, in)
@@ -329,6 +331,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	if err := f.diagnosis.run(ctx, e, engine, fit, x, y); err != nil {
 		return nil, queries, explain(err, in)
 	}
+	fit.ClassNames, fit.Map.ColumnNames = in.classNames(), in.columnsOf().names
 	if q.Rows > 0 {
 		if queries, err = fit.Map.Place(ctx, engine, q); err != nil {
 			return nil, queries, explain(err, from)

@@ -37,7 +37,7 @@ func queryVerb() cli.Verb {
 Finds the K nearest rows of the gallery of a server ('privatemail serve') for every row of ROWS.
 SERVER is an address such as http://127.0.0.1:8480 or https://gallery.example. ROWS is a file or
 a folder as for embed. Random numbers stay on this machine, and so do features, but for mode
-sealed, which sends them encrypted. Labels are not read.
+sealed, which sends them encrypted. Labels of ROWS are read with -predict alone, and stay here.
 
 Mode cells sends, for each row, a set of cells: the cell of the row is in it by chance p, and the
 rest is random. That is epsilon-private for the record as a whole, with delta 0, as far as the
@@ -69,6 +69,14 @@ nothing: with -unconfirmed-epoch all rows are encrypted again when one comes in 
 which: always K for each row. -records-out writes them. What is decrypted is never an error: a
 missing record is reported, and the exit code is 0, so that nobody asks again because of it.
 
+-predict writes the class of every row and its share of votes: a .csv with the columns class and share. It
+needs a server that publishes the labels of its gallery ('privatemail serve -labels'), all of which
+are taken before anything is sent for a row. Of the K rows that are found those vote that have
+a label, and of n the nearest has n votes, the next n - 1 and the last one 1. The class with most votes is
+told, and between equal ones that of the nearest row. Where ROWS have labels, or -labels names some, the
+output has the accuracy. Where ROWS and the map of the server have names of columns, columns are taken by
+name, in any order, and one that is missing or too much ends the run before anything is sent for a row.
+
 -codebook is the hash of the server's codebook from a second path, such as a published page.
 Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
 Under a codebook that the folder -memory has not been used with, each record would spend its epsilon
@@ -92,8 +100,7 @@ rows. Ctrl-C leaves no half of a file, and the next run goes on with the sets th
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Without: map[string]string{
-			"delta":  "the sets of mode cells are purely epsilon-private: delta is 0",
-			"labels": "labels are neither sent nor needed here",
+			"delta": "the sets of mode cells are purely epsilon-private: delta is 0",
 		},
 		Define: steered[askFlags],
 	}
@@ -121,6 +128,7 @@ type askFlags struct {
 	files             fileFlags
 	connection        connectionFlags
 	sealed            sealedQueryFlags
+	predict           queryPredictFlags
 }
 
 func (f *askFlags) define(fs *flag.FlagSet) {
@@ -147,6 +155,7 @@ func (f *askFlags) define(fs *flag.FlagSet) {
 	sizeVar(fs, &f.budget, "budget", budgetUsage())
 	f.connection.define(fs)
 	f.sealed.define(fs)
+	f.predict.define(fs)
 }
 
 // confirmed tells whether a second path vouches for the codebook, in mode sealed the epoch.
@@ -213,8 +222,11 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	if err := f.check(set); err != nil {
 		return err
 	}
-	in, err := f.files.queries(e, names[1])
+	in, err := f.predict.input(e, &f.files, names[1])
 	if err != nil {
+		return err
+	}
+	if err := checkPredictions("-predict", f.predict.out, []input{in}, f.out, f.distancesOut, f.sealed.recordsOut); err != nil {
 		return err
 	}
 	if err := checkAnswerFiles(f.out, f.distancesOut, in); err != nil {

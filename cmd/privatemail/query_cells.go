@@ -28,6 +28,9 @@ func (a *asking) cells(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.Labels(ctx, a.hash) }); err != nil {
+		return err
+	}
 	sample, err := a.server.Base(ctx, a.hash, a.form)
 	if err != nil {
 		return err

@@ -106,6 +106,7 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 	r.Rows, r.Codebook = a.book.Rows, fmt.Sprintf("%x", a.hash)
 	chart, base, rows := a.server.Cached(a.hash, a.form)
 	r.once("map", chart, mapBytes(about))
+	a.planLabels(r, about)
 	if a.flags.mode == modeTakeAll {
 		r.Form = wire.Int8.String()
 		size := a.book.GalleryBytes()
@@ -114,6 +115,17 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 	}
 	r.once("base sample", base, baseBytes(about, a.form))
 	return r, a.planCells(r)
+}
+
+// planLabels adds the labels of the gallery, which each run takes.
+func (a *asking) planLabels(r *planReport, about *remote.Description) {
+	switch {
+	case a.classes == nil:
+	case about == nil:
+		r.once("labels", -1, nil)
+	default:
+		r.once("labels", -1, &about.LabelBytes)
+	}
 }
 
 // mapBytes and baseBytes are what a server says, nil where it was not asked.

@@ -34,6 +34,12 @@ type askReport struct {
 	Out          string  `json:"out,omitempty"`
 	DistancesOut string  `json:"distances_out,omitempty"`
 
+	// With -predict.
+	Predicted string   `json:"classes,omitempty"`
+	NoClass   int      `json:"queries_without_class,omitempty"`
+	Labelled  int      `json:"labelled_queries,omitempty"`
+	Accuracy  *float64 `json:"accuracy,omitempty"`
+
 	// Of mode sealed.
 	Cells      int     `json:"cells,omitempty"`
 	Probes     int     `json:"probes,omitempty"`
@@ -97,7 +103,7 @@ func (a *asking) show(e *cli.Env) error {
 	if e.Quiet {
 		return nil
 	}
-	if a.flags.out == "" && a.flags.distancesOut == "" {
+	if a.flags.out == "" && a.flags.distancesOut == "" && a.classes == nil {
 		if err := a.showAnswers(e.Stdout); err != nil {
 			return err
 		}
@@ -134,6 +140,9 @@ func (a *asking) show(e *cli.Env) error {
 		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
 	case len(a.newUnits) > 0:
 		writeNew(t, len(a.newUnits), a.flags.client, a.names != nil)
+	}
+	if a.classes != nil {
+		a.classes.writeFacts(t, a.classes.out)
 	}
 	if a.flags.out != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", a.flags.out, a.x.Rows, a.flags.k)
@@ -223,7 +232,7 @@ func (a *asking) showJSON(e *cli.Env) error {
 		return err
 	}
 	if a.flags.mode == modeSealed {
-		return e.Object(a.sealedReport())
+		return e.Object(a.classes.report(a.sealedReport()))
 	}
 	form := a.form.String()
 	if a.flags.mode == modeTakeAll {
@@ -234,12 +243,12 @@ func (a *asking) showJSON(e *cli.Env) error {
 		count := len(a.newUnits)
 		names = &count
 	}
-	return e.Object(askReport{
+	return e.Object(a.classes.report(askReport{
 		NewNames: names,
 		Server:   a.address, Mode: a.flags.mode, Form: form, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
 		Gallery: a.book.Rows, Queries: a.x.Rows, K: a.flags.k, Epsilon: a.flags.epsilon, Spent: a.paid, Wasted: a.wasted, Changed: a.changed, Remembered: a.remembered, Resent: a.resent, Equal: a.equal,
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
-	})
+	}))
 }
 
 // sealedReport is the last object of a run in mode sealed.

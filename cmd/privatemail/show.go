@@ -34,7 +34,8 @@ matches, map, and those of mode sealed), whether it was sent or is in the cache 
 of pmbench, or a matrix, such as those of -out.
 
 Models, checkpoints, galleries and messages are read as a whole and their checksums compared: what is
-damaged is an error. Nothing is changed, and no row, label or query is printed.`,
+damaged is an error. Nothing is changed, and no row, query or label of a row is printed. Of a model the
+names of classes and columns are.`,
 		Examples: []string{
 			"privatemail show birds.model",
 			"privatemail show me.ledger -json",

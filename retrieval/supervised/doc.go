@@ -59,6 +59,11 @@
 //
 // Labels of queries have no way in: neither [Map.Apply] nor [Extend] takes any.
 //
+// # Classes
+//
+// A [Model] keeps the labels of its rows. [Model.Voter] tells the classes of images by the labelled rows
+// that are nearest to them, and [Vote] counts the votes of rows that were found elsewhere.
+//
 // # Models on disk
 //
 // [Model.Save] keeps a model in one file with checksums, and [Open] opens it and compares all of

@@ -62,6 +62,11 @@ type Model struct {
 	// moved them, in the order of the rows. Without steps they are the same. With steps
 	// and Settings.OnlyX Z is empty.
 	Z, X blas32.General
+	// Labels are the labels of the rows, as Fit got them, -1 for none; nil in a model of an earlier
+	// version. ClassNames are the names of labels 0, 1 and so on, for who has names; nil where
+	// labels are numbers. Fit leaves them to its caller.
+	Labels     []int32
+	ClassNames []string
 	// Graph describes the graph of the rows of Z; nil without steps.
 	Graph *iterate.Graph
 	// Trace has a record of each step, with the objective before it.
@@ -123,7 +128,7 @@ func (f *fitter) model(ctx context.Context, rows blas32.General, labels []int32)
 	if err != nil {
 		return nil, fmt.Errorf("supervised: fit: %w", explainFarRow(err, rows))
 	}
-	m.Held, m.ChoiceTime = held, choice
+	m.Held, m.ChoiceTime, m.Labels = held, choice, slices.Clone(labels)
 	return m, nil
 }
 

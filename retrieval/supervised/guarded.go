@@ -188,6 +188,9 @@ func (g *Guarded) Dim() int { return g.m.Dim }
 // Columns returns how many values an image has.
 func (g *Guarded) Columns() int { return g.m.Columns() }
 
+// ColumnNames returns the names of the columns of rows, nil where the map has none.
+func (g *Guarded) ColumnNames() []string { return g.m.ColumnNames }
+
 // Apply returns the images of rows. They are those of Map.Apply, but for what follows. Subnormal
 // numbers of rows and images are 0. Of a row, differences from the mean count as 0 where they are
 // below 2^-40 of the largest of that row, each times the largest number that the matrix has for

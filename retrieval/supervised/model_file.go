@@ -26,6 +26,8 @@ const (
 	xSection           = "x"           // float32, row by row
 	zSection           = "z"           // float32, absent where it is X, or where there is none
 	certificateSection = "certificate" // float32, absent where all rows have one bound
+	labelsSection      = "labels"      // int32, a label for each row, -1 for none; absent in files of earlier versions
+	namesSection       = "class-names" // JSON: the names of labels 0, 1 and so on; absent where labels are numbers
 )
 
 // modelFacts is a Model in a file, its numbers apart.
@@ -48,6 +50,8 @@ type mapFacts struct {
 	Root       bool `json:"root,omitempty"`
 	UnitRows   bool `json:"unit_rows,omitempty"`
 	UnitImages bool `json:"unit_images,omitempty"`
+
+	ColumnNames []string `json:"column_names,omitempty"`
 }
 
 type recallFacts struct {

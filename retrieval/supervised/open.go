@@ -208,7 +208,7 @@ func readModel(file *sections.File) (*Model, error) {
 		}
 	}
 	model.Graph = facts.Graph.graph(bounds)
-	return model, nil
+	return model, model.readClasses(file)
 }
 
 // readRows returns rows as a view of the file.
@@ -232,7 +232,7 @@ func readMap(file *sections.File) (*Map, error) {
 	if facts.Dim < 1 || facts.Dim > mostColumns || facts.Columns < 1 || facts.Columns > mostColumns {
 		return nil, file.Damagedf("a map from %d columns to %d", facts.Dim, facts.Columns)
 	}
-	m := &Map{Dim: facts.Dim, Root: facts.Root, UnitRows: facts.UnitRows, UnitImages: facts.UnitImages}
+	m := &Map{Dim: facts.Dim, Root: facts.Root, UnitRows: facts.UnitRows, UnitImages: facts.UnitImages, ColumnNames: facts.ColumnNames}
 	var matrix []float64
 	for _, part := range []struct {
 		name string
