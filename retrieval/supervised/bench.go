@@ -2,6 +2,7 @@ package supervised
 
 import (
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -60,11 +61,11 @@ func (c *contest) in(ctx context.Context, s space) (blas32.General, error) {
 	return x, nil
 }
 
-// fewValues is up to how many values the rows of a contest have for all their copies to stay
-// in memory until it ends.
+// fewValues is up to how many coordinates the rows of a contest have for those of all spaces to
+// stay in memory until it ends.
 const fewValues = 1 << 21
 
-func (c *contest) small() bool { return c.rows.Rows*c.rows.Cols <= fewValues }
+func (c *contest) small() bool { return c.rows.Rows*min(c.rows.Rows, c.rows.Cols) <= fewValues }
 
 // A bench measures recipes on one split.
 type bench struct {
@@ -74,7 +75,7 @@ type bench struct {
 	members     map[int32]int // rows of each class among those searched
 	trainers    map[space]*trainer
 	held        map[space]blas32.General
-	last        *placed
+	placed      *placed
 }
 
 // placed are the images of a recipe without steps.
@@ -85,12 +86,16 @@ type placed struct {
 	bandwidth   kernel.Bandwidth // of the graph of train, once it is known
 }
 
-func (c *contest) newBench(s split) *bench {
-	b := &bench{contest: c, split: s, trainLabels: pick(c.labels, s.train), members: make(map[int32]int)}
-	for _, label := range b.trainLabels {
-		b.members[label]++
+// bench returns that of a split. The last one is kept, with what it has computed.
+func (c *contest) bench(s split) *bench {
+	if c.last != nil && slices.Equal(c.last.split.held, s.held) {
+		return c.last
 	}
+	c.last = nil
+	b := &bench{contest: c, split: s, trainLabels: pick(c.labels, s.train)}
+	b.members = members(b.trainLabels)
 	b.forget()
+	c.last = b
 	return b
 }
 
@@ -140,12 +145,12 @@ func (b *bench) measure(ctx context.Context, e *entry) error {
 
 // place returns the images of both sides; those of the last call are kept.
 func (b *bench) place(ctx context.Context, r Recipe) (*placed, error) {
-	if b.last != nil && b.last.recipe == r {
-		return b.last, nil
+	if b.placed != nil && b.placed.recipe == r {
+		return b.placed, nil
 	}
-	if b.last != nil { // its memory goes before the next images take theirs
-		bytes := 4 * int64(len(b.last.train.Data))
-		b.last = nil
+	if b.placed != nil { // its memory goes before the next images take theirs
+		bytes := 4 * int64(len(b.placed.train.Data))
+		b.placed = nil
 		mem.Reclaim(bytes)
 	}
 	s, rest := b.space(r)
@@ -166,7 +171,7 @@ func (b *bench) place(ctx context.Context, r Recipe) (*placed, error) {
 			return nil, err
 		}
 	}
-	b.last = out
+	b.placed = out
 	return out, nil
 }
 

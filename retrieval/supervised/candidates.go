@@ -13,19 +13,28 @@ type field struct {
 // tries fewer.
 const manyColumns = 400
 
-// newField returns the field for rows of d values.
-func newField(d int) *field {
+// manyClasses is from where on a discriminant of rows in many columns does what a whitening
+// does, and takes less time.
+const manyClasses = 20
+
+// newField returns the field for rows of d values in so many classes.
+func newField(d, classes int) *field {
 	unit, root := Recipe{UnitRows: true}, Recipe{Root: true, UnitRows: true}
 	if d > manyColumns {
-		f := &field{ridges: []float64{0.03, 0.3, 1}, strong: 1}
-		for _, r := range []Recipe{root, Raw(), Scaled()} {
-			r.Projection, r.Ridge, r.UnitImages = Discriminate, 0.1, true
-			f.first = append(f.first, r)
-			r.Projection, r.Ridge = Whiten, 1
+		f := &field{ridges: []float64{0.3, 1}, strong: 1}
+		project := func(r Recipe) {
+			r.UnitImages = true
+			if r.Projection, r.Ridge = Whiten, 1; classes < manyClasses && !r.Standardize {
+				f.first = append(f.first, r)
+			}
+			r.Projection, r.Ridge = Discriminate, 0.1
 			f.first = append(f.first, r)
 		}
-		f.first = append(f.first, bases()...)
-		f.first = append(f.first, unit, Recipe{Weigh: true})
+		f.first = bases()
+		project(Raw())
+		project(Scaled())
+		f.first = append(f.first, Recipe{Weigh: true}, unit)
+		project(root)
 		return f
 	}
 	f := &field{ridges: []float64{0.001, 0.01, 1, 10}, shares: []int{2, 4}, strong: 2, moved: 1}

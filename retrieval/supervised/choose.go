@@ -32,7 +32,7 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 		return *recipe, nil, nil
 	}
 	c := f.newContest(rows, labels, labelled, rand.New(rand.NewPCG(s.Seed, 0x7265636970650a)))
-	field := newField(rows.Cols)
+	field := newField(rows.Cols, len(members(c.labels)))
 	c.planned = len(c.folds) * (len(bases()) + 1)
 	if recipe == nil {
 		c.planned = len(c.folds) * (len(bases()) + field.size())
@@ -93,6 +93,15 @@ func measurable(labels []int32) []int {
 		return nil
 	}
 	return out
+}
+
+// members counts the rows of each class.
+func members(labels []int32) map[int32]int {
+	count := make(map[int32]int)
+	for _, label := range labels {
+		count[label]++
+	}
+	return count
 }
 
 // pick returns the labels of some rows.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -28,6 +27,7 @@ type contest struct {
 	row     []int // that was held out, in the order of scores
 	tenth   []int // of each row, the part of the choice that it has no say in
 	entries []*entry
+	last    *bench
 }
 
 // An entry is a recipe of a contest and what was found under it so far.
@@ -108,7 +108,7 @@ func (c *contest) try(ctx context.Context, fresh ...*entry) error {
 			c.measured(len(fresh))
 			continue
 		}
-		b := c.newBench(s)
+		b := c.bench(s)
 		for _, e := range fresh {
 			if !e.out {
 				err := b.measure(ctx, e)
@@ -180,7 +180,7 @@ func (c *contest) choice(counts func(i int) bool) *entry {
 	var all []*entry
 	for _, e := range c.best(inField, counts) {
 		still := c.entry(e.still())
-		if e.Steps == 0 || still == nil || still.out || !still.field || os.Getenv("ZSTEPS") == "all" || os.Getenv("ZSTEPS") != "none" && c.ahead(e, still, counts) {
+		if e.Steps == 0 || still == nil || still.out || !still.field || c.ahead(e, still, counts) {
 			all = append(all, e)
 		}
 	}

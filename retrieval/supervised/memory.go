@@ -44,10 +44,11 @@ func ownBytes(n, d float64, s *Settings) float64 {
 // them or one in each space and of each part of it.
 func contestBytes(n, d float64) float64 {
 	rows := float64(planOf(int(n), int(d)).rows)
-	if rows*d <= fewValues {
-		return 18*4*d*rows + squareBytes(rows, d, 2*squareMatrices)
+	width := min(rows, d)
+	if rows*width <= fewValues {
+		return 4*rows*(7*d+18*width) + squareBytes(rows, d, 2*squareMatrices)
 	}
-	return 7*4*d*rows + squareBytes(rows, d, squareMatrices)
+	return 4*rows*7*d + squareBytes(rows, d, squareMatrices)
 }
 
 // squareMatrices is how many square matrices there are at a time: covariances about two means,

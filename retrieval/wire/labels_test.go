@@ -9,15 +9,15 @@ import (
 
 func TestLabels(t *testing.T) {
 	for text, ok := range map[string]bool{
-		`{"labels":[0,-1,1],"names":["a","b"]}`:   true,
-		`{"labels":[0,-1,7]}`:                     true,
-		`{"labels":[0,1,1,0],"names":["a","b"]}`:  true, // rows that came later
-		`{"labels":[0,1]}`:                        false,
-		`{"labels":null}`:                         false,
-		`{"labels":[0,-2,1]}`:                     false,
-		`{"labels":[0,2,1],"names":["a","b"]}`:    false,
-		`{"labels":[0,1,1],"names":["a","a"]}`:    false,
-		`{"labels":[0,0,0],"names":[]}`:           false,
+		`{"labels":[0,-1,1],"names":["a","b"]}`:     true,
+		`{"labels":[0,-1,7]}`:                       true,
+		`{"labels":[0,1,1,0],"names":["a","b"]}`:    true, // rows that came later
+		`{"labels":[0,1]}`:                          false,
+		`{"labels":null}`:                           false,
+		`{"labels":[0,-2,1]}`:                       false,
+		`{"labels":[0,2,1],"names":["a","b"]}`:      false,
+		`{"labels":[0,1,1],"names":["a","a"]}`:      false,
+		`{"labels":[0,0,0],"names":[]}`:             false,
 		`{"labels":[-1,-1,-1],"names":["\\u0007"]}`: true,
 	} {
 		var l Labels
