@@ -87,6 +87,7 @@ func fittedFields(t *testing.T) []func(s *supervised.Settings) {
 		func(s *supervised.Settings) { s.NormalizeRows = true },
 		func(s *supervised.Settings) { s.Unmeasured = true },
 		func(s *supervised.Settings) { s.Seed = 2 },
+		func(s *supervised.Settings) { s.Goal = supervised.GoalP8 },
 	}
 }
 

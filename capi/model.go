@@ -82,8 +82,16 @@ func fitSettingsOf(p *C.pm_fit_settings) (*supervised.Settings, error) {
 	if err := setFlags([]flagField{{"normalize_rows", s.normalize_rows, &out.NormalizeRows}, {"unmeasured", s.unmeasured, &out.Unmeasured}}); err != nil {
 		return nil, err
 	}
-	text, err := textOf(s.recipe, "recipe")
-	if err != nil || text == "" {
+	text, err := textOf(s.goal, "goal")
+	if err != nil {
+		return nil, err
+	}
+	if text != "" {
+		if out.Goal, err = supervised.ParseGoal(text); err != nil {
+			return nil, err
+		}
+	}
+	if text, err = textOf(s.recipe, "recipe"); err != nil || text == "" {
 		return out, err
 	}
 	recipe, err := supervised.ParseRecipe(text)

@@ -232,6 +232,7 @@ typedef struct {
                                 "columns": ["length", "width"]}, the names of labels 0, 1 and so on, and of the columns of x.
                                 Either may be left out. */
     size_t names_size;
+    const char *goal;        /* what the recipe is chosen by: "r1", "p8", "r8" or "map"; NULL: "r1" */
 } pm_fit_settings;
 
 /* labels has one for each row, -1 for none. settings may be NULL. */

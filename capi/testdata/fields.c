@@ -128,6 +128,7 @@ int main(int argc, char **argv) {
     FIT(s.normalize_rows = 1);
     FIT(s.unmeasured = 1);
     FIT(s.seed = 2);
+    FIT(s.goal = "p8");
     {
         pm_private_settings s = {.struct_size = sizeof s, .epsilon = 1, .delta = 1e-6, .relation = "replace-one", .label_mode = "randomised", .label_epsilon = 0.7,
                                  .unit_kind = "client", .records = 2, .uncounted = 1, .normalize_rows = 1, .sigma = 0.5, .classes = 10};

@@ -40,7 +40,7 @@ type heldReport struct {
 	Error    jsonNumber    `json:"lead_standard_error"`
 	Best     []trialReport `json:"best,omitempty"`
 	Tried    int           `json:"recipes_tried"`
-	Hub      int           `json:"hub_row"` // from 1
+	Hub      int           `json:"hub"` // its row, from 0
 	HubShare float64       `json:"hub_share"`
 }
 
@@ -50,7 +50,7 @@ func reportHeld(h *supervised.Held) *heldReport {
 	}
 	out := &heldReport{
 		Goal: h.Goal.String(), Rows: h.Rows, Raw: reportRecall(h.Raw), Scaled: reportRecall(h.Scaled), Result: reportRecall(h.Chosen),
-		Error: jsonNumber(h.Error), Tried: h.Tried, Hub: h.Hub + 1, HubShare: h.HubShare,
+		Error: jsonNumber(h.Error), Tried: h.Tried, Hub: h.Hub, HubShare: h.HubShare,
 	}
 	for _, t := range h.Best {
 		out.Best = append(out.Best, trialReport{t.Recipe.String(), reportRecall(t.Recall)})
@@ -228,10 +228,10 @@ func verdict(fit *supervised.Model) string {
 	what := goalName(h.Goal)
 	lead := h.Chosen.At(h.Goal) - best
 	switch {
-	case fit.Recipe == supervised.Raw() && h.Tried == 0:
+	case fit.Recipe == supervised.Raw() && name == "raw":
 		return "rows are left as they are"
-	case fit.Recipe == supervised.Raw():
-		return "nothing finds more than raw here: rows are left as they are"
+	case fit.Recipe == supervised.Scaled() && name == "scaled":
+		return "nothing is done but to scale columns"
 	case lead < -2*h.Error:
 		return fmt.Sprintf("%.3f of %s behind %s, standard error %.3f", -lead, what, name, h.Error)
 	case lead <= 2*h.Error:

@@ -200,18 +200,54 @@ func TestVerdict(t *testing.T) {
 		held   *supervised.Held
 		want   string
 	}{
-		{supervised.Raw(), held(0.9, 0.8, 0.9, 30), "raw is better here: rows are left as they are"},
-		{supervised.Raw(), held(0.9, 0.905, 0.9, 30), "nothing is clearly better than raw here: rows are left as they are"},
-		{supervised.Raw(), held(0.7, 0.9, 0.7, 0), "scaled is better here"},
-		{supervised.Scaled(), held(0.7, 0.9, 0.9, 0), "scaled is better here: nothing else is done"},
-		{supervised.Scaled(), held(0.9, 0.7, 0.7, 0), "raw is better here"},
-		{supervised.Classic(), held(0.9, 0.7, 0.8, 0), "raw is better here"},
-		{supervised.Classic(), held(0.9, 0.7, 0.91, 30), "as good as raw, within twice the standard error of 0.010"},
-		{supervised.Classic(), held(0.7, 0.8, 0.9, 30), "+0.100 over scaled, standard error 0.010"},
+		{supervised.Raw(), held(0.9, 0.8, 0.9, 30), "rows are left as they are"},
+		{supervised.Raw(), held(0.9, 0.905, 0.9, 30), "R@1 as good as that of scaled, within twice the standard error of 0.010"},
+		{supervised.Raw(), held(0.7, 0.9, 0.7, 0), "0.200 of R@1 behind scaled, standard error 0.010"},
+		{supervised.Scaled(), held(0.7, 0.9, 0.9, 0), "nothing is done but to scale columns"},
+		{supervised.Scaled(), held(0.9, 0.7, 0.7, 0), "0.200 of R@1 behind raw, standard error 0.010"},
+		{supervised.Classic(), held(0.9, 0.7, 0.8, 0), "0.100 of R@1 behind raw, standard error 0.010"},
+		{supervised.Classic(), held(0.9, 0.7, 0.91, 30), "R@1 as good as that of raw, within twice the standard error of 0.010"},
+		{supervised.Classic(), held(0.7, 0.8, 0.9, 30), "+0.100 of R@1 over scaled, standard error 0.010"},
 	} {
 		if got := verdict(&supervised.Model{Recipe: c.recipe, Held: c.held}); got != c.want {
 			t.Errorf("%v, %+v: %q, want %q", c.recipe, c.held, got, c.want)
 		}
+	}
+}
+
+// The output says what a choice by one goal loses elsewhere, against whom.
+func TestGivenUp(t *testing.T) {
+	deep, classic := supervised.Deep(), supervised.Classic()
+	held := &supervised.Held{
+		Raw: supervised.Recall{At1: .84, At8: .953, P8: .80}, Scaled: supervised.Recall{At1: .85, At8: .93, P8: .81},
+		Best: []supervised.Trial{
+			{Recipe: classic, Recall: supervised.Recall{At1: .905, At8: .94, P8: .87}},
+			{Recipe: deep, Recall: supervised.Recall{At1: .901, At8: .938, P8: .89}},
+		},
+	}
+	for _, c := range []struct {
+		recipe supervised.Recipe
+		want   string
+	}{
+		{deep, "0.015 of R@8 against raw"},
+		{classic, "0.013 of R@8 against raw, 0.020 of P@8 against 2"},
+		{supervised.Raw(), ""}, // it was given
+	} {
+		if got := givenUp(&supervised.Model{Recipe: c.recipe, Held: held}); got != c.want {
+			t.Errorf("%v gives up %q, want %q", c.recipe, got, c.want)
+		}
+	}
+	var out bytes.Buffer
+	writeHeld(&out, &supervised.Model{Recipe: deep, Held: held})
+	for _, want := range []string{"P@8", "1             0.905         0.940         0.870         whiten", "gives up"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+	held.Goal = supervised.GoalMAP
+	out.Reset()
+	if writeHeld(&out, &supervised.Model{Recipe: deep, Held: held}); !strings.Contains(out.String(), "mAP") {
+		t.Errorf("no mAP in\n%s", &out)
 	}
 }
 

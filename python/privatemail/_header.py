@@ -84,6 +84,7 @@ class FitSettings(ctypes.Structure):
         ("seed", c_uint64),
         ("names", c_void_p),
         ("names_size", c_size_t),
+        ("goal", c_char_p),
     ]
 
 

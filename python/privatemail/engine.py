@@ -65,6 +65,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         y: Any,
         *,
         recipe: Optional[str] = None,
+        goal: Optional[str] = None,
         normalize_rows: bool = False,
         measure: bool = True,
         seed: int = 1,
@@ -81,6 +82,10 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         recipe : str, optional
             Such as "classic" or "root,unit-rows,discriminate". Default: the one that finds most
             on rows held out.
+        goal : str, optional
+            What the recipe is chosen by: "r1", the share of rows whose nearest row has their
+            label (the default), "p8", the share of the eight nearest that have it, "r8", how
+            often one of them has, or "map", the average precision of the hundred nearest.
         normalize_rows : bool
             Divides every row by its norm, also those that the model places.
         measure : bool
@@ -101,6 +106,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         settings = _header.FitSettings(
             struct_size=ctypes.sizeof(_header.FitSettings),
             recipe=_settings.text(recipe, "recipe"),
+            goal=_settings.text(goal, "goal"),
             normalize_rows=_settings.flag(normalize_rows, "normalize_rows"),
             unmeasured=1 - _settings.flag(measure, "measure"),
             seed=_settings.seed(seed, "seed"),

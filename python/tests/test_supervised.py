@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
@@ -389,3 +389,15 @@ def test_predict_refuses():
         embedding.predict(X)
     with pytest.raises(ValueError, match="features"):
         embedding.set_params(n_neighbors=8).predict(X[:, :3])
+
+
+def test_the_goal_is_kept_and_checked():
+    """The goal is what the recipe is chosen by; one that is not known is refused."""
+    X, y = load_iris(return_X_y=True)
+    for goal in ("r1", "p8", "r8", "map"):
+        held = SupervisedEmbedding(goal=goal).fit(X, y).held_out_
+        assert held["goal"] == goal
+        best = [trial[{"r1": "r_at_1", "p8": "p_at_8", "r8": "r_at_8", "map": "map_at_100"}[goal]] for trial in held["best"]]
+        assert best == sorted(best, reverse=True)
+    with pytest.raises(Exception, match="no goal"):
+        SupervisedEmbedding(goal="best").fit(X, y)

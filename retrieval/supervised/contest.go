@@ -103,13 +103,16 @@ func (c *contest) try(ctx context.Context, fresh ...*entry) error {
 		c.entries = append(c.entries, e)
 		return false
 	})
-	for _, s := range c.folds {
+	for at, s := range c.folds {
 		if !slices.ContainsFunc(fresh, func(e *entry) bool { return !e.out }) {
-			c.measured(len(fresh))
-			continue
+			c.measured(len(fresh) * (len(c.folds) - at))
+			break
 		}
 		b := c.bench(s)
 		for _, e := range fresh {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if !e.out {
 				err := b.measure(ctx, e)
 				if impossible(err) {
