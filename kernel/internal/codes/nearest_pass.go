@@ -44,17 +44,19 @@ type nearestScratch struct {
 	near      []uint64 // which points of the tile are near to each ball
 	ballBias  []int32  // of the points of the tile, to compare them with balls
 	mask      []uint64
-	code      []int8    // of the open points of the tile, where some are not
-	threshold []int32   // of the open points of the tile
-	list      []uint32  // places whose distances are to be measured
-	given     []uint32  // given rows at these places
-	d32       []float32 // their squared distances in float32
-	wide      []float64 // the same in float64
-	count     []int     // of each point of the tile, how many neighbours it has so far
-	most      []float64 // of each point of the tile, the squared distance that others must not exceed
-	open      []bool    // of each point of the tile, whether neighbours are looked for
-	place     []uint32  // of each point of the tile, k places: of its neighbours so far, nearest first
-	d2        []float64 // squared distances of the same neighbours
+	products  *productScratch // nil where products do not help
+	which     []int           // numbers of the open points of the tile
+	code      []int8          // of the open points of the tile, where some are not
+	threshold []int32         // of the open points of the tile
+	list      []uint32        // places whose distances are to be measured
+	given     []uint32        // given rows at these places
+	d32       []float32       // their squared distances in float32
+	wide      []float64       // the same in float64
+	count     []int           // of each point of the tile, how many neighbours it has so far
+	most      []float64       // of each point of the tile, the squared distance that others must not exceed
+	open      []bool          // of each point of the tile, whether neighbours are looked for
+	place     []uint32        // of each point of the tile, k places: of its neighbours so far, nearest first
+	d2        []float64       // squared distances of the same neighbours
 }
 
 // newNearestPass returns a pass for the k nearest neighbours. radius is the usual radius of a
@@ -85,6 +87,9 @@ func (f *nearestPass) scratch(worker int) *nearestScratch {
 			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
 			most: make([]float64, panelColumns), open: make([]bool, panelColumns),
 			place: make([]uint32, panelColumns*f.k), d2: make([]float64, panelColumns*f.k),
+		}
+		if f.s.products != nil {
+			f.scratches[worker].products = f.s.products.scratch()
 		}
 	}
 	return f.scratches[worker]
@@ -212,34 +217,38 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 			return
 		}
 	}
-	open := 0
+	scratch.which = scratch.which[:0]
 	for i := range hi - lo {
 		if scratch.open[i] {
-			scratch.threshold[open] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
-			open++
+			scratch.threshold[len(scratch.which)] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
+			scratch.which = append(scratch.which, i)
 		}
 	}
+	open := len(scratch.which)
 	code := c.code[lo*c.depth:]
 	if open < hi-lo {
 		code = f.openCodes(scratch, lo, hi)
 	}
 	words := to - from
 	f.kernels.ByteDotsAbove(scratch.mask, code, t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], scratch.threshold[:open])
-	left, row := 0, 0
-	for i := range hi - lo {
-		if !scratch.open[i] {
-			continue
-		}
-		mask := scratch.mask[row*words:][:words]
-		row++
-		scratch.list = scratch.list[:0]
-		for w, word := range mask {
+	mask := scratch.mask[:open*words]
+	for row, i := range scratch.which {
+		for w := range words {
 			if t.balls != nil && scratch.near[from+w]>>i&1 == 0 {
-				continue
+				mask[row*words+w] = 0
 			}
 			if from+w == tile {
-				word &^= 1 << i // the point itself
+				mask[row*words+w] &^= 1 << i // the point itself
 			}
+		}
+	}
+	if f.s.products != nil {
+		f.s.products.sharpen(scratch.products, t, tile, from, to, scratch.which, mask, func(i int) float64 { return scratch.most[i] })
+	}
+	left := 0
+	for row, i := range scratch.which {
+		scratch.list = scratch.list[:0]
+		for w, word := range mask[row*words:][:words] {
 			first := uint32(t.start[from+w])
 			for ; word != 0; word &= word - 1 {
 				scratch.list = append(scratch.list, first+uint32(bits.TrailingZeros64(word)))
