@@ -281,7 +281,9 @@ func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which [
 		}
 	}
 	if f.s.products != nil && f.s.rough {
-		f.s.products.sharpen(scratch.products, t, tile, from, to, which, mask, func(int) float64 { return f.checker.radius2 })
+		for w := range words {
+			f.s.products.sharpen(scratch.products, t, tile, from+w, which, mask, words, w, func(int) float64 { return f.checker.radius2 })
+		}
 	}
 	left := f.list(scratch, mask, tile, from, words, which, base)
 	f.compared.Add(int64(size) * int64(t.start[to]-t.start[from]))

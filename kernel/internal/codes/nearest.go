@@ -225,5 +225,5 @@ func boundSample(ctx context.Context, s *set, sample, queries []int, req *rows.R
 // a search for pairs, and what the workers keep the neighbours of a tile in.
 func NearestBytes(n, d, k, workers int) int64 {
 	tiles := int64(n)/leastTile + 1
-	return Bytes(n, d, workers) + panelColumns*mostSampled*(8+8) + min(int64(workers), tiles)*panelColumns*(4+8)*int64(k)
+	return Bytes(n, d, workers) + panelColumns*mostSampled*(8+8) + min(int64(workers), tiles)*(panelColumns*24+4+8)*int64(k)
 }

@@ -131,42 +131,41 @@ func (p *products) bounds(norm, other float64, product float32) (low, high float
 }
 
 // sharpen clears bits of a mask: of pairs whose squared distance is above the limit of the
-// first point for sure, by rows.Dist2 too. The mask has a row for each point of a tile that
-// which lists, and a word for each of the tiles from to to-1. All points are listed where
-// which is nil. limit returns the limit of a point of the tile. Tiles of which the mask has
-// few pairs are left as they are.
-func (p *products) sharpen(scratch *productScratch, t *tiles, tile, from, to int, which []int, mask []uint64, limit func(i int) float64) {
-	lo, size, words := t.start[tile], t.start[tile+1]-t.start[tile], to-from
-	for w := range words {
-		first, end := t.start[from+w], t.start[from+w+1]
-		pairs := 0
-		for at := w; at < len(mask); at += words {
-			pairs += bits.OnesCount64(mask[at])
-		}
-		if float64(pairs) < productShare*float64(size*(end-first)) {
-			continue
-		}
-		if scratch.tile != tile+1 {
-			scratch.tile = tile + 1
-			for i := range size {
-				p.load(scratch.left, i, lo+i)
-			}
-		}
-		p.multiply(scratch, size, first, end, func(products []float32, width, from, to int) {
-			block := (uint64(1)<<(to-from) - 1) << (from - first) // a shift by 64 is 0
-			for at, row := w, 0; at < len(mask); at, row = at+words, row+1 {
-				i := row
-				if which != nil {
-					i = which[row]
-				}
-				norm, most := p.norm[lo+i], limit(i)*(1+0x1p-30)
-				for word := mask[at] & block; word != 0; word &= word - 1 {
-					j := bits.TrailingZeros64(word) + first
-					if low, _ := p.bounds(norm, p.norm[j], products[i*width+j-from]); low > most {
-						mask[at] &^= 1 << (j - first)
-					}
-				}
-			}
-		})
+// first point for sure, by rows.Dist2 too. The mask has a row of words for each point of a tile
+// that which lists, all where it is nil, and word w of each row is of another tile. limit
+// returns the limit of a point of the tile. Where the mask has few pairs of the other tile,
+// sharpen leaves it as it is and returns false.
+func (p *products) sharpen(scratch *productScratch, t *tiles, tile, other int, which []int, mask []uint64, words, w int, limit func(i int) float64) bool {
+	lo, size := t.start[tile], t.start[tile+1]-t.start[tile]
+	first, end := t.start[other], t.start[other+1]
+	pairs := 0
+	for at := w; at < len(mask); at += words {
+		pairs += bits.OnesCount64(mask[at])
 	}
+	if float64(pairs) < productShare*float64(size*(end-first)) {
+		return false
+	}
+	if scratch.tile != tile+1 {
+		scratch.tile = tile + 1
+		for i := range size {
+			p.load(scratch.left, i, lo+i)
+		}
+	}
+	p.multiply(scratch, size, first, end, func(products []float32, width, from, to int) {
+		block := (uint64(1)<<(to-from) - 1) << (from - first) // 1 << 64 is 0
+		for at, row := w, 0; at < len(mask); at, row = at+words, row+1 {
+			i := row
+			if which != nil {
+				i = which[row]
+			}
+			norm, most := p.norm[lo+i], limit(i)*(1+0x1p-30)
+			for word := mask[at] & block; word != 0; word &= word - 1 {
+				j := bits.TrailingZeros64(word) + first
+				if low, _ := p.bounds(norm, p.norm[j], products[i*width+j-from]); low > most {
+					mask[at] &^= 1 << (j - first)
+				}
+			}
+		}
+	})
+	return true
 }
