@@ -203,7 +203,7 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 		return in, err // labels that have no effect are not to be lost either
 	}
 	if s.Coefficient == 0 {
-		if f.plot.wanted() {
+		if f.plot.wanted() && f.plot.by == "" {
 			return in, nil // labels are drawn
 		}
 		if f.files.labels != "" {
@@ -245,7 +245,7 @@ func (f *embedFlags) prepare(ctx context.Context, e *cli.Env, in input, s *priva
 	if err := checkClassNames(f.out, in, input{}, f.keep.file); err != nil {
 		return err
 	}
-	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+	if err := f.plot.keep(ctx, in, x, y); err != nil {
 		return err
 	}
 	s.Into, err = f.work.pointsBuffer(ctx, e, x.Rows, columnsOf(s, x))

@@ -292,7 +292,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	if err := sameColumns(in, from); err != nil {
 		return nil, queries, err
 	}
-	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+	if err := f.plot.keep(ctx, in, x, y); err != nil {
 		return nil, queries, explain(err, in)
 	}
 	engine, stop, m, err := f.engine(e, x, q.Rows)

@@ -69,6 +69,9 @@ func (f *restFlags) define(fs *flag.FlagSet) {
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "as for embed; not written")
 	fs.StringVar(&f.plot, "plot", "", "as for embed; not written")
+	for _, name := range []string{"colour-by", "color-by"} {
+		fs.String(name, "", "as for embed; not read")
+	}
 }
 
 func (f *planFlags) define(fs *flag.FlagSet) {
