@@ -152,19 +152,18 @@ func typicalRadii(ctx context.Context, s *set, k int, list []uint32, req *rows.R
 	}
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
 	if err := req.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
-		x, low, high := s.row(queries[q]), b.low[q*len(sample):][:len(sample)], b.high[q*len(sample):][:len(sample)]
-		self, others := -1, len(sample)
-		if at, found := slices.BinarySearch(sample, queries[q]); found {
-			// Behind all others, it has no rank that is asked for.
-			low[at], high[at] = math.Inf(1), math.Inf(1)
-			self, others = at, others-1
-		}
-		d2 := ranked([]int{min(at, others-1), min(sure, others-1)}, low, high, func(j int) float64 {
-			if j == self {
-				return math.Inf(1)
+		x := s.row(queries[q])
+		exact := func(j int) float64 {
+			if sample[j] == queries[q] {
+				return math.Inf(1) // behind all others, it has no rank that is asked for
 			}
 			return rows.Dist2(x, s.row(sample[j]))
-		})
+		}
+		others := len(sample)
+		if _, self := slices.BinarySearch(sample, queries[q]); self {
+			others--
+		}
+		d2 := b.ranked(q, len(sample), []int{min(at, others-1), min(sure, others-1)}, exact)
 		radii[q], wides[q] = math.Sqrt(d2[0]), math.Sqrt(d2[1])
 	})); err != nil {
 		return 0, 0, err
@@ -173,16 +172,29 @@ func typicalRadii(ctx context.Context, s *set, k int, list []uint32, req *rows.R
 }
 
 // sampleBounds are bounds of the squared distances of some queries from all of a sample, query
-// by query.
+// by query; nil where there are none.
 type sampleBounds struct{ low, high []float64 }
+
+// ranked returns the squared distances at some ranks of those of a query from a sample of n
+// points. exact returns one of them. The point itself is infinitely far.
+func (b sampleBounds) ranked(q, n int, ranks []int, exact func(j int) float64) []float64 {
+	if b.low != nil {
+		return ranked(ranks, b.low[q*n:][:n], b.high[q*n:][:n], exact)
+	}
+	all, out := make([]float64, n), make([]float64, len(ranks))
+	for j := range all {
+		all[j] = exact(j)
+	}
+	slices.Sort(all)
+	for e, rank := range ranks {
+		out[e] = all[rank]
+	}
+	return out
+}
 
 // boundSample bounds the squared distances of queries, panelColumns at most, from a sample, by
 // products where rows are long. All are places.
 func boundSample(ctx context.Context, s *set, sample, queries []int, req *rows.Request) (b sampleBounds, err error) {
-	b = sampleBounds{make([]float64, len(queries)*len(sample)), make([]float64, len(queries)*len(sample))}
-	for e := range b.high {
-		b.high[e] = math.Inf(1)
-	}
 	if s.p.D <= wideColumns {
 		return b, nil
 	}
@@ -201,6 +213,7 @@ func boundSample(ctx context.Context, s *set, sample, queries []int, req *rows.R
 	if p == nil {
 		return b, err
 	}
+	b = sampleBounds{make([]float64, len(queries)*len(sample)), make([]float64, len(queries)*len(sample))}
 	scratches := make([]*productScratch, req.Workers.Count())
 	return b, req.Workers.Do(ctx, par.Blocks(len(sample), panelColumns), par.Func(func(worker, piece int) {
 		if scratches[worker] == nil {
@@ -215,6 +228,9 @@ func boundSample(ctx context.Context, s *set, sample, queries []int, req *rows.R
 				for j := from; j < to; j++ {
 					at := q*len(sample) + j
 					b.low[at], b.high[at] = p.bounds(p.norm[len(sample)+q], p.norm[j], products[q*width+j-from])
+					if sample[j] == queries[q] {
+						b.low[at], b.high[at] = math.Inf(1), math.Inf(1)
+					}
 				}
 			}
 		})

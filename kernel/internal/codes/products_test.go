@@ -30,6 +30,12 @@ func wideSets() map[string]blas32.General {
 			}
 			return 0
 		}),
+		"permuted": of(func(i, c int) float64 { // all at one distance of the first but for rounding
+			if i == 0 {
+				return 0
+			}
+			return 1 / float64(1+(c*(1+2*(i%9))+i)%53)
+		}),
 		"far off":  of(func(_, _ int) float64 { return 5000 + rng.NormFloat64() }),
 		"tiny":     of(func(_, _ int) float64 { return 1e-30 * rng.NormFloat64() }),
 		"below":    of(func(_, _ int) float64 { return 1e-40 * rng.NormFloat64() }),
