@@ -71,7 +71,7 @@ func TestStartIsCheckedFirst(t *testing.T) {
 	start := blas32.General{Rows: 3000, Cols: 2, Stride: 2, Data: make([]float32, 6000)}
 	start.Data[200] = float32(math.NaN())
 	s := &Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Attract, Start: start}
-	if _, err := e.Embed(t.Context(), x, y, s); !errors.Is(err, kernel.ErrNonFinite) || !strings.Contains(err.Error(), "start: value is not finite: row 100, column 0") || stages > 0 {
+	if _, err := e.Embed(t.Context(), x, y, s); !errors.Is(err, kernel.ErrNonFinite) || !strings.Contains(err.Error(), "start: value is not finite: row 101, column 1") || stages > 0 {
 		t.Errorf("after %d reports: %v", stages, err)
 	}
 }

@@ -22,5 +22,5 @@ var ErrSettings = iterate.ErrSettings
 // ErrZeroRow reports a row of zeros where rows are to be divided by their norm.
 var ErrZeroRow = points.ErrZeroRow
 
-// A ZeroRowError says which row is zero. Row counts from 0. It matches ErrZeroRow.
+// A ZeroRowError says which row is zero. Row counts from 0, the message from 1. It matches ErrZeroRow.
 type ZeroRowError = points.ZeroRowError

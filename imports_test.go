@@ -113,6 +113,17 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 	}
 }
 
+// go install ./cmd/... installs the programs that are for users, and no helper of theirs.
+func TestTwoProgramsAreInstalled(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{if eq .Name \"main\"}}{{.ImportPath}}{{end}}", "./cmd/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Fields(string(out)), []string{module + "/cmd/pmbench", module + "/cmd/privatemail"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // short returns a path of ours relative to the module, "" for others.
 func short(path string) string {
 	if path == module {

@@ -43,6 +43,9 @@ func (p *privatePlan) beforeRows(ctx context.Context, n, d int) (err error) {
 		if err := p.calibrate(d); err != nil {
 			return err
 		}
+		if err := p.confirm(); err != nil {
+			return err
+		}
 	}
 	return p.settings.checkTable(n)
 }
@@ -55,7 +58,22 @@ func (p *privatePlan) afterRows(ctx context.Context, rows *kernel.UnitRows, labe
 	if p.bound, err = p.known(ctx, rows, labels); err != nil {
 		return err
 	}
-	return p.calibrate(d)
+	if err := p.calibrate(d); err != nil {
+		return err
+	}
+	return p.confirm()
+}
+
+// confirm asks the caller whether the noise will do.
+func (p *privatePlan) confirm() error {
+	if p.settings.Confirm == nil {
+		return nil
+	}
+	signal, err := sensitivity.Signal(p.query, p.q)
+	if err != nil {
+		return err
+	}
+	return p.settings.Confirm(p.calibration, signal)
 }
 
 // draw fixes the query and draws the public start.
@@ -181,7 +199,7 @@ func (p *privatePlan) known(ctx context.Context, rows *kernel.UnitRows, labels [
 	}
 	row := s.PrivateRows[0]
 	if row < 0 || row >= rows.N() {
-		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row, rows.N())
+		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row+1, rows.N())
 	}
 	public := sensitivity.Public{Row: row, Features: rows.Except(row), Labels: make([]int32, rows.N()-1)}
 	if labels != nil {

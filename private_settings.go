@@ -76,6 +76,14 @@ type PrivateSettings struct {
 	// all others, their labels and their number are public and do not depend on
 	// it. The noise is then much smaller.
 	RestPublic bool
+
+	// Confirm, where it is not nil, is called before the ledger is asked, with the noise and
+	// a typical entry of the first step (sensitivity.Signal). An error of it ends the call,
+	// and nothing is spent. Both follow from public numbers, so that Confirm is called before
+	// a row is read; with RestPublic they follow from the public rows too, and all rows have
+	// been checked. It may be called more than once, and must not call the Engine. Sensitivity does not
+	// call it.
+	Confirm func(noise mechanism.Calibration, signal float64) error
 }
 
 // withDefaults returns a copy with the defaults of the query.

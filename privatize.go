@@ -182,10 +182,10 @@ func (s *PrivateSettings) checkLabels(rows *kernel.UnitRows, labels []int32) err
 	}
 	for i, y := range labels {
 		if y < 0 || int(y) >= s.Classes {
-			return fmt.Errorf("%w: the label of row %d is not in 0 .. %d, the public classes", kernel.ErrLabels, i, s.Classes-1)
+			return fmt.Errorf("%w: the label of row %d is not in 0 .. %d, the public classes", kernel.ErrLabels, i+1, s.Classes-1)
 		}
 		if rows.Null(i) && s.Relation == sensitivity.Null && y != 0 {
-			return fmt.Errorf("%w: row %d is the null record, whose label is 0 by definition", kernel.ErrLabels, i)
+			return fmt.Errorf("%w: row %d is the null record, whose label is 0 by definition", kernel.ErrLabels, i+1)
 		}
 	}
 	return nil

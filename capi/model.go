@@ -26,6 +26,7 @@ type model struct {
 
 	mu    sync.Mutex
 	ready *supervised.Placer // its map, since the first use
+	voter *supervised.Voter  // of its rows, since the first use
 }
 
 // placer returns the map of the model, made ready for an engine. Rows often come one at a time.
@@ -126,10 +127,15 @@ func pmgo_fit(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.p
 			if err != nil {
 				return nil, err
 			}
+			names, err := namesOf(settings, rows.Cols, y)
+			if err != nil {
+				return nil, err
+			}
 			m, err := supervised.Fit(ctx, e, rows, y, s)
 			if err != nil {
 				return nil, err
 			}
+			m.ClassNames, m.Map.ColumnNames = names.Classes, names.Columns
 			*id = C.uintptr_t(handles.add(&model{Model: m, about: aboutLabels(rows.Rows, rows.Cols, y)}))
 			return m, nil
 		})
@@ -339,7 +345,11 @@ func (m *model) describe() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	about, err := json.Marshal(m.about)
+	own := m.about
+	if names := m.Map.ColumnNames; names != nil {
+		own.ColumnNames = names
+	}
+	about, err := json.Marshal(own)
 	if err != nil {
 		return nil, err
 	}

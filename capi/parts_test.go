@@ -155,6 +155,21 @@ func TestPartsInC(t *testing.T) {
 	var rows bytes.Buffer
 	binary.Write(&rows, binary.NativeEndian, fit.X.Data)
 	binary.Write(&rows, binary.NativeEndian, images.Data)
+	voter, err := fit.Voter(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []int{5, 0} {
+		to := supervised.Votes{Labels: make([]int32, x.Rows), Shares: make([]float32, x.Rows), Table: blas32.General{Rows: x.Rows, Cols: 10, Stride: 10, Data: make([]float32, 10*x.Rows)}}
+		if err := voter.Vote(t.Context(), e, images, k, to); err != nil {
+			t.Fatal(err)
+		}
+		binary.Write(&rows, binary.NativeEndian, to.Labels)
+		if k > 0 {
+			binary.Write(&rows, binary.NativeEndian, to.Shares)
+			binary.Write(&rows, binary.NativeEndian, to.Table.Data)
+		}
+	}
 	if !bytes.Equal(got, bytes.Repeat(rows.Bytes(), 3)) { // fitted, opened and read
 		t.Errorf("%d bytes of rows and images, not those %d of Go", len(got), 3*rows.Len())
 	}

@@ -228,6 +228,10 @@ typedef struct {
     int32_t normalize_rows;  /* 1: every row is divided by its norm */
     int32_t unmeasured;      /* 1: a recipe that is given is not measured */
     uint64_t seed;           /* decides which rows are held out */
+    const void *names;       /* NULL, or names_size bytes of JSON, which the model keeps: {"classes": ["ant", "bee"],
+                                "columns": ["length", "width"]}, the names of labels 0, 1 and so on, and of the columns of x.
+                                Either may be left out. */
+    size_t names_size;
 } pm_fit_settings;
 
 /* labels has one for each row, -1 for none. settings may be NULL. */
@@ -248,6 +252,18 @@ pm_status pm_model_size(pm_model *model, int64_t *rows, int64_t *input, int64_t 
 pm_status pm_model_rows(pm_model *model, const pm_matrix *out);
 /* Places rows by the map, without labels. */
 pm_status pm_model_apply(pm_engine *engine, pm_model *model, const pm_rows *x, const pm_matrix *out, pm_call *call);
+/* The labels that fitted rows have, ascending: count of them. labels NULL and room 0 ask for the count alone; with less room
+ * than that the status is PM_SIZE. A model of an earlier version, which has not kept them, has 0. */
+pm_status pm_model_classes(pm_model *model, int32_t *labels, size_t room, size_t *count);
+/* The name of a label, in the manner of pm_call_report: "" where classes have no names. PM_LABELS for a label that has none. */
+pm_status pm_model_class_name(pm_model *model, int32_t label, char *buffer, size_t size, size_t *needed);
+/* Tells the class of each row of x by the fitted rows that have a label and are nearest to its image: so many voters, 0 for 8.
+ * The nearest of n has n votes, the next n - 1, and the last one 1; the class with most votes is told, and between
+ * equal ones that of the nearest row. labels and shares, its share of all votes, have an entry for each row of x; votes has the
+ * shares of all classes, a row for each of x and a column for each label of pm_model_classes. Each of the three may be NULL.
+ * Without labels of fitted rows it is PM_LABELS. */
+pm_status pm_model_predict(pm_engine *engine, pm_model *model, const pm_rows *x, int64_t voters, int32_t *labels, float *shares,
+                           const pm_matrix *votes, pm_call *call);
 /* What the model is, as JSON, in the manner of pm_call_report: the report of pm_fit, and what is known of its rows. */
 pm_status pm_model_describe(pm_model *model, char *buffer, size_t size, size_t *needed);
 pm_status pm_model_free(pm_model *model);

@@ -48,6 +48,23 @@ pm_status pm_model_apply(pm_engine *engine, pm_model *model, const pm_rows *x, c
     return pmgo_model_apply(PMC_ID(engine), PMC_ID(model), (pm_rows *)x, (pm_matrix *)out, PMC_CALLER(call));
 }
 
+pm_status pm_model_classes(pm_model *model, int32_t *labels, size_t room, size_t *count) {
+    PMC_ENTER();
+    return pmgo_model_classes(PMC_ID(model), pmc_array(labels), room, count);
+}
+
+pm_status pm_model_class_name(pm_model *model, int32_t label, char *buffer, size_t size, size_t *needed) {
+    PMC_ENTER();
+    return pmgo_model_class_name(PMC_ID(model), label, pmc_array(buffer), size, needed);
+}
+
+pm_status pm_model_predict(pm_engine *engine, pm_model *model, const pm_rows *x, int64_t voters, int32_t *labels, float *shares,
+                           const pm_matrix *votes, pm_call *call) {
+    PMC_ENTER();
+    return pmgo_model_predict(PMC_ID(engine), PMC_ID(model), (pm_rows *)x, voters, pmc_array(labels), pmc_array(shares), (pm_matrix *)votes,
+                              PMC_CALLER(call));
+}
+
 pm_status pm_model_describe(pm_model *model, char *buffer, size_t size, size_t *needed) {
     PMC_ENTER();
     return pmgo_model_describe(PMC_ID(model), pmc_array(buffer), size, needed);

@@ -86,6 +86,7 @@ var statuses = []struct {
 	{post.ErrLabelMode, C.PM_LABELS},
 	{supervised.ErrNoPairs, C.PM_LABELS},
 	{supervised.ErrEqualMeans, C.PM_LABELS},
+	{supervised.ErrNoClasses, C.PM_LABELS},
 	{kernel.ErrTolerance, C.PM_TOLERANCE},
 	{kernel.ErrIsolated, C.PM_TOLERANCE},
 	{iterate.ErrDiverged, C.PM_DIVERGED},

@@ -30,6 +30,7 @@ type Record struct {
 	Base     float64            `json:"base,omitempty"`
 	Volume   Volume             `json:"bytes,omitzero"`
 	Facts    map[string]float64 `json:"facts,omitempty"`
+	Note     string             `json:"note,omitempty"`
 	Seconds  float64            `json:"seconds"`
 }
 

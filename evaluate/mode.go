@@ -170,6 +170,8 @@ type Answer struct {
 	// Facts are further numbers by name, such as the standard deviation of the
 	// noise.
 	Facts map[string]float64
+	// Note says in words what the facts mean; empty where they need no words.
+	Note string
 }
 
 // ListLength is the K of R@K, P@K and overlap@K in sweeps, and DeepLength is the K of

@@ -31,12 +31,12 @@ func (r *Ranking) check(queryLabels, galleryLabels []int32) error {
 	}
 	for q, class := range queryLabels {
 		if class < 0 {
-			return fmt.Errorf("%w: query %d", ErrLabel, q)
+			return fmt.Errorf("%w: query %d", ErrLabel, q+1)
 		}
 	}
 	for _, row := range r.Index {
 		if row >= len(galleryLabels) {
-			return fmt.Errorf("%w: answer %d, %d labels", ErrRow, row, len(galleryLabels))
+			return fmt.Errorf("%w: answer %d, %d labels", ErrRow, row+1, len(galleryLabels))
 		}
 	}
 	return nil

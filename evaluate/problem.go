@@ -79,7 +79,7 @@ func Assemble(name string, seed uint64, public, gallery, queries Part) (*Problem
 	}
 	for q, label := range queries.Labels {
 		if label < 0 {
-			return nil, fmt.Errorf("evaluate: %s: %w: query %d", name, ErrLabel, q)
+			return nil, fmt.Errorf("evaluate: %s: %w: query %d", name, ErrLabel, q+1)
 		}
 	}
 	return &Problem{

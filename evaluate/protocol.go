@@ -84,7 +84,7 @@ func Features(x blas32.General, public []int, m int) (*mat.Dense, error) {
 	reference := blas64.General{Rows: len(public), Cols: d, Stride: d, Data: make([]float64, 0, len(public)*d)}
 	for _, row := range public {
 		if row < 0 || row >= n {
-			return nil, fmt.Errorf("evaluate: features: public: %w: %d of %d", ErrRow, row, n)
+			return nil, fmt.Errorf("evaluate: features: public: %w: row %d of %d", ErrRow, row+1, n)
 		}
 		reference.Data = append(reference.Data, roots.RawRowView(row)...)
 	}

@@ -53,12 +53,12 @@ func (r *Ranking) Score(queryLabels, galleryLabels []int32, ks ...int) (*Scores,
 	firsts := make([]int, r.K)
 	for q, class := range queryLabels {
 		if class < 0 {
-			return nil, fmt.Errorf("evaluate: score: %w: query %d", ErrLabel, q)
+			return nil, fmt.Errorf("evaluate: score: %w: query %d", ErrLabel, q+1)
 		}
 		first := true
 		for place, row := range r.Row(q) {
 			if row >= len(galleryLabels) {
-				return nil, fmt.Errorf("evaluate: score: %w: answer %d, %d labels", ErrRow, row, len(galleryLabels))
+				return nil, fmt.Errorf("evaluate: score: %w: answer %d, %d labels", ErrRow, row+1, len(galleryLabels))
 			}
 			if row < 0 || galleryLabels[row] != class {
 				continue

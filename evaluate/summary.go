@@ -1,5 +1,10 @@
 package evaluate
 
+import (
+	"fmt"
+	"slices"
+)
+
 // A Summary is what the seeds of one configuration say together.
 type Summary struct {
 	Cell        // of the first seed
@@ -10,7 +15,8 @@ type Summary struct {
 	Figures map[Metric]Interval
 	// Unavailable says why there are no figures; empty when there are.
 	Unavailable string
-	Facts       map[string]float64 // means
+	Facts       map[string]float64 // means of those that all seeds have
+	Note        string             // of the first seed, which it names where there are several
 	Download    float64            // mean share of the gallery that travels for a query
 	Base        float64            // and once
 	Volume      Volume             // means, in bytes
@@ -52,6 +58,9 @@ func summarize(group []Record) Summary {
 		Cell: first.Cell, Asked: first.Asked, Seeds: len(group), Classes: first.Classes, Gallery: first.Gallery,
 		Unavailable: first.Unavailable, Figures: make(map[Metric]Interval), Facts: make(map[string]float64),
 	}
+	if s.Note = first.Note; s.Note != "" && len(group) > 1 {
+		s.Note = fmt.Sprintf("Seed %d: %s", first.Seed, s.Note)
+	}
 	for metric := range first.Figures {
 		values := make([]float64, 0, len(group))
 		for _, r := range group {
@@ -67,6 +76,11 @@ func summarize(group []Record) Summary {
 		s.Seconds += r.Seconds
 		for name, v := range r.Facts {
 			s.Facts[name] += v / n
+		}
+	}
+	for name := range s.Facts {
+		if slices.ContainsFunc(group, func(r Record) bool { _, ok := r.Facts[name]; return !ok }) {
+			delete(s.Facts, name)
 		}
 	}
 	// Sums first: the mean of seeds that all take the whole gallery is 1, not a little less.

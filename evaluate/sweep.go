@@ -219,6 +219,6 @@ func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers *par.Worke
 	}
 	r.Figures = withRandomRows(r.Figures, labels, p.GalleryLabels)
 	r.Download, r.Base, r.Volume = answer.Download, answer.Base, answer.Volume
-	r.Facts, r.Seconds = answer.Facts, time.Since(began).Seconds()
+	r.Facts, r.Note, r.Seconds = answer.Facts, answer.Note, time.Since(began).Seconds()
 	return r, nil
 }

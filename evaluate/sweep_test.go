@@ -445,6 +445,15 @@ func TestSummaries(t *testing.T) {
 	if len(s) != 2 || s[0].Seeds != 2 || s[0].Figures[RecallAt8] != meanInterval([]float64{.4, .6}) || s[0].Facts["x"] != .5 || s[0].Download != .2 || s[0].Seconds != 2 {
 		t.Errorf("%+v", s)
 	}
+	// A fact that a seed lacks has no mean, and a note is that of the first seed.
+	one, two := record(3, 1, .4), record(4, 1, .6)
+	one.Facts["y"], one.Note, two.Note = 2, "All is well.", "Not all is well."
+	if s := Summarize([]Record{one, two}); len(s[0].Facts) != 1 || s[0].Note != "Seed 3: All is well." {
+		t.Errorf("%v, %q", s[0].Facts, s[0].Note)
+	}
+	if s := Summarize([]Record{one}); s[0].Facts["y"] != 2 || s[0].Note != "All is well." {
+		t.Errorf("%v, %q", s[0].Facts, s[0].Note)
+	}
 	if s[1].Figures[RecallAt8] != shareInterval(.9, 100) || s[1].Figures[OverlapAt8].Low != .45 {
 		t.Errorf("one seed: %+v", s[1].Figures)
 	}

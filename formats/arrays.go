@@ -12,6 +12,8 @@ var (
 	// without being asked for, the first found wins.
 	featureArrays = []string{"features", "X", "x", "data", "arr_0"}
 	labelArrays   = []string{"labels", "label", "y", "target"}
+	// columnArrays are the names that the array with the names of columns may have.
+	columnArrays = []string{"columns", "column_names", "feature_names"}
 )
 
 // Archive is what a .npz file of numpy.savez holds.
@@ -19,6 +21,7 @@ type Archive struct {
 	Arrays   []string // the names of its arrays, sorted
 	Features string   // the array that ReadMatrix takes, empty for none
 	Labels   string   // the array with a name for labels, empty for none
+	Columns  string   // the array with a name for the names of columns, empty for none
 }
 
 // ReadArchive reads the directory of a .npz file.
@@ -70,7 +73,7 @@ func (z *npzArchive) archive() (*Archive, error) {
 		}
 		return ""
 	}
-	a.Features, a.Labels = first(featureArrays), first(labelArrays)
+	a.Features, a.Labels, a.Columns = first(featureArrays), first(labelArrays), first(columnArrays)
 	if a.Features == "" && a.Labels == "" && len(a.Arrays) == 1 {
 		a.Features = a.Arrays[0]
 	}

@@ -27,7 +27,8 @@
 // behind the name; IDX is also written with it. A file of another name is taken for .npy or IDX
 // if it begins like one. Labels are arrays of integers, or of floats with integral values, with one
 // dimension or one column; ReadNamedLabels and ReadTable also take names in their place. Parquet is
-// read by the module formats/parquet, whose command parquet2npy makes .npy of it.
+// read by the module formats/parquet, whose command parquet2npy makes .npy of it. ReadColumnNames reads
+// names of columns that stand apart from them.
 //
 // # Guarantees
 //

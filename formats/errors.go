@@ -46,7 +46,7 @@ type Error struct {
 	Err    error  // the cause, which wraps one of the sentinels or an error of the system
 }
 
-// Error returns "formats: path: place: cause".
+// Error returns "formats: path: place: cause". A row in it counts from 1.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("formats: ")
@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 		place = append(place, e.Field)
 	}
 	if e.Row >= 0 {
-		place = append(place, "row "+strconv.FormatInt(e.Row, 10))
+		place = append(place, "row "+strconv.FormatInt(e.Row+1, 10))
 	}
 	if e.Line > 0 {
 		place = append(place, "line "+strconv.FormatInt(e.Line, 10))

@@ -69,7 +69,7 @@ func ExampleError() {
 	}
 	// Output:
 	// true queries.fvecs row 1 offset 8
-	// the dimension differs from that of row 0
+	// the dimension differs from that of row 1
 }
 
 func ExampleWriteFile() {

@@ -47,13 +47,13 @@ var hostileNPY = []hostile{
 var hostileVecs = []hostile{
 	{"empty file", nil, ErrTruncated, nil},
 	{"three bytes", []byte{1, 0, 0}, ErrTruncated, nil},
-	{"d = 2^31-1", le32(math.MaxInt32, 0, 0), ErrTruncated, []string{"row 0", "12 bytes"}},
-	{"d = 0", le32(0, 0, 0), ErrFormat, []string{"row 0", "zero or negative"}},
-	{"d = -1", le32(math.MaxUint32, 0, 0), ErrFormat, []string{"row 0", "zero or negative"}},
-	{"second row longer", le32(1, 0, 2, 0, 0), ErrFormat, []string{"row 1", "offset 8", "differs from that of row 0"}},
-	{"second row of zeros", le32(1, 0, 0, 0), ErrFormat, []string{"row 1", "differs"}},
-	{"third row cut", le32(2, 0, 0, 2, 0, 0, 2, 0), ErrTruncated, []string{"row 2", "ends within the row"}},
-	{"two bytes behind", append(le32(1, 0), 1, 0), ErrTruncated, []string{"row 1", "ends within the row"}},
+	{"d = 2^31-1", le32(math.MaxInt32, 0, 0), ErrTruncated, []string{"row 1", "12 bytes"}},
+	{"d = 0", le32(0, 0, 0), ErrFormat, []string{"row 1", "zero or negative"}},
+	{"d = -1", le32(math.MaxUint32, 0, 0), ErrFormat, []string{"row 1", "zero or negative"}},
+	{"second row longer", le32(1, 0, 2, 0, 0), ErrFormat, []string{"row 2", "offset 8", "differs from that of row 1"}},
+	{"second row of zeros", le32(1, 0, 0, 0), ErrFormat, []string{"row 2", "differs"}},
+	{"third row cut", le32(2, 0, 0, 2, 0, 0, 2, 0), ErrTruncated, []string{"row 3", "ends within the row"}},
+	{"two bytes behind", append(le32(1, 0), 1, 0), ErrTruncated, []string{"row 2", "ends within the row"}},
 }
 
 var hostileBin = []hostile{
@@ -212,7 +212,7 @@ func TestErrorMessage(t *testing.T) {
 	}
 	path = put(t, "features.fvecs", le32(1, 0, 2, 0, 0))
 	_, err = ReadMatrix(path)
-	want = fmt.Sprintf("formats: %s: row 1, offset 8: the dimension differs from that of row 0", path)
+	want = fmt.Sprintf("formats: %s: row 2, offset 8: the dimension differs from that of row 1", path)
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

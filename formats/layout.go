@@ -24,6 +24,7 @@ type Layout struct {
 	Features []int    // the columns of features, in the order they are read
 	Label    int      // the column of labels, -1 for none
 	LeftOut  []int    // columns that are left out because their names say that they number rows
+	Rows     int      // below the header, as far as ReadLayout looks: 2 stands for two and more
 	columns  int
 }
 

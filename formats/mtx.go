@@ -231,7 +231,7 @@ func writeTriplets(w io.Writer, t *Triplets) error {
 func writeCSRText(ctx context.Context, path string, m *CSR) error {
 	for p, v := range m.Val {
 		if v-v != 0 {
-			return named(path, failf(ErrRange, "entry %d is not finite", p))
+			return named(path, failf(ErrRange, "entry %d is not finite", p+1))
 		}
 	}
 	if !slices.IsSorted(m.Ptr) {

@@ -126,7 +126,7 @@ func TestWriteTriplets(t *testing.T) {
 		ErrRange: {1, 1, []uint32{0}, []uint32{0}, []float64{math.NaN()}},
 		ErrShape: {1, 1, []uint32{0}, []uint32{1}, []float64{1}},
 	} {
-		wantError(t, WriteTriplets(t.Context(), path, bad), kind, path, "entry 0")
+		wantError(t, WriteTriplets(t.Context(), path, bad), kind, path, "entry 1")
 	}
 	wantError(t, WriteTriplets(t.Context(), path, &Triplets{Rows: 1, Cols: 1, Val: []float64{1}}), ErrShape, path)
 	if !strings.HasPrefix(string(load(t, path)), "%%MatrixMarket") {
@@ -155,7 +155,7 @@ func TestWriteCSRAsText(t *testing.T) {
 		}
 	}
 	m.Val[1] = float32(math.NaN())
-	wantError(t, WriteCSR(t.Context(), path, m), ErrRange, path, "entry 1")
+	wantError(t, WriteCSR(t.Context(), path, m), ErrRange, path, "entry 2")
 	m.Val[1], m.Ptr[1], m.Ptr[2] = 1, 3, 1
 	wantError(t, WriteCSR(t.Context(), path, m), ErrShape, path)
 	if again, err := ReadTriplets(path); err != nil || len(again.Val) != 3 {

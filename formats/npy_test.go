@@ -189,7 +189,7 @@ func TestFloatOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := ReadMatrix(path)
-	wantError(t, err, ErrRange, path, "row 2", "column 0")
+	wantError(t, err, ErrRange, path, "row 3", "column 1")
 	m, err := ReadMatrix64(path)
 	if err != nil {
 		t.Fatal(err)

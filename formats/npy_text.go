@@ -43,9 +43,21 @@ func textType(descr string) (width uint64, dt dtype) {
 	return width, dtype{u4, descr[0] == '>' || descr[0] == '=' && hostBig}
 }
 
-// readTexts reads n texts of the given width, which claim has checked.
+// readTexts reads n texts of the given width, which claim has checked, as labels.
 func readTexts(s *source, n, width uint64, dt dtype) (*Labels, error) {
 	c := classes{byRow: true}
+	if err := eachText(s, n, width, dt, func(row int, text []byte) { c.add(text, int64(row)) }); err != nil {
+		return nil, err
+	}
+	l, err := c.labels(true)
+	if err != nil {
+		return nil, err
+	}
+	return l, s.end()
+}
+
+// eachText reads n texts of the given width. take must not keep them.
+func eachText(s *source, n, width uint64, dt dtype, take func(row int, text []byte)) error {
 	points := make([]uint32, min(width, bufferSize))
 	scratch := newScratch(min(bufferSize, len(points)*dt.kind.size()))
 	var text []byte
@@ -54,24 +66,20 @@ func readTexts(s *source, n, width uint64, dt dtype) (*Labels, error) {
 		for left := width; left > 0; {
 			part := points[:min(left, uint64(len(points)))]
 			if _, err := fill(s, part, dt, scratch); err != nil {
-				return nil, err
+				return err
 			}
 			left -= uint64(len(part))
 			for _, p := range part {
 				if dt.kind == u1 {
 					text = append(text, byte(p))
 				} else if !utf8.ValidRune(rune(p)) || p > utf8.MaxRune {
-					return nil, failf(ErrFormat, "the label has a character that is none").atRow(int(row))
+					return failf(ErrFormat, "the text has a character that is none").atRow(int(row))
 				} else {
 					text = utf8.AppendRune(text, rune(p))
 				}
 			}
 		}
-		c.add(bytes.TrimRight(text, "\x00"), int64(row)) // NumPy pads with zeros
+		take(int(row), bytes.TrimRight(text, "\x00")) // NumPy pads with zeros
 	}
-	l, err := c.labels(true)
-	if err != nil {
-		return nil, err
-	}
-	return l, s.end()
+	return nil
 }

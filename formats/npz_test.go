@@ -176,13 +176,13 @@ func TestReadCSRRefused(t *testing.T) {
 		{"format length", replace("format.npy", "<U3", "<U9999999"), ErrFormat, []string{"format.npy"}},
 		{"shape dims", func(m map[string][]byte) { m["shape.npy"] = load(t, golden("i4.npy")) }, ErrShape, []string{"shape.npy"}},
 		{"shape length", func(m map[string][]byte) { m["shape.npy"] = m["indptr.npy"] }, ErrShape, []string{"3 dimensions"}},
-		{"negative shape", replace("shape.npy", string(le32(2, 3)), string(le32(2, math.MaxUint32))), ErrRange, []string{"shape.npy", "row 1"}},
+		{"negative shape", replace("shape.npy", string(le32(2, 3)), string(le32(2, math.MaxUint32))), ErrRange, []string{"shape.npy", "row 2"}},
 		{"huge rows", func(m map[string][]byte) { m["shape.npy"] = shape(1<<32, 3) }, ErrUnsupported, []string{"shape.npy", "4294967296 x 3", "too large"}},
 		{"huge columns", func(m map[string][]byte) { m["shape.npy"] = shape(2, 1<<32) }, ErrUnsupported, []string{"shape.npy", "2 x 4294967296", "too large"}},
 		{"rows", replace("shape.npy", string(le32(2, 3)), string(le32(9, 3))), ErrFormat, []string{"indptr.npy", "9 rows"}},
 		{"indptr floats", replace("indptr.npy", "<i4", "<f4"), ErrFormat, []string{"indptr.npy", "integers"}},
 		{"indptr end", replace("indptr.npy", string(le32(1, 2)), string(le32(1, 3))), ErrFormat, []string{"2 indices", "2 values", "end of indptr"}},
-		{"negative index", replace("indices.npy", string(le32(0, 2)), string(le32(0, math.MaxUint32))), ErrRange, []string{"indices.npy", "row 1"}},
+		{"negative index", replace("indices.npy", string(le32(0, 2)), string(le32(0, math.MaxUint32))), ErrRange, []string{"indices.npy", "row 2"}},
 		{"fewer values", replace("data.npy", "(2,)", "(1,)"), ErrFormat, []string{"data.npy"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

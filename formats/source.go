@@ -283,7 +283,7 @@ func rangeError(i, cols int, from, to kind) error {
 		what = "is finite but overflows"
 	}
 	if cols > 1 {
-		return failf(ErrRange, "column %d: the %v %s %v", i%cols, from, what, to).atRow(i / cols)
+		return failf(ErrRange, "column %d: the %v %s %v", i%cols+1, from, what, to).atRow(i / cols)
 	}
 	return failf(ErrRange, "the %v %s %v", from, what, to).atRow(i)
 }

@@ -114,7 +114,7 @@ func (r *RowReader) Seek(row int) error {
 	case !r.Seeks():
 		return named(r.path, failf(ErrShape, "its rows can be read in order alone"))
 	case row < 0 || row > r.Rows:
-		return named(r.path, failf(ErrShape, "no row %d among %d", row, r.Rows))
+		return named(r.path, failf(ErrShape, "no row %d among %d", row+1, r.Rows))
 	}
 	bytes := int64(r.Cols) * int64(r.dt.kind.size())
 	if r.vecs {
@@ -161,7 +161,7 @@ func (r *RowReader) fill(dst []float32) error {
 func (r *RowReader) elements(dst []float32, row int) error {
 	bad, err := fill(r.s, dst, r.dt, r.scratch)
 	if err == nil && bad >= 0 {
-		e := failf(ErrRange, "column %d: the %v is finite but overflows %v", bad%r.Cols, r.dt.kind, f4)
+		e := failf(ErrRange, "column %d: the %v is finite but overflows %v", bad%r.Cols+1, r.dt.kind, f4)
 		return e.atRow(row + bad/r.Cols)
 	}
 	return err

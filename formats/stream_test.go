@@ -98,7 +98,7 @@ func TestStreamMatrixRefuses(t *testing.T) {
 	}
 	for _, atOnce := range []int{1, 3} {
 		err := StreamMatrix(path, 0, func(r *RowReader) error { _, err := allRows(r, atOnce); return err })
-		wantError(t, err, ErrRange, path, "row 2", "column 1")
+		wantError(t, err, ErrRange, path, "row 3", "column 2")
 	}
 	err := StreamMatrix(path, 0, func(r *RowReader) error { _, err := r.Read(make([]float32, 1)); return err })
 	wantError(t, err, ErrShape, path, "no room")

@@ -1,9 +1,11 @@
 package formats
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -109,9 +111,17 @@ func ReadLayout(path string, s *TableSettings) (*Layout, error) {
 	var l *Layout
 	err := withSource(path, func(src *source) error {
 		r := &tableReader[float32]{settings: s, records: newRecords(src, f.suffix)}
-		_, err := r.begin()
-		l = r.layout
-		return err
+		more, err := r.begin()
+		if l = r.layout; !more || err != nil {
+			return err
+		}
+		l.Rows = len(r.begun)
+		if l.Rows == 1 && l.Names != nil {
+			if more, err = r.records.next(); more || err != nil { // ReadTable says what is wrong there
+				l.Rows++
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -229,7 +239,11 @@ func (r *tableReader[T]) pause() error {
 // add takes a record as a row.
 func (r *tableReader[T]) add(fields [][]byte, line int64) error {
 	if len(fields) != r.layout.columns {
-		return failf(ErrFormat, "%d columns, the first line has %d", len(fields), r.layout.columns).atLine(line)
+		hint := ""
+		if r.records.sep == ',' && len(fields) > r.layout.columns && !slices.ContainsFunc(fields, func(f []byte) bool { return !isNumber(string(f)) }) {
+			hint = "; a decimal comma counts as a separator here: write decimal points"
+		}
+		return failf(ErrFormat, "%d columns, the first line has %d%s", len(fields), r.layout.columns, hint).atLine(line)
 	}
 	if c := r.layout.Label; c >= 0 && !r.settings.SkipLabels {
 		r.classes.add(fields[c], line)
@@ -283,6 +297,12 @@ func (r *tableReader[T]) explain(err error, field []byte, c int) *Error {
 		return failf(ErrFormat, "column %d has no value; remove the row, fill in the value, or choose other columns", c+1)
 	case errors.Is(err, ErrRange):
 		return failf(ErrRange, "column %d: the number does not fit in %v", c+1, native[T]().kind)
+	}
+	if what := looksNumeric(field); what != "" {
+		return failf(ErrFormat, "column %d %s", c+1, what)
+	}
+	if r.records.sep == ',' && bytes.IndexByte(field, ';') >= 0 {
+		return failf(ErrFormat, "column %d holds a semicolon, and commas separate the fields here; where commas are decimal, write decimal points", c+1)
 	}
 	return failf(ErrFormat, "column %d is not a finite decimal number; choose the columns of features, or name the column of labels", c+1)
 }

@@ -85,7 +85,7 @@ func readVecsDim(s *source, want int32, i int) error {
 		return err
 	}
 	if int32(binary.LittleEndian.Uint32(word[:])) != want {
-		return failf(ErrFormat, "the dimension differs from that of row 0").atRow(i).at(off)
+		return failf(ErrFormat, "the dimension differs from that of row 1").atRow(i).at(off)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (s *SharedFile) Temporary() string { return s.f.Name() }
 func (s *SharedFile) WriteRows(ctx context.Context, first int, data []float32) error {
 	cols := max(s.cols, 1)
 	if first < 0 || first > s.rows || len(data)%cols != 0 || len(data)/cols > s.rows-first {
-		return named(s.path, failf(ErrShape, "%d values from row %d on do not fit into %d x %d", len(data), first, s.rows, s.cols))
+		return named(s.path, failf(ErrShape, "%d values from row %d on do not fit into %d x %d", len(data), first+1, s.rows, s.cols))
 	}
 	return named(s.path, writeTo(ctx, io.NewOffsetWriter(s.f, s.at(first)), func(w io.Writer) error {
 		if s.format.family == vecsFamily {

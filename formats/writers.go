@@ -191,10 +191,10 @@ func WriteTriplets(ctx context.Context, path string, t *Triplets) error {
 	}
 	for p, v := range t.Val {
 		if uint64(t.Row[p]) >= uint64(t.Rows) || uint64(t.Col[p]) >= uint64(t.Cols) {
-			return named(path, failf(ErrShape, "entry %d lies outside the matrix", p))
+			return named(path, failf(ErrShape, "entry %d lies outside the matrix", p+1))
 		}
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return named(path, failf(ErrRange, "entry %d is not finite", p))
+			return named(path, failf(ErrRange, "entry %d is not finite", p+1))
 		}
 	}
 	return WriteFile(ctx, path, func(w io.Writer) error { return writeTriplets(w, t) })

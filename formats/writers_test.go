@@ -224,9 +224,9 @@ func TestWritersRefuse(t *testing.T) {
 		{"a.ivecs", func(p string) error { return WriteLabels(t.Context(), p, nil) }, ErrShape, []string{"without rows"}},
 		{"a.idx", func(p string) error { return WriteMatrix(t.Context(), p, 2, 2, []uint8{1}) }, ErrShape, []string{"2 x 2", "1 values"}},
 		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 2, []float32{1, 65504, -65520, 1}) }, ErrRange,
-			[]string{"row 1", "column 0", "float16"}},
+			[]string{"row 2", "column 1", "float16"}},
 		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 1, []float32{1, math.MaxFloat32}) }, ErrRange,
-			[]string{"row 1", "float16"}},
+			[]string{"row 2", "float16"}},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		wantError(t, c.write(path), c.kind, path, c.parts...)

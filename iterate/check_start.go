@@ -30,7 +30,7 @@ func refuseStart(start blas32.General) error {
 			case v-v != 0:
 				return &points.NonFiniteError{What: "start", Row: i, Col: c}
 			default:
-				return fmt.Errorf("start: %w: row %d, column %d is beyond %g already; scale the rows, or leave that one out", ErrDiverged, i, c, maxAbs)
+				return fmt.Errorf("start: %w: row %d, column %d is beyond %g already; scale the rows, or leave that one out", ErrDiverged, i+1, c+1, maxAbs)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (s *State) Check(steps int, tolerance float64) error {
 	}
 	for i, r := range s.Trace {
 		if r.Step != i+1 {
-			return fmt.Errorf("iterate: %w: record %d of a state is of step %d", ErrSettings, i, r.Step)
+			return fmt.Errorf("iterate: %w: record %d of a state is of step %d", ErrSettings, i+1, r.Step)
 		}
 		if tolerance > 0 && r.Change <= tolerance {
 			return fmt.Errorf("iterate: %w: a state after %d steps, and step %d would have been the last: its change is within the tolerance %g", ErrSettings, taken, r.Step, tolerance)

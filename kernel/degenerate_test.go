@@ -33,8 +33,8 @@ func TestDegenerateInput(t *testing.T) {
 		want error
 		says string
 	}{
-		{"NaN", with(17, 2, nan), Sigma(1), nil, ErrNonFinite, "row 17, column 2"},
-		{"Inf", with(3, 0, inf), Sigma(1), nil, ErrNonFinite, "row 3, column 0"},
+		{"NaN", with(17, 2, nan), Sigma(1), nil, ErrNonFinite, "row 18, column 3"},
+		{"Inf", with(3, 0, inf), Sigma(1), nil, ErrNonFinite, "row 4, column 1"},
 		{"sigma zero", good(), Sigma(0), nil, ErrBandwidth, "positive"},
 		{"sigma negative", good(), Sigma(-2), nil, ErrBandwidth, "positive"},
 		{"sigma NaN", good(), Sigma(math.NaN()), nil, ErrBandwidth, "positive"},

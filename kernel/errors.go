@@ -104,11 +104,11 @@ func (e *ToleranceError) Unwrap() error { return ErrTolerance }
 // A UnitNormError names the first row that is not of unit norm. It has no norm, because
 // rows may be private. It matches ErrUnitNorm.
 type UnitNormError struct {
-	Row int
+	Row int // counted from 0
 }
 
 func (e *UnitNormError) Error() string {
-	return fmt.Sprintf("%v: row %d (counted from 0)", ErrUnitNorm, e.Row)
+	return fmt.Sprintf("%v: row %d", ErrUnitNorm, e.Row+1)
 }
 
 func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }

@@ -49,9 +49,9 @@ func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 			count[v]++
 		case v == Unlabelled && allowUnlabelled: // no class counts it
 		case v == Unlabelled:
-			return nil, fmt.Errorf("kernel: labels: %w: row %d has no label (-1), which this call does not allow", ErrLabels, i)
+			return nil, fmt.Errorf("kernel: labels: %w: row %d has no label (-1), which this call does not allow", ErrLabels, i+1)
 		default: // the number may be private
-			return nil, fmt.Errorf("kernel: labels: %w: row %d has a negative label, want 0 or more", ErrLabels, i)
+			return nil, fmt.Errorf("kernel: labels: %w: row %d has a negative label, want 0 or more", ErrLabels, i+1)
 		}
 	}
 	for v := range count {

@@ -24,7 +24,7 @@ func (st *Stats) RestoreSums(sums []float64) error {
 	}
 	for i, v := range sums {
 		if math.IsNaN(v) || math.IsInf(v, 0) || i == 0 && v < 0 {
-			return fmt.Errorf("kernel: restore: %w: sum %d", ErrNonFinite, i)
+			return fmt.Errorf("kernel: restore: %w: sum %d", ErrNonFinite, i+1)
 		}
 	}
 	st.Spread = sums[0]

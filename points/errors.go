@@ -21,26 +21,26 @@ var (
 // and not the value: rows may be private. It matches ErrNonFinite.
 type NonFiniteError struct {
 	What     string // what was read: "points" for features, "x" for an iterate
-	Row, Col int
+	Row, Col int    // counted from 0; the message counts from 1
 }
 
 // Error implements error.
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("%s: %v: row %d, column %d", e.What, ErrNonFinite, e.Row, e.Col)
+	return fmt.Sprintf("%s: %v: row %d, column %d", e.What, ErrNonFinite, e.Row+1, e.Col+1)
 }
 
 // Unwrap returns ErrNonFinite.
 func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
 
 // ZeroRowError tells which row cannot be scaled to unit length. Row counts from
-// 0. It matches ErrZeroRow.
+// 0, its message from 1. It matches ErrZeroRow.
 type ZeroRowError struct {
 	Row int
 }
 
 // Error implements error.
 func (e *ZeroRowError) Error() string {
-	return fmt.Sprintf("%v: row %d", ErrZeroRow, e.Row)
+	return fmt.Sprintf("%v: row %d", ErrZeroRow, e.Row+1)
 }
 
 // Unwrap returns ErrZeroRow.

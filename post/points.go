@@ -42,7 +42,7 @@ func points(ctx context.Context, r *release.Release) (blas64.General, error) {
 	}
 	for i, v := range r.Grid {
 		if q.Data[i] += float64(v) * r.Step; math.IsInf(q.Data[i], 0) {
-			return q, fmt.Errorf("%w: row %d is beyond float64", ErrScale, i/r.Columns)
+			return q, fmt.Errorf("%w: row %d is beyond float64", ErrScale, i/r.Columns+1)
 		}
 	}
 	return q, nil

@@ -8,7 +8,8 @@
 //	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
 //	base, err := c.NewBase(sample)
 //	...
-//	request, err := c.Ask("photo 7", z)                           // at the client, and sent
+//	record, err := client.ByContent(row)                          // at the client: equal rows are one record
+//	request, err := c.Ask(record, z)                              // at the client, and sent
 //	n, err := s.WriteAnswer(w, request, wire.Float32)             // at the server, and sent back
 //	matches, err := c.Rank(z, 8, request, answer, base)           // at the client
 //
@@ -79,7 +80,8 @@
 // The server returns the lists, and the client ranks their rows by its true
 // features, at home, together with a base sample of the gallery that it has taken
 // once. What was reported for a record is kept, and sent again when the one who paid
-// for it asks for the record again, which spends nothing.
+// for it asks for the record again, which spends nothing. A record is its content, so that
+// equal rows are one, or a name that the caller gives.
 //
 // An answer is as long as the share of the gallery in it says. For a million rows of 64
 // numbers and epsilon 4 (ExampleCentres prints the table):

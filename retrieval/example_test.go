@@ -133,7 +133,12 @@ func Example_cells() {
 	fmt.Printf("%d of %d cells are named, the record's own with probability %.2f\n", terms.Size, terms.Cells, terms.Inclusion)
 
 	row := []float64{0.6, 0.8}
-	request, err := c.Ask("photo 7", row)
+	record, err := client.ByContent(row)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	request, err := c.Ask(record, row)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -153,7 +158,7 @@ func Example_cells() {
 		fmt.Println(err)
 		return
 	}
-	again, err := c.Ask("photo 7", row)
+	again, err := c.Ask(record, row)
 	fmt.Println(len(matches), "matches; the same request again:", err == nil && slices.Equal(again.Cells, request.Cells))
 	// Output:
 	// 1 of 12 cells are named, the record's own with probability 0.83
@@ -198,12 +203,17 @@ func Example_supervised() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	image, err := model.Map.Apply(blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.9, 0.1}})
+	row := []float32{0.9, 0.1}
+	record, err := client.ByContent(row) // the row itself, and not its image
+	if err != nil {
+		log.Fatal(err)
+	}
+	image, err := model.Map.Apply(blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: row})
 	if err != nil {
 		log.Fatal(err)
 	}
 	z := []float64{float64(image.Data[0]), float64(image.Data[1])}
-	request, err := c.Ask("photo 7", z)
+	request, err := c.Ask(record, z)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func NewPublic(features blas64.General, labels []int32, classes int) (*Public, e
 	}
 	for i, y := range labels {
 		if y < 0 || int(y) >= classes {
-			return nil, fmt.Errorf("retrieval: public rows: %w: row %d, want 0 to %d", kernel.ErrLabels, i, classes-1)
+			return nil, fmt.Errorf("retrieval: public rows: %w: row %d, want 0 to %d", kernel.ErrLabels, i+1, classes-1)
 		}
 		row := p.features.Data[i*d:][:d]
 		points.ReadRow(row, features, i)

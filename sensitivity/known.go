@@ -185,7 +185,7 @@ func (p Public) unitRows(rows int) (blas64.General, error) {
 		v := blas64.Vector{N: d, Inc: 1, Data: row}
 		norm := blas64.Nrm2(v)
 		if !(math.Abs(norm-1) <= 1e-6) {
-			return blas64.General{}, refuse(ErrUnitRow, "public row %d", i)
+			return blas64.General{}, refuse(ErrUnitRow, "public row %d", i+1)
 		}
 		blas64.Scal(1/norm, v)
 	}
@@ -198,7 +198,7 @@ func (p Public) checkLabels(relation Relation, classes int) error {
 	}
 	for i, y := range p.Labels {
 		if y < 0 || int(y) >= classes {
-			return refuse(ErrLabels, "that of public row %d is not one of 0 .. %d", i, classes-1)
+			return refuse(ErrLabels, "that of public row %d is not one of 0 .. %d", i+1, classes-1)
 		}
 	}
 	if !relation.LabelPrivate() && (p.Label < 0 || int(p.Label) >= classes) {

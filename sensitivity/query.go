@@ -93,10 +93,10 @@ func checkRows(what string, rows []int, n int) error {
 	seen := make(map[int]bool, len(rows))
 	for _, i := range rows {
 		if i < 0 || i >= n {
-			return refuse(ErrRow, "%s row %d of %d", what, i, n)
+			return refuse(ErrRow, "%s row %d of %d", what, i+1, n)
 		}
 		if seen[i] {
-			return refuse(ErrRow, "%s row %d is listed twice", what, i)
+			return refuse(ErrRow, "%s row %d is listed twice", what, i+1)
 		}
 		seen[i] = true
 	}
@@ -163,7 +163,7 @@ func checkMatrix(what string, q blas64.General, minRows int) error {
 	for i := range q.Rows {
 		for j, v := range q.Data[i*q.Stride:][:q.Cols] {
 			if !finite(v) {
-				return refuse(ErrNonFinite, "%s at row %d, column %d", what, i, j)
+				return refuse(ErrNonFinite, "%s at row %d, column %d", what, i+1, j+1)
 			}
 		}
 	}

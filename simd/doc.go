@@ -97,9 +97,10 @@
 // them one after the other. On some processors the first is faster, on others it takes more
 // than twice as long, in particular where microcode keeps gathers from giving away what
 // other programs have read. The first call of At that needs to know times both in the
-// first-level cache, for some tens of microseconds, and the process keeps what it finds.
-// Loads are taken where they save half of the time or, in each of a few tries, a tenth;
-// gathers otherwise.
+// first-level cache, in rounds, until one of them is clearly ahead: mostly for a fraction of a
+// millisecond, and for five where they are close. Loads are taken where gathers take over 1.15
+// times as long, gathers otherwise and where neither gets ahead. The process keeps what it
+// finds, and a program may keep it for the next process: see KeepChoices.
 //
 // PM_SIMD may ask for a form: gather=on or gather=off, by itself or behind a level and a
 // comma, as in avx512,gather=off. Nothing is timed then. A part of PM_SIMD that names neither

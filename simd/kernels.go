@@ -55,7 +55,7 @@ type Kernels struct {
 // At returns the kernels of a level, or of the highest below it where Best is lower.
 // At(Best()) is the usual call. Where the level has loops to choose from, At takes those
 // that PM_SIMD asks for, or those that are faster on this machine: the first such call
-// measures them in some tens of microseconds.
+// measures them in a fraction of a millisecond.
 func At(level Level) *Kernels {
 	level = lower(level, Best())
 	return tableOf(level, level.gathers() && asked().gathersChosen(probed))
@@ -67,10 +67,15 @@ func (s *Kernels) Level() Level { return s.level }
 // Choices returns which loops the kernels are made of where their level has some to choose
 // from, as PM_SIMD spells it: "gather=on", "gather=off" or nothing.
 func (s *Kernels) Choices() string {
-	switch {
-	case !s.level.gathers():
+	if !s.level.gathers() {
 		return ""
-	case s.gather:
+	}
+	return gatherChoice(s.gather)
+}
+
+// gatherChoice spells the choice between gathers and loads.
+func gatherChoice(gathers bool) string {
+	if gathers {
 		return "gather=on"
 	}
 	return "gather=off"

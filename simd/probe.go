@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -16,34 +15,55 @@ func (s setting) gathersChosen(probed func() bool) bool {
 	return s.gather == wishOn
 }
 
-// probed times the loops that gather against those that load, once in the life of a
-// process. Features of a processor do not tell which are faster: those from Skylake to Ice
+// probed is whether gathers are faster, decided once in the life of a process.
+var probed = sync.OnceValue(func() bool { return keptOrMeasured(keeper.Load(), measureGathers) })
+
+// measureGathers times the loops that gather against those that load. Features of a
+// processor do not tell which are faster: those from Skylake to Ice
 // Lake gather several times slower since their microcode closes Gather Data Sampling, and
 // those of AMD are slow at it by design. All levels with gathers have the same loops for
 // the products, so those of AVX512 stand for them.
-var probed = sync.OnceValue(func() bool {
+func measureGathers() (gathers, clear bool) {
 	gather, load := tableOf(AVX512, true), tableOf(AVX512, false)
 	p := newProbe()
-	for range probeTries - 1 {
-		if a, b := p.times(gather, load); gathersPay(a, b) || clearlyLoads(a, b) {
-			return gathersPay(a, b)
+	for range probeWarmUp {
+		p.round(gather, load)
+	}
+	end := time.Now().Add(probeTime)
+	return decide(func() bool { return gathersPay(p.round(gather, load)) }, func() bool { return time.Now().Before(end) })
+}
+
+// decide holds rounds, in each of which gathers pay or do not, until one of the two is
+// clearly ahead: by five standard deviations of what a fair coin leads by. Where neither is
+// when the time is over the two forms are close, and gathers are taken. A round that the
+// operating system interrupts is one of many.
+func decide(round, goOn func() bool) (gathers, clear bool) {
+	lead := 0
+	for n := 1; n <= probeRounds; n++ {
+		if round() {
+			lead++
+		} else {
+			lead--
+		}
+		if n%probeLook > 0 {
+			continue
+		}
+		if lead*lead >= 25*n {
+			return lead > 0, true
+		}
+		if !goOn() {
+			break
 		}
 	}
-	return gathersPay(p.times(gather, load))
-})
+	return true, false
+}
 
-// clearlyLoads tells whether loads win by so much that noise cannot be the cause. Where
-// gathers are slow they take several times as long; where they are fast, something else on
-// the same core makes loads look a little better now and then.
-func clearlyLoads(gather, load time.Duration) bool { return gather <= 0 || gather > 2*load }
-
-// gathersPay decides by the least times of the two kinds of loops, whatever else ran
-// between. Loads are taken where they save a tenth of the time or more, and where the clock
-// is too coarse to tell: they are never several times slower. Gathers are taken otherwise.
-// Where they are fast the two forms are close, and a tenth keeps the choice from changing
-// between processes but for a few.
+// gathersPay tells from the times of one round whether gathers are as good as loads. They are
+// where they take at most 1.15 times as long, which suite levels of pmbench allows a loop that
+// is chosen: beyond the cache they do better than here. Loads win where the clock is too coarse
+// to tell, for they are never several times slower.
 func gathersPay(gather, load time.Duration) bool {
-	return gather > 0 && 10*gather <= 11*load
+	return gather > 0 && 100*gather <= 115*load
 }
 
 // A probe is a product that fits into the first-level cache: a matrix with rows of about
@@ -55,14 +75,18 @@ type probe struct {
 	ind     []uint32
 	val     []float32
 	x, dst  []float32
+	odd     bool // the round: in each other one loads come first
 }
 
 const (
 	probeRows   = 16
 	probeRow    = 32  // entries
 	probePoints = 512 // rows of x
-	probeRounds = 8
-	probeTries  = 8 // of so many rounds each, as long as loads win by little
+	probeWarmUp = 8   // rounds, when a processor may not have the voltage for its widest vectors
+	probeLook   = 64  // rounds between two looks at the lead, of some microseconds each
+	// The time that the forms have is used up only where they are close.
+	probeTime   = 5 * time.Millisecond
+	probeRounds = 1 << 14 // whatever the clock says
 )
 
 func newProbe() *probe {
@@ -98,14 +122,13 @@ func (p *probe) run(s *Kernels) time.Duration {
 	return time.Since(from)
 }
 
-// times returns the least times of two tables, which take turns. A run that the operating
-// system interrupts decides nothing, nor do the first ones, when a processor may not have
-// the voltage for its widest vectors.
-func (p *probe) times(a, b *Kernels) (leastA, leastB time.Duration) {
-	leastA, leastB = math.MaxInt64, math.MaxInt64
-	for range probeRounds {
-		p.shuffle()
-		leastA, leastB = min(leastA, p.run(a)), min(leastB, p.run(b))
+// round returns the times of two tables, which take turns at being the first.
+func (p *probe) round(a, b *Kernels) (timeA, timeB time.Duration) {
+	p.shuffle()
+	if p.odd = !p.odd; p.odd {
+		timeB = p.run(b)
+		return p.run(a), timeB
 	}
-	return leastA, leastB
+	timeA = p.run(a)
+	return timeA, p.run(b)
 }

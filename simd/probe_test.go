@@ -1,13 +1,14 @@
 package simd
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 )
 
-// Loads are taken where they save a tenth, and always on the word of a clock that stands
-// still.
+// Loads are taken where gathers take over 1.15 times as long, and always on the word of a
+// clock that stands still.
 func TestGathersPay(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {
@@ -16,10 +17,9 @@ func TestGathersPay(t *testing.T) {
 	}{
 		{1 * us, 3 * us, true},
 		{3 * us, 1 * us, false},
-		{90 * us, 100 * us, true},
 		{100 * us, 100 * us, true},
-		{110 * us, 100 * us, true},
-		{110*us + 1, 100 * us, false},
+		{115 * us, 100 * us, true},
+		{115*us + 1, 100 * us, false},
 		{200 * us, 100 * us, false},
 		{0, 0, false},
 		{0, 3 * us, false},
@@ -32,16 +32,64 @@ func TestGathersPay(t *testing.T) {
 	}
 }
 
-// Loads that win by little are looked at again; those that win by much, and a clock that
-// stands still, decide at once.
-func TestClearlyLoads(t *testing.T) {
-	const us = time.Microsecond
+// A form that wins four rounds of five wins in every process, early, and one that is close
+// never leads clearly: gathers are then taken, in every process, when the time is over.
+func TestDecide(t *testing.T) {
 	for _, c := range []struct {
-		gather, load time.Duration
-		want         bool
-	}{{3 * us, 1 * us, true}, {2*us + 1, 1 * us, true}, {2 * us, 1 * us, false}, {12 * us, 10 * us, false}, {1 * us, 2 * us, false}, {0, 0, true}, {0, 3 * us, true}} {
-		if got := clearlyLoads(c.gather, c.load); got != c.want {
-			t.Errorf("gathers %v, loads %v: %v", c.gather, c.load, got)
+		share          float64 // of rounds in which gathers pay
+		gathers, clear bool
+		most           int // rounds
+	}{
+		{1, true, true, probeLook}, {0, false, true, probeLook},
+		{0.85, true, true, 2 * probeLook}, {0.15, false, true, 2 * probeLook},
+		{0.65, true, true, probeRounds}, {0.35, false, true, probeRounds},
+		{0.5, true, false, probeRounds},
+	} {
+		for process := range uint64(200) {
+			random, n := rand.New(rand.NewPCG(process, 1)), 0
+			gathers, clear := decide(func() bool { n++; return random.Float64() < c.share }, func() bool { return true })
+			if gathers != c.gathers || clear != c.clear || n > c.most {
+				t.Fatalf("gathers pay in %g of the rounds: process %d finds %v, clear %v, after %d", c.share, process, gathers, clear, n)
+			}
+		}
+	}
+	// The time is looked at.
+	n := 0
+	if gathers, clear := decide(func() bool { n++; return n%2 == 0 }, func() bool { return n < 3*probeLook }); !gathers || clear || n != 3*probeLook {
+		t.Errorf("%v, %v after %d rounds", gathers, clear, n)
+	}
+}
+
+// What is kept goes before a measurement, and what is no choice does not.
+func TestKeptOrMeasured(t *testing.T) {
+	for _, found := range []bool{false, true} {
+		for _, c := range []struct {
+			keep         keep
+			want         bool
+			measurements int
+		}{
+			{nil, found, 1},
+			{func(func() (string, bool)) string { return "gather=on" }, true, 0},
+			{func(func() (string, bool)) string { return "gather=off" }, false, 0},
+			{func(func() (string, bool)) string { return "" }, found, 1},
+			{func(func() (string, bool)) string { return "avx512,gather=on" }, found, 1},
+			{func(measure func() (string, bool)) string {
+				choices, clear := measure()
+				if choices != gatherChoice(found) || !clear {
+					t.Errorf("%q, clear %v", choices, clear)
+				}
+				return choices
+			}, found, 1},
+		} {
+			measurements := 0
+			var k *keep
+			if c.keep != nil {
+				k = &c.keep
+			}
+			got := keptOrMeasured(k, func() (bool, bool) { measurements++; return found, true })
+			if got != c.want || measurements != c.measurements {
+				t.Errorf("found %v: %v after %d measurements", found, got, measurements)
+			}
 		}
 	}
 }
@@ -70,7 +118,7 @@ func TestProbeMultiplies(t *testing.T) {
 		for i := range p.x {
 			p.x[i] = float32(i%7) + 0.5
 		}
-		p.times(s, s)
+		p.round(s, s)
 		if int(p.ptr[probeRows]) != len(p.ind) || slices.Contains(p.dst, 0) {
 			t.Fatalf("%v: %d of %d entries, sums %v", s, p.ptr[probeRows], len(p.ind), p.dst)
 		}

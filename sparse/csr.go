@@ -185,7 +185,7 @@ func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error
 	}
 	for i := range rows {
 		if lo, hi := ptr[i], ptr[i+1]; lo > hi || hi > uint64(len(ind)) {
-			return fmt.Errorf("sparse: %w: row %d runs from %d to %d of %d entries", ErrStructure, i, lo, hi, len(ind))
+			return fmt.Errorf("sparse: %w: row %d runs from %d to %d of %d entries", ErrStructure, i+1, lo, hi, len(ind))
 		}
 	}
 	return nil

@@ -148,11 +148,11 @@ func (p *part) firstFault(cols int) error {
 		for e, column := range ind {
 			c := uint64(column)
 			if c < next || c >= uint64(cols) {
-				return fmt.Errorf("sparse: %w: row %d has column %d, want %d to %d (ascending, no repeats)", ErrStructure, i, c, next, cols-1)
+				return fmt.Errorf("sparse: %w: row %d has column %d, want %d to %d (ascending, no repeats)", ErrStructure, i+1, c+1, next+1, cols)
 			}
 			next = c + 1
 			if v := val[e]; v-v != 0 { // NaN or infinite
-				return fmt.Errorf("sparse: %w: row %d, column %d", ErrNonFinite, i, c)
+				return fmt.Errorf("sparse: %w: row %d, column %d", ErrNonFinite, i+1, c+1)
 			}
 		}
 	}

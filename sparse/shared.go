@@ -183,6 +183,6 @@ func (a *CSR) Whole(ctx context.Context) (*CSR, error) {
 // refuseElsewhere panics for a row that is with another rank.
 func (p *part) refuseElsewhere(i int) {
 	if !p.here() {
-		panic(fmt.Sprintf("sparse: row %d is with another rank", i))
+		panic(fmt.Sprintf("sparse: row %d is with another rank", i+1))
 	}
 }

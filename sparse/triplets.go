@@ -21,7 +21,7 @@ func FromTriplets(rows, cols int, row, col []uint32, val []float64) (*CSR, error
 	ptr := make([]uint64, rows+1)
 	for e, i := range row {
 		if int64(i) >= int64(rows) || int64(col[e]) >= int64(cols) {
-			return nil, fmt.Errorf("sparse: %w: entry %d at (%d, %d) of a %d x %d matrix", ErrStructure, e, i, col[e], rows, cols)
+			return nil, fmt.Errorf("sparse: %w: entry %d at (%d, %d) of a %d x %d matrix", ErrStructure, e+1, i+1, int64(col[e])+1, rows, cols)
 		}
 		ptr[i+1]++
 	}

@@ -19,8 +19,10 @@ enum { ROWS = 60, COLS = 4, CLASSES = 3, NEAR = 3 };
 /* What a function is called with. Each call gets a copy. */
 typedef struct {
     pm_rows x, embedding, queries, v;
-    pm_matrix out, wide, placed, rows_out;
+    pm_matrix out, wide, placed, rows_out, votes;
     const int32_t *labels;
+    int32_t *told;
+    float *shares;
     pm_settings s, later;
     pm_fit_settings f;
     pm_private_settings p;
@@ -45,12 +47,14 @@ typedef struct {
 } arguments;
 
 static float points[ROWS * COLS], vector[ROWS], embedding[ROWS * 2], written[4 * ROWS * ROWS + 1];
-static int32_t labels[ROWS];
+static int32_t labels[ROWS], told[ROWS];
+static float shares[ROWS], table[ROWS * CLASSES + 1];
 static int64_t private_rows[2] = {2, 7}, indices[ROWS * ROWS], ids[ROWS * NEAR], indptr[ROWS + 1];
 static float weights[ROWS * ROWS], distances[ROWS * ROWS];
 static double released[ROWS * COLS];
 static char buffer[1 << 16], model_bytes[1 << 20], release_bytes[1 << 20];
 static const char ledger_path[] = "ledger", other_path[] = "other", new_path[] = "new", model_path[] = "model";
+static const char names[] = "{\"classes\": [\"ant\", \"bee\", \"fly\"], \"columns\": [\"a\", \"b\", \"c\", \"d\"]}";
 static size_t needed;
 static arguments good, a;
 
@@ -81,6 +85,9 @@ static pm_status model_read(void) { pm_model *m = NULL; pm_status s = pm_model_r
 static pm_status model_size(void) { return pm_model_size(a.model, &a.n, NULL, &a.d); }
 static pm_status model_rows(void) { return pm_model_rows(a.model, &a.rows_out); }
 static pm_status model_apply(void) { return pm_model_apply(a.engine, a.model, &a.x, &a.placed, a.call); }
+static pm_status model_classes(void) { return pm_model_classes(a.model, a.told, a.size, a.needed); }
+static pm_status model_class_name(void) { return pm_model_class_name(a.model, 1, a.buffer, a.size, a.needed); }
+static pm_status model_predict(void) { return pm_model_predict(a.engine, a.model, &a.x, a.k, a.told, a.shares, &a.votes, a.call); }
 static pm_status model_describe(void) { return pm_model_describe(a.model, a.buffer, a.size, a.needed); }
 static pm_status sensitivity(void) { return pm_sensitivity(a.n, a.d, &a.p, a.call); }
 static pm_status privatize(void) { pm_release *r = NULL; pm_status s = pm_privatize(a.engine, &a.x, a.labels, &a.p, a.ledger, &r, a.call); pm_release_free(r); return s; }
@@ -139,7 +146,7 @@ static const part of_graph_copy[] = {AT(HANDLE, graph), AT(SMALL_COUNT, index_by
 static const part of_distances[] = {CALL, AT(HANDLE, graph), AT(ROWS_OF, x), AT(MEMORY, distances), END};
 static const part of_operator_new[] = {CALL, AT(ROWS_OF, x), SETTINGS(later), END};
 static const part of_apply[] = {AT(HANDLE, op), AT(HANDLE, call), AT(ROWS_OF, v), OUT(wide), END};
-static const part of_fit[] = {CALL, AT(ROWS_OF, x), AT(MEMORY, labels), OF(f, STRUCT_SIZE, struct_size), OF(f, TEXT, recipe), OF(f, FLAG, normalize_rows), OF(f, FLAG, unmeasured), END};
+static const part of_fit[] = {CALL, AT(ROWS_OF, x), AT(MEMORY, labels), OF(f, STRUCT_SIZE, struct_size), OF(f, TEXT, recipe), OF(f, FLAG, normalize_rows), OF(f, FLAG, unmeasured), OF(f, BYTES, names), OF(f, SIZE, names_size), END};
 static const part of_path[] = {AT(TEXT, path), END};
 static const part of_save[] = {AT(HANDLE, model), AT(TEXT, path), AT(HANDLE, call), END};
 static const part of_model_text[] = {AT(HANDLE, model), TEXT_OUT, END};
@@ -147,6 +154,9 @@ static const part of_model_read[] = {AT(BYTES, model_bytes), AT(SIZE, model_size
 static const part of_model[] = {AT(HANDLE, model), END};
 static const part of_model_rows[] = {AT(HANDLE, model), OUT(rows_out), END};
 static const part of_model_apply[] = {CALL, AT(HANDLE, model), AT(ROWS_OF, x), OUT(placed), END};
+static const part of_classes[] = {AT(HANDLE, model), {"labels", MEMORY, offsetof(arguments, told)}, AT(SIZE, size), AT(MEMORY, needed), END};
+static const part of_predict[] = {CALL, AT(HANDLE, model), AT(ROWS_OF, x), AT(COUNT, k), {"labels", MEMORY, offsetof(arguments, told)},
+                                  AT(MEMORY, shares), AT(MATRIX, votes), END};
 static const part of_sensitivity[] = {AT(COUNT, n), AT(COUNT, d), PRIVATE, AT(HANDLE, call), END};
 static const part of_privatize[] = {CALL, AT(ROWS_OF, x), AT(MEMORY, labels), PRIVATE, AT(HANDLE, ledger), END};
 static const part of_release_text[] = {AT(HANDLE, release), TEXT_OUT, END};
@@ -173,6 +183,7 @@ static void spectral(void) { two_columns(); a.s.mean_neighbours = 0; a.s.neighbo
 static void saved(void) { a.path = model_path; }
 static void large(void) { a.buffer = model_bytes; a.size = sizeof model_bytes; }
 static void large_release(void) { a.buffer = release_bytes; a.size = sizeof release_bytes; }
+static void few(void) { a.size = CLASSES; }
 static void fresh(void) { a.path = new_path; }
 static void there(void) { a.path = other_path; }
 static void chosen_rows(void) { a.p.private_rows = private_rows; a.p.private_count = 2; a.p.other_relation = 1; }
@@ -204,6 +215,9 @@ static const function functions[] = {
     {"pm_model_size", model_size, of_model, "", NULL},
     {"pm_model_rows", model_rows, of_model_rows, "out", NULL},
     {"pm_model_apply", model_apply, of_model_apply, "out", NULL},
+    {"pm_model_classes", model_classes, of_classes, "labels", few},
+    {"pm_model_class_name", model_class_name, of_model_text, "buffer", NULL},
+    {"pm_model_predict", model_predict, of_predict, "labels shares votes", NULL},
     {"pm_model_describe", model_describe, of_model_text, "buffer", NULL},
     {"pm_sensitivity", sensitivity, of_sensitivity, "", chosen_rows},
     {"pm_privatize", privatize, of_privatize, "", chosen_rows},
@@ -438,6 +452,9 @@ static void prepare(void) {
     good.out = matrix_of(written, ROWS, COLS);
     good.wide = matrix_of(written, ROWS, 1);
     good.labels = labels;
+    good.told = told;
+    good.shares = shares;
+    good.votes = matrix_of(table, ROWS, CLASSES);
     good.s.struct_size = good.later.struct_size = sizeof good.s;
     good.s.mean_neighbours = 8;
     good.s.form = "attract";
@@ -446,6 +463,8 @@ static void prepare(void) {
     good.f.struct_size = sizeof good.f;
     good.f.recipe = "classic";
     good.f.unmeasured = 1;
+    good.f.names = names;
+    good.f.names_size = sizeof names - 1;
     good.o.struct_size = sizeof good.o;
     good.o.workers = 1;
     good.t.struct_size = sizeof good.t;
@@ -525,6 +544,21 @@ static void statuses(void) {
     WANT_TEXT(PM_SHAPE, "start", embed());
     WANT_TEXT(PM_SHAPE, "share memory", pm_graph_size(good.graph, &a.n, &a.n));
     WANT_TEXT(PM_SHAPE, "share memory", pm_model_size(good.model, &a.n, &a.d, &a.n));
+    WANT_TEXT(PM_SIZE, "room", pm_model_classes(good.model, told, CLASSES - 1, &needed));
+    TRUE(needed == CLASSES);
+    WANT_TEXT(PM_LABELS, "label", pm_model_class_name(good.model, CLASSES, buffer, sizeof buffer, &needed));
+    WANT_TEXT(PM_SETTING, "voters", pm_model_predict(good.engine, good.model, &good.x, -1, told, NULL, NULL, NULL));
+    a = good;
+    a.votes.cols--;
+    WANT_TEXT(PM_SHAPE, "x 3", model_predict());
+    a = good;
+    a.f.names = "{\"classes\": [\"ant\", \"ant\", \"bee\"]}";
+    a.f.names_size = strlen(a.f.names);
+    WANT_TEXT(PM_LABELS, "class 1", fit());
+    a.f.names_size = strlen(a.f.names = "{\"classes\": [\"ant\", \"bee\"]}");
+    WANT_TEXT(PM_LABELS, "row 2", fit());
+    a.f.names_size = strlen(a.f.names = "{\"columns\": [\"a\"]}");
+    WANT_TEXT(PM_SHAPE, "names", fit());
     WANT_TEXT(PM_SHAPE, "share memory", pm_release_size(good.release, &a.n, &a.n));
     WANT_TEXT(PM_ARGUMENT, "rows", pm_release_size(good.release, (int64_t *)(void *)(buffer + 1), &a.n));
 }

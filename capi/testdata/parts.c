@@ -136,6 +136,32 @@ static void extend(pm_engine *engine, const pm_rows *x, const pm_rows *queries) 
 }
 
 /* Two models are the same: rows, images, bytes. */
+/* The classes of a model of 10 digits, and those that it tells, by 5 voters and by as many as it likes. */
+static void classes(pm_engine *engine, pm_model *model, const pm_rows *x) {
+    int32_t labels[10], *told = take((size_t)x->rows, sizeof *told);
+    float *shares = take((size_t)x->rows, sizeof *shares);
+    size_t count = 0, needed = 0;
+    char name[16];
+    pm_matrix votes = {take((size_t)x->rows * 10, sizeof(float)), x->rows, 10, 10};
+    WANT(PM_OK, pm_model_classes(model, NULL, 0, &count));
+    TRUE(count == 10);
+    WANT(PM_SIZE, pm_model_classes(model, labels, 9, &count));
+    WANT(PM_OK, pm_model_classes(model, labels, 10, &count));
+    TRUE(labels[0] == 0 && labels[9] == 9);
+    WANT(PM_OK, pm_model_class_name(model, 7, name, sizeof name, &needed));
+    TRUE(strcmp(name, "seven") == 0 && needed == 6);
+    WANT(PM_LABELS, pm_model_class_name(model, 10, name, sizeof name, &needed));
+    WANT(PM_OK, pm_model_predict(engine, model, x, 5, told, shares, &votes, NULL));
+    put(told, sizeof *told, x->rows);
+    put(shares, sizeof *shares, x->rows);
+    put(votes.data, sizeof *votes.data, x->rows * 10);
+    WANT(PM_OK, pm_model_predict(engine, model, x, 0, told, NULL, NULL, NULL));
+    put(told, sizeof *told, x->rows);
+    free(told);
+    free(shares);
+    free(votes.data);
+}
+
 static void model_results(pm_engine *engine, pm_model *model, const pm_rows *x) {
     int64_t rows = 0, in = 0, columns = 0;
     size_t needed = 0;
@@ -152,6 +178,7 @@ static void model_results(pm_engine *engine, pm_model *model, const pm_rows *x) 
     put(z, sizeof *z, rows * columns);
     WANT(PM_OK, pm_model_apply(engine, model, x, &to, NULL));
     put(z, sizeof *z, rows * columns);
+    classes(engine, model, x);
     WANT(PM_OK, pm_model_describe(model, NULL, 0, &needed));
     text = take(needed, 1);
     WANT(PM_SIZE, pm_model_describe(model, text, needed - 1, &needed));
@@ -173,7 +200,8 @@ static int mapped(const char *path) {
 }
 
 static void models(pm_engine *engine, const input *in, const char *path, pm_call *call) {
-    pm_fit_settings s = {.struct_size = sizeof s, .recipe = "classic", .unmeasured = 1};
+    static const char names[] = "{\"classes\": [\"zero\", \"one\", \"two\", \"three\", \"four\", \"five\", \"six\", \"seven\", \"eight\", \"nine\"]}";
+    pm_fit_settings s = {.struct_size = sizeof s, .recipe = "classic", .unmeasured = 1, .names = names, .names_size = sizeof names - 1};
     pm_model *fitted = NULL, *opened = NULL, *read = NULL;
     size_t needed = 0, again = 0;
     char *bytes;

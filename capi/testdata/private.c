@@ -144,7 +144,7 @@ static void refused(pm_ledger *ledger) {
     REFUSED(PM_BUDGET, "", s.epsilon = 4);
     WANT_TEXT(PM_PRIVACY, "", (s = priced(), s.private_rows = rows, s.private_count = 2, privatize(&s, ledger, &none, NULL)));
     in.labels[7] = WRONG;
-    REFUSED(PM_LABELS, "row 7", (s.alpha = 0.5, s.classes = CLASSES));
+    REFUSED(PM_LABELS, "row 8", (s.alpha = 0.5, s.classes = CLASSES));
     TRUE(strstr(pm_last_error(), "4711") == NULL); /* a label is private */
     in.labels[7] = label;
     s = priced();

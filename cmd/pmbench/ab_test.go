@@ -33,7 +33,7 @@ func main() {
 	fs.Bool("no-limits", false, "")
 	fs.Bool("quiet", false, "")
 	fs.Parse(os.Args[2:])
-	text := fmt.Sprintf("BenchmarkFake/suite=%s 1 %g ns/op\n", *suite, TIME*(1+0.001*rand.Float64()))
+	text := fmt.Sprintf("asked: %q\nBenchmarkFake/suite=%s 1 %g ns/op\n", os.Getenv("PM_SIMD"), *suite, TIME*(1+0.001*rand.Float64()))
 	if err := os.WriteFile(*out, []byte(text), 0o644); err != nil {
 		panic(err)
 	}
@@ -44,6 +44,17 @@ func main() {
 // repository makes a git repository whose first revision takes 100 ns and whose
 // working tree takes what is asked for.
 func repository(t *testing.T, withBench bool, now, sleep string) string {
+	t.Helper()
+	then := ""
+	if withBench {
+		then = "100.0"
+	}
+	return repositoryOf(t, then, now, sleep)
+}
+
+// repositoryOf makes a git repository whose first revision and working tree take what two
+// expressions say; the first has no benchmark where that is "".
+func repositoryOf(t *testing.T, then, now, sleep string) string {
 	t.Helper()
 	for _, tool := range []string{"git", "go"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -76,8 +87,8 @@ func repository(t *testing.T, withBench bool, now, sleep string) string {
 	git("init", "-q")
 	write("go.mod", "module fake\n\ngo 1.26.0\n")
 	write("go.sum", "")
-	if withBench {
-		write("cmd/pmbench/main.go", program("100.0", ""))
+	if then != "" {
+		write("cmd/pmbench/main.go", program(then, ""))
 	}
 	git("add", ".")
 	git("commit", "-q", "-m", "first")

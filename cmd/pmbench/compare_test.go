@@ -76,7 +76,7 @@ func alarms(t *testing.T, tries, runs, cases int, metric string, before, after w
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))
 	count := func(old *recording, slower float64, worse *int) {
-		all, err := compareRecordings(old, noisy(rng, after, runs, cases, slower), []string{metric}, 0.05, false)
+		all, err := compareRecordings(old, noisy(rng, after, runs, cases, slower), []string{metric}, 0.05, false, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,12 +129,12 @@ func TestCompareWithoutCalm(t *testing.T) {
 	// Twice the time is more than the machine varied by.
 	rng := rand.New(rand.NewPCG(9, 10))
 	w := weather{0.2, 1.5}
-	all, err := compareRecordings(noisy(rng, w, 20, 1, 1), noisy(rng, w, 20, 1, 2), []string{yardsUnit}, 0.05, false)
+	all, err := compareRecordings(noisy(rng, w, 20, 1, 1), noisy(rng, w, 20, 1, 2), []string{yardsUnit}, 0.05, false, 1)
 	if err != nil || !all[0].Worse {
 		t.Errorf("%+v, %v", all[0], err)
 	}
 	// Interleaved recordings have the same weather, and no allowance for it.
-	all, err = compareRecordings(noisy(rng, w, 20, 1, 1), noisy(rng, w, 20, 1, 1), []string{yardsUnit}, 0.05, true)
+	all, err = compareRecordings(noisy(rng, w, 20, 1, 1), noisy(rng, w, 20, 1, 1), []string{yardsUnit}, 0.05, true, 1)
 	if err != nil || all[0].Drift != 0 {
 		t.Errorf("%+v, %v", all[0], err)
 	}
@@ -155,7 +155,7 @@ func TestCompareTakesTheCalmOnes(t *testing.T) {
 	}
 	old, slow := record(1), record(1.1)
 	for range 2 { // a comparison leaves the recordings as they are
-		all, err := compareRecordings(old, slow, []string{yardsUnit}, 0.05, false)
+		all, err := compareRecordings(old, slow, []string{yardsUnit}, 0.05, false, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestCompareVerdicts(t *testing.T) {
 		{"more memory", "peak-B", 1, 1.2, 0.05, true, false},
 		{"equal", "sec/op", 1, 1, 0, false, false},
 	} {
-		all, err := compareRecordings(fixed(map[string][]float64{c.unit: ramp(c.old)}), fixed(map[string][]float64{c.unit: ramp(c.new)}), []string{c.unit}, c.threshold, false)
+		all, err := compareRecordings(fixed(map[string][]float64{c.unit: ramp(c.old)}), fixed(map[string][]float64{c.unit: ramp(c.new)}), []string{c.unit}, c.threshold, false, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestCompareVerdicts(t *testing.T) {
 	}
 	// From nothing to something.
 	zero := make([]float64, minRuns)
-	all, err := compareRecordings(fixed(map[string][]float64{"peak-B": zero}), fixed(map[string][]float64{"peak-B": ramp(1)}), []string{"peak-B"}, 0.05, false)
+	all, err := compareRecordings(fixed(map[string][]float64{"peak-B": zero}), fixed(map[string][]float64{"peak-B": ramp(1)}), []string{"peak-B"}, 0.05, false, 1)
 	if err != nil || !all[0].Worse {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -242,10 +242,10 @@ func TestCompareVerdicts(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	few := fixed(map[string][]float64{"sec/op": ramp(1)[:minRuns-1]})
 	enough := fixed(map[string][]float64{"sec/op": ramp(1)})
-	if _, err := compareRecordings(few, enough, []string{"sec/op"}, 0.05, false); err == nil || !strings.Contains(err.Error(), "at least 10") {
+	if _, err := compareRecordings(few, enough, []string{"sec/op"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "at least 10") {
 		t.Error(err)
 	}
-	if _, err := compareRecordings(enough, enough, []string{"peak-B"}, 0.05, false); err == nil || !strings.Contains(err.Error(), "in common") {
+	if _, err := compareRecordings(enough, enough, []string{"peak-B"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "in common") {
 		t.Error(err)
 	}
 }
@@ -263,7 +263,7 @@ func TestCompareNamesWhatIsMissing(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// Without yards on either side seconds are compared.
-	all, err := compareRecordings(old, now, metrics, 0.05, false)
+	all, err := compareRecordings(old, now, metrics, 0.05, false, 1)
 	if err != nil || len(all) != 1 || all[0].Metric != "sec/op" {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -329,4 +329,185 @@ func TestCompareCommand(t *testing.T) {
 	if v["case"] != "A/k=1-2" || v["metric"] != "sec/op" || v["worse"] != true || math.Abs(v["change"].(float64)-0.15) > 1e-9 {
 		t.Errorf("%v", v)
 	}
+}
+
+// overlapping writes a file of cases with values so far apart that a shift by 7% has a p of
+// its own between .01 and .05; cases are shifted by some percent.
+func overlapping(t *testing.T, shifts ...float64) string {
+	t.Helper()
+	var b strings.Builder
+	for c, shift := range shifts {
+		for i := range minRuns {
+			fmt.Fprintf(&b, "BenchmarkX/case=%d-2 1 %g ns/op\n", c, 100+2*float64(i)+shift)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.txt")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A metric whose own p is below .05 is worse where it is the only one, and likely worse beside
+// another that could have been so by chance. It has an exit code of its own, before that of
+// unclear metrics.
+func TestCompareLikelyWorse(t *testing.T) {
+	code, stdout, _ := call("compare", overlapping(t, 0), overlapping(t, 7.5))
+	if code != cli.Failed || !strings.Contains(stdout, "WORSE") || strings.Contains(stdout, "is not sure") {
+		t.Errorf("alone: %d %s", code, stdout)
+	}
+	old, now := overlapping(t, 0, 0), overlapping(t, 7.5, 0)
+	code, stdout, _ = call("compare", old, now)
+	for _, words := range []string{"likely worse\n", "likely worse: X/case=0-2 sec/op: by 6.9%, p 0.0", "by itself and 0.0", "likely is not sure", "up to 0.05 metrics", "0 of 2 metrics worse", "1 likely worse, 1 unclear"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
+		}
+	}
+	if code != likelyCode {
+		t.Errorf("exit code %d", code)
+	}
+	if code, _, stderr := call("compare", old, now, "-fail-unclear"); code != cli.Failed || stderr != "" {
+		t.Errorf("-fail-unclear: exit code %d, %s", code, stderr)
+	}
+	if code, _, _ := call("compare", old, now, "-threshold", "10"); code == likelyCode || code == cli.Failed {
+		t.Errorf("within the threshold: exit code %d", code)
+	}
+	code, stdout, _ = call("compare", "-json", old, now)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if code != likelyCode || len(lines) != 2 {
+		t.Fatalf("%d %s", code, stdout)
+	}
+	for i, line := range lines {
+		if v := object(t, line); v["likely_worse"] != (i == 0) || v["worse"] != false {
+			t.Errorf("%v", v)
+		}
+	}
+	// What is worse for sure goes before.
+	if code, _, _ := call("compare", overlapping(t, 0, 0), overlapping(t, 7.5, 30)); code != cli.Failed {
+		t.Errorf("one is likely worse, one worse: exit code %d", code)
+	}
+}
+
+// Each look at recordings that grow has its share of the chance of an alarm.
+func TestLooksShareTheAlarms(t *testing.T) {
+	shifted := func(by float64) *recording {
+		v := make([]float64, minRuns)
+		for i := range v {
+			v[i] = 100 + 2*float64(i) + by
+		}
+		return fixed(map[string][]float64{"sec/op": v})
+	}
+	compare := func(looks int) *comparison {
+		all, err := compareRecordings(shifted(0), shifted(7.5), []string{"sec/op"}, 0.05, true, looks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all[0]
+	}
+	one, three := compare(1), compare(3)
+	if !one.Worse || one.Likely || three.Worse || !three.Likely || math.Abs(three.PHolm-3*one.PHolm) > 1e-12 {
+		t.Errorf("one look %+v, three %+v", one, three)
+	}
+	if three.Detectable <= one.Detectable || three.most <= one.most || one.most <= one.Change {
+		t.Errorf("one look sees %g, three %g", one.Detectable, three.Detectable)
+	}
+}
+
+// Processor time is compared beside a time that cannot tell, and left out beside one that can.
+func TestProcessorTime(t *testing.T) {
+	jumpy := make([]float64, minRuns) // a program that waits for others
+	for i := range jumpy {
+		jumpy[i] = 50 * float64(1+i%4)
+	}
+	beside := func(times []float64, cpu float64) *recording {
+		reading := make([]float64, minRuns)
+		for i := range reading {
+			reading[i] = 1e-3
+		}
+		return fixed(map[string][]float64{yardsUnit: times, cpuYardsUnit: ramp(cpu), cpuYardUnit: reading})
+	}
+	metrics := []string{yardsUnit, cpuYardsUnit, "peak-B"}
+	for _, c := range []struct {
+		name        string
+		old, now    *recording
+		interleaved bool
+		want        []string // metric and verdict
+	}{
+		{"both clear", beside(ramp(50), 50), beside(ramp(50), 50), false, []string{"yards/op "}},
+		{"more work in as much time", beside(ramp(50), 50), beside(ramp(50), 80), false, []string{"yards/op "}},
+		{"more work in less time", beside(ramp(50), 50), beside(ramp(30), 80), false, []string{"yards/op better"}},
+		{"slower", beside(ramp(50), 50), beside(ramp(80), 80), false, []string{"yards/op worse"}},
+		{"a third more behind others", beside(jumpy, 30), beside(jumpy, 40), false, []string{"yards/op unclear", "cpu-yards/op worse"}},
+		{"as much behind others", beside(jumpy, 30), beside(jumpy, 30), false, []string{"yards/op unclear", "cpu-yards/op "}},
+	} {
+		all, err := compareRecordings(c.old, c.now, metrics, 0.05, c.interleaved, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range withoutSettled(all) {
+			got = append(got, c.Metric+" "+verdictOf(c))
+		}
+		if len(all) != 2 || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q of %d, want %q", c.name, got, len(all), c.want)
+		}
+	}
+	// Asked for by itself it is a metric as any other.
+	all, err := compareRecordings(beside(jumpy, 30), beside(jumpy, 40), []string{cpuYardsUnit}, 0.05, false, 1)
+	if err != nil || len(withoutSettled(all)) != 1 || !all[0].Worse {
+		t.Errorf("%+v, %v", all, err)
+	}
+	// Processors that were slower in one recording are allowed for.
+	slow := beside(jumpy, 40)
+	for i := range slow.cases["X"][cpuYardUnit] {
+		slow.cases["X"][cpuYardUnit][i] = 1.5e-3
+	}
+	if all, err = compareRecordings(beside(jumpy, 30), slow, metrics, 0.05, false, 1); err != nil || verdictOf(all[1]) != "unclear" || all[1].Drift < 0.49 {
+		t.Errorf("%+v, %v", all[1], err)
+	}
+	// A revision from before there was cpu-yards/op has seconds, which its neighbour in time has too.
+	seconds := fixed(map[string][]float64{yardsUnit: jumpy, cpuUnit: ramp(3)})
+	present := beside(jumpy, 40)
+	present.cases["X"][cpuUnit] = ramp(4)
+	for _, interleaved := range []bool{true, false} {
+		all, err := compareRecordings(seconds, present, metrics, 0.05, interleaved, 1)
+		if err != nil || len(all) != map[bool]int{true: 2, false: 1}[interleaved] || interleaved && !all[1].Worse {
+			t.Errorf("interleaved %v: %+v, %v", interleaved, all, err)
+		}
+	}
+	if names := present.onlyHere(seconds, metrics); names != nil {
+		t.Errorf("%q: a revision before is no surprise", names)
+	}
+}
+
+// Readings that are no numbers, or stand still, are survived.
+func TestReadingsThatAreNone(t *testing.T) {
+	for _, reading := range []float64{math.NaN(), math.Inf(1), 0, -1} {
+		readings := make([]float64, minRuns)
+		for i := range readings {
+			readings[i] = reading
+		}
+		rec := func() *recording {
+			return fixed(map[string][]float64{yardsUnit: ramp(50), yardUnit: readings, leastYardUnit: readings, cpuYardsUnit: ramp(50), cpuYardUnit: readings})
+		}
+		all, err := compareRecordings(rec(), rec(), []string{yardsUnit, cpuYardsUnit}, 0.05, false, 1)
+		if err != nil || len(all) != 2 || all[0].Worse || all[1].Worse || all[1].OldN != minRuns {
+			t.Errorf("readings of %g: %+v, %v", reading, all, err)
+		}
+	}
+}
+
+// verdictOf says in a word what was found of a metric.
+func verdictOf(c *comparison) string {
+	switch {
+	case c.Worse:
+		return "worse"
+	case c.Likely:
+		return "likely"
+	case c.Better:
+		return "better"
+	case c.Unclear != "":
+		return "unclear"
+	}
+	return ""
 }

@@ -1,8 +1,14 @@
 package main
 
-import "github.com/seed-64e14a55/privatemail/internal/cli"
+import (
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
 
-func main() { program().ClusterMain() }
+func main() {
+	calibration.KeepChoices()
+	program().ClusterMain()
+}
 
 func program() *cli.Program {
 	return &cli.Program{

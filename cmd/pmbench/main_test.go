@@ -18,9 +18,17 @@ import (
 // asCommand makes a test binary the command itself.
 const asCommand = "PMBENCH_AS_COMMAND"
 
+// withCache is the value of asCommand with which the command keeps files in the user's cache
+// folder, as it does by itself.
+const withCache = "with cache"
+
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	switch os.Getenv(asCommand) {
+	case "":
+	case withCache:
 		main()
+	default: // the folder of the user who tests stays as it is
+		program().ClusterMain()
 	}
 	goleak.VerifyTestMain(m)
 }

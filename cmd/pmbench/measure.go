@@ -131,6 +131,7 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 		defer count.close()
 	}
 	best, calm := stretch{seconds: math.Inf(1)}, 0
+	yard.cpus = yard.cpus[:0]
 	t.patience += s.patience
 	if l.calm > 0 {
 		t.patience += (calmPatience - 1) * s.patience
@@ -181,6 +182,9 @@ func (t *trial) finish(l *lab, sum *tally, best stretch, yard *yardstick) *Recor
 	each := 1 / float64(r.Iterations)
 	if sum.cpu > 0 {
 		r.CPUSeconds = finite(sum.cpu * each)
+		if reading := median(yard.cpus); reading > 0 {
+			r.CPUYardsPerOp, r.CPUYardSeconds = finite(sum.cpu*each/reading), finite(reading)
+		}
 	}
 	if sum.instructions > 0 {
 		r.Instructions = finite(sum.instructions * each)

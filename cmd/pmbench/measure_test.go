@@ -204,7 +204,7 @@ func TestLayoutBytes(t *testing.T) {
 
 // What run -out writes, compare reads.
 func TestBenchmarkFormat(t *testing.T) {
-	r := &Record{Suite: "spmm", Case: "k=8/workers=1", Seconds: 0.25, Iterations: 3, Bytes: 1e9, GnnzPerS: finite(2), RoofFraction: finite(0.5), PeakBytes: 77, CPUSeconds: finite(0.5), YardsPerOp: finite(200), YardSeconds: finite(0.00125), LeastYardSeconds: finite(0.001)}
+	r := &Record{Suite: "spmm", Case: "k=8/workers=1", Seconds: 0.25, Iterations: 3, Bytes: 1e9, GnnzPerS: finite(2), RoofFraction: finite(0.5), PeakBytes: 77, CPUSeconds: finite(0.5), CPUYardsPerOp: finite(250), CPUYardSeconds: finite(0.002), YardsPerOp: finite(200), YardSeconds: finite(0.00125), LeastYardSeconds: finite(0.001)}
 	m := &Machine{CPU: "Some CPU", Level: "generic", Commit: "abc", Cores: 2, Limits: Limits{Read: [2]float64{1e10, 2e10}}}
 	path := filepath.Join(t.TempDir(), "x.txt")
 	if err := formats.WriteFile(t.Context(), path, func(w io.Writer) error { return writeBenchmarks(w, m, []*Record{r, r}) }); err != nil {
@@ -217,7 +217,7 @@ func TestBenchmarkFormat(t *testing.T) {
 	if len(rec.order) != 1 || !strings.HasPrefix(rec.order[0], "Spmm/k=8/workers=1-") {
 		t.Fatalf("%q", rec.order)
 	}
-	for unit, want := range map[string]float64{"sec/op": 0.25, "B/s": 4e9, "Gnnz/s": 2, "%roof": 50, "peak-B": 77, "cpu-sec/op": 0.5, yardsUnit: 200, yardUnit: 0.00125, leastYardUnit: 0.001} {
+	for unit, want := range map[string]float64{"sec/op": 0.25, "B/s": 4e9, "Gnnz/s": 2, "%roof": 50, "peak-B": 77, "cpu-sec/op": 0.5, cpuYardsUnit: 250, cpuYardUnit: 0.002, yardsUnit: 200, yardUnit: 0.00125, leastYardUnit: 0.001} {
 		if got := rec.cases[rec.order[0]][unit]; len(got) != 2 || math.Abs(got[0]-want) > 1e-6*want {
 			t.Errorf("%s: %v, want %g twice", unit, got, want)
 		}

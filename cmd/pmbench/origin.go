@@ -82,8 +82,11 @@ func (f *compareFlags) checkOrigins(e *cli.Env, before, after *recording) ([]str
 // different units: seconds in place of yards.
 func acrossMetrics(metrics []string) (out []string) {
 	for _, unit := range metrics {
-		if unit == yardsUnit {
+		switch unit {
+		case yardsUnit:
 			unit = "sec/op"
+		case cpuYardsUnit:
+			unit = cpuUnit
 		}
 		if !slices.Contains(out, unit) {
 			out = append(out, unit)

@@ -154,7 +154,7 @@ func startChild(ctx context.Context, args []string, data string) (*child, error)
 	endApart(c.process)
 	// Threads that wait must not take the other side's time, and large pages are for
 	// both sides: ours asks for them.
-	c.process.Env = append(rankEnvironment(), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
+	c.process.Env = append(sameChoices(rankEnvironment()), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
 	// Peers in Python import peer.py from beside them, which this would forbid.
 	c.process.Env = append(c.process.Env, "PYTHONSAFEPATH=")
 	// OpenBLAS before 0.3.25 takes slow kernels on processors it does not know.

@@ -69,7 +69,7 @@ func fingerprint(ctx context.Context, l *lab, s *pointSet) ([]float32, int64, er
 	for row := range n {
 		values := y.Data[3*row:][:3]
 		if values[0] >= 4096 { // a sum of hashes of 12 bits would not be exact
-			return nil, 0, fmt.Errorf("point %d has %g neighbours, too many to identify them", given(op, row), values[0])
+			return nil, 0, fmt.Errorf("point %d has %g neighbours, too many to identify them", given(op, row)+1, values[0])
 		}
 		nnz += int64(values[0])
 		copy(out[3*int(given(op, row)):], values)

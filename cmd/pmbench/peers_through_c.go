@@ -26,7 +26,7 @@ const (
 	// appliedColumns are those of the rows that a model places.
 	appliedColumns = 512
 	// twinPackage is the program that does from Go what through_c.cpp does.
-	twinPackage = "github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/throughgo"
+	twinPackage = "github.com/seed-64e14a55/privatemail/internal/throughgo"
 )
 
 // buildLibrary builds the shared library from the sources of this program, once for a folder, and

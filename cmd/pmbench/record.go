@@ -41,6 +41,11 @@ type Record struct {
 	// CPUSeconds of one operation, all workers together, the mean; null where
 	// the system does not tell.
 	CPUSeconds *float64 `json:"cpu_seconds"`
+	// CPUYardsPerOp are CPUSeconds in units of CPUYardSeconds, the processor seconds of a
+	// reading of the yardstick: the median of the readings of the measurement. Both are
+	// left out where the system does not tell.
+	CPUYardsPerOp  *float64 `json:"cpu_yards_per_op,omitempty"`
+	CPUYardSeconds *float64 `json:"cpu_yard_seconds,omitempty"`
 	// Stolen is which share of the time that the processors of this machine wanted to work the
 	// host of a virtual machine had them wait, during the operations that count; null where the
 	// system does not tell.
@@ -104,6 +109,9 @@ const (
 	yardsUnit     = "yards/op"
 	yardUnit      = "yard-sec"
 	leastYardUnit = "least-yard-sec"
+	cpuYardsUnit  = "cpu-yards/op"
+	cpuYardUnit   = "cpu-yard-sec"
+	cpuUnit       = "cpu-sec/op"
 )
 
 // writeBenchmarks writes records in the Go benchmark format.
@@ -116,7 +124,7 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 	if slices.ContainsFunc(records, func(r *Record) bool { return r.EndedEarly }) {
 		fmt.Fprintln(b, "ended: early")
 	}
-	fmt.Fprintf(b, "Unit yards/op better=lower\nUnit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit p99-sec better=lower\nUnit heap-B/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
+	fmt.Fprintf(b, "Unit yards/op better=lower\nUnit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit cpu-yards/op better=lower\nUnit p99-sec better=lower\nUnit heap-B/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
 	for _, r := range records {
 		fmt.Fprintf(b, "%s-%d %d %s ns/op", r.benchmarkName(), runtime.GOMAXPROCS(0), r.Iterations, number(r.Seconds*1e9))
 		if r.Bytes > 0 {
@@ -128,7 +136,7 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 			unit  string
 		}{
 			{r.YardsPerOp, 1, yardsUnit}, {r.YardSeconds, 1, yardUnit}, {r.LeastYardSeconds, 1, leastYardUnit},
-			{r.CPUSeconds, 1, "cpu-sec/op"}, {r.GnnzPerS, 1, "Gnnz/s"}, {r.PairsPerS, 1e-9, "Gpairs/s"}, {r.RoofFraction, 100, "%roof"},
+			{r.CPUSeconds, 1, cpuUnit}, {r.CPUYardsPerOp, 1, cpuYardsUnit}, {r.CPUYardSeconds, 1, cpuYardUnit}, {r.GnnzPerS, 1, "Gnnz/s"}, {r.PairsPerS, 1e-9, "Gpairs/s"}, {r.RoofFraction, 100, "%roof"},
 			{r.Eta, 1, "eta"}, {r.SecondsP99, 1, "p99-sec"}, {r.HeapBytes, 1, "heap-B/op"}, {r.Instructions, 1, "instructions/op"},
 		} {
 			if v.value != nil {

@@ -26,7 +26,7 @@ meet all alike. By default there are as many rounds as fit, at least one and at 
 10, and a suite takes at most 45 s on a current server with two cores. The limits of
 the machine are measured first; roof_fraction is the share of them a case reaches.
 With -count a measurement waits for a calm moment, up to four times as long as it takes
-without: see compare -h. -count 14 is a good recording for it. With -calm it waits up to ten
+without: see compare -h. -count 20 is a good recording for it. With -calm it waits up to ten
 times as long, and figures are those of one stretch alone, the fastest of the first three in calm
 moments.
 
@@ -61,7 +61,7 @@ form.
 		Prints: cli.PrintsJSON | cli.PrintsProgress, Ranks: true,
 		Examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
-			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
+			"pmbench run -suite spmm -count 20 -json -out new.txt > spmm.jsonl",
 			"pmbench run -suite search -full -case equality -count 1",
 			"pmbench run -suite all -record recordings",
 			"pmbench run -suite sealed -n 10000000 -case 'one|bytes|end' -count 1",

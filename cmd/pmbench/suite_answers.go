@@ -89,7 +89,11 @@ func newAnswerSetting(ctx context.Context, l *lab, n, d int) (*answerSetting, er
 	for j := range s.row {
 		s.row[j] = float64(x.Data[j])
 	}
-	if s.asked, err = s.client.Ask("benchmark", s.row); err != nil {
+	record, err := client.ByContent(s.row)
+	if err != nil {
+		return nil, err
+	}
+	if s.asked, err = s.client.Ask(record, s.row); err != nil {
 		return nil, err
 	}
 	if s.request, err = s.asked.MarshalBinary(); err != nil {

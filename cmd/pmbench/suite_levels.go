@@ -167,7 +167,11 @@ func checkLevels(records []*Record) error {
 	if slow == nil {
 		return nil
 	}
-	return fmt.Errorf("suite levels: what is chosen takes over %.2f times as long as the best: %s", levelLimit, strings.Join(slow, "; "))
+	hint := ""
+	if simd.Measured() {
+		hint = "; where it is a choice between gather=on and gather=off, remove privatemail/calibration-choices.json from your cache folder and run again with the machine at rest"
+	}
+	return fmt.Errorf("suite levels: what is chosen takes over %.2f times as long as the best: %s%s", levelLimit, strings.Join(slow, "; "), hint)
 }
 
 const levelTableWords = "Least nanoseconds for an element. Settings that run the same loop have one figure. " +

@@ -18,6 +18,8 @@ type yardstick struct {
 	workers *par.Workers
 	ranks   *par.Ranks // that read at once; nil where one reads alone
 	least   float64    // of all readings, in seconds
+	cpu     float64    // processor seconds of this process in its last reading
+	cpus    []float64  // those of all readings of a measurement
 	sink    atomic.Uint64
 }
 
@@ -53,7 +55,7 @@ func (y *yardstick) read(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	y.least = min(y.least, took)
+	y.least, y.cpus = min(y.least, took), append(y.cpus, y.cpu)
 	return took, nil
 }
 
@@ -72,7 +74,7 @@ func (y *yardstick) readAlong(ctx context.Context) (float64, error) {
 
 // readOwn is the reading of this rank.
 func (y *yardstick) readOwn(ctx context.Context) (float64, error) {
-	from := time.Now()
+	busy, from := cpuSeconds(), time.Now()
 	err := y.workers.Do(ctx, y.workers.Count(), par.Func(func(_, _ int) {
 		sum := 0.0
 		for i := range yardLength {
@@ -80,7 +82,9 @@ func (y *yardstick) readOwn(ctx context.Context) (float64, error) {
 		}
 		y.sink.Add(uint64(sum)) // so that the work is not left out
 	}))
-	return time.Since(from).Seconds(), err
+	took := time.Since(from).Seconds()
+	y.cpu = cpuSeconds() - busy
+	return took, err
 }
 
 // wait reads until the moment is calm, or the time is over, at least once.

@@ -81,6 +81,9 @@ func TestPatience(t *testing.T) {
 	if r.YardsPerOp == nil || *r.YardsPerOp <= 0 || r.YardSeconds == nil || *r.YardSeconds < *r.LeastYardSeconds {
 		t.Errorf("%+v", r)
 	}
+	if r.CPUSeconds != nil && (r.CPUYardsPerOp == nil || *r.CPUYardSeconds <= 0 || math.Abs(*r.CPUYardsPerOp**r.CPUYardSeconds-*r.CPUSeconds) > 1e-9) {
+		t.Errorf("%v processor seconds are %v yards of %v", *r.CPUSeconds, r.CPUYardsPerOp, r.CPUYardSeconds)
+	}
 	if one.patience >= s.patience {
 		t.Errorf("%v of %v is left after %v", one.patience, s.patience, one.took)
 	}

@@ -16,14 +16,15 @@ import (
 
 // application is one run of apply.
 type application struct {
-	model  string // the file
-	by     *supervised.Map
-	recipe supervised.Recipe
-	about  supervised.About
-	in     input
-	out    string
-	rows   int
-	zeros  int // rows that were placed nowhere
+	model   string // the file
+	by      *supervised.Map
+	recipe  supervised.Recipe
+	columns named // those that the map takes
+	in      input
+	out     string // "" for no file of rows
+	rows    int
+	zeros   int       // rows that were placed nowhere
+	classes *classing // nil where no classes are wanted
 }
 
 // run places the rows and writes them.
@@ -37,18 +38,41 @@ func (a *application) run(ctx context.Context, engine *privatemail.Engine, m met
 		return a.runText(ctx, engine, m)
 	}
 	return formats.StreamMatrix(a.in.features, mem.Budget(), func(r *formats.RowReader) error {
-		return a.place(ctx, engine, m, r.Rows, r.Cols, func(dst blas32.General) (int, error) { return r.Read(dst.Data) })
+		order, err := a.order(ctx, r.Cols)
+		if err != nil {
+			return err
+		}
+		if err := a.classes.readLabels(ctx, a.in, r.Rows); err != nil {
+			return err
+		}
+		return a.place(ctx, engine, m, r.Rows, r.Cols, func(dst blas32.General) (int, error) {
+			n, err := r.Read(dst.Data)
+			if order != nil {
+				permute(rowsOf(dst, 0, n), order)
+			}
+			return n, err
+		})
 	})
+}
+
+// order returns where the columns of the map are among those of rows whose names stand beside them,
+// nil where they stay.
+func (a *application) order(ctx context.Context, columns int) ([]int, error) {
+	if err := a.in.readColumnNames(ctx, columns); err != nil {
+		return nil, err
+	}
+	return orderOf(a.columns, a.in.columnsOf())
 }
 
 // runText places rows of text, which are in memory before the first is placed.
 func (a *application) runText(ctx context.Context, engine *privatemail.Engine, m meter) error {
-	x, _, release, err := readRows(ctx, a.in, "")
+	a.in.read.like = a.columns
+	x, y, release, err := readRows(ctx, a.in, " (-1 for none)")
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := a.sameColumns(); err != nil {
+	if err := a.classes.take(a.in, y); err != nil {
 		return err
 	}
 	left := x.Data
@@ -62,43 +86,53 @@ func (a *application) runText(ctx context.Context, engine *privatemail.Engine, m
 	})
 }
 
-// sameColumns refuses text whose columns have other names than those the model was made from.
-func (a *application) sameColumns() error {
-	made := input{features: a.model, read: &reading{columns: a.about.ColumnNames}}
-	return sameColumns(made, a.in)
-}
-
 // place places rows that read hands over block by block.
 func (a *application) place(ctx context.Context, engine *privatemail.Engine, m meter, rows, cols int, read func(blas32.General) (int, error)) error {
 	switch {
 	case rows == 0:
-		return fmt.Errorf("%s: no rows in it", a.in.features)
+		return refuseNoRows(a.in.features, 0)
 	case cols != a.by.Dim:
 		return fmt.Errorf("%s: rows of %d values, but those of the model %s have %d", a.in.features, cols, a.model, a.by.Dim)
 	}
 	a.rows = rows
-	done := 0
 	var own error // of reading and placing; what fails in writing has the name of the output
-	err := formats.WriteRows(ctx, a.out, rows, a.by.Columns(), func(put func([]float32) error) error {
-		var writing error
-		err := a.by.Stream(ctx, engine, read, func(z blas32.General) error {
-			if writing = put(z.Data[:z.Rows*z.Cols]); writing != nil {
-				return writing
+	err := a.classes.write(ctx, engine, func(tell func(ctx context.Context, z blas32.General) error) error {
+		return a.writeRows(ctx, func(put func([]float32) error) error {
+			done := 0
+			var writing error
+			// Votes take their memory beside that of the rows, and do not wait for it.
+			err := engine.Reserve(ctx, 0, func(ctx context.Context) error {
+				return a.by.Stream(ctx, engine, read, func(z blas32.General) error {
+					if writing = put(z.Data[:z.Rows*z.Cols]); writing != nil {
+						return writing
+					}
+					if a.by.UnitImages {
+						a.zeros += zeroRows(z)
+					}
+					if writing = tell(ctx, z); writing != nil {
+						return writing
+					}
+					done += z.Rows
+					m.report(privatemail.Progress{Stage: "apply", Done: done, Total: rows})
+					return nil
+				})
+			})
+			if writing == nil {
+				own = err
 			}
-			if a.by.UnitImages {
-				a.zeros += zeroRows(z)
-			}
-			done += z.Rows
-			m.report(privatemail.Progress{Stage: "apply", Done: done, Total: rows})
-			return nil
+			return err
 		})
-		if writing == nil {
-			own = err
-		}
-		return err
 	})
 	if own != nil && !errors.Is(own, context.Canceled) {
 		return explain(own, a.in)
 	}
 	return err
+}
+
+// writeRows hands what writes the rows to work, which does nothing where they have no file.
+func (a *application) writeRows(ctx context.Context, work func(put func([]float32) error) error) error {
+	if a.out == "" {
+		return work(func([]float32) error { return nil })
+	}
+	return formats.WriteRows(ctx, a.out, a.rows, a.by.Columns(), work)
 }

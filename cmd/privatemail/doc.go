@@ -7,7 +7,7 @@
 //	evaluate     measure retrieval under privacy: modes against epsilon, with a report
 //	embed        embed a file of feature vectors
 //	fit          make a labelled file searchable: the supervised embedding, and queries in it
-//	apply        place new rows by the map of a model that fit has saved
+//	apply        place new rows by a model that fit has saved, and tell their classes
 //	show         explain a file that this program has written
 //	search       find the nearest rows of a gallery for every query, exactly
 //	serve        answer private queries about a gallery over the network
@@ -20,6 +20,7 @@
 //	privatize    release the first step of a file with differential privacy
 //	continue     take a release further: rebuild the graph from it and iterate
 //	budget       create, show or verify the ledger that counts what releases have cost
+//	cache        list or clear what this program keeps in the user's cache folder
 //	help         explain a verb
 //	version      tell what this program was built from
 //
@@ -37,7 +38,9 @@
 // or arr_0; x.npz:NAME says another. -columns chooses the columns of text, and -header says
 // whether line 1 names them where that cannot be seen. What text is taken for is said on
 // standard error. Names of classes are numbered in sorted order and written beside the
-// output: e.labels.csv for -out e.npy. Package formats has the details. Output is
+// output: e.labels.csv for -out e.npy. Names of columns are those of a header, of columns.csv in a
+// folder, or of the array columns, column_names or feature_names of a .npz: apply, search, query
+// and fit -queries take columns by them, in any order. Package formats has the details. Output is
 // float32 as .npy, .fvecs, .fbin or .idx, by the ending of its name. The command finds
 // out whether it can be written before the work begins. A file is replaced as a whole
 // or not at all: after a failure or Ctrl-C the previous file is as it was.
@@ -63,11 +66,12 @@
 //
 //	privatemail fit birds/ -normalize-rows -out gallery.npy -queries new.npy -queries-out queries.npy
 //
-// fit -model keeps all of it in one file, by which apply places the rows of tomorrow. show
+// fit -model keeps all of it in one file, by which apply places the rows of tomorrow and tells their classes. show
 // explains such a file, and any other that this program writes (docs/models.md):
 //
 //	privatemail fit birds/ -normalize-rows -model birds.model
 //	privatemail apply birds.model new.npy -out queries.npy
+//	privatemail apply birds.model new.npy -classes classes.csv
 //	privatemail show birds.model
 //
 // Form paper (-alpha, or -form paper) starts at -k random columns:
@@ -105,12 +109,15 @@
 // release further, which anybody can do:
 //
 //	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
-//	privatemail budget create me.ledger -epsilon 2 -delta 1e-6
-//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -out x.release
+//	privatemail budget create me.ledger -epsilon 3 -delta 1e-6
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -dry-run
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -anyway -out x.release
 //	privatemail continue x.release -degree 20 -out z.npy
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the
-// ledger before noise is drawn and is never given back. docs/privacy.md says what is
+// ledger before noise is drawn and is never given back. -dry-run shows what would be spent,
+// noise over signal, and what would be left; where the noise of an entry exceeds its signal
+// a release is refused without -anyway. docs/privacy.md says what is
 // promised and what is not; the cautions that privatize and sensitivity
 // print are explained there.
 //
@@ -123,6 +130,9 @@
 // objective, and what a release promises as formulas. With -json, also beside -quiet,
 // results are one JSON object per line; numbers that are infinite are null.
 //
+// Messages count rows, columns and lines from 1. Row numbers that programs read count from 0:
+// those in files, in -json and in the tables of what search and query find, and -private-rows.
+//
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
 //	          steps_seconds seconds reading_seconds writing_seconds standardize connected
@@ -130,10 +140,11 @@
 //	fit       n d k recipe held_out{rows raw scaled result lead_standard_error
 //	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
 //	          files all} out model queries queries_out map_out names plot
-//	apply     n d k model recipe zeros seconds out
+//	apply     n d k model recipe zeros seconds out classes voters rows_without_class
+//	          labelled_rows accuracy
 //	show      file kind bytes, and what there is to say about that kind
 //	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
-//	          distances_out; before it, without -out, per query: query ids distances
+//	          distances_out classes queries_without_class accuracy; before it, without -out, per query: query ids distances
 //	graph     n d entries values out, and those of embed about the graph
 //	plan      per operator, best first: operator picked feasible seconds seconds_low
 //	          seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes
@@ -152,7 +163,14 @@
 //	          noise_to_signal cautions[id text]
 //	privatize n d k id relation operator derivation epsilon epsilon_total delta
 //	          odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho
-//	          records label_mode label_epsilon ledger head sha256 cautions out
+//	          records label_mode label_epsilon ledger head sha256 signal_rms
+//	          noise_to_signal cautions out
+//	          -dry-run: dry_run n d k relation operator derivation epsilon epsilon_total
+//	          delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu
+//	          rho records label_mode label_epsilon signal_rms noise_to_signal
+//	          refused[noise budget] ledger{path new_unit cost{rho pure} fits
+//	          budget_epsilon epsilon_so_far epsilon_after left_before{rho pure}
+//	          left_after{rho pure} unit_protects} cautions
 //	continue  n k labels status trace out, and those of embed about the graph
 //	budget    kind epsilon delta whole{rho pure} records head ledger
 //	          units[unit kind spent{rho pure} remaining{rho pure} epsilon_spent
@@ -161,6 +179,7 @@
 //	          cost{rho pure} released]
 //	          verify: ledger head releases[file release spend unit paid note]
 //	          spends_without_release
+//	cache     folder files[file what ours bytes time why] removed[the same] bytes
 //	version   version revision modified go platform simd choices choices_from
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build
@@ -190,13 +209,27 @@
 // renamed, so a crash leaves the one before. It is removed when the embedding is written. It is
 // as private as the features; privatize has none.
 //
+// # Cache
+//
+// The folder privatemail of the user's cache folder (~/.cache on Linux) has the measured speed
+// of this machine, and in galleries/ what query has taken from servers and does not depend on a
+// row. All of it can be removed at any time:
+//
+//	privatemail cache list
+//	privatemail cache clear
+//
+// clear asks nothing. It leaves alone files that this program has not made, and those that a
+// running process has locked.
+//
 // # Processor instructions
 //
 // Inner loops use the best instructions the processor has; 'privatemail version'
 // names them. The environment variable PM_SIMD asks for less: generic (plain Go),
 // avx2, avx512, avx512vnni, amx or neon. Some loops of avx512 and above come in two forms
 // with the same bits, one that gathers numbers from memory and one that loads them one by
-// one. The faster one is found by a measurement of some tens of microseconds. PM_SIMD may
+// one. The faster one is found by a measurement, mostly of a fraction of a millisecond. A clear
+// answer is kept in privatemail/calibration-choices.json of the user's cache folder, for this
+// processor and its microcode, so that the next command makes the same choice. PM_SIMD may
 // ask for one instead, with or without a level: gather=off, or avx512,gather=on. Releases do not depend on it, embeddings only
 // within -tolerance: their operator is chosen by what it costs, and the last digits of
 // some follow the level.
@@ -205,11 +238,11 @@
 //
 //	0    success
 //	1    the request was refused or failed: a file is missing or damaged, memory
-//	     does not suffice, the iteration diverged
+//	     does not suffice, the iteration diverged, the noise of a release exceeds its signal
 //	2    wrong usage: unknown verb or flag, contradicting flags
 //	130  interrupted by Ctrl-C or SIGTERM; a second signal ends the program at once
 //
 // An error is one line that names the file, row or flag and what to do:
 //
-//	privatemail: embed: x.npy: row 17, column 3 (both counted from 0) is NaN or infinite; remove the row or replace the value
+//	privatemail: embed: x.npy: row 17, column 3 is NaN or infinite; remove the row or replace the value
 package main

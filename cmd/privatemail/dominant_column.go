@@ -43,7 +43,7 @@ func (f *graphFlags) noteDominantColumns(e *cli.Env, x blas32.General, in input)
 	if len(columns) > 1 {
 		what, have, decide = "columns", "together have", "decide"
 	}
-	e.Note("%s %s (counted from 1) %s %.1f %% of the variance of all %d, and so %s who is near whom: -standardize divides columns by their standard deviations first, unless that is meant", what, inWords(words), have, 100*share, x.Cols, decide)
+	e.Note("%s %s %s %.1f %% of the variance of all %d, and so %s who is near whom: -standardize divides columns by their standard deviations first, unless that is meant", what, inWords(words), have, 100*share, x.Cols, decide)
 }
 
 // widest returns the fewest columns that have the share dominant of the sum of all variances,

@@ -19,11 +19,11 @@ func TestDominantColumns(t *testing.T) {
 		flags   string
 		noted   string
 	}{
-		{3, []int{2}, "", `column 2 (counted from 1) has 100.0 % of the variance of all 3, and so decides`},
+		{3, []int{2}, "", `column 2 has 100.0 % of the variance of all 3, and so decides`},
 		{3, nil, "", ""},
 		{3, []int{1, 2}, "", ""}, // two of three
-		{8, []int{7, 2}, "", `columns 7 and 2 (counted from 1) together have 100.0 % of the variance of all 8, and so decide `},
-		{8, []int{7, 2, 5}, "", `columns 7, 2 and 5 (counted from 1) together`},
+		{8, []int{7, 2}, "", `columns 7 and 2 together have 100.0 % of the variance of all 8, and so decide `},
+		{8, []int{7, 2, 5}, "", `columns 7, 2 and 5 together`},
 		{9, []int{7, 2, 5, 6}, "", ""},
 		{8, []int{7, 2}, "-standardize", ""},
 		{8, []int{7, 2}, "-normalize-rows", ""},
@@ -64,7 +64,7 @@ func TestStandardizedColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr := succeed(t, "embed", at("x.csv"), "-out", at("plain.npy"))
-	if !strings.Contains(stderr, `columns 1 "income" and 2 "age" (counted from 1) together have`) || !strings.Contains(stderr, "-standardize") {
+	if !strings.Contains(stderr, `columns 1 "income" and 2 "age" together have`) || !strings.Contains(stderr, "-standardize") {
 		t.Errorf("messages\n%s", stderr)
 	}
 	stdout, stderr := succeed(t, "embed", at("x.csv"), "-standardize", "-out", at("scaled.npy"))

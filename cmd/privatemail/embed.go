@@ -211,7 +211,7 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 		}
 		in.labels = ""
 	} else if in.labels == "" {
-		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -beta and -alpha to embed without", name)
+		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -beta and -alpha to embed without%s", name, labelAdvice(in))
 	}
 	return in, nil
 }
@@ -228,6 +228,7 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 		if s.Coefficient == 0 {
 			y = nil
 		}
+		askRegression(e, in, y)
 		release, err := f.keep.begin(ctx, e, s)
 		if err != nil {
 			return err

@@ -319,11 +319,11 @@ func TestEmbedBadFiles(t *testing.T) {
 		args  string
 		words []string
 	}{
-		{"nan.npy", []string{"row 17, column 3", "NaN or infinite"}},
-		{"nan.npy -normalize-rows", []string{"row 17, column 3"}},
-		{"nan.npy -operator csr", []string{"row 17, column 3"}},
-		{"inf.npy", []string{"row 17, column 3"}},
-		{"zero.npy -normalize-rows", []string{"row 4", "-normalize-rows"}},
+		{"nan.npy", []string{"row 18, column 4", "NaN or infinite"}},
+		{"nan.npy -normalize-rows", []string{"row 18, column 4"}},
+		{"nan.npy -operator csr", []string{"row 18, column 4"}},
+		{"inf.npy", []string{"row 18, column 4"}},
+		{"zero.npy -normalize-rows", []string{"row 5", "-normalize-rows"}},
 		{"cut.npy", []string{"391 bytes"}},
 		{"huge.npy", nil},
 		{"empty.npy", nil},

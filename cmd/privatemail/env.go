@@ -58,6 +58,9 @@ func withRows(ctx context.Context, e *cli.Env, w workFlags, plans bool, in input
 		return err
 	}
 	defer release()
+	if err := refuseOneRow(in.features, x.Rows); err != nil {
+		return err
+	}
 	run, stop, err := engine(e, w, plans)
 	if err != nil {
 		return err

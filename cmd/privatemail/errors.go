@@ -60,10 +60,10 @@ func explain(err error, in input, own ...hint) error {
 		return nil
 	}
 	if entry, ok := errors.AsType[*points.NonFiniteError](err); ok && entry.What == "points" {
-		return fmt.Errorf("%s: row %d, column %d (both counted from 0) is NaN or infinite; remove the row or replace the value", in.features, entry.Row, entry.Col)
+		return fmt.Errorf("%s: row %d, column %d is NaN or infinite; remove the row or replace the value", in.features, entry.Row+1, entry.Col+1)
 	}
 	if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok {
-		return fmt.Errorf("%s: row %d (counted from 0) is zero and cannot be divided by its norm; remove the row, or leave out -normalize-rows", in.features, zero.Row)
+		return fmt.Errorf("%s: row %d is zero and cannot be divided by its norm; remove the row, or leave out -normalize-rows", in.features, zero.Row+1)
 	}
 	for _, h := range append(own, hints()...) {
 		if !errors.Is(err, h.kind) || !strings.Contains(err.Error(), h.says) {

@@ -283,6 +283,9 @@ func readData(ctx context.Context, e *cli.Env, folder string) (*evaluate.Data, e
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseOneRow(in.features, in.read.rows); err != nil {
+		return nil, err
+	}
 	if in.labels == "" {
 		return nil, fmt.Errorf("%s: a folder with %s and %s is wanted, or a .csv or .npz with labels in it", folder, featuresName, labelsName)
 	}
@@ -291,6 +294,10 @@ func readData(ctx context.Context, e *cli.Env, folder string) (*evaluate.Data, e
 		return nil, err
 	}
 	defer release()
+	if err := refuseOneRow(in.features, x.Rows); err != nil {
+		return nil, err
+	}
+	askRegression(e, in, y)
 	name := dataName(folder)
 	own, y := labelledRows(x, y)
 	if own.Rows < x.Rows {

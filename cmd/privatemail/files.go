@@ -91,7 +91,8 @@ func readLabelled(ctx context.Context, in input, advice string) (t *formats.Tabl
 	var data []float32
 	if err == nil {
 		x = blas32.General{Rows: t.Rows, Cols: t.Cols, Stride: max(t.Cols, 1), Data: t.Data}
-		data = t.Data
+		x, err = in.name(ctx, x)
+		data = x.Data
 	}
 	if err = agreeInput(ctx, in.ranks(), in, data, y, err); err != nil {
 		if t != nil {
@@ -100,6 +101,18 @@ func readLabelled(ctx context.Context, in input, advice string) (t *formats.Tabl
 		return nil, blas32.General{}, nil, err
 	}
 	return t, x, y, nil
+}
+
+// name reads the names of columns where they are beside the rows, and puts the columns in the order
+// that is wanted.
+func (in input) name(ctx context.Context, x blas32.General) (blas32.General, error) {
+	if in.read == nil {
+		return x, nil
+	}
+	if err := in.readColumnNames(ctx, x.Cols); err != nil {
+		return x, err
+	}
+	return in.arrange(x, in.read.like)
 }
 
 // readBoth reads features and labels.
@@ -112,6 +125,9 @@ func (in input) readBoth(ctx context.Context, advice string) (t *formats.Table, 
 		y = in.take(t.Labels)
 	case in.labels != "":
 		y, err = readLabels(ctx, in, t.Rows, advice)
+	}
+	if err == nil {
+		err = refuseNoRows(in.features, t.Rows)
 	}
 	if err == nil {
 		err = refuseVanished(ctx, in, t.Data)
@@ -129,6 +145,9 @@ func readLabels(ctx context.Context, in input, n int, advice string) ([]int32, e
 	l, err := await(ctx, func() (*formats.Labels, error) { return formats.ReadNamedLabels(ctx, in.labels, &settings) })
 	if err != nil {
 		return nil, missing(in.labels, adviseFile(in.labels, err))
+	}
+	if len(l.Class) == 0 {
+		return nil, refuseNoRows(in.labels, 0)
 	}
 	if len(l.Class) == n+1 && len(l.Names) > 0 {
 		advice += "; if its first line is a header, say -header yes"

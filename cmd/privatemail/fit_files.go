@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -54,9 +52,6 @@ func (f *fitFlags) write(ctx context.Context, ranks *par.Ranks, fit *supervised.
 // aboutRows is what a model says of the rows that it was made from.
 func aboutRows(in input, x blas32.General, y []int32) supervised.About {
 	about := supervised.About{Features: in.features, Labels: in.labels, Rows: x.Rows, Columns: x.Cols}
-	if in.read != nil {
-		about.ColumnNames = in.read.columns
-	}
 	classes := map[int32]bool{}
 	for _, label := range y {
 		if label >= 0 {
@@ -65,12 +60,5 @@ func aboutRows(in input, x blas32.General, y []int32) supervised.About {
 		}
 	}
 	about.Classes = len(classes)
-	if names := in.classNames(); names != nil {
-		h := sha256.New()
-		for _, name := range names {
-			fmt.Fprintf(h, "%d %s\n", len(name), name) // lengths keep names apart
-		}
-		about.NamesHash = hex.EncodeToString(h.Sum(nil))
-	}
 	return about
 }

@@ -3,11 +3,15 @@ package main
 import (
 	"errors"
 
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-func main() { program().ClusterMain() }
+func main() {
+	calibration.KeepChoices()
+	program().ClusterMain()
+}
 
 func program() *cli.Program {
 	return &cli.Program{
@@ -17,7 +21,7 @@ func program() *cli.Program {
 		Verbs: []cli.Verb{
 			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), applyVerb(), showVerb(), searchVerb(), serveVerb(), splitVerb(), queryVerb(),
 			graphVerb(), planVerb(), generateVerb(),
-			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
+			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(), cacheVerb(),
 		},
 		Words: words,
 	}

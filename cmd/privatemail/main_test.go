@@ -24,10 +24,18 @@ import (
 // asCommand is the variable that makes the test binary be the command itself.
 const asCommand = "PRIVATEMAIL_TEST_AS_COMMAND"
 
+// withCache is the value of asCommand with which the command keeps files in the user's cache
+// folder, as it does by itself.
+const withCache = "with cache"
+
 func TestMain(m *testing.M) {
 	speed = func() kernel.Calibration { return kernel.Calibration{} }
-	if os.Getenv(asCommand) != "" {
+	switch os.Getenv(asCommand) {
+	case "":
+	case withCache:
 		main()
+	default: // the folder of the user who tests stays as it is
+		program().ClusterMain()
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -23,7 +23,7 @@ func writeNearest(w io.Writer, queries, k int, answer func(q int) (ids []int32, 
 	if k > shownAnswers {
 		which += fmt.Sprintf(", the first %d of %d rows", shownAnswers, k)
 	}
-	fmt.Fprintf(w, "nearest rows and their distances, nearest first: %s; -out writes all\n\n", which)
+	fmt.Fprintf(w, "nearest rows (numbers from 0, as in files) and their distances, nearest first: %s; -out writes all\n\n", which)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for q := range n {
 		ids, distances := answer(q)

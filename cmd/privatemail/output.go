@@ -71,7 +71,11 @@ func sameTarget(a, b string) (bool, error) {
 
 // refuseInput keeps an output from replacing what it is made from.
 func refuseInput(flag, out string, in input) error {
-	for _, path := range []string{in.features, in.labels} {
+	names := ""
+	if in.read != nil {
+		names = in.read.namesFile
+	}
+	for _, path := range []string{in.features, in.labels, names} {
 		if path, _ = formats.SplitArray(path); path != "" && sameFile(out, path) {
 			return cli.Usagef("%s %s would replace the input %s; name another file", flag, out, path)
 		}

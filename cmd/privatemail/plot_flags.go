@@ -130,7 +130,7 @@ func axes(p *plot.Plane) string {
 	case 1:
 		return "horizontal: the only column; heights have no meaning"
 	case 2:
-		return "horizontal: column 0, vertical: column 1"
+		return "horizontal: column 1, vertical: column 2"
 	}
 	if p.Share == [2]float64{} {
 		return fmt.Sprintf("%d columns, and all rows are equal", p.Columns)

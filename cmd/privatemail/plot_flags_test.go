@@ -18,7 +18,7 @@ func TestPlot(t *testing.T) {
 	folder := toy(t)
 	at := func(name string) string { return filepath.Join(folder, name) }
 	for _, c := range []struct{ args, words string }{
-		{"embed FOLDER -degree 10 -out FOLDER/e.npy -plot FOLDER/p.svg", "<svg|Before: the features|16 columns|column 0|>300 rows.<|>7 ("},
+		{"embed FOLDER -degree 10 -out FOLDER/e.npy -plot FOLDER/p.svg", "<svg|Before: the features|16 columns|column 1|>300 rows.<|>7 ("},
 		{"embed FOLDER -degree 10 -beta 3 -out FOLDER/e.npy -plot FOLDER/p.html", "<!doctype html>|has used the labels|row "},
 		{"fit FOLDER -recipe classic -measure=false -degree 10 -out FOLDER/e.npy -plot FOLDER/p.SVG", "<svg|has used the labels|>7 ("},
 	} {
@@ -75,7 +75,7 @@ func TestPlotRefusals(t *testing.T) {
 func TestWordsOfPlots(t *testing.T) {
 	for want, p := range map[string]*plot.Plane{
 		"horizontal: the only column; heights have no meaning":                            {Columns: 1},
-		"horizontal: column 0, vertical: column 1":                                        {Columns: 2},
+		"horizontal: column 1, vertical: column 2":                                        {Columns: 2},
 		"5 columns, and all rows are equal":                                               {Columns: 5},
 		"first two principal components of 64 columns: 100.0 % and 0.0 % of the variance": {Columns: 64, Share: [2]float64{1, 0}},
 	} {

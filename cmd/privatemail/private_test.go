@@ -139,7 +139,7 @@ func TestSensitivityInOtherCases(t *testing.T) {
 func private(features, ledger, out string, more ...string) []string {
 	return append([]string{
 		"privatize", features, "-sigma", "1", "-alpha", "0.5", "-classes", "8", "-label-mode", "dropped",
-		"-epsilon", "1", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", out, "-quiet",
+		"-epsilon", "1", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", out, "-anyway", "-quiet",
 	}, more...)
 }
 
@@ -243,7 +243,7 @@ func TestUnitsAreKnownOrNew(t *testing.T) {
 	succeed(t, "generate", "-kind", "digits", "-out", folder)
 	release := func(name string, more ...string) []string {
 		return append([]string{"privatize", folder, "-normalize-rows", "-sigma", "1", "-label-mode", "dropped", "-epsilon", "0.1", "-delta", "1e-6",
-			"-ledger", ledger, "-unit", name, "-out", filepath.Join(temp, rand.Text()+".release")}, more...)
+			"-ledger", ledger, "-unit", name, "-anyway", "-out", filepath.Join(temp, rand.Text()+".release")}, more...)
 	}
 	refuse(t, cli.Failed, release("digits"), "-new-unit")
 	if _, stderr := succeed(t, release("digits", "-new-unit")...); strings.Contains(stderr, "-new-unit") {
@@ -269,7 +269,7 @@ func TestReleaseTravels(t *testing.T) {
 	ledger := newLedger(t, home)
 	made := filepath.Join(home, "digits.release")
 	stdout, stderr := succeed(t, "privatize", filepath.Join(home, "digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-classes", "10",
-		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", made)
+		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", made, "-anyway")
 	for _, words := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1 of " + ledger + ", in its line 1\n", made} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("nothing about %q:\n%s", words, stdout)
@@ -313,7 +313,7 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	folder := toy(t)
 	temp := t.TempDir()
 	out := filepath.Join(temp, "r.json")
-	args := strings.Fields("privatize " + folder + " -sigma 1 -alpha 0.5 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -json -out " + out)
+	args := strings.Fields("privatize " + folder + " -sigma 1 -alpha 0.5 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -anyway -json -out " + out)
 	stdout, _ := succeed(t, args...)
 	v := object(t, stdout)
 	wantKeys(t, v, "n d k id relation operator derivation epsilon delta rule sensitivity sigma mu rho label_mode label_epsilon ledger sha256 cautions out")
@@ -354,7 +354,7 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	}
 	refuse(t, cli.Failed, []string{"continue", out, "-labels", labels, "-degree", "8", "-alpha", "1e30", "-out", z}, out+": ", "-normalize, -steps and -alpha\n")
 	// Labels that only later steps use, as the table is.
-	args = strings.Fields("privatize " + folder + " -sigma 1 -table different -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -labels " + labels + " -out " + filepath.Join(temp, "unlabelled"))
+	args = strings.Fields("privatize " + folder + " -sigma 1 -table different -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -anyway -labels " + labels + " -out " + filepath.Join(temp, "unlabelled"))
 	if _, stderr := succeed(t, args...); !strings.Contains(stderr, "-labels has no effect") {
 		t.Errorf("no note on labels nobody reads: %q", stderr)
 	}
@@ -447,10 +447,10 @@ func TestPrivatizeRefusals(t *testing.T) {
 		{"out is the ledger", private(folder, ledger, ledger), cli.Failed, "ledger"},
 		{"out is the features", private(folder, ledger, filepath.Join(folder, featuresName)), cli.Usage, "replace"},
 		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), cli.Failed, "no folder"},
-		{"NaN", private(nan, ledger, out, "-labels", labels), cli.Failed, "row 1, column 3"},
+		{"NaN", private(nan, ledger, out, "-labels", labels), cli.Failed, "row 2, column 4"},
 		{"not of unit norm", private(long, ledger, out, "-labels", labels), cli.Failed, "-normalize-rows"},
-		{"zero row", private(zero, ledger, out, "-labels", labels), cli.Failed, "zero.npy: row 3 (counted from 0) is zero; only the relations null and features-null allow one such row, and it must be private; remove the row"},
-		{"null record that is public", private(zero, ledger, out, "-labels", labels, "-relation", "features-null", "-private-rows", "5", "-normalize-rows"), cli.Failed, "row 3 (counted from 0) is zero; only the relations"},
+		{"zero row", private(zero, ledger, out, "-labels", labels), cli.Failed, "zero.npy: row 4 is zero; only the relations null and features-null allow one such row, and it must be private; remove the row"},
+		{"null record that is public", private(zero, ledger, out, "-labels", labels, "-relation", "features-null", "-private-rows", "5", "-normalize-rows"), cli.Failed, "row 4 is zero; only the relations"},
 		{"a table for nothing", append(without("-alpha"), "-table", "different"), cli.Usage, "-table is about labels"},
 		{"no labels", private(bad, ledger, out), cli.Usage, "-labels"},
 		{"no labels to randomise", private(bad, ledger, out, "-alpha", "0", "-label-mode", "randomised", "-label-epsilon", "1"), cli.Usage, "randomise"},
@@ -655,7 +655,7 @@ func defined(t *testing.T, define func(*flag.FlagSet), args ...string) map[strin
 func TestPrintedGuarantee(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	args := func(name string, more ...string) []string {
-		return append(strings.Fields("privatize "+folder+" -sigma 1 -alpha 0.5 -classes 10 -epsilon 0.5 -delta 1e-6 -ledger none -out "+filepath.Join(temp, name)), more...)
+		return append(strings.Fields("privatize "+folder+" -sigma 1 -alpha 0.5 -classes 10 -epsilon 0.5 -delta 1e-6 -ledger none -anyway -out "+filepath.Join(temp, name)), more...)
 	}
 	stdout, stderr := succeed(t, args("a", "-label-mode", "randomised", "-label-epsilon", "8", "-v")...)
 	if !strings.Contains(stdout, "epsilon 8.5, ") || !strings.Contains(stdout, "P[S] <= 4915 P'[S] + ") || strings.Contains(stderr, "strong promise") {

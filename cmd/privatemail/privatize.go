@@ -28,6 +28,7 @@ func privatizeVerb() cli.Verb {
 		Summary: "release the first step of a file with differential privacy",
 		Synopsis: []string{
 			"FEATURES -sigma S -epsilon E -delta D -label-mode MODE -ledger FILE|none -unit NAME -out FILE [-labels FILE] [-alpha A] [FLAGS]",
+			"FEATURES ... -dry-run",
 		},
 		About: `
 Computes the first step of the iteration on rows of unit norm, adds noise calibrated to a
@@ -51,12 +52,23 @@ known by their numbers: keep a record at the same one.
 The spend is written to the ledger ('privatemail budget create') before noise is drawn, and is
 never given back: not after an error, not after Ctrl-C. -ledger none counts nothing.
 
+-dry-run shows what the release would spend, its noise over its signal, and what would be
+left. It spends nothing, writes nothing, and exits with 0 also where the release would be
+refused; -json lists in "refused" what for. The signal is a typical entry of the first step.
+Noise and signal follow from the number of rows and columns and from the flags, with
+-rest-public from the public rows too: what a dry run prints says nothing about a private row.
+An error may, as one without -dry-run does: it names the row that is wrong.
+
+Where the noise of an entry exceeds its signal, the release is refused before anything is
+spent, unless -anyway is given. The refusal follows from the same figures, so it tells nothing
+about a private row either. The exit code is 1.
+
 Epsilon, delta, label mode and ledger have no default. FEATURES is as for embed: .npy, .npz,
 .csv and others. Labels are 0 to C-1 with a public C (-classes); without it the constant 65536
 is published instead. Names, and rows without a label, are refused.`,
 		Examples: []string{
 			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -new-unit -out birds.release",
-			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
+			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -dry-run",
 		},
 		Prints:  cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Without: notPrivate(),
@@ -75,6 +87,7 @@ type privatizeFlags struct {
 	at                            head
 	normalizeRows, restPublic     bool
 	newUnit, otherRelation        bool
+	dryRun, anyway                bool
 	privateRows                   []int
 	records                       int
 }
@@ -95,9 +108,11 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
 	cli.CountVar(fs, &f.records, "records", 0, "the noise is for `J` rows that change together, the most that one client has in the file; a public number (default 1; required for -unit-kind client)")
 	f.files.define(fs)
-	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
+	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, numbers from 0 such as 0,17; the list is public (default: any row)")
 	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
-	fs.StringVar(&f.out, "out", "", "write the release to `FILE`; required")
+	fs.StringVar(&f.out, "out", "", "write the release to `FILE`; required without -dry-run")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show what the release would spend, its noise over its signal and what would be left, and end: nothing is spent or written")
+	fs.BoolVar(&f.anyway, "anyway", false, "release also where the noise of an entry exceeds its signal; without it such a release is refused before anything is spent")
 }
 
 // settings checks the flags and translates them.
@@ -115,7 +130,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-unit NAME is missing: whose budget is spent?")
 	case f.kind == release.UnitClient && f.records == 0:
 		return nil, cli.Usagef("-unit-kind client needs -records J: a client pays for all its rows, so how many may there be?")
-	case f.out == "":
+	case f.out == "" && !f.dryRun:
 		return nil, cli.Usagef("-out FILE is missing: where should the release go?")
 	case f.labelMode == release.ModeRandomised && !set["label-epsilon"]:
 		return nil, cli.Usagef("-label-mode randomised needs -label-epsilon E, the price of the labels")
@@ -165,6 +180,9 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 	if err != nil {
 		return err
 	}
+	if f.dryRun {
+		return f.plan(ctx, e, in, s)
+	}
 	if err := checkPlace(f.out); err != nil {
 		return err
 	}
@@ -184,6 +202,13 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 			return err
 		}
 	}
+	var w worth
+	s.Confirm = func(noise mechanism.Calibration, signal float64) error {
+		if w = (worth{noise, signal}); f.anyway {
+			return nil
+		}
+		return w.refusal()
+	}
 	d, out, err := f.release(ctx, e, in, s)
 	if out == nil {
 		return err
@@ -199,7 +224,7 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 	if e.Quiet && !e.JSON {
 		return nil
 	}
-	return f.show(ctx, e, s, d, out, sha256.Sum256(compact), ledger)
+	return f.show(ctx, e, s, d, w, out, sha256.Sum256(compact), ledger)
 }
 
 // input finds the files. Labels are left out when nothing reads them.
@@ -220,9 +245,9 @@ func (f *privatizeFlags) input(e *cli.Env, name string, s *privatemail.PrivateSe
 		}
 		in.labels = ""
 	} else if in.labels == "" && s.LabelMode == release.ModeRandomised {
-		return in, cli.Usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode", name)
+		return in, cli.Usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode%s", name, labelAdvice(in))
 	} else if in.labels == "" {
-		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -alpha", name)
+		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -alpha%s", name, labelAdvice(in))
 	}
 	return in, nil
 }
@@ -234,14 +259,37 @@ func (f *privatizeFlags) release(ctx context.Context, e *cli.Env, in input, s *p
 		if err := classesOnly(in, y); err != nil {
 			return err
 		}
+		if err := f.checkPrivateRows(in, x.Rows); err != nil {
+			return err
+		}
 		d = x.Cols
 		out, err = engine.Privatize(ctx, x, y, s)
-		if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok { // with or without -normalize-rows
-			return fmt.Errorf("%s: row %d (counted from 0) is zero; only the relations null and features-null allow one such row, and it must be private; remove the row", in.features, zero.Row)
-		}
-		return err
+		return explainRelease(in, err)
 	})
 	return d, out, err
+}
+
+// checkPrivateRows refuses numbers of -private-rows that no row has.
+func (f *privatizeFlags) checkPrivateRows(in input, rows int) error {
+	for _, row := range f.privateRows {
+		if row >= rows {
+			return fmt.Errorf("%s: -private-rows has %d, and the %d rows have the numbers 0 to %d", in.features, row, rows, rows-1)
+		}
+	}
+	return nil
+}
+
+// explainRelease says what to do about a release that is refused for its noise, and about a
+// row of zeros, with or without -normalize-rows.
+func explainRelease(in input, err error) error {
+	zero, ok := errors.AsType[*privatemail.ZeroRowError](err)
+	switch {
+	case errors.Is(err, errDrowned):
+		return fmt.Errorf("%s: %w", in.features, bare(err))
+	case ok:
+		return fmt.Errorf("%s: row %d is zero; only the relations null and features-null allow one such row, and it must be private; remove the row", in.features, zero.Row+1)
+	}
+	return err
 }
 
 // classesOnly refuses labels of which a private step can make nothing: none at all for
@@ -273,18 +321,6 @@ func (f *privatizeFlags) deliver(ctx context.Context, r *release.Release) (compa
 	return nil, fmt.Errorf("the budget is spent, but the release could not be written: %w; it is kept in %s: move it from there, another one costs again", err, kept)
 }
 
-// typicalEntry returns a typical entry of the first step, by public numbers, or 0 when
-// there is none to be had.
-func typicalEntry(ctx context.Context, n, d int, s *privatemail.PrivateSettings) float64 {
-	public := *s
-	public.Epsilon, public.Delta, public.PrivateRows, public.RestPublic = 0, 0, nil, false
-	a, err := privatemail.Sensitivity(ctx, n, d, &public)
-	if err != nil {
-		return 0
-	}
-	return a.Signal
-}
-
 // privatizeReport is the object of privatize -json: nothing in it is private.
 type privatizeReport struct {
 	N            int     `json:"n"`
@@ -298,29 +334,31 @@ type privatizeReport struct {
 	EpsilonTotal float64 `json:"epsilon_total"` // with randomised labels
 	Delta        float64 `json:"delta"`
 	oddsReport
-	Rule         string    `json:"rule"`
-	Sensitivity  float64   `json:"sensitivity"`
-	Sigma        float64   `json:"sigma"`
-	Mu           float64   `json:"mu"`
-	Rho          float64   `json:"rho"`
-	Records      int       `json:"records"` // that change together
-	LabelMode    string    `json:"label_mode"`
-	LabelEpsilon float64   `json:"label_epsilon"`
-	Ledger       uint64    `json:"ledger"` // sequence number, 0 without one
-	Head         string    `json:"head"`   // of the ledger, for -at; empty without one
-	Protects     string    `json:"protects"`
-	UnitProtects string    `json:"unit_protects"` // what all spends of the unit protect, "none", "unknown", or empty without a ledger
-	SHA256       string    `json:"sha256"`        // of the compact form
-	Cautions     []caution `json:"cautions"`
-	Out          string    `json:"out"`
+	Rule          string     `json:"rule"`
+	Sensitivity   float64    `json:"sensitivity"`
+	Sigma         float64    `json:"sigma"`
+	Mu            float64    `json:"mu"`
+	Rho           float64    `json:"rho"`
+	Records       int        `json:"records"` // that change together
+	LabelMode     string     `json:"label_mode"`
+	LabelEpsilon  float64    `json:"label_epsilon"`
+	Ledger        uint64     `json:"ledger"` // sequence number, 0 without one
+	Head          string     `json:"head"`   // of the ledger, for -at; empty without one
+	Protects      string     `json:"protects"`
+	UnitProtects  string     `json:"unit_protects"` // what all spends of the unit protect, "none", "unknown", or empty without a ledger
+	SHA256        string     `json:"sha256"`        // of the compact form
+	Signal        float64    `json:"signal_rms"`
+	NoiseToSignal jsonNumber `json:"noise_to_signal"`
+	Cautions      []caution  `json:"cautions"`
+	Out           string     `json:"out"`
 }
 
-func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.PrivateSettings, d int, r *release.Release, sum [sha256.Size]byte, ledger *mechanism.Ledger) error {
+func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.PrivateSettings, d int, worth worth, r *release.Release, sum [sha256.Size]byte, ledger *mechanism.Ledger) error {
 	g := promised(ctx, r)
 	stake := stake{
 		guarantee: g, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
 		unit: r.Unit, restPublic: s.RestPublic, noLedger: ledger == nil, rows: r.Rows,
-		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r.Rows, d, s),
+		noise: r.Privacy.Sigma, signal: worth.signal,
 	}
 	cautions := stake.cautions()
 	head := ""
@@ -333,7 +371,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta, oddsReport: g.report(), Rule: r.Privacy.Rule,
 			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho, Records: r.Sensitivity.Records,
 			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, Head: head, Protects: mechanism.ProtectionOfRelease(r).String(), UnitProtects: f.unitProtects(ledger, s.Unit), SHA256: hex.EncodeToString(sum[:]),
-			Cautions: cautions, Out: f.out,
+			Signal: worth.signal, NoiseToSignal: jsonNumber(worth.ratio()), Cautions: cautions, Out: f.out,
 		})
 	}
 	t := facts(e.Stdout)

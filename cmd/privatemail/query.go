@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -19,6 +18,12 @@ const (
 	modeSealed  = "sealed"
 )
 
+// What -changed says.
+const (
+	changedResend = "resend"
+	changedSpend  = "spend"
+)
+
 func queryVerb() cli.Verb {
 	return cli.Verb{
 		Name:    "query",
@@ -32,7 +37,7 @@ func queryVerb() cli.Verb {
 Finds the K nearest rows of the gallery of a server ('privatemail serve') for every row of ROWS.
 SERVER is an address such as http://127.0.0.1:8480 or https://gallery.example. ROWS is a file or
 a folder as for embed. Random numbers stay on this machine, and so do features, but for mode
-sealed, which sends them encrypted. Labels are not read.
+sealed, which sends them encrypted. Labels of ROWS are read with -predict alone, and stay here.
 
 Mode cells sends, for each row, a set of cells: the cell of the row is in it by chance p, and the
 rest is random. That is epsilon-private for the record as a whole, with delta 0, as far as the
@@ -41,8 +46,15 @@ the rows in these cells, and they are ranked here, together with a sample of the
 taken once. A neighbour in a cell that was not sent is not found. What was sent for a record is
 kept in the folder -memory and sent again whenever the record is asked for again: that costs
 nothing, and shows that it was asked for again. Let nobody else read that folder. The ledger ('privatemail budget create') is
-charged before a set is sent. A record goes by its name: ROWS:NUMBER, such as rows.npy:17, or its
-line in the file of -names. Give names that stay, if rows move or the file changes.
+charged before a set is sent.
+
+A record is its content: equal rows are one record, in whatever file they are, and a row that
+differs in one value is another, with a budget of its own in the ledger. Which of the rows you ask
+for are equal shows. -names is for people and things that have several rows, or whose rows change:
+its lines name the records, and what is released for a name adds up in one budget. A name whose row
+has changed is refused, unless -changed says what to do: resend sends the last set of the name again
+and spends nothing, and its neighbours are those of the row before; spend draws another, which the
+ledger counts, and shows that the row is a new one.
 
 Mode take-all takes the whole gallery in a compact form, once, and ranks it here. The server
 learns nothing about a row, so it needs no epsilon, no ledger and no memory.
@@ -56,6 +68,14 @@ nothing: with -unconfirmed-epoch all rows are encrypted again when one comes in 
 -fetch also fetches the records that the server keeps of the K nearest rows, without disclosing
 which: always K for each row. -records-out writes them. What is decrypted is never an error: a
 missing record is reported, and the exit code is 0, so that nobody asks again because of it.
+
+-predict writes the class of every row and its share of votes: a .csv with the columns class and share. It
+needs a server that publishes the labels of its gallery ('privatemail serve -labels'), all of which
+are taken before anything is sent for a row. Of the K rows that are found those vote that have
+a label, and of n the nearest has n votes, the next n - 1 and the last one 1. The class with most votes is
+told, and between equal ones that of the nearest row. Where ROWS have labels, or -labels names some, the
+output has the accuracy. Where ROWS and the map of the server have names of columns, columns are taken by
+name, in any order, and one that is missing or too much ends the run before anything is sent for a row.
 
 -codebook is the hash of the server's codebook from a second path, such as a published page.
 Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
@@ -80,8 +100,7 @@ rows. Ctrl-C leaves no half of a file, and the next run goes on with the sets th
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Without: map[string]string{
-			"delta":  "the sets of mode cells are purely epsilon-private: delta is 0",
-			"labels": "labels are neither sent nor needed here",
+			"delta": "the sets of mode cells are purely epsilon-private: delta is 0",
 		},
 		Define: steered[askFlags],
 	}
@@ -100,7 +119,7 @@ type askFlags struct {
 	codebook          wire.Hash
 	unconfirmed       bool
 	acceptNew         bool
-	names             string
+	names, changed    string
 	k                 int
 	out, distancesOut string
 	dryRun            bool
@@ -109,6 +128,7 @@ type askFlags struct {
 	files             fileFlags
 	connection        connectionFlags
 	sealed            sealedQueryFlags
+	predict           queryPredictFlags
 }
 
 func (f *askFlags) define(fs *flag.FlagSet) {
@@ -118,13 +138,14 @@ func (f *askFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	headVar(fs, &f.at)
 	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records (default: each record pays from its own)")
-	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger, and the report says how many were; without it a name the ledger does not know is refused, since a mistyped name would be a second budget")
+	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger, and the report says how many were; without it one that the ledger does not know is refused, since a mistyped name, or a row that was computed again and differs, would be a second budget")
 	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets than requests do, such as those of privatize; their total is then for what all of them protect. Without it they are refused")
 	fs.StringVar(&f.memory, "memory", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
 	hashVar(fs, &f.codebook, "codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server")
 	fs.BoolVar(&f.unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now; it may have made it for you alone, and know you by it")
 	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a codebook that the folder of -memory has not been used with, under which each record spends again")
-	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: the name of the file of ROWS, a colon and the number of the row from 0)")
+	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: a record is its content, and equal rows are one)")
+	choiceVar(fs, &f.changed, "changed", "", []string{changedResend, changedSpend}, "`WHAT` becomes of a name of -names whose row is another than before: resend sends again what was sent last for the name and spends nothing, spend draws and pays for another set (default: refuse)")
 	cli.CountVar(fs, &f.k, "k", 8, "find the `K` nearest rows")
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
@@ -134,6 +155,7 @@ func (f *askFlags) define(fs *flag.FlagSet) {
 	sizeVar(fs, &f.budget, "budget", budgetUsage())
 	f.connection.define(fs)
 	f.sealed.define(fs)
+	f.predict.define(fs)
 }
 
 // confirmed tells whether a second path vouches for the codebook, in mode sealed the epoch.
@@ -153,7 +175,7 @@ func (f *askFlags) check(set map[string]bool) error {
 		return err
 	}
 	if f.mode == modeTakeAll {
-		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "other-relation", "at", "names", "accept-new-codebook"} {
+		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "other-relation", "at", "names", "changed", "accept-new-codebook"} {
 			if set[name] {
 				return cli.Usagef("-%s has no place in mode take-all: nothing about a row is sent, so nothing is spent or remembered; leave it out, or leave out -mode take-all", name)
 			}
@@ -177,6 +199,8 @@ func (f *askFlags) check(set map[string]bool) error {
 		return cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -kind pure -epsilon E', or say -ledger none to count nothing")
 	case f.memory == "":
 		return cli.Usagef("-memory FOLDER is missing: what was released is kept there and sent again at no cost; -memory none forgets it, and each run pays")
+	case f.changed != "" && f.names == "":
+		return cli.Usagef("-changed is about names whose rows change: give the names with -names FILE, or leave it out; without names a row that has changed is another record")
 	case f.ledger == noLedger && (f.at.given || f.client != "" || f.newUnits || f.otherRelation):
 		return cli.Usagef("-at, -client, -new-units and -other-relation are about a ledger: name one with -ledger FILE, or leave them out")
 	}
@@ -198,8 +222,11 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	if err := f.check(set); err != nil {
 		return err
 	}
-	in, err := f.files.queries(e, names[1])
+	in, err := f.predict.input(e, &f.files, names[1])
 	if err != nil {
+		return err
+	}
+	if err := checkPredictions("-predict", f.predict.out, []input{in}, f.out, f.distancesOut, f.sealed.recordsOut); err != nil {
 		return err
 	}
 	if err := checkAnswerFiles(f.out, f.distancesOut, in); err != nil {
@@ -254,6 +281,3 @@ func listing(names []string) string {
 	}
 	return ": " + strings.Join(names, " ")
 }
-
-// defaultName is the name of a record without -names.
-func defaultName(in input) string { return filepath.Base(in.features) + ":" }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -118,12 +117,12 @@ func readSmall(path string) ([]byte, error) {
 func cacheFolder(e *cli.Env, given string) string {
 	switch given {
 	case "":
-		folder, err := os.UserCacheDir()
+		folder, err := ownCache()
 		if err != nil {
 			e.Note("no cache: %v; -cache FOLDER names one", err)
 			return ""
 		}
-		return filepath.Join(folder, "privatemail", "galleries")
+		return galleriesOf(folder)
 	case "none":
 		return ""
 	}

@@ -6,21 +6,71 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
 )
 
-// recordNames returns the names of n records: the lines of a file, or, without one, the
-// numbers of the rows behind a prefix.
-func recordNames(path, prefix string, n int) ([]string, error) {
-	if path == "" {
-		names := make([]string, n)
-		for i := range names {
-			names[i] = prefix + strconv.Itoa(i)
+// nameRecords finds out which record each row is: by its content, or by its line in the file of
+// -names.
+func (a *asking) nameRecords() (err error) {
+	if a.flags.names != "" {
+		if a.names, err = recordNames(a.flags.names, a.x.Rows); err != nil {
+			return err
 		}
-		return names, nil
 	}
+	a.records = make([]client.RecordID, a.x.Rows)
+	seen := make(map[client.RecordID]bool)
+	for i := range a.records {
+		row := a.x.Data[i*a.x.Stride:][:a.x.Cols]
+		if a.names == nil {
+			a.records[i], err = client.ByContent(row)
+		} else {
+			a.records[i], err = client.ByName(a.names[i], row)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: row %d: %w", a.in.features, i+1, bare(err))
+		}
+		if seen[a.records[i]] {
+			a.equal++
+		}
+		seen[a.records[i]] = true
+	}
+	if a.names == nil || a.flags.changed != "" {
+		return nil
+	}
+	return a.oneRowEach()
+}
+
+// oneRowEach refuses names with several rows.
+func (a *asking) oneRowEach() error {
+	first := make(map[string]int)
+	for i, name := range a.names {
+		before, again := first[name]
+		switch {
+		case !again:
+			first[name] = i
+		case a.records[i] != a.records[before]:
+			return fmt.Errorf("%s: lines %d and %d have the same name, and their rows differ: -changed spend pays for each row of a name, -changed resend sends for all of them what is drawn for the first", a.flags.names, before+1, i+1)
+		}
+	}
+	return nil
+}
+
+// changing is what -changed says.
+func (f *askFlags) changing() client.Changed {
+	switch f.changed {
+	case changedResend:
+		return client.ResendChanged
+	case changedSpend:
+		return client.SpendChanged
+	}
+	return client.RefuseChanged
+}
+
+// recordNames returns the lines of a file, which are the names of n records.
+func recordNames(path string, n int) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, missing(path, err)
@@ -33,18 +83,15 @@ func recordNames(path, prefix string, n int) ([]string, error) {
 	return names, nil
 }
 
-// readNames reads n names, one a line. Each is another: rows of one name would be one
-// record, and get one set. No message holds a name.
+// readNames reads n names, one a line. No message holds a name.
 func readNames(r io.Reader, n int) ([]string, error) {
 	const longest = 4096
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longest)
-	at := make(map[string]int)
 	var names []string
 	for lines.Scan() {
 		name := strings.TrimSuffix(lines.Text(), "\r")
 		line := len(names) + 1
-		before, again := at[name]
 		switch {
 		case len(names) == n:
 			return nil, fmt.Errorf("more than %d names, and there are %d rows; every row needs one", n, n)
@@ -52,10 +99,7 @@ func readNames(r io.Reader, n int) ([]string, error) {
 			return nil, fmt.Errorf("line %d is empty; every row needs a name", line)
 		case !utf8.ValidString(name):
 			return nil, fmt.Errorf("line %d is not UTF-8", line)
-		case again:
-			return nil, fmt.Errorf("lines %d and %d have the same name; two rows of one name would be one record", before, line)
 		}
-		at[name] = line
 		names = append(names, name)
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {

@@ -110,7 +110,7 @@ func TestQueryRefusesMapOutOfRange(t *testing.T) {
 		p.sealed(sealed.address), p.takeAll(cells.address),
 		{"query", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-cache", "none", "-unconfirmed-codebook"},
 	} {
-		refuse(t, cli.Failed, args, "out of the range of a map for private rows: the scale, row 0, column 5")
+		refuse(t, cli.Failed, args, "out of the range of a map for private rows: the scale, row 1, column 6")
 	}
 	for _, g := range []*galleryService{sealed.galleryService, cells} {
 		if paths, bodies := g.sent(t); len(bodies) > 0 {

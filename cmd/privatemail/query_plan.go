@@ -38,6 +38,9 @@ type planReport struct {
 	TakeAllBytes int64    `json:"take_all_bytes,omitempty"` // what mode take-all would take, once
 	New          int      `json:"new_records"`
 	Remembered   int      `json:"remembered_records"`
+	Resent       int      `json:"resent_records,omitempty"`  // of names whose rows have changed
+	Changed      int      `json:"changed_records,omitempty"` // of the new ones, those of such names
+	Equal        int      `json:"equal_rows,omitempty"`      // to one before
 	NewNames     *int     `json:"names_new_to_the_ledger,omitempty"`
 	Fits         *int     `json:"fits,omitempty"` // of the new records
 	EpsilonSoFar *float64 `json:"epsilon_so_far,omitempty"`
@@ -53,6 +56,7 @@ type planReport struct {
 	FetchDown int64  `json:"record_bytes_down,omitempty"`
 
 	client string // of the flags
+	byName bool   // and not by content
 
 	Once []onceReport `json:"once"`
 	Up   int64        `json:"bytes_up"`
@@ -102,6 +106,7 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 	r.Rows, r.Codebook = a.book.Rows, fmt.Sprintf("%x", a.hash)
 	chart, base, rows := a.server.Cached(a.hash, a.form)
 	r.once("map", chart, mapBytes(about))
+	a.planLabels(r, about)
 	if a.flags.mode == modeTakeAll {
 		r.Form = wire.Int8.String()
 		size := a.book.GalleryBytes()
@@ -110,6 +115,17 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 	}
 	r.once("base sample", base, baseBytes(about, a.form))
 	return r, a.planCells(r)
+}
+
+// planLabels adds the labels of the gallery, which each run takes.
+func (a *asking) planLabels(r *planReport, about *remote.Description) {
+	switch {
+	case a.classes == nil:
+	case about == nil:
+		r.once("labels", -1, nil)
+	default:
+		r.once("labels", -1, &about.LabelBytes)
+	}
 }
 
 // mapBytes and baseBytes are what a server says, nil where it was not asked.
@@ -169,27 +185,34 @@ func (a *asking) planCells(r *planReport) error {
 	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.GalleryBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
-	if a.flags.ledger == noLedger {
-		for _, name := range a.names {
-			known, err := c.Remembered(name)
-			if err != nil {
-				return err
-			}
-			if !known {
-				r.New++
-			}
+	standings, err := a.foresee(c)
+	if err != nil {
+		return err
+	}
+	for _, standing := range standings {
+		switch standing {
+		case client.Remembered:
+			r.Remembered++
+		case client.Resent:
+			r.Resent++
+		case client.Again:
+			r.Changed++
+			fallthrough
+		default:
+			r.New++
 		}
-	} else {
-		costs, err := a.costs(c)
+	}
+	r.Equal, r.byName = a.equal, a.names != nil
+	if a.flags.ledger != noLedger {
+		costs, err := a.costs(c, standings)
 		if err != nil {
 			return err
 		}
 		names := len(costs.newUnits)
 		r.NewNames, r.client = &names, a.flags.client
-		r.New, r.Fits, r.EpsilonSoFar, r.EpsilonAfter, r.Budget = costs.fresh, &costs.fits, &costs.before, &costs.after, &costs.total.Epsilon
+		r.Fits, r.EpsilonSoFar, r.EpsilonAfter, r.Budget = &costs.fits, &costs.before, &costs.after, &costs.total.Epsilon
 		r.Protects = mechanism.AllProtect(costs.protects...)
 	}
-	r.Remembered = r.Queries - r.New
 	return nil
 }
 

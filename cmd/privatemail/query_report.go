@@ -24,12 +24,21 @@ type askReport struct {
 	Privacy      string  `json:"privacy,omitempty"` // of mode sealed: why nothing is spent
 	Spent        int     `json:"records_that_spent"`
 	Wasted       int     `json:"spends_under_replaced_codebooks,omitempty"` // earlier in the run
+	Changed      int     `json:"changed_records_that_spent,omitempty"`      // of them, rows of names that had another
 	Remembered   int     `json:"records_remembered"`
+	Resent       int     `json:"records_resent,omitempty"`          // rows of names that had another, whose set was sent
+	Equal        int     `json:"equal_rows,omitempty"`              // to one before
 	NewNames     *int    `json:"names_new_to_the_ledger,omitempty"` // nil without a ledger
 	Fewer        int     `json:"queries_with_fewer"`                // than k rows
 	Seconds      float64 `json:"seconds"`
 	Out          string  `json:"out,omitempty"`
 	DistancesOut string  `json:"distances_out,omitempty"`
+
+	// With -predict.
+	Predicted string   `json:"classes,omitempty"`
+	NoClass   int      `json:"queries_without_class,omitempty"`
+	Labelled  int      `json:"labelled_queries,omitempty"`
+	Accuracy  *float64 `json:"accuracy,omitempty"`
 
 	// Of mode sealed.
 	Cells      int     `json:"cells,omitempty"`
@@ -43,7 +52,8 @@ type askReport struct {
 // queryReport is what query -json prints of a query when there is no -out.
 type queryReport struct {
 	Query     int       `json:"query"`
-	Name      string    `json:"name,omitempty"`
+	Name      string    `json:"name,omitempty"`   // of -names
+	Resent    bool      `json:"resent,omitempty"` // the set of another row of the name was sent
 	IDs       []int32   `json:"ids"`
 	Distances []float32 `json:"distances"`
 	Rows      int       `json:"rows"`            // that were ranked; in mode sealed slots, empty ones among them
@@ -57,7 +67,7 @@ func (a *asking) query(q int) queryReport {
 	at, n := q*a.flags.k, a.found(q)
 	r := queryReport{Query: q, IDs: a.ids[at : at+n], Distances: a.distances[at : at+n], Rows: a.came[q].all, Lists: a.came[q].lists, Base: a.came[q].base}
 	if a.names != nil {
-		r.Name = a.names[q]
+		r.Name, r.Resent = a.names[q], a.came[q].resent
 	}
 	if n < a.flags.k {
 		r.Fewer = a.why()
@@ -93,7 +103,7 @@ func (a *asking) show(e *cli.Env) error {
 	if e.Quiet {
 		return nil
 	}
-	if a.flags.out == "" && a.flags.distancesOut == "" {
+	if a.flags.out == "" && a.flags.distancesOut == "" && a.classes == nil {
 		if err := a.showAnswers(e.Stdout); err != nil {
 			return err
 		}
@@ -113,11 +123,14 @@ func (a *asking) show(e *cli.Env) error {
 		fmt.Fprintln(t, "spent\t"+noEpsilon)
 	case a.flags.mode == modeTakeAll:
 		fmt.Fprintln(t, "spent\tnothing: the server has learned nothing about a row")
-	case a.paid == 0:
+	case a.paid == 0 && a.resent == 0:
 		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", a.remembered)
+	case a.paid == 0:
+		fmt.Fprintf(t, "spent\tnothing; %d records were remembered\n", a.remembered)
 	default:
 		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", a.flags.epsilon, a.paid, a.remembered)
 	}
+	writeKinds(t, a.equal, a.changed, a.resent)
 	if a.wasted > 0 {
 		fmt.Fprintf(t, "\tbefore that epsilon %g was spent %d times, under codebooks that were replaced in the middle of the run\n", a.flags.epsilon, a.wasted)
 	}
@@ -126,7 +139,10 @@ func (a *asking) show(e *cli.Env) error {
 	case a.flags.ledger == noLedger:
 		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
 	case len(a.newUnits) > 0:
-		fmt.Fprintf(t, "new names\t%s\n", newNames(len(a.newUnits), a.flags.client))
+		writeNew(t, len(a.newUnits), a.flags.client, a.names != nil)
+	}
+	if a.classes != nil {
+		a.classes.writeFacts(t, a.classes.out)
 	}
 	if a.flags.out != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", a.flags.out, a.x.Rows, a.flags.k)
@@ -140,15 +156,33 @@ func (a *asking) show(e *cli.Env) error {
 	return t.Flush()
 }
 
-// newNames says how many names a ledger has not seen before, or does not know yet.
-func newNames(n int, client string) string {
-	if client != "" {
-		return "the client is new to the ledger; if it has spent before under another name, this one is a second budget"
+// writeKinds says what rows are that are not one new record each.
+func writeKinds(t io.Writer, equal, changed, resent int) {
+	if equal > 0 {
+		fmt.Fprintf(t, "\t%d rows are equal to one before: the same record, and the same set\n", equal)
 	}
-	if n == 1 {
-		return "1 record is new to the ledger; if it has spent before under another name, this one is a second budget"
+	if changed > 0 {
+		fmt.Fprintf(t, "\t%d of those that spend are further rows of their names\n", changed)
 	}
-	return fmt.Sprintf("%d records are new to the ledger; one that has spent before under another name has a second budget", n)
+	if resent > 0 {
+		fmt.Fprintf(t, "\t%d rows were not released under their names: the last set of the name is sent again and spends nothing; it finds the neighbours of the row that it was drawn for\n", resent)
+	}
+}
+
+// writeNew says how many records a ledger has not seen before, or does not know yet.
+func writeNew(t io.Writer, n int, client string, byName bool) {
+	switch {
+	case client != "":
+		fmt.Fprintln(t, "new name\tthe client is new to the ledger; if it has spent before under another name, this one is a second budget")
+	case byName && n == 1:
+		fmt.Fprintln(t, "new names\t1 record is new to the ledger; if it has spent before under another name, this one is a second budget")
+	case byName:
+		fmt.Fprintf(t, "new names\t%d records are new to the ledger; one that has spent before under another name has a second budget\n", n)
+	case n == 1:
+		fmt.Fprintln(t, "new records\t1 record is new to the ledger; if its row differs in any value from one that has spent, it has a second budget")
+	default:
+		fmt.Fprintf(t, "new records\t%d records are new to the ledger; one whose row differs in any value from one that has spent has a second budget\n", n)
+	}
 }
 
 // hashName is what a mode calls the hash that names what is served.
@@ -198,7 +232,7 @@ func (a *asking) showJSON(e *cli.Env) error {
 		return err
 	}
 	if a.flags.mode == modeSealed {
-		return e.Object(a.sealedReport())
+		return e.Object(a.classes.report(a.sealedReport()))
 	}
 	form := a.form.String()
 	if a.flags.mode == modeTakeAll {
@@ -209,12 +243,12 @@ func (a *asking) showJSON(e *cli.Env) error {
 		count := len(a.newUnits)
 		names = &count
 	}
-	return e.Object(askReport{
+	return e.Object(a.classes.report(askReport{
 		NewNames: names,
 		Server:   a.address, Mode: a.flags.mode, Form: form, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
-		Gallery: a.book.Rows, Queries: a.x.Rows, K: a.flags.k, Epsilon: a.flags.epsilon, Spent: a.paid, Wasted: a.wasted, Remembered: a.remembered,
+		Gallery: a.book.Rows, Queries: a.x.Rows, K: a.flags.k, Epsilon: a.flags.epsilon, Spent: a.paid, Wasted: a.wasted, Changed: a.changed, Remembered: a.remembered, Resent: a.resent, Equal: a.equal,
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
-	})
+	}))
 }
 
 // sealedReport is the last object of a run in mode sealed.
@@ -258,6 +292,7 @@ func (r *planReport) write(e *cli.Env) error {
 		fmt.Fprintf(t, "would send\t%d requests of %d bytes: each names %d of %d cells, and asks for %s\n", r.Queries, r.RequestBytes, r.Size, r.Cells, r.Form)
 		fmt.Fprintf(t, "epsilon\t%g a record, pure; the record's own cell is among those named with chance %.4g\n", r.Epsilon, r.Inclusion)
 		fmt.Fprintf(t, "would spend\t%d records; %d are remembered and spend nothing\n", r.New, r.Remembered)
+		writeKinds(t, r.Equal, r.Changed, r.Resent)
 		r.writeLedger(t)
 	}
 	for _, o := range r.Once {
@@ -289,7 +324,7 @@ func (r *planReport) writeLedger(t io.Writer) {
 		fmt.Fprintf(t, "ledger\tonly %d of %d spends fit: nothing about a row would be sent\n", *r.Fits, r.New)
 	default:
 		if r.NewNames != nil && *r.NewNames > 0 {
-			fmt.Fprintf(t, "new names\t%s\n", newNames(*r.NewNames, r.client))
+			writeNew(t, *r.NewNames, r.client, r.byName)
 		}
 		fmt.Fprintf(t, "ledger\tall spends fit; the unit that has spent most is at epsilon %s of %g, and would be at %s\n", closely(*r.EpsilonSoFar), *r.Budget, closely(*r.EpsilonAfter))
 		fmt.Fprintf(t, "\t%s\n", forWhat(r.Protects))

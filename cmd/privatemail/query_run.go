@@ -29,7 +29,9 @@ type asking struct {
 	in       input
 	x        blas32.General // the rows, as they are in the file
 	release  func()
-	names    []string // of the records
+	names    []string          // of the records; nil where each is its content
+	records  []client.RecordID // what each row is
+	equal    int               // rows that are equal to one before
 	form     wire.Form
 	server   *remote.Server
 	meter    meter
@@ -43,17 +45,21 @@ type asking struct {
 	distances  []float32
 	came       []back
 	paid       int                     // records that have spent
-	remembered int                     // records that have not
+	remembered int                     // rows that have not
+	resent     int                     // rows that were sent the set of another row of their name
+	changed    int                     // of those that have spent, rows of names that had another before
 	newUnits   map[mechanism.Unit]bool // that the ledger did not know before the run
 	replaced   []wire.Hash             // codebooks that were replaced in the middle of the run
 	wasted     int                     // spends under those
 	seconds    float64
+	classes    *querying // nil where no classes are wanted
 }
 
 // back is how many rows came for a query.
 type back struct {
 	lists, base int // in the lists, and in the base sample
 	all         int // that differ: what was ranked
+	resent      bool
 }
 
 // openAsking reads the rows and their names. Nothing is sent.
@@ -73,17 +79,19 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 	if a.server, err = remote.New(address, settings); err != nil {
 		return nil, err
 	}
-	if a.x, _, a.release, err = readRows(ctx, in, ""); err != nil {
+	var labels []int32
+	if a.x, labels, a.release, err = readRows(ctx, in, " (-1 for none)"); err != nil {
 		return nil, err
 	}
-	if a.x.Rows == 0 || a.x.Cols == 0 {
-		err = fmt.Errorf("%s: no rows in it to ask for", in.features)
+	a.classes = f.predict.open(in, labels)
+	if a.x.Cols == 0 {
+		err = fmt.Errorf("%s: rows without a column", in.features)
 	} else {
 		err = explain(points.CheckFinite(a.x), in)
 	}
 	a.x = normalRows(a.x)
 	if err == nil && f.mode == modeCells {
-		a.names, err = recordNames(f.names, defaultName(in), a.x.Rows)
+		err = a.nameRecords()
 	}
 	if err != nil {
 		a.release()
@@ -183,7 +191,7 @@ func (a *asking) explain(err error) error {
 	case errors.Is(err, remote.ErrTooLong):
 		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
-		if done := a.paid + a.remembered; done > 0 {
+		if done := a.paid + a.remembered + a.resent; done > 0 {
 			next := "sends for all of them what is remembered"
 			if a.flags.memory == noMemory {
 				next = "draws and pays anew for all of them, without a memory"
@@ -217,8 +225,12 @@ func (a *asking) findMap(ctx context.Context) (*supervised.Guarded, error) {
 	return m, a.fits(m, a.book.Dimension)
 }
 
-// fits refuses rows of another size than those that a map takes, or without one the gallery.
+// fits refuses rows of another size than those that a map takes, or without one the gallery, and
+// rows whose columns have other names than those of the map.
 func (a *asking) fits(m *supervised.Guarded, dimension int) error {
+	if _, err := orderOf(columnsOfMap(m), a.in.columnsOf()); err != nil {
+		return err
+	}
 	switch {
 	case m == nil && a.x.Cols != dimension:
 		return fmt.Errorf("%s: rows of %d values, but those of the gallery have %d", a.in.features, a.x.Cols, dimension)
@@ -235,8 +247,21 @@ func (a *asking) place(m *supervised.Guarded) (blas32.General, error) {
 	if m == nil {
 		return a.x, nil
 	}
-	z, err := m.Apply(a.x)
+	x, err := a.in.arrange(a.x, columnsOfMap(m))
+	if err != nil {
+		return x, err
+	}
+	z, err := m.Apply(x)
 	return z, explain(err, a.in)
+}
+
+// columnsOfMap returns the names of the columns that a map of a server takes.
+func columnsOfMap(m *supervised.Guarded) named {
+	const what = "the map of the server"
+	if m == nil {
+		return named{what: what}
+	}
+	return named{what, m.ColumnNames()}
 }
 
 // reserve refuses a run whose memory is not there: what it takes itself, beside what is here of the
@@ -267,6 +292,9 @@ func (a *asking) takeAll(ctx context.Context) error {
 	}
 	m, err := a.findMap(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.Labels(ctx, a.hash) }); err != nil {
 		return err
 	}
 	gallery, err := a.server.Gallery(ctx, a.hash)
@@ -329,6 +357,9 @@ func (a *asking) found(q int) int {
 }
 
 func (a *asking) write(ctx context.Context) error {
+	if err := a.classes.write(ctx, a.ids, a.flags.k); err != nil {
+		return err
+	}
 	if err := writeAnswerFiles(ctx, a.flags.out, a.flags.distancesOut, a.x.Rows, a.flags.k, a.ids, a.distances); err != nil {
 		return err
 	}

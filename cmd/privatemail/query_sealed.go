@@ -61,6 +61,9 @@ func (a *asking) askSealed(ctx context.Context) error {
 	if err := a.fits(chart, m.Dimension); err != nil {
 		return err
 	}
+	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.SealedLabels(ctx, a.hash) }); err != nil {
+		return err
+	}
 	if err := a.openSealed(ctx, 0); err != nil {
 		return err
 	}

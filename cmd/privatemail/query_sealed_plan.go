@@ -34,6 +34,7 @@ func (a *asking) planSealed(ctx context.Context) (*planReport, error) {
 	if m.Map != (wire.Hash{}) {
 		r.once("map", chart, mapBytes(about))
 	}
+	a.planLabels(r, about)
 	hintBytes, idsBytes := m.HintBytes(), m.IDsBytes()
 	r.once("hint", hint, &hintBytes)
 	r.once("row numbers", ids, &idsBytes)

@@ -271,7 +271,7 @@ func TestQuerySealedFlags(t *testing.T) {
 	refuse(t, cli.Usage, p.takeAll(address, "-fetch"), "-mode sealed")
 	bad := textFile(t, "")
 	writeMatrix(t, bad+".npy", 1, galleryCols, []float32{1, 2, float32(math.NaN()), 0, 0, 0})
-	refuse(t, cli.Failed, []string{"query", address, bad + ".npy", "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none"}, "row 0")
+	refuse(t, cli.Failed, []string{"query", address, bad + ".npy", "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none"}, "row 1")
 }
 
 func TestQuerySealedDryRun(t *testing.T) {

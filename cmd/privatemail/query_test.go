@@ -205,7 +205,7 @@ func TestQueryWithFewerRows(t *testing.T) {
 	}
 	stdout, _ = succeed(t, p.cells(g.address, "-k", "390", "-json")...)
 	first, _, _ := strings.Cut(stdout, "\n")
-	wantKeys(t, object(t, first+"\n"), "query name ids distances rows lists base fewer")
+	wantKeys(t, object(t, first+"\n"), "query ids distances rows lists base fewer")
 }
 
 // A dry run shows what a run would do and does nothing of it.
@@ -445,7 +445,7 @@ func TestQueryRefuses(t *testing.T) {
 	writeMatrix(t, filepath.Join(p.rows, featuresName), 2, 3, make([]float32, 6))
 	refuse(t, cli.Failed, p.cells(g.address), "rows of 3 values, but the map of the server takes 6")
 	writeMatrix(t, filepath.Join(p.rows, featuresName), 1, galleryCols, []float32{1, 2, 3, 4, 5, float32(math.NaN())})
-	refuse(t, cli.Failed, p.cells(g.address), "row 0, column 5")
+	refuse(t, cli.Failed, p.cells(g.address), "row 1, column 6")
 	if _, bodies := g.sent(t); bodies != nil || len(ledgerAt(t, p.ledger).Entries) != 0 || fileExists(p.memory) && len(memoryFiles(t, p.memory)) > 0 {
 		t.Error("something was sent, spent or kept")
 	}

@@ -27,9 +27,9 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},
 		"query":     {asked.address + " " + rows + " -mode take-all -unconfirmed-codebook -cache " + at("r") + "/none -out " + at("q.npy"), "is not kept"},
 		"serve":     {"", ""}, // it does not end by itself; its log goes by -quiet
-		"split":     {at("s.gallery") + " -into 2", "rows 0 to 199"},
+		"split":     {at("s.gallery") + " -into 2", "rows 1 to 200"},
 		"generate":  {"-n 5 -d 2 -out " + at("g.npy"), ""},
-		"privatize": {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out " + at("p"), "No ledger"},
+		"privatize": {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -anyway -out " + at("p"), "No ledger"},
 		"continue":  {at("r") + " -out " + at("c.npy"), "every weight is 1"},
 	}
 	if err := asked.cells.Save(t.Context(), at("s.gallery")); err != nil {
@@ -79,7 +79,7 @@ func TestDetailsAreBehindV(t *testing.T) {
 		{"embed " + folder + " -degree 20 -beta 3 -out " + at("z.npy"), "operator weights certificate memory objective"},
 		{"fit " + folder + " -recipe classic -measure=false -out " + at("z.npy"), "operator weights certificate memory"},
 		{"continue " + at("r") + " -degree 20 -out " + at("z.npy"), "means odds noise labels operator weights certificate memory objective"},
-		{"privatize " + folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out " + at("p"), "means odds noise labels"},
+		{"privatize " + folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -anyway -out " + at("p"), "means odds noise labels"},
 	} {
 		short, _ := succeed(t, strings.Fields(c.args)...)
 		args := strings.Fields(c.args)

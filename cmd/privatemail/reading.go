@@ -53,8 +53,12 @@ type reading struct {
 	env     *cli.Env // nil: nothing is said
 	text    formats.TableSettings
 	apart   bool     // labels come from another file than features
-	columns []string // the names of the columns of features; nil without a header
+	rows    int      // of text, as far as a layout tells; 0 where that is not known
+	columns []string // the names of the columns of features; nil where they have none
 	names   []string // of classes 0, 1 and so on; nil where labels are numbers
+
+	namesFile string // where names of columns are, beside the features; "" for nowhere
+	like      named  // whose columns are wanted; without names those that there are
 }
 
 // note tells the user something about a file.
@@ -84,6 +88,9 @@ func (r *reading) resolve(name, labels string) (input, error) {
 			if in.labels, err = findIn(name, labelsNames()); err != nil {
 				return in, err
 			}
+		}
+		if r.namesFile, err = findIn(name, []string{columnsName}); err != nil {
+			return in, err
 		}
 	}
 	r.apart = in.labels != ""
@@ -117,6 +124,9 @@ func (r *reading) findArrays(in *input) error {
 		in.labels = file + ":" + a.Labels
 		r.note("%s: labels from the array %s", file, a.Labels)
 	}
+	if a.Columns != "" && a.Columns != array {
+		r.namesFile = file + ":" + a.Columns
+	}
 	return nil
 }
 
@@ -137,6 +147,10 @@ func (r *reading) findColumns(in *input) error {
 			return cli.Usagef("%s: -columns and -label-column choose among the columns of text (.csv, .tsv, .txt, .data), which this is not by its name", in.features)
 		}
 		return nil
+	}
+	r.rows = l.Rows
+	if err := refuseNoRows(in.features, l.Rows); err != nil {
+		return err
 	}
 	said := "no header"
 	if l.Names != nil {
@@ -206,6 +220,11 @@ func (in input) featureSettings() formats.TableSettings {
 func (in input) readTable(ctx context.Context) (*formats.Table, error) {
 	settings := in.featureSettings()
 	text, err := formats.ReadLayout(in.features, &settings)
+	if err == nil && in.read != nil {
+		if err := in.read.findNames(in, text); err != nil {
+			return nil, err
+		}
+	}
 	if ranks := in.ranks(); !ranks.Alone() {
 		if t, failed := readShared(ctx, ranks, in.features, settings.Limit, text == nil && err == nil); t != nil || failed != nil {
 			return t, failed
@@ -216,7 +235,10 @@ func (in input) readTable(ctx context.Context) (*formats.Table, error) {
 	}
 	if text == nil {
 		t, err := await(ctx, func() (*formats.Table, error) { return formats.ReadTable(ctx, in.features, &settings) })
-		return t, adviseFile(in.features, err)
+		if err != nil {
+			return nil, adviseFile(in.features, err)
+		}
+		return t, nil
 	}
 	if in.read != nil && in.read.env != nil {
 		m := newMeter(in.read.env)
@@ -228,10 +250,34 @@ func (in input) readTable(ctx context.Context) (*formats.Table, error) {
 		}
 	}
 	t, err := formats.ReadTable(ctx, in.features, &settings)
-	if err == nil && in.read != nil {
-		in.read.columns = t.Columns
+	return t, in.adviseText(err)
+}
+
+// adviseText is adviseFile for values that are no numbers: they may be labels.
+func (in input) adviseText(err error) error {
+	if err == nil {
+		return nil
 	}
-	return t, adviseFile(in.features, err)
+	if strings.Contains(err.Error(), "name the column of labels") && !in.joined() && (in.read == nil || in.read.text.Label == "" && in.read.text.Columns == "") {
+		if advice := labelAdvice(in); advice != "" {
+			return fmt.Errorf("%w%s", err, advice)
+		}
+	}
+	return adviseFile(in.features, err)
+}
+
+// findNames takes the names of columns from a header, nil for none, and refuses them before a row is
+// read where others are wanted.
+func (r *reading) findNames(in input, header *formats.Layout) error {
+	if header == nil || header.Names == nil {
+		return nil
+	}
+	r.columns = make([]string, len(header.Features))
+	for i, c := range header.Features {
+		r.columns[i] = header.Names[c]
+	}
+	_, err := orderOf(r.like, in.columnsOf())
+	return err
 }
 
 // take notes what labels there are and returns their numbers.
@@ -254,19 +300,6 @@ func (in input) classNames() []string {
 	return in.read.names
 }
 
-// sameColumns refuses queries whose columns have other names than those of the features.
-func sameColumns(in, queries input) error {
-	if in.read == nil || queries.read == nil || in.read.columns == nil || queries.read.columns == nil {
-		return nil
-	}
-	for i, name := range in.read.columns {
-		if i < len(queries.read.columns) && queries.read.columns[i] != name {
-			return fmt.Errorf("%s: the header calls feature column %d (counted from 1) something else than that of %s does; -columns with names puts both in one order", queries.features, i+1, in.features)
-		}
-	}
-	return nil
-}
-
 // adviseFile adds the flag that helps to an error about a file.
 func adviseFile(path string, err error) error {
 	if err == nil {
@@ -277,6 +310,8 @@ func adviseFile(path string, err error) error {
 	switch {
 	case strings.Contains(text, "whether there is a header"):
 		return fmt.Errorf("%w: -header yes or -header no", err)
+	case strings.Contains(text, "the label is not an integer"):
+		return fmt.Errorf("%w; labels are classes here: is this a regression target, a number to predict? divide it into ranges first", err)
 	case errors.Is(err, formats.ErrLimit):
 		return fmt.Errorf("%w, which is what is left of it here; convert the file on a larger machine, or choose fewer columns", err)
 	case errors.Is(err, formats.ErrColumn) && strings.HasSuffix(strings.ToLower(file), ".npz"):

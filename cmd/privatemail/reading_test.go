@@ -111,7 +111,7 @@ func TestFilesRefused(t *testing.T) {
 	birds(t)
 	writeText(t, "gap.csv", "a,b,label\n1,2,0\n3,,1\n")
 	writeText(t, "counts.csv", "0,1,2\n1,2,0\n")
-	writeText(t, "swapped.csv", "b,a,c\n1,2,0\n")
+	writeText(t, "swapped.csv", "b,a,x\n1,2,0\n")
 	writeText(t, "header.csv", "kind\n"+strings.Repeat("tit\nwren\n", 30))
 	writeText(t, "a.parquet", "PAR1")
 	writeText(t, "got.labels.csv", readFile(t, "named.csv"))
@@ -129,7 +129,7 @@ func TestFilesRefused(t *testing.T) {
 		{cli.Failed, "fit x.npy -labels both.npz:Z -out z.npy", []string{"both.npz:Z", "it has X, y"}},
 		{cli.Failed, "fit x.npy -labels header.csv -out z.npy", []string{"61 labels", "60 rows", "-header yes"}},
 		{cli.Failed, "fit a.parquet -out z.npy", []string{"a.parquet", "parquet2npy"}},
-		{cli.Failed, "fit named.csv -out z.npy -queries swapped.csv -queries-out q.npy", []string{"swapped.csv", "column 1"}},
+		{cli.Failed, "fit named.csv -out z.npy -queries swapped.csv -queries-out q.npy", []string{"swapped.csv", "is missing, which named.csv has", `column "x" is not among those`}},
 		{cli.Usage, "embed named.csv -degree 2 -alpha 1 -out z.npy -checkpoint z.labels.csv", []string{"the names of classes go to z.labels.csv"}},
 		{cli.Usage, "fit got.labels.csv -out got.npy", []string{"got.labels.csv", "would replace the input"}},
 		{cli.Usage, "fit both.npz -out both.npz", []string{"would replace the input"}},

@@ -12,11 +12,7 @@ import (
 // with the noise.
 func writeWorth(w io.Writer, r *release.Release, g guarantee, details bool) {
 	fmt.Fprintf(w, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
-	whose := "one row"
-	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
-		whose = fmt.Sprintf("%d rows that change together", r.Sensitivity.Records)
-	}
-	fmt.Fprintf(w, "guarantee\tepsilon %s, delta %g for %s, relation %s\n", closelyTo(g.total(), 6), g.delta, whose, g.relation)
+	fmt.Fprintf(w, "guarantee\tepsilon %s, delta %g for %s, relation %s\n", closelyTo(g.total(), 6), g.delta, rowsThatChange(r.Sensitivity.Records, r.Unit), g.relation)
 	if p := r.Sensitivity.Private; p > 0 {
 		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
 	}
@@ -31,6 +27,14 @@ func writeWorth(w io.Writer, r *release.Release, g guarantee, details bool) {
 	} else {
 		fmt.Fprintf(w, "labels\t%s\n", r.Labels.Mode)
 	}
+}
+
+// rowsThatChange says for whom a guarantee is: so many records of a kind of unit.
+func rowsThatChange(records int, kind string) string {
+	if records > 1 || kind == release.UnitClient {
+		return fmt.Sprintf("%d rows that change together", records)
+	}
+	return "one row"
 }
 
 // operatorOf returns the operators that may have made a release, by the names of

@@ -13,8 +13,8 @@ func searchVerb() cli.Verb {
 		Name:    "search",
 		Summary: "find the nearest rows of a gallery for every query, exactly",
 		Synopsis: []string{
-			"GALLERY QUERIES [-k K] [-out FILE] [-distances-out FILE] [-labels FILE -queries-labels FILE] [FLAGS]",
-			"GALLERY [-self] [-k K] [-out FILE] [-distances-out FILE] [-labels FILE] [FLAGS]",
+			"GALLERY QUERIES [-k K] [-out FILE] [-distances-out FILE] [-labels FILE -queries-labels FILE [-predict FILE]] [FLAGS]",
+			"GALLERY [-self] [-k K] [-out FILE] [-distances-out FILE] [-labels FILE [-predict FILE]] [FLAGS]",
 		},
 		About: `
 Compares every query with every row of GALLERY and finds the K nearest, by Euclidean distance
@@ -29,10 +29,22 @@ float32 in .npy, .fvecs, .fbin or .idx, or .csv. Files are replaced as a whole o
 Without -out the answers of the first queries are printed, with -json those of all queries.
 
 Where both sides have labels, R@1 and R@K are printed: the share of queries with a row of their
-class among the nearest one, and among the nearest K. Queries without a label (-1) do not count.`,
+class among the nearest one, and among the nearest K. Queries without a label (-1) do not count.
+
+-predict needs labels of GALLERY and writes the class that its rows tell for every query, by name where
+labels are names, and the share of votes: a .csv with the columns class and share. Of the K
+nearest rows those vote that have a label, and of n the nearest has n votes, the next n - 1 and the
+last one 1. The class with most votes is told, and between equal ones that of the nearest row;
+-k 1 is the nearest row alone. Where no row votes, class is empty. With labels of the queries the
+output has the accuracy, the share of those with a label that were told the class of it.
+
+Where both files have names of columns, those of QUERIES are taken by name, in any order, and one that
+is missing or too much is named. Names are those of a header, of columns.csv in a folder, or of the
+array columns, column_names or feature_names of a .npz.`,
 		Examples: []string{
 			"privatemail search gallery.npy queries.npy -k 8 -out ids.npy -distances-out d.npy",
 			"privatemail search birds/ -normalize-rows -k 1",
+			"privatemail search gallery.csv new.csv -predict new-classes.csv",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Define: func(fs *flag.FlagSet) cli.Action {
@@ -50,6 +62,7 @@ type searchFlags struct {
 	files               fileFlags
 	queriesLabels       string
 	out, distancesOut   string
+	predict             string
 }
 
 func (f *searchFlags) define(fs *flag.FlagSet) {
@@ -61,6 +74,7 @@ func (f *searchFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.queriesLabels, "queries-labels", "", "read a label per row of QUERIES from `FILE` (default: labels.npy of a QUERIES folder)")
 	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
 	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
+	fs.StringVar(&f.predict, "predict", "", "write the class that labels of GALLERY tell for each query, and its share of votes, to `FILE`, a .csv")
 }
 
 func (f *searchFlags) run(ctx context.Context, e *cli.Env, names []string) error {
@@ -69,6 +83,9 @@ func (f *searchFlags) run(ctx context.Context, e *cli.Env, names []string) error
 		return err
 	}
 	if err := checkAnswerFiles(f.out, f.distancesOut, gallery, queries); err != nil {
+		return err
+	}
+	if err := f.checkPredict(gallery, queries); err != nil {
 		return err
 	}
 	s, err := openSearch(ctx, f, gallery, queries)
@@ -89,6 +106,14 @@ func (f *searchFlags) run(ctx context.Context, e *cli.Env, names []string) error
 		e.Note("no R@1: labels are known of one side only; -labels names those of GALLERY, -queries-labels those of QUERIES")
 	}
 	return s.show(e)
+}
+
+// checkPredict tells before long work whether classes can be told and written.
+func (f *searchFlags) checkPredict(gallery, queries input) error {
+	if f.predict != "" && gallery.labels == "" {
+		return cli.Usagef("-predict needs labels of GALLERY: add -labels FILE, or -label-column NAME for a column of text")
+	}
+	return checkPredictions("-predict", f.predict, []input{gallery, queries}, f.out, f.distancesOut)
 }
 
 // inputs finds the files of GALLERY and QUERIES; both are the same where a gallery is

@@ -18,6 +18,11 @@ type searchReport struct {
 	Seconds      float64  `json:"seconds"`
 	Out          string   `json:"out,omitempty"`
 	DistancesOut string   `json:"distances_out,omitempty"`
+
+	// With -predict.
+	Predicted string   `json:"classes,omitempty"`
+	NoClass   int      `json:"queries_without_class,omitempty"`
+	Accuracy  *float64 `json:"accuracy,omitempty"`
 }
 
 // answerReport is what search -json prints of a query when there is no -out.
@@ -37,7 +42,7 @@ func (s *search) show(e *cli.Env) error {
 	if e.JSON {
 		return s.showJSON(e)
 	}
-	if s.flags.out == "" && s.flags.distancesOut == "" {
+	if s.flags.out == "" && s.flags.distancesOut == "" && s.flags.predict == "" {
 		if err := s.showAnswers(e); err != nil {
 			return err
 		}
@@ -55,6 +60,9 @@ func (s *search) show(e *cli.Env) error {
 			fmt.Fprintf(t, "; %d queries without a label do not count", left)
 		}
 		fmt.Fprintln(t)
+	}
+	if s.classes != nil {
+		s.classes.writeFacts(t, s.flags.predict)
 	}
 	if s.flags.out != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", s.flags.out, s.queries.x.Rows, s.flags.k)
@@ -83,6 +91,9 @@ func (s *search) showJSON(e *cli.Env) error {
 	if s.scored > 0 {
 		first, all := s.recall(0), s.recall(1)
 		r.RecallAt1, r.RecallAtK = &first, &all
+	}
+	if s.classes != nil {
+		r.Predicted, r.NoClass, r.Accuracy = s.flags.predict, s.classes.none, s.classes.accuracy()
 	}
 	return e.Object(r)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
 // rowSide is the gallery or the queries.
@@ -36,6 +37,8 @@ type search struct {
 	scored    int    // queries with a label
 	hits      [2]int // of them, with a row of their class nearest, and among the k nearest
 	seconds   float64
+
+	classes *predictions // nil where no classes are wanted
 }
 
 // openSearch reads the files and refuses what does not fit.
@@ -46,6 +49,7 @@ func openSearch(ctx context.Context, f *searchFlags, gallery, queries input) (*s
 	}
 	s.queries = s.gallery
 	if !f.self {
+		queries.read.like = gallery.columnsOf()
 		if err := s.read(ctx, &s.queries, queries); err != nil {
 			s.release()
 			return nil, err
@@ -53,7 +57,7 @@ func openSearch(ctx context.Context, f *searchFlags, gallery, queries input) (*s
 	}
 	err := s.check()
 	if err == nil && !f.self {
-		err = errors.Join(sameColumns(gallery, queries), s.oneNumbering())
+		err = s.oneNumbering()
 	}
 	if err != nil {
 		s.release()
@@ -73,20 +77,7 @@ func (s *search) oneNumbering() error {
 	if there == nil || here == nil {
 		return fmt.Errorf("%s: its labels and those of %s are names in one file and numbers in the other", s.queries.features, s.gallery.features)
 	}
-	number := make(map[string]int32)
-	for i, name := range there {
-		number[name] = int32(i)
-	}
-	for i, label := range s.queries.y {
-		if label < 0 {
-			continue
-		}
-		known, ok := number[here[label]]
-		if !ok {
-			known = int32(len(there)) + label
-		}
-		s.queries.y[i] = known
-	}
+	numberAs(s.queries.y, here, there)
 	return nil
 }
 
@@ -114,10 +105,10 @@ func (s *search) check() error {
 		others--
 	}
 	switch {
-	case n == 0 || s.gallery.x.Cols == 0:
-		return fmt.Errorf("%s: no rows in it to search", s.gallery.features)
-	case s.queries.x.Rows == 0:
-		return fmt.Errorf("%s: no queries in it", s.queries.features)
+	case s.gallery.x.Cols == 0:
+		return fmt.Errorf("%s: rows without a column", s.gallery.features)
+	case s.flags.self && n == 1:
+		return refuseOneRow(s.gallery.features, n)
 	case s.queries.x.Cols != s.gallery.x.Cols:
 		return fmt.Errorf("%s: rows of %d values, but those of %s have %d", s.queries.features, s.queries.x.Cols, s.gallery.features, s.gallery.x.Cols)
 	case s.flags.self && s.flags.k > others:
@@ -277,7 +268,34 @@ func (s *search) keep(r *evaluate.Ranking, from, to int) {
 // recallMissing tells whether labels are known of one side only.
 func (s *search) recallMissing() bool { return (s.gallery.y == nil) != (s.queries.y == nil) }
 
-// write writes the files.
+// write writes the files, that of the classes first: it counts how many are right.
 func (s *search) write(ctx context.Context) error {
+	if err := s.predict(ctx); err != nil {
+		return err
+	}
 	return writeAnswerFiles(ctx, s.flags.out, s.flags.distancesOut, s.queries.x.Rows, s.flags.k, s.ids, s.distances)
+}
+
+// predict tells the classes of the queries.
+func (s *search) predict(ctx context.Context) error {
+	if s.flags.predict == "" {
+		return nil
+	}
+	s.classes = &predictions{names: s.gallery.classNames(), labels: s.queries.y}
+	k := s.flags.k
+	labels := make([]int32, k)
+	var line []byte
+	return writePredictions(ctx, s.flags.predict, func(put func([]byte) error) error {
+		for q := range s.queries.x.Rows {
+			for i, id := range s.ids[q*k : (q+1)*k] {
+				labels[i] = s.gallery.y[id]
+			}
+			class, share := supervised.Vote(labels)
+			line = s.classes.tell(line[:0], class, share)
+			if err := put(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -206,7 +206,7 @@ func realMu(a *privatemail.Assessment, relations []relationReport) float64 {
 	mu := c.Mu()
 	for _, o := range relations {
 		if o.Relation == a.Tight.Relation().Real().String() {
-			return min(2*mu, (o.Delta+2*a.Tight.Eta()+c.GridError())/c.Sigma())
+			return muBetween(*c, o.Delta)
 		}
 	}
 	return mu

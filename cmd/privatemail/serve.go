@@ -44,6 +44,11 @@ it, because a new codebook costs every client its epsilon again; -rebuild does s
 reads gallery, tokens and certificates again. The replaced gallery answers requests that name
 its codebook for the time of -drain, and after that they are told of the new one.
 
+-labels publishes the label of every row of the gallery, for 'privatemail query -predict': all that are
+let in may have them. FILE has a label for each row, or it is the MODEL, which has those of its rows.
+Without -labels no label leaves this machine. With a MODEL the names of its columns are published
+beside the map, where it has some, so that clients can take theirs by name.
+
 -listen is 127.0.0.1:8480 unless it is given. Another machine can reach an address that is not
 loopback, so that one needs -tls-cert and -tls-key, or -insecure where something else
 encrypts. -client-ca asks clients for certificates, -tokens for a token; certificates that
@@ -74,6 +79,7 @@ more, docs/openapi.json has every path.`,
 		Examples: []string{
 			"privatemail serve birds.model -epsilon 4",
 			"privatemail serve birds.model -sealed -records names.txt",
+			"privatemail serve birds.model -epsilon 4 -labels birds.model",
 			"privatemail serve birds.1of3.shard",
 			"privatemail serve -shards https://one:8480,https://two:8480,https://three:8480",
 			"privatemail serve birds.gallery -listen 0.0.0.0:8480 -tls-cert cert.pem -tls-key key.pem -tokens tokens.txt -rate 10",
@@ -89,7 +95,7 @@ type serveFlags struct {
 	insecure           bool
 	cert, key, clients string
 	tokens             string
-	name               string
+	name, labels       string
 	logForm, logLevel  string
 	limits             service.Settings
 	cells              cellsFlags
@@ -110,6 +116,7 @@ func (f *serveFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.clients, "client-ca", "", "let in clients with a certificate that one of `FILE` has signed")
 	fs.StringVar(&f.tokens, "tokens", "", "let in clients with a token of `FILE`, which has one in each line")
 	fs.StringVar(&f.name, "name", "", "call the gallery `NAME` (default: the name of its file)")
+	fs.StringVar(&f.labels, "labels", "", "publish the labels of the rows of the gallery: those of `FILE`, which has one for each row, or is the MODEL")
 	choiceVar(fs, &f.logForm, "log", "text", []string{"text", "json"}, "write the log in this `FORM`: text or json")
 	choiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error; requests are info")
 	f.cells.define(fs)

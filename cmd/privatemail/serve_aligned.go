@@ -141,9 +141,6 @@ func (a *aligner) read(ctx context.Context, name, folder string) (x blas64.Gener
 		return x, nil, err
 	}
 	defer release()
-	if rows.Rows == 0 {
-		return x, nil, fmt.Errorf("%s: no rows in it", in.features)
-	}
 	if slices.Min(y) < 0 {
 		return x, nil, fmt.Errorf("%s: a row without a label", in.labels)
 	}

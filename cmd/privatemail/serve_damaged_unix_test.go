@@ -150,7 +150,7 @@ func TestServeEndsWhileMaking(t *testing.T) {
 	}
 	z := x
 	z.Data = slices.Clone(x.Data)
-	grown.X, grown.Z, grown.Graph, grown.Trace = x, z, nil, nil
+	grown.X, grown.Z, grown.Graph, grown.Trace, grown.Labels = x, z, nil, nil, nil
 	if err := grown.Save(t.Context(), large, saved.About); err != nil {
 		t.Fatal(err)
 	}

@@ -152,7 +152,7 @@ func (s *serving) grow(ctx context.Context, g *sealedserver.Gallery, saved *supe
 			return err
 		}
 		if _, err := g.Insert(wide(model.X, i), uint32(i)); err != nil {
-			return fmt.Errorf("row %d: %w", i, err)
+			return fmt.Errorf("row %d: %w", i+1, err)
 		}
 		m.report(privatemail.Progress{Stage: "new rows", Done: i + 1 - from, Total: model.X.Rows - from})
 	}

@@ -67,6 +67,9 @@ func growModel(t *testing.T, path string, more int) {
 	}
 	grown.X, grown.Z = repeat(grown.X), repeat(grown.Z)
 	grown.Graph, grown.Trace = nil, nil
+	for i := range more {
+		grown.Labels = append(grown.Labels, grown.Labels[i])
+	}
 	if err := grown.Save(t.Context(), path, saved.About); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,8 @@ matches, map, and those of mode sealed), whether it was sent or is in the cache 
 of pmbench, or a matrix, such as those of -out.
 
 Models, checkpoints, galleries and messages are read as a whole and their checksums compared: what is
-damaged is an error. Nothing is changed, and no row, label or query is printed.`,
+damaged is an error. Nothing is changed, and no row, query or label of a row is printed. Of a model the
+names of classes and columns are.`,
 		Examples: []string{
 			"privatemail show birds.model",
 			"privatemail show me.ledger -json",
@@ -196,15 +197,20 @@ func showLedger(_ context.Context, path string, _ []byte) (*explanation, error) 
 	return x, nil
 }
 
-// showMemory explains a log of what a client has released.
+// showMemory explains a log of what a client has released, and the key of its memory.
 func showMemory(_ context.Context, _ string, begin []byte) (*explanation, error) {
-	const magic = "PMMEMORY"
-	if !bytes.HasPrefix(begin, []byte(magic)) {
-		return nil, nil
+	const log, key = "PMMEMORY", "PMMEMKEY"
+	switch {
+	case bytes.HasPrefix(begin, []byte(log)):
+		x := &explanation{kind: "memory", about: "a log of the sets that the records of a client have released"}
+		x.addf("privacy", "keep it as private as the names of the records and as the rows: it may have sets that no ledger has paid for. Do not remove it: a record that is lost is paid for again")
+		return x, nil
+	case bytes.HasPrefix(begin, []byte(key)):
+		x := &explanation{kind: "memory", about: "the key of a memory, by which it knows records again"}
+		x.addf("privacy", "keep it as private as the rows: with it and the logs of its folder a guess of a row or of a name can be tested. Do not remove it: without it nothing that the memory holds is found")
+		return x, nil
 	}
-	x := &explanation{kind: "memory", about: "a log of the sets that the records of a client have released"}
-	x.addf("privacy", "keep it as private as the names of the records and as the rows: it may have sets that no ledger has paid for. Do not remove it: a record that is lost is paid for again")
-	return x, nil
+	return nil, nil
 }
 
 // showMatrix explains a matrix by its size.
@@ -213,6 +219,9 @@ func showMatrix(_ context.Context, path string, _ []byte) (*explanation, error) 
 	err := formats.StreamMatrix(path, mem.Budget(), func(r *formats.RowReader) error {
 		x = &explanation{kind: "matrix", about: "rows of numbers"}
 		x.add("size", fmt.Sprintf("%d x %d", r.Rows, r.Cols), []int{r.Rows, r.Cols})
+		if r.Rows == 0 {
+			x.addf("rows", "%s", whyNoRows(path))
+		}
 		return nil
 	})
 	if errors.Is(err, formats.ErrUnsupported) {

@@ -29,11 +29,13 @@ func showModel(ctx context.Context, path string) (_ *explanation, err error) {
 	if about.Labelled > 0 {
 		x.add("labels", fmt.Sprintf("%d rows in %d classes", about.Labelled, about.Classes), []int{about.Labelled, about.Classes})
 	}
-	if about.NamesHash != "" {
-		x.add("names", "SHA-256 of the names of classes "+about.NamesHash, about.NamesHash)
+	if names := m.ClassNames; names != nil {
+		x.add("classes", listAll(names), names)
+	} else if m.Labels == nil {
+		x.addf("classes", "not known: the model was made by an earlier version, and tells no classes")
 	}
-	if n := len(about.ColumnNames); n > 0 {
-		x.add("columns", fmt.Sprintf("%d with names", n), about.ColumnNames)
+	if names := columnsOfModel(path, s).names; names != nil {
+		x.add("columns", fmt.Sprintf("%d with names: %s", len(names), listAll(names)), names)
 	}
 	if h := m.Held; h != nil {
 		x.add("held out", fmt.Sprintf("R@1 %.3f, R@8 %.3f of %d rows (raw %.3f, %.3f)", h.Chosen.At1, h.Chosen.At8, h.Rows, h.Raw.At1, h.Raw.At8), reportHeld(h))
@@ -88,4 +90,21 @@ func (x *explanation) addCodebook(book *wire.Codebook) error {
 	sizes["take-all"] = book.GalleryBytes()
 	x.add("answers", strings.Join(words, ", ")+fmt.Sprintf("; take-all, the whole gallery once: %s", formatSize(book.GalleryBytes())), sizes)
 	return nil
+}
+
+// listAll lists names, those of a text that is not too long for a terminal; -json has all.
+func listAll(names []string) string {
+	const most = 1000 // letters
+	text := ""
+	for i, name := range names {
+		name = harmless(name)
+		if len(text)+len(name) > most {
+			return text + fmt.Sprintf(" and %d more, which -json lists", len(names)-i)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
 }

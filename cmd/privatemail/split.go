@@ -92,7 +92,7 @@ func (f *splitFlags) run(ctx context.Context, e *cli.Env, names []string) error 
 		return e.Object(report)
 	}
 	for _, s := range report.Shards {
-		e.Note("%s: rows %d to %d", s.File, s.First, s.First+s.Rows-1)
+		e.Note("%s: rows %d to %d", s.File, s.First+1, s.First+s.Rows)
 	}
 	return nil
 }

@@ -96,6 +96,23 @@ encrypted, no epsilon   R@1   R@8  overlap@8  bytes up  bytes down  once  server
 	if got := b.String(); got != "\ntake all, once: 1.23k bytes\n" {
 		t.Errorf("got %q", got)
 	}
+	// What is promised stands beside what it follows from.
+	b.Reset()
+	tables.promised(&b)
+	if b.Len() > 0 {
+		t.Errorf("a table of nothing:\n%s", b.String())
+	}
+	tables.lines[0].Facts = map[string]float64{"gamma/2": .25, "L delta": 1.5, "A_delta": 2, "promised by the theorem": 0, "promised by the direct argument": .875}
+	tables.lines[0].Note = "The theorem says nothing here."
+	tables.promised(&b)
+	const promised = `
+classes apart   gamma/2   L delta   A_delta   theorem    direct
+  open             0.25       1.5         2                .875
+  open. The theorem says nothing here.
+`
+	if got := b.String(); got != promised {
+		t.Errorf("got\n%s", got)
+	}
 	tables = toyTables(2)
 	if !tables.has("leaky") || tables.has("gone") {
 		t.Error("which modes have figures")

@@ -69,6 +69,7 @@ func (s *study) showData(w io.Writer, name string, r *report.Report, lines []rep
 	t.overlaps(w)
 	t.volumes(w)
 	t.sealed(w)
+	t.promised(w)
 	var warnings []string
 	for _, m := range s.modes {
 		if m.Warning != "" && !slices.Contains(warnings, m.Warning) && t.has(m.Name) {

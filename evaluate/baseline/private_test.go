@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -238,5 +239,9 @@ func TestSMLQ(t *testing.T) {
 	}
 	if r.Facts["objective before the last step"] >= r.Facts["objective before the first step"] {
 		t.Errorf("%v", r.Facts)
+	}
+	// No classes of it are apart, which is said.
+	if half, carry, spread := r.Facts["gamma/2"], r.Facts["L delta"], r.Facts["A_delta"]; !(half >= 0 && half < carry && carry <= r.Facts["L"] && spread <= 2*carry) || !strings.Contains(r.Note, "The theorem says nothing here: gamma") {
+		t.Errorf("%v %q", r.Facts, r.Note)
 	}
 }

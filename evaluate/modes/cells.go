@@ -117,7 +117,11 @@ func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *ce
 			return nil, err
 		}
 		row := s.queries.RawRowView(q)
-		request, err := asker.Ask(fmt.Sprintf("query %d", q), row)
+		record, err := client.ByName(fmt.Sprintf("query %d", q), row) // equal queries draw sets of their own
+		if err != nil {
+			return nil, err
+		}
+		request, err := asker.Ask(record, row)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -180,6 +181,11 @@ func TestCellsOnDigits(t *testing.T) {
 	for _, m := range []evaluate.Metric{evaluate.RecallAt1, evaluate.RecallAt8} {
 		if math.Abs(whole.Figures[m]-s.Figures[m]) > .01 {
 			t.Errorf("take-all: %s %.3f, exact rows %.3f", m, whole.Figures[m], s.Figures[m])
+		}
+	}
+	for _, name := range []string{"gamma/2", "L", "L delta", "A_delta", "promised by the theorem", "promised by the direct argument"} {
+		if v, ok := s.Facts[name]; !ok || (v > 0) == strings.HasPrefix(name, "promised") || s.Note == "" {
+			t.Errorf("supervised: %s is %g of %v: %q", name, v, s.Facts, s.Note)
 		}
 	}
 	for m, want := range map[evaluate.Metric]float64{evaluate.RecallAt1: .975, evaluate.RecallAt8: .99, evaluate.PrecisionAt8: .955} {

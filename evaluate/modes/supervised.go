@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -29,9 +30,30 @@ func Supervised() evaluate.Mode {
 			if err != nil {
 				return nil, err
 			}
-			return &evaluate.Answer{Ranking: r, Exact: r}, nil
+			facts, note, err := promised(ctx, t, s)
+			if err != nil {
+				return nil, err
+			}
+			return &evaluate.Answer{Ranking: r, Exact: r, Facts: facts, Note: note}, nil
 		},
 	}
+}
+
+// promised returns the facts of what the map and the gallery promise to queries.
+func promised(ctx context.Context, t *evaluate.Task, s *space) (facts map[string]float64, note string, err error) {
+	if margin.CheckLabels(t.GalleryLabels) != nil {
+		return nil, "", nil
+	}
+	engine, err := privatemail.New(privatemail.WithLent(t.Workers))
+	if err != nil {
+		return nil, "", err
+	}
+	defer engine.Close()
+	r, err := margin.OfMap(ctx, engine, s.fit.Map, single(t.Gallery), single(s.x), t.GalleryLabels, &margin.Settings{Seed: t.Seed})
+	if err != nil {
+		return nil, "", err
+	}
+	return r.Facts(), r.Sentence(), nil
 }
 
 // placed returns the embedding of a problem and its queries under the published map.

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/evaluate/baseline"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
@@ -91,6 +92,11 @@ func TestModesWithoutClasses(t *testing.T) {
 	want(got, "no two different rows share a label", "supervised", "cells", "subset", "privunit")
 	want(got, "the gallery has no row of the class of a query", "paper", "authors")
 	clear(d.Labels)
+	for _, r := range measure(t, d, []evaluate.Mode{Supervised(), baseline.SMLQ()}, 0) {
+		if _, ok := r.Facts["gamma/2"]; ok || r.Note != "" {
+			t.Errorf("%s: one class has a distance to others: %v, %q", r.Mode, r.Facts, r.Note)
+		}
+	}
 	got = unavailable(t, d, some)
 	want(got, "the gallery has fewer than two classes", "subset", "subset-prepared", "privunit")
 	want(got, "the rows have fewer than two classes", "paper", "authors")

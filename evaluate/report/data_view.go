@@ -12,15 +12,17 @@ import (
 type dataView struct {
 	Name, Facts                                             string
 	Open, Published, Noise, Recall8, Recall1, Fetch, Volume *table
-	Sealed                                                  *table
+	Sealed, Promised                                        *table
 	Charts, Effects                                         []figure
 	Missing                                                 []string // which figures there are not, and why
+	Promises                                                []string // what the table Promised means, mode by mode
 }
 
 func (d *dataset) view() dataView {
 	return dataView{
 		Name: d.name, Facts: d.facts(),
 		Open: d.open(), Published: d.published(), Noise: d.noise(), Fetch: d.fetch(), Volume: d.volume(), Sealed: d.sealed(),
+		Promised: d.promised(), Promises: d.promises(),
 		Recall8: d.recall(evaluate.RecallAt8, evaluate.RandomRecall8), Recall1: d.recall(evaluate.RecallAt1, evaluate.RandomRecall1),
 		Charts: d.charts(), Effects: d.effects(), Missing: d.reasons(),
 	}

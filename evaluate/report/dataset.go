@@ -73,6 +73,9 @@ func (d *dataset) sends() (modes []evaluate.Mode) {
 const (
 	noiseFact     = "noise to signal"
 	inclusionFact = "probability of the own cell"
+	// Those of retrieval/margin, of modes whose embedding was diagnosed.
+	gammaFact, carryFact, spreadFact = "gamma/2", "L delta", "A_delta"
+	theoremFact, directFact          = "promised by the theorem", "promised by the direct argument"
 )
 
 // delta is the one of the records, which all share it.

@@ -73,6 +73,7 @@ type Line struct {
 	// Unavailable says why there are no figures; empty when there are.
 	Unavailable string             `json:"unavailable,omitempty"`
 	Facts       map[string]float64 `json:"facts,omitempty"`
+	Note        string             `json:"note,omitempty"` // what the facts mean, of the first seed
 	Seconds     float64            `json:"seconds"`
 }
 
@@ -95,7 +96,7 @@ func (r *Report) Lines() []Line {
 		l := Line{
 			Data: s.Data, Mode: s.Mode, Title: m.Title, Params: s.Params, Protects: m.Protects, Assumes: m.Assumes, Warning: m.Warning,
 			Seeds: s.Seeds, Asked: s.Asked, Classes: s.Classes, Gallery: s.Gallery, Download: s.Download, Base: s.Base, Volume: s.Volume,
-			Figures: make(map[string]Bounds), Unavailable: s.Unavailable, Facts: s.Facts, Seconds: s.Seconds,
+			Figures: make(map[string]Bounds), Unavailable: s.Unavailable, Facts: s.Facts, Note: s.Note, Seconds: s.Seconds,
 		}
 		if m.Bounded {
 			v := evaluate.Ceiling(s.Classes, s.Epsilon, s.Delta)

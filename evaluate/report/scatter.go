@@ -33,12 +33,12 @@ func (p *Picture) check() error {
 	}
 	for i := range n {
 		if x, y := p.Points.At(i, 0), p.Points.At(i, 1); math.IsNaN(x-x) || math.IsNaN(y-y) {
-			return fmt.Errorf("%w: point %d", evaluate.ErrNonFinite, i)
+			return fmt.Errorf("%w: point %d", evaluate.ErrNonFinite, i+1)
 		}
 	}
 	for _, i := range p.Marked {
 		if i < 0 || i >= n {
-			return fmt.Errorf("%w: %d is marked, of %d", evaluate.ErrRow, i, n)
+			return fmt.Errorf("%w: point %d is marked, of %d", evaluate.ErrRow, i+1, n)
 		}
 	}
 	return nil

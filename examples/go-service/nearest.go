@@ -99,7 +99,7 @@ func (s *service) check(q *question) (blas32.General, error) {
 	x := blas32.General{Rows: len(q.Rows), Cols: d, Stride: d, Data: make([]float32, 0, len(q.Rows)*d)}
 	for i, row := range q.Rows {
 		if len(row) != d {
-			return blas32.General{}, fmt.Errorf("%w: row %d has %d values, want %d", errQuestion, i, len(row), d)
+			return blas32.General{}, fmt.Errorf("%w: row %d has %d values, want %d", errQuestion, i+1, len(row), d)
 		}
 		x.Data = append(x.Data, row...)
 	}

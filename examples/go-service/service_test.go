@@ -102,7 +102,7 @@ func TestRefusals(t *testing.T) {
 		{"no rows", `{"rows": [], "k": 1}`, "no rows", 400},
 		{"no k", `{"rows": [` + row + `]}`, "k must be", 400},
 		{"k beyond the gallery", `{"rows": [` + row + `], "k": 601}`, "600", 400},
-		{"a short row", `{"rows": [` + row + `, [4242]], "k": 1}`, "row 1 has 1 values, want 8", 400},
+		{"a short row", `{"rows": [` + row + `, [4242]], "k": 1}`, "row 2 has 1 values, want 8", 400},
 		{"a large body", `{"rows": [` + strings.Repeat(row+",", mostBytes/len(row)+1), "larger", 413},
 		{"much memory", `{"rows": [` + strings.Repeat(row+",", 9999) + row + `], "k": 600}`, "memory", 503},
 	} {

@@ -77,8 +77,7 @@ print(f"in two columns, {score:.3f} of the new digits lie nearest to one of thei
 
 # %% A search: fit looks for a recipe that finds more than raw rows, and says what it measured.
 model = SupervisedEmbedding().fit(X_old, y_old)
-score = KNeighborsClassifier(1).fit(model.gallery_, y_old).score(model.transform(X_new), y_new)
-print(f"recipe {model.recipe_}: {score:.3f} of the new digits find one of their kind")
+print(f"recipe {model.recipe_}: {model.score(X_new, y_new):.3f} of the new digits are told")
 print("held out:", model.held_out_)
 
 # %% The model goes to a file; a service loads it, and so does the command privatemail.

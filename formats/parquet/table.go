@@ -23,6 +23,7 @@ const batchRows = 4096
 type Table struct {
 	Rows, Cols int
 	Data       []float32
+	Columns    []string // the names of the columns of Data; a column of lists gives name[1], name[2] and so on
 	Labels     []string // as text, "" for none; nil without a column of labels
 }
 
@@ -71,7 +72,7 @@ func read(ctx context.Context, raw *file.Reader, s *formats.TableSettings) (*Tab
 		return nil, err
 	}
 	defer records.Release()
-	b := &builder{layout: layout, limit: s.Limit, widths: make([]int, len(layout.Features))}
+	b := &builder{layout: layout, limit: s.Limit, widths: make([]int, len(layout.Features)), lists: make([]bool, len(layout.Features))}
 	for records.Next() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -83,6 +84,7 @@ func read(ctx context.Context, raw *file.Reader, s *formats.TableSettings) (*Tab
 	if err := records.Err(); err != nil {
 		return nil, err
 	}
+	b.nameColumns()
 	return &b.Table, nil
 }
 
@@ -91,7 +93,25 @@ type builder struct {
 	Table
 	layout *formats.Layout
 	limit  int64
-	widths []int // values of each column of features in a row, 0 before the first
+	widths []int  // values of each column of features in a row, 0 before the first
+	lists  []bool // whether a column of features holds lists
+}
+
+// nameColumns names the columns of Data, once rows have told how long lists are.
+func (b *builder) nameColumns() {
+	if b.Rows == 0 {
+		return
+	}
+	for i, c := range b.layout.Features {
+		name := b.layout.Names[c]
+		if !b.lists[i] {
+			b.Columns = append(b.Columns, name)
+			continue
+		}
+		for k := range b.widths[i] {
+			b.Columns = append(b.Columns, fmt.Sprintf("%s[%d]", name, k+1))
+		}
+	}
 }
 
 // add appends the rows of a batch.
@@ -103,6 +123,7 @@ func (b *builder) add(batch arrow.RecordBatch) error {
 		if columns[i], err = columnOf(batch.Column(c)); err != nil {
 			return fmt.Errorf("column %d %w", c+1, err)
 		}
+		_, b.lists[i] = batch.Column(c).DataType().(arrow.NestedType)
 	}
 	if len(columns) == 0 {
 		return errors.New("no column of features is left")
@@ -111,7 +132,7 @@ func (b *builder) add(batch arrow.RecordBatch) error {
 		before := len(b.Data)
 		for i, c := range columns {
 			if err := b.addValues(c, row, i); err != nil {
-				return fmt.Errorf("row %d (counted from 0), column %d %w", b.Rows, b.layout.Features[i]+1, err)
+				return fmt.Errorf("row %d, column %d %w", b.Rows+1, b.layout.Features[i]+1, err)
 			}
 		}
 		b.Cols = len(b.Data) - before

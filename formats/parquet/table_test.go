@@ -89,7 +89,7 @@ func TestReadRefused(t *testing.T) {
 		path, says string
 		s          formats.TableSettings
 	}{
-		{write(t, `[{"id": 1, "a": null, "b": 2, "list": [1], "species": "x"}]`), "row 0 (counted from 0), column 2 has no value", formats.TableSettings{}},
+		{write(t, `[{"id": 1, "a": null, "b": 2, "list": [1], "species": "x"}]`), "row 1, column 2 has no value", formats.TableSettings{}},
 		{write(t, `[{"id": 1, "a": 1e300, "b": 2, "list": [1], "species": "x"}]`), "column 2 has a number", formats.TableSettings{}},
 		{write(t, `[{"id": 1, "a": 1, "b": 2, "list": [1], "species": "x"}, {"id": 1, "a": 1, "b": 2, "list": [1, 2], "species": "x"}]`), "another length", formats.TableSettings{}},
 		{write(t, good), "column 5 holds no numbers", formats.TableSettings{Columns: "a,species"}},

@@ -1,9 +1,9 @@
-// Package calibration keeps what kernel.Calibrate measured in a file, so that a command
-// that runs often measures its machine once. The library itself touches no such file.
+// Package calibration keeps in files what kernel.Calibrate measured and which loops package
+// simd chose, so that a command that runs often measures its machine once, and chooses as it
+// did before. The library itself touches no such file.
 package calibration
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
-	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -48,26 +47,16 @@ func keptIn(folder string, level simd.Level) kernel.Calibration {
 		return kernel.Calibrate(kernels)
 	}
 	path := filepath.Join(folder, "privatemail", "calibration-"+want.Level+".json")
-	if got, ok := load(path, want); ok {
-		return got
+	var got file
+	if load(path, &got) {
+		want.Factors = got.Factors
+		if got == want && measured(got.Factors) {
+			return got.Factors
+		}
 	}
 	want.Factors = kernel.Calibrate(kernels)
 	save(path, want)
 	return want.Factors
-}
-
-// load returns the factors of a file that is whole and, these apart, equal to want.
-func load(path string, want file) (kernel.Calibration, bool) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return kernel.Calibration{}, false
-	}
-	var got file
-	if json.Unmarshal(data, &got) != nil {
-		return kernel.Calibration{}, false
-	}
-	want.Factors = got.Factors
-	return got.Factors, got == want && measured(got.Factors)
 }
 
 // measured tells whether the factors are such as kernel.Calibrate returns: powers of
@@ -80,24 +69,4 @@ func measured(c kernel.Calibration) bool {
 		}
 	}
 	return true
-}
-
-// save writes a file that another process may be reading, if it can.
-func save(path string, content file) {
-	data, err := json.Marshal(content)
-	if err != nil {
-		return
-	}
-	folder := filepath.Dir(path)
-	if os.MkdirAll(folder, 0o755) != nil {
-		return
-	}
-	named, base := filepath.Split(path)
-	f, err := disk.Temporary(named, "."+base+".privatemail-", 0o600)
-	if err != nil {
-		return
-	}
-	if _, err = f.Write(data); err != nil || f.Rename(path) != nil {
-		f.Remove() // the machine is measured again another time
-	}
 }

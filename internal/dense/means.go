@@ -70,7 +70,7 @@ func classSizes(n int, class []int32) ([]int, error) {
 	classes := 1
 	for i, at := range class {
 		if at < -1 || int64(at) >= int64(n) {
-			return nil, fmt.Errorf("%w: the class number of row %d is not in -1..%d", points.ErrShape, i, n-1)
+			return nil, fmt.Errorf("%w: the class number of row %d is not in -1..%d", points.ErrShape, i+1, n-1)
 		}
 		classes = max(classes, int(at)+1)
 	}

@@ -58,14 +58,14 @@ func unpack(packed []byte) (blas32.General, []int32, error) {
 	features := blas32.General{Rows: Images, Cols: Pixels, Stride: Pixels, Data: make([]float32, Images*Pixels)}
 	for i, v := range raw[:Images*Pixels] {
 		if v > maxPixel {
-			return fail(fmt.Errorf("%w: pixel %d is above %d", errFormat, i, maxPixel))
+			return fail(fmt.Errorf("%w: pixel %d is above %d", errFormat, i+1, maxPixel))
 		}
 		features.Data[i] = float32(v)
 	}
 	labels := make([]int32, Images)
 	for i, v := range raw[Images*Pixels:] {
 		if v >= Classes {
-			return fail(fmt.Errorf("%w: label %d is not below %d", errFormat, i, Classes))
+			return fail(fmt.Errorf("%w: the label of row %d is not below %d", errFormat, i+1, Classes))
 		}
 		labels[i] = int32(v)
 	}

@@ -99,7 +99,7 @@ func Within[M points.Matrix](ctx context.Context, x M, queries, gallery []int, k
 	inGallery := make([]bool, n)
 	for _, row := range gallery {
 		if row < 0 || row >= n || inGallery[row] {
-			return nil, nil, fmt.Errorf("gallery: %w: %d of %d", ErrRow, row, n)
+			return nil, nil, fmt.Errorf("gallery: %w: row %d of %d", ErrRow, row+1, n)
 		}
 		inGallery[row] = true
 	}
@@ -111,7 +111,7 @@ func Within[M points.Matrix](ctx context.Context, x M, queries, gallery []int, k
 	}
 	for _, row := range queries {
 		if row < 0 || row >= n {
-			return nil, nil, fmt.Errorf("queries: %w: %d of %d", ErrRow, row, n)
+			return nil, nil, fmt.Errorf("queries: %w: row %d of %d", ErrRow, row+1, n)
 		}
 		if inGallery[row] {
 			s.reserved = 1

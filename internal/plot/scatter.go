@@ -95,7 +95,7 @@ func (s *Scatter) check() error {
 		}
 		for i, at := range p.Points {
 			if at.X-at.X != 0 || at.Y-at.Y != 0 {
-				return fmt.Errorf("plot: %w: point %d of panel %q is not finite", ErrPlot, i, p.Title)
+				return fmt.Errorf("plot: %w: point %d of panel %q is not finite", ErrPlot, i+1, p.Title)
 			}
 		}
 	}

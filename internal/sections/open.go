@@ -153,7 +153,7 @@ func (f *File) readTable(table []byte, offset int64) error {
 		i := len(f.sections)
 		name := int(table[0])
 		if i == mostSections || len(table) < name+entrySize {
-			return failf(f.path, ErrDamaged, "entry %d of its table", i)
+			return failf(f.path, ErrDamaged, "entry %d of its table", i+1)
 		}
 		s := section{name: string(table[1:][:name])}
 		table = table[1+name:]
@@ -162,7 +162,7 @@ func (f *File) readTable(table []byte, offset int64) error {
 		table = table[entrySize-1:]
 		switch {
 		case !validName(s.name, longestName) || f.find(s.name) != nil:
-			return failf(f.path, ErrDamaged, "the name of section %d", i)
+			return failf(f.path, ErrDamaged, "the name of section %d", i+1)
 		case begin != uint64(aligned(end)) || begin > uint64(offset) || length > uint64(offset)-begin:
 			return failf(f.path, ErrDamaged, "the place of section %q", s.name)
 		case !zeros(f.data[end:begin]):

@@ -76,7 +76,7 @@ func (w *Writer) Section(name string, fill func(io.Writer) error) error {
 	case w.open:
 		return w.fail(fmt.Errorf("sections: section %q begins within another one", name))
 	case !validName(name, longestName):
-		return w.fail(fmt.Errorf("sections: section %d has no name of at most %d small letters", len(w.sections), longestName))
+		return w.fail(fmt.Errorf("sections: section %d has no name of at most %d small letters", len(w.sections)+1, longestName))
 	case slices.ContainsFunc(w.sections, func(s section) bool { return s.name == name }):
 		return w.fail(fmt.Errorf("sections: section %q is there twice", name))
 	case len(w.sections) == mostSections:

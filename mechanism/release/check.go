@@ -249,7 +249,7 @@ func (r *Release) checkLabels() error {
 		return refuse("labels.values", "%d labels for %d rows", len(l.Values), r.Rows)
 	}
 	if i := outside(l.Values, r.Query.Classes); i >= 0 {
-		return refuse("labels.values", "row %d: label %d, want 0 to classes - 1", i, l.Values[i])
+		return refuse("labels.values", "row %d: label %d, want 0 to classes - 1", i+1, l.Values[i])
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (r *Release) checkGrid() error {
 	}
 	for i, v := range r.Grid {
 		if v > GridLimit || v < -GridLimit {
-			return refuse("grid", "row %d: a number is larger than 2^53", i/r.Columns)
+			return refuse("grid", "row %d: a number is larger than 2^53", i/r.Columns+1)
 		}
 	}
 	return nil

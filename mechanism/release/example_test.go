@@ -52,5 +52,5 @@ func ExampleDeclare() {
 	fmt.Println(err)
 	// Output:
 	// 4 3 <nil>
-	// release: labels not usable: row 3: want 0 to 2
+	// release: labels not usable: row 4: want 0 to 2
 }

@@ -28,7 +28,7 @@ func Declare(values []int32, classes int) (*PublicLabels, error) {
 		return nil, &Error{Detail: "there are none", Err: ErrLabels}
 	}
 	if i := outside(values, classes); i >= 0 {
-		return nil, &Error{Detail: fmt.Sprintf("row %d: want 0 to %d", i, classes-1), Err: ErrLabels}
+		return nil, &Error{Detail: fmt.Sprintf("row %d: want 0 to %d", i+1, classes-1), Err: ErrLabels}
 	}
 	return &PublicLabels{slices.Clone(values), classes}, nil
 }

@@ -181,19 +181,19 @@ def _converted(array: np.ndarray, name: str) -> np.ndarray:
         except OverflowError:  # an integer of Python's
             raise NonFiniteError(
                 f"{name} has a number beyond the range of float32, "
-                f"in rows {first} to {first + len(block) - 1}"
+                f"in rows {first + 1} to {first + len(block)}"
             ) from None
         except (TypeError, ValueError):  # objects; the text of numpy shows one of them
             raise TypeError(
                 f"{name} has something that is no number, "
-                f"in rows {first} to {first + len(block) - 1}"
+                f"in rows {first + 1} to {first + len(block)}"
             ) from None
         bad = ~np.isfinite(block).all(axis=1)
         if bad.any():
             row = first + int(bad.argmax())
             whole = np.isfinite(np.asarray(array[row], dtype=np.float64)).all()
             what = "a number beyond the range of float32" if whole else "a NaN or an infinity"
-            raise NonFiniteError(f"row {row} of {name} has {what}")
+            raise NonFiniteError(f"row {row + 1} of {name} has {what}")
     return out
 
 
@@ -208,11 +208,11 @@ def _warn_of_collapse(array: np.ndarray, rows: np.ndarray, name: str) -> None:
     lost = _narrow_and_rounded(array, rows, rows.min(axis=0), rows.max(axis=0))
     lost |= _narrow_and_rounded(array[some], rows[some], sample[tenth], sample[-1 - tenth])
     if lost:
-        which = ", ".join(map(str, sorted(lost)[:5]))
+        which = ", ".join(str(column + 1) for column in sorted(lost)[:5])
         which += f" and {len(lost) - 5} more" if len(lost) > 5 else ""
         warnings.warn(
             f"{name} becomes float32, which cannot tell the numbers of its columns {which} "
-            "(counted from 0) apart: they are large for their differences, or all but 0. Subtract "
+            "apart: they are large for their differences, or all but 0. Subtract "
             "the mean of each column first, or scale it",
             stacklevel=4,
         )
@@ -255,7 +255,7 @@ def _integers(array: np.ndarray, name: str) -> np.ndarray:
             out[row] = operator.index(value)
         except (TypeError, OverflowError):
             raise LabelsError(
-                f"row {row} of {name} has no integer of 64 bits, and neither None nor NA: "
+                f"row {row + 1} of {name} has no integer of 64 bits, and neither None nor NA: "
                 "numpy.unique(y, return_inverse=True) makes integers of any labels"
             ) from None
     return out
@@ -276,7 +276,7 @@ def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
         array = _integers(array, name)
     if array.dtype.kind not in "biu":
         row = int(np.isnan(array).argmax()) if array.dtype.kind == "f" and len(array) else 0
-        gap = f", and row {row} has a NaN" if len(array) and array[row] != array[row] else ""
+        gap = f", and row {row + 1} has a NaN" if len(array) and array[row] != array[row] else ""
         raise LabelsError(
             f"{name} has dtype {array.dtype}{gap}, want integers from 0 on, or -1 for none: "
             "numpy.unique(y, return_inverse=True) makes such of any labels"
@@ -285,7 +285,7 @@ def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
     wide = (array < -1) | (array > np.iinfo(np.int32).max)
     if wide.any():
         raise LabelsError(
-            f"row {int(wide.argmax())} of {name} has a label below -1 or beyond 32 bits"
+            f"row {int(wide.argmax()) + 1} of {name} has a label below -1 or beyond 32 bits"
         )
     return np.ascontiguousarray(array, dtype=np.int32)
 

@@ -82,6 +82,8 @@ class FitSettings(ctypes.Structure):
         ("normalize_rows", c_int32),
         ("unmeasured", c_int32),
         ("seed", c_uint64),
+        ("names", c_void_p),
+        ("names_size", c_size_t),
     ]
 
 
@@ -196,6 +198,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "pm_model_size": (c_int32, [_HANDLE, _COUNT, _COUNT, _COUNT]),
     "pm_model_rows": (c_int32, [_HANDLE, _MATRIX]),
     "pm_model_apply": (c_int32, [_HANDLE, _HANDLE, _ROWS, _MATRIX, _HANDLE]),
+    "pm_model_classes": (c_int32, [_HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "pm_model_class_name": (c_int32, [_HANDLE, c_int32, *_BUFFER]),
+    "pm_model_predict": (
+        c_int32,
+        [_HANDLE, _HANDLE, _ROWS, c_int64, c_void_p, c_void_p, _MATRIX, _HANDLE],
+    ),
     "pm_model_describe": (c_int32, [_HANDLE, *_BUFFER]),
     "pm_model_free": (c_int32, [_HANDLE]),
     "pm_sensitivity": (c_int32, [c_int64, c_int64, _PRIVATE, _HANDLE]),

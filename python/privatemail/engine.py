@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, Optional, Tuple
+import json
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+import numpy as np
 
 from . import _arrays, _call, _header, _library, _progress, _settings
 from ._base import workers
@@ -65,6 +68,8 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         normalize_rows: bool = False,
         measure: bool = True,
         seed: int = 1,
+        class_names: Optional[Sequence[str]] = None,
+        column_names: Optional[Sequence[str]] = None,
     ) -> Model:
         """Learns a map that brings rows of one label together, for rows without labels.
 
@@ -82,6 +87,8 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
             Measures a recipe that is given, too.
         seed : int
             Decides which rows are held out. Any integer; its lowest 64 bits count.
+        class_names, column_names : sequence of str, optional
+            Names of labels 0, 1 and so on, and of the columns of X, for the model to keep.
 
         Returns
         -------
@@ -90,12 +97,15 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         """
         rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         labels = _arrays.as_labels(y, rows.array.shape[0])
+        names = _names(class_names, column_names)
         settings = _header.FitSettings(
             struct_size=ctypes.sizeof(_header.FitSettings),
             recipe=_settings.text(recipe, "recipe"),
             normalize_rows=_settings.flag(normalize_rows, "normalize_rows"),
             unmeasured=1 - _settings.flag(measure, "measure"),
             seed=_settings.seed(seed, "seed"),
+            names=_arrays.pointer(names),
+            names_size=names.size,
         )
         call = self._call(rows.copied)
         handle = _call.Handle("model")
@@ -125,6 +135,13 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
 
     def __reduce__(self) -> Any:
         return Engine, (self.n_jobs, self.memory, self.level, self.measure, self.verbose)
+
+
+def _names(classes: Optional[Sequence[str]], columns: Optional[Sequence[str]]) -> np.ndarray:
+    """Returns the bytes of the JSON that pm_fit takes names from."""
+    given = {"classes": classes, "columns": columns}
+    lists = {key: [str(name) for name in all_] for key, all_ in given.items() if all_ is not None}
+    return np.frombuffer(json.dumps(lists).encode(), np.uint8)
 
 
 _defaults: Dict[Tuple[int, Optional[int], Any], Engine] = {}

@@ -2,7 +2,7 @@
 
 All of them are an :class:`Error`, and most are an exception of Python's too: code that catches
 ``ValueError``, ``MemoryError`` or ``OSError`` catches them. Their texts name rows, fields and
-options. They have no values of features and labels.
+options, and count rows and columns from 1. They have no values of features and labels.
 
 >>> from privatemail.exceptions import Error, ShapeError
 >>> issubclass(ShapeError, Error) and issubclass(ShapeError, ValueError)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from . import _arrays, _call, _library, _settings
-from .exceptions import HandleError
+from .exceptions import HandleError, SettingError
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -31,6 +31,7 @@ class Model:
         self._read = handle
         self._unread: Optional[bytes] = None
         self._known: Optional[Tuple[int, int, int]] = None  # its size, once somebody has asked
+        self._labels: Optional[np.ndarray] = None  # its classes, once somebody has asked
         self.report: Dict[str, Any] = report or {}
 
     @property
@@ -95,6 +96,83 @@ class Model:
         call = engine._call(rows.copied, work=rows.array.size * result.array.shape[1])
         call.run("pm_model_apply", engine._engine(), self._handle.value, rows.ref, result.ref)
         return result.array
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The labels that fitted rows have, ascending.
+
+        None are there in a model of an earlier version, which tells no classes.
+        """
+        handle = self._handle.value  # a model that was closed has no classes
+        if self._labels is None:
+            function, count = _library.get().pm_model_classes, ctypes.c_size_t()
+            _library.check(function(handle, None, 0, ctypes.byref(count)))
+            labels = np.empty(count.value, np.int32)
+            if labels.size:
+                _library.check(
+                    function(handle, _arrays.pointer(labels), labels.size, ctypes.byref(count))
+                )
+            labels.flags.writeable = False
+            self._labels = labels
+        return self._labels
+
+    @property
+    def class_names(self) -> Optional[List[str]]:
+        """The names of ``classes``, in their order. None where classes are numbers."""
+        function = _library.get().pm_model_class_name
+        names = [
+            _call.read(function, self._handle.value, int(label)).rstrip(b"\0").decode()
+            for label in self.classes
+        ]
+        return names if any(names) else None
+
+    def predict(
+        self, X: Any, n_neighbors: int = 8, engine: Optional["Engine"] = None
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Tells the classes of rows by the fitted rows that are nearest to their images.
+
+        The nearest of n has n votes, the next n - 1, and the last one 1. The class with most
+        votes is told, and between equal ones that of the nearest row.
+
+        Parameters
+        ----------
+        X : array-like of shape (rows, n_features_in)
+        n_neighbors : int
+            How many rows vote, of those that have a label.
+        engine : Engine, optional
+            Whose workers and memory to use. Default: those of :func:`default_engine`.
+
+        Returns
+        -------
+        labels : numpy.ndarray of shape (rows,), int32
+        votes : numpy.ndarray of shape (rows, len(classes)), float32
+            The share of the votes that each class has.
+        """
+        if engine is None:
+            from .engine import default_engine
+
+            engine = default_engine()
+        voters = _settings.integer(n_neighbors, "n_neighbors")
+        if voters < 1:
+            raise SettingError("n_neighbors is below 1")
+        rows = _arrays.as_rows(X, "X", engine.memory)
+        count = rows.array.shape[0]
+        labels = np.empty(count, np.int32)
+        # A model without classes is refused, and there is no matrix without columns.
+        votes = _arrays.as_out(None, count, max(1, len(self.classes)))
+        work = (rows.array.shape[1] + self.n_rows) * count * self.n_columns
+        call = engine._call(rows.copied, work=work)
+        call.run(
+            "pm_model_predict",
+            engine._engine(),
+            self._handle.value,
+            rows.ref,
+            voters,
+            _arrays.pointer(labels),
+            None,
+            votes.ref,
+        )
+        return labels, votes.array
 
     def rows(self) -> np.ndarray:
         """Returns the fitted rows, among which images of queries find their neighbours.

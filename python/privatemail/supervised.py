@@ -5,9 +5,10 @@ from __future__ import annotations
 import numbers
 import os
 import warnings
-from typing import Any, Optional, Tuple, Union
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -19,14 +20,16 @@ from .model import Model
 Path = Union[str, "os.PathLike[str]"]
 
 
-class SupervisedEmbedding(Estimator):
+class SupervisedEmbedding(ClassifierMixin, Estimator):
     """Learns from labelled rows where to look for rows of the same class.
 
     ``fit`` learns a map from rows to images: roots, norms, scales and a linear projection,
     as a *recipe* says. Without a recipe it takes the one under which most rows that it holds
     out find their class at the nearest row. ``transform`` places rows by the map, without
     labels. Some recipes move the fitted rows a little further, towards others of their class;
-    that is ``gallery_``. To find the class of new rows, search their images in ``gallery_``.
+    that is ``gallery_``. To find rows that are like new ones, search their images there.
+    ``predict`` tells the classes of new rows by the nearest rows of ``gallery_``, and ``score``
+    how often it is right.
 
     Parameters
     ----------
@@ -36,6 +39,9 @@ class SupervisedEmbedding(Estimator):
         the name of a recipe: "raw", "scaled", "classic" or "deep".
     normalize_rows : bool, default=False
         Every row is divided by its norm first. A row of zeros is an error then.
+    n_neighbors : int, default=8
+        So many of the nearest rows of ``gallery_`` vote in ``predict``, of those that have a
+        label. ``fit`` and ``transform`` do not use it.
     measure : bool, default=True
         A recipe that is given is measured on rows held out, too. "auto" always is.
     n_jobs : int, default=None
@@ -61,7 +67,8 @@ class SupervisedEmbedding(Estimator):
         recipe has steps, so a score that is computed on them alone is too good: hold rows
         out before ``fit``. Each access makes a copy.
     classes_ : ndarray
-        The classes, in order.
+        The classes, in order. A model that was loaded has those of its file: integers, or text
+        where classes have names.
     model_ : Model
         The model itself.
     n_features_in_ : int
@@ -79,12 +86,12 @@ class SupervisedEmbedding(Estimator):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.model_selection import train_test_split
-    >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from privatemail import SupervisedEmbedding
     >>> X, X_new, y, y_new = train_test_split(*load_wine(return_X_y=True), random_state=0)
     >>> embedding = SupervisedEmbedding().fit(X, y)
-    >>> nearest = KNeighborsClassifier(n_neighbors=1).fit(embedding.gallery_, y)
-    >>> bool(nearest.score(embedding.transform(X_new), y_new) > 0.9)
+    >>> embedding.transform(X_new).shape[0] == len(X_new)
+    True
+    >>> bool(embedding.score(X_new, y_new) > 0.9)
     True
     """
 
@@ -93,6 +100,7 @@ class SupervisedEmbedding(Estimator):
         recipe: str = "auto",
         *,
         normalize_rows: bool = False,
+        n_neighbors: int = 8,
         measure: bool = True,
         n_jobs: Optional[int] = None,
         memory: Optional[int] = None,
@@ -101,6 +109,7 @@ class SupervisedEmbedding(Estimator):
     ) -> None:
         self.recipe = recipe
         self.normalize_rows = normalize_rows
+        self.n_neighbors = n_neighbors
         self.measure = measure
         self.n_jobs = n_jobs
         self.memory = memory
@@ -148,12 +157,60 @@ class SupervisedEmbedding(Estimator):
         rows = self._rows(X, fitting=False)
         return self.model_.transform(rows, engine=self._engine())
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Tell the classes of rows.
+
+        The ``n_neighbors`` nearest rows of ``gallery_`` vote, of those that have a label: of n
+        the nearest has n votes, the next n - 1, and the last one 1. The class with most votes is
+        told, and between equal ones that of the nearest row.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Entries of ``classes_``.
+        """
+        labels, _ = self._vote(X)
+        return self.classes_[np.searchsorted(self.model_.classes, labels)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the share of the votes of ``predict`` that each class has.
+
+        Shares say how far the nearest rows agree. They were not calibrated to be chances.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_classes)
+            Columns are those of ``classes_``, rows add up to 1.
+        """
+        _, votes = self._vote(X)
+        votes = votes.astype(np.float64)
+        return votes / votes.sum(axis=1, keepdims=True)
+
+    def _vote(self, X: Any) -> Tuple[np.ndarray, np.ndarray]:
+        self._open()
+        rows = self._rows(X, fitting=False)
+        if not len(self.model_.classes):
+            raise ValueError(
+                "the model does not know the classes of its rows: an earlier version has "
+                "written its file; fit it again"
+            )
+        return self.model_.predict(rows, self.n_neighbors, engine=self._engine())
+
     def save(self, path: Path) -> None:
         """Write the model to a file, which ``load`` and the command ``privatemail`` read.
 
-        The file has the map, the recipe, what was held out and the gallery. Whoever has it can
-        often tell features and classes from the gallery. ``classes_``, ``feature_names_in_`` and
-        the parameters are not in the file; a pickle has them, too.
+        The file has the map, the recipe, what was held out, the gallery with the class of each
+        row, and ``feature_names_in_``. Keep it as private as X and y. Classes are kept as integers
+        or as text; other values come back as their text. The parameters are not in the file; a
+        pickle has them, and the classes as they are.
         """
         self._fitted_model().save(path)
 
@@ -162,6 +219,7 @@ class SupervisedEmbedding(Estimator):
         cls,
         path: Path,
         *,
+        n_neighbors: int = 8,
         n_jobs: Optional[int] = None,
         memory: Optional[int] = None,
         verbose: bool = False,
@@ -174,12 +232,12 @@ class SupervisedEmbedding(Estimator):
         ----------
         path : str or path
             A file of ``save`` or of ``privatemail fit``.
-        n_jobs, memory, verbose
+        n_neighbors, n_jobs, memory, verbose
             As for the class.
         """
         path = os.path.abspath(os.fspath(path))
         os.stat(path)  # a file that is not there is an error now, and not at the first use
-        loaded = cls(n_jobs=n_jobs, memory=memory, verbose=verbose)
+        loaded = cls(n_neighbors=n_neighbors, n_jobs=n_jobs, memory=memory, verbose=verbose)
         loaded._path = path
         return loaded
 
@@ -195,7 +253,7 @@ class SupervisedEmbedding(Estimator):
 
     def __getattr__(self, name: str) -> Any:
         # What a model that was loaded has is there once its file is open.
-        if name in ("model_", "recipe_", "held_out_", "n_features_in_", "_n_features_out"):
+        if name in _OF_A_FILE:
             self._open()
             if name in self.__dict__:
                 return self.__dict__[name]
@@ -222,9 +280,13 @@ class SupervisedEmbedding(Estimator):
         codes, classes = encode_classes(y)
         check_consistent_length(rows.array, codes)
         self.__dict__.pop("_path", None)
+        labels, names = model_classes(codes, classes)
+        columns = getattr(self, "feature_names_in_", None)
         model = self._engine().fit(
             rows,
-            codes,
+            labels,
+            class_names=names,
+            column_names=columns,
             recipe=None if self.recipe == "auto" else self.recipe,
             normalize_rows=self.normalize_rows,
             measure=self.measure,
@@ -246,12 +308,49 @@ class SupervisedEmbedding(Estimator):
         # Two threads may both open it, which is no harm.
         path = self.__dict__.get("_path")
         if path is not None:
-            self._take(Model.open(path))
+            model = Model.open(path)
+            columns = model.describe()["about"].get("column_names")
+            if columns is not None:
+                self.feature_names_in_ = np.asarray(columns, dtype=object)
+            names = model.class_names
+            self.classes_ = np.asarray(names if names else model.classes)
+            self._take(model)
             self.__dict__.pop("_path", None)
 
     def _fitted_model(self) -> Model:
         check_is_fitted(self)
         return self.model_
+
+
+# What a model that was loaded has once its file is open.
+_OF_A_FILE = (
+    "model_",
+    "recipe_",
+    "held_out_",
+    "classes_",
+    "feature_names_in_",
+    "n_features_in_",
+    "_n_features_out",
+)
+
+
+def model_classes(
+    codes: np.ndarray, classes: np.ndarray
+) -> Tuple[np.ndarray, Optional[List[str]]]:
+    """Return the labels that a model keeps for the classes of its rows, and their names.
+
+    Integers from 0 on are labels themselves, and have no names.
+
+    >>> codes = np.array([1, -1, 0], dtype=np.int32)
+    >>> model_classes(codes, np.array([3, 7]))
+    (array([ 7, -1,  3], dtype=int32), None)
+    >>> model_classes(codes, np.array(["ant", "bee"]))
+    (array([ 1, -1,  0], dtype=int32), ['ant', 'bee'])
+    """
+    if classes.dtype.kind in "iu" and 0 <= classes[0] and classes[-1] < 2**31:
+        return np.where(codes < 0, -1, classes[codes]).astype(np.int32), None
+    names = [str(value) for value in classes]
+    return codes, names if len(set(names)) == len(names) else None
 
 
 def encode_classes(y: Any) -> Tuple[np.ndarray, np.ndarray]:

@@ -165,7 +165,7 @@ def test_conversion_by_blocks(monkeypatch):
     values = np.random.default_rng(1).standard_normal((23, 3))
     assert (_arrays.as_rows(values, "X").array == values.astype(np.float32)).all()
     values[17, 1] = np.inf
-    with pytest.raises(NonFiniteError, match="^row 17 of X has a NaN or an infinity$"):
+    with pytest.raises(NonFiniteError, match="^row 18 of X has a NaN or an infinity$"):
         _arrays.as_rows(values, "X")
 
 
@@ -176,7 +176,7 @@ def test_conversion_by_blocks(monkeypatch):
 def test_overflow_names_the_row(value, what):
     values = np.zeros((5, 2))
     values[3, 1] = value
-    with pytest.raises(NonFiniteError, match=f"row 3 of queries has .*{what}"):
+    with pytest.raises(NonFiniteError, match=f"row 4 of queries has .*{what}"):
         _arrays.as_rows(values, "queries")
 
 
@@ -237,13 +237,13 @@ def test_labels_of_other_layouts():
 @pytest.mark.parametrize(
     "given, error, text",
     [
-        ([0, -2, 1], LabelsError, "row 1"),
-        ([0, 1, 2**31], LabelsError, "row 2"),
-        (np.array([2**63, 0, 0], np.uint64), LabelsError, "row 0"),
+        ([0, -2, 1], LabelsError, "row 2"),
+        ([0, 1, 2**31], LabelsError, "row 3"),
+        (np.array([2**63, 0, 0], np.uint64), LabelsError, "row 1"),
         ([0.0, 1.0, 2.0], LabelsError, "dtype float64, want"),
-        ([0.0, np.nan, 2.0], LabelsError, "dtype float64, and row 1 has a NaN"),
-        ([0, None, "7351"], LabelsError, "row 2"),
-        ([0, 2**70, None], LabelsError, "row 1"),
+        ([0.0, np.nan, 2.0], LabelsError, "dtype float64, and row 2 has a NaN"),
+        ([0, None, "7351"], LabelsError, "row 3"),
+        ([0, 2**70, None], LabelsError, "row 2"),
         (["a", "b", "c"], LabelsError, "dtype"),
         ([0, 1], ShapeError, "3 rows"),
         ([[0, 1, 2]], ShapeError, "3 rows"),
@@ -289,7 +289,7 @@ def test_a_mask_that_masks_nothing_passes():
 
 
 def test_integers_beyond_float64_name_the_rows():
-    with pytest.raises(NonFiniteError, match="beyond the range of float32, in rows 0 to 1"):
+    with pytest.raises(NonFiniteError, match="beyond the range of float32, in rows 1 to 2"):
         _arrays.as_rows([[1], [10**400]], "X")
 
 
@@ -332,15 +332,15 @@ TIMES = np.column_stack([1.7e9 + 60.0 * np.arange(30), np.arange(30.0)])
 def test_columns_that_float32_cannot_tell_apart(dtype):
     times = TIMES.astype(dtype)
     times[:, 0] = 1_700_000_000 + np.arange(30) * 60
-    with pytest.warns(UserWarning, match="columns 0 .counted from 0. apart.*Subtract") as caught:
+    with pytest.warns(UserWarning, match="columns 1 apart.*Subtract") as caught:
         _arrays.as_rows(times, "X", collapse=True)
     assert len(caught) == 1 and "17000" not in str(caught[0].message)
-    with pytest.warns(UserWarning, match="columns 0, 1, 2, 3, 4 and 3 more"):
+    with pytest.warns(UserWarning, match="columns 1, 2, 3, 4, 5 and 3 more"):
         _arrays.as_rows(np.repeat(times[:, :1], 8, axis=1), "X", collapse=True)
     with pytest.warns(UserWarning, match="all but 0"):
         _arrays.as_rows(1e-60 * np.arange(1, 5.0).reshape(4, 1), "X", collapse=True)
     times[3, 0] = 0  # one row that lies elsewhere hides nothing
-    with pytest.warns(UserWarning, match="columns 0 "):
+    with pytest.warns(UserWarning, match="columns 1 "):
         _arrays.as_rows(times, "X", collapse=True)
 
 
@@ -380,7 +380,7 @@ def test_who_warns_of_columns_that_collapse():
         lambda X: GaussianOperator(X, sigma=1.0),
     ]
     for call in calls:
-        with pytest.warns(UserWarning, match="columns 0 "):
+        with pytest.warns(UserWarning, match="columns 1 "):
             call(TIMES)
     fitted = GaussianGraph().fit(TIMES - TIMES.mean(axis=0))
     with warnings.catch_warnings():

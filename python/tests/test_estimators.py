@@ -107,11 +107,11 @@ def test_values_beyond_float32_are_an_error(estimator):
     X, y = digits(100)
     X = X.astype(np.float64)
     X[7, 3] = 1e300
-    with pytest.raises(ValueError, match="row 7") as error:
+    with pytest.raises(ValueError, match="row 8") as error:
         clone(estimator).fit(X, y)
     assert "1e300" not in str(error.value)
     fitted = clone(estimator).fit(X[10:], y[10:])
-    with pytest.raises(ValueError, match="row 1 of X"):
+    with pytest.raises(ValueError, match="row 2 of X"):
         fitted.transform(X[6:9])
 
 

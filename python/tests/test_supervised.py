@@ -174,7 +174,7 @@ def test_normalize_rows():
         embedding.transform(X_new), X_new / np.linalg.norm(X_new, axis=1)[:, None], rtol=1e-5
     )
     X[3] = 0
-    with pytest.raises(ValueError, match="row 3"):
+    with pytest.raises(ValueError, match="row 4"):
         SupervisedEmbedding("raw", normalize_rows=True).fit(X, y)
 
 
@@ -192,7 +192,10 @@ def test_save_and_load(monkeypatch, tmp_path):
     assert loaded.held_out_ == embedding.held_out_
     assert loaded.n_features_in_ == 13
     assert loaded.n_jobs == 1
-    assert not hasattr(loaded, "classes_")
+    np.testing.assert_array_equal(loaded.classes_, embedding.classes_)
+    np.testing.assert_array_equal(loaded.predict(X_new), embedding.predict(X_new))
+    np.testing.assert_array_equal(loaded.predict_proba(X_new), embedding.predict_proba(X_new))
+    assert not hasattr(loaded, "feature_names_in_")  # the rows had none
     with pytest.raises(ValueError, match="13 features"):
         loaded.transform(X_new[:, :5])
 
@@ -302,3 +305,87 @@ def test_random_state_is_the_seed_of_the_fit(monkeypatch, state, seed):
     X, y = load_wine(return_X_y=True)
     SupervisedEmbedding("scaled", measure=False, random_state=state).fit(X, y)
     assert seen == [seed]
+
+
+def test_predict_is_a_vote_of_the_nearest_rows():
+    X, X_new, y, y_new = wine()
+    y = y.astype(object)
+    y[::9] = None  # rows without a label do not vote
+    embedding = SupervisedEmbedding("standardize,discriminate", measure=False).fit(X, y)
+    images, gallery = embedding.transform(X_new), embedding.gallery_
+    labelled = np.flatnonzero([label is not None for label in y])
+    for n_neighbors in (1, 4, 8, 10_000):
+        embedding.set_params(n_neighbors=n_neighbors)
+        shares, classes = embedding.predict_proba(X_new), embedding.predict(X_new)
+        for image, share, class_ in zip(images, shares, classes):
+            squared = ((gallery[labelled].astype(np.float64) - image) ** 2).sum(axis=1)
+            nearest = labelled[np.argsort(squared, kind="stable")[:n_neighbors]]
+            votes = np.arange(len(nearest), 0, -1)
+            want = [votes[y[nearest] == c].sum() / votes.sum() for c in embedding.classes_]
+            np.testing.assert_allclose(share, want, atol=1e-6)
+            best = np.flatnonzero(np.isclose(want, max(want)))
+            assert class_ == next(label for label in y[nearest] if label in embedding.classes_[best])
+    assert embedding.set_params(n_neighbors=8).score(X_new, y_new) > 0.9
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array([10, 20, 40]),
+        np.array(["ant", "bee", "fly, black"]),
+        np.array([-1, 0, 1]) * 3,
+        np.array([2**40, 2**41, 2**42]),
+        np.array([0.5, 1.0, 1.5]),
+    ],
+    ids=repr,
+)
+def test_classes_of_every_kind(tmp_path, names):
+    X, X_new, y, y_new = wine()
+    if names.dtype.kind == "f":  # scikit-learn takes them for a regression
+        names = names * 2
+    plain = SupervisedEmbedding("discriminate", measure=False).fit(X, y)
+    embedding = SupervisedEmbedding("discriminate", measure=False).fit(X, names[y])
+    np.testing.assert_array_equal(embedding.classes_, names)
+    np.testing.assert_array_equal(embedding.gallery_, plain.gallery_)  # names change no bit
+    np.testing.assert_array_equal(embedding.predict(X_new), names[plain.predict(X_new)])
+    assert embedding.score(X_new, names[y_new]) == plain.score(X_new, y_new)
+    embedding.save(tmp_path / "model")
+    loaded = SupervisedEmbedding.load(tmp_path / "model")
+    # Integers that a label can be come back as they are, all else as text.
+    labels = names.dtype.kind == "i" and 0 <= names[0] and names[-1] < 2**31
+    kept = names if labels else np.array([str(name) for name in names])
+    assert loaded.classes_.tolist() == kept.tolist()
+    np.testing.assert_array_equal(loaded.predict(X_new), kept[plain.predict(X_new)])
+    again = pickle.loads(pickle.dumps(embedding))
+    np.testing.assert_array_equal(again.predict(X_new), embedding.predict(X_new))
+
+
+def test_labels_that_are_no_numbers_from_0_choose_the_same_recipe():
+    X, _, y, _ = wine()
+    plain = SupervisedEmbedding().fit(X, y)
+    other = SupervisedEmbedding().fit(X, 7 * y + 3)
+    assert plain.recipe_ == other.recipe_ and plain.held_out_ == other.held_out_
+    np.testing.assert_array_equal(plain.gallery_, other.gallery_)
+
+
+def test_names_of_columns_are_kept(tmp_path):
+    X, X_new, y, _ = wine()
+    columns = [f"c{i}" for i in range(X.shape[1])]
+    embedding = SupervisedEmbedding("scaled", measure=False).fit(pd.DataFrame(X, columns=columns), y)
+    embedding.save(tmp_path / "model")
+    loaded = SupervisedEmbedding.load(tmp_path / "model")
+    assert loaded.feature_names_in_.tolist() == columns
+    loaded.predict(pd.DataFrame(X_new, columns=columns))
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(pd.DataFrame(X_new, columns=columns[::-1]))
+
+
+def test_predict_refuses():
+    X, _, y, _ = wine()
+    with pytest.raises(NotFittedError):
+        SupervisedEmbedding().predict(X)
+    embedding = SupervisedEmbedding("scaled", measure=False, n_neighbors=0).fit(X, y)
+    with pytest.raises(SettingError, match="n_neighbors"):
+        embedding.predict(X)
+    with pytest.raises(ValueError, match="features"):
+        embedding.set_params(n_neighbors=8).predict(X[:, :3])

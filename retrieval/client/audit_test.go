@@ -41,7 +41,11 @@ func auditClient(t *testing.T, ledger mechanism.Budget, memory client.Memory) *c
 // askAudited returns the answer for a record of a name, and its bytes.
 func askAudited(t *testing.T, c *client.Cells, name string, row []float64) (*wire.CellsRequest, []byte) {
 	t.Helper()
-	request, err := c.Ask(name, row)
+	id, err := client.ByName(name, row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := c.Ask(id, row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +150,9 @@ type forgetful struct{}
 func (forgetful) Recall(client.Key) ([]byte, error)                 { return nil, nil }
 func (forgetful) Ready() error                                      { return nil }
 func (forgetful) Keep(_ client.Key, message []byte) ([]byte, error) { return message, nil }
+func (forgetful) Secret() (secret [client.SecretSize]byte, older bool, err error) {
+	return secret, false, nil
+}
 
 // Five answers for one record show no more than one, because they are equal. A
 // memory that forgets is found out.

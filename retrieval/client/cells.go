@@ -2,9 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +9,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -43,6 +39,8 @@ type CellsSettings struct {
 	// Client, if not empty, names whose budget pays for all records; otherwise
 	// each record has its own.
 	Client string
+	// Changed says what becomes of a name whose row has changed; see ByName.
+	Changed Changed
 	// NewUnits lets records, or the client, begin to spend that the ledger does not
 	// know yet; see mechanism.Unit.
 	NewUnits bool
@@ -82,6 +80,9 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 	if settings.Memory == nil {
 		return nil, fmt.Errorf("client: %w: there is none", ErrMemory)
 	}
+	if settings.Changed < RefuseChanged || settings.Changed > SpendChanged {
+		return nil, fmt.Errorf("client: %w: Changed is %d", mechanism.ErrParam, settings.Changed)
+	}
 	return c, nil
 }
 
@@ -109,27 +110,26 @@ func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wir
 	return own, hash, err
 }
 
-// Ask returns the request for a record. name is the identity of the record, and
-// row its features in the space of the centres.
+// Ask returns the request for a record. row is where the record is in the space of the centres.
 //
 // The first time, the cell of the row is released by w-subset selection, which
-// spends Epsilon, and what came out is remembered. Every later call for that name
-// returns the same request and spends nothing, whatever the row: what is
-// remembered goes by the name of the record, and not by its cell or contents,
-// because a memory that two records share would disclose that they are alike. A
-// record under a new codebook or another epsilon is a new spend. That the same
-// request is sent again shows that the same record was asked for.
+// spends Epsilon, and what came out is remembered. Every later call for that record
+// returns the same request and spends nothing. A record under a new codebook or another
+// epsilon is a new spend. That the same request is sent again shows that the same record was
+// asked for: with ByContent, that an equal row was.
+//
+// A name whose row is another than those it was released with is ErrChanged, unless
+// CellsSettings.Changed says what to do.
 //
 // What is remembered also goes by who paid (mechanism.PayerID): the record or the
 // client, in one ledger or in none. Another payer gets a set of its own and pays for
-// it. Two clients may have different records of one name; and a set that somebody
-// else has paid for would be a release that the ledger at hand does not count.
+// it: a set that somebody else has paid for would be a release that the ledger at hand does not
+// count. In a ledger a record has one budget, whatever the memory.
 //
-// Memories of the first format do not say who paid. Nothing of them is served, to
-// no payer: a set of theirs may be that of a client's record of the same name, or
-// paid for in another ledger, and nothing in it tells. A record that they hold is
-// drawn again and paid for again. That costs epsilon and nothing else: a ledger
-// counts the second set, and refuses it when the budget is spent.
+// Memories of the formats before there was a secret hold sets of names, and nothing of their
+// rows. A name in them has a row that may have changed; for ByContent they are
+// ErrEarlierNames. Memories of the first format do not say who paid either, and nothing of them
+// is served: a record that they hold is drawn again and paid for again, which a ledger counts.
 //
 // What is remembered is sent again only if the ledger has a spend for it. Otherwise the
 // ledger is a copy of the one that paid, and the error is mechanism.ErrLedger.
@@ -144,46 +144,42 @@ func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wir
 // the ledger has paid for it, and pays for it otherwise. A set that the ledger refuses to pay
 // for stays pending and is not sent.
 //
-// Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, ErrNewCodebook, and those of
-// mechanism.Select. After an error nothing may be sent; if it
+// Errors are ErrRecord, ErrChanged, kernel.ErrNonFinite, ErrMemory, ErrEarlierNames,
+// ErrNewCodebook, and those of mechanism.Select. After an error nothing may be sent; if it
 // matches mechanism.ErrSpent the budget is spent all the same, and the next call sends what
 // it has paid for. No error holds anything of the row.
-func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
-	return c.AskContext(context.Background(), name, row)
+func (c *Cells) Ask(id RecordID, row []float64) (*wire.CellsRequest, error) {
+	return c.AskContext(context.Background(), id, row)
 }
 
 // AskContext is Ask with a context that can end the wait for others who ask for the same
 // record. Its error is returned before anything is spent; once the budget is asked to pay,
 // the context is not looked at any more.
-func (c *Cells) AskContext(ctx context.Context, name string, row []float64) (*wire.CellsRequest, error) {
-	if name == "" {
-		return nil, fmt.Errorf("client: %w: it has no name", ErrRecord)
-	}
+func (c *Cells) AskContext(ctx context.Context, id RecordID, row []float64) (*wire.CellsRequest, error) {
 	if len(row) != c.book.Dimension {
 		return nil, fmt.Errorf("client: %w: %d features, want %d", ErrRecord, len(row), c.book.Dimension)
 	}
 	if err := checkFinite(row); err != nil {
 		return nil, err
 	}
-	unit := c.payer(name)
-	key, err := c.key(unit, name)
+	s, err := c.look(id)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := c.settings.Memory.Recall(key)
+	set, err := s.choose(c.settings.Changed)
 	if err != nil {
 		return nil, err
 	}
-	if kept == nil {
-		if kept, err = c.releaseOnce(ctx, key, unit, row); err != nil {
+	if set == nil || !set.kept {
+		if set, err = c.releaseOnce(ctx, id, s.first, row); err != nil {
 			return nil, err
 		}
 	}
-	id, request, err := c.open(kept)
+	number, request, err := c.open(set.body)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.paid(id); err != nil {
+	if err := c.paid(number); err != nil {
 		return nil, err
 	}
 	return request, nil
@@ -206,74 +202,78 @@ func (c *Cells) paid(id [releaseID]byte) error {
 	return nil
 }
 
-// payer returns the unit that pays for a record.
-func (c *Cells) payer(name string) mechanism.Unit {
-	if c.settings.Client != "" {
-		return mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client, New: c.settings.NewUnits, OtherRelation: c.settings.OtherRelation}
-	}
-	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits, OtherRelation: c.settings.OtherRelation}
-}
-
-// releaseOnce releases a record that the memory does not hold. It holds the key of the
-// record from a second look at the memory, which somebody else may have filled in the
-// meantime, until the set that is paid for is kept.
-func (c *Cells) releaseOnce(ctx context.Context, key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
-	unlock, err := lockKey(ctx, c.settings.Memory, key)
+// releaseOnce releases a record whose set the memory does not hold under its key. It holds the
+// key of the record's first release from a second look at the memory, which somebody else may
+// have filled in the meantime, until the set that is paid for is kept.
+func (c *Cells) releaseOnce(ctx context.Context, id RecordID, first Key, row []float64) (*storedSet, error) {
+	unlock, err := lockKey(ctx, c.settings.Memory, first)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	kept, err := c.settings.Memory.Recall(key)
-	if err != nil || kept != nil {
-		return kept, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("client: %w", err)
-	}
-	return c.release(key, unit, row)
-}
-
-// release pays for a set, and returns what is kept. The set is drawn and kept as pending
-// before it is paid for, and under the key of the record once it is. A crash in between
-// loses nothing: the next call finds the pending set, and whether the ledger has paid for
-// it. A set is sent only when it is kept under the key.
-func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
-	memory := c.settings.Memory
-	if err := memory.Ready(); err != nil {
-		return nil, err
-	}
-	if err := c.admit(); err != nil {
-		return nil, err
-	}
-	pending, err := memory.Recall(pendingKey(key))
-	if err != nil {
-		return nil, err
-	}
-	if pending == nil {
-		if pending, err = c.draw(key, row); err != nil {
+	for {
+		s, err := c.look(id)
+		if err != nil {
 			return nil, err
 		}
+		set, err := s.choose(c.settings.Changed)
+		if err != nil || set != nil && set.kept {
+			return set, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("client: %w", err)
+		}
+		if err := c.settings.Memory.Ready(); err != nil {
+			return nil, err
+		}
+		if err := c.admit(); err != nil {
+			return nil, err
+		}
+		if set == nil {
+			if set, err = c.drawn(&s, row); err != nil {
+				return nil, err
+			}
+		}
+		// Another process may have drawn for another row of the name, where the memory is no
+		// Locker. That set is then in the place of this one.
+		if s.last != nil && set == s.last || set.tag == s.tag {
+			return c.release(set, c.Unit(id))
+		}
 	}
-	id, request, err := c.open(pending)
+}
+
+// release pays for a set, unless it is paid for, and keeps it. The set was kept as pending
+// before. A crash in between loses nothing: the next call finds the pending set, and whether the
+// ledger has paid for it. A set is sent only when it is kept under its key.
+func (c *Cells) release(set *storedSet, unit mechanism.Unit) (*storedSet, error) {
+	number, request, err := c.open(set.body)
 	if err != nil {
 		return nil, err
 	}
-	paid, err := mechanism.Paid(c.settings.Ledger, id)
+	paid, err := mechanism.Paid(c.settings.Ledger, number)
 	if err == nil && !paid {
-		err = c.subset.Pay(c.settings.Ledger, unit, selectionOf(id, request))
+		err = c.subset.Pay(c.settings.Ledger, unit, selectionOf(number, request))
 	}
 	if err != nil { // also where the set is paid for and its hash is not noted: the next call finds it
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	kept, err := memory.Keep(key, pending)
+	kept, err := c.settings.Memory.Keep(set.key, set.entry)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, mechanism.ErrSpent)
 	}
-	return kept, nil
+	tagged := len(set.entry) - len(set.body)
+	if len(kept) < tagged {
+		return nil, errShort
+	}
+	return &storedSet{key: set.key, entry: kept, tag: set.tag, body: kept[tagged:], kept: true}, nil
 }
 
-// draw draws a set for a record and keeps it as pending.
-func (c *Cells) draw(key Key, row []float64) ([]byte, error) {
+// drawn returns a set that was drawn for a record and is kept as pending: the one that is there,
+// or a new one.
+func (c *Cells) drawn(s *standing, row []float64) (*storedSet, error) {
+	if s.drawn != nil {
+		return s.drawn, nil
+	}
 	row = slices.Clone(row)
 	dropSmall(row)
 	drawn, err := c.subset.Draw(kmeans.Nearest(row, c.book.Centres))
@@ -288,13 +288,20 @@ func (c *Cells) draw(key Key, row []float64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	return c.settings.Memory.Keep(pendingKey(key), append(drawn.ID[:], message...))
+	entry, err := c.settings.Memory.Keep(pendingKey(s.free), slices.Concat(s.tag[:], drawn.ID[:], message))
+	if err != nil {
+		return nil, err
+	}
+	if len(entry) < tagSize {
+		return nil, errShort
+	}
+	return &storedSet{key: s.free, entry: entry, tag: [tagSize]byte(entry), body: entry[tagSize:]}, nil
 }
 
 // open returns the number of a release and its request, which are kept together.
 func (c *Cells) open(kept []byte) (id [releaseID]byte, request *wire.CellsRequest, err error) {
 	if copy(id[:], kept) < len(id) {
-		return id, nil, memoryError(errors.New("a message of it is damaged"))
+		return id, nil, errShort
 	}
 	request = new(wire.CellsRequest)
 	if err := request.UnmarshalBinary(kept[releaseID:]); err != nil {
@@ -313,30 +320,6 @@ func selectionOf(id [releaseID]byte, request *wire.CellsRequest) *mechanism.Sele
 		s.Items = append(s.Items, int(cell))
 	}
 	return s
-}
-
-// pendingKey is the key of the set that is drawn for the key of a record. Its first byte is
-// the same, so that a Folder has both in one log.
-func pendingKey(key Key) Key {
-	pending := Key(sha256.Sum256(append([]byte("privatemail pending 1"), key[:]...)))
-	pending[0] = key[0]
-	return pending
-}
-
-// key returns SHA-256 of a name for its purpose, the payer, the codebook's hash, m,
-// w, epsilon and the record's name. The first format, "privatemail cells 1", had no
-// payer.
-func (c *Cells) key(unit mechanism.Unit, name string) (key Key, err error) {
-	payer, err := mechanism.PayerID(c.settings.Ledger, unit)
-	if err != nil {
-		return key, fmt.Errorf("client: %w", err)
-	}
-	b := append([]byte("privatemail cells 2"), payer[:]...)
-	b = append(b, c.settings.Codebook[:]...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Items))
-	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Size))
-	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.subset.Epsilon))
-	return sha256.Sum256(append(b, name...)), nil
 }
 
 // Terms are what a client can know before it asks.

@@ -69,9 +69,39 @@ func newClient(t *testing.T, version uint64, epsilon float64, budget mechanism.B
 	return c
 }
 
+// named is a record that goes by a name and does not change.
+func named(name string) RecordID {
+	id, err := ByName(name, []float32{1})
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// content is a record of one feature that is its content.
+func content(x float32) RecordID {
+	id, err := ByContent([]float32{x})
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// firstKey is the key of the first release of a name.
+func firstKey(c *Cells, name string) (Key, error) {
+	s, err := c.look(named(name))
+	return s.first, err
+}
+
+// remembered tells whether Ask would send what the memory holds.
+func remembered(c *Cells, name string) (bool, error) {
+	standing, err := c.Foresee(named(name))
+	return standing == Remembered, err
+}
+
 func ask(t *testing.T, c *Cells, name string, x float64) []uint32 {
 	t.Helper()
-	request, err := c.Ask(name, []float64{x, 0.5})
+	request, err := c.Ask(named(name), []float64{x, 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +147,7 @@ func TestCellsAskedOnce(t *testing.T) {
 		ask(t, newClient(t, 1, 0.5, ledger, memory()), "a", 3)
 		spent("a", 2.5)
 		// The budget is exhausted, and what was released stays free.
-		if request, err := newClient(t, 3, 1, ledger, memory()).Ask("a", []float64{3, 0}); !errors.Is(err, mechanism.ErrBudgetExceeded) || request != nil {
+		if request, err := newClient(t, 3, 1, ledger, memory()).Ask(named("a"), []float64{3, 0}); !errors.Is(err, mechanism.ErrBudgetExceeded) || request != nil {
 			t.Errorf("%s: %v, %v", name, request, err)
 		}
 		if again := ask(t, newClient(t, 1, 1, ledger, memory()), "a", 3); !slices.Equal(again, first) {
@@ -137,7 +167,7 @@ func TestCellsAskedAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range results {
 		wait.Go(func() {
-			if request, err := c.Ask("a", []float64{1, 1}); err == nil {
+			if request, err := c.Ask(named("a"), []float64{1, 1}); err == nil {
 				results[i] = request.Cells
 			}
 		})
@@ -161,7 +191,7 @@ func TestCellsPaidByClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(t, c, "a", 1)
-	if _, err := c.Ask("b", []float64{1, 1}); !errors.Is(err, mechanism.ErrBudgetExceeded) {
+	if _, err := c.Ask(named("b"), []float64{1, 1}); !errors.Is(err, mechanism.ErrBudgetExceeded) {
 		t.Errorf("error %v", err)
 	}
 	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitClient, Name: "carol"}); err != nil || spent.Pure.Float() != 2 {
@@ -185,7 +215,7 @@ func TestCellsDamagedMemory(t *testing.T) {
 	memory := NewMemory()
 	c := newClient(t, 1, 1, ledger, memory)
 	other := newClient(t, 2, 1, mechanism.NoLedger, NewMemory())
-	request, err := other.Ask("a", []float64{1, 1})
+	request, err := other.Ask(named("a"), []float64{1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,14 +242,18 @@ func TestCellsDamagedMemory(t *testing.T) {
 		"short": []byte("garbage"), "garbage": append(paid[:], "garbage"...), "foreign": append(paid[:], foreign...),
 		"another size": ofCells(many...), "a cell beyond": ofCells(append(many[:c.subset.Size-1], uint32(c.subset.Items))...),
 	} {
-		key, err := c.key(c.payer(name), name)
+		key, err := firstKey(c, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := memory.Keep(key, kept); err != nil {
+		s, err := c.look(named(name))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if request, err := c.Ask(name, []float64{1, 1}); !errors.Is(err, ErrMemory) || request != nil {
+		if _, err := memory.Keep(key, append(s.tag[:], kept...)); err != nil {
+			t.Fatal(err)
+		}
+		if request, err := c.Ask(named(name), []float64{1, 1}); !errors.Is(err, ErrMemory) || request != nil {
 			t.Errorf("%s: %v, %v", name, request, err)
 		}
 		if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: name}); err != nil || spent.Pure.Float() != 0 {
@@ -246,7 +280,7 @@ func (f *failing) Keep(key Key, message []byte) ([]byte, error) {
 func TestCellsFullMemory(t *testing.T) {
 	for room := range 2 {
 		ledger, memory := pureLedger(t), NewMemory()
-		request, err := newClient(t, 1, 1, ledger, &failing{memory, room}).Ask("a", []float64{1, 1})
+		request, err := newClient(t, 1, 1, ledger, &failing{memory, room}).Ask(named("a"), []float64{1, 1})
 		if !errors.Is(err, ErrMemory) || errors.Is(err, mechanism.ErrSpent) != (room > 0) || request != nil {
 			t.Errorf("room for %d: %v, %v", room, request, err)
 		}
@@ -268,7 +302,7 @@ func TestCellsLostFolder(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	request, err := c.Ask("a", []float64{1, 1})
+	request, err := c.Ask(named("a"), []float64{1, 1})
 	if !errors.Is(err, ErrMemory) || errors.Is(err, mechanism.ErrSpent) || request != nil {
 		t.Errorf("%v, %v", request, err)
 	}
@@ -280,23 +314,23 @@ func TestCellsLostFolder(t *testing.T) {
 	}
 	ask(t, c, "a", 1)
 	files, err := os.ReadDir(path)
-	if err != nil || len(files) != 3 || files[0].Name() != "codebooks" || !strings.HasPrefix(files[1].Name(), "lock-") || !strings.HasSuffix(files[2].Name(), ".log") {
-		t.Errorf("%v left, want the codebooks, a lock and a log: %v", files, err)
+	if err != nil || len(files) != 4 || files[0].Name() != "codebooks" || files[1].Name() != "key" || !strings.HasPrefix(files[2].Name(), "lock-") || !strings.HasSuffix(files[3].Name(), ".log") {
+		t.Errorf("%v left, want the codebooks, the key, a lock and a log: %v", files, err)
 	}
 }
 
 func TestCellsRefuseRecords(t *testing.T) {
 	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
 	for name, test := range map[string]struct {
-		record string
+		record RecordID
 		row    []float64
 		want   error
 	}{
-		"nameless":  {"", []float64{1, 1}, ErrRecord},
-		"short":     {"a", []float64{1}, ErrRecord},
-		"nan":       {"a", []float64{1, math.NaN()}, points.ErrNonFinite},
-		"infinite":  {"a", []float64{math.Inf(1), 0}, points.ErrNonFinite},
-		"no record": {"a", nil, ErrRecord},
+		"neither":  {RecordID{}, []float64{1, 1}, ErrRecord},
+		"short":    {named("a"), []float64{1}, ErrRecord},
+		"nan":      {named("a"), []float64{1, math.NaN()}, points.ErrNonFinite},
+		"infinite": {named("a"), []float64{math.Inf(1), 0}, points.ErrNonFinite},
+		"no row":   {content(1), nil, ErrRecord},
 	} {
 		if request, err := c.Ask(test.record, test.row); !errors.Is(err, test.want) || request != nil {
 			t.Errorf("%s: %v, %v", name, request, err)
@@ -522,7 +556,7 @@ func TestCellsUnconfirmed(t *testing.T) {
 	if terms, err := c.Terms(); err != nil || terms.Confirmed {
 		t.Errorf("%+v, %v", terms, err)
 	}
-	request, err := c.Ask("a", []float64{3, 0})
+	request, err := c.Ask(named("a"), []float64{3, 0})
 	if err != nil || request.Codebook != hash {
 		t.Errorf("%v, %v", request, err)
 	}
@@ -546,7 +580,7 @@ func TestCellsCopyTheirCodebook(t *testing.T) {
 	book.Version, book.Rows, book.Size, book.Length, book.Dimension, book.Ranking = 9, 5, 1, 1, 1, 2
 	book.Centres = book.Centres[:10]
 	// At this epsilon the cell nearest to the row is named, as in TestCellsNameTheNearest.
-	request, err := c.Ask("a", []float64{7.2, 0.5})
+	request, err := c.Ask(named("a"), []float64{7.2, 0.5})
 	if err != nil || request.Codebook != hash || len(request.Cells) != 4 || !slices.Contains(request.Cells, 7) {
 		t.Errorf("%v, %v", request, err)
 	}

@@ -45,7 +45,7 @@ func beClientChild() {
 		wait.Go(func() {
 			for i := range childRecords {
 				name := fmt.Sprint("record ", i)
-				request, err := c.Ask(name, []float64{3, 0})
+				request, err := c.Ask(named(name), []float64{3, 0})
 				if err != nil {
 					fmt.Println(err)
 					os.Exit(1)

@@ -43,7 +43,7 @@ func TestNewCodebookIsRefused(t *testing.T) {
 		spent(1)
 		for range 2 {
 			c := unconfirmed(t, 2, false, ledger, open())
-			if request, err := c.Ask("a", []float64{1, 1}); request != nil || !errors.Is(err, ErrNewCodebook) {
+			if request, err := c.Ask(named("a"), []float64{1, 1}); request != nil || !errors.Is(err, ErrNewCodebook) {
 				t.Errorf("%s: %v, %v", name, request, err)
 			}
 		}
@@ -57,7 +57,7 @@ func TestNewCodebookIsRefused(t *testing.T) {
 			ask(t, unconfirmed(t, version+1, false, ledger, open()), fmt.Sprint("b", version), 1)
 		}
 		spent(3)
-		if _, err := unconfirmed(t, 4, false, ledger, open()).Ask("a", []float64{1, 1}); !errors.Is(err, ErrNewCodebook) {
+		if _, err := unconfirmed(t, 4, false, ledger, open()).Ask(named("a"), []float64{1, 1}); !errors.Is(err, ErrNewCodebook) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestFirstCodebookIsOne(t *testing.T) {
 	for i := range 16 {
 		c := unconfirmed(t, uint64(i+1), false, ledger, openAgain(t, folder))
 		wait.Go(func() {
-			if _, err := c.Ask("a", []float64{1, 1}); err != nil && !errors.Is(err, ErrNewCodebook) {
+			if _, err := c.Ask(named("a"), []float64{1, 1}); err != nil && !errors.Is(err, ErrNewCodebook) {
 				t.Error(err)
 			}
 		})
@@ -119,7 +119,7 @@ func TestDamagedCodebooks(t *testing.T) {
 		if isNew, err := f.NewCodebook(hash); isNew != (c.want == ErrNewCodebook) || c.want == ErrMemory && !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: new %v, %v", name, isNew, err)
 		}
-		if request, err := unconfirmed(t, 2, false, ledger, f).Ask("b", []float64{1, 1}); request != nil || !errors.Is(err, c.want) {
+		if request, err := unconfirmed(t, 2, false, ledger, f).Ask(named("b"), []float64{1, 1}); request != nil || !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, %v", name, request, err)
 		}
 		wantSpent(t, ledger, release.UnitRecord, "b", 0)
@@ -180,7 +180,7 @@ func TestFilesBeforeCodebooks(t *testing.T) {
 		if isNew, err := f.NewCodebook(hash); !isNew || err != nil {
 			t.Errorf("new %v, %v", isNew, err)
 		}
-		if request, err := unconfirmed(t, 1, false, ledger, f).Ask("b", []float64{1, 1}); request != nil || !errors.Is(err, ErrNewCodebook) {
+		if request, err := unconfirmed(t, 1, false, ledger, f).Ask(named("b"), []float64{1, 1}); request != nil || !errors.Is(err, ErrNewCodebook) {
 			t.Errorf("%v, %v", request, err)
 		}
 	}

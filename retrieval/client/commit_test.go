@@ -21,7 +21,7 @@ func (forgetful) Commit(mechanism.Receipt, [sha256.Size]byte) error {
 // says that the budget is spent, and the next call sends what was drawn and pays nothing.
 func TestCommitFails(t *testing.T) {
 	ledger, memory := pureLedger(t), NewMemory()
-	request, err := newClient(t, 1, 1, forgetful{ledger}, memory).Ask("a", []float64{1, 1})
+	request, err := newClient(t, 1, 1, forgetful{ledger}, memory).Ask(named("a"), []float64{1, 1})
 	if !errors.Is(err, mechanism.ErrSpent) || request != nil {
 		t.Fatalf("%v, %v", request, err)
 	}

@@ -4,13 +4,14 @@
 //
 //	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
 //	base, err := c.NewBase(sample)
-//	request, err := c.Ask("photo 7", row)
+//	record, err := client.ByContent(features)
+//	request, err := c.Ask(record, row)
 //	...
 //	matches, err := c.Rank(row, 8, request, answer, base)
 //
 // row is where the record is in the spaces of the server: for a gallery of package
-// retrieval/supervised its image z under the published map, both for Ask and for Rank
-// (see package retrieval).
+// retrieval/supervised the image z of its features under the published map, both for Ask and for
+// Rank (see package retrieval).
 //
 // # Mode paper
 //
@@ -47,10 +48,25 @@
 //
 // The request is epsilon-private for the whole record, features and label, with
 // delta 0. Each payer releases a record once: what was reported is kept in a
-// [Memory], by the record's name and by who paid, and sent again when the same payer
-// asks for it again. That it was asked again shows. Another payer, the same name in
+// [Memory], by the record and by who paid, and sent again when the same payer
+// asks for it again. That it was asked again shows. Another payer, the same record in
 // another ledger among them, draws a set of its own and pays for it. Of many who ask for a
 // record at the same time one pays and the others wait ([Locker]).
+//
+// # What a record is
+//
+// By default a record is its content ([ByContent]): equal rows are one record, whatever file,
+// program or memory they come from. It has one set under a codebook and a price, and one budget in
+// a ledger. Epsilon is then for a row in all the places where it is asked for, against any other
+// row in all of them. Which of the rows that are asked for are equal shows, since their sets are.
+// A row that differs in one value is another record, with a budget of its own.
+//
+// A person or a thing that has several rows, or whose row changes, has a name ([ByName]): whatever
+// is released for its rows adds up in one budget. A name whose row is not one of those that it was
+// released with is refused, unless [CellsSettings].Changed says to send the last set again or to
+// pay for another. Epsilon is then for all rows of the name, against any others, as long as sets
+// are sent again. Where another is paid for, that the row is a new one shows, and so does later
+// which of the rows is asked for; the ledger adds up what the sets tell.
 //
 // The codebook must be the one that all clients have, which its hash from a second
 // path confirms (CellsSettings.Codebook). A client that goes without says so, and

@@ -36,11 +36,15 @@ func ExampleCells() {
 	fmt.Printf("%d of %d cells is named, the record's own with probability %.2f\n", terms.Size, terms.Cells, terms.Inclusion)
 
 	row := []float64{0.6, 0.8}
-	request, err := c.Ask("photo 7", row)
+	record, err := client.ByContent(row)
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := c.Ask("photo 7", row)
+	request, err := c.Ask(record, row)
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := c.Ask(record, row)
 	if err != nil {
 		log.Fatal(err)
 	}

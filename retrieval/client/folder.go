@@ -32,6 +32,9 @@ import (
 // line for each, and is added to before the first of them spends. Files with "codebook-" at the
 // beginning of their names are of an earlier format, and are read as well.
 //
+// The file "key" has the memory's secret. It is made once. Whoever removes it makes all that is
+// kept unknown: that is ErrMemory, and so is damage.
+//
 // The files "lock-00" to "lock-ff" are empty. Who holds a key has locked the one with the
 // first two digits of the key, so keys that share these wait for each other. The lock ends
 // with the process, however that ends, and the file means nothing then. On a network file
@@ -39,9 +42,9 @@ import (
 // on plan9, a Folder does not work. Other files in the folder are left alone; one whose name
 // begins with "try-" is what a crash has left of Ready, and the next OpenFolder removes it.
 //
-// The folder holds hashes and no names. But who can read it, and knows the
-// number of the ledger where there is one, can test whether a record of a guessed
-// name was asked for, and sees sets that were drawn and are not paid for, which no ledger counts. Let
+// The folder holds keyed hashes, and neither names nor rows. But who can read all of it, and knows
+// the number of the ledger where there is one, can test whether a guessed name or row was asked
+// for, and sees sets that were drawn and are not paid for, which no ledger counts. Let
 // nobody else read it.
 //
 // Who removes the folder or one of its logs, or puts back an old copy, makes the next
@@ -52,6 +55,11 @@ type Folder struct {
 	path  string
 	logs  [logCount]keyLog
 	locks turns[byte]
+
+	mutex  sync.Mutex // guards what follows
+	opened bool       // the file of the secret
+	secret [SecretSize]byte
+	before bool // see Secret
 }
 
 const logCount = 16
@@ -65,6 +73,7 @@ func OpenFolder(path string) (*Folder, error) {
 		return nil, fmt.Errorf("client: %w: %w", ErrMemory, err)
 	}
 	disk.RemoveLeft(path+string(filepath.Separator), trialName)
+	disk.RemoveLeft(path+string(filepath.Separator), disk.NewFile)
 	f := &Folder{path: path}
 	for i := range f.logs {
 		f.logs[i].number, f.logs[i].path = i, filepath.Join(path, fmt.Sprintf("releases-%x.log", i))
@@ -141,6 +150,9 @@ func (f *Folder) Keep(key Key, message []byte) ([]byte, error) {
 // begins with "try-" is written in the folder and removed. There may be no room all the
 // same for what is kept next.
 func (f *Folder) Ready() error {
+	if err := f.secretThere(); err != nil {
+		return memoryError(err)
+	}
 	for i := range f.logs {
 		if err := f.logs[i].ready(); err != nil {
 			return memoryError(err)

@@ -61,7 +61,7 @@ func (unready) Ready() error { return ErrMemory }
 func TestNothingIsSpentUnready(t *testing.T) {
 	ledger := pureLedger(t)
 	c := newClient(t, 1, 1, ledger, unready{NewMemory()})
-	if _, err := c.Ask("x", make([]float64, c.book.Dimension)); !errors.Is(err, ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
+	if _, err := c.Ask(named("x"), make([]float64, c.book.Dimension)); !errors.Is(err, ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
 		t.Error(err)
 	}
 	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "x"}); err != nil || spent != (mechanism.Pots{}) {

@@ -1,11 +1,9 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -37,7 +35,7 @@ func TestManyClientsPayOnce(t *testing.T) {
 			c := newClient(t, 1, 1, ledger, memory())
 			done.Go(func() {
 				start.Wait()
-				request, err := c.Ask("a", []float64{1, 1})
+				request, err := c.Ask(named("a"), []float64{1, 1})
 				if err != nil {
 					t.Error(err)
 					return
@@ -60,7 +58,7 @@ func TestManyClientsPayOnce(t *testing.T) {
 func recordsOf(t *testing.T, c *Cells) (a, same, other string) {
 	t.Helper()
 	first := func(name string) byte {
-		key, err := c.key(c.payer(name), name)
+		key, err := firstKey(c, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +83,7 @@ func TestAskWaitsForTheKeyAlone(t *testing.T) {
 	c := newClient(t, 1, 1, ledger, folder)
 	a, same, other := recordsOf(t, c)
 	remembered := ask(t, c, same, 1)
-	key, err := c.key(c.payer(a), a)
+	key, err := firstKey(c, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +94,7 @@ func TestAskWaitsForTheKeyAlone(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := c.AskContext(ctx, a, []float64{1, 1}); !errors.Is(err, context.Canceled) || errors.Is(err, mechanism.ErrSpent) {
+		if _, err := c.AskContext(ctx, named(a), []float64{1, 1}); !errors.Is(err, context.Canceled) || errors.Is(err, mechanism.ErrSpent) {
 			t.Errorf("%s: %v", name, err)
 		}
 		wantSpent(t, ledger, release.UnitRecord, a, 0)
@@ -116,43 +114,12 @@ func TestAskCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, memory := range map[string]Memory{"memory": NewMemory(), "folder": openAgain(t, t.TempDir())} {
-		request, err := newClient(t, 1, 1, ledger, memory).AskContext(ctx, "a", []float64{1, 1})
+		request, err := newClient(t, 1, 1, ledger, memory).AskContext(ctx, named("a"), []float64{1, 1})
 		if !errors.Is(err, context.Canceled) || request != nil {
 			t.Errorf("%s: %v, %v", name, request, err)
 		}
 	}
 	wantSpent(t, ledger, release.UnitRecord, "a", 0)
-}
-
-// A folder of the earlier format is read, what it has is not paid for again, and what is
-// new goes to the logs.
-func TestFolderOfTheEarlierFormat(t *testing.T) {
-	ledger, memory, folder := pureLedger(t), NewMemory(), openAgain(t, t.TempDir())
-	old := newClient(t, 1, 1, ledger, memory)
-	want := ask(t, old, "a", 3)
-	key, err := old.key(old.payer("a"), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	message, err := memory.Recall(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(folder.file(key), message, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		c := newClient(t, 1, 1, ledger, openAgain(t, folder.path))
-		if got := ask(t, c, "a", 500); !slices.Equal(got, want) {
-			t.Errorf("%v, want %v", got, want)
-		}
-		ask(t, c, "b", 3)
-	}
-	wantSpent(t, ledger, release.UnitRecord, "a", 1)
-	wantSpent(t, ledger, release.UnitRecord, "b", 1)
-	if got, err := folder.Keep(key, []byte("another")); err != nil || !bytes.Equal(got, message) {
-		t.Errorf("%q, %v", got, err)
-	}
 }
 
 func TestTurns(t *testing.T) {

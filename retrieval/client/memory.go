@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A Key stands for one record under one codebook and one price, and for who paid.
+// A Key stands for one release of a record under one codebook and one price, and for who paid.
 type Key [sha256.Size]byte
 
 // A Memory keeps what was released. A record that is asked for again by who has
@@ -33,6 +34,11 @@ type Memory interface {
 	// Keep stores a message unless one is there already, durably if that is the
 	// memory's kind, and returns the one that is there.
 	Keep(key Key, message []byte) ([]byte, error)
+	// Secret returns random bytes that were drawn once for the memory: the same for all who
+	// share it, as long as what is kept. Keys are made with them, so that a key tells nothing
+	// to who does not have them. older says that the memory may also hold sets of the formats
+	// before there was a secret.
+	Secret() (secret [SecretSize]byte, older bool, err error)
 }
 
 // A Locker is a Memory that lets one client at a time release a record. Clients hold the
@@ -69,9 +75,14 @@ func lockKey(ctx context.Context, memory Memory, key Key) (unlock func(), err er
 }
 
 // NewMemory returns a memory that lasts as long as the program.
-func NewMemory() Memory { return &volatile{kept: make(map[Key][]byte)} }
+func NewMemory() Memory {
+	v := &volatile{kept: make(map[Key][]byte)}
+	rand.Read(v.secret[:]) // never fails
+	return v
+}
 
 type volatile struct {
+	secret    [SecretSize]byte
 	mutex     sync.Mutex
 	kept      map[Key][]byte
 	codebooks []wire.Hash
@@ -84,6 +95,10 @@ func (v *volatile) Recall(key Key) ([]byte, error) {
 }
 
 func (v *volatile) Ready() error { return nil }
+
+func (v *volatile) Secret() (secret [SecretSize]byte, older bool, err error) {
+	return v.secret, false, nil
+}
 
 func (v *volatile) Keep(key Key, message []byte) ([]byte, error) {
 	v.mutex.Lock()

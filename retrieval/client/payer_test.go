@@ -123,7 +123,7 @@ func TestPayerInAnotherProcess(t *testing.T) {
 			}
 			c := paidBy(t, who, ledger, memory)
 			for _, name := range []string{"a", "b"} {
-				request, err := c.Ask(name, []float64{3, 0})
+				request, err := c.Ask(named(name), []float64{3, 0})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -208,14 +208,14 @@ func TestCopyOfALedger(t *testing.T) {
 		clients = append(clients, newClient(t, 1, 1, ledger, memory))
 	}
 	row := []float64{17, 0}
-	want, err := clients[0].Ask("photo", row)
+	want, err := clients[0].Ask(named("photo"), row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := clients[1].Ask("photo", row); got != nil || !errors.Is(err, mechanism.ErrLedger) {
+	if got, err := clients[1].Ask(named("photo"), row); got != nil || !errors.Is(err, mechanism.ErrLedger) {
 		t.Errorf("a copy of the ledger: %v, %v", got, err)
 	}
-	if got, err := clients[0].Ask("photo", row); err != nil || !slices.Equal(got.Cells, want.Cells) {
+	if got, err := clients[0].Ask(named("photo"), row); err != nil || !slices.Equal(got.Cells, want.Cells) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

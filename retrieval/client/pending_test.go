@@ -60,6 +60,12 @@ func (m steppedMemory) Lock(ctx context.Context, key Key) (func(), error) {
 	return m.Folder.Lock(ctx, key)
 }
 
+func (m steppedMemory) Secret() (secret [SecretSize]byte, older bool, err error) {
+	m.step()
+	defer m.step()
+	return m.Folder.Secret()
+}
+
 type steppedLedger struct {
 	mechanism.Budget
 	*steps
@@ -84,12 +90,19 @@ const mostSteps = 60
 
 // wantOneSpend asks for a record when all is well: what is sent is paid for, once, and is
 // what was sent before, if anything was.
-func wantOneSpend(t *testing.T, ledgerPath, folder, name string, before []byte, what string) {
+func wantOneSpend(t *testing.T, ledgerPath, folder string, id RecordID, before []byte, what string) {
+	t.Helper()
+	wantSpends(t, ledgerPath, folder, id, before, 1, what)
+}
+
+// wantSpends is wantOneSpend for a unit that has released other rows as well.
+func wantSpends(t *testing.T, ledgerPath, folder string, id RecordID, before []byte, spends float64, what string) {
 	t.Helper()
 	ledger, memory := openLedger(t, ledgerPath), openAgain(t, folder)
 	defer ledger.Close()
 	c := newClient(t, 1, 1, ledger, memory)
-	request, err := c.Ask(name, []float64{3, 0.5})
+	c.settings.Changed = SpendChanged
+	request, err := c.Ask(id, []float64{3, 0.5})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -100,23 +113,23 @@ func wantOneSpend(t *testing.T, ledgerPath, folder, name string, before []byte, 
 	if before != nil && !bytes.Equal(before, message) {
 		t.Errorf("%s: another set is sent than before", what)
 	}
-	key, err := c.key(c.payer(name), name)
-	if err != nil {
-		t.Fatal(err)
+	s, err := c.look(id)
+	if err != nil || s.own == nil || !s.own.kept {
+		t.Fatalf("%s: the memory does not know what was sent: %v", what, err)
 	}
-	kept, err := memory.Recall(key)
-	if err != nil || !bytes.Equal(kept[releaseID:], message) {
+	kept, err := memory.Recall(s.own.key)
+	if err != nil || !bytes.Equal(kept[tagSize+releaseID:], message) {
 		t.Fatalf("%s: the memory has another set than was sent: %v", what, err)
 	}
-	if paid, err := ledger.Paid([16]byte(kept)); err != nil || !paid {
+	if paid, err := ledger.Paid([16]byte(kept[tagSize:])); err != nil || !paid {
 		t.Errorf("%s: a set was sent that the ledger has not paid for: %v", what, err)
 	}
-	wantSpent(t, ledger, release.UnitRecord, name, 1)
+	wantSpent(t, ledger, release.UnitRecord, id.unitName(), spends)
 }
 
 // crashing asks for a record and crashes at a step, unless the end comes first. It returns
 // what was sent.
-func crashing(t *testing.T, ledgerPath, folder, name string, at int) (sent []byte) {
+func crashing(t *testing.T, ledgerPath, folder string, id RecordID, at int) (sent []byte) {
 	t.Helper()
 	crash := errors.New("crash")
 	s := &steps{left: at, end: func() { panic(crash) }}
@@ -129,8 +142,9 @@ func crashing(t *testing.T, ledgerPath, folder, name string, at int) (sent []byt
 	}()
 	s.left = 0 // NewCells is no step
 	c := newClient(t, 1, 1, steppedLedger{ledger, s}, steppedMemory{openAgain(t, folder), s})
+	c.settings.Changed = SpendChanged
 	s.left = at
-	request, err := c.Ask(name, []float64{3, 0.5})
+	request, err := c.Ask(id, []float64{3, 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,31 +155,58 @@ func crashing(t *testing.T, ledgerPath, folder, name string, at int) (sent []byt
 }
 
 // Two runs that crash one after the other, each at any of their steps, cost one spend, and
-// nothing is sent that is not paid for.
+// nothing is sent that is not paid for: for a record by its content, by name, and for the second
+// row of a name.
 func TestCrashAtEveryStep(t *testing.T) {
-	ledger, folder := ledgerFile(t, 1), t.TempDir()
-	most := 0
-	for sent := []byte(nil); sent == nil; { // how many steps there are
-		most++
-		sent = crashing(t, ledger, folder, fmt.Sprint("record ", most), most)
-	}
-	if most < 10 || most > mostSteps {
-		t.Fatalf("%d steps", most)
-	}
 	every := 3
 	if testing.Short() {
 		every = 7
 	}
-	for first := range most {
-		for second := range most {
-			if second%every != first%every {
-				continue
+	for how, make := range map[string]func(i int) (first, id RecordID){
+		"content": func(i int) (first, id RecordID) { return first, content(float32(i)) },
+		"name":    func(i int) (first, id RecordID) { return first, named(fmt.Sprint("record ", i)) },
+		"changed": func(i int) (first, id RecordID) {
+			first = named(fmt.Sprint("record ", i))
+			id = first
+			id.content[0]++
+			return first, id
+		},
+	} {
+		ledger, folder := ledgerFile(t, 2), t.TempDir()
+		// begin releases the first row of a name, if there is one, and returns the next.
+		begin := func(i int) (id RecordID, before float64) {
+			first, id := make(i)
+			if first == (RecordID{}) {
+				return id, 0
 			}
-			name := fmt.Sprint("record ", first+1, " ", second+1)
-			if sent := crashing(t, ledger, folder, name, first+1); sent != nil && first+1 < most {
-				t.Fatalf("%s: it did not crash", name)
+			wantOneSpend(t, ledger, folder, first, nil, how)
+			return id, 1
+		}
+		most := 0
+		for sent := []byte(nil); sent == nil; { // how many steps there are
+			most++
+			id, _ := begin(-most)
+			sent = crashing(t, ledger, folder, id, most)
+		}
+		if most < 10 || most > mostSteps {
+			t.Fatalf("%s: %d steps", how, most)
+		}
+		for first := range most {
+			for second := range most {
+				if second%every != first%every {
+					continue
+				}
+				i := (first+1)*100 + second + 1
+				id, before := begin(i)
+				what := fmt.Sprint(how, " ", i)
+				if sent := crashing(t, ledger, folder, id, first+1); sent != nil && first+1 < most {
+					t.Fatalf("%s: it did not crash", what)
+				}
+				wantSpends(t, ledger, folder, id, crashing(t, ledger, folder, id, second+1), before+1, what)
+				if old, _ := make(i); old != (RecordID{}) { // its first row is remembered still
+					wantSpends(t, ledger, folder, old, nil, before+1, what)
+				}
 			}
-			wantOneSpend(t, ledger, folder, name, crashing(t, ledger, folder, name, second+1), name)
 		}
 	}
 }
@@ -206,7 +247,7 @@ func beKilledChild() {
 		os.Exit(1)
 	}
 	c.settings.Ledger, c.settings.Memory = steppedLedger{ledger, s}, steppedMemory{memory, s}
-	if _, err := c.Ask("record", []float64{3, 0.5}); err != nil {
+	if _, err := c.Ask(named("record"), []float64{3, 0.5}); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -221,7 +262,7 @@ func TestKillAtEveryStep(t *testing.T) {
 		if len(out) > 0 {
 			t.Fatalf("step %d: %s", at, out)
 		}
-		wantOneSpend(t, ledger, folder, "record", nil, fmt.Sprint("step ", at))
+		wantOneSpend(t, ledger, folder, named("record"), nil, fmt.Sprint("step ", at))
 		if err == nil { // it has come to its end
 			if at < 10 {
 				t.Errorf("only %d steps", at)
@@ -257,10 +298,10 @@ func TestPendingIsNotSent(t *testing.T) {
 		ledger := openLedger(t, path)
 		c := newClient(t, 1, 1, unsure{ledger, writes}, openAgain(t, folder))
 		for range 2 {
-			if known, err := c.Remembered("a"); known || err != nil {
+			if known, err := remembered(c, "a"); known || err != nil {
 				t.Errorf("remembered before the spend: %v", err)
 			}
-			request, err := c.Ask("a", []float64{1, 1})
+			request, err := c.Ask(named("a"), []float64{1, 1})
 			if request != nil || !errors.Is(err, errUnsure) {
 				t.Errorf("the spend is not known, and %v was sent: %v", request, err)
 			}
@@ -268,20 +309,20 @@ func TestPendingIsNotSent(t *testing.T) {
 				break
 			}
 		}
-		if known, err := c.Remembered("a"); known != writes || err != nil {
+		if known, err := remembered(c, "a"); known != writes || err != nil {
 			t.Errorf("written down is %v, and remembered %v: %v", writes, known, err)
 		}
 		if err := ledger.Close(); err != nil {
 			t.Fatal(err)
 		}
-		wantOneSpend(t, path, folder, "a", nil, fmt.Sprint("written ", writes))
+		wantOneSpend(t, path, folder, named("a"), nil, fmt.Sprint("written ", writes))
 	}
 	// The budget does not suffice: nothing is sent in any run.
 	path, folder := ledgerFile(t, 1), t.TempDir()
 	for range 2 {
 		ledger := openLedger(t, path)
 		c := newClient(t, 1, 2, ledger, openAgain(t, folder))
-		if request, err := c.Ask("a", []float64{1, 1}); request != nil || !errors.Is(err, mechanism.ErrBudgetExceeded) {
+		if request, err := c.Ask(named("a"), []float64{1, 1}); request != nil || !errors.Is(err, mechanism.ErrBudgetExceeded) {
 			t.Errorf("%v, %v", request, err)
 		}
 		wantSpent(t, ledger, release.UnitRecord, "a", 0)
@@ -294,17 +335,17 @@ func TestPendingDamaged(t *testing.T) {
 	for name, message := range map[string][]byte{"short": {1, 2, 3}, "no request": bytes.Repeat([]byte{7}, 80)} {
 		ledger, memory := pureLedger(t), NewMemory()
 		c := newClient(t, 1, 1, ledger, memory)
-		key, err := c.key(c.payer("a"), "a")
+		key, err := firstKey(c, "a")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := memory.Keep(pendingKey(key), message); err != nil {
 			t.Fatal(err)
 		}
-		if request, err := c.Ask("a", []float64{1, 1}); request != nil || !errors.Is(err, ErrMemory) {
+		if request, err := c.Ask(named("a"), []float64{1, 1}); request != nil || !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: %v, %v", name, request, err)
 		}
-		if known, err := c.Remembered("a"); known || !errors.Is(err, ErrMemory) {
+		if known, err := remembered(c, "a"); known || !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: remembered %v, %v", name, known, err)
 		}
 		wantSpent(t, ledger, release.UnitRecord, "a", 0)

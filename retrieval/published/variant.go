@@ -53,7 +53,7 @@ func (d *Data) check() error {
 		}
 		for i, y := range s.Labels {
 			if y < 0 || int(y) >= d.Classes {
-				return fmt.Errorf("published: %s: %w: row %d, want 0 to %d", s.name, kernel.ErrLabels, i, d.Classes-1)
+				return fmt.Errorf("published: %s: %w: row %d, want 0 to %d", s.name, kernel.ErrLabels, i+1, d.Classes-1)
 			}
 		}
 	}

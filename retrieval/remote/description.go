@@ -12,10 +12,10 @@ import (
 type Description struct {
 	Name    string // one line
 	Version uint64
-	// BaseBytes and MapBytes are lengths of what a client takes once: of the base sample by
-	// form, and of the map, 0 where there is none.
-	BaseBytes map[wire.Form]int64
-	MapBytes  int64
+	// BaseBytes, MapBytes and LabelBytes are lengths of what a client takes once: of the base sample
+	// by form, of the map, and of the labels of all rows, 0 where there is none.
+	BaseBytes            map[wire.Form]int64
+	MapBytes, LabelBytes int64
 }
 
 const mostDescription = 1 << 16
@@ -47,14 +47,15 @@ func readDescription(body []byte) (d Description, err error) {
 		Name    string `json:"name"`
 		Version uint64 `json:"version"`
 		Bytes   struct {
-			Base map[string]int64 `json:"base"`
-			Map  int64            `json:"map"`
+			Base   map[string]int64 `json:"base"`
+			Map    int64            `json:"map"`
+			Labels int64            `json:"labels"`
 		} `json:"bytes"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return d, errors.New("it is no description of a gallery")
 	}
-	d = Description{Name: oneLine(in.Name), Version: in.Version, BaseBytes: map[wire.Form]int64{}, MapBytes: in.Bytes.Map}
+	d = Description{Name: oneLine(in.Name), Version: in.Version, BaseBytes: map[wire.Form]int64{}, MapBytes: in.Bytes.Map, LabelBytes: in.Bytes.Labels}
 	for name, bytes := range in.Bytes.Base {
 		form, err := wire.ParseForm(name)
 		if err != nil {
@@ -65,7 +66,7 @@ func readDescription(body []byte) (d Description, err error) {
 		}
 		d.BaseBytes[form] = bytes
 	}
-	if d.MapBytes < 0 {
+	if d.MapBytes < 0 || d.LabelBytes < 0 {
 		return Description{}, errors.New("it has a negative length")
 	}
 	return d, nil

@@ -35,7 +35,7 @@ func TestCached(t *testing.T) {
 func TestReadDescription(t *testing.T) {
 	for text, ok := range map[string]bool{
 		`{"name":"a","version":2,"bytes":{"base":{"int8":1,"float99":-1},"map":3}}`: true,
-		`{}`: true, ``: false, `[]`: false, `{"bytes":{"base":{"int8":-1}}}`: false, `{"bytes":{"map":-1}}`: false,
+		`{}`: true, ``: false, `[]`: false, `{"bytes":{"base":{"int8":-1}}}`: false, `{"bytes":{"map":-1}}`: false, `{"bytes":{"labels":-1}}`: false,
 	} {
 		if _, err := readDescription([]byte(text)); ok != (err == nil) {
 			t.Errorf("%s: %v", text, err)

@@ -4,7 +4,7 @@
 //	s, err := remote.New("https://gallery.example", remote.Settings{Codebook: hash, Cache: folder})
 //	book, err := s.Codebook(ctx)
 //	c, err := client.NewCells(book, client.CellsSettings{Codebook: hash, ...})
-//	request, err := c.Ask("photo 7", row)
+//	request, err := c.Ask(record, row)
 //	answer, err := s.Cells(ctx, request, wire.Int8)
 //
 // # What is sent

@@ -85,6 +85,15 @@ func newClient(t *testing.T, book *wire.Codebook) *client.Cells {
 	return c
 }
 
+func recordOf(t *testing.T, row []float64) client.RecordID {
+	t.Helper()
+	record, err := client.ByContent(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
 // Everything is the same over the network as in one process, from the server and from the
 // cache.
 func TestSameAsInProcess(t *testing.T) {
@@ -293,7 +302,7 @@ func TestWireHoldsMessagesOnly(t *testing.T) {
 				features := galleryRow(10_000 + i)
 				z := unit(features)
 				traces = append(append(traces, wiretap.Traces(features)...), wiretap.Traces(z)...)
-				request, err := c.Ask(fmt.Sprint("record ", i), z)
+				request, err := c.Ask(recordOf(t, features), z)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -390,7 +399,7 @@ func TestRetriesResendTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newClient(t, book)
-	request, err := c.Ask("a", galleryRow(9999))
+	request, err := c.Ask(recordOf(t, galleryRow(9999)), galleryRow(9999))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +430,7 @@ func TestStaleCodebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := newClient(t, book).Ask("a", galleryRow(9999))
+	request, err := newClient(t, book).Ask(recordOf(t, galleryRow(9999)), galleryRow(9999))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +455,7 @@ func TestStaleCodebook(t *testing.T) {
 	if book, err = r.Codebook(t.Context()); err != nil || book.Version != 2 {
 		t.Fatalf("%v, %v", book, err)
 	}
-	if request, err = newClient(t, book).Ask("a", galleryRow(9999)); err != nil {
+	if request, err = newClient(t, book).Ask(recordOf(t, galleryRow(9999)), galleryRow(9999)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Cells(t.Context(), request, wire.Float32); err != nil {

@@ -41,7 +41,7 @@ func (s *Shard) Check(book *wire.Codebook) error {
 		return fmt.Errorf("server: %w: shard %d of %d, of %d rows", ErrGallery, s.Index, s.Count, book.Rows)
 	}
 	if first, rows := ShardRows(book.Rows, s.Index, s.Count); s.First != first || s.Rows != rows {
-		return fmt.Errorf("server: %w: shard %d of %d begins at row %d and has %d, want %d and %d", ErrGallery, s.Index, s.Count, s.First, s.Rows, first, rows)
+		return fmt.Errorf("server: %w: shard %d of %d begins at row %d and has %d, want %d and %d", ErrGallery, s.Index, s.Count, s.First+1, s.Rows, first+1, rows)
 	}
 	if s.Length < 1 || s.Length > min(s.Rows, book.Length) {
 		return fmt.Errorf("server: %w: lists of %d rows in shard %d of %d", ErrGallery, s.Length, s.Index, s.Count)

@@ -37,6 +37,7 @@ type lengths struct {
 	Answer   map[string]int64 `json:"answer,omitempty"`
 	Rows     int64            `json:"rows,omitempty"`
 	Map      int              `json:"map"` // 0 where there is none
+	Labels   int              `json:"labels,omitempty"`
 }
 
 // sealedDescription is about mode sealed: the epoch as it began.
@@ -78,7 +79,7 @@ type recordsLengths struct {
 }
 
 func (v *version) describe() description {
-	d := description{Name: v.gallery.Name, Bytes: lengths{Map: len(v.chart.bytes)}}
+	d := description{Name: v.gallery.Name, Bytes: lengths{Map: len(v.chart.bytes), Labels: len(v.labels.bytes)}}
 	if v.sealed != nil {
 		d.Rows = v.sealed.sizes.Rows
 		d.Sealed = v.sealed.describe()

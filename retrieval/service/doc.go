@@ -14,6 +14,7 @@
 //	POST /v1/cells      wire.CellsRequest in, wire.CellsAnswer out, ?form=
 //	GET  /v1/rows       wire.Gallery, whole or in ranges
 //	GET  /v1/map        the map of the model as JSON
+//	GET  /v1/labels     the labels of the rows as JSON, where they are published
 //
 //	POST /v1/shard/cells  wire.CellsRequest in, wire.CellsAnswer with the rows of a shard out, ?form=
 //	GET  /v1/shard/rows   wire.Gallery with the rows of a shard, whole or in ranges

@@ -54,6 +54,16 @@ func (s *Service) serveMap(w *answer, r *http.Request) *problem {
 	})
 }
 
+// serveLabels answers the labels of the rows.
+func (s *Service) serveLabels(w *answer, r *http.Request) *problem {
+	return s.serveVersion(w, r, "application/json", []part{codebookPart, epochPart}, func(v *version) (message, *problem) {
+		if v.labels.bytes == nil {
+			return message{}, notOffered("this gallery has no labels that are published")
+		}
+		return v.labels, nil
+	})
+}
+
 // serveMessage answers a message about a part of the version that the request names, or of
 // the newest.
 func (s *Service) serveMessage(w *answer, r *http.Request, kind string, about part, of func(*version) (message, *problem)) *problem {

@@ -131,7 +131,9 @@ func TestOpenAPIHasTheHeaders(t *testing.T) {
 	s, web := start(t, Settings{})
 	sealed := newSealed(t, 1)
 	records := newRecords(t, sealed)
-	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 1), Sealed: sealed, Records: records, Map: sealed.Map()}); err != nil {
+	cells := newCells(t, 1)
+	labels := &wire.Labels{Labels: make([]int32, cells.Codebook().Rows)}
+	if err := s.Publish(Gallery{Name: "birds", Cells: cells, Sealed: sealed, Records: records, Map: sealed.Map(), Labels: labels}); err != nil {
 		t.Fatal(err)
 	}
 	_, query := ask(t, sealed, 1)

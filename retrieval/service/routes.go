@@ -42,6 +42,7 @@ func routes() []route {
 		{get, "/v1/base", "base", (*Service).serveBase, []string{"form", "codebook"}, frameStatuses, messageProblems, frameHeaders},
 		{get, "/v1/rows", "rows", (*Service).serveRows, []string{"codebook"}, frameStatuses, messageProblems, frameHeaders},
 		{get, "/v1/map", "map", (*Service).serveMap, []string{"codebook", "epoch"}, frameStatuses, messageProblems, frameHeaders},
+		{get, "/v1/labels", "labels", (*Service).serveLabels, []string{"codebook", "epoch"}, frameStatuses, messageProblems, frameHeaders},
 		{post, "/v1/cells", "cells", (*Service).serveCells, []string{"form"}, []int{200}, questionProblems, answerHeaders},
 		{post, "/v1/shard/cells", "shard-cells", (*Service).serveShardCells, []string{"form"}, []int{200}, questionProblems, answerHeaders},
 		{get, "/v1/shard/rows", "shard-rows", (*Service).serveShardRows, []string{"codebook"}, frameStatuses, messageProblems, frameHeaders},

@@ -10,6 +10,7 @@ import (
 
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // A Gallery is what a service answers from. It has Cells, or Sealed, or both, or a Source alone.
@@ -29,6 +30,9 @@ type Gallery struct {
 	// means that of Cells or Sealed. Where they have none, rows are as they are. With Sealed
 	// it is the one whose hash its manifest has.
 	Map []byte
+	// Labels are the classes of all rows, for clients that want to tell those of their queries; nil
+	// where they are not published. Everybody who is let in may have them.
+	Labels *wire.Labels
 	// Aligned answers questions of Algorithm 1; nil where that is not offered.
 	Aligned *server.Paper
 }
@@ -62,6 +66,7 @@ type version struct {
 	says    description
 	about   message      // says, as JSON
 	chart   message      // the map
+	labels  message      // of the rows
 	cells   *cellsPart   // nil where the gallery has no cells
 	sealed  *sealedPart  // nil where mode sealed is not offered
 	records *recordsPart // nil where there are no records
@@ -109,6 +114,12 @@ func (s *Service) newVersion(g Gallery) (v *version, err error) {
 		}
 		v.chart = newMessage(g.Map)
 	}
+	if g.Labels != nil {
+		if v.labels, err = newLabels(&g); err != nil {
+			return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
+		}
+		g.Labels = nil // the message has them
+	}
 	v.gallery = g
 	v.says = v.describe()
 	about, err := json.MarshalIndent(v.says, "", "  ")
@@ -117,6 +128,29 @@ func (s *Service) newVersion(g Gallery) (v *version, err error) {
 	}
 	v.about = newMessage(append(about, '\n'))
 	return v, nil
+}
+
+// newLabels makes the message with the labels of a gallery.
+func newLabels(g *Gallery) (m message, err error) {
+	rows := 0
+	switch {
+	case g.Cells != nil && g.Cells.Shard() != nil:
+		return m, errors.New("it is a shard, and labels are for clients: a front end has them")
+	case g.Source != nil:
+		rows = g.Source.Codebook().Rows
+	case g.Cells != nil:
+		rows = g.Cells.Codebook().Rows
+	default:
+		rows = g.Sealed.Rows()
+	}
+	if err := g.Labels.Check(rows); err != nil {
+		return m, err
+	}
+	if n := len(g.Labels.Labels); n != rows {
+		return m, fmt.Errorf("%d labels for %d rows", n, rows)
+	}
+	text, err := json.Marshal(g.Labels)
+	return newMessage(text), err
 }
 
 // check refuses a gallery that lacks something.

@@ -1,61 +1,54 @@
 package supervised
 
-import "slices"
-
 // A field is the recipes that a contest begins with, and how they go on.
 type field struct {
 	first  []Recipe
 	ridges []float64 // tried on the best projections
 	shares []int     // one over the share of columns tried on the best recipes
-	strong int       // how many projections get other ridges
-	moved  int       // how many recipes get steps; 0 where steps are chosen apart
-	betas  []float64 // tried with the best number of steps
+	strong int       // how many get other ridges and fewer columns
+	moved  int       // how many get steps, beside the one that would be taken
 }
 
 // manyColumns is from where on a projection takes a good part of a second, and a contest
 // tries fewer.
 const manyColumns = 400
 
-// newField returns the field for rows of d values, with recipes that have steps or without.
-func newField(d int, steps bool) *field {
-	unit := Recipe{UnitRows: true}
-	root := Recipe{Root: true, UnitRows: true}
+// newField returns the field for rows of d values.
+func newField(d int) *field {
+	unit, root := Recipe{UnitRows: true}, Recipe{Root: true, UnitRows: true}
 	if d > manyColumns {
-		return &field{
-			first:  slices.Concat(bases(), []Recipe{unit}, projected([]Recipe{unit, root}, []Projection{Discriminate}, []bool{true}, 1)),
-			ridges: []float64{0.3, 3}, strong: 1,
+		f := &field{ridges: []float64{0.03, 0.3, 1}, strong: 1}
+		for _, r := range []Recipe{root, Raw(), Scaled()} {
+			r.Projection, r.Ridge, r.UnitImages = Discriminate, 0.1, true
+			f.first = append(f.first, r)
+			r.Projection, r.Ridge = Whiten, 1
+			f.first = append(f.first, r)
 		}
+		f.first = append(f.first, bases()...)
+		f.first = append(f.first, unit, Recipe{Weigh: true})
+		return f
 	}
-	f := &field{
-		first: slices.Concat(bases(), []Recipe{unit, root, {Root: true, Standardize: true}, {Standardize: true, UnitImages: true}},
-			projected([]Recipe{Raw(), Scaled(), unit, root}, []Projection{Whiten, Discriminate}, []bool{false, true}, 0.1)),
-		ridges: []float64{0.001, 0.01, 1, 10}, shares: []int{2, 4}, strong: 2,
-	}
-	if steps {
-		f.moved, f.betas = 3, []float64{1, 10}
+	f := &field{ridges: []float64{0.001, 0.01, 1, 10}, shares: []int{2, 4}, strong: 2, moved: 1}
+	f.first = append(bases(), unit, root, Recipe{Root: true, Standardize: true}, Recipe{Standardize: true, UnitImages: true},
+		Recipe{Weigh: true}, Recipe{Weigh: true, UnitImages: true})
+	for _, r := range []Recipe{Raw(), Scaled(), unit, root, {Weigh: true}} {
+		r.Ridge = 0.1
+		for _, r.Projection = range []Projection{Whiten, Discriminate} {
+			for _, r.UnitImages = range []bool{false, true} {
+				f.first = append(f.first, r)
+			}
+		}
 	}
 	return f
 }
 
 // size is how many recipes a contest tries, about.
 func (f *field) size() int {
-	return len(f.first) + f.strong*(len(f.ridges)+len(f.shares)) + 2*f.moved + len(f.betas)
+	return len(f.first) + f.strong*(len(f.ridges)+len(f.shares)) + len(moving(Raw()))*(1+f.moved)
 }
 
-// bases are the recipes that all others have to beat.
+// bases are the recipes that all others are compared with.
 func bases() []Recipe { return []Recipe{Raw(), Scaled()} }
-
-func projected(prepared []Recipe, projections []Projection, unitImages []bool, ridge float64) (all []Recipe) {
-	for _, r := range prepared {
-		r.Ridge = ridge
-		for _, r.Projection = range projections {
-			for _, r.UnitImages = range unitImages {
-				all = append(all, r)
-			}
-		}
-	}
-	return all
-}
 
 // stronger returns the recipe with other ridges.
 func (f *field) stronger(r Recipe) (all []Recipe) {
@@ -78,10 +71,12 @@ func (f *field) narrower(r Recipe, d int) (all []Recipe) {
 	return all
 }
 
-// moving returns the recipe with one step and with two.
-func moving(r Recipe, beta float64) []Recipe {
-	one, two := r, r
-	one.Steps, one.Beta, one.Neighbours = 1, beta, defaultNeighbours
-	two.Steps, two.Beta, two.Neighbours = 2, beta, defaultNeighbours
-	return []Recipe{one, two}
+// moving returns the recipe with one step. A second one makes the nearest row a little better
+// and all others worse (R@8): the rows of a class become one point.
+func moving(r Recipe) (all []Recipe) {
+	r.Steps, r.Neighbours = 1, defaultNeighbours
+	for _, r.Beta = range []float64{1, defaultBeta} {
+		all = append(all, r)
+	}
+	return all
 }

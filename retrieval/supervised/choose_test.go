@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -108,7 +109,7 @@ func TestFitRepeats(t *testing.T) {
 			first = fit
 			continue
 		}
-		if fit.Recipe != first.Recipe || *fit.Held != *first.Held || !slices.Equal(fit.X.Data, first.X.Data) || !slices.Equal(fit.Z.Data, first.Z.Data) {
+		if fit.Recipe != first.Recipe || !reflect.DeepEqual(fit.Held, first.Held) || !slices.Equal(fit.X.Data, first.X.Data) || !slices.Equal(fit.Z.Data, first.Z.Data) {
 			t.Errorf("%d workers: %v %+v, one: %v %+v", workers, fit.Recipe, fit.Held, first.Recipe, first.Held)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
+	"os"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -14,66 +16,112 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// A contest compares recipes on the same splits of the same rows.
+// A contest compares recipes on the same splits of the same labelled rows.
 type contest struct {
 	*fitter
-	splits  []split
-	benches []*bench
-	times   []float64 // how often each row was held out
-	d       int
-	results map[Recipe]hits // of all rows
+	goal    Goal
+	rows    blas32.General
+	labels  []int32
+	numbers []int // of the rows, among those of Fit
+	spaces  map[space]blas32.General
+	folds   []split
+	row     []int // that was held out, in the order of scores
+	tenth   []int // of each row, the part of the choice that it has no say in
+	entries []*entry
 }
 
-func (f *fitter) newContest(rows blas32.General, labels []int32, s []split) *contest {
-	c := &contest{fitter: f, splits: s, times: make([]float64, rows.Rows), d: rows.Cols, results: make(map[Recipe]hits)}
-	for _, one := range s {
-		c.benches = append(c.benches, f.newBench(rows, labels, one))
-		for _, i := range one.held {
-			c.times[i]++
+// An entry is a recipe of a contest and what was found under it so far.
+type entry struct {
+	Recipe
+	scores
+	field bool // may be taken
+	stays bool // is measured on all rows, however it does
+	out   bool // has left the contest: it is clearly behind, or rows do not allow it
+}
+
+// tenths is into how many parts rows held out are divided, one of which has no say in a choice
+// that is measured on it.
+const tenths = 10
+
+func (f *fitter) newContest(rows blas32.General, labels []int32, labelled []int, random *rand.Rand) *contest {
+	p := planOf(len(labelled), rows.Cols)
+	some := sample(labels, labelled, p.rows, random)
+	c := &contest{
+		fitter: f.alone(p, rows.Cols), goal: f.settings.Goal, rows: gather(rows, some), labels: pick(labels, some), numbers: some,
+		spaces: make(map[space]blas32.General),
+	}
+	f.idle()
+	for len(c.row) < p.held && len(c.folds) < p.folds {
+		for _, s := range splits(c.labels, p.parts, random) {
+			if left := p.held - len(c.row); left > 0 && len(c.folds) < p.folds && len(s.held) > 0 {
+				s.held = s.held[:min(len(s.held), left)]
+				c.folds = append(c.folds, s)
+				c.row = append(c.row, s.held...)
+			}
 		}
+	}
+	c.tenth = make([]int, len(some))
+	for at, i := range random.Perm(len(some)) {
+		c.tenth[i] = at % tenths
 	}
 	return c
 }
 
-// try measures recipes that are not known yet, as they are. One that these rows do not
-// allow, such as a projection where no two rows share a label, takes no part.
-func (c *contest) try(ctx context.Context, recipes ...Recipe) error {
-	for _, r := range recipes {
-		if _, known := c.results[r]; known {
-			continue
+// fewProducts is up to how many products of two numbers the search of a fold takes for workers
+// to wait for each other longer than they work.
+const fewProducts = 1 << 22
+
+// alone returns the fitter of a contest, which works alone where the parts are small.
+func (f *fitter) alone(p plan, columns int) *fitter {
+	if p.rows/p.parts*p.rows*min(columns, p.rows) > fewProducts {
+		return f
+	}
+	one := *f
+	one.core = &dense.Core{Kernels: f.core.Kernels}
+	return &one
+}
+
+// entry returns that of a recipe, nil if there is none.
+func (c *contest) entry(r Recipe) *entry {
+	for _, e := range c.entries {
+		if e.Recipe == r {
+			return e
 		}
-		h := newHits(len(c.times))
-		for b, one := range c.benches {
-			found, err := one.measure(ctx, r)
-			if impossible(err) {
-				h.at1 = nil
-				break
-			}
-			if err != nil {
-				return err
-			}
-			for at, i := range c.splits[b].held {
-				h.at1[i] += found.at1[at] / c.times[i]
-				h.at8[i] += found.at8[at] / c.times[i]
-			}
-		}
-		if h.at1 != nil {
-			c.results[r] = c.heldOnly(h)
-		}
-		c.measured()
 	}
 	return nil
 }
 
-// heldOnly returns the hits of the rows that were held out at all.
-func (c *contest) heldOnly(h hits) hits {
-	var out hits
-	for i, times := range c.times {
-		if times > 0 {
-			out.at1, out.at8 = append(out.at1, h.at1[i]), append(out.at8, h.at8[i])
+// try measures recipes that are not known yet. One that these rows do not allow, such as a
+// projection where no two rows share a label, leaves the contest.
+func (c *contest) try(ctx context.Context, fresh ...*entry) error {
+	fresh = slices.DeleteFunc(fresh, func(e *entry) bool {
+		known := c.entry(e.Recipe)
+		if known != nil {
+			known.field = known.field || e.field
+			return true
+		}
+		c.entries = append(c.entries, e)
+		return false
+	})
+	for _, s := range c.folds {
+		if !slices.ContainsFunc(fresh, func(e *entry) bool { return !e.out }) {
+			c.measured(len(fresh))
+			continue
+		}
+		b := c.newBench(s)
+		for _, e := range fresh {
+			if !e.out {
+				err := b.measure(ctx, e)
+				if impossible(err) {
+					e.out, e.stays = true, false
+				} else if err != nil {
+					return err
+				}
+			}
+			c.measured(1)
 		}
 	}
-	return out
+	return nil
 }
 
 // impossible tells errors that are about a recipe from those that end the work. A bandwidth
@@ -83,19 +131,193 @@ func impossible(err error) bool {
 	return errors.Is(err, ErrNoPairs) || errors.Is(err, ErrEqualMeans) || errors.Is(err, iterate.ErrDiverged) || errors.Is(err, kernel.ErrBandwidth) || errors.Is(err, points.ErrShape) || errors.Is(err, points.ErrNonFinite) || errors.Is(err, dense.ErrNotDefinite)
 }
 
-// best returns the recipes of the results that pass, best first by R@1, at most n.
-func (c *contest) best(n int, pass func(Recipe) bool) []Recipe {
-	var all []Recipe
-	for r := range c.results {
-		if pass(r) {
-			all = append(all, r)
+const (
+	// farBehind is by how many standard errors an entry leaves the contest: so many that it
+	// would hardly ever be the best of all rows.
+	farBehind = 3
+	// fewestHeld is how many rows it takes to tell.
+	fewestHeld = 200
+)
+
+// race ends the part of an entry that is far behind another one on the rows that both have.
+func (c *contest) race(e *entry) {
+	n := e.rows()
+	if e.stays || n < fewestHeld {
+		return
+	}
+	for _, other := range c.entries {
+		if other != e && other.field && other.rows() >= n {
+			if by, err := lead(other.of[c.goal][:n], e.of[c.goal], c.row[:n], len(c.labels)); by > farBehind*err {
+				e.out = true
+				return
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Recipe) int {
-		ra, rb := c.results[a].recall(), c.results[b].recall()
-		return cmp.Or(cmp.Compare(rb.At1, ra.At1), cmp.Compare(rb.At8, ra.At8), cmp.Compare(a.String(), b.String()))
-	})
-	return all[:min(n, len(all))]
+}
+
+// best returns the entries that pass and were measured on all rows, best first by the goal of
+// the rows that count.
+func (c *contest) best(pass func(*entry) bool, counts func(i int) bool) []*entry {
+	var all []*entry
+	found := make(map[*entry]float64)
+	for _, e := range c.entries {
+		if !e.out && e.rows() == len(c.row) && pass(e) {
+			all = append(all, e)
+			found[e] = e.recall(counts).At(c.goal)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(found[b], found[a]) })
+	return all
+}
+
+func inField(e *entry) bool { return e.field }
+
+// choice returns the entry to take by the rows that count, all of them where counts is nil:
+// among those that the best one does not beat by a standard error the one with the purest
+// lists (P@8), and the first one of equals. Steps have to beat none by a standard error to be
+// among them: they make lists pure whether or not these find more. It is nil if there is none.
+func (c *contest) choice(counts func(i int) bool) *entry {
+	var all []*entry
+	for _, e := range c.best(inField, counts) {
+		still := c.entry(e.still())
+		if e.Steps == 0 || still == nil || still.out || !still.field || os.Getenv("ZSTEPS") == "all" || os.Getenv("ZSTEPS") != "none" && c.ahead(e, still, counts) {
+			all = append(all, e)
+		}
+	}
+	var taken *entry
+	var purest float64
+	for _, e := range all {
+		if c.ahead(all[0], e, counts) {
+			continue
+		}
+		if p := e.recall(counts).P8; taken == nil || p > purest || p == purest && c.place(e) < c.place(taken) {
+			taken, purest = e, p
+		}
+	}
+	return taken
+}
+
+// ahead tells whether an entry beats another one by a standard error on the rows that count.
+func (c *contest) ahead(e, other *entry, counts func(i int) bool) bool {
+	rows := make([]int, 0, len(c.row))
+	var a, b []float64
+	for i, row := range c.row {
+		if counts == nil || counts(i) {
+			rows, a, b = append(rows, row), append(a, e.of[c.goal][i]), append(b, other.of[c.goal][i])
+		}
+	}
+	by, err := lead(a, b, rows, len(c.labels))
+	return by > err
+}
+
+// place is the place of an entry among those of the contest.
+func (c *contest) place(e *entry) int { return slices.Index(c.entries, e) }
+
+// run holds the contest, in three rounds: where rows are put, how strong projections are
+// and how many columns they leave, and the steps.
+func (c *contest) run(ctx context.Context, f *field) error {
+	try := func(recipes []Recipe) error {
+		var fresh []*entry
+		for _, r := range c.fixed(recipes) {
+			fresh = append(fresh, &entry{Recipe: r, field: true})
+		}
+		return c.try(ctx, fresh...)
+	}
+	if err := c.bases(ctx); err != nil {
+		return err
+	}
+	if err := try(f.first); err != nil {
+		return err
+	}
+	var more []Recipe
+	leaders := func(n int, pass func(*entry) bool) []*entry {
+		all := c.best(pass, nil)
+		return all[:min(n, len(all))]
+	}
+	for _, e := range leaders(f.strong, func(e *entry) bool { return e.field && e.Projection != Keep }) {
+		more = append(more, f.stronger(e.Recipe)...)
+	}
+	for _, e := range leaders(f.strong, inField) {
+		more = append(more, f.narrower(e.Recipe, c.rows.Cols)...)
+	}
+	if err := try(more); err != nil {
+		return err
+	}
+	more = nil
+	if e := c.choice(nil); e != nil {
+		more = append(more, moving(e.Recipe)...)
+	}
+	for _, e := range leaders(f.moved, inField) {
+		more = append(more, moving(e.Recipe)...)
+	}
+	return try(more)
+}
+
+// bases measures what all others are compared with.
+func (c *contest) bases(ctx context.Context) error {
+	var fresh []*entry
+	for _, r := range bases() {
+		fresh = append(fresh, &entry{Recipe: r, stays: true})
+	}
+	return c.try(ctx, fresh...)
+}
+
+// held returns what the contest has measured of its choice: of each tenth of the rows by the
+// recipe that the other nine chose.
+func (c *contest) held(taken *entry) *Held {
+	out := &Held{Goal: c.goal, Tried: len(c.entries)}
+	of := make([]*entry, tenths)
+	for t := range of {
+		of[t] = c.choice(func(i int) bool { return c.tenth[c.row[i]] != t })
+	}
+	var found scores
+	for i, row := range c.row {
+		e := of[c.tenth[row]]
+		found.nearest = append(found.nearest, taken.nearest[i])
+		for g := range found.of {
+			found.of[g] = append(found.of[g], e.of[g][i])
+		}
+	}
+	c.compare(out, &found)
+	const shown = 3
+	all := c.best(inField, nil)
+	for at, e := range all {
+		if at < shown || e == taken {
+			out.Best = append(out.Best, Trial{e.Recipe, e.recall(nil)})
+		}
+	}
+	return out
+}
+
+// compare fills in what was found, and how far it is ahead of raw and scaled rows.
+func (c *contest) compare(out *Held, found *scores) {
+	counted := slices.Clone(c.row)
+	slices.Sort(counted)
+	out.Rows = len(slices.Compact(counted))
+	out.Chosen = found.recall(nil)
+	var better *entry
+	for _, r := range bases() {
+		e := c.entry(r)
+		if e.out {
+			continue
+		}
+		if better == nil || e.recall(nil).At(c.goal) > better.recall(nil).At(c.goal) {
+			better = e
+		}
+		if out.Scaled = e.recall(nil); r == Raw() {
+			out.Raw = out.Scaled
+		}
+	}
+	if better != nil {
+		_, out.Error = lead(found.of[c.goal], better.of[c.goal], c.row, len(c.labels))
+	}
+	times := make(map[int]int)
+	for _, i := range found.nearest {
+		times[i]++
+		if n := times[i]; float64(n) > out.HubShare*float64(len(c.row)) {
+			out.Hub, out.HubShare = c.numbers[i], float64(n)/float64(len(c.row))
+		}
+	}
 }
 
 // fixed returns recipes as Settings.Fix changes them, without repetitions.
@@ -111,125 +333,4 @@ func (f *fitter) fixed(recipes []Recipe) []Recipe {
 		}
 	}
 	return out
-}
-
-// run holds the contest, in three rounds: where rows are put, how strong projections are
-// and how many columns they leave, and the steps.
-func (c *contest) run(ctx context.Context, f *field) (Recipe, error) {
-	var allowed []Recipe
-	try := func(recipes []Recipe) error {
-		recipes = c.fixed(recipes)
-		allowed = append(allowed, recipes...)
-		return c.try(ctx, recipes...)
-	}
-	pass := func(r Recipe) bool { return slices.Contains(allowed, r) }
-	if err := c.try(ctx, bases()...); err != nil { // what all others are compared with
-		return Recipe{}, err
-	}
-	base := c.fixed(bases())
-	if c.perfect(base[0]) {
-		return base[0], nil
-	}
-	if err := try(f.first); err != nil {
-		return Recipe{}, err
-	}
-	var more []Recipe
-	for _, r := range c.best(f.strong, func(r Recipe) bool { return pass(r) && r.Projection != Keep }) {
-		more = append(more, f.stronger(r)...)
-	}
-	for _, r := range c.best(f.strong, pass) {
-		more = append(more, f.narrower(r, c.d)...)
-	}
-	if err := try(more); err != nil {
-		return Recipe{}, err
-	}
-	more = nil
-	for _, r := range c.best(f.moved, pass) {
-		more = append(more, moving(r, defaultBeta)...)
-	}
-	if err := try(more); err != nil {
-		return Recipe{}, err
-	}
-	for _, r := range c.best(1, pass) {
-		more = nil
-		for _, beta := range f.betas {
-			if r.Beta = beta; r.Steps > 0 {
-				more = append(more, r)
-			}
-		}
-	}
-	if err := try(more); err != nil {
-		return Recipe{}, err
-	}
-	return c.winner(base, pass), nil
-}
-
-// perfect tells whether nothing can find more than a recipe does.
-func (c *contest) perfect(r Recipe) bool {
-	h, known := c.results[r]
-	return known && h.recall() == Recall{1, 1}
-}
-
-const (
-	// scaledLead is by how many standard errors scaled rows have to beat raw ones.
-	scaledLead = 1
-	// clearLead is by how many standard errors a recipe has to beat the better one of raw
-	// and scaled rows. So many recipes are compared that one of them is ahead by one
-	// standard error by chance.
-	clearLead = 2
-	// slack is what a recipe may lose of the R@8 of raw rows.
-	slack = 0.005
-)
-
-// winner returns the best recipe that passes, keeps the R@8 of raw rows and clearly beats
-// the bases, raw and scaled rows as Settings.Fix changes them; the better of these if there
-// is none.
-func (c *contest) winner(bases []Recipe, pass func(Recipe) bool) Recipe {
-	floor := c.results[Raw()].recall().At8 - slack
-	base, ok := bases[0], false
-	for _, r := range bases {
-		if h, known := c.results[r]; known && (!ok || ahead(h, c.results[base], scaledLead)) {
-			base, ok = r, true
-		}
-	}
-	for _, r := range c.best(len(c.results), pass) {
-		if h := c.results[r]; h.recall().At8 >= floor && (!ok || ahead(h, c.results[base], clearLead)) {
-			return r
-		}
-	}
-	return base
-}
-
-// ahead tells whether one recipe finds more than another, by so many standard errors.
-func ahead(one, other hits, errors float64) bool {
-	return mean(one.at1)-mean(other.at1) > errors*leadError(one.at1, other.at1)
-}
-
-// steps returns a recipe with the steps that find most (R@1) on every other row held out, if
-// they clearly beat none and keep the R@8 of raw rows to half a standard error; and how many
-// were compared. It is Raw where the rows do not even allow the recipe without steps.
-func (f *fitter) steps(ctx context.Context, c *contest, r Recipe) (Recipe, int, error) {
-	recipes := f.fixed(append(append([]Recipe{r}, moving(r, defaultBeta)...), moving(r, 1)[0]))
-	if err := c.try(ctx, append([]Recipe{Raw()}, recipes...)...); err != nil {
-		return r, 0, err
-	}
-	none, known := c.results[recipes[0]]
-	if !known {
-		return Raw(), 0, nil
-	}
-	raw := c.results[Raw()].everyOther(0)
-	none = none.everyOther(0)
-	best, most := recipes[0], mean(none.at1)
-	for _, one := range recipes[1:] {
-		h, known := c.results[one]
-		if !known {
-			continue
-		}
-		h = h.everyOther(0)
-		keeps := mean(h.at8)+leadError(h.at8, raw.at8)/2 >= mean(raw.at8)-slack
-		if keeps && mean(h.at1) > most && ahead(h, none, clearLead) {
-			best, most = one, mean(h.at1)
-		}
-	}
-	return best, len(recipes) - 1, nil
 }

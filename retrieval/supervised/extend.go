@@ -31,7 +31,7 @@ func Extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, er
 		far := squared[(i+1)*k-1]
 		for e := i * k; e < (i+1)*k; e++ {
 			if index[e] < 0 || index[e] >= n {
-				return nil, fmt.Errorf("supervised: extend: %w: neighbour %d of %d rows", points.ErrShape, index[e], n)
+				return nil, fmt.Errorf("supervised: extend: %w: neighbour %d of %d rows", points.ErrShape, int64(index[e])+1, n)
 			}
 			if d := squared[e]; d < 0 || d-d != 0 {
 				return nil, fmt.Errorf("supervised: extend: %w", &points.NonFiniteError{What: "squared distances", Row: i, Col: e - i*k})

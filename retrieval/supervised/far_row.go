@@ -16,7 +16,7 @@ func explainFarRow(err error, rows blas32.General) error {
 		return err
 	}
 	if row := farRow(rows); row >= 0 {
-		return fmt.Errorf("%w; row %d is so far from all others that a map puts these into one place: leave that row out", err, row)
+		return fmt.Errorf("%w; row %d is so far from all others that a map puts these into one place: leave that row out", err, row+1)
 	}
 	return err
 }

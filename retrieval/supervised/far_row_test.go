@@ -20,7 +20,7 @@ func TestFitOfOneRowFarOff(t *testing.T) {
 	}
 	e := newEngine(t)
 	_, err := supervised.Fit(t.Context(), e, rows, labels, fixed("classic"))
-	if !errors.Is(err, kernel.ErrBandwidth) || !strings.Contains(err.Error(), "row 9 is so far from all others") {
+	if !errors.Is(err, kernel.ErrBandwidth) || !strings.Contains(err.Error(), "row 10 is so far from all others") {
 		t.Errorf("classic: %v", err)
 	}
 	if _, err := supervised.Fit(t.Context(), e, rows, labels, nil); err != nil {

@@ -39,6 +39,8 @@ type Settings struct {
 	// Where rows are a mapped file, the system can have its memory back, as with the method
 	// Unload of formats.Matrix. Fit may read the rows again later.
 	Idle func()
+	// Goal is what the recipe is chosen by. Default: R@1.
+	Goal Goal
 	// Seed decides which rows are held out.
 	Seed uint64
 	// Progress is told how far a stage of the work has come. Within the steps, it is the Engine
@@ -60,6 +62,11 @@ type Model struct {
 	// moved them, in the order of the rows. Without steps they are the same. With steps
 	// and Settings.OnlyX Z is empty.
 	Z, X blas32.General
+	// Labels are the labels of the rows, as Fit got them, -1 for none; nil in a model of an earlier
+	// version. ClassNames are the names of labels 0, 1 and so on, for who has names; nil where
+	// labels are numbers. Fit leaves them to its caller.
+	Labels     []int32
+	ClassNames []string
 	// Graph describes the graph of the rows of Z; nil without steps.
 	Graph *iterate.Graph
 	// Trace has a record of each step, with the objective before it.
@@ -111,7 +118,7 @@ func (f *fitter) model(ctx context.Context, rows blas32.General, labels []int32)
 	}
 	choice := time.Since(began)
 	if held != nil {
-		mem.Reclaim(mem.Saturate(4 * float64(rows.Cols) * measuredCopies * min(float64(rows.Rows), measuredRows)))
+		mem.Reclaim(mem.Saturate(contestBytes(float64(rows.Rows), float64(rows.Cols))))
 	}
 	m, err := f.fit(ctx, rows, labels, recipe)
 	if f.settings.Recipe == nil && impossible(err) { // what parts of the rows allowed, all do not
@@ -121,7 +128,7 @@ func (f *fitter) model(ctx context.Context, rows blas32.General, labels []int32)
 	if err != nil {
 		return nil, fmt.Errorf("supervised: fit: %w", explainFarRow(err, rows))
 	}
-	m.Held, m.ChoiceTime = held, choice
+	m.Held, m.ChoiceTime, m.Labels = held, choice, slices.Clone(labels)
 	return m, nil
 }
 
@@ -147,7 +154,7 @@ type fitter struct {
 	engine   *privatemail.Engine
 	core     *dense.Core
 	settings *Settings
-	done     int // recipes measured
+	done     int // recipes measured, of each part of the rows
 	planned  int // about how many there will be
 }
 
@@ -164,9 +171,10 @@ func (f *fitter) idle() {
 	}
 }
 
-// measured reports one more recipe. How many there are is known when the last one is done.
-func (f *fitter) measured() {
-	f.done++
+// measured reports more recipes, each on one part of the rows. How many there are is known
+// when the last one is done.
+func (f *fitter) measured(more int) {
+	f.done += more
 	f.report(StageRecipes, min(f.done, f.planned-1), f.planned)
 }
 
@@ -191,7 +199,7 @@ func (f *fitter) fit(ctx context.Context, rows blas32.General, labels []int32, r
 	} else {
 		x = newRows(z.Rows, z.Cols)
 	}
-	out, err := f.move(ctx, x, z, labels, r)
+	out, err := f.move(ctx, x, z, labels, r, m.UnitImages, kernel.Bandwidth{})
 	if err != nil {
 		return nil, err
 	}
@@ -219,16 +227,24 @@ func (f *fitter) images(ctx context.Context, rows blas32.General, labels []int32
 	return m, z, err
 }
 
-// move takes the steps of a recipe from z to x, which may be z.
-func (f *fitter) move(ctx context.Context, x, z blas32.General, labels []int32, r Recipe) (*iterate.Embedding, error) {
-	out, err := f.engine.Embed(ctx, z, labels, &privatemail.Settings{
-		MeanNeighbours: min(r.Neighbours, float64(z.Rows-1)), Form: kernel.Attract, Coefficient: r.Beta,
+// move takes the steps of a recipe from z to x, which may be z, and divides rows by their norm
+// again where their images are unit vectors. The zero bandwidth is the one that gives a row as
+// many neighbours as the recipe says.
+func (f *fitter) move(ctx context.Context, x, z blas32.General, labels []int32, r Recipe, unit bool, bandwidth kernel.Bandwidth) (*iterate.Embedding, error) {
+	settings := &privatemail.Settings{
+		Form: kernel.Attract, Coefficient: r.Beta,
 		AllowUnlabelled: true, Steps: r.Steps, Into: x, Overwrite: true,
-	})
+	}
+	if bandwidth == (kernel.Bandwidth{}) {
+		settings.MeanNeighbours = min(r.Neighbours, float64(z.Rows-1))
+	} else {
+		settings.Bandwidth, settings.CutoffWeight = bandwidth, kernel.DegreeCutoff
+	}
+	out, err := f.engine.Embed(ctx, z, labels, settings)
 	if err != nil {
 		return nil, err
 	}
-	if r.UnitImages {
+	if unit {
 		normalizeAll(f.core.Loops(), x)
 	}
 	return out, nil

@@ -22,7 +22,7 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("supervised: map: %v: the %s, row %d, column %d", ErrRange, e.What, e.Row, e.Col)
+	return fmt.Sprintf("supervised: map: %v: the %s, row %d, column %d", ErrRange, e.What, e.Row+1, e.Col+1)
 }
 
 // Unwrap returns ErrRange.
@@ -187,6 +187,9 @@ func (g *Guarded) Dim() int { return g.m.Dim }
 
 // Columns returns how many values an image has.
 func (g *Guarded) Columns() int { return g.m.Columns() }
+
+// ColumnNames returns the names of the columns of rows, nil where the map has none.
+func (g *Guarded) ColumnNames() []string { return g.m.ColumnNames }
 
 // Apply returns the images of rows. They are those of Map.Apply, but for what follows. Subnormal
 // numbers of rows and images are 0. Of a row, differences from the mean count as 0 where they are

@@ -41,10 +41,13 @@ type Map struct {
 	Scale []float64
 	// A is d x k; nil for the identity.
 	A *mat.Dense
-	// UnitImages is that of the Recipe.
+	// UnitImages is that of the Recipe, unless there is one column.
 	UnitImages bool
 	// Dim is d.
 	Dim int
+	// ColumnNames are the names of the d values of a row, for who has names; nil for none. Nothing is
+	// computed from them.
+	ColumnNames []string
 }
 
 // Columns returns k.
@@ -67,6 +70,8 @@ func (m *Map) Check() error {
 	switch {
 	case d < 1 || m.Mean != nil && len(m.Mean) != d || m.Scale != nil && len(m.Scale) != d:
 		return fmt.Errorf("supervised: map: %w: for %d columns, a mean of %d values and a scale of %d", points.ErrShape, d, len(m.Mean), len(m.Scale))
+	case m.ColumnNames != nil && len(m.ColumnNames) != d:
+		return fmt.Errorf("supervised: map: %w: %d names for %d columns", points.ErrShape, len(m.ColumnNames), d)
 	case m.A != nil && m.Scale != nil:
 		return fmt.Errorf("supervised: map: %w: a scale beside a matrix", points.ErrShape)
 	}

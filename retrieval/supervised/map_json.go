@@ -19,6 +19,7 @@ type mapJSON struct {
 	Columns    int       `json:"columns,omitempty"` // of Matrix
 	Matrix     []float64 `json:"matrix,omitempty"`
 	UnitImages bool      `json:"unit_images,omitempty"`
+	Names      []string  `json:"column_names,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler. Numbers come back bit for bit. Errors: those of
@@ -27,7 +28,7 @@ func (m Map) MarshalJSON() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	out := mapJSON{Dim: m.Dim, Root: m.Root, UnitRows: m.UnitRows, Mean: m.Mean, Scale: m.Scale, UnitImages: m.UnitImages}
+	out := mapJSON{Dim: m.Dim, Root: m.Root, UnitRows: m.UnitRows, Mean: m.Mean, Scale: m.Scale, UnitImages: m.UnitImages, Names: m.ColumnNames}
 	if m.A != nil {
 		out.Columns = m.Columns()
 		for i := range m.Dim {
@@ -50,7 +51,7 @@ func (m *Map) UnmarshalJSON(text []byte) error {
 	if in.Dim < 1 || in.Dim > mostColumns || in.Columns < 0 || in.Columns > mostColumns || int64(in.Dim)*int64(in.Columns) != int64(len(in.Matrix)) {
 		return fmt.Errorf("supervised: map: %w: a matrix of %d x %d in %d numbers", points.ErrShape, in.Dim, in.Columns, len(in.Matrix))
 	}
-	out := Map{Dim: in.Dim, Root: in.Root, UnitRows: in.UnitRows, Mean: in.Mean, Scale: in.Scale, UnitImages: in.UnitImages}
+	out := Map{Dim: in.Dim, Root: in.Root, UnitRows: in.UnitRows, Mean: in.Mean, Scale: in.Scale, UnitImages: in.UnitImages, ColumnNames: in.Names}
 	if len(in.Matrix) > 0 {
 		out.A = mat.NewDense(in.Dim, in.Columns, in.Matrix)
 	}

@@ -26,31 +26,41 @@ func reserved(ctx context.Context, e *privatemail.Engine, rows blas32.General, s
 	return model, err
 }
 
-// ownBytes is what the copies of n rows of d columns take, in float32, and square matrices of
-// float64.
+// ownBytes is what Fit takes for n rows of d columns: what the choice of a recipe takes, or
+// what the model takes afterwards.
 func ownBytes(n, d float64, s *Settings) float64 {
-	return 4*d*copies(n, s) + 8*squareMatrices*d*d
+	copies := 3.0 // prepared rows, their images, and where steps take them
+	if s.OnlyX {
+		copies = 2
+	}
+	made := 4*d*n*copies + squareBytes(n, d, squareMatrices)
+	if s.Unmeasured {
+		return made
+	}
+	return max(made, contestBytes(n, d))
 }
 
-// squareMatrices is how many square matrices there are at a time: a covariance of each of three
-// parts, one with a ridge, its factor and the transpose of that.
+// contestBytes is what the choice of a recipe takes: copies of the rows that take part, few of
+// them or one in each space and of each part of it.
+func contestBytes(n, d float64) float64 {
+	rows := float64(planOf(int(n), int(d)).rows)
+	if rows*d <= fewValues {
+		return 18*4*d*rows + squareBytes(rows, d, 2*squareMatrices)
+	}
+	return 7*4*d*rows + squareBytes(rows, d, squareMatrices)
+}
+
+// squareMatrices is how many square matrices there are at a time: covariances about two means,
+// one with a ridge, its factor, the transpose of that, and the inverse.
 const squareMatrices = 6
 
-// copies is how many rows there are at a time in copies of n rows: prepared rows, their images
-// and where steps take them, or what is measured. That is up to 18 copies of few rows, in
-// three parts and prepared in four ways, 6 of the 4000 that recipes are compared on, and
-// measuredCopies of those on which the recipe is measured.
-func copies(n float64, s *Settings) float64 {
-	all := 3 * n
-	if s.OnlyX {
-		all = 2 * n
+// squareBytes is what so many square matrices of float64 take, which have a row for each column
+// of the rows, or for each row where there are fewer: then there is a transposed copy of the
+// rows, too, and a matrix that leads back.
+func squareBytes(n, d float64, matrices int) float64 {
+	bytes := 8 * float64(matrices) * min(n, d) * min(n, d)
+	if n < d {
+		bytes += (4 + 2*8) * n * d
 	}
-	if s.Unmeasured {
-		return all
-	}
-	return max(all, min(18*n, 24_000), measuredCopies*min(n, measuredRows))
+	return bytes
 }
-
-// measuredRows is the most rows on which a recipe is measured, and measuredCopies is how many
-// copies of them there are: the rows, prepared, their images, and where steps take them.
-const measuredRows, measuredCopies = searchedRows + heldRows, 4

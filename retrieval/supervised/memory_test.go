@@ -12,17 +12,25 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-func TestCopies(t *testing.T) {
-	for rows, want := range map[int]float64{100: 1800, 2000: 24_000, 50_000: 200_000, 1_000_000: 3_000_000} {
-		if got := copies(float64(rows), new(Settings)); got != want {
-			t.Errorf("%g rows in copies of %d, want %g", got, rows, want)
+// Few rows are held in many copies, many rows in few, and rows of many columns take a copy of
+// their span instead of squares of their columns.
+func TestOwnBytes(t *testing.T) {
+	unmeasured := &Settings{Unmeasured: true}
+	for _, c := range []struct {
+		n, d float64
+		s    *Settings
+		want float64
+	}{
+		{100, 10, new(Settings), 18*4*10*100 + 12*8*10*10},
+		{50_000, 64, new(Settings), 7*4*64*50_000 + 6*8*64*64},
+		{1e6, 64, new(Settings), 3*4*64*1e6 + 6*8*64*64},
+		{1e6, 64, &Settings{OnlyX: true}, 2*4*64*1e6 + 6*8*64*64},
+		{100, 10, unmeasured, 3*4*10*100 + 6*8*10*10},
+		{100, 1000, unmeasured, 3*4*1000*100 + 6*8*100*100 + 20*1000*100},
+	} {
+		if got := ownBytes(c.n, c.d, c.s); got != c.want {
+			t.Errorf("%g x %g rows, %+v: %g bytes, want %g", c.n, c.d, c.s, got, c.want)
 		}
-	}
-	if got := copies(100, &Settings{Unmeasured: true}); got != 300 {
-		t.Errorf("%g rows in copies of 100 that are not measured, want 300", got)
-	}
-	if got := copies(1e6, &Settings{OnlyX: true}); got != 2e6 {
-		t.Errorf("%g rows in copies of 1e6 without Z, want 2e6", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package supervised
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/jsonform"
@@ -25,6 +26,8 @@ const (
 	xSection           = "x"           // float32, row by row
 	zSection           = "z"           // float32, absent where it is X, or where there is none
 	certificateSection = "certificate" // float32, absent where all rows have one bound
+	labelsSection      = "labels"      // int32, a label for each row, -1 for none; absent in files of earlier versions
+	namesSection       = "class-names" // JSON: the names of labels 0, 1 and so on; absent where labels are numbers
 )
 
 // modelFacts is a Model in a file, its numbers apart.
@@ -47,46 +50,78 @@ type mapFacts struct {
 	Root       bool `json:"root,omitempty"`
 	UnitRows   bool `json:"unit_rows,omitempty"`
 	UnitImages bool `json:"unit_images,omitempty"`
+
+	ColumnNames []string `json:"column_names,omitempty"`
 }
 
 type recallFacts struct {
 	At1 jsonform.Exact `json:"r_at_1"`
 	At8 jsonform.Exact `json:"r_at_8"`
+	P8  jsonform.Exact `json:"p_at_8"`
+	MAP jsonform.Exact `json:"map_at_100,omitempty"`
 }
 
 func factsOfRecall(r Recall) recallFacts {
-	return recallFacts{jsonform.Exact(r.At1), jsonform.Exact(r.At8)}
+	return recallFacts{jsonform.Exact(r.At1), jsonform.Exact(r.At8), jsonform.Exact(r.P8), jsonform.Exact(r.MAP)}
 }
 
-func (r recallFacts) recall() Recall { return Recall{float64(r.At1), float64(r.At8)} }
+func (r recallFacts) recall() Recall {
+	return Recall{At1: float64(r.At1), At8: float64(r.At8), P8: float64(r.P8), MAP: float64(r.MAP)}
+}
+
+type trialFacts struct {
+	Recipe string `json:"recipe"`
+	recallFacts
+}
 
 type heldFacts struct {
-	Rows   int            `json:"rows"`
-	Raw    recallFacts    `json:"raw"`
-	Scaled recallFacts    `json:"scaled"`
-	Chosen recallFacts    `json:"result"`
-	Error  jsonform.Exact `json:"lead_standard_error"`
-	Tried  int            `json:"recipes_tried"`
+	Goal     string         `json:"goal"`
+	Rows     int            `json:"rows"`
+	Raw      recallFacts    `json:"raw"`
+	Scaled   recallFacts    `json:"scaled"`
+	Chosen   recallFacts    `json:"result"`
+	Error    jsonform.Exact `json:"lead_standard_error"`
+	Best     []trialFacts   `json:"best,omitempty"`
+	Tried    int            `json:"recipes_tried"`
+	Hub      int            `json:"hub"`
+	HubShare jsonform.Exact `json:"hub_share"`
 }
 
 func factsOfHeld(h *Held) *heldFacts {
 	if h == nil {
 		return nil
 	}
-	return &heldFacts{
-		Rows: h.Rows, Raw: factsOfRecall(h.Raw), Scaled: factsOfRecall(h.Scaled), Chosen: factsOfRecall(h.Chosen),
-		Error: jsonform.Exact(h.Error), Tried: h.Tried,
+	out := &heldFacts{
+		Goal: h.Goal.String(), Rows: h.Rows, Raw: factsOfRecall(h.Raw), Scaled: factsOfRecall(h.Scaled), Chosen: factsOfRecall(h.Chosen),
+		Error: jsonform.Exact(h.Error), Tried: h.Tried, Hub: h.Hub, HubShare: jsonform.Exact(h.HubShare),
 	}
+	for _, t := range h.Best {
+		out.Best = append(out.Best, trialFacts{t.Recipe.String(), factsOfRecall(t.Recall)})
+	}
+	return out
 }
 
-func (h *heldFacts) held() *Held {
+// held returns what was measured. Errors: those of ParseGoal and ParseRecipe.
+func (h *heldFacts) held() (*Held, error) {
 	if h == nil {
-		return nil
+		return nil, nil
 	}
-	return &Held{
-		Rows: h.Rows, Raw: h.Raw.recall(), Scaled: h.Scaled.recall(), Chosen: h.Chosen.recall(),
-		Error: float64(h.Error), Tried: h.Tried,
+	goal, err := ParseGoal(cmp.Or(h.Goal, GoalR1.String())) // older files have none
+	if err != nil {
+		return nil, err
 	}
+	out := &Held{
+		Goal: goal, Rows: h.Rows, Raw: h.Raw.recall(), Scaled: h.Scaled.recall(), Chosen: h.Chosen.recall(),
+		Error: float64(h.Error), Tried: h.Tried, Hub: h.Hub, HubShare: float64(h.HubShare),
+	}
+	for _, t := range h.Best {
+		r, err := ParseRecipe(t.Recipe)
+		if err != nil {
+			return nil, err
+		}
+		out.Best = append(out.Best, Trial{r, t.recall()})
+	}
+	return out, nil
 }
 
 type recordFacts struct {

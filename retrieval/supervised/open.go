@@ -179,8 +179,12 @@ func readModel(file *sections.File) (*Model, error) {
 	if err != nil {
 		return nil, file.Damagedf("the recipe")
 	}
+	held, err := facts.Held.held()
+	if err != nil {
+		return nil, file.Damagedf("what was measured")
+	}
 	model := &Model{
-		Recipe: recipe, Map: m, Trace: traceOf(facts.Trace), Held: facts.Held.held(),
+		Recipe: recipe, Map: m, Trace: traceOf(facts.Trace), Held: held,
 		ChoiceTime: facts.ChoiceTime, MapTime: facts.MapTime, StepsTime: facts.StepsTime,
 	}
 	if model.X, err = readRows(file, xSection, facts.Rows, facts.Columns); err != nil {
@@ -204,7 +208,7 @@ func readModel(file *sections.File) (*Model, error) {
 		}
 	}
 	model.Graph = facts.Graph.graph(bounds)
-	return model, nil
+	return model, model.readClasses(file)
 }
 
 // readRows returns rows as a view of the file.
@@ -228,7 +232,7 @@ func readMap(file *sections.File) (*Map, error) {
 	if facts.Dim < 1 || facts.Dim > mostColumns || facts.Columns < 1 || facts.Columns > mostColumns {
 		return nil, file.Damagedf("a map from %d columns to %d", facts.Dim, facts.Columns)
 	}
-	m := &Map{Dim: facts.Dim, Root: facts.Root, UnitRows: facts.UnitRows, UnitImages: facts.UnitImages}
+	m := &Map{Dim: facts.Dim, Root: facts.Root, UnitRows: facts.UnitRows, UnitImages: facts.UnitImages, ColumnNames: facts.ColumnNames}
 	var matrix []float64
 	for _, part := range []struct {
 		name string

@@ -43,6 +43,10 @@ type Recipe struct {
 	UnitRows bool
 	// Standardize divides every column by its standard deviation.
 	Standardize bool
+	// Weigh multiplies every column by how much it says of the classes: columns in which
+	// classes do not differ more than by chance are left out. Not with Standardize:
+	// each of them scales the columns.
+	Weigh bool
 	// Projection is the linear map.
 	Projection Projection
 	// Columns is how many columns the projection leaves: principal components with
@@ -53,7 +57,8 @@ type Recipe struct {
 	// the mean variance within classes is added to the variance of every direction. The
 	// less, the stronger the map. 0 with Keep, above 0 with the others.
 	Ridge float64
-	// UnitImages divides what the map gives by its norm.
+	// UnitImages divides what the map gives by its norm, unless that is one column, of which
+	// only the signs would be left.
 	UnitImages bool
 	// Steps is how many steps draw rows of a class together. Queries do not move.
 	Steps int
@@ -109,6 +114,7 @@ func (r Recipe) String() string {
 	add(r.Root, "root")
 	add(r.UnitRows, "unit-rows")
 	add(r.Standardize, "standardize")
+	add(r.Weigh, "weigh")
 	add(r.Projection != Keep, r.Projection.String())
 	add(r.Ridge != 0, "ridge="+number(r.Ridge))
 	add(r.Columns != 0, "columns="+strconv.Itoa(r.Columns))
@@ -155,6 +161,8 @@ func (r *Recipe) set(word string) error {
 		r.UnitRows = true
 	case name == "standardize" && !has:
 		r.Standardize = true
+	case name == "weigh" && !has:
+		r.Weigh = true
 	case name == Whiten.String() && !has:
 		r.Projection = Whiten
 	case name == Discriminate.String() && !has:
@@ -172,7 +180,7 @@ func (r *Recipe) set(word string) error {
 	case name == "neighbours" && has:
 		r.Neighbours, err = strconv.ParseFloat(value, 64)
 	default:
-		return fmt.Errorf("supervised: recipe: %w: no word %q; there are raw, scaled, classic and deep, which come first, and root, unit-rows, standardize, whiten, discriminate, ridge=, columns=, unit-images, steps=, beta=, neighbours=", privatemail.ErrSettings, word)
+		return fmt.Errorf("supervised: recipe: %w: no word %q; there are raw, scaled, classic and deep, which come first, and root, unit-rows, standardize, weigh, whiten, discriminate, ridge=, columns=, unit-images, steps=, beta=, neighbours=", privatemail.ErrSettings, word)
 	}
 	if err != nil {
 		return fmt.Errorf("supervised: recipe: %w: %q is no number after %s=", privatemail.ErrSettings, value, name)
@@ -209,6 +217,8 @@ func (r Recipe) Check() error {
 	switch {
 	case r.Projection < Keep || r.Projection > Discriminate:
 		return fmt.Errorf("supervised: recipe: %w: %v", privatemail.ErrSettings, r.Projection)
+	case r.Standardize && r.Weigh:
+		return fmt.Errorf("supervised: recipe: %w: standardize and weigh, want one of them: each scales the columns", privatemail.ErrSettings)
 	case r.Columns < 0 || r.Steps < 0:
 		return fmt.Errorf("supervised: recipe: %w: %d columns and %d steps, want 0 or more", privatemail.ErrSettings, r.Columns, r.Steps)
 	case !finite(r.Ridge) || !finite(r.Beta) || !finite(r.Neighbours):

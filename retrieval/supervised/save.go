@@ -26,17 +26,15 @@ type About struct {
 	// Labelled is how many rows have a label, Classes how many labels there are.
 	Labelled int `json:"labelled,omitempty"`
 	Classes  int `json:"classes,omitempty"`
-	// ColumnNames are the names of the columns of the features, nil where they have none.
+	// ColumnNames are the names of the columns of the features in files of earlier versions. Others have
+	// them in the map.
 	ColumnNames []string `json:"column_names,omitempty"`
-	// NamesHash is the SHA-256 of the names of classes in hexadecimal digits, empty where
-	// classes have numbers only.
-	NamesHash string `json:"names_sha256,omitempty"`
 }
 
 // Save writes the model to a file that Open reads: the map, the recipe, X and Z, the facts of
 // the graph, and checksums of all of them. The file is written under a temporary name, synced and
-// renamed, so that an error leaves the file that was there before. Whoever has it has the rows
-// of X and Z, from which features and classes can often be told.
+// renamed, so that an error leaves the file that was there before. Whoever has it has the label of
+// each row and the names of classes, and the rows of X and Z, from which features can often be told.
 //
 // Errors: points.ErrShape and points.ErrNonFinite for a model that Fit has not made, that of
 // ctx, and those of the system.
@@ -76,6 +74,9 @@ func (m *Model) sections(about About) (func(w *sections.Writer) error, error) {
 			if err := sections.WriteNumbers(w, certificateSection, m.Graph.Certificate.Row); err != nil {
 				return err
 			}
+		}
+		if err := m.saveClasses(w); err != nil {
+			return err
 		}
 		if moved {
 			if err := saveRows(w, zSection, m.Z); err != nil {
@@ -119,7 +120,7 @@ func (m *Model) checkSizes() error {
 	if g := m.Graph; g != nil && g.Certificate.Row != nil && len(g.Certificate.Row) != n {
 		return fmt.Errorf("%w: a certificate of %d rows for %d", points.ErrShape, len(g.Certificate.Row), n)
 	}
-	return nil
+	return m.checkClasses()
 }
 
 // sameRows tells whether two matrices are one in memory.
@@ -129,7 +130,7 @@ func sameRows(a, b blas32.General) bool {
 
 // save writes the sections of a map.
 func (m *Map) save(w *sections.Writer) error {
-	facts := mapFacts{Dim: m.Dim, Columns: m.Columns(), Root: m.Root, UnitRows: m.UnitRows, UnitImages: m.UnitImages}
+	facts := mapFacts{Dim: m.Dim, Columns: m.Columns(), Root: m.Root, UnitRows: m.UnitRows, UnitImages: m.UnitImages, ColumnNames: m.ColumnNames}
 	if err := w.JSON(mapSection, facts); err != nil {
 		return err
 	}

@@ -37,6 +37,12 @@ func saved(t testing.TB, text string, n, d int) (*supervised.Model, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if text != "raw" { // labels of "raw" are numbers
+		m.ClassNames = []string{"ant", "bee", "fly, black", "", "\"wasp\"\n"}
+		for j := range d {
+			m.Map.ColumnNames = append(m.Map.ColumnNames, fmt.Sprint("column ", j))
+		}
+	}
 	path := filepath.Join(t.TempDir(), "model")
 	if err := m.Save(t.Context(), path, supervised.About{Features: filepath.Join("some", "where", "x.npy"), Rows: n, ColumnNames: []string{"a", "b"}}); err != nil {
 		t.Fatal(err)
@@ -231,13 +237,15 @@ func TestOpenHostile(t *testing.T) {
 		about, facts, mapFacts string
 		mean, scale, matrix    []float64
 		x, z, certificate      []float32
+		labels                 []int32
+		names                  string
 	}
 	good := parts{about: `{}`, facts: `{"rows":2,"columns":2,` + recipe + `}`, mapFacts: `{"dim":2,"columns":2}`, x: make([]float32, 4)}
 	path := filepath.Join(t.TempDir(), "model")
 	write := func(kind string, version int, p parts) {
 		t.Helper()
 		err := sections.Write(t.Context(), path, kind, version, func(w *sections.Writer) (err error) {
-			for name, text := range map[string]string{"about": p.about, "facts": p.facts, "map": p.mapFacts} {
+			for name, text := range map[string]string{"about": p.about, "facts": p.facts, "map": p.mapFacts, "class-names": p.names} {
 				if text != "" {
 					err = errors.Join(err, w.Bytes(name, []byte(text)))
 				}
@@ -252,6 +260,9 @@ func TestOpenHostile(t *testing.T) {
 					err = errors.Join(err, sections.WriteNumbers(w, name, v))
 				}
 			}
+			if p.labels != nil {
+				err = errors.Join(err, sections.WriteNumbers(w, "labels", p.labels))
+			}
 			return err
 		})
 		if err != nil {
@@ -259,6 +270,17 @@ func TestOpenHostile(t *testing.T) {
 		}
 	}
 	write("model", 1, good)
+	old, err := supervised.Open(t.Context(), path, nil) // as earlier versions have written them
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := old.Model; m.Labels != nil || m.ClassNames != nil || m.Map.ColumnNames != nil || m.Classes() != nil {
+		t.Errorf("labels and names from nowhere: %+v", m)
+	}
+	old.Close()
+	known := good
+	known.labels, known.names, known.mapFacts = []int32{1, -1}, `["a","b"]`, `{"dim":2,"columns":2,"column_names":["x","y"]}`
+	write("model", 1, known)
 	if err := openAll(t, path); err != nil {
 		t.Fatal(err)
 	}
@@ -296,6 +318,13 @@ func TestOpenHostile(t *testing.T) {
 		"a short mean":       func(p *parts) { p.mean = make([]float64, 3) },
 		"scale and matrix":   func(p *parts) { p.scale, p.matrix = make([]float64, 2), make([]float64, 4) },
 		"a matrix too large": func(p *parts) { p.matrix = []float64{1, 1e60, 0, 0} },
+		"few labels":         func(p *parts) { p.labels = []int32{1} },
+		"many labels":        func(p *parts) { p.labels = make([]int32, 3) },
+		"a label of nothing": func(p *parts) { p.labels = []int32{0, -2} },
+		"no name":            func(p *parts) { p.labels, p.names = []int32{0, 2}, `["a","b"]` },
+		"a name twice":       func(p *parts) { p.labels, p.names = []int32{0, 1}, `["a","a"]` },
+		"names are a text":   func(p *parts) { p.labels, p.names = []int32{0, 1}, `"a"` },
+		"few columns":        func(p *parts) { p.mapFacts = `{"dim":2,"columns":2,"column_names":["a"]}` },
 	} {
 		p := good
 		change(&p)

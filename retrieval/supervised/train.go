@@ -1,6 +1,7 @@
 package supervised
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -23,7 +24,8 @@ import (
 // R^(-1/2); fewer columns are the leading generalised eigenvectors of the covariance of all
 // rows and R. Discriminate takes those of the covariance of the class means and R: the
 // subspace of the means within what Whiten makes. Keep with Columns takes the leading
-// eigenvectors of the covariance of all rows.
+// eigenvectors of the covariance of all rows. Of fewer rows than columns all of this is made
+// in the span of the rows, where Whiten leaves as many columns as there are rows.
 //
 // Errors: points.ErrShape for sizes that do not fit and more columns than there are,
 // points.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, ErrEqualMeans, those
@@ -61,7 +63,7 @@ func checkRows(rows blas32.General, labels []int32) error {
 	}
 	for i, label := range labels {
 		if label < kernel.Unlabelled {
-			return fmt.Errorf("supervised: %w: the label of row %d is below -1, want 0 or more, or -1 for none", kernel.ErrLabels, i)
+			return fmt.Errorf("supervised: %w: the label of row %d is below -1, want 0 or more, or -1 for none", kernel.ErrLabels, i+1)
 		}
 	}
 	if err := points.CheckFinite(rows); err != nil {
@@ -77,9 +79,14 @@ type trainer struct {
 	rows   blas32.General
 	class  []int32 // of each row, -1 for none
 	counts []int   // rows of each class
+	// columns is how many columns the rows had that these are the coordinates of in their
+	// span; 0 for rows as they are.
+	columns int
 
 	mean   []float64     // of all rows
-	scale  []float64     // one over the standard deviation of a column
+	scale  []float64     // one over the standard deviation of a column, 1 for a constant one
+	flat   []bool        // whether a column is constant, but for rounding
+	weight []float64     // what Weigh multiplies a column by
 	means  *mat.Dense    // of the classes
 	within *mat.SymDense // covariance about them
 	total  *mat.SymDense // covariance about mean
@@ -115,34 +122,57 @@ func (t *trainer) newMap(ctx context.Context, r Recipe) (*Map, error) {
 	if most := t.mostColumns(r.Projection); r.Columns > most {
 		return nil, fmt.Errorf("%w: %d columns wanted, the recipe has %d", points.ErrShape, r.Columns, most)
 	}
-	m := &Map{Root: r.Root, UnitRows: r.UnitRows, UnitImages: r.UnitImages, Dim: d}
-	if r.Projection == Keep && r.Columns == 0 && !r.Standardize && !r.UnitImages {
+	m := &Map{Root: r.Root, UnitRows: r.UnitRows, UnitImages: r.UnitImages && d > 1, Dim: d}
+	if r.Projection == Keep && r.Columns == 0 && !r.Standardize && !r.Weigh && !m.UnitImages {
 		return m, nil
 	}
 	if err := t.moments(ctx); err != nil {
 		return nil, err
 	}
-	m.Mean = t.mean
-	if r.Projection == Keep && r.Columns == 0 {
-		if r.Standardize {
-			m.Scale = t.scale
-		}
-		return m, nil
-	}
-	a, err := t.projection(ctx, r)
+	scale, err := t.scales(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if r.Standardize {
-		for j := range d {
-			row := a.RawRowView(j)
-			for c := range row {
-				row[c] *= t.scale[j]
-			}
+	m.Mean = t.mean
+	if r.Projection == Keep && r.Columns == 0 {
+		m.Scale = scale
+		return m, nil
+	}
+	var a *mat.Dense
+	if t.columns == 0 && t.rows.Rows < d && r.Columns < t.rows.Rows {
+		a, err = t.inSpan(ctx, r, scale)
+	} else {
+		a, err = t.projection(ctx, r, scale)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for j, by := range scale {
+		row := a.RawRowView(j)
+		for c := range row {
+			row[c] *= by
 		}
 	}
 	m.A = a
+	m.UnitImages = r.UnitImages && m.Columns() > 1
 	return m, nil
+}
+
+// inSpan is projection in the span of the rows.
+func (t *trainer) inSpan(ctx context.Context, r Recipe, scale []float64) (*mat.Dense, error) {
+	span, err := t.core.NewSpan(ctx, t.rows, t.mean, scale)
+	if err != nil {
+		return nil, err
+	}
+	in := &trainer{core: t.core, rows: span.Coordinates(), class: t.class, counts: t.counts, columns: t.rows.Cols}
+	if err := in.moments(ctx); err != nil {
+		return nil, err
+	}
+	a, err := in.projection(ctx, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	return span.Back(ctx, a)
 }
 
 // mostColumns is the number of columns that a projection has.
@@ -153,7 +183,7 @@ func (t *trainer) mostColumns(p Projection) int {
 	return t.rows.Cols
 }
 
-// moments computes mean and scale.
+// moments computes mean, scale and flat.
 func (t *trainer) moments(ctx context.Context) error {
 	if t.mean != nil {
 		return nil
@@ -176,30 +206,33 @@ func (t *trainer) moments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	flat := make([]bool, t.rows.Cols)
 	for j, sum := range scale {
 		scale[j] = 1
 		if sd := math.Sqrt(sum / float64(t.rows.Rows)); sd > math.Abs(mean[j])*1e-7 && sd > 1e-45 {
 			scale[j] = 1 / sd
+		} else {
+			flat[j] = true
 		}
 	}
-	t.mean, t.scale = mean, scale
+	t.mean, t.scale, t.flat = mean, scale, flat
 	return nil
 }
 
-// projection returns the linear map of columns that are scaled already if the recipe says so.
-func (t *trainer) projection(ctx context.Context, r Recipe) (*mat.Dense, error) {
+// projection returns the linear map of columns that are multiplied by a scale already.
+func (t *trainer) projection(ctx context.Context, r Recipe, scale []float64) (*mat.Dense, error) {
 	if r.Projection == Keep {
 		c, err := t.covariance(ctx, &t.total, nil)
 		if err != nil {
 			return nil, err
 		}
-		_, vectors, err := t.core.Leading(ctx, t.scaled(c, r), r.Columns)
+		_, vectors, err := t.core.Leading(ctx, scaled(c, scale), r.Columns)
 		return vectors, err
 	}
 	if r.Projection == Discriminate {
-		return t.discriminate(ctx, r)
+		return t.discriminate(ctx, r, scale)
 	}
-	white, err := t.whiten(ctx, r)
+	white, err := t.whiten(ctx, r, scale)
 	if err != nil || r.Columns == 0 || r.Columns == t.rows.Cols {
 		return white, err
 	}
@@ -207,13 +240,13 @@ func (t *trainer) projection(ctx context.Context, r Recipe) (*mat.Dense, error) 
 	if err != nil {
 		return nil, err
 	}
-	a, _, err := t.leading(ctx, white, t.scaled(c, r), r.Columns)
+	a, _, err := t.leading(ctx, white, scaled(c, scale), r.Columns)
 	return a, err
 }
 
 // whiten returns A with A A' = R^-1.
-func (t *trainer) whiten(ctx context.Context, r Recipe) (*mat.Dense, error) {
-	within, err := t.ridged(ctx, r)
+func (t *trainer) whiten(ctx context.Context, r Recipe, scale []float64) (*mat.Dense, error) {
+	within, err := t.ridged(ctx, r, scale)
 	if err != nil {
 		return nil, err
 	}
@@ -248,40 +281,42 @@ func (t *trainer) covariance(ctx context.Context, s **mat.SymDense, class []int3
 	return sum, nil
 }
 
-// scaled returns the covariance of scaled columns.
-func (t *trainer) scaled(s *mat.SymDense, r Recipe) *mat.SymDense {
+// scaled returns the covariance of columns that are multiplied by a scale; nil is one of ones.
+func scaled(s *mat.SymDense, scale []float64) *mat.SymDense {
 	d := s.SymmetricDim()
 	out := mat.NewSymDense(d, nil)
 	out.CopySym(s)
-	if r.Standardize {
-		for i := range d {
-			for j := i; j < d; j++ {
-				out.SetSym(i, j, s.At(i, j)*t.scale[i]*t.scale[j])
-			}
+	for i, by := range scale {
+		for j := i; j < d; j++ {
+			out.SetSym(i, j, s.At(i, j)*by*scale[j])
 		}
 	}
 	return out
 }
 
-// ridged returns R.
-func (t *trainer) ridged(ctx context.Context, r Recipe) (*mat.SymDense, error) {
+// classMeans computes means.
+func (t *trainer) classMeans(ctx context.Context) (err error) {
 	if len(t.counts) == 0 {
-		return nil, ErrNoPairs
+		return ErrNoPairs
 	}
 	if t.means == nil {
-		means, err := t.core.Means(ctx, t.rows, t.class)
-		if err != nil {
-			return nil, err
-		}
-		t.means = means
+		t.means, err = t.core.Means(ctx, t.rows, t.class)
+	}
+	return err
+}
+
+// ridged returns R.
+func (t *trainer) ridged(ctx context.Context, r Recipe, scale []float64) (*mat.SymDense, error) {
+	if err := t.classMeans(ctx); err != nil {
+		return nil, err
 	}
 	s, err := t.covariance(ctx, &t.within, t.class)
 	if err != nil {
 		return nil, err
 	}
-	s = t.scaled(s, r)
+	s = scaled(s, scale)
 	d := s.SymmetricDim()
-	mean := mat.Trace(s) / float64(d)
+	mean := mat.Trace(s) / float64(cmp.Or(t.columns, d))
 	if mean == 0 {
 		return nil, ErrNoPairs
 	}
@@ -324,7 +359,7 @@ func symmetric(x *mat.Dense) *mat.SymDense {
 
 // discriminate returns the directions in which class means differ, without those of
 // rounding errors alone. Where a number of columns was asked for these are zeros.
-func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error) {
+func (t *trainer) discriminate(ctx context.Context, r Recipe, scale []float64) (*mat.Dense, error) {
 	if len(t.counts) == 1 { // its mean is that of all rows, rounding apart
 		return nil, ErrEqualMeans
 	}
@@ -336,7 +371,7 @@ func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error
 	if len(t.counts) > t.rows.Cols {
 		directions = t.betweenMany
 	}
-	a, values, err := directions(ctx, r, k)
+	a, values, err := directions(ctx, r, scale, k)
 	if err != nil {
 		return nil, err
 	}
@@ -357,12 +392,12 @@ func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error
 
 // betweenMany returns the k leading generalised eigenvectors of M'M and R, and their
 // eigenvalues, where M are the centred means.
-func (t *trainer) betweenMany(ctx context.Context, r Recipe, k int) (*mat.Dense, []float64, error) {
-	white, err := t.whiten(ctx, r)
+func (t *trainer) betweenMany(ctx context.Context, r Recipe, scale []float64, k int) (*mat.Dense, []float64, error) {
+	white, err := t.whiten(ctx, r, scale)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := t.centredMeans(r)
+	m := t.centredMeans(scale)
 	c, err := t.core.Product(ctx, mat.DenseCopyOf(m.T()), m)
 	if err != nil {
 		return nil, nil, err
@@ -373,12 +408,12 @@ func (t *trainer) betweenMany(ctx context.Context, r Recipe, k int) (*mat.Dense,
 // betweenFew is betweenMany for fewer classes than columns, in less time: the eigenvectors
 // are Y'U/sqrt(lambda), where Y = M R^-1, and lambda and U are the eigenvalues and
 // eigenvectors of Y M'.
-func (t *trainer) betweenFew(ctx context.Context, r Recipe, k int) (*mat.Dense, []float64, error) {
-	within, err := t.ridged(ctx, r)
+func (t *trainer) betweenFew(ctx context.Context, r Recipe, scale []float64, k int) (*mat.Dense, []float64, error) {
+	within, err := t.ridged(ctx, r, scale)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := t.centredMeans(r)
+	m := t.centredMeans(scale)
 	y, err := t.core.Solve(ctx, m, within)
 	if err != nil {
 		return nil, nil, err
@@ -400,8 +435,8 @@ func (t *trainer) betweenFew(ctx context.Context, r Recipe, k int) (*mat.Dense, 
 }
 
 // centredMeans returns the means of the classes less that of the labelled rows, each times
-// the root of the share of its class.
-func (t *trainer) centredMeans(r Recipe) *mat.Dense {
+// the root of the share of its class, in columns that are multiplied by a scale.
+func (t *trainer) centredMeans(scale []float64) *mat.Dense {
 	c, d := t.means.Dims()
 	centre, labelled := make([]float64, d), 0.0
 	for at, rows := range t.counts {
@@ -416,8 +451,8 @@ func (t *trainer) centredMeans(r Recipe) *mat.Dense {
 		row := m.RawRowView(at)
 		for j, v := range t.means.RawRowView(at) {
 			row[j] = (v - centre[j]/labelled) * root
-			if r.Standardize {
-				row[j] *= t.scale[j]
+			if scale != nil {
+				row[j] *= scale[j]
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func (q *Question) Check() error {
 	}
 	for i, y := range q.Labels {
 		if y < 0 || int(y) >= q.Release.Query.Classes {
-			return refuse("labels", "row %d: want 0 to %d", i, q.Release.Query.Classes-1)
+			return refuse("labels", "row %d: want 0 to %d", i+1, q.Release.Query.Classes-1)
 		}
 	}
 	return nil
@@ -126,16 +126,16 @@ func (m *Matches) Check() error {
 	}
 	for i, d := range m.Distances {
 		if m.IDs[i] < 0 {
-			return refuse("ids", "entry %d is negative", i)
+			return refuse("ids", "entry %d is negative", i+1)
 		}
 		if d < 0 || i%m.K > 0 && d < m.Distances[i-1] {
-			return refuse("distances", "entry %d: want the nearest first", i)
+			return refuse("distances", "entry %d: want the nearest first", i+1)
 		}
 	}
 	for hidden := range m.Hidden {
 		ids, _ := m.Row(hidden)
 		if sorted := slices.Sorted(slices.Values(ids)); len(slices.Compact(sorted)) < m.K {
-			return refuse("ids", "one is there twice for row %d", hidden)
+			return refuse("ids", "one is there twice for row %d", hidden+1)
 		}
 	}
 	return nil

@@ -43,11 +43,11 @@ func Import(m *jbsparse.CSR) (*sparse.CSR, error) {
 	}
 	for i := range raw.I {
 		if raw.Indptr[0] != 0 || raw.Indptr[i] > raw.Indptr[i+1] || raw.Indptr[i+1] > len(raw.Ind) {
-			return nil, fmt.Errorf("jb: %w: row %d", sparse.ErrStructure, i)
+			return nil, fmt.Errorf("jb: %w: row %d", sparse.ErrStructure, i+1)
 		}
 		for _, j := range raw.Ind[raw.Indptr[i]:raw.Indptr[i+1]] {
 			if j < 0 || j >= raw.J {
-				return nil, fmt.Errorf("jb: %w: row %d has column %d of %d", sparse.ErrStructure, i, j, raw.J)
+				return nil, fmt.Errorf("jb: %w: row %d has column %d of %d", sparse.ErrStructure, i+1, j+1, raw.J)
 			}
 			row, col = append(row, uint32(i)), append(col, uint32(j))
 		}

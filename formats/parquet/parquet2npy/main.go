@@ -1,5 +1,6 @@
-// The command parquet2npy turns a Parquet file into a folder with features.npy and, where the
-// file has labels, labels.csv, which privatemail takes for FEATURES.
+// The command parquet2npy turns a Parquet file into a folder with features.npy, columns.csv with
+// the names of its columns and, where the file has labels, labels.csv, which privatemail takes for
+// FEATURES.
 //
 //	parquet2npy -out FOLDER [-columns LIST] [-label-column NAME] FILE.parquet
 //
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/seed-64e14a55/privatemail/formats"
@@ -33,7 +35,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("parquet2npy", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	out := fs.String("out", "", "write features.npy and labels.csv to `FOLDER`, which is made if it does not exist; required")
+	out := fs.String("out", "", "write features.npy, columns.csv and labels.csv to `FOLDER`, which is made if it does not exist; required")
 	columns := fs.String("columns", "", "take the features from the columns of `LIST`: names, numbers from 1, ranges such as 2..65, patterns such as 'px*' (default: all but labels and row numbers)")
 	label := fs.String("label-column", "", "take the labels from the column `NAME`, a name or a number from 1 (default: one called label, labels, class, target, category, species or y)")
 	if err := fs.Parse(args); err == flag.ErrHelp {
@@ -68,11 +70,16 @@ func convert(ctx context.Context, path, folder string, s *formats.TableSettings,
 			return err
 		}
 	}
+	columns := filepath.Join(folder, "columns.csv")
+	if err := formats.WriteFile(ctx, columns, func(w io.Writer) error { return writeNames(w, t.Columns) }); err != nil {
+		return err
+	}
 	features := filepath.Join(folder, "features.npy")
 	if err := formats.WriteMatrix(ctx, features, t.Rows, t.Cols, t.Data); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "wrote %s, %d x %d\n", features, t.Rows, t.Cols)
+	fmt.Fprintf(stdout, "wrote %s\n", columns)
 	if t.Labels != nil {
 		fmt.Fprintf(stdout, "wrote %s\n", labels)
 	}
@@ -91,4 +98,17 @@ func writeLabels(w io.Writer, labels []string) error {
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// writeNames writes a name per line, in quotes: a name may have any letter in it.
+func writeNames(w io.Writer, names []string) error {
+	if _, err := io.WriteString(w, "column\n"); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := fmt.Fprintf(w, "\"%s\"\n", strings.ReplaceAll(name, `"`, `""`)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -50,6 +50,10 @@ func TestRun(t *testing.T) {
 	if err != nil || x.Rows != 3 || x.Cols != 1 || !slices.Equal(x.Data, []float32{1, 2, 3}) {
 		t.Errorf("%+v, %v", x, err)
 	}
+	names, err := formats.ReadColumnNames(t.Context(), filepath.Join("set", "columns.csv"))
+	if err != nil || !slices.Equal(names, []string{"a"}) {
+		t.Errorf("%q, %v", names, err)
+	}
 	y, err := formats.ReadNamedLabels(t.Context(), filepath.Join("set", "labels.csv"), nil)
 	if err != nil || !slices.Equal(y.Class, []int32{1, -1, 0}) || !slices.Equal(y.Names, []string{"owl", "wren, small"}) {
 		t.Errorf("%+v, %v", y, err)

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// classing tells the classes of rows that a model places.
+type classing struct {
+	predictions
+	model string // the file
+	out   string
+	by    *supervised.Voter
+	k     int
+	zeros bool // a row of zeros has no direction, and no class
+}
+
+// openClassing makes ready what tells classes by the rows of a model, which may be mapped.
+func openClassing(ctx context.Context, e *privatemail.Engine, path string, s *supervised.Saved) (*classing, error) {
+	c := &classing{model: path, predictions: predictions{names: s.Model.ClassNames}, zeros: s.Model.Map.UnitImages}
+	err := s.Reading(ctx, func() (err error) {
+		c.by, err = s.Model.Voter(ctx, e)
+		return err
+	})
+	if errors.Is(err, supervised.ErrNoClasses) {
+		return nil, fmt.Errorf("%s: %w: an earlier version has written it; make it again with 'privatemail fit'", path, supervised.ErrNoClasses)
+	}
+	return c, err
+}
+
+// readLabels reads the labels of n rows, if there are any.
+func (c *classing) readLabels(ctx context.Context, in input, n int) error {
+	if c == nil || in.labels == "" {
+		return nil
+	}
+	y, err := readLabels(ctx, in, n, " (-1 for none)")
+	if err != nil {
+		return err
+	}
+	return c.take(in, y)
+}
+
+// take takes the labels of the rows, nil for none, and numbers them as the model does.
+func (c *classing) take(in input, y []int32) error {
+	if c == nil || y == nil {
+		return nil
+	}
+	here := in.classNames()
+	if (here == nil) != (c.names == nil) {
+		return fmt.Errorf("%s: its labels and those of the model %s are names in one and numbers in the other", in.labels, c.model)
+	}
+	c.labels = numberAs(y, here, c.names)
+	return nil
+}
+
+// write hands what tells the classes of images to work, and writes their file. A nil classing tells
+// nothing.
+func (c *classing) write(ctx context.Context, e *privatemail.Engine, work func(tell func(ctx context.Context, z blas32.General) error) error) error {
+	if c == nil {
+		return work(func(context.Context, blas32.General) error { return nil })
+	}
+	return writePredictions(ctx, c.out, func(put func([]byte) error) error {
+		var to supervised.Votes
+		var line []byte
+		return work(func(ctx context.Context, z blas32.General) error {
+			to.Labels, to.Shares = resize(to.Labels, z.Rows), resize(to.Shares, z.Rows)
+			if err := c.by.Vote(ctx, e, z, c.k, to); err != nil {
+				return err
+			}
+			for i, class := range to.Labels {
+				share := to.Shares[i]
+				if c.zeros && zeroRow(rowsOf(z, i, i+1)) >= 0 {
+					class, share = -1, 0
+				}
+				line = c.tell(line[:0], class, float64(share))
+				if err := put(line); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// resize returns v with another length.
+func resize[T any](v []T, n int) []T {
+	if n > cap(v) {
+		return make([]T, n)
+	}
+	return v[:n]
+}

@@ -1,0 +1,119 @@
+package formats
+
+import "strings"
+
+// LabelColumn looks for the column of a text file that looks as if it held labels: it holds
+// text and no number, and its texts repeat. Of several it is the one with the fewest different
+// texts. column counts from 0 and is -1 where there is none. name is what the header calls the
+// column, "" without a header, and where it is not certain that the first line is one: no text
+// stands above a number, and s does not say so. The first few thousand rows are looked at.
+func LabelColumn(path string, s *TableSettings) (column int, name string) {
+	f, ok := findFormat(textFormats, strings.TrimSuffix(strings.ToLower(path), ".gz"))
+	if !ok {
+		return -1, ""
+	}
+	own := TableSettings{}
+	if s != nil {
+		own.Header = s.Header
+	}
+	column = -1
+	failed := withSource(path, func(src *source) error {
+		r := &tableReader[float32]{settings: &own, records: newRecords(src, f.suffix)}
+		more, err := r.begin()
+		if !more || err != nil {
+			return err
+		}
+		t := newTexts(r.layout)
+		for _, rec := range r.begun {
+			t.add(rec.fields)
+		}
+		for t.rows < mostTextRows {
+			more, err := r.records.next()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			t.add(r.records.fields)
+		}
+		if column = t.repeated(); column >= 0 && r.layout.Names != nil && (own.Header == WithHeader || t.numbers) {
+			name = r.layout.Names[column]
+		}
+		return nil
+	})
+	if failed != nil {
+		return -1, ""
+	}
+	return column, name
+}
+
+const (
+	mostTextRows    = 5000 // are looked at
+	mostTextColumns = 64   // are kept in mind
+)
+
+// texts are the columns of a file that have held no number so far.
+type texts struct {
+	layout  *Layout
+	columns map[int]*repeats // nil before the first row
+	rows    int
+	numbers bool // a number stands below a text of the header
+}
+
+// repeats counts the texts of a column.
+type repeats struct {
+	seen map[string]bool
+	rows int // with a text
+}
+
+func newTexts(l *Layout) *texts { return &texts{layout: l} }
+
+// add takes a row. Rows of another length are left for the reader to refuse.
+func (t *texts) add(fields [][]byte) {
+	if len(fields) != t.layout.columns {
+		return
+	}
+	t.rows++
+	if t.columns == nil {
+		t.begin(fields)
+	}
+	for c, r := range t.columns {
+		switch field := fields[c]; {
+		case isMissing(field):
+		case isNumber(string(field)) || looksNumeric(field) != "":
+			delete(t.columns, c)
+		default:
+			r.rows++
+			r.seen[string(field)] = true
+		}
+	}
+}
+
+// begin takes the columns of the first row that hold text.
+func (t *texts) begin(fields [][]byte) {
+	t.columns = make(map[int]*repeats)
+	for c, field := range fields {
+		text := string(field)
+		if t.layout.Names != nil && isNumber(text) && isText(t.layout.Names[c]) {
+			t.numbers = true
+		}
+		if isText(text) && len(t.columns) < mostTextColumns {
+			t.columns[c] = &repeats{seen: make(map[string]bool)}
+		}
+	}
+}
+
+// repeated returns the column whose texts repeat most, or -1.
+func (t *texts) repeated() int {
+	best := -1
+	for c, r := range t.columns {
+		if len(r.seen) < 2 || len(r.seen) == r.rows || len(r.seen) > max(2, r.rows/2) {
+			continue
+		}
+		if best < 0 || len(r.seen) < len(t.columns[best].seen) || len(r.seen) == len(t.columns[best].seen) && c < best {
+			best = c
+		}
+	}
+	return best
+}

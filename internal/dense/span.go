@@ -1,0 +1,155 @@
+package dense
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// A Span is where n rows of d > n columns lie: they differ in fewer than n directions, so n
+// coordinates say all about them. It takes 4 n d + 16 n^2 bytes.
+type Span struct {
+	core  *Core
+	moved blas32.General // d x n: column i is row i, less the mean, times the scales and unit
+	unit  float64        // the power of two that brings the largest entry of moved below 1
+	lower []float64      // n x n: L with L L' = moved' moved + spanRidge tr / n
+}
+
+// spanRidge is what is added to the squared norm of every row, relative to their mean: it adds
+// the same to all squared distances. The matrix of inner products is singular without it.
+const spanRidge = 1e-5
+
+// NewSpan returns the span of rows x, n x d, less the mean and times the scale of each column.
+// A scale of nil is one of ones.
+//
+// Errors: points.ErrShape, *points.NonFiniteError, ErrNotDefinite where all rows are equal,
+// and that of ctx.
+func (c *Core) NewSpan(ctx context.Context, x blas32.General, mean, scale []float64) (*Span, error) {
+	s, err := c.newSpan(ctx, x, mean, scale)
+	if err != nil {
+		return nil, fmt.Errorf("dense: span: %w", err)
+	}
+	return s, nil
+}
+
+func (c *Core) newSpan(ctx context.Context, x blas32.General, mean, scale []float64) (*Span, error) {
+	if err := checkRows(c.Loops(), x); err != nil {
+		return nil, err
+	}
+	n, d := x.Rows, x.Cols
+	if len(mean) != d || scale != nil && len(scale) != d {
+		return nil, fmt.Errorf("%w: a mean of %d values and a scale of %d for %d columns", points.ErrShape, len(mean), len(scale), d)
+	}
+	s := &Span{core: c}
+	if err := s.move(ctx, x, mean, scale); err != nil {
+		return nil, err
+	}
+	products, err := c.Gram(ctx, s.moved, nil, mat.NewDense(1, n, nil))
+	if err != nil {
+		return nil, err
+	}
+	more := spanRidge * mat.Trace(products) / float64(n)
+	if !(more > 0) {
+		return nil, ErrNotDefinite
+	}
+	for i := range n {
+		products.SetSym(i, i, products.At(i, i)+more)
+	}
+	f, err := c.factor(ctx, products)
+	if err != nil {
+		return nil, err
+	}
+	s.lower, err = f.transposed(ctx)
+	return s, err
+}
+
+// columnsAtOnce is how many columns of the rows a worker moves at a time: a cache line of
+// every row.
+const columnsAtOnce = 16
+
+// move fills moved, and finds its unit.
+func (s *Span) move(ctx context.Context, x blas32.General, mean, scale []float64) error {
+	n, d := x.Rows, x.Cols
+	pieces := par.Blocks(d, columnsAtOnce)
+	each := func(f func(piece, i, j int, v float64)) error {
+		return s.core.do(ctx, pieces, func(_, piece int) {
+			lo, hi := par.Block(piece, d, columnsAtOnce)
+			for i := range n {
+				for j, v := range rowOf(x, i)[lo:hi] {
+					y := float64(v) - mean[lo+j]
+					if scale != nil {
+						y *= scale[lo+j]
+					}
+					f(piece, i, lo+j, y)
+				}
+			}
+		})
+	}
+	most := make([]float64, pieces)
+	if err := each(func(piece, _, _ int, y float64) { most[piece] = max(most[piece], math.Abs(y)) }); err != nil {
+		return err
+	}
+	var largest float64
+	for _, m := range most {
+		largest = max(largest, m)
+	}
+	s.unit = downTo1(largest)
+	s.moved = blas32.General{Rows: d, Cols: n, Stride: n, Data: make([]float32, d*n)}
+	return each(func(_, i, j int, y float64) { s.moved.Data[j*n+i] = float32(y * s.unit) })
+}
+
+// Coordinates returns the n coordinates of each row. Up to a common factor, the squared
+// distances of different rows are those of the rows themselves, but for 2e-5 of the mean
+// squared norm, which all of them have in addition.
+func (s *Span) Coordinates() blas32.General {
+	n := s.moved.Cols
+	out := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
+	for i, v := range s.lower {
+		out.Data[i] = float32(v)
+	}
+	return out
+}
+
+// Back returns the d x k matrix that takes moved and scaled rows to where a, n x k, takes their
+// coordinates.
+func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
+	n, k := a.Dims()
+	if n != s.moved.Cols {
+		return nil, fmt.Errorf("dense: span: %w: a matrix of %d rows for %d coordinates", points.ErrShape, n, s.moved.Cols)
+	}
+	// The coordinates of moved row m are m V with V = moved L^-T, so the matrix is V a.
+	f := &factor{Core: s.core, k: s.core.Loops(), d: n}
+	solved := mat.DenseCopyOf(a.T())
+	raw := solved.RawMatrix().Data
+	err := s.core.do(ctx, par.Blocks(k, solveRows), func(_, piece int) {
+		lo, hi := par.Block(piece, k, solveRows)
+		f.fromRight(ctx, raw[lo*n:], s.lower, hi-lo)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dense: span: %w", err)
+	}
+	weights := mat.DenseCopyOf(solved.T())
+	out := mat.NewDense(s.moved.Rows, k, nil)
+	from := weights.RawMatrix()
+	err = s.core.do(ctx, par.Blocks(s.moved.Rows, solveRows), func(_, piece int) {
+		lo, hi := par.Block(piece, s.moved.Rows, solveRows)
+		row := make([]float64, n)
+		for j := lo; j < hi; j++ {
+			for i, v := range rowOf(s.moved, j) {
+				row[i] = float64(v) * s.unit
+			}
+			f.k.AddRows(out.RawRowView(j), row, simd.RowsOf(from.Data, from.Stride))
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dense: span: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,46 @@
+package supervised
+
+import "math"
+
+// A plan says on how many rows recipes are compared: as many as a few seconds allow, by their
+// number and their columns alone, so that the same rows give the same choice everywhere.
+type plan struct {
+	rows  int // that take part
+	parts int // into which they are divided; one is held out at a time
+	folds int // how many of them are held out, at most
+	held  int // how many rows are held out in all, some of them more than once
+}
+
+const (
+	// mostRows is how many rows take part at most.
+	mostRows = 50_000
+	// productBudget is how many products of two numbers a covariance of the rows may take,
+	// searchBudget how many a search for the rows held out, and factorBudget how many the
+	// factors of the covariances of all folds.
+	productBudget, searchBudget, factorBudget = 3e10, 2e10, 2e9
+	// enoughHeld is how many rows are held out where time allows, and moreHeld is how many
+	// where there are so many.
+	enoughHeld, moreHeld = 1000, 5000
+	// leastHeld is how many are held out whatever it takes.
+	leastHeld = 500
+	// mostTurns is how often all rows are held out at most.
+	mostTurns = 3
+)
+
+// planOf returns the plan for n labelled rows of d columns.
+func planOf(n, d int) plan {
+	columns := float64(d)
+	rows := min(float64(n), mostRows, max(productBudget/(columns*columns), min(columns, math.Sqrt(productBudget/columns))))
+	p := plan{rows: int(rows), parts: 10}
+	width := min(columns, rows) // rows lie in their span
+	p.folds = int(min(max(factorBudget/(width*width*width), 1), float64(p.parts*mostTurns)))
+	switch {
+	case p.folds == 1: // which has to do
+		p.parts = min(max(p.rows/enoughHeld, 3), p.parts)
+	case p.folds < p.parts:
+		p.parts = 5
+	}
+	enough := max(enoughHeld, min(rows, moreHeld))
+	p.held = int(min(max(searchBudget/(rows*width), leastHeld), enough, rows*mostTurns))
+	return p
+}
