@@ -56,6 +56,7 @@ func (s *Settings) identify(ctx context.Context, workers *par.Workers, features 
 	}
 	s.identity = map[string]string{
 		"features":        fmt.Sprintf("%d x %d, SHA-256 %s", features.Rows, features.Cols, hash),
+		"standardize":     strconv.FormatBool(s.Standardize),
 		"normalize-rows":  strconv.FormatBool(s.NormalizeRows),
 		"gamma":           number(s.Bandwidth.Gamma()),
 		"mean-neighbours": number(s.MeanNeighbours),

@@ -157,6 +157,7 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 		{"cutoff-radius", x, y, func(s *Settings) { s.CutoffRadius = 2 }},
 		{"tolerance", x, y, func(s *Settings) { s.Tolerance = 0.01 }},
 		{"isolated", x, y, func(s *Settings) { s.Isolated = kernel.Repair }},
+		{"standardize", x, y, func(s *Settings) { s.Standardize = true }},
 		{"normalize-rows", x, y, func(s *Settings) { s.NormalizeRows = true }},
 		{"normalize", x, y, func(s *Settings) { s.Normalize = iterate.Centred }},
 		{"start", x, y, func(s *Settings) { s.Seed = 7 }},

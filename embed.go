@@ -52,7 +52,12 @@ type Settings struct {
 	// Isolated says what becomes of rows without neighbours and of those that
 	// miss the tolerance. Default kernel.Keep.
 	Isolated kernel.IsolatedPolicy
-	// NormalizeRows divides every feature row by its norm first.
+	// Standardize subtracts its mean from every feature column and divides it by its standard
+	// deviation first, so that no column outweighs others by its unit (points.StandardizeColumns).
+	// A run in form Attract then begins at these rows. It is for features that nobody has to keep
+	// private.
+	Standardize bool
+	// NormalizeRows divides every feature row by its norm first, after Standardize.
 	NormalizeRows bool
 
 	// Form is that of the step. Default kernel.Paper.
@@ -351,12 +356,21 @@ func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General,
 
 // rows returns the rows of the graph: the features, or a copy of them.
 func (s *Settings) rows(features blas32.General) (blas32.General, error) {
-	if !s.NormalizeRows && !s.full {
+	if !s.copies() {
 		return features, nil
 	}
 	p := blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
+	if s.Standardize {
+		if err := points.StandardizeColumns(p, features); err != nil {
+			return p, err
+		}
+		features = p
+	}
 	if s.NormalizeRows {
 		return p, points.NormalizeRows(p, features)
+	}
+	if s.Standardize {
+		return p, nil
 	}
 	for i := range p.Rows {
 		copy(p.Data[i*p.Stride:][:p.Cols], features.Data[i*features.Stride:])

@@ -33,6 +33,9 @@ func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.Gene
 		if err != nil {
 			return nil, err
 		}
+		if s.Standardize {
+			return nil, fmt.Errorf("%w: the columns of new rows cannot be standardized by themselves: do so with all rows before", ErrSettings)
+		}
 		if s.CutoffRadius == 0 {
 			return nil, fmt.Errorf("%w: a graph between rows needs a cutoff radius", ErrSettings)
 		}

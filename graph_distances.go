@@ -16,10 +16,10 @@ import (
 
 // Distances writes the Euclidean distance of each pair of a graph to into, in the order of its
 // weights (sparse.CSR.Arrays). The features are those of which NeighbourGraph or GraphBetween has made the graph,
-// with the same NormalizeRows: the distances of a graph of rows that were divided by their norms
-// are those of the divided rows. Sums are in float64, and rounded once.
+// with the same settings: the distances of a graph of rows that were standardized or divided by
+// their norms are those of these rows. Sums are in float64, and rounded once.
 //
-// into shares no memory with the features. The budget counts the copy of divided rows alone. Errors:
+// into shares no memory with the features. The budget counts the copy of such rows alone. Errors:
 // ErrClosed, ErrSettings for no graph, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite and
 // ErrMemory, sparse.ErrAlias for into, and that of ctx, after which into holds some of the distances.
 func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features blas32.General, into []float32) error {
@@ -44,7 +44,7 @@ func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features 
 			copy(into, graph.distances)
 			return struct{}{}, nil
 		}
-		s := &Settings{NormalizeRows: graph.normalized}
+		s := &Settings{Standardize: graph.standardized, NormalizeRows: graph.normalized}
 		return within(ctx, e, s.copied(features), "distances", func(*share) (struct{}, error) {
 			x, err := s.rows(features)
 			if err != nil {

@@ -36,7 +36,7 @@ type Kernel struct {
 // what the Kernel holds, which the budget counts during this call only.
 //
 // Of the settings it uses Bandwidth, or MeanNeighbours for the bandwidth alone, Tolerance,
-// Operator, Isolated and NormalizeRows; Steps and Columns say how many products with how many
+// Operator, Isolated, Standardize and NormalizeRows; Steps and Columns say how many products with how many
 // columns the operator is chosen for, by default 5 and 2. Settings that truncate the graph are
 // ErrSettings. Errors: those of Embed.
 func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *Settings) (*Kernel, error) {
@@ -65,7 +65,7 @@ func kernelSettings(features blas32.General, settings *Settings) (Settings, erro
 	}
 	own := Settings{
 		Bandwidth: settings.Bandwidth, MeanNeighbours: settings.MeanNeighbours, Tolerance: settings.Tolerance, Operator: settings.Operator,
-		Isolated: settings.Isolated, NormalizeRows: settings.NormalizeRows, Steps: settings.Steps, Columns: settings.Columns, full: true,
+		Isolated: settings.Isolated, Standardize: settings.Standardize, NormalizeRows: settings.NormalizeRows, Steps: settings.Steps, Columns: settings.Columns, full: true,
 	}
 	return own.withDefaults(features)
 }

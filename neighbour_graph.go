@@ -20,8 +20,9 @@ type NeighbourGraph struct {
 	// Graph describes it.
 	Graph iterate.Graph
 
-	normalized bool      // it is the graph of rows that were divided by their norms
-	distances  []float32 // those of GraphBetween, in the order of the weights; nil for the graph of some features
+	standardized bool      // it is the graph of rows whose columns were standardized
+	normalized   bool      // it is the graph of rows that were divided by their norms
+	distances    []float32 // those of GraphBetween, in the order of the weights; nil for the graph of some features
 }
 
 // NeighbourGraph builds the graph of the features and returns its weights. Of the
@@ -55,7 +56,7 @@ func (e *Engine) neighbourGraph(ctx context.Context, m *share, features blas32.G
 	}
 	defer g.op.Close()
 	began := time.Now()
-	out := &NeighbourGraph{Graph: g.Graph, normalized: s.NormalizeRows}
+	out := &NeighbourGraph{Graph: g.Graph, standardized: s.Standardize, normalized: s.NormalizeRows}
 	if out.Weights, err = g.op.(kernel.Truncated).Matrix(ctx); err != nil {
 		return nil, err
 	}

@@ -36,9 +36,13 @@ func (s *Settings) what(features blas32.General) string {
 	return fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)
 }
 
-// copied is the bytes of a copy of the features: divided by their norms, or for a Kernel.
+// copies tells whether the rows of the graph are a copy of the features: with columns
+// standardized, rows divided by their norms, or for a Kernel.
+func (s *Settings) copies() bool { return s.Standardize || s.NormalizeRows || s.full }
+
+// copied is the bytes of that copy.
 func (s *Settings) copied(features blas32.General) float64 {
-	if !s.NormalizeRows && !s.full {
+	if !s.copies() {
 		return 0
 	}
 	return 4 * float64(features.Rows) * float64(features.Cols)

@@ -32,6 +32,8 @@ type TableSettings struct {
 	Header Header
 	// SkipLabels leaves the column of labels unread. It is no column of features either.
 	SkipLabels bool
+	// MissingNaN makes a missing value among the features NaN, and no error.
+	MissingNaN bool
 	// Limit is the most bytes that Data may take where it is not mapped; 0 is no limit. It keeps a
 	// small compressed file from filling the memory.
 	Limit int64
@@ -276,6 +278,9 @@ func (r *tableReader[T]) addValues(fields [][]byte, line int64) error {
 	block := r.blocks[last]
 	for _, c := range r.layout.Features {
 		v, err := parseValue[T](fields[c])
+		if err != nil && r.settings.MissingNaN && isMissing(fields[c]) {
+			v, err = T(math.NaN()), nil
+		}
 		if err != nil {
 			return r.explain(err, fields[c], c).atLine(line)
 		}

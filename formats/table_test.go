@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -287,5 +290,31 @@ func writeTableRows(w io.Writer, n, d int) {
 			fmt.Fprintf(w, "%.6f,", rng.NormFloat64())
 		}
 		fmt.Fprintf(w, "%d\n", rng.IntN(10))
+	}
+}
+
+// MissingNaN reads missing values as NaN, and nothing else.
+func TestMissingNaN(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte("a,b\n1,NA\n,3\nnull,nan\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadTable(t.Context(), path, &TableSettings{MissingNaN: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, want := range []float64{1, math.NaN(), math.NaN(), 3, math.NaN(), math.NaN()} {
+		if got := float64(table.Data[e]); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("value %d is %v, want %v", e, got, want)
+		}
+	}
+	if _, err := ReadTable(t.Context(), path, nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("without: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("a,b\n1,2\nx,3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadTable(t.Context(), path, &TableSettings{MissingNaN: true}); !errors.Is(err, ErrFormat) {
+		t.Errorf("text: %v", err)
 	}
 }

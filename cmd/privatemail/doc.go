@@ -80,9 +80,11 @@
 //
 // embed and fit draw the rows before and after with -plot: .svg and .png are pictures, .html
 // is a page that shows the row and class of a point. More than 10000 rows are drawn by a
-// fixed sample, which the caption says:
+// fixed sample, which the caption says. -colour-by draws a number of each row in place of
+// classes:
 //
 //	privatemail fit birds/ -normalize-rows -out gallery.npy -plot birds.html
+//	privatemail embed birds/ -out map.npy -plot map.html -colour-by weights.csv
 //
 // To see what an embedding would cost, and to make a set to try it on:
 //
@@ -133,7 +135,8 @@
 //
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
-//	          steps_seconds status trace[step objective scale change] out names plot
+//	          steps_seconds seconds reading_seconds writing_seconds standardize connected
+//	          status trace[step objective scale change] out names plot
 //	fit       n d k recipe held_out{rows raw scaled result lead_standard_error
 //	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
 //	          files all} out model queries queries_out map_out names plot
@@ -146,7 +149,7 @@
 //	plan      per operator, best first: operator picked feasible seconds seconds_low
 //	          seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes
 //	          nnz eta radius neighbours degree{mean p1 p10 p50 p90 p99 isolated}
-//	          reason n d sigma gamma
+//	          reason n d sigma gamma standardize
 //	generate  kind n d classes seed out labels
 //	demo, evaluate  per configuration: data mode title epsilon delta k alpha sigma
 //	          steps protects warning seeds queries classes gallery ceiling download

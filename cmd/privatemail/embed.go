@@ -78,6 +78,7 @@ type embedFlags struct {
 	keep  checkpointFlags
 	out   string
 	names string // the file with the names of classes, if there is one
+	time  *stopwatch
 }
 
 func (f *embedFlags) define(fs *flag.FlagSet) {
@@ -119,6 +120,7 @@ func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error
 }
 
 func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+	f.time = newStopwatch(timeReading, timeGraph, timeSteps, timeWriting)
 	name, err := oneFeatures(names)
 	if err != nil {
 		return err
@@ -147,6 +149,7 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err != nil {
 		return f.keep.explain(e, err)
 	}
+	f.time.split(timeGraph, timeSteps, embedding.Graph.StepTime)
 	x := inSingle(s.Into, embedding.Points)
 	f.form.size(e, x, s)
 	if err := f.write(ctx, e, in, x, s.Coefficient != 0); err != nil {
@@ -200,7 +203,7 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 		return in, err // labels that have no effect are not to be lost either
 	}
 	if s.Coefficient == 0 {
-		if f.plot.wanted() {
+		if f.plot.wanted() && f.plot.by == "" {
 			return in, nil // labels are drawn
 		}
 		if f.files.labels != "" {
@@ -218,6 +221,7 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 	var embedding *iterate.Embedding
 	err := withRows(ctx, e, f.work, true, in, " (-1 for none)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
+		f.time.lap(timeReading)
 		if err := f.prepare(ctx, e, in, s, x, y); err != nil {
 			return err
 		}
@@ -242,10 +246,11 @@ func (f *embedFlags) prepare(ctx context.Context, e *cli.Env, in input, s *priva
 	if err := checkClassNames(f.out, in, input{}, f.keep.file); err != nil {
 		return err
 	}
-	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+	if err := f.plot.keep(ctx, in, x, y); err != nil {
 		return err
 	}
 	s.Into, err = f.work.pointsBuffer(ctx, e, x.Rows, columnsOf(s, x))
+	f.time.lap(timeWriting)
 	return err
 }
 
@@ -259,11 +264,13 @@ func columnsOf(s *privatemail.Settings, x blas32.General) int {
 
 // embedReport is the object of embed -json.
 type embedReport struct {
-	N    int    `json:"n"`
-	D    int    `json:"d"`
-	K    int    `json:"k"`
-	Form string `json:"form"`
+	N           int    `json:"n"`
+	D           int    `json:"d"`
+	K           int    `json:"k"`
+	Form        string `json:"form"`
+	Standardize bool   `json:"standardize,omitempty"`
 	graphReport
+	timeReport
 	Status string       `json:"status"`
 	Trace  []stepReport `json:"trace"`
 	Out    string       `json:"out"`
@@ -273,16 +280,20 @@ type embedReport struct {
 
 func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, x blas32.General, m *iterate.Embedding) error {
 	n, k := x.Rows, x.Cols
+	f.time.lap(timeWriting)
 	if e.JSON {
-		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out, f.names, f.plot.file})
+		graph := reportGraph(&m.Graph)
+		times := f.time.report(&graph)
+		return e.Object(embedReport{n, d, k, s.Form.String(), s.Standardize, graph, times, m.Status.String(), reportTrace(m.Trace), f.out, f.names, f.plot.file})
 	}
 	writeGraph(e, n, &m.Graph, f.graph.asked())
 	t := facts(e.Stdout)
+	f.graph.showStandardized(t)
 	fmt.Fprintf(t, "steps\t%s\n", stepsOf(s.Form, m))
 	if e.Verbose {
 		fmt.Fprintf(t, "objective\t%s\n", objectiveOf(m.Trace))
 	}
-	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", m.Graph.BuildTime.Seconds(), m.Graph.StepTime.Seconds())
+	fmt.Fprintf(t, "time\t%v\n", f.time)
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, n, k)
 	writeNamesFact(t, f.names)
 	f.plot.show(t)

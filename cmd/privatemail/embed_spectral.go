@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -12,17 +14,21 @@ import (
 
 // runSpectral makes the map and writes it.
 func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) error {
+	f.time.names = []string{timeReading, timeGraph, timeMap, timeWriting}
 	var d int
 	var m *privatemail.SpectralMap
 	err := withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
+		f.time.lap(timeReading)
 		if err := f.prepare(ctx, e, in, s, x, y); err != nil {
 			return err
 		}
-		if m, err = engine.Map(ctx, x, s); err == nil && !s.NormalizeRows {
-			noteDominantColumn(e, x)
+		if m, err = engine.Map(ctx, x, s); err != nil {
+			return err
 		}
-		return err
+		f.time.split(timeGraph, timeMap, m.Graph.StepTime)
+		f.graph.noteDominantColumns(e, x, in)
+		return nil
 	})
 	if err != nil {
 		return err
@@ -46,13 +52,62 @@ func noteComponents(e *cli.Env, m *privatemail.SpectralMap) {
 	}
 }
 
+// connectedRows returns how many rows the parts of the graph have.
+func connectedRows(m *privatemail.SpectralMap) (rows int) {
+	for _, size := range m.Components {
+		rows += size
+	}
+	return rows
+}
+
+// listedParts is how many parts of a graph have their rows told one by one.
+const listedParts = 4
+
+// partsOf says which parts the graph of n rows has. The rows of parts, and those in none, add
+// up to n.
+func partsOf(n int, m *privatemail.SpectralMap) string {
+	words := "one: the graph is connected"
+	alone := n - connectedRows(m)
+	switch count := len(m.Components); {
+	case count == 1 && alone > 0:
+		words = fmt.Sprintf("one of %d rows", n-alone)
+	case count > 1:
+		sizes := make([]string, 0, listedParts+1)
+		rest := n - alone
+		for _, size := range m.Components[:min(count, listedParts)] {
+			sizes, rest = append(sizes, strconv.Itoa(size)), rest-size
+		}
+		words = fmt.Sprintf("%d that no weight connects, of %s rows", count, inWords(sizes))
+		if count > listedParts {
+			words = fmt.Sprintf("%d that no weight connects: the largest of %s rows, and the others of %d rows together", count, inWords(sizes), rest)
+		}
+	}
+	if alone > 0 {
+		words += fmt.Sprintf("; rows without neighbours: %d", alone)
+	}
+	return words
+}
+
+// inWords lists words with "and" before the last.
+func inWords(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
 // spectralReport is the object of embed -json in form spectral.
 type spectralReport struct {
 	N    int    `json:"n"`
 	D    int    `json:"d"`
 	K    int    `json:"k"`
 	Form string `json:"form"`
+
+	Standardize bool `json:"standardize,omitempty"`
 	graphReport
+	timeReport
+	Connected   int       `json:"connected"`         // rows of all parts: with the isolated ones they are all rows
 	Components  int       `json:"components"`        // parts that no weight connects, isolated rows apart
 	Largest     int       `json:"largest_component"` // rows of the largest
 	Eigenvalues []float64 `json:"eigenvalues"`
@@ -66,27 +121,27 @@ type spectralReport struct {
 
 func (f *embedFlags) showSpectral(e *cli.Env, d int, x blas32.General, m *privatemail.SpectralMap) error {
 	n, k := x.Rows, x.Cols
+	f.time.lap(timeWriting)
 	if e.JSON {
+		graph := reportGraph(&m.Graph)
+		times := f.time.report(&graph)
 		return e.Object(spectralReport{
-			n, d, k, spectral, reportGraph(&m.Graph), len(m.Components), m.Components[0],
+			n, d, k, spectral, f.graph.standardize, graph, times, connectedRows(m), len(m.Components), m.Components[0],
 			m.Values, m.Residuals, m.Products, m.Status.String(), f.out, f.names, f.plot.file,
 		})
 	}
 	writeGraph(e, n, &m.Graph, f.graph.asked())
 	t := facts(e.Stdout)
+	f.graph.showStandardized(t)
 	worst := 0.0
 	for _, r := range m.Residuals {
 		worst = max(worst, r)
 	}
-	if len(m.Components) == 1 {
-		fmt.Fprintf(t, "parts\tone: the graph is connected\n")
-	} else {
-		fmt.Fprintf(t, "parts\t%d that no weight connects, the largest of %d rows\n", len(m.Components), m.Components[0])
-	}
+	fmt.Fprintf(t, "parts\t%s\n", partsOf(n, m))
 	if e.Verbose {
 		fmt.Fprintf(t, "eigenvectors\t%d (%v after %d products), eigenvalues %.6f to %.6f, residuals up to %.1e\n", len(m.Values), m.Status, m.Products, m.Values[0], m.Values[len(m.Values)-1], worst)
 	}
-	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the map\n", m.Graph.BuildTime.Seconds(), m.Graph.StepTime.Seconds())
+	fmt.Fprintf(t, "time\t%v\n", f.time)
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, n, k)
 	writeNamesFact(t, f.names)
 	f.plot.show(t)

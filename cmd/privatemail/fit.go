@@ -317,7 +317,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	if q.Rows > 0 && q.Cols != x.Cols {
 		return nil, queries, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
-	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+	if err := f.plot.keep(ctx, in, x, y); err != nil {
 		return nil, queries, explain(err, in)
 	}
 	engine, stop, m, err := f.engine(e, x, q.Rows)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 func graphVerb() cli.Verb {
@@ -43,6 +41,7 @@ type graphVerbFlags struct {
 	graph       graphFlags
 	files       fileFlags
 	out, values string
+	time        *stopwatch
 }
 
 // What the entries of a written graph are.
@@ -78,6 +77,7 @@ func (f *graphVerbFlags) settings(set map[string]bool) (*privatemail.Settings, e
 }
 
 func (f *graphVerbFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+	f.time = newStopwatch(timeReading, timeGraph, timeWriting)
 	name, err := oneFeatures(names)
 	if err != nil {
 		return err
@@ -118,72 +118,46 @@ func checkSparseFile(path string) error {
 func (f *graphVerbFlags) build(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
 	err = withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) (err error) {
 		d = x.Cols
+		f.time.lap(timeReading)
 		if g, err = engine.NeighbourGraph(ctx, x, s); err != nil {
 			return err
 		}
-		m, err = f.matrix(ctx, g, x)
+		f.graph.noteDominantColumns(e, x, in)
+		m = formats.CSROf(g.Weights)
+		if f.values == valueDistances {
+			m.Val = make([]float32, len(m.Ind)) // the engine's own graph is gone by now: this takes no more memory
+			err = engine.Distances(ctx, g, x, m.Val)
+		}
+		f.time.lap(timeGraph)
 		return err
 	})
 	return d, g, m, err
-}
-
-// matrix returns the graph for writing. Its values are the weights, or distances in their
-// place: the engine's own graph is gone by now, so these take no more memory than building
-// it did.
-func (f *graphVerbFlags) matrix(ctx context.Context, g *privatemail.NeighbourGraph, x blas32.General) (*formats.CSR, error) {
-	m := formats.CSROf(g.Weights)
-	if f.values != valueDistances {
-		return m, nil
-	}
-	m.Val = make([]float32, 0, len(m.Ind))
-	for i := range m.Rows {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		m.Val = append(m.Val, distancesTo(x, i, m.Ind[m.Ptr[i]:m.Ptr[i+1]], f.graph.normalizeRows)...)
-	}
-	return m, nil
-}
-
-// distancesTo returns the distances of row i of x from others, of unit rows if wanted.
-func distancesTo(x blas32.General, i int, others []uint32, unit bool) []float32 {
-	a, b := make([]float64, x.Cols), make([]float64, x.Cols)
-	read := func(row []float64, i int) {
-		points.ReadRow(row, x, i)
-		if unit {
-			points.Normalize(row)
-		}
-	}
-	read(a, i)
-	out := make([]float32, len(others))
-	for e, j := range others {
-		read(b, int(j))
-		sum := 0.0
-		for c, v := range a {
-			sum += float64((v - b[c]) * (v - b[c]))
-		}
-		out[e] = float32(math.Sqrt(sum))
-	}
-	return out
 }
 
 // graphVerbReport is the object of graph -json.
 type graphVerbReport struct {
 	N int `json:"n"`
 	D int `json:"d"`
+
+	Standardize bool `json:"standardize,omitempty"`
 	graphReport
+	timeReport
 	Entries int    `json:"entries"`
 	Values  string `json:"values"`
 	Out     string `json:"out"`
 }
 
 func (f *graphVerbFlags) show(e *cli.Env, d int, g *privatemail.NeighbourGraph, m *formats.CSR) error {
+	f.time.lap(timeWriting)
 	if e.JSON {
-		return e.Object(graphVerbReport{m.Rows, d, reportGraph(&g.Graph), len(m.Val), f.values, f.out})
+		graph := reportGraph(&g.Graph)
+		times := f.time.report(&graph)
+		return e.Object(graphVerbReport{m.Rows, d, f.graph.standardize, graph, times, len(m.Val), f.values, f.out})
 	}
 	writeGraph(e, m.Rows, &g.Graph, f.graph.asked())
 	t := facts(e.Stdout)
-	fmt.Fprintf(t, "time\t%.2f s for the graph\n", g.Graph.BuildTime.Seconds())
+	f.graph.showStandardized(t)
+	fmt.Fprintf(t, "time\t%v\n", f.time)
 	fmt.Fprintf(t, "wrote\t%s, %d x %d with %d %s\n", f.out, m.Rows, m.Cols, len(m.Val), f.values)
 	return t.Flush()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -32,14 +33,15 @@ type graphFlags struct {
 	sigma, degree, cutoffWeight, tolerance float64
 	neighbours                             int
 	convention, operator, isolated         string
-	normalizeRows                          bool
+	standardize, normalizeRows             bool
 }
 
 // define is for verbs that read features. Their graph may be that of nearest neighbours.
 func (f *graphFlags) define(fs *flag.FlagSet, otherwise string) {
 	f.defineWeights(fs, otherwise)
 	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows, with a bandwidth of its own for each row (default of form spectral: 10)")
-	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first")
+	fs.BoolVar(&f.standardize, "standardize", false, "subtract its mean from every feature column and divide it by its standard deviation first, so that columns count alike whatever their units are")
+	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first, after -standardize")
 }
 
 // defineWeights is for all verbs with a graph.
@@ -108,7 +110,8 @@ func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
 	case f.sigma > 0:
 		s.Bandwidth = bandwidth(f.convention, f.sigma)
 	}
-	s.CutoffWeight, s.Tolerance, s.Operator, s.NormalizeRows = f.cutoffWeight, f.tolerance, f.operator, f.normalizeRows
+	s.CutoffWeight, s.Tolerance, s.Operator = f.cutoffWeight, f.tolerance, f.operator
+	s.Standardize, s.NormalizeRows = f.standardize, f.normalizeRows
 	s.Isolated, err = kernel.IsolatedByName(f.isolated)
 	return err
 }
@@ -124,6 +127,13 @@ func (f *graphFlags) asked() string {
 		return fmt.Sprintf("-cutoff-weight %g", f.cutoffWeight)
 	}
 	return ""
+}
+
+// showStandardized adds that columns were standardized, if they were.
+func (f *graphFlags) showStandardized(w io.Writer) {
+	if f.standardize {
+		fmt.Fprintf(w, "features\tcolumns less their means, divided by their standard deviations\n")
+	}
 }
 
 // warn tells about a graph that is not quite what was asked for: another number

@@ -69,6 +69,9 @@ func (f *restFlags) define(fs *flag.FlagSet) {
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "as for embed; not written")
 	fs.StringVar(&f.plot, "plot", "", "as for embed; not written")
+	for _, name := range []string{"colour-by", "color-by"} {
+		fs.String(name, "", "as for embed; not read")
+	}
 }
 
 func (f *planFlags) define(fs *flag.FlagSet) {
@@ -130,7 +133,8 @@ type plan struct {
 	// neighbours of each row in a graph that tunes itself, 0 in others
 	neighbours int
 	*privatemail.Plan
-	slowdown float64 // of the machine, by other programs
+	slowdown    float64 // of the machine, by other programs
+	standardize bool    // columns
 }
 
 func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (*plan, error) {
@@ -147,7 +151,7 @@ func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatema
 		}
 		workers = engine.Workers()
 		p, err := planned(ctx, x, s)
-		out = &plan{in.features, x.Rows, x.Cols, s.Neighbours, p, 1}
+		out = &plan{in.features, x.Rows, x.Cols, s.Neighbours, p, 1, s.Standardize}
 		return err
 	})
 	if err != nil {
@@ -182,6 +186,7 @@ type candidateReport struct {
 	D            int          `json:"d"`
 	Sigma        jsonNumber   `json:"sigma"`
 	Gamma        jsonNumber   `json:"gamma"`
+	Standardize  bool         `json:"standardize,omitempty"`
 }
 
 // degreeReport says what a sample tells of the degrees.
@@ -216,7 +221,7 @@ func (p *plan) show(e *cli.Env) error {
 			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
 			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.MeanNeighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
-			N: p.n, D: p.d, Sigma: jsonNumber(sigma), Gamma: jsonNumber(gamma),
+			N: p.n, D: p.d, Sigma: jsonNumber(sigma), Gamma: jsonNumber(gamma), Standardize: p.standardize,
 		})
 		if err != nil {
 			return err
@@ -228,10 +233,11 @@ func (p *plan) show(e *cli.Env) error {
 func (p *plan) picked(i int) bool { return i == 0 && p.Candidates[0].Feasible }
 
 func (p *plan) table(e *cli.Env) error {
+	scaled := map[bool]string{true: ", columns standardized"}[p.standardize]
 	if p.neighbours > 0 {
-		fmt.Fprintf(e.Stdout, "%s: %d x %d, %d nearest neighbours with a bandwidth for each row\n\n", p.path, p.n, p.d, p.neighbours)
+		fmt.Fprintf(e.Stdout, "%s: %d x %d%s, %d nearest neighbours with a bandwidth for each row\n\n", p.path, p.n, p.d, scaled, p.neighbours)
 	} else {
-		fmt.Fprintf(e.Stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.Bandwidth.Sigma(), p.Bandwidth.Gamma())
+		fmt.Fprintf(e.Stdout, "%s: %d x %d%s, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, scaled, p.Bandwidth.Sigma(), p.Bandwidth.Gamma())
 	}
 	t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\toperator\tseconds\tmemory\teta\tneighbours\treason")

@@ -18,16 +18,21 @@ import (
 // methods do nothing.
 type plotFlags struct {
 	file   string
+	by     string // what colours follow in place of classes; "" where nothing does
 	title  string
 	rows   []int // those that are drawn
 	total  int
 	before *plot.Plane
-	labels []int32  // of the rows that are drawn; nil when there are none
-	names  []string // of classes; nil when they have numbers only
+	values []float64 // of the rows that are drawn, NaN for none; nil without -colour-by
+	labels []int32   // of the rows that are drawn; nil when there are none
+	names  []string  // of classes; nil when they have numbers only
 }
 
 func (f *plotFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.file, "plot", "", "draw the rows before and after to `FILE`, .svg, .png or .html, classes by colour")
+	for _, name := range []string{"colour-by", "color-by"} {
+		fs.StringVar(&f.by, name, "", "colour the rows of -plot by a number of each, in place of classes: `WHAT` is a file with a number per row (.npy, .csv, .txt) or a column of FEATURES, by its name or its number from 1; a missing value (NA) is grey")
+	}
 }
 
 func (f *plotFlags) wanted() bool { return f.file != "" }
@@ -36,6 +41,9 @@ func (f *plotFlags) wanted() bool { return f.file != "" }
 // the command.
 func (f *plotFlags) check(in input, outs ...string) error {
 	if !f.wanted() {
+		if f.by != "" {
+			return cli.Usagef("-colour-by is about the plot: add -plot FILE")
+		}
 		return nil
 	}
 	if _, err := plot.FormatOf(f.file); err != nil {
@@ -58,17 +66,22 @@ func (f *plotFlags) check(in input, outs ...string) error {
 	return checkPlace(f.file)
 }
 
-// keep takes what is drawn of the features x, which need not stay. y are their labels and
-// names those of the classes, nil where there are none.
-func (f *plotFlags) keep(ctx context.Context, x blas32.General, y []int32, names []string) (err error) {
+// keep takes what is drawn of the features x, which need not stay. y are their labels, nil where
+// there are none.
+func (f *plotFlags) keep(ctx context.Context, in input, x blas32.General, y []int32) (err error) {
 	if !f.wanted() || x.Rows == 0 || x.Cols == 0 { // others refuse a file without rows
 		return nil
 	}
 	f.total, f.rows = x.Rows, plot.Rows(x.Rows)
-	if f.before, err = plot.NewPlane(ctx, x, f.rows); err != nil || y == nil {
+	if f.by != "" {
+		if err := f.keepValues(ctx, in, x); err != nil {
+			return err
+		}
+	}
+	if f.before, err = plot.NewPlane(ctx, x, f.rows); err != nil || y == nil || f.by != "" {
 		return err
 	}
-	f.names, f.labels = names, make([]int32, len(f.rows))
+	f.names, f.labels = in.classNames(), make([]int32, len(f.rows))
 	for i, row := range f.rows {
 		f.labels[i] = y[row]
 	}
@@ -86,7 +99,7 @@ func (f *plotFlags) write(ctx context.Context, embedding blas32.General, seen bo
 		return err
 	}
 	s := &plot.Scatter{
-		Title: f.title, Caption: f.caption(seen), Rows: f.rows, Labels: f.labels, Names: f.names,
+		Title: f.title, Caption: f.caption(seen), Rows: f.rows, Labels: f.labels, Names: f.names, Values: f.values, ValueName: f.valueName(),
 		Panels: []plot.Panel{
 			{Title: "Before: the features", Axes: axes(f.before), Points: f.before.Points},
 			{Title: "After: the embedding", Axes: axes(after), Points: after.Points},

@@ -14,6 +14,8 @@ type canvas interface {
 	text(at Point, s style, where anchor, text string)
 	// halo is text on top of points.
 	halo(at Point, s style, text string)
+	// block fills a part of a scale with the colour of a band.
+	block(at Point, width, height float64, band int)
 	// marks draws the points of a group in a panel, or of a legend where there is no panel.
 	marks(m marks)
 }
@@ -44,6 +46,7 @@ type figure struct {
 	place         []int   // of the class of each row, -1 for none
 	counts        []int   // of the rows of each class
 	unlabelled    int
+	scale         *scale  // of values; nil without
 	turn          []int   // of many classes, which says their colours
 	groups        [][]int // rows in the order they are drawn, each group of one class
 	width, height float64
@@ -64,9 +67,12 @@ const (
 
 func newFigure(s *Scatter) *figure {
 	f := &figure{Scatter: s, faces: newFaces(1)}
-	if s.Labels == nil {
+	switch {
+	case s.Values != nil:
+		f.cutValues()
+	case s.Labels == nil:
 		f.cutBands()
-	} else {
+	default:
 		f.sortClasses()
 	}
 	f.group()
@@ -118,7 +124,7 @@ func (f *figure) many() bool { return len(f.classes) > fewClasses }
 // colour returns that of a class by its place; a negative place is for no class.
 func (f *figure) colour(t *theme, place int) color.RGBA {
 	switch {
-	case f.Labels == nil:
+	case f.Labels == nil && place >= 0:
 		return t.band(place)
 	case place >= 0 && f.many():
 		return t.many(f.turn[place], len(f.classes))
@@ -129,6 +135,8 @@ func (f *figure) colour(t *theme, place int) color.RGBA {
 // words returns the caption, and what there is to say about many classes.
 func (f *figure) words() string {
 	switch {
+	case f.Values != nil:
+		return f.Caption
 	case f.Labels == nil && len(f.Panels) > 1:
 		return f.Caption + " No labels: colours follow the order from left to right in the last panel."
 	case !f.many():

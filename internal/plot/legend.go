@@ -24,7 +24,15 @@ const mostListed = 200
 // in columns.
 func (f *figure) newLegend(top float64) *legend {
 	l := &legend{bottom: top, style: legendStyle}
-	if f.Labels == nil {
+	switch {
+	case f.scale != nil:
+		l.bottom = f.scale.set(top)
+		if f.scale.missing > 0 {
+			l.entries = append(l.entries, entry{place: -1, text: fmt.Sprintf("no value (%d)", f.scale.missing)})
+			l.flow(f)
+		}
+		return l
+	case f.Labels == nil:
 		return l
 	}
 	if f.many() {
@@ -85,6 +93,9 @@ func (l *legend) columns(f *figure, columns int) {
 }
 
 func (l *legend) draw(f *figure, c canvas) {
+	if f.scale != nil {
+		f.scale.draw(f, c)
+	}
 	for _, e := range l.entries {
 		c.marks(marks{place: e.place, radius: l.style.size * 0.36, at: []Point{{e.at.X + 7, e.at.Y - l.style.size*0.36}}})
 		c.text(Point{e.at.X + 17, e.at.Y}, l.style, left, e.text)

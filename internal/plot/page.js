@@ -42,7 +42,8 @@ function show(event) {
     ring.setAttribute("cy", panels[p][i][1]);
   });
   if (i < 0) return;
-  tip.textContent = "row " + (Number(rows[i]) + 1) + (classNames.length ? ", " + className(classes[i]) : "");
+  tip.textContent = "row " + (Number(rows[i]) + 1) + (classNames.length ? ", " + className(classes[i]) : "")
+    + (rowValues[rows[i]] ? ", " + rowValues[rows[i]] : "");
   const left = event.clientX + 14;
   tip.style.left = Math.min(left, innerWidth - tip.offsetWidth - 8) + "px";
   tip.style.top = event.clientY + 14 + "px";

@@ -317,3 +317,63 @@ func TestShapesOfFewClasses(t *testing.T) {
 		}
 	}
 }
+
+// Values make a scale: every band has its place in it, and rows without a value are grey.
+func TestScatterOfValues(t *testing.T) {
+	s := sampleScatter(600, 3)
+	s.Labels, s.Values, s.ValueName = nil, make([]float64, 600), "a <height>"
+	for i := range s.Values {
+		s.Values[i] = 100 + float64(i)
+	}
+	s.Values[5], s.Values[6] = math.NaN(), math.Inf(1)
+	for _, format := range []Format{SVG, HTML} {
+		text := write(t, s, format)
+		if got := strings.Count(text, `fill="currentColor"`); got != bands {
+			t.Errorf("the scale has %d bands", got)
+		}
+		for _, word := range []string{"a &lt;height&gt;", "no value (2)", ">200<", ">600<"} {
+			if !strings.Contains(text, word) {
+				t.Errorf("no %q", word)
+			}
+		}
+		if strings.Contains(text, "No labels") {
+			t.Error("the caption is about labels")
+		}
+	}
+	if _, err := png.Decode(strings.NewReader(write(t, s, PNG))); err != nil {
+		t.Error(err)
+	}
+	for _, values := range [][]float64{make([]float64, 600), slices.Repeat([]float64{math.NaN()}, 600), slices.Repeat([]float64{-math.MaxFloat64, math.MaxFloat64, 0}, 200), slices.Repeat([]float64{1e300, 1e300 + 1e285}, 300)} {
+		s.Values = values
+		for _, format := range []Format{SVG, PNG, HTML} {
+			if text := write(t, s, format); strings.Contains(text, "NaN") {
+				t.Errorf("values like %v: NaN in the picture", values[:2])
+			}
+		}
+	}
+	s.Labels = make([]int32, 600)
+	if err := s.Write(io.Discard, SVG); !errors.Is(err, ErrPlot) {
+		t.Errorf("labels and values: %v", err)
+	}
+	s.Labels, s.Values = nil, make([]float64, 3)
+	if err := s.Write(io.Discard, SVG); !errors.Is(err, ErrPlot) {
+		t.Errorf("3 values: %v", err)
+	}
+}
+
+// Bands rise with values, and a few values far away do not take the colours of all others.
+func TestScaleOfValues(t *testing.T) {
+	values := make([]float64, 1000)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	s := newScale(values)
+	if s.low != 0 || s.high != 999 || s.band(0) != 0 || s.band(999) != bands-1 || s.band(499) != bands/2-1 || s.band(math.NaN()) != -1 {
+		t.Errorf("%+v", s)
+	}
+	values[3], values[4] = 1e9, -1e9
+	s = newScale(values)
+	if s.low < -10 || s.high > 1010 || !s.below || !s.beyond || s.band(1e9) != bands-1 || s.band(-1e9) != 0 {
+		t.Errorf("with values far away: %+v", s)
+	}
+}

@@ -115,6 +115,11 @@ func (c *pngCanvas) letters(at Point, s style, text string, ink color.Color) {
 	d.DrawString(text)
 }
 
+func (c *pngCanvas) block(at Point, width, height float64, band int) {
+	other := Point{at.X + width, at.Y + height}
+	c.fill(pixels([]Point{at, {other.X, at.Y}, other, {at.X, other.Y}}), c.f.colour(c.theme, band))
+}
+
 // discCorners make a polygon that is no different from a disc of some pixels.
 const discCorners = 24
 

@@ -19,6 +19,11 @@ type Scatter struct {
 	Rows []int
 	// Labels have the class of each row, a negative number for none. Default: no classes.
 	Labels []int32
+	// Values have a number of each row, NaN for none, in place of classes: rows get colours by
+	// them, and the legend is a scale. Default: none. There are no labels beside them.
+	Values []float64
+	// ValueName says what the values are.
+	ValueName string
 	// Names are those of the classes, by number. A class without a name is shown as its
 	// number.
 	Names []string
@@ -94,8 +99,11 @@ func (s *Scatter) check() error {
 			}
 		}
 	}
-	if s.Rows != nil && len(s.Rows) != n || s.Labels != nil && len(s.Labels) != n {
-		return fmt.Errorf("plot: %w: %d points with %d row numbers and %d labels", ErrPlot, n, len(s.Rows), len(s.Labels))
+	if s.Rows != nil && len(s.Rows) != n || s.Labels != nil && len(s.Labels) != n || s.Values != nil && len(s.Values) != n {
+		return fmt.Errorf("plot: %w: %d points with %d row numbers, %d labels and %d values", ErrPlot, n, len(s.Rows), len(s.Labels), len(s.Values))
+	}
+	if s.Labels != nil && s.Values != nil {
+		return fmt.Errorf("plot: %w: labels and values", ErrPlot)
 	}
 	return nil
 }

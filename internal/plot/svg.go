@@ -73,6 +73,10 @@ func (c *svgCanvas) halo(at Point, s style, text string) {
 	fmt.Fprintf(c.w, `<text class="h" x="%.1f" y="%.1f" font-size="%g">%s</text>`, at.X, at.Y, s.size, html.EscapeString(text))
 }
 
+func (c *svgCanvas) block(at Point, width, height float64, band int) {
+	fmt.Fprintf(c.w, `<rect class="c%d" fill="currentColor" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, band, at.X, at.Y, width, height)
+}
+
 // marks writes one path. Every mark begins with M and its place.
 func (c *svgCanvas) marks(m marks) {
 	shape := shapes[shapeOf(m.place, c.f.groupCount())]

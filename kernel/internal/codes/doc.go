@@ -25,6 +25,8 @@
 //	survey.go        which projection costs least, by a sample
 //	leaders.go       groups of points around a leader
 //	arrange.go       an order in which near points are together
+//	products.go      bounds of many distances at a time, of long rows
+//	ranked.go        numbers of some ranks, where bounds of all are known
 //	tiles.go         runs of points in the order, with balls around them
 //	set.go           the points of a search, in its order
 //	checker.go       whether two points are within a radius

@@ -18,6 +18,9 @@ import (
 //
 //	balls   points against balls around tiles: no tile beyond the radius is looked at
 //	codes   integer products of the codes of points (reach)
+//	products
+//	        bounds of squared distances by inner products in float32, of tiles of long rows
+//	        of which codes leave many pairs (products); only where float32 helps, too
 //	float32 squared distances, given up as soon as they exceed the radius; only where many
 //	        of the pairs that codes leave exceed it
 //	float64 squared distances of all pairs that are left; within rounding of the radius
@@ -90,6 +93,7 @@ type filterScratch struct {
 	rows.Writer
 	near      []uint64 // of each tile, which points are near to each ball; nil when tiles have no balls
 	mask      []uint64
+	products  *productScratch                 // nil where products do not help
 	words     [panelColumns * runTiles]uint16 // which words of the mask are not zero
 	code      []int8                          // of some points of a tile
 	threshold []int32
@@ -144,6 +148,9 @@ func (f *filterPass) scratch(worker int) *filterScratch {
 		}
 		if f.t.balls != nil {
 			f.scratches[worker].near = make([]uint64, f.together*f.t.count())
+		}
+		if f.s.products != nil {
+			f.scratches[worker].products = f.s.products.scratch()
 		}
 	}
 	return f.scratches[worker]
@@ -271,6 +278,11 @@ func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which [
 	if from == tile { // a point pairs only with points that come later
 		for i := range size {
 			mask[i*words] &= math.MaxUint64 << i << 1
+		}
+	}
+	if f.s.products != nil && f.s.rough {
+		for w := range words {
+			f.s.products.sharpen(scratch.products, t, tile, from+w, which, mask, words, w, func(int) float64 { return f.checker.radius2 })
 		}
 	}
 	left := f.list(scratch, mask, tile, from, words, which, base)

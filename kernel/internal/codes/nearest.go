@@ -146,27 +146,100 @@ func typicalRadii(ctx context.Context, s *set, k int, list []uint32, req *rows.R
 	// A point has about at neighbours in the sample within the distance of its k-th
 	// neighbour, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
+	b, err := boundSample(ctx, s, sample, queries, req)
+	if err != nil {
+		return 0, 0, err
+	}
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
-	scratch := make([][]float64, req.Workers.Count())
-	if err := req.Workers.Do(ctx, len(queries), par.Func(func(worker, q int) {
-		d2 := slices.Grow(scratch[worker][:0], len(sample))
-		scratch[worker] = d2
-		for _, j := range sample {
-			if i := queries[q]; j != i {
-				d2 = append(d2, rows.Dist2(s.row(i), s.row(j)))
+	if err := req.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
+		x := s.row(queries[q])
+		exact := func(j int) float64 {
+			if sample[j] == queries[q] {
+				return math.Inf(1) // behind all others, it has no rank that is asked for
 			}
+			return rows.Dist2(x, s.row(sample[j]))
 		}
-		slices.Sort(d2)
-		radii[q], wides[q] = math.Sqrt(d2[min(at, len(d2)-1)]), math.Sqrt(d2[min(sure, len(d2)-1)])
+		others := len(sample)
+		if _, self := slices.BinarySearch(sample, queries[q]); self {
+			others--
+		}
+		d2 := b.ranked(q, len(sample), []int{min(at, others-1), min(sure, others-1)}, exact)
+		radii[q], wides[q] = math.Sqrt(d2[0]), math.Sqrt(d2[1])
 	})); err != nil {
 		return 0, 0, err
 	}
 	return quantile(radii, 0.5), quantile(wides, 0.9), nil
 }
 
+// sampleBounds are bounds of the squared distances of some queries from all of a sample, query
+// by query; nil where there are none.
+type sampleBounds struct{ low, high []float64 }
+
+// ranked returns the squared distances at some ranks of those of a query from a sample of n
+// points. exact returns one of them. The point itself is infinitely far.
+func (b sampleBounds) ranked(q, n int, ranks []int, exact func(j int) float64) []float64 {
+	if b.low != nil {
+		return ranked(ranks, b.low[q*n:][:n], b.high[q*n:][:n], exact)
+	}
+	all, out := make([]float64, n), make([]float64, len(ranks))
+	for j := range all {
+		all[j] = exact(j)
+	}
+	slices.Sort(all)
+	for e, rank := range ranks {
+		out[e] = all[rank]
+	}
+	return out
+}
+
+// boundSample bounds the squared distances of queries, panelColumns at most, from a sample, by
+// products where rows are long. All are places.
+func boundSample(ctx context.Context, s *set, sample, queries []int, req *rows.Request) (b sampleBounds, err error) {
+	if s.p.D <= wideColumns {
+		return b, nil
+	}
+	centre, err := mean(ctx, s.row, sample, s.p.D, req.Workers)
+	if err != nil {
+		return b, err
+	}
+	// The queries are rows behind the sample.
+	row := func(i int) []float32 {
+		if i < len(sample) {
+			return s.row(sample[i])
+		}
+		return s.row(queries[i-len(sample)])
+	}
+	p, err := newProducts(ctx, row, len(sample)+len(queries), centre, req)
+	if p == nil {
+		return b, err
+	}
+	b = sampleBounds{make([]float64, len(queries)*len(sample)), make([]float64, len(queries)*len(sample))}
+	scratches := make([]*productScratch, req.Workers.Count())
+	return b, req.Workers.Do(ctx, par.Blocks(len(sample), panelColumns), par.Func(func(worker, piece int) {
+		if scratches[worker] == nil {
+			scratches[worker] = p.scratch()
+			for q := range queries {
+				p.load(scratches[worker].left, q, len(sample)+q)
+			}
+		}
+		lo, hi := par.Block(piece, len(sample), panelColumns)
+		p.multiply(scratches[worker], len(queries), lo, hi, func(products []float32, width, from, to int) {
+			for q := range queries {
+				for j := from; j < to; j++ {
+					at := q*len(sample) + j
+					b.low[at], b.high[at] = p.bounds(p.norm[len(sample)+q], p.norm[j], products[q*width+j-from])
+					if sample[j] == queries[q] {
+						b.low[at], b.high[at] = math.Inf(1), math.Inf(1)
+					}
+				}
+			}
+		})
+	}))
+}
+
 // NearestBytes is the bytes that a search for k nearest neighbours takes beside them: those of
 // a search for pairs, and what the workers keep the neighbours of a tile in.
 func NearestBytes(n, d, k, workers int) int64 {
 	tiles := int64(n)/leastTile + 1
-	return Bytes(n, d, workers) + min(int64(workers), tiles)*panelColumns*(4+8)*int64(k)
+	return Bytes(n, d, workers) + panelColumns*mostSampled*(8+8) + min(int64(workers), tiles)*(panelColumns*24+4+8)*int64(k)
 }

@@ -26,6 +26,7 @@ type nearestPass struct {
 	k             int
 	listed        []bool  // which places to find neighbours of; nil for all
 	wide2         float64 // square of the radius to begin with
+	off           float64 // simd.SqDists64 and rows.Dist2 differ by no more than this share of either
 	kernels       *simd.Kernels
 	reach         reach   // of points among each other
 	bias          []int32 // of columns, to compare them with points
@@ -44,17 +45,19 @@ type nearestScratch struct {
 	near      []uint64 // which points of the tile are near to each ball
 	ballBias  []int32  // of the points of the tile, to compare them with balls
 	mask      []uint64
-	code      []int8    // of the open points of the tile, where some are not
-	threshold []int32   // of the open points of the tile
-	list      []uint32  // places whose distances are to be measured
-	given     []uint32  // given rows at these places
-	d32       []float32 // their squared distances in float32
-	wide      []float64 // the same in float64
-	count     []int     // of each point of the tile, how many neighbours it has so far
-	most      []float64 // of each point of the tile, the squared distance that others must not exceed
-	open      []bool    // of each point of the tile, whether neighbours are looked for
-	place     []uint32  // of each point of the tile, k places: of its neighbours so far, nearest first
-	d2        []float64 // squared distances of the same neighbours
+	products  *productScratch // nil where products do not help
+	which     []int           // numbers of the open points of the tile
+	code      []int8          // of the open points of the tile, where some are not
+	threshold []int32         // of the open points of the tile
+	list      []uint32        // places whose distances are to be measured
+	given     []uint32        // given rows at these places
+	d32       []float32       // their squared distances in float32
+	wide      []float64       // the same in float64
+	most      []float64       // of each point of the tile, the squared distance that others must not exceed
+	open      []bool          // of each point of the tile, whether neighbours are looked for
+	found     []candidates    // of each point of the tile, the nearest so far
+	place     []uint32        // of the neighbours of a point, nearest first
+	d2        []float64       // their squared distances
 }
 
 // newNearestPass returns a pass for the k nearest neighbours. radius is the usual radius of a
@@ -62,7 +65,7 @@ type nearestScratch struct {
 func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, req *rows.Request) *nearestPass {
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
-		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
+		ctx: ctx, s: s, k: k, wide2: wide * wide, off: float64(2*s.p.D+16) * 0x1p-53, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
 		scratches: make([]*nearestScratch, req.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
@@ -82,9 +85,16 @@ func (f *nearestPass) scratch(worker int) *nearestScratch {
 	if f.scratches[worker] == nil {
 		f.scratches[worker] = &nearestScratch{
 			near: make([]uint64, f.s.tiles.count()), ballBias: make([]int32, panelColumns), mask: make([]uint64, panelColumns*runTiles),
-			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
-			most: make([]float64, panelColumns), open: make([]bool, panelColumns),
-			place: make([]uint32, panelColumns*f.k), d2: make([]float64, panelColumns*f.k),
+			threshold: make([]int32, panelColumns),
+			most:      make([]float64, panelColumns), open: make([]bool, panelColumns),
+			found: make([]candidates, panelColumns), place: make([]uint32, f.k), d2: make([]float64, f.k),
+		}
+		all := make([]neighbour, panelColumns*f.k)
+		for i := range panelColumns {
+			f.scratches[worker].found[i] = all[i*f.k:][:0:f.k]
+		}
+		if f.s.products != nil {
+			f.scratches[worker].products = f.s.products.scratch()
 		}
 	}
 	return f.scratches[worker]
@@ -105,7 +115,7 @@ func (f *nearestPass) Run(worker, tile int) {
 	points := t.start[tile+1] - t.start[tile]
 	lo, few := t.start[tile], false
 	for i := range points {
-		scratch.count[i], scratch.most[i] = 0, f.wide2
+		scratch.found[i], scratch.most[i] = scratch.found[i][:0], f.wide2
 		scratch.open[i] = f.asked(lo + i)
 		few = few || scratch.open[i]
 	}
@@ -114,7 +124,7 @@ func (f *nearestPass) Run(worker, tile int) {
 		few = false
 	}
 	for i := range points {
-		scratch.open[i] = scratch.open[i] && scratch.count[i] < f.k
+		scratch.open[i] = scratch.open[i] && len(scratch.found[i]) < f.k
 		few = few || scratch.open[i]
 	}
 	if few && f.ctx.Err() == nil {
@@ -124,7 +134,11 @@ func (f *nearestPass) Run(worker, tile int) {
 	if f.ctx.Err() == nil { // otherwise a sweep may have ended early
 		for i := range points {
 			if f.asked(lo + i) {
-				f.give(lo+i, scratch.place[i*f.k:][:f.k], scratch.d2[i*f.k:][:f.k])
+				f.settle(scratch.found[i], lo+i, 0)
+				for e, c := range scratch.found[i] {
+					scratch.place[e], scratch.d2[e] = c.place, c.d2
+				}
+				f.give(lo+i, scratch.place, scratch.d2)
 			}
 		}
 	}
@@ -147,14 +161,14 @@ func (f *nearestPass) begin(scratch *nearestScratch, tile int) (from, to int) {
 		if !scratch.open[i-lo] {
 			continue
 		}
-		scratch.count[i-lo], scratch.most[i-lo] = 0, math.Inf(1)
+		scratch.found[i-lo], scratch.most[i-lo] = scratch.found[i-lo][:0], math.Inf(1)
 		scratch.list = scratch.list[:0]
 		for j := t.start[from]; j < t.start[to]; j++ {
 			if j != i {
 				scratch.list = append(scratch.list, uint32(j))
 			}
 		}
-		f.check(scratch, lo, i-lo)
+		f.check(scratch, lo, i-lo, false)
 	}
 	return from, to
 }
@@ -212,44 +226,61 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 			return
 		}
 	}
-	open := 0
+	scratch.which = scratch.which[:0]
 	for i := range hi - lo {
 		if scratch.open[i] {
-			scratch.threshold[open] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
-			open++
+			scratch.threshold[len(scratch.which)] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
+			scratch.which = append(scratch.which, i)
 		}
 	}
+	open := len(scratch.which)
 	code := c.code[lo*c.depth:]
 	if open < hi-lo {
 		code = f.openCodes(scratch, lo, hi)
 	}
 	words := to - from
 	f.kernels.ByteDotsAbove(scratch.mask, code, t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], scratch.threshold[:open])
-	left, row := 0, 0
-	for i := range hi - lo {
-		if !scratch.open[i] {
-			continue
-		}
-		mask := scratch.mask[row*words:][:words]
-		row++
-		scratch.list = scratch.list[:0]
-		for w, word := range mask {
+	mask := scratch.mask[:open*words]
+	for row, i := range scratch.which {
+		for w := range words {
 			if t.balls != nil && scratch.near[from+w]>>i&1 == 0 {
-				continue
+				mask[row*words+w] = 0
 			}
 			if from+w == tile {
-				word &^= 1 << i // the point itself
-			}
-			first := uint32(t.start[from+w])
-			for ; word != 0; word &= word - 1 {
-				scratch.list = append(scratch.list, first+uint32(bits.TrailingZeros64(word)))
+				mask[row*words+w] &^= 1 << i // the point itself
 			}
 		}
-		left += len(scratch.list)
-		f.check(scratch, lo, i)
+	}
+	left := 0
+	if f.s.products == nil {
+		left = f.look(scratch, tile, from, words, 0, words, false)
+	} else {
+		for w := range words { // a tile at a time makes limits small early
+			sharp := f.s.products.sharpen(scratch.products, t, tile, from+w, scratch.which, mask, words, w, func(i int) float64 { return scratch.most[i] })
+			left += f.look(scratch, tile, from, words, w, w+1, sharp)
+		}
 	}
 	f.compared.Add(int64(open) * int64(t.start[to]-t.start[from]))
 	f.left.Add(int64(left))
+}
+
+// look measures the distances of the open points of a tile from the points in the mask, whose
+// rows have so many words and begin at tile from: of the words first to end-1. sharp says that
+// distances in float32 have been looked at. look returns how many points were in the mask.
+func (f *nearestPass) look(scratch *nearestScratch, tile, from, words, first, end int, sharp bool) (left int) {
+	lo := f.s.tiles.start[tile]
+	for row, i := range scratch.which {
+		scratch.list = scratch.list[:0]
+		for w := first; w < end; w++ {
+			at := uint32(f.s.tiles.start[from+w])
+			for word := scratch.mask[row*words+w]; word != 0; word &= word - 1 {
+				scratch.list = append(scratch.list, at+uint32(bits.TrailingZeros64(word)))
+			}
+		}
+		left += len(scratch.list)
+		f.check(scratch, lo, i, sharp)
+	}
+	return left
 }
 
 // openCodes returns the codes of the open points of lo to hi-1, one behind the other.
@@ -264,60 +295,28 @@ func (f *nearestPass) openCodes(scratch *nearestScratch, lo, hi int) []int8 {
 }
 
 // check measures the distances of point lo+i from the points in the list. Points that are
-// nearer than the farthest neighbour so far become neighbours.
-func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
+// nearer than the farthest neighbour so far become neighbours. sharp says that distances in
+// float32 have been looked at.
+func (f *nearestPass) check(scratch *nearestScratch, lo, i int, sharp bool) {
 	if len(scratch.list) == 0 {
 		return
 	}
 	all, at := f.s.p.Single, lo+i
 	d := all.Cols
 	x := f.s.row(at)
-	limit := float32(math.Inf(1))
-	if most := scratch.most[i]; !math.IsInf(most, 1) {
-		limit = newChecker(math.Sqrt(most), d).limit
+	near, given := scratch.list, f.s.givenRows(scratch.list, &scratch.given)
+	if !sharp {
+		limit := float32(math.Inf(1))
+		if most := scratch.most[i]; !math.IsInf(most, 1) {
+			limit = newChecker(math.Sqrt(most), d).limit
+		}
+		near, given = f.s.sift(f.kernels, x, near, given, limit, &scratch.d32)
 	}
-	near, given := f.s.sift(f.kernels, x, scratch.list, f.s.givenRows(scratch.list, &scratch.given), limit, &scratch.d32)
 	scratch.wide = slices.Grow(scratch.wide[:0], len(near))[:len(near)]
 	f.kernels.SqDists64(scratch.wide, x, simd.RowsOf(all.Data, all.Stride), given)
 	for e, j := range near {
-		// simd.SqDists64 and rows.Dist2 together are off by less (newChecker).
-		if scratch.wide[e] > scratch.most[i]*(1+float64(2*d+16)*0x1p-53) {
-			continue
-		}
-		v := rows.Dist2(x, all.Row(int(given[e])))
-		if v > scratch.most[i] {
-			continue
-		}
-		scratch.count[i] = f.insert(scratch, i, j, int(given[e]), v)
-		if scratch.count[i] == f.k {
-			scratch.most[i] = scratch.d2[i*f.k+f.k-1]
+		if v := scratch.wide[e]; v <= scratch.most[i]*(1+2*f.off) {
+			f.offer(scratch, lo, i, neighbour{v, j, given[e], false})
 		}
 	}
-}
-
-// insert makes place j, which holds a given row at squared distance v, a neighbour of
-// point i of the tile. Nearer neighbours stay before it, and so
-// do neighbours as near that have lower given rows. Where there are k neighbours the last
-// makes way. insert returns how many neighbours there are then.
-func (f *nearestPass) insert(scratch *nearestScratch, i int, j uint32, given int, v float64) int {
-	n, place, d2 := scratch.count[i], scratch.place[i*f.k:][:f.k], scratch.d2[i*f.k:][:f.k]
-	to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
-		if a < b {
-			return -1
-		}
-		return 1
-	})
-	for to < n && d2[to] == v && f.s.given(int(place[to])) < given {
-		to++
-	}
-	if to == f.k {
-		return n
-	}
-	if n < f.k {
-		n++
-	}
-	copy(place[to+1:n], place[to:])
-	copy(d2[to+1:n], d2[to:])
-	place[to], d2[to] = j, v
-	return n
 }

@@ -95,7 +95,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 // release gives up what the search has compared points by.
 func (p *Prepared) release() {
 	bytes := int64(p.s.n)*codeBytes(p.s.codes.depth) + int64(len(p.s.tiles.panels))
-	p.s.codes, p.s.tiles, p.s.index = nil, nil, nil
+	p.s.codes, p.s.tiles, p.s.index, p.s.products = nil, nil, nil, nil
 	mem.Reclaim(bytes)
 }
 
@@ -169,6 +169,6 @@ func Bytes(n, d, workers int) int64 {
 	depth := fullDepth(d)
 	return int64(n)*(rows.RowBytes+8+4+4) +
 		int64(n)*(codeBytes(depth)+4*4+4+1+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
-		min(int64(n), mostSampled)*(sampled*int64(d)+2*codeBytes(depth)) +
+		productBytes(n, d, workers) + min(int64(n), mostSampled)*(sampled*int64(d)+2*codeBytes(depth)) +
 		int64(workers)*(filterScratchBytes(n, depth)+projectScratchBytes(d)+arrangeScratchBytes(depth))
 }

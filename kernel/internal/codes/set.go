@@ -20,6 +20,8 @@ type set struct {
 	index []uint32 // given row at each place; nil when at and rows are nil
 	share float64  // of balls that a point is near to; 1 when tiles have no balls
 	rough bool     // a filterPass measures distances in float32 first, as a nearestPass always does
+
+	products *products // of the point at each place; nil where they do not help
 }
 
 // newSet returns the set of the given rows of p, of all rows where rows is nil.
@@ -117,7 +119,13 @@ func (s *set) prepare(ctx context.Context, sv *survey, radius float64, req *rows
 	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, req); err != nil {
 		return err
 	}
-	return s.arrange(ctx, radius, req)
+	if err := s.arrange(ctx, radius, req); err != nil {
+		return err
+	}
+	if sv.near >= productShare { // otherwise few tiles have so many pairs left
+		s.products, err = newProducts(ctx, s.row, s.n, sv.projection.centre, req)
+	}
+	return err
 }
 
 // distance returns the squared distance of the points at two places.

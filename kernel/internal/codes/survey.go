@@ -198,6 +198,12 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 		c: c, row: row, n: n, queries: min(n, surveyQueries), reach: searchReach(c, radius), radius2: rows.RadiusSquared(radius), measure: measure,
 		panel: make([]uint8, columns*p.depth), bias: make([]int32, columns), kernels: req.Kernels,
 	}
+	if measure {
+		t.scratches = make([]*productScratch, req.Workers.Count())
+		if t.products, err = newProducts(ctx, row, n, p.centre, req); err != nil {
+			return 0, 0, err
+		}
+	}
 	c.panel(t.panel, 0, n)
 	t.reach.biases(t.bias, c.norm2, c.slack)
 	err = req.Workers.Do(ctx, par.Blocks(t.queries, trialQueries), t)
@@ -212,9 +218,11 @@ type trial struct {
 	n, queries   int
 	reach        codeReach
 	radius2      float64
-	measure      bool    // whether the pairs that codes leave are within the radius
-	panel        []uint8 // the codes of all points, as columns
-	bias         []int32 // of the columns
+	measure      bool              // whether the pairs that codes leave are within the radius
+	products     *products         // nil where they do not help
+	scratches    []*productScratch // nil for workers that have decided nothing yet
+	panel        []uint8           // the codes of all points, as columns
+	bias         []int32           // of the columns
 	kernels      *simd.Kernels
 	left, within atomic.Int64 // pairs that codes leave, and pairs within the radius
 }
@@ -223,7 +231,7 @@ type trial struct {
 const trialQueries = 32
 
 // Run compares the queries of one piece.
-func (t *trial) Run(_, piece int) {
+func (t *trial) Run(worker, piece int) {
 	c, words := t.c, len(t.bias)/64
 	lo, hi := par.Block(piece, t.queries, trialQueries)
 	mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*c.depth)
@@ -234,27 +242,69 @@ func (t *trial) Run(_, piece int) {
 	}
 	t.kernels.ByteDotsAbove(mask, code, t.panel, c.depth, t.bias, threshold)
 	for q := lo; q < hi; q++ {
+		i := q * t.n / t.queries
+		mask[(q-lo)*words+i/64] &^= 1 << (i % 64) // the query itself
+	}
+	left := 0
+	for _, word := range mask {
+		left += bits.OnesCount64(word)
+	}
+	t.left.Add(int64(left))
+	if !t.measure {
+		return
+	}
+	if t.products != nil && float64(left) >= productShare*float64((hi-lo)*t.n) {
+		t.decide(worker, lo, hi, mask)
+	}
+	for q := lo; q < hi; q++ {
 		t.count(q*t.n/t.queries, mask[(q-lo)*words:][:words])
 	}
 }
 
-// count counts the points in the mask of point i.
+// decide counts the pairs in the mask of the queries lo to hi-1 of which products tell whether
+// they are within the radius, and takes them out of the mask.
+func (t *trial) decide(worker, lo, hi int, mask []uint64) {
+	p, words := t.products, len(t.bias)/64
+	if t.scratches[worker] == nil {
+		t.scratches[worker] = p.scratch()
+	}
+	scratch := t.scratches[worker]
+	for q := lo; q < hi; q++ {
+		p.load(scratch.left, q-lo, q*t.n/t.queries)
+	}
+	within := 0
+	p.multiply(scratch, hi-lo, 0, t.n, func(products []float32, width, from, to int) {
+		for q := range hi - lo {
+			norm := p.norm[(lo+q)*t.n/t.queries]
+			for j := from; j < to; j++ {
+				word, bit := &mask[q*words+j/64], uint64(1)<<(j%64)
+				if *word&bit == 0 {
+					continue
+				}
+				switch low, high := p.bounds(norm, p.norm[j], products[q*width+j-from]); {
+				case high*(1+0x1p-30) < t.radius2:
+					within++
+				case low*(1-0x1p-30) <= t.radius2:
+					continue
+				}
+				*word &^= bit
+			}
+		}
+	})
+	t.within.Add(int64(within))
+}
+
+// count counts the points in the mask of point i that are within the radius.
 func (t *trial) count(i int, mask []uint64) {
 	d2, index := make([]float64, 1), make([]uint32, 1)
+	within := 0
 	for w, word := range mask {
 		for ; word != 0; word &= word - 1 {
-			j := w*64 + bits.TrailingZeros64(word)
-			if j == i {
-				continue
-			}
-			t.left.Add(1)
-			if !t.measure {
-				continue
-			}
-			y := t.row(j)
+			y := t.row(w*64 + bits.TrailingZeros64(word))
 			if t.kernels.SqDists64(d2, t.row(i), simd.RowsOf(y, len(y)), index); d2[0] <= t.radius2 {
-				t.within.Add(1)
+				within++
 			}
 		}
 	}
+	t.within.Add(int64(within))
 }

@@ -15,6 +15,25 @@ func Dist2[T Float](a, b []T) float64 {
 	return sum
 }
 
+// FourDist2 returns Dist2 of a and each of four others. An addition waits for the one before
+// it in its sum, and four sums fill that time.
+func FourDist2[T Float](a []T, b [4][]T) [4]float64 {
+	var s0, s1, s2, s3 float64
+	b0, b1, b2, b3 := b[0][:len(a)], b[1][:len(a)], b[2][:len(a)], b[3][:len(a)]
+	for c, v := range a {
+		x := float64(v)
+		e := x - float64(b0[c])
+		s0 += float64(e * e)
+		e = x - float64(b1[c])
+		s1 += float64(e * e)
+		e = x - float64(b2[c])
+		s2 += float64(e * e)
+		e = x - float64(b3[c])
+		s3 += float64(e * e)
+	}
+	return [4]float64{s0, s1, s2, s3}
+}
+
 // RadiusSquared returns the largest float64 whose square root is at most r. To compare a
 // squared distance d2 with RadiusSquared(r) decides sqrt(d2) <= r exactly; to compare d2
 // with r*r does not.
