@@ -55,7 +55,7 @@ func namesOf(p *C.pm_fit_settings, columns int, labels []int32) (names modelName
 	}
 	for i, label := range labels {
 		if names.Classes != nil && int(label) >= len(names.Classes) {
-			return names, fmt.Errorf("names: %w: there is none for the label of row %d", kernel.ErrLabels, i)
+			return names, fmt.Errorf("names: %w: there is none for the label of row %d", kernel.ErrLabels, i+1)
 		}
 	}
 	return names, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -24,9 +25,23 @@ func (f *graphFlags) noteDominantColumns(e *cli.Env, x blas32.General, in input)
 	if f.standardize || f.normalizeRows {
 		return
 	}
+	what, one := dominantColumns(x, in)
+	if what == "" {
+		return
+	}
+	decide := "decide"
+	if one {
+		decide = "decides"
+	}
+	e.Note("%s, and so %s who is near whom: -standardize divides columns by their standard deviations first, unless that is meant", what, decide)
+}
+
+// dominantColumns names the columns of x beside which the others hardly count, "" for none, and
+// says whether that is one.
+func dominantColumns(x blas32.General, in input) (what string, one bool) {
 	columns, share := widest(x)
 	if columns == nil {
-		return
+		return "", false
 	}
 	var names []string
 	if in.read != nil {
@@ -39,11 +54,11 @@ func (f *graphFlags) noteDominantColumns(e *cli.Env, x blas32.General, in input)
 			words[i] += " " + strconv.Quote(names[c])
 		}
 	}
-	what, have, decide := "column", "has", "decides"
+	column, have := "column", "has"
 	if len(columns) > 1 {
-		what, have, decide = "columns", "together have", "decide"
+		column, have = "columns", "together have"
 	}
-	e.Note("%s %s %s %.1f %% of the variance of all %d, and so %s who is near whom: -standardize divides columns by their standard deviations first, unless that is meant", what, inWords(words), have, 100*share, x.Cols, decide)
+	return fmt.Sprintf("%s %s %s %.1f %% of the variance of all %d", column, inWords(words), have, 100*share, x.Cols), len(columns) == 1
 }
 
 // widest returns the fewest columns that have the share dominant of the sum of all variances,

@@ -96,6 +96,7 @@ type fitFlags struct {
 	rows, columns       int              // of FEATURES
 	placed, nowhere     int              // queries, and those whose row is zeros
 	zeros, firstZero    int              // rows of FEATURES that are zeros
+	uneven              string           // what columns of FEATURES a given recipe hardly sees others beside
 	idle                func()           // gives the memory of FEATURES back until they are read again
 }
 
@@ -307,6 +308,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	f.about = aboutRows(in, x, y)
 	f.zeros, f.firstZero = zeroRows(x), zeroRow(x)
+	if s, err := f.settings(nil); err == nil && dependsOnUnits(s.Recipe) {
+		f.uneven, _ = dominantColumns(x, in)
+	}
 	switch {
 	case f.fixed.Columns > x.Cols:
 		return nil, queries, cli.Usagef("-k %d is more than the %d columns of %s", f.fixed.Columns, x.Cols, in.features)
@@ -341,6 +345,12 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 		}
 	}
 	return fit, queries, nil
+}
+
+// dependsOnUnits tells whether the map of a recipe that was given is another one where columns are
+// in other units.
+func dependsOnUnits(r *supervised.Recipe) bool {
+	return r != nil && r.Projection != supervised.Keep && !r.UnitRows && !r.Standardize && !r.Weigh
 }
 
 // zeroRows counts the rows of zeros.

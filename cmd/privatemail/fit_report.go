@@ -255,6 +255,9 @@ func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if h := fit.Held; h != nil && h.HubShare >= 0.1 && h.HubShare*float64(h.Rows) >= hubRows {
 		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: look whether it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
 	}
+	if f.uneven != "" {
+		e.Note("%s, and the ridge of a projection is the same for all columns: with standardize or weigh in -recipe it does not depend on their units", f.uneven)
+	}
 	if f.zeros > 0 {
 		e.Note("%d rows of FEATURES are zeros, the first of them row %d: they have no direction, and all lie in one place", f.zeros, f.firstZero+1)
 	}

@@ -301,3 +301,37 @@ func TestCancelledFit(t *testing.T) {
 	}
 	wantFiles(t, folder, "x.npy", "y.npy", "z.npy")
 }
+
+// The user hears of rows of zeros, of a row that is the nearest of many, and of columns that a
+// projection hardly sees the others beside.
+func TestFitNotices(t *testing.T) {
+	folder := t.TempDir()
+	x, y, err := synth.Classes(400, 8, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x.Rows {
+		row := x.Data[i*x.Stride:][:x.Cols]
+		row[5] = float32(1000 * (i % 7))
+		if i >= 300 {
+			clear(row)
+		}
+	}
+	writeMatrix(t, filepath.Join(folder, featuresName), x.Rows, x.Cols, x.Data)
+	writeLabels(t, filepath.Join(folder, labelsName), y)
+	for recipe, want := range map[string][]string{
+		"raw":                      {"100 rows of FEATURES are zeros, the first of them row 301", "is the nearest of"},
+		"discriminate":             {"column 6 has ", "the ridge of a projection is the same for all columns"},
+		"standardize,discriminate": {"100 rows of FEATURES are zeros"},
+	} {
+		_, stderr := succeed(t, "fit", folder, "-recipe", recipe, "-out", filepath.Join(folder, "x.npy"))
+		for _, text := range want {
+			if !strings.Contains(stderr, text) {
+				t.Errorf("%s: no %q in\n%s", recipe, text, stderr)
+			}
+		}
+		if recipe != "discriminate" && strings.Contains(stderr, "ridge of a projection") {
+			t.Errorf("%s: %s", recipe, stderr)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (m *Model) checkClasses() error {
 	}
 	for i, label := range m.Labels {
 		if label < kernel.Unlabelled || m.ClassNames != nil && int(label) >= len(m.ClassNames) {
-			return fmt.Errorf("%w: the label of row %d is below -1, or there is no name for it", kernel.ErrLabels, i)
+			return fmt.Errorf("%w: the label of row %d is below -1, or there is no name for it", kernel.ErrLabels, i+1)
 		}
 	}
 	seen := make(map[string]bool, len(m.ClassNames))

@@ -19,7 +19,7 @@ func (l *Labels) Check(rows int) error {
 	}
 	for i, label := range l.Labels {
 		if label < -1 || l.Names != nil && int(label) >= len(l.Names) {
-			return refuse("labels", "that of row %d is no class", i)
+			return refuse("labels", "that of row %d is no class", i+1)
 		}
 	}
 	seen := make(map[string]bool, len(l.Names))
