@@ -76,6 +76,9 @@ def generated(name, seed):
         return datasets.make_classification(1500, 70, n_informative=8, n_redundant=2, n_classes=4, random_state=seed)
     if name == "blobs":
         return datasets.make_blobs(1000, 10, centers=8, cluster_std=4, random_state=seed)
+    if name == "multi-modal":
+        return datasets.make_classification(3000, n_features=30, n_informative=8, n_redundant=4, n_classes=8,
+                                            n_clusters_per_class=3, class_sep=0.8, random_state=seed)
     if name == "two-wide":  # two classes of deep-like rows: a random layer over clusters
         y = random.randint(2, size=1500)
         return np.maximum((random.randn(1500, 12) + np.outer(y, np.full(12, 0.7))) @ random.randn(12, 500), 0), y
@@ -86,7 +89,7 @@ def generated(name, seed):
 
 
 STORED = ["iris", "wine", "breast-cancer", "digits", "go-documents", "cifar100", "cub200"]
-GENERATED = ["moons", "circles", "swiss-roll", "imbalanced", "noise-20", "noise-60", "blobs", "two-wide", "moons-units"]
+GENERATED = ["moons", "circles", "swiss-roll", "imbalanced", "noise-20", "noise-60", "multi-modal", "blobs", "two-wide", "moons-units"]
 
 
 def whole(name, args):
