@@ -43,7 +43,7 @@ func packageNames() []string {
 		"privatemail", "checkpoint", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "wire", "published", "supervised",
 		"evaluate", "baseline", "report", "cluster",
-		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "sections", "synth", "systemd",
+		"dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}
 }
 
