@@ -123,17 +123,17 @@ func (a *asking) otherOrder(c *client.Cells, ledger *mechanism.Snapshot, fresh m
 	if a.names != nil || a.flags.client != "" {
 		return nil
 	}
-	known := 0
+	spent := 0
 	for i, record := range a.asFiled {
 		if _, err := ledger.Balance(c.Unit(record)); err == nil && fresh[c.Unit(a.records[i])] {
-			known++
+			spent++
 		}
 	}
-	if known == 0 {
+	if spent == 0 {
 		return nil
 	}
 	return fmt.Errorf("%s: %d records have spent from it with their columns in the order of %s, and the map of the server has another: what they have spent would not be counted. Leave out the names of columns to keep that order; where these are other records, write the columns in the order of the map; %s",
-		a.flags.ledger, known, a.in.features, a.untouched())
+		a.flags.ledger, spent, a.in.features, a.untouched())
 }
 
 // costs are what a run would spend.
