@@ -48,7 +48,7 @@ func (c *classing) readLabels(ctx context.Context, in input, n int) error {
 
 // take takes the labels of the rows, nil for none, and numbers them as the model does.
 func (c *classing) take(in input, y []int32) error {
-	if c == nil || y == nil {
+	if c == nil || !anyLabel(y) {
 		return nil
 	}
 	here := in.classNames()

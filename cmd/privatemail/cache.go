@@ -121,7 +121,15 @@ func listCache(e *cli.Env, folder string, files []cached) error {
 	if err := writeCached(e, files); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.Stdout, "\n%s: %s in all; 'privatemail cache clear' removes it\n", folder, formatSize(r.Bytes))
+	if r.Bytes == 0 {
+		_, err := fmt.Fprintf(e.Stdout, "\n%s: nothing that 'privatemail cache clear' removes\n", folder)
+		return err
+	}
+	clear := "privatemail cache clear"
+	if own, err := ownCache(); err != nil || folder != own {
+		clear += " -cache " + folder
+	}
+	_, err := fmt.Fprintf(e.Stdout, "\n%s: %s in all; '%s' removes it\n", folder, formatSize(r.Bytes), clear)
 	return err
 }
 

@@ -60,8 +60,10 @@ func cachedIn(ctx context.Context, folder string, kind func(path, name string) s
 		if err != nil {
 			return nil, err
 		}
-		if info.IsDir() && path == galleriesOf(folder) {
-			continue
+		if path == galleriesOf(folder) { // a folder, or a link to one
+			if there, err := os.Stat(path); err == nil && there.IsDir() {
+				continue
+			}
 		}
 		c := cached{path: path, bytes: info.Size(), time: info.ModTime()}
 		if info.Mode().IsRegular() {

@@ -27,6 +27,34 @@ func userCache(t *testing.T) string {
 	return filepath.Join(folder, "privatemail")
 }
 
+// The folder of galleries may be a link. What is behind it is ours, and the link stays.
+func TestCacheBehindLink(t *testing.T) {
+	own, there := userCache(t), t.TempDir()
+	succeed(t, "cache", "list")
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(there, filepath.Join(own, "galleries")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(there, strings.Repeat("0a", 32)+".map")
+	writeText(t, path, "12345")
+	stdout, _ := succeed(t, "cache", "list", "-cache", there)
+	if !strings.Contains(stdout, "'privatemail cache clear -cache "+there+"' removes it") {
+		t.Error(stdout)
+	}
+	if stdout, _ := succeed(t, "cache", "clear"); strings.Contains(stdout, "something else") || fileExists(path) {
+		t.Error(stdout)
+	}
+	if stdout, _ := succeed(t, "cache", "list", "-cache", t.TempDir()); !strings.Contains(stdout, "nothing is kept") {
+		t.Error(stdout)
+	}
+	writeText(t, filepath.Join(there, "notes.txt"), "mine")
+	if stdout, _ := succeed(t, "cache", "list", "-cache", there); !strings.Contains(stdout, "nothing that 'privatemail cache clear' removes") {
+		t.Error(stdout)
+	}
+}
+
 // What the commands keep is listed with its size and age, and is what clear removes: files that
 // are not ours, and those in use, stay.
 func TestCacheListsAndClears(t *testing.T) {

@@ -236,7 +236,8 @@ func (f *fitFlags) inputs(e *cli.Env, name string) (in, queries input, err error
 		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE, or -label-column NAME for a column of text; 'privatemail embed' works without%s", name, labelAdvice(in))
 	}
 	if f.queries != "" {
-		queries, err = f.files.queries(e, f.queries)
+		queries, err = f.files.further(e, f.queries, "")
+		queries.labels = ""
 	}
 	return in, queries, err
 }

@@ -289,6 +289,43 @@ func TestQueryPredicts(t *testing.T) {
 	}
 }
 
+// Rows whose classes are wanted have none: their file has no column of labels, or an empty one.
+func TestPredictWithoutLabels(t *testing.T) {
+	temp := t.TempDir()
+	at := func(name string) string { return filepath.Join(temp, name) }
+	gallery := insects(t, at("gallery.csv"), 60, 1, "length", "width", "height", "species")
+	empty := insects(t, at("empty.csv"), 6, 2, "length", "width", "height", "sort")
+	renamed := at("renamed.csv")
+	for path, text := range map[string]string{
+		gallery: strings.Replace(readFile(t, gallery), "species", "sort", 1), // a name that is not looked for
+		renamed: strings.Replace(readFile(t, empty), "sort", "species", 1),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fresh := insects(t, at("new.csv"), 6, 2, "length", "width", "height")
+	succeed(t, "fit", gallery, "-label-column", "sort", "-recipe", "scaled", "-measure=false", "-model", at("m"), "-queries", fresh, "-queries-out", at("z.npy"), "-quiet")
+	s := serveOn(t, at("m"), "-epsilon", "4", "-labels", at("m"))
+	for _, run := range [][]string{
+		{"search", gallery, fresh, "-label-column", "sort", "-predict", at("c.csv")},
+		{"search", gallery, empty, "-label-column", "sort", "-predict", at("c.csv")},
+		{"apply", at("m"), fresh, "-classes", at("c.csv")},
+		{"apply", at("m"), empty, "-label-column", "sort", "-classes", at("c.csv")},
+		{"query", s.Listening, renamed, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv")},
+	} {
+		stdout, _ := succeed(t, run...)
+		if classes, _ := told(t, at("c.csv")); len(classes) != 6 || strings.Contains(stdout, "accuracy") {
+			t.Errorf("%v: %q\n%s", run, classes, stdout)
+		}
+		if err := os.Remove(at("c.csv")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A column that the gallery does not have either is an error.
+	refuse(t, cli.Failed, []string{"search", gallery, fresh, "-label-column", "sorts"}, "gallery.csv", "no column")
+}
+
 func countSame(a, b []string) (same int) {
 	for i := range a {
 		if i < len(b) && a[i] == b[i] {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,6 +132,12 @@ func (p *predictions) writeFacts(t io.Writer, path string) {
 	if path != "" {
 		fmt.Fprintf(t, "wrote\t%s, class and share of votes of %d rows\n", path, p.told)
 	}
+}
+
+// anyLabel tells whether a row has a label. Without one it is not known whether labels are names or
+// numbers.
+func anyLabel(labels []int32) bool {
+	return slices.ContainsFunc(labels, func(label int32) bool { return label >= 0 })
 }
 
 // numberAs gives labels the numbers that another file has for their names, in place. A class that is

@@ -232,6 +232,16 @@ func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	if err := checkAnswerFiles(f.out, f.distancesOut, in); err != nil {
 		return err
 	}
+	if f.names != "" { // it is an input as well
+		for _, out := range []struct{ flag, path string }{{"-predict", f.predict.out}, {"-out", f.out}, {"-distances-out", f.distancesOut}} {
+			if out.path == "" {
+				continue
+			}
+			if err := refuseInput(out.flag, out.path, input{features: f.names}); err != nil {
+				return err
+			}
+		}
+	}
 	if f.sealed.recordsOut != "" {
 		if err := refuseInput("-records-out", f.sealed.recordsOut, in); err != nil {
 			return err

@@ -35,6 +35,9 @@ func (a *asking) cells(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.reorder(m); err != nil {
+		return err
+	}
 	payer, memory, done, err := a.open()
 	if err != nil {
 		return err

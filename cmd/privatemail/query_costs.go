@@ -116,6 +116,26 @@ func (a *asking) earlierSpends(ledger *mechanism.Snapshot) error {
 		a.flags.ledger, known, a.earlierName(first), a.untouched())
 }
 
+// otherOrder refuses rows that are new to the ledger in the order of columns that the map of the
+// server has, where it knows them in the order of their file: a server that changes its map must not
+// make another record of a row, with a budget of its own.
+func (a *asking) otherOrder(c *client.Cells, ledger *mechanism.Snapshot, fresh map[mechanism.Unit]bool) error {
+	if a.names != nil || a.flags.client != "" {
+		return nil
+	}
+	spent := 0
+	for i, record := range a.asFiled {
+		if _, err := ledger.Balance(c.Unit(record)); err == nil && fresh[c.Unit(a.records[i])] {
+			spent++
+		}
+	}
+	if spent == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %d records have spent from it with their columns in the order of %s, and the map of the server has another: what they have spent would not be counted. Leave out the names of columns to keep that order; where these are other records, write the columns in the order of the map; %s",
+		a.flags.ledger, spent, a.in.features, a.untouched())
+}
+
 // costs are what a run would spend.
 type costs struct {
 	fresh int // records that would spend
@@ -175,10 +195,13 @@ func (a *asking) costs(c *client.Cells, standings []client.Standing) (out costs,
 	for _, pots := range spent {
 		out.after = max(out.after, ledger.EpsilonOf(pots.Pots))
 	}
-	if out.fresh > 0 {
-		err = a.earlierSpends(ledger)
+	if out.fresh == 0 {
+		return out, nil
 	}
-	return out, err
+	if err := a.otherOrder(c, ledger, out.newUnits); err != nil {
+		return out, err
+	}
+	return out, a.earlierSpends(ledger)
 }
 
 // unknownRecord refuses a record that the ledger does not know.

@@ -15,11 +15,12 @@ import (
 // nameRecords finds out which record each row is: by its content, or by its line in the file of
 // -names.
 func (a *asking) nameRecords() (err error) {
-	if a.flags.names != "" {
+	if a.flags.names != "" && a.names == nil {
 		if a.names, err = recordNames(a.flags.names, a.x.Rows); err != nil {
 			return err
 		}
 	}
+	a.equal = 0
 	a.records = make([]client.RecordID, a.x.Rows)
 	seen := make(map[client.RecordID]bool)
 	for i := range a.records {
@@ -91,6 +92,9 @@ func readNames(r io.Reader, n int) ([]string, error) {
 	var names []string
 	for lines.Scan() {
 		name := strings.TrimSuffix(lines.Text(), "\r")
+		if len(names) == 0 { // some editors write a mark, which is no part of the name
+			name = strings.TrimPrefix(name, "\ufeff")
+		}
 		line := len(names) + 1
 		switch {
 		case len(names) == n:

@@ -9,7 +9,7 @@ import (
 // Names are lines; what is none is refused by its line, and no message holds a name.
 func TestReadNames(t *testing.T) {
 	for _, c := range []struct{ text, wrong string }{
-		{"a\nb\nc\n", ""}, {"a\r\nb\r\nc", ""}, {"ä\n \n-\n", ""},
+		{"a\nb\nc\n", ""}, {"\ufeffa\nb\nc\n", ""}, {"\ufeff\nb\nc\n", "line 1 is empty"}, {"a\r\nb\r\nc", ""}, {"ä\n \n-\n", ""},
 		{"a\nb\n", "2 names, and there are 3 rows"}, {"a\nb\nc\nd\n", "more than 3 names"}, {"a\n\nc\n", "line 2 is empty"},
 		{"secret\nb\nsecret\n", ""}, {"secret\n\n", "line 2 is empty"}, {"a\n\xff\nc\n", "line 2 is not UTF-8"},
 		{"a\n" + strings.Repeat("x", 5000) + "\nc\n", "line 2 has more than"}, {"", "0 names"},
@@ -18,7 +18,7 @@ func TestReadNames(t *testing.T) {
 		if (err == nil) != (c.wrong == "") || err != nil && (!strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%.20q: %v", c.text, err)
 		}
-		if err == nil && (len(names) != 3 || strings.Contains(strings.Join(names, ""), "\r")) {
+		if err == nil && (len(names) != 3 || strings.ContainsAny(strings.Join(names, ""), "\r\ufeff")) {
 			t.Errorf("%q: %q", c.text, names)
 		}
 	}

@@ -55,6 +55,7 @@ type planReport struct {
 	FetchUp   int64  `json:"record_bytes_up,omitempty"`
 	FetchDown int64  `json:"record_bytes_down,omitempty"`
 
+	hasMap bool   // or may have one: the server was not asked
 	client string // of the flags
 	byName bool   // and not by content
 
@@ -106,6 +107,7 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 	r.Rows, r.Codebook = a.book.Rows, fmt.Sprintf("%x", a.hash)
 	chart, base, rows := a.server.Cached(a.hash, a.form)
 	r.once("map", chart, mapBytes(about))
+	r.hasMap = about == nil || about.MapBytes > 0
 	a.planLabels(r, about)
 	if a.flags.mode == modeTakeAll {
 		r.Form = wire.Int8.String()
@@ -114,7 +116,7 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 		return r, nil
 	}
 	r.once("base sample", base, baseBytes(about, a.form))
-	return r, a.planCells(r)
+	return r, a.planCells(ctx, r, chart)
 }
 
 // planLabels adds the labels of the gallery, which each run takes.
@@ -160,9 +162,21 @@ func (r *planReport) once(what string, cached int64, bytes *int64) {
 }
 
 // planCells adds what mode cells would send and spend.
-func (a *asking) planCells(r *planReport) error {
+func (a *asking) planCells(ctx context.Context, r *planReport, chart int64) error {
 	if err := a.checkPin(); err != nil {
 		return err
+	}
+	switch {
+	case chart >= 0: // the map is in the cache, and nothing is sent
+		m, err := a.findMap(ctx)
+		if err != nil {
+			return err
+		}
+		if err := a.reorder(m); err != nil {
+			return err
+		}
+	case a.in.columnsOf().names != nil && r.hasMap:
+		a.warnings = append(a.warnings, fmt.Errorf("%s: the map of the server is not in the cache; if it has the columns in another order, more of the rows may be remembered", a.in.features))
 	}
 	c, err := a.lookingClient()
 	if err != nil {

@@ -43,6 +43,9 @@ func (f *queryPredictFlags) open(in input, labels []int32) *querying {
 	if f.out == "" {
 		return nil
 	}
+	if !anyLabel(labels) {
+		labels = nil
+	}
 	return &querying{in: in, out: f.out, own: labels}
 }
 

@@ -31,6 +31,7 @@ type asking struct {
 	release  func()
 	names    []string          // of the records; nil where each is its content
 	records  []client.RecordID // what each row is
+	asFiled  []client.RecordID // what it was before columns were put in another order; nil if they were not
 	equal    int               // rows that are equal to one before
 	form     wire.Form
 	server   *remote.Server
@@ -253,6 +254,23 @@ func (a *asking) place(m *supervised.Guarded) (blas32.General, error) {
 	}
 	z, err := m.Apply(x)
 	return z, explain(err, a.in)
+}
+
+// reorder puts the columns of the rows in the order of a map, where both have names, and finds out
+// again which record each row is: equal rows are one record, whatever the order of their columns in
+// a file is. It reads rows, so it comes no sooner than place.
+func (a *asking) reorder(m *supervised.Guarded) error {
+	want := columnsOfMap(m)
+	order, err := orderOf(want, a.in.columnsOf())
+	if err != nil || order == nil {
+		return err
+	}
+	if a.x, err = a.in.arrange(a.x, want); err != nil {
+		return err
+	}
+	a.in.read.columns = want.names // those of a.x from now on
+	a.asFiled = a.records
+	return a.nameRecords()
 }
 
 // columnsOfMap returns the names of the columns that a map of a server takes.

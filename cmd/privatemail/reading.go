@@ -43,6 +43,21 @@ func (f *fileFlags) queries(e *cli.Env, name string) (input, error) {
 	return in, err
 }
 
+// further finds the file of rows that go with others, whose columns -label-column names: these need
+// not have it.
+func (f *fileFlags) further(e *cli.Env, name, labels string) (input, error) {
+	in, err := f.reading(e).resolve(name, labels)
+	if f.labelColumn == "" || !errors.Is(err, formats.ErrColumn) {
+		return in, err
+	}
+	without := *f
+	without.labelColumn = ""
+	if again, failed := without.reading(e).resolve(name, labels); failed == nil {
+		return again, nil
+	}
+	return in, err
+}
+
 func (f *fileFlags) reading(e *cli.Env) *reading {
 	header := map[string]formats.Header{"yes": formats.WithHeader, "no": formats.NoHeader}[f.header]
 	return &reading{env: e, text: formats.TableSettings{Columns: f.columns, Label: f.labelColumn, Header: header}}

@@ -133,7 +133,7 @@ func (f *searchFlags) inputs(e *cli.Env, names []string) (gallery, queries input
 		f.self = err == nil
 		return gallery, gallery, err
 	}
-	queries, err = f.files.reading(e).resolve(names[1], f.queriesLabels)
+	queries, err = f.files.further(e, names[1], f.queriesLabels)
 	return gallery, queries, err
 }
 

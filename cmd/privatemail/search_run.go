@@ -71,7 +71,7 @@ func openSearch(ctx context.Context, f *searchFlags, gallery, queries input) (*s
 // number beyond its own.
 func (s *search) oneNumbering() error {
 	there, here := s.gallery.classNames(), s.queries.classNames()
-	if s.gallery.y == nil || s.queries.y == nil || there == nil && here == nil {
+	if s.gallery.y == nil || !anyLabel(s.queries.y) || there == nil && here == nil {
 		return nil
 	}
 	if there == nil || here == nil {
