@@ -556,7 +556,7 @@ static void statuses(void) {
     a.f.names_size = strlen(a.f.names);
     WANT_TEXT(PM_LABELS, "class 1", fit());
     a.f.names_size = strlen(a.f.names = "{\"classes\": [\"ant\", \"bee\"]}");
-    WANT_TEXT(PM_LABELS, "row 2", fit());
+    WANT_TEXT(PM_LABELS, "row 3", fit());
     a.f.names_size = strlen(a.f.names = "{\"columns\": [\"a\"]}");
     WANT_TEXT(PM_SHAPE, "names", fit());
     WANT_TEXT(PM_SHAPE, "share memory", pm_release_size(good.release, &a.n, &a.n));

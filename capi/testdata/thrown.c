@@ -197,7 +197,7 @@ static void throw_operator(pm_engine *engine, const pm_rows *x, const pm_setting
 }
 
 static void throw_model(pm_engine *engine, const pm_rows *x, pm_call *call) {
-    pm_fit_settings s = {sizeof s, NULL, 0, 0, 1};
+    pm_fit_settings s = {.struct_size = sizeof s, .seed = 1};
     pm_model *model = NULL, *again = NULL;
     pm_rows other = rows_of();
     pm_matrix out;

@@ -104,7 +104,7 @@ func (b *bench) forget() {
 }
 
 // heldAtOnce is after how many rows held out a recipe may leave a contest.
-const heldAtOnce = 400
+const heldAtOnce = 256
 
 // measure adds what the rows held out find under a recipe, until the contest has enough of it.
 func (b *bench) measure(ctx context.Context, e *entry) error {

@@ -7,6 +7,7 @@ type field struct {
 	shares []int     // one over the share of columns tried on the best recipes
 	strong int       // how many get other ridges and fewer columns
 	moved  int       // how many get steps, beside the one that would be taken
+	betas  []float64 // of their step
 }
 
 // manyColumns is from where on a projection takes a good part of a second, and a contest
@@ -21,23 +22,19 @@ const manyClasses = 20
 func newField(d, classes int) *field {
 	unit, root := Recipe{UnitRows: true}, Recipe{Root: true, UnitRows: true}
 	if d > manyColumns {
-		f := &field{ridges: []float64{0.3, 1}, strong: 1}
-		project := func(r Recipe) {
-			r.UnitImages = true
-			if r.Projection, r.Ridge = Whiten, 1; classes < manyClasses && !r.Standardize {
-				f.first = append(f.first, r)
-			}
-			r.Projection, r.Ridge = Discriminate, 0.1
-			f.first = append(f.first, r)
+		f := &field{ridges: []float64{0.3, 1}, strong: 1, betas: []float64{defaultBeta}}
+		discriminated := func(r Recipe) Recipe {
+			r.Projection, r.Ridge, r.UnitImages = Discriminate, 0.1, true
+			return r
 		}
-		f.first = bases()
-		project(Raw())
-		project(Scaled())
-		f.first = append(f.first, Recipe{Weigh: true}, unit)
-		project(root)
+		f.first = []Recipe{discriminated(Raw()), discriminated(Scaled()), Raw(), Scaled(), {Weigh: true}, unit, discriminated(root)}
+		if classes < manyClasses {
+			root.Projection, root.Ridge, root.UnitImages = Whiten, 1, true
+			f.first = append(f.first, root)
+		}
 		return f
 	}
-	f := &field{ridges: []float64{0.001, 0.01, 1, 10}, shares: []int{2, 4}, strong: 2, moved: 1}
+	f := &field{ridges: []float64{0.001, 0.01, 1, 10}, shares: []int{2, 4}, strong: 2, moved: 1, betas: []float64{1, defaultBeta}}
 	f.first = append(bases(), unit, root, Recipe{Root: true, Standardize: true}, Recipe{Standardize: true, UnitImages: true},
 		Recipe{Weigh: true}, Recipe{Weigh: true, UnitImages: true})
 	for _, r := range []Recipe{Raw(), Scaled(), unit, root, {Weigh: true}} {
@@ -53,7 +50,7 @@ func newField(d, classes int) *field {
 
 // size is how many recipes a contest tries, about.
 func (f *field) size() int {
-	return len(f.first) + f.strong*(len(f.ridges)+len(f.shares)) + len(moving(Raw()))*(1+f.moved)
+	return len(f.first) + f.strong*(len(f.ridges)+len(f.shares)) + len(f.betas)*(1+f.moved)
 }
 
 // bases are the recipes that all others are compared with.
@@ -82,9 +79,9 @@ func (f *field) narrower(r Recipe, d int) (all []Recipe) {
 
 // moving returns the recipe with one step. A second one makes the nearest row a little better
 // and all others worse (R@8): the rows of a class become one point.
-func moving(r Recipe) (all []Recipe) {
+func (f *field) moving(r Recipe) (all []Recipe) {
 	r.Steps, r.Neighbours = 1, defaultNeighbours
-	for _, r.Beta = range []float64{1, defaultBeta} {
+	for _, r.Beta = range f.betas {
 		all = append(all, r)
 	}
 	return all

@@ -116,8 +116,10 @@ func pick(labels []int32, rows []int) []int32 {
 // smallClass is the mean number of rows of a class below which a sample takes whole classes.
 const smallClass = 16
 
-// sample returns at most n of the rows, in their order: rows of every class in proportion,
-// or whole classes where rows of each would be few.
+// sample returns at most n of the rows, 2 or more, in their order: rows of every class in
+// proportion, or whole classes where rows of each would be few. A class that is larger than both
+// its share and a tenth of the sample gives only so many rows. Two rows of the sample at least
+// have the same label if two of the rows do.
 func sample(labels []int32, rows []int, n int, random *rand.Rand) []int {
 	if len(rows) <= n {
 		return rows
@@ -132,15 +134,25 @@ func sample(labels []int32, rows []int, n int, random *rand.Rand) []int {
 	if n/len(count) >= smallClass {
 		out = rows[:n]
 	} else {
-		taken, full := make(map[int32]bool), 0
+		if first := slices.IndexFunc(rows, func(i int) bool { return count[labels[i]] > 1 }); first > 0 {
+			rows[0], rows[first] = rows[first], rows[0]
+		}
+		left, full := make(map[int32]int), 0 // how many rows of a class are still to be taken
 		for _, i := range rows {
-			if label := labels[i]; !taken[label] && full+count[label] <= n {
-				taken[label] = true
-				full += count[label]
+			label := labels[i]
+			if _, met := left[label]; met {
+				continue
+			}
+			left[label] = 0
+			share := float64(n) * float64(count[label]) / float64(len(rows))
+			if wanted := min(count[label], max(int(share), n/10, 2)); full+wanted <= n {
+				left[label] = wanted
+				full += wanted
 			}
 		}
 		for _, i := range rows {
-			if taken[labels[i]] {
+			if label := labels[i]; left[label] > 0 {
+				left[label]--
 				out = append(out, i)
 			}
 		}

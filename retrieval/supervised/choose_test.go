@@ -90,6 +90,39 @@ func TestFitDoesNotSeeHeldLabels(t *testing.T) {
 	}
 }
 
+// The goal decides what is taken, and best recipes are in its order.
+func TestFitByGoal(t *testing.T) {
+	x, labels := labelledRows(300, 8, 14)
+	for _, goal := range []supervised.Goal{supervised.GoalR1, supervised.GoalP8, supervised.GoalR8, supervised.GoalMAP} {
+		fit, err := supervised.Fit(t.Context(), newEngine(t), single(x), labels, &supervised.Settings{Goal: goal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := fit.Held.Best
+		if fit.Held.Goal != goal || len(best) < 3 || (fit.Held.Chosen.MAP > 0) != (goal == supervised.GoalMAP) {
+			t.Errorf("%v: %+v", goal, fit.Held)
+		}
+		taken := false
+		for i, trial := range best {
+			taken = taken || trial.Recipe == fit.Recipe
+			if i > 0 && trial.At(goal) > best[i-1].At(goal) {
+				t.Errorf("%v: %v finds %g after %g", goal, trial.Recipe, trial.At(goal), best[i-1].At(goal))
+			}
+		}
+		if !taken {
+			t.Errorf("%v: %v is not among %v", goal, fit.Recipe, best)
+		}
+	}
+	for text, want := range map[string]supervised.Goal{"r1": supervised.GoalR1, "p8": supervised.GoalP8, "r8": supervised.GoalR8, "map": supervised.GoalMAP} {
+		if got, err := supervised.ParseGoal(text); err != nil || got != want || got.String() != text {
+			t.Errorf("%s is read as %v: %v", text, got, err)
+		}
+	}
+	if _, err := supervised.ParseGoal("best"); !errors.Is(err, privatemail.ErrSettings) {
+		t.Errorf("best: %v", err)
+	}
+}
+
 // The same seed gives the same choice and the same bits for any number of workers; rows
 // without a label take no part in it.
 func TestFitRepeats(t *testing.T) {

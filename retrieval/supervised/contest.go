@@ -226,10 +226,10 @@ func (c *contest) run(ctx context.Context, f *field) error {
 		}
 		return c.try(ctx, fresh...)
 	}
-	if err := c.bases(ctx); err != nil {
+	if err := try(f.first); err != nil {
 		return err
 	}
-	if err := try(f.first); err != nil {
+	if err := c.bases(ctx); err != nil { // which Settings.Fix has changed in the field
 		return err
 	}
 	var more []Recipe
@@ -248,19 +248,19 @@ func (c *contest) run(ctx context.Context, f *field) error {
 	}
 	more = nil
 	if e := c.choice(nil); e != nil {
-		more = append(more, moving(e.Recipe)...)
+		more = append(more, f.moving(e.Recipe)...)
 	}
 	for _, e := range leaders(f.moved, inField) {
-		more = append(more, moving(e.Recipe)...)
+		more = append(more, f.moving(e.Recipe)...)
 	}
 	return try(more)
 }
 
-// bases measures what all others are compared with.
+// bases measures what the user compares a recipe with, until it is clearly behind.
 func (c *contest) bases(ctx context.Context) error {
 	var fresh []*entry
 	for _, r := range bases() {
-		fresh = append(fresh, &entry{Recipe: r, stays: true})
+		fresh = append(fresh, &entry{Recipe: r})
 	}
 	return c.try(ctx, fresh...)
 }
@@ -301,7 +301,7 @@ func (c *contest) compare(out *Held, found *scores) {
 	var better *entry
 	for _, r := range bases() {
 		e := c.entry(r)
-		if e.out {
+		if e.rows() == 0 {
 			continue
 		}
 		if better == nil || e.recall(nil).At(c.goal) > better.recall(nil).At(c.goal) {
@@ -312,7 +312,8 @@ func (c *contest) compare(out *Held, found *scores) {
 		}
 	}
 	if better != nil {
-		_, out.Error = lead(found.of[c.goal], better.of[c.goal], c.row, len(c.labels))
+		n := better.rows()
+		_, out.Error = lead(found.of[c.goal][:n], better.of[c.goal], c.row[:n], len(c.labels))
 	}
 	times := make(map[int]int)
 	for _, i := range found.nearest {

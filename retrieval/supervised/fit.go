@@ -95,6 +95,9 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 	if s.Progress == nil {
 		s.Progress = e.Report(ctx)
 	}
+	if s.Goal < 0 || s.Goal >= goals {
+		return nil, fmt.Errorf("supervised: fit: %w: %v", privatemail.ErrSettings, s.Goal)
+	}
 	if err := checkRows(rows, labels); err != nil {
 		return nil, err
 	}

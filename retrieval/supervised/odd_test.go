@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -76,5 +77,15 @@ func TestDiscriminateOneClass(t *testing.T) {
 	clear(labels)
 	if m, err := supervised.NewMap(t.Context(), single(x), labels, supervised.Deep()); !errors.Is(err, supervised.ErrEqualMeans) {
 		t.Errorf("a map of %d columns: %v", m.Columns(), err)
+	}
+}
+
+// A goal that is none is refused before any work.
+func TestFitRefusesGoals(t *testing.T) {
+	x, labels := twoClasses(60, false, 7)
+	for _, goal := range []supervised.Goal{-1, supervised.GoalMAP + 1} {
+		if _, err := supervised.Fit(t.Context(), newEngine(t), x, labels, &supervised.Settings{Goal: goal}); !errors.Is(err, privatemail.ErrSettings) {
+			t.Errorf("%v: %v", goal, err)
+		}
 	}
 }

@@ -17,7 +17,7 @@ const (
 	// productBudget is how many products of two numbers a covariance of the rows may take,
 	// searchBudget how many a search for the rows held out, and factorBudget how many the
 	// factors of the covariances of all folds.
-	productBudget, searchBudget, factorBudget = 3e10, 2e10, 2e9
+	productBudget, searchBudget, factorBudget = 1.5e10, 1.5e10, 2e9
 	// enoughHeld is how many rows are held out where time allows, and moreHeld is how many
 	// where there are so many.
 	enoughHeld, moreHeld = 1000, 5000

@@ -3,6 +3,7 @@ package supervised
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -161,6 +162,9 @@ func (t *trainer) newMap(ctx context.Context, r Recipe) (*Map, error) {
 // inSpan is projection in the span of the rows.
 func (t *trainer) inSpan(ctx context.Context, r Recipe, scale []float64) (*mat.Dense, error) {
 	span, err := t.core.NewSpan(ctx, t.rows, t.mean, scale)
+	if errors.Is(err, dense.ErrNotDefinite) { // all rows are equal
+		return nil, ErrNoPairs
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -164,6 +164,20 @@ func TestMapInSpan(t *testing.T) {
 	}
 }
 
+// Equal rows have no span.
+func TestMapOfEqualRows(t *testing.T) {
+	x, labels := mat.NewDense(6, 20, nil), []int32{0, 1, 0, 1, 0, 1}
+	for _, text := range []string{"deep,root", "whiten", "columns=3"} {
+		r, err := supervised.ParseRecipe(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := supervised.NewMap(t.Context(), single(x), labels, r); !errors.Is(err, supervised.ErrNoPairs) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // A row that is the nearest of many is noticed.
 func TestFitNoticesHubs(t *testing.T) {
 	x, labels := twoClasses(300, true, 6)
