@@ -339,6 +339,9 @@ func compareRecordings(before, after *recording, metrics []string, threshold flo
 			if o, n := len(old[unit]), len(now[unit]); o < minRuns || n < minRuns {
 				return nil, fmt.Errorf("%s has %d and %d measurements, want at least %d each; measure with -count %d", name, o, n, minRuns, usualRuns)
 			}
+			if !allFinite(old[unit]) || !allFinite(now[unit]) {
+				return nil, fmt.Errorf("%s has a value of %s that is not finite", name, unit)
+			}
 			all = append(all, compareMetric(name, unit, old, now))
 		}
 	}
@@ -357,6 +360,11 @@ func compareRecordings(before, after *recording, metrics []string, threshold flo
 		all[i].judge(threshold, looks*len(all))
 	}
 	return all, nil
+}
+
+// allFinite tells whether all values are finite. No test ranks others.
+func allFinite(values []float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return v-v != 0 })
 }
 
 // fallback returns what is compared where a recording does not have a metric of the yardstick:

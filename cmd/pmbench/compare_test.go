@@ -245,6 +245,16 @@ func TestCompareRefuses(t *testing.T) {
 	if _, err := compareRecordings(few, enough, []string{"sec/op"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "at least 10") {
 		t.Error(err)
 	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		values := ramp(1)
+		values[minRuns/2] = v
+		odd := fixed(map[string][]float64{"sec/op": values})
+		for _, pair := range [][2]*recording{{odd, enough}, {enough, odd}} {
+			if _, err := compareRecordings(pair[0], pair[1], []string{"sec/op"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "a value of sec/op that is not finite") {
+				t.Error(v, err)
+			}
+		}
+	}
 	if _, err := compareRecordings(enough, enough, []string{"peak-B"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "in common") {
 		t.Error(err)
 	}

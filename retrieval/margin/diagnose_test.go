@@ -41,6 +41,7 @@ func TestReasons(t *testing.T) {
 		{"few rows", Embedding{Rows: line(0, .1, 30, 30.1), Labels: []int32{0, 0, 1, 1}, Interpolation: linear}, FewRows, ""},
 		{"equal rows in different places", Embedding{Rows: line(0, 0, 3, 4), Places: line(0, 1, 3, 4), Labels: []int32{0, 0, 1, 1}, Interpolation: Interpolation{Smoothest: true}}, NoConstant, NoConstant},
 		{"neighbours that mix", Embedding{Rows: line(0, 1, 2, 3), Places: line(0, 0, 9, 9), Labels: []int32{0, 0, 1, 1}, Interpolation: Interpolation{Neighbours: 1}}, NoConstant, NeighboursMix},
+		{"neighbours without a class", Embedding{Rows: line(0, .1, 30, 30.1, .05, 30.05), Places: line(0, 0, 9, 9, 5, 5), Labels: []int32{0, 0, 1, 1, -1, -1}, Interpolation: Interpolation{Neighbours: 1}}, NoConstant, NeighboursMix},
 		{"an image at zero", Embedding{Rows: line(-1, -2, 1, 2), Places: line(-1, -1, 1, 1), Labels: []int32{0, 0, 1, 1}, Interpolation: Interpolation{Lipschitz: 1, Unit: true}}, WideBalls, WideBallsDirect},
 	} {
 		if c.e.Places.Rows == 0 {

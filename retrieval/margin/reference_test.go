@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -167,6 +168,50 @@ func TestBallsEqualBruteForce(t *testing.T) {
 		if m.counts[len(m.counts)-1] != len(c.rows)-1 || !slices.IsSorted(m.eta) || !slices.IsSorted(m.delta) || done != len(c.rows) {
 			t.Fatalf("class %d of %d rows: %+v", c.label, len(c.rows), m)
 		}
+	}
+}
+
+// The masses of a class and what it leaves unseen are those of docs/margin.md: the probabilities of
+// all mistakes add up to what the confidence leaves, over classes, counts and anchors.
+func TestMistakesAddUp(t *testing.T) {
+	e := scene(4, 300, 3)
+	for _, anchors := range []int{20, 1000} {
+		s, err := (&Settings{Confidence: .9, Anchors: anchors}).complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &diagnosis{Embedding: e, settings: s, classes: classesOf(e.Labels)}
+		mistakes, done := 0.0, 0
+		for _, c := range d.classes {
+			m, err := d.balls(t.Context(), &c, &done)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(m.anchors) != min(anchors, len(c.rows)) || len(m.counts) < 5 {
+				t.Fatalf("%d anchors, counts %v", len(m.anchors), m.counts)
+			}
+			for j, k := range m.counts {
+				low := mathext.RegIncBeta(float64(k), float64(len(c.rows)-k), m.eta[j])
+				mistakes += float64(len(m.anchors))*low + math.Pow(1-m.unseen, float64(len(m.anchors)))
+			}
+		}
+		if math.Abs(mistakes-.1) > 1e-6 {
+			t.Errorf("%d anchors: mistakes have a probability of %g, want .1", anchors, mistakes)
+		}
+	}
+}
+
+// Places that are moved apart are further from each other than their images, by both moves.
+func TestSpreadOfMovedPlaces(t *testing.T) {
+	e := &Embedding{
+		Rows:          matrix(2, 1, func(i, _ int) float64 { return float64(i) }),
+		Images:        matrix(2, 1, func(i, _ int) float64 { return float64(i) }),
+		Places:        matrix(2, 1, func(i, _ int) float64 { return 3*float64(i) - 1 }),
+		Interpolation: Interpolation{Lipschitz: 1},
+	}
+	d := &diagnosis{Embedding: e, lipschitz: 1}
+	if got := d.spreadBounds(&class{rows: []uint32{0, 1}}, []float64{.5})[0]; got < 3 || got > 3.001 {
+		t.Errorf("A_delta is bounded by %g, and is 3", got)
 	}
 }
 
