@@ -30,14 +30,16 @@ division by its norm, columns of equal spread or weighed by what they say of the
 linear map that shrinks what differs within classes, division by the norm again, and steps
 over the graph of neighbours that draw rows of a class together. Without -recipe, recipes are
 compared on labelled rows that are held out, and one is taken by -goal: among those that the
-best one does not beat by a standard error the one with the purest lists (P@8). FEATURES and labels are those of embed: .npy, .npz, .csv and others; rows with the
-label -1 have none. -columns holds for queries, too.
+best one does not beat by a standard error the one with the purest lists (P@8). FEATURES and
+labels are those of embed: .npy, .npz, .csv and others; rows with the label -1 have none.
+-columns holds for queries, too.
 
 The output says how often held-out rows find their class at the nearest row (R@1) and among
 the 8 nearest (R@8), and how many of these 8 have it (P@8): among the rows as they are (raw),
 among rows with columns of equal spread (scaled), under the three best recipes, and with a
-choice of the recipe that had not seen the rows it is measured on (result). It says what the
-recipe gives up against the others. -goal map is the average precision of the 100 nearest.
+choice of the recipe by other rows than those it is measured on (result). Where raw and scaled
+are far behind, their figures are those of the first hundreds of the rows held out. It says what
+the recipe gives up against the others. -goal map is the average precision of the 100 nearest.
 
 -recipe is auto, a name (raw, scaled, classic, deep) or words with commas between, such as
 root,unit-rows,discriminate,ridge=1,unit-images,steps=1,beta=3: what happens, in that order.

@@ -167,11 +167,11 @@ func writeHeld(w io.Writer, fit *supervised.Model) {
 	t.Flush()
 }
 
-// figures are what the table has, with their names.
+// figures are what the table has, with their names; the mAP of all is 0 unless it is the goal.
 var figures = []struct {
 	goal supervised.Goal
 	name string
-}{{supervised.GoalR1, "R@1"}, {supervised.GoalR8, "R@8"}, {supervised.GoalP8, "P@8"}}
+}{{supervised.GoalR1, "R@1"}, {supervised.GoalR8, "R@8"}, {supervised.GoalP8, "P@8"}, {supervised.GoalMAP, "mAP"}}
 
 // goalName is how the output calls a goal.
 func goalName(g supervised.Goal) string {
@@ -180,7 +180,7 @@ func goalName(g supervised.Goal) string {
 			return f.name
 		}
 	}
-	return "mAP"
+	return g.String()
 }
 
 // noticed is the least difference that is worth a word.

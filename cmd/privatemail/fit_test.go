@@ -244,7 +244,11 @@ func TestGivenUp(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
 	}
-	held.Goal = supervised.GoalMAP
+	held.Goal, held.Best[1].MAP = supervised.GoalMAP, .6
+	held.Best[0].MAP = .5
+	if got := givenUp(&supervised.Model{Recipe: held.Best[0].Recipe, Held: held}); !strings.HasSuffix(got, "0.100 of mAP against 2") {
+		t.Errorf("gives up %q, want mAP among it", got)
+	}
 	out.Reset()
 	if writeHeld(&out, &supervised.Model{Recipe: deep, Held: held}); !strings.Contains(out.String(), "mAP") {
 		t.Errorf("no mAP in\n%s", &out)

@@ -38,7 +38,7 @@ func showModel(ctx context.Context, path string) (_ *explanation, err error) {
 		x.add("columns", fmt.Sprintf("%d with names: %s", len(names), listAll(names)), names)
 	}
 	if h := m.Held; h != nil {
-		x.add("held out", fmt.Sprintf("R@1 %.3f, R@8 %.3f of %d rows (raw %.3f, %.3f)", h.Chosen.At1, h.Chosen.At8, h.Rows, h.Raw.At1, h.Raw.At8), reportHeld(h))
+		x.add("held out", fmt.Sprintf("R@1 %.3f, R@8 %.3f, P@8 %.3f of %d rows (raw %.3f, %.3f, %.3f)", h.Chosen.At1, h.Chosen.At8, h.Chosen.P8, h.Rows, h.Raw.At1, h.Raw.At8, h.Raw.P8), reportHeld(h))
 	}
 	if m.Graph != nil {
 		x.add("graph", neighboursOf(m.X.Rows, m.Graph), reportGraph(m.Graph))

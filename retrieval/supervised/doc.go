@@ -43,8 +43,8 @@
 // more. A recipe that is three standard errors behind another one leaves early.
 //
 // As many rows take part as a few seconds allow, by their number and their columns alone. Up to
-// 50,000 rows are divided into ten parts, and up to 5000 rows are held out in all; few rows are
-// held out three times, by other divisions. Of rows in many columns fewer take part or are held
+// 50,000 rows are divided into ten parts, and up to 5000 rows are held out in all, 1171 of 50,000;
+// few rows are held out three times, by other divisions. Of rows in many columns fewer take part or are held
 // out: 9155 of 11,788 rows of 1,280 columns, with 915 of them held out once. Rows of more than
 // 400 columns try fewer recipes. Where there are fewer rows than columns, all of this happens
 // in the span of the rows.
@@ -52,7 +52,8 @@
 // [Held] has what raw rows, scaled rows and the best recipes found. All rows held out took part
 // in that choice, so Held.Chosen is measured apart: the choice is repeated on nine tenths of the
 // rows held out, and what it takes is measured on the last tenth, for each tenth in turn. Which
-// recipes take part in the later rounds is not repeated.
+// recipes take part in the later rounds is not repeated, and rows of all tenths find each other:
+// of few rows Held.Chosen is still a little too good, far less so than the best of Held.Best.
 //
 // A discriminant depends on the units of columns, as its ridge is the same for all of them:
 // recipes with Standardize or Weigh do not.

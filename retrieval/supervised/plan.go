@@ -21,6 +21,9 @@ const (
 	// enoughHeld is how many rows are held out where time allows, and moreHeld is how many
 	// where there are so many.
 	enoughHeld, moreHeld = 1000, 5000
+	// pairProducts is how many products of two numbers a pair of rows of a search takes at least,
+	// however few columns there are.
+	pairProducts = 256
 	// leastHeld is how many are held out whatever it takes.
 	leastHeld = 500
 	// mostTurns is how often all rows are held out at most.
@@ -41,6 +44,6 @@ func planOf(n, d int) plan {
 		p.parts = 5
 	}
 	enough := max(enoughHeld, min(rows, moreHeld))
-	p.held = int(min(max(searchBudget/(rows*width), leastHeld), enough, rows*mostTurns))
+	p.held = int(min(max(searchBudget/(rows*max(width, pairProducts)), leastHeld), enough, rows*mostTurns))
 	return p
 }
