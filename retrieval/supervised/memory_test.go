@@ -22,7 +22,7 @@ func TestOwnBytes(t *testing.T) {
 		want float64
 	}{
 		{100, 10, new(Settings), 25*4*10*100 + 12*8*10*10},
-		{50_000, 64, new(Settings), 7*4*64*50_000 + 6*8*64*64},
+		{50_000, 64, new(Settings), 25*4*64*20_000 + 12*8*64*64},
 		{1e6, 64, new(Settings), 3*4*64*1e6 + 6*8*64*64},
 		{1e6, 64, &Settings{OnlyX: true}, 2*4*64*1e6 + 6*8*64*64},
 		{100, 10, unmeasured, 3*4*10*100 + 6*8*10*10},

@@ -13,11 +13,12 @@ type plan struct {
 
 const (
 	// mostRows is how many rows take part at most.
-	mostRows = 50_000
+	mostRows = 20_000
 	// productBudget is how many products of two numbers a covariance of the rows may take,
-	// searchBudget how many a search for the rows held out, and factorBudget how many the
-	// factors of the covariances of all folds.
-	productBudget, searchBudget, factorBudget = 1.5e10, 1.5e10, 2e9
+	// searchBudget how many a search for the rows held out in one recipe of those for rows of
+	// few columns, wideBudget in one of the fewer for rows of many, and factorBudget how many
+	// the factors of the covariances of all folds.
+	productBudget, searchBudget, wideBudget, factorBudget = 1.5e10, 5e9, 1.5e10, 2e9
 	// enoughHeld is how many rows are held out where time allows, and moreHeld is how many
 	// where there are so many.
 	enoughHeld, moreHeld = 1000, 5000
@@ -25,7 +26,7 @@ const (
 	// however few columns there are.
 	pairProducts = 256
 	// leastHeld is how many are held out whatever it takes.
-	leastHeld = 500
+	leastHeld = 1000
 	// mostTurns is how often all rows are held out at most.
 	mostTurns = 3
 )
@@ -44,6 +45,10 @@ func planOf(n, d int) plan {
 		p.parts = 5
 	}
 	enough := max(enoughHeld, min(rows, moreHeld))
-	p.held = int(min(max(searchBudget/(rows*max(width, pairProducts)), leastHeld), enough, rows*mostTurns))
+	search := searchBudget
+	if d > manyColumns {
+		search = wideBudget
+	}
+	p.held = int(min(max(search/(rows*max(width, pairProducts)), leastHeld), enough, rows*mostTurns))
 	return p
 }
