@@ -1,12 +1,14 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -73,6 +75,22 @@ func TestABGoesOn(t *testing.T) {
 		}
 		tidy(t, folder)
 	}
+}
+
+// The three looks that ab may take share the chance of an alarm, and the one of -count has it all.
+func TestABSharesTheAlarms(t *testing.T) {
+	folder := repositoryOf(t, "100.0", "120.0", "")
+	for looks, args := range map[float64][]string{3: nil, 1: {"-count", "10"}} {
+		code, stdout, stderr := call(append([]string{"ab", "HEAD", "-suite", "spmm", "-quiet", "-json"}, args...)...)
+		if code != cli.Failed {
+			t.Fatalf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
+		}
+		v := object(t, stdout)
+		if p, all := v["p"].(float64), v["p_holm"].(float64); !(p > 0) || math.Abs(all-looks*p) > 1e-9*all {
+			t.Errorf("%q: p is %g and %g with all looks, want %g times", args, p, all, looks)
+		}
+	}
+	tidy(t, folder)
 }
 
 func TestWithChoices(t *testing.T) {

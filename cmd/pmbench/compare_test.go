@@ -398,6 +398,22 @@ func TestCompareLikelyWorse(t *testing.T) {
 	}
 }
 
+// Likely worse is what is below the level by itself: not by all, and not above it.
+func TestLikelyByItself(t *testing.T) {
+	for _, c := range []struct {
+		p, pHolm, change float64
+		worse, likely    bool
+	}{
+		{.01, .04, .2, true, false}, {.049, .06, .2, false, true}, {.051, .06, .2, false, false},
+		{.01, .06, .04, false, false}, {.01, .06, -.2, false, false},
+	} {
+		got := &comparison{P: c.p, PHolm: c.pHolm, Change: c.change}
+		if got.judge(.05, 1); got.Worse != c.worse || got.Likely != c.likely {
+			t.Errorf("p %g, %g of all, worse by %g: %+v", c.p, c.pHolm, c.change, got)
+		}
+	}
+}
+
 // Each look at recordings that grow has its share of the chance of an alarm.
 func TestLooksShareTheAlarms(t *testing.T) {
 	shifted := func(by float64) *recording {

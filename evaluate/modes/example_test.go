@@ -30,5 +30,5 @@ func Example() {
 	}
 	// Output:
 	// prepared: P@8 0.94
-	// supervised: P@8 0.97
+	// supervised: P@8 0.95
 }

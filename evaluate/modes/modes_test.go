@@ -163,7 +163,7 @@ func TestCellsOnDigits(t *testing.T) {
 		if compact := r.Figures[evaluate.CompactOverlap8]; math.Abs(compact-overlap) > .01 {
 			t.Errorf("%s at epsilon %g: overlap %.4f, %.4f of int8", r.Mode, r.Epsilon, overlap, compact)
 		}
-		if v := r.Volume; v.Int8.Query > .35*v.Float32.Query || v.Int8.Query < .2*v.Float32.Query || v.Int8.Once > v.Float32.Once || v.TakeAll < v.Int8.Query*4 || v.TakeAll > v.Int8.Query*12 {
+		if v := r.Volume; v.Int8.Query > .4*v.Float32.Query || v.Int8.Query < .2*v.Float32.Query || v.Int8.Once > v.Float32.Once || v.TakeAll < v.Int8.Query*4 || v.TakeAll > v.Int8.Query*12 {
 			t.Errorf("%s at epsilon %g: %+v", r.Mode, r.Epsilon, v)
 		}
 		if share := r.Download / float64(r.Gallery); share < 0.12 || share > 1.1/8 {

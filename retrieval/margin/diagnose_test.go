@@ -304,6 +304,12 @@ func TestOfMap(t *testing.T) {
 	if err != nil || r.Lipschitz != 1 || r.Off != 0 || r.Floor != 0 || r.Space != "" || r.Rows != 299 || r.Columns != 3 {
 		t.Fatalf("raw: %+v, %v", r, err)
 	}
+	// A product in float32 is off by some rounding, though no step has moved a place.
+	scaled := fit("scaled")
+	r, err = OfMap(t.Context(), e, scaled.Map, x, scaled.X, labels, nil)
+	if err != nil || !(r.Off >= 0x1p-20) || r.Off > 0x1p-10 {
+		t.Fatalf("scaled: %+v, %v", r, err)
+	}
 	m := fit("root,unit-rows,whiten,unit-images,steps=1")
 	stages := 0
 	r, err = OfMap(t.Context(), e, m.Map, x, m.X, labels, &Settings{Progress: func(string, int, int) { stages++ }})

@@ -22,7 +22,10 @@ func wideSets() map[string]blas32.General {
 	of := func(value func(i, c int) float64) blas32.General {
 		return blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(e int) float64 { return value(e/d, e%d) })}
 	}
+	own := rand.New(rand.NewPCG(7, 8))
+	const wider = 2000 // columns, of which a block of products has fewer rows than a tile
 	return map[string]blas32.General{
+		"wider": {Rows: n, Cols: wider, Stride: wider, Data: pointtest.Fill(n*wider, func(int) float64 { return own.NormFloat64() })},
 		"noise": of(func(_, _ int) float64 { return rng.NormFloat64() }),
 		"sparse": of(func(i, c int) float64 {
 			if rng.IntN(25) == 0 {
@@ -83,6 +86,13 @@ func TestNearestOfWideRows(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The rows of a tile come in several blocks where they are long.
+func TestProductBlocks(t *testing.T) {
+	if rows := productRows(wideSets()["wider"].Cols); rows >= panelColumns || rows < 2 {
+		t.Errorf("%d rows of the widest set are a block, want fewer than the %d of a tile", rows, panelColumns)
 	}
 }
 
