@@ -25,8 +25,8 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
 
     ``fit`` learns a map from rows to images: roots, norms, scales and a linear projection,
     as a *recipe* says. Without a recipe it compares many on rows that it holds out, and takes
-    the one under which most of them find their class at the nearest row. ``transform`` places rows by the map, without
-    labels. Some recipes move the fitted rows a little further, towards others of their class;
+    the one under which most of them find their class at the nearest row. ``transform`` places
+    rows by the map, without labels. Some recipes move the fitted rows a little further, towards others of their class;
     that is ``gallery_``. To find rows that are like new ones, search their images there.
     ``predict`` tells the classes of new rows by the nearest rows of ``gallery_``, and ``score``
     how often it is right.

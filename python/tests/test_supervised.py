@@ -397,7 +397,8 @@ def test_the_goal_is_kept_and_checked():
     for goal in ("r1", "p8", "r8", "map"):
         held = SupervisedEmbedding(goal=goal).fit(X, y).held_out_
         assert held["goal"] == goal
-        best = [trial[{"r1": "r_at_1", "p8": "p_at_8", "r8": "r_at_8", "map": "map_at_100"}[goal]] for trial in held["best"]]
+        figure = {"r1": "r_at_1", "p8": "p_at_8", "r8": "r_at_8", "map": "map_at_100"}[goal]
+        best = [trial[figure] for trial in held["best"]]
         assert best == sorted(best, reverse=True)
     with pytest.raises(Exception, match="no goal"):
         SupervisedEmbedding(goal="best").fit(X, y)
