@@ -47,7 +47,7 @@ func choicesIn(folder, machine string, measure func() (choices string, clear boo
 		choices, _ := measure()
 		return choices
 	}
-	path := filepath.Join(folder, "privatemail", "calibration-choices.json")
+	path := choicesPath(folder)
 	var got choicesFile
 	want := choicesFile{Version: choicesVersion, Machine: machine}
 	if load(path, &got) {
@@ -61,6 +61,17 @@ func choicesIn(folder, machine string, measure func() (choices string, clear boo
 		save(path, want)
 	}
 	return want.Choices
+}
+
+// choicesPath is where a cache folder has the choices.
+func choicesPath(folder string) string {
+	return filepath.Join(folder, "privatemail", "calibration-choices.json")
+}
+
+// SaveChoices writes choices into a cache folder as if they had been measured on this machine,
+// for tests of commands.
+func SaveChoices(folder, choices string) {
+	save(choicesPath(folder), choicesFile{Version: choicesVersion, Machine: machineNow(), Choices: choices})
 }
 
 // knownChoices tells whether a file holds what package simd could have measured.
