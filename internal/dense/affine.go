@@ -60,21 +60,31 @@ func newAffine(k *simd.Kernels, mean []float64, a mat.Matrix) (*Affine, error) {
 		mean = make([]float64, d)
 	}
 	m := &Affine{k: k, d: d, mean: mean, columns: make([]float32, d*cols), scale: make([]float64, cols)}
-	column := make([]float64, d)
-	for j := range cols {
-		size := 0.0
-		for i := range column {
-			v := a.At(i, j)
-			if v-v != 0 {
-				return nil, &points.NonFiniteError{What: "matrix", Row: i, Col: j}
+	x, ok := a.(*mat.Dense)
+	if !ok {
+		x = mat.DenseCopyOf(a)
+	}
+	const atOnce = 8 // a cache line of every row
+	for lo := 0; lo < cols; lo += atOnce {
+		hi := min(lo+atOnce, cols)
+		var size [atOnce]float64
+		for i := range d {
+			for j, v := range x.RawRowView(i)[lo:hi] {
+				if v-v != 0 {
+					return nil, &points.NonFiniteError{What: "matrix", Row: i, Col: lo + j}
+				}
+				size[j] = max(size[j], math.Abs(v))
 			}
-			column[i] = v
-			size = max(size, math.Abs(v))
 		}
-		scale := downTo1(size)
-		m.scale[j] = 1 / scale
-		for i, v := range column {
-			m.columns[j*d+i] = float32(v * scale)
+		var scale [atOnce]float64
+		for j := range hi - lo {
+			scale[j] = downTo1(size[j])
+			m.scale[lo+j] = 1 / scale[j]
+		}
+		for i := range d {
+			for j, v := range x.RawRowView(i)[lo:hi] {
+				m.columns[(lo+j)*d+i] = float32(v * scale[j])
+			}
 		}
 	}
 	return m, nil

@@ -50,14 +50,14 @@ func (f *factor) load(r *mat.SymDense) error {
 		return fmt.Errorf("%w: an empty matrix", points.ErrShape)
 	}
 	f.u = make([]float64, f.d*f.d)
+	raw := r.RawSymmetric()
 	for i := range f.d {
-		for j := i; j < f.d; j++ {
-			v := r.At(i, j)
+		for j, v := range raw.Data[i*raw.Stride:][i:f.d] {
 			if v-v != 0 {
-				return &points.NonFiniteError{What: "matrix", Row: i, Col: j}
+				return &points.NonFiniteError{What: "matrix", Row: i, Col: i + j}
 			}
-			f.u[i*f.d+j] = v
 		}
+		copy(f.at(i, i), raw.Data[i*raw.Stride:][i:f.d])
 	}
 	return nil
 }
@@ -68,11 +68,14 @@ func (f *factor) at(i, j int) []float64 { return f.u[i*f.d+j:] }
 // rows makes block row b of U from the rows above it.
 func (f *factor) rows(ctx context.Context, b int) error {
 	lo, hi := par.Block(b, f.d, side)
+	above := strip(f.at(0, lo), f.d, lo, hi-lo)
 	minus := make([][]float64, hi-lo) // of each row, the negative entries of U above its diagonal
-	for i := lo; i < hi; i++ {
-		minus[i-lo] = make([]float64, i)
-		for t := range lo {
-			minus[i-lo][t] = -f.u[t*f.d+i]
+	for i := range minus {
+		minus[i] = make([]float64, lo+i)
+	}
+	for t := range lo {
+		for i, v := range f.at(t, lo)[:hi-lo] {
+			minus[i][t] = -v
 		}
 	}
 	for i := lo; i < hi; i++ {
@@ -80,7 +83,10 @@ func (f *factor) rows(ctx context.Context, b int) error {
 			minus[i-lo][t] = -f.u[t*f.d+i]
 		}
 		row := f.at(i, i)[:hi-i]
-		f.k.AddRows(row, minus[i-lo], simd.RowsOf(f.at(0, i), f.d))
+		if lo > 0 {
+			f.k.AddRows(row, minus[i-lo][:lo], simd.RowsOf(above[i-lo:], hi-lo))
+		}
+		f.k.AddRows(row, minus[i-lo][lo:], simd.RowsOf(f.at(lo, i), f.d))
 		if !(row[0] > 0) || math.IsInf(row[0], 0) {
 			return ErrNotDefinite
 		}
@@ -91,7 +97,7 @@ func (f *factor) rows(ctx context.Context, b int) error {
 		above := strip(f.at(0, hi+from), f.d, lo, to-from)
 		for i := lo; i < hi; i++ {
 			row := f.at(i, hi+from)[:to-from]
-			f.k.AddRows(row, minus[i-lo][:lo], above)
+			f.k.AddRows(row, minus[i-lo][:lo], simd.RowsOf(above, to-from))
 			f.k.AddRows(row, minus[i-lo][lo:], simd.RowsOf(f.at(lo, hi+from), f.d))
 			scale(row, 1/f.u[i*f.d+i])
 		}
@@ -100,12 +106,12 @@ func (f *factor) rows(ctx context.Context, b int) error {
 
 // strip returns the beginnings of some rows, one after the other in memory: read as often as
 // they are, rows that lie far apart would not stay in the cache.
-func strip(x []float64, stride, rows, width int) simd.Rows[float64] {
+func strip(x []float64, stride, rows, width int) []float64 {
 	out := make([]float64, rows*width)
 	for i := range rows {
 		copy(out[i*width:][:width], x[i*stride:])
 	}
-	return simd.RowsOf(out, width)
+	return out
 }
 
 func scale(row []float64, by float64) {
@@ -125,7 +131,7 @@ func (f *factor) fromLeft(ctx context.Context, x []float64, n, first int) {
 			for t := first; t < from; t++ {
 				minus[t] = -row[t]
 			}
-			f.k.AddRows(row[from:to], minus[first:from], above)
+			f.k.AddRows(row[from:to], minus[first:from], simd.RowsOf(above, to-from))
 			for j := from; j < to; j++ {
 				u := f.at(j, j)[:to-j]
 				row[j] /= u[0]
@@ -142,7 +148,7 @@ func (f *factor) fromRight(ctx context.Context, x, l []float64, n int) {
 	minus := make([]float64, f.d)
 	for b := par.Blocks(f.d, side) - 1; b >= 0 && ctx.Err() == nil; b-- {
 		from, to := par.Block(b, f.d, side)
-		var below simd.Rows[float64]
+		var below []float64
 		if to < f.d {
 			below = strip(l[to*f.d+from:], f.d, f.d-to, to-from)
 		}
@@ -151,7 +157,7 @@ func (f *factor) fromRight(ctx context.Context, x, l []float64, n int) {
 			for t := to; t < f.d; t++ {
 				minus[t] = -row[t]
 			}
-			f.k.AddRows(row[from:to], minus[to:], below)
+			f.k.AddRows(row[from:to], minus[to:], simd.RowsOf(below, to-from))
 			for j := to - 1; j >= from; j-- {
 				row[j] /= l[j*f.d+j]
 				for t, v := range l[j*f.d+from : j*f.d+j] {

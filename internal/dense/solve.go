@@ -10,8 +10,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// solveRows is how many rows a worker solves at a time.
+// solveRows is how many rows a worker takes at a time.
 const solveRows = 32
+
+// mostSolved is how many of them a worker solves at a time at most: each time it copies the
+// factor.
+const mostSolved = 512
 
 // Solve returns b r^-1 for a positive definite r, in float64. For few rows of b it takes
 // less than half the time of Whiten.
@@ -36,8 +40,9 @@ func (c *Core) Solve(ctx context.Context, b *mat.Dense, r *mat.SymDense) (*mat.D
 	}
 	out := mat.DenseCopyOf(b)
 	raw := out.RawMatrix().Data
-	err = c.do(ctx, par.Blocks(n, solveRows), func(_, piece int) {
-		lo, hi := par.Block(piece, n, solveRows)
+	rows := min(max(par.Blocks(n, c.Workers.Count()), solveRows), mostSolved)
+	err = c.do(ctx, par.Blocks(n, rows), func(_, piece int) {
+		lo, hi := par.Block(piece, n, rows)
 		f.fromLeft(ctx, raw[lo*d:], hi-lo, 0)
 		f.fromRight(ctx, raw[lo*d:], l, hi-lo)
 	})

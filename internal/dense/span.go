@@ -3,7 +3,7 @@ package dense
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
@@ -47,6 +47,9 @@ func (c *Core) newSpan(ctx context.Context, x blas32.General, mean, scale []floa
 	if len(mean) != d || scale != nil && len(scale) != d {
 		return nil, fmt.Errorf("%w: a mean of %d values and a scale of %d for %d columns", points.ErrShape, len(mean), len(scale), d)
 	}
+	if scale == nil {
+		scale = slices.Repeat([]float64{1}, d)
+	}
 	s := &Span{core: c}
 	if err := s.move(ctx, x, mean, scale); err != nil {
 		return nil, err
@@ -78,31 +81,33 @@ const columnsAtOnce = 16
 func (s *Span) move(ctx context.Context, x blas32.General, mean, scale []float64) error {
 	n, d := x.Rows, x.Cols
 	pieces := par.Blocks(d, columnsAtOnce)
-	each := func(f func(piece, i, j int, v float64)) error {
-		return s.core.do(ctx, pieces, func(_, piece int) {
-			lo, hi := par.Block(piece, d, columnsAtOnce)
-			for i := range n {
-				for j, v := range rowOf(x, i)[lo:hi] {
-					y := float64(v) - mean[lo+j]
-					if scale != nil {
-						y *= scale[lo+j]
-					}
-					f(piece, i, lo+j, y)
-				}
-			}
-		})
-	}
 	most := make([]float64, pieces)
-	if err := each(func(piece, _, _ int, y float64) { most[piece] = max(most[piece], math.Abs(y)) }); err != nil {
+	err := s.core.do(ctx, pieces, func(_, piece int) {
+		lo, hi := par.Block(piece, d, columnsAtOnce)
+		least, largest := slices.Clone(rowOf(x, 0)[lo:hi]), slices.Clone(rowOf(x, 0)[lo:hi])
+		for i := 1; i < n; i++ {
+			for j, v := range rowOf(x, i)[lo:hi] {
+				least[j], largest[j] = min(least[j], v), max(largest[j], v)
+			}
+		}
+		for j := range least {
+			away := max(float64(largest[j])-mean[lo+j], mean[lo+j]-float64(least[j]))
+			most[piece] = max(most[piece], away*scale[lo+j])
+		}
+	})
+	if err != nil {
 		return err
 	}
-	var largest float64
-	for _, m := range most {
-		largest = max(largest, m)
-	}
-	s.unit = downTo1(largest)
+	s.unit = downTo1(slices.Max(most))
 	s.moved = blas32.General{Rows: d, Cols: n, Stride: n, Data: make([]float32, d*n)}
-	return each(func(_, i, j int, y float64) { s.moved.Data[j*n+i] = float32(y * s.unit) })
+	return s.core.do(ctx, pieces, func(_, piece int) {
+		lo, hi := par.Block(piece, d, columnsAtOnce)
+		for i := range n {
+			for j, v := range rowOf(x, i)[lo:hi] {
+				s.moved.Data[(lo+j)*n+i] = float32((float64(v) - mean[lo+j]) * scale[lo+j] * s.unit)
+			}
+		}
+	})
 }
 
 // Coordinates returns the n coordinates of each row. Up to a common factor, the squared
@@ -116,6 +121,9 @@ func (s *Span) Coordinates() blas32.General {
 	}
 	return out
 }
+
+// backRows is how many rows a worker multiplies at a time by columns that stay in its cache.
+const backRows = 256
 
 // Back returns the d x k matrix that takes moved and scaled rows to where a, n x k, takes their
 // coordinates.
@@ -135,17 +143,22 @@ func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dense: span: %w", err)
 	}
-	weights := mat.DenseCopyOf(solved.T())
+	weights := mat.DenseCopyOf(solved.T()).RawMatrix()
 	out := mat.NewDense(s.moved.Rows, k, nil)
-	from := weights.RawMatrix()
-	err = s.core.do(ctx, par.Blocks(s.moved.Rows, solveRows), func(_, piece int) {
-		lo, hi := par.Block(piece, s.moved.Rows, solveRows)
-		row := make([]float64, n)
+	err = s.core.do(ctx, par.Blocks(s.moved.Rows, backRows), func(_, piece int) {
+		lo, hi := par.Block(piece, s.moved.Rows, backRows)
+		rows := make([]float64, (hi-lo)*n)
 		for j := lo; j < hi; j++ {
 			for i, v := range rowOf(s.moved, j) {
-				row[i] = float64(v) * s.unit
+				rows[(j-lo)*n+i] = float64(v) * s.unit
 			}
-			f.k.AddRows(out.RawRowView(j), row, simd.RowsOf(from.Data, from.Stride))
+		}
+		for from := 0; from < k; from += side {
+			to := min(from+side, k)
+			some := strip(weights.Data[from:], weights.Stride, n, to-from)
+			for j := lo; j < hi; j++ {
+				f.k.AddRows(out.RawRowView(j)[from:to], rows[(j-lo)*n:][:n], simd.RowsOf(some, to-from))
+			}
 		}
 	})
 	if err != nil {

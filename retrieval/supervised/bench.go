@@ -103,8 +103,9 @@ func (b *bench) forget() {
 	b.trainers, b.held = make(map[space]*trainer), make(map[space]blas32.General)
 }
 
-// heldAtOnce is after how many rows held out a recipe may leave a contest.
-const heldAtOnce = 256
+// heldFirst is after how many rows held out a recipe may leave a contest. All others are
+// searched at once, as a search has to lay out the rows it searches in.
+const heldFirst = 256
 
 // measure adds what the rows held out find under a recipe, until the contest has enough of it.
 func (b *bench) measure(ctx context.Context, e *entry) error {
@@ -127,8 +128,7 @@ func (b *bench) measure(ctx context.Context, e *entry) error {
 		k = longList
 	}
 	k = min(k, x.Rows)
-	for lo := 0; lo < at.held.Rows && !e.out; lo += heldAtOnce {
-		hi := min(lo+heldAtOnce, at.held.Rows)
+	for lo, hi := 0, min(heldFirst, at.held.Rows); lo < hi && !e.out; lo, hi = hi, at.held.Rows {
 		index, _, err := nearest.Rows(ctx, partOf(at.held, lo, hi), x, k, nearest.Settings{Workers: b.core.Workers, Kernels: b.core.Kernels})
 		if err != nil {
 			return err

@@ -216,8 +216,8 @@ func (c *contest) ahead(e, other *entry, counts func(i int) bool) bool {
 // place is the place of an entry among those of the contest.
 func (c *contest) place(e *entry) int { return slices.Index(c.entries, e) }
 
-// run holds the contest, in three rounds: where rows are put, how strong projections are
-// and how many columns they leave, and the steps.
+// run holds the contest, in four rounds: where rows are put, how strong projections are, how many
+// columns they leave, and the steps.
 func (c *contest) run(ctx context.Context, f *field) error {
 	try := func(recipes []Recipe) error {
 		var fresh []*entry
@@ -237,8 +237,8 @@ func (c *contest) run(ctx context.Context, f *field) error {
 		all := c.best(pass, nil)
 		return all[:min(n, len(all))]
 	}
-	for _, e := range leaders(f.strong, func(e *entry) bool { return e.field && e.Projection != Keep }) {
-		more = append(more, f.stronger(e.Recipe)...)
+	if err := c.climb(ctx, f.ridges, leaders(f.strong, func(e *entry) bool { return e.field && e.Projection != Keep })); err != nil {
+		return err
 	}
 	for _, e := range leaders(f.strong, inField) {
 		more = append(more, f.narrower(e.Recipe, c.rows.Cols)...)
@@ -254,6 +254,43 @@ func (c *contest) run(ctx context.Context, f *field) error {
 		more = append(more, f.moving(e.Recipe)...)
 	}
 	return try(more)
+}
+
+// climb tries lists of ridges on some entries, each as far as the next one finds no less.
+func (c *contest) climb(ctx context.Context, lists [][]float64, from []*entry) error {
+	type way struct {
+		last *entry
+		left []float64
+	}
+	var ways []way
+	for _, e := range from {
+		for _, ridges := range lists {
+			ways = append(ways, way{e, ridges})
+		}
+	}
+	next := func(w way) Recipe {
+		r := w.last.Recipe
+		r.Ridge = w.left[0]
+		return c.fixed([]Recipe{r})[0]
+	}
+	for len(ways) > 0 {
+		var fresh []*entry
+		for _, w := range ways {
+			fresh = append(fresh, &entry{Recipe: next(w), field: true})
+		}
+		if err := c.try(ctx, fresh...); err != nil {
+			return err
+		}
+		var up []way
+		for _, w := range ways {
+			e := c.entry(next(w))
+			if w.left = w.left[1:]; len(w.left) > 0 && !e.out && e.recall(nil).At(c.goal) >= w.last.recall(nil).At(c.goal) {
+				up = append(up, way{e, w.left})
+			}
+		}
+		ways = up
+	}
+	return nil
 }
 
 // bases measures what the user compares a recipe with, until it is clearly behind.

@@ -18,7 +18,7 @@ const (
 	// searchBudget how many a search for the rows held out in one recipe of those for rows of
 	// few columns, wideBudget in one of the fewer for rows of many, and factorBudget how many
 	// the factors of the covariances of all folds.
-	productBudget, searchBudget, wideBudget, factorBudget = 1.5e10, 5e9, 1.5e10, 2e9
+	productBudget, searchBudget, wideBudget, factorBudget = 8e9, 5e9, 1.5e10, 1.2e9
 	// enoughHeld is how many rows are held out where time allows, and moreHeld is how many
 	// where there are so many.
 	enoughHeld, moreHeld = 1000, 5000

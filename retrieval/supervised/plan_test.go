@@ -13,10 +13,10 @@ func TestPlan(t *testing.T) {
 		{150, 4, 150, 10, 30, 450},            // iris: every row three times
 		{1797, 64, 1797, 10, 30, 1797},        // digits: once
 		{4424, 256, 4424, 10, 30, 4414},       // every row once
-		{11_788, 1280, 9155, 9, 1, 1280},      // a ninth
-		{795, 8000, 795, 5, 3, 1000},          // three fifths, in the span of the rows
+		{11_788, 1280, 4882, 4, 1, 2400},      // a quarter of a sample
+		{795, 8000, 795, 5, 2, 1000},          // two fifths, in the span of the rows
 		{1_000_000, 64, 20_000, 10, 30, 1000}, // a sample
-		{1_000_000, 8000, 1369, 3, 1, 1369},
+		{1_000_000, 8000, 1000, 3, 1, 1000},
 		{20, 1, 20, 10, 30, 60},
 	} {
 		got := planOf(c.n, c.d)

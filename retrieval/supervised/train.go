@@ -290,9 +290,11 @@ func scaled(s *mat.SymDense, scale []float64) *mat.SymDense {
 	d := s.SymmetricDim()
 	out := mat.NewSymDense(d, nil)
 	out.CopySym(s)
+	raw := out.RawSymmetric()
 	for i, by := range scale {
+		row := raw.Data[i*raw.Stride:][:d]
 		for j := i; j < d; j++ {
-			out.SetSym(i, j, s.At(i, j)*by*scale[j])
+			row[j] = row[j] * by * scale[j]
 		}
 	}
 	return out
@@ -353,9 +355,10 @@ func (t *trainer) leading(ctx context.Context, white *mat.Dense, c mat.Matrix, k
 func symmetric(x *mat.Dense) *mat.SymDense {
 	d, _ := x.Dims()
 	out := mat.NewSymDense(d, nil)
+	a, to := x.RawMatrix(), out.RawSymmetric()
 	for i := range d {
 		for j := i; j < d; j++ {
-			out.SetSym(i, j, (x.At(i, j)+x.At(j, i))/2)
+			to.Data[i*to.Stride+j] = (a.Data[i*a.Stride+j] + a.Data[j*a.Stride+i]) / 2
 		}
 	}
 	return out
