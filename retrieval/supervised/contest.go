@@ -216,8 +216,8 @@ func (c *contest) ahead(e, other *entry, counts func(i int) bool) bool {
 // place is the place of an entry among those of the contest.
 func (c *contest) place(e *entry) int { return slices.Index(c.entries, e) }
 
-// run holds the contest, in four rounds: where rows are put, how strong projections are, how many
-// columns they leave, and the steps.
+// run holds the contest, in three rounds: where rows are put, how strong projections are and how
+// many columns they leave, and the steps.
 func (c *contest) run(ctx context.Context, f *field) error {
 	try := func(recipes []Recipe) error {
 		var fresh []*entry
