@@ -148,9 +148,8 @@ def in_python(train, y, queries, wanted):
         import privatemail
     except ImportError:
         return None, ""
-    model = privatemail.SupervisedEmbedding()
-    rows = model.fit_transform(train, y)
-    return found(rows, y, model.transform(queries), wanted), model.recipe_
+    model = privatemail.SupervisedEmbedding().fit(train, y)
+    return found(model.gallery_, y, model.transform(queries), wanted), model.recipe_
 
 
 def discriminant(train, y, queries, wanted):
