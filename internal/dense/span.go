@@ -3,6 +3,7 @@ package dense
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -17,9 +18,9 @@ import (
 // coordinates say all about them. It takes 4 n d + 16 n^2 bytes.
 type Span struct {
 	core  *Core
-	moved blas32.General // d x n: column i is row i, less the mean, times the scales and unit
+	moved blas32.General // the rows, less the mean, times the scales and unit
 	unit  float64        // the power of two that brings the largest entry of moved below 1
-	lower []float64      // n x n: L with L L' = moved' moved + spanRidge tr / n
+	lower []float64      // n x n: L with L L' = moved moved' + spanRidge tr / n
 }
 
 // spanRidge is what is added to the squared norm of every row, relative to their mean: it adds
@@ -54,7 +55,7 @@ func (c *Core) newSpan(ctx context.Context, x blas32.General, mean, scale []floa
 	if err := s.move(ctx, x, mean, scale); err != nil {
 		return nil, err
 	}
-	products, err := c.Gram(ctx, s.moved, nil, mat.NewDense(1, n, nil))
+	products, err := s.products(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,48 +74,59 @@ func (c *Core) newSpan(ctx context.Context, x blas32.General, mean, scale []floa
 	return s, err
 }
 
-// columnsAtOnce is how many columns of the rows a worker moves at a time: a cache line of
-// every row.
-const columnsAtOnce = 16
-
 // move fills moved, and finds its unit.
 func (s *Span) move(ctx context.Context, x blas32.General, mean, scale []float64) error {
 	n, d := x.Rows, x.Cols
-	pieces := par.Blocks(d, columnsAtOnce)
-	most := make([]float64, pieces)
-	err := s.core.do(ctx, pieces, func(_, piece int) {
-		lo, hi := par.Block(piece, d, columnsAtOnce)
-		least, largest := slices.Clone(rowOf(x, 0)[lo:hi]), slices.Clone(rowOf(x, 0)[lo:hi])
-		for i := 1; i < n; i++ {
-			for j, v := range rowOf(x, i)[lo:hi] {
-				least[j], largest[j] = min(least[j], v), max(largest[j], v)
-			}
-		}
-		for j := range least {
-			away := max(float64(largest[j])-mean[lo+j], mean[lo+j]-float64(least[j]))
-			most[piece] = max(most[piece], away*scale[lo+j])
+	s.moved = blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+	most := make([]float64, n)
+	err := s.core.do(ctx, n, func(_, i int) {
+		for j, v := range rowOf(x, i) {
+			most[i] = max(most[i], math.Abs((float64(v)-mean[j])*scale[j]))
 		}
 	})
 	if err != nil {
 		return err
 	}
 	s.unit = downTo1(slices.Max(most))
-	s.moved = blas32.General{Rows: d, Cols: n, Stride: n, Data: make([]float32, d*n)}
-	return s.core.do(ctx, pieces, func(_, piece int) {
-		lo, hi := par.Block(piece, d, columnsAtOnce)
-		for i := range n {
-			for j, v := range rowOf(x, i)[lo:hi] {
-				s.moved.Data[(lo+j)*n+i] = float32((float64(v) - mean[lo+j]) * scale[lo+j] * s.unit)
+	return s.core.do(ctx, n, func(_, i int) {
+		to := rowOf(s.moved, i)
+		for j, v := range rowOf(x, i) {
+			to[j] = float32((float64(v) - mean[j]) * scale[j] * s.unit)
+		}
+	})
+}
+
+// products returns the inner products of the moved rows. Sums over sumColumns columns are
+// float32, and those are added in float64.
+func (s *Span) products(ctx context.Context) (*mat.SymDense, error) {
+	n, d := s.moved.Rows, s.moved.Cols
+	sum := mat.NewSymDense(n, nil)
+	out := sum.RawSymmetric()
+	tiles := tilesOf(par.Blocks(n, gramTile))
+	err := s.core.do(ctx, len(tiles), func(_, piece int) {
+		top, bottom := par.Block(tiles[piece][0], n, gramTile)
+		left, right := par.Block(tiles[piece][1], n, gramTile)
+		var part [gramTile * gramTile]float32
+		for from := 0; from < d; from += sumColumns {
+			s.core.Loops().Dots(simd.RowsOf(part[:], gramTile), simd.RowsOf(s.moved.Data[top*d+from:], d), simd.RowsOf(s.moved.Data[left*d+from:], d),
+				bottom-top, right-left, min(sumColumns, d-from))
+			for i := top; i < bottom; i++ {
+				first := max(i, left) // the upper triangle is what counts
+				to := out.Data[i*n+first:][:right-first]
+				for j, v := range part[(i-top)*gramTile+first-left:][:len(to)] {
+					to[j] += float64(v)
+				}
 			}
 		}
 	})
+	return sum, err
 }
 
 // Coordinates returns the n coordinates of each row. Up to a common factor, the squared
 // distances of different rows are those of the rows themselves, but for 2e-5 of the mean
 // squared norm, which all of them have in addition.
 func (s *Span) Coordinates() blas32.General {
-	n := s.moved.Cols
+	n := s.moved.Rows
 	out := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
 	for i, v := range s.lower {
 		out.Data[i] = float32(v)
@@ -122,17 +134,17 @@ func (s *Span) Coordinates() blas32.General {
 	return out
 }
 
-// backRows is how many rows a worker multiplies at a time by columns that stay in its cache.
-const backRows = 256
+// backColumns is how many columns of rows a worker multiplies at a time.
+const backColumns = 256
 
 // Back returns the d x k matrix that takes moved and scaled rows to where a, n x k, takes their
 // coordinates.
 func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	n, k := a.Dims()
-	if n != s.moved.Cols {
-		return nil, fmt.Errorf("dense: span: %w: a matrix of %d rows for %d coordinates", points.ErrShape, n, s.moved.Cols)
+	if n != s.moved.Rows {
+		return nil, fmt.Errorf("dense: span: %w: a matrix of %d rows for %d coordinates", points.ErrShape, n, s.moved.Rows)
 	}
-	// The coordinates of moved row m are m V with V = moved L^-T, so the matrix is V a.
+	// The coordinates of moved row m are m V with V = moved' L^-T, so the matrix is V a.
 	f := &factor{Core: s.core, k: s.core.Loops(), d: n}
 	solved := mat.DenseCopyOf(a.T())
 	raw := solved.RawMatrix().Data
@@ -144,20 +156,21 @@ func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 		return nil, fmt.Errorf("dense: span: %w", err)
 	}
 	weights := mat.DenseCopyOf(solved.T()).RawMatrix()
-	out := mat.NewDense(s.moved.Rows, k, nil)
-	err = s.core.do(ctx, par.Blocks(s.moved.Rows, backRows), func(_, piece int) {
-		lo, hi := par.Block(piece, s.moved.Rows, backRows)
-		rows := make([]float64, (hi-lo)*n)
-		for j := lo; j < hi; j++ {
-			for i, v := range rowOf(s.moved, j) {
-				rows[(j-lo)*n+i] = float64(v) * s.unit
+	d := s.moved.Cols
+	out := mat.NewDense(d, k, nil)
+	err = s.core.do(ctx, par.Blocks(d, backColumns), func(_, piece int) {
+		lo, hi := par.Block(piece, d, backColumns)
+		columns := make([]float64, (hi-lo)*n)
+		for i := range n {
+			for j, v := range rowOf(s.moved, i)[lo:hi] {
+				columns[j*n+i] = float64(v) * s.unit
 			}
 		}
 		for from := 0; from < k; from += side {
 			to := min(from+side, k)
 			some := strip(weights.Data[from:], weights.Stride, n, to-from)
 			for j := lo; j < hi; j++ {
-				f.k.AddRows(out.RawRowView(j)[from:to], rows[(j-lo)*n:][:n], simd.RowsOf(some, to-from))
+				f.k.AddRows(out.RawRowView(j)[from:to], columns[(j-lo)*n:][:n], simd.RowsOf(some, to-from))
 			}
 		}
 	})

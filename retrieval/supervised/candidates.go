@@ -1,13 +1,15 @@
 package supervised
 
+import "slices"
+
 // A field is the recipes that a contest begins with, and how they go on.
 type field struct {
 	first  []Recipe
-	ridges [][]float64 // tried on the best projections, each list as far as it gets better
-	shares []int       // one over the share of columns tried on the best recipes
-	strong int         // how many get other ridges and fewer columns
-	moved  int         // how many get steps, beside the one that would be taken
-	betas  []float64   // of their step
+	ridges []float64 // tried on the best projections, each list as far as it gets better
+	shares []int     // one over the share of columns tried on the best recipes
+	strong int       // how many get other ridges and fewer columns
+	moved  int       // how many get steps, beside the one that would be taken
+	betas  []float64 // of their step
 }
 
 // manyColumns is from where on a projection takes a good part of a second, and a contest
@@ -22,7 +24,7 @@ const manyClasses = 20
 func newField(d, classes int) *field {
 	unit, root := Recipe{UnitRows: true}, Recipe{Root: true, UnitRows: true}
 	if d > manyColumns {
-		f := &field{ridges: [][]float64{{0.3, 1}}, strong: 1, betas: []float64{defaultBeta}}
+		f := &field{ridges: []float64{0.1, 0.3, 1, 10, 100}, strong: 1, betas: []float64{defaultBeta}}
 		discriminated := func(r Recipe) Recipe {
 			r.Projection, r.Ridge, r.UnitImages = Discriminate, 0.1, true
 			return r
@@ -34,7 +36,7 @@ func newField(d, classes int) *field {
 		}
 		return f
 	}
-	f := &field{ridges: [][]float64{{0.01, 0.001}, {1, 10}}, shares: []int{2, 4}, strong: 2, moved: 1, betas: []float64{1, defaultBeta}}
+	f := &field{ridges: []float64{0.001, 0.01, 0.1, 1, 10, 100}, shares: []int{2, 4}, strong: 2, moved: 1, betas: []float64{1, defaultBeta}}
 	f.first = append(bases(), unit, root, Recipe{Root: true, Standardize: true}, Recipe{Standardize: true, UnitImages: true},
 		Recipe{Weigh: true}, Recipe{Weigh: true, UnitImages: true})
 	for _, r := range []Recipe{Raw(), Scaled(), unit, root, {Weigh: true}} {
@@ -50,11 +52,22 @@ func newField(d, classes int) *field {
 
 // size is how many recipes a contest tries at most.
 func (f *field) size() int {
-	ridges := 0
-	for _, list := range f.ridges {
-		ridges += len(list)
+	return len(f.first) + 2*(len(f.ridges)-1) + f.strong*len(f.shares) + len(f.betas)*(1+f.moved)
+}
+
+// ladders returns the ridges above one, and those below it, as they are tried.
+func (f *field) ladders(ridge float64) [][]float64 {
+	var up, down []float64
+	for _, r := range f.ridges {
+		switch {
+		case r > ridge:
+			up = append(up, r)
+		case r < ridge:
+			down = append(down, r)
+		}
 	}
-	return len(f.first) + f.strong*(ridges+len(f.shares)) + len(f.betas)*(1+f.moved)
+	slices.Reverse(down)
+	return [][]float64{up, down}
 }
 
 // bases are the recipes that all others are compared with.

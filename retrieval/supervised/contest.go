@@ -237,13 +237,17 @@ func (c *contest) run(ctx context.Context, f *field) error {
 		all := c.best(pass, nil)
 		return all[:min(n, len(all))]
 	}
-	if err := c.climb(ctx, f.ridges, leaders(f.strong, func(e *entry) bool { return e.field && e.Projection != Keep })); err != nil {
-		return err
-	}
 	for _, e := range leaders(f.strong, inField) {
 		more = append(more, f.narrower(e.Recipe, c.rows.Cols)...)
 	}
+	var strong []*entry
+	for _, p := range []Projection{Whiten, Discriminate} {
+		strong = append(strong, leaders(1, func(e *entry) bool { return e.field && e.Projection == p })...)
+	}
 	if err := try(more); err != nil {
+		return err
+	}
+	if err := c.climb(ctx, f, strong); err != nil {
 		return err
 	}
 	more = nil
@@ -256,16 +260,18 @@ func (c *contest) run(ctx context.Context, f *field) error {
 	return try(more)
 }
 
-// climb tries lists of ridges on some entries, each as far as the next one finds no less.
-func (c *contest) climb(ctx context.Context, lists [][]float64, from []*entry) error {
+// climb tries other ridges on some entries, up and down as far as the next one finds no less.
+func (c *contest) climb(ctx context.Context, f *field, from []*entry) error {
 	type way struct {
 		last *entry
 		left []float64
 	}
 	var ways []way
 	for _, e := range from {
-		for _, ridges := range lists {
-			ways = append(ways, way{e, ridges})
+		for _, ridges := range f.ladders(e.Ridge) {
+			if len(ridges) > 0 {
+				ways = append(ways, way{e, ridges})
+			}
 		}
 	}
 	next := func(w way) Recipe {
