@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -98,6 +99,7 @@ type fitFlags struct {
 	rows, columns       int              // of FEATURES
 	placed, nowhere     int              // queries, and those whose row is zeros
 	zeros, firstZero    int              // rows of FEATURES that are zeros
+	copies              int              // rows of FEATURES that equal an earlier one
 	uneven              string           // what columns of FEATURES a given recipe hardly sees others beside
 	idle                func()           // gives the memory of FEATURES back until they are read again
 }
@@ -311,6 +313,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	f.about = aboutRows(in, x, y)
 	f.zeros, f.firstZero = zeroRows(x), zeroRow(x)
+	f.copies = copiedRows(x)
 	if s, err := f.settings(nil); err == nil && dependsOnUnits(s.Recipe) {
 		f.uneven, _ = dominantColumns(x, in)
 	}
@@ -354,6 +357,26 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 // in other units.
 func dependsOnUnits(r *supervised.Recipe) bool {
 	return r != nil && r.Projection != supervised.Keep && !r.UnitRows && !r.Standardize && !r.Weigh
+}
+
+// copiedRows counts the rows that equal an earlier one, those of zeros not among them.
+func copiedRows(x blas32.General) (count int) {
+	met := make(map[uint64]int, x.Rows)
+	for i := range x.Rows {
+		row := x.Data[i*x.Stride:][:x.Cols]
+		var hash uint64
+		for _, v := range row {
+			hash = hash*0x9e3779b97f4a7c15 + uint64(math.Float32bits(v)) + 1
+		}
+		first, known := met[hash]
+		switch {
+		case !known:
+			met[hash] = i
+		case slices.Equal(row, x.Data[first*x.Stride:][:x.Cols]) && zeroRow(rowsOf(x, i, i+1)) < 0:
+			count++
+		}
+	}
+	return count
 }
 
 // zeroRows counts the rows of zeros.

@@ -255,6 +255,9 @@ func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if h := fit.Held; h != nil && h.HubShare >= 0.1 && h.HubShare*float64(h.Rows) >= hubRows {
 		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: look whether it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
 	}
+	if fit.Held != nil && f.copies*20 >= f.rows {
+		e.Note("%d of %d rows of FEATURES equal an earlier row. A row held out finds its copies: what was found is too good for rows that have none, and the recipe may be a worse one for them; fit one row of each", f.copies, f.rows)
+	}
 	if f.uneven != "" {
 		e.Note("%s, and the ridge of a projection is the same for all columns: with standardize or weigh in -recipe it does not depend on their units", f.uneven)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -304,6 +305,30 @@ func TestCancelledFit(t *testing.T) {
 		t.Errorf("the previous output became %d bytes", len(got))
 	}
 	wantFiles(t, folder, "x.npy", "y.npy", "z.npy")
+}
+
+// The user hears of rows that are there twice, unless these are few.
+func TestFitNoticesCopies(t *testing.T) {
+	x, y, err := synth.Classes(200, 8, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		copies int
+		told   bool
+	}{{0, false}, {9, false}, {50, true}} {
+		folder := t.TempDir()
+		for i := range c.copies {
+			copy(x.Data[(199-i)*x.Stride:][:x.Cols], x.Data[i*x.Stride:])
+			y[199-i] = y[i]
+		}
+		writeMatrix(t, filepath.Join(folder, featuresName), x.Rows, x.Cols, x.Data)
+		writeLabels(t, filepath.Join(folder, labelsName), y)
+		_, stderr := succeed(t, "fit", folder, "-recipe", "raw", "-out", filepath.Join(folder, "x.npy"))
+		if told := strings.Contains(stderr, fmt.Sprintf("%d of 200 rows of FEATURES equal an earlier row", c.copies)); told != c.told {
+			t.Errorf("%d copies: %s", c.copies, stderr)
+		}
+	}
 }
 
 // The user hears of rows of zeros, of a row that is the nearest of many, and of columns that a
