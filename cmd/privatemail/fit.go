@@ -99,7 +99,7 @@ type fitFlags struct {
 	rows, columns       int              // of FEATURES
 	placed, nowhere     int              // queries, and those whose row is zeros
 	zeros, firstZero    int              // rows of FEATURES that are zeros
-	copies              int              // rows of FEATURES that equal an earlier one
+	copies              float64          // share of the rows of FEATURES that equal an earlier one
 	uneven              string           // what columns of FEATURES a given recipe hardly sees others beside
 	idle                func()           // gives the memory of FEATURES back until they are read again
 }
@@ -313,7 +313,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	f.about = aboutRows(in, x, y)
 	f.zeros, f.firstZero = zeroRows(x), zeroRow(x)
-	f.copies = copiedRows(x)
+	if f.measure {
+		f.copies = copiedRows(x)
+	}
 	if s, err := f.settings(nil); err == nil && dependsOnUnits(s.Recipe) {
 		f.uneven, _ = dominantColumns(x, in)
 	}
@@ -359,24 +361,31 @@ func dependsOnUnits(r *supervised.Recipe) bool {
 	return r != nil && r.Projection != supervised.Keep && !r.UnitRows && !r.Standardize && !r.Weigh
 }
 
-// copiedRows counts the rows that equal an earlier one, those of zeros not among them.
-func copiedRows(x blas32.General) (count int) {
-	met := make(map[uint64]int, x.Rows)
-	for i := range x.Rows {
+// mostCompared is how many rows are compared with each other to find copies, about as many as a
+// choice of recipes is measured on.
+const mostCompared = 20_000
+
+// copiedRows returns the share of rows that equal an earlier one, rows of zeros not among them. Of
+// many rows it looks at some.
+func copiedRows(x blas32.General) float64 {
+	looked, copies := min(x.Rows, mostCompared), 0
+	met := make(map[uint64]int, looked)
+	for at := range looked {
+		i := at * x.Rows / looked
 		row := x.Data[i*x.Stride:][:x.Cols]
 		var hash uint64
 		for _, v := range row {
-			hash = hash*0x9e3779b97f4a7c15 + uint64(math.Float32bits(v)) + 1
+			hash = hash*0x9e3779b97f4a7c15 + uint64(math.Float32bits(v+0)) + 1 // -0 is 0
 		}
 		first, known := met[hash]
 		switch {
 		case !known:
 			met[hash] = i
 		case slices.Equal(row, x.Data[first*x.Stride:][:x.Cols]) && zeroRow(rowsOf(x, i, i+1)) < 0:
-			count++
+			copies++
 		}
 	}
-	return count
+	return float64(copies) / float64(looked)
 }
 
 // zeroRows counts the rows of zeros.

@@ -244,6 +244,9 @@ func verdict(fit *supervised.Model) string {
 // a tenth of them.
 const hubRows = 10
 
+// manyCopies is the share of rows with an equal one before them that is worth a word.
+const manyCopies = 0.05
+
 // note tells what the user should know beside the result.
 func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if f.nowhere > 0 {
@@ -255,8 +258,8 @@ func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if h := fit.Held; h != nil && h.HubShare >= 0.1 && h.HubShare*float64(h.Rows) >= hubRows {
 		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: look whether it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
 	}
-	if fit.Held != nil && f.copies*20 >= f.rows {
-		e.Note("%d of %d rows of FEATURES equal an earlier row. A row held out finds its copies: what was found is too good for rows that have none, and the recipe may be a worse one for them; fit one row of each", f.copies, f.rows)
+	if fit.Held != nil && f.copies >= manyCopies {
+		e.Note("%.0f%% of the rows of FEATURES equal an earlier row. A row held out finds its copies: the table is too good for rows that have none, and another recipe may be better for them; fit one row of each", 100*f.copies)
 	}
 	if f.uneven != "" {
 		e.Note("%s, and the ridge of a projection is the same for all columns: with standardize or weigh in -recipe it does not depend on their units", f.uneven)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -315,17 +314,19 @@ func TestFitNoticesCopies(t *testing.T) {
 	}
 	for _, c := range []struct {
 		copies int
-		told   bool
-	}{{0, false}, {9, false}, {50, true}} {
+		told   string
+	}{{0, ""}, {9, ""}, {50, "25% of the rows"}} {
 		folder := t.TempDir()
 		for i := range c.copies {
-			copy(x.Data[(199-i)*x.Stride:][:x.Cols], x.Data[i*x.Stride:])
+			to := x.Data[(199-i)*x.Stride:][:x.Cols]
+			copy(to, x.Data[i*x.Stride:])
+			x.Data[i*x.Stride], to[0] = 0, float32(math.Copysign(0, -1))
 			y[199-i] = y[i]
 		}
 		writeMatrix(t, filepath.Join(folder, featuresName), x.Rows, x.Cols, x.Data)
 		writeLabels(t, filepath.Join(folder, labelsName), y)
 		_, stderr := succeed(t, "fit", folder, "-recipe", "raw", "-out", filepath.Join(folder, "x.npy"))
-		if told := strings.Contains(stderr, fmt.Sprintf("%d of 200 rows of FEATURES equal an earlier row", c.copies)); told != c.told {
+		if told := strings.Contains(stderr, "equal an earlier row"); told != (c.told != "") || !strings.Contains(stderr, c.told) {
 			t.Errorf("%d copies: %s", c.copies, stderr)
 		}
 	}

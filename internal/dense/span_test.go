@@ -98,6 +98,14 @@ func TestSpanRefuses(t *testing.T) {
 	if _, err := core.NewSpan(t.Context(), x, make([]float64, 4), nil); !errors.Is(err, points.ErrShape) {
 		t.Errorf("a mean of four: %v", err)
 	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		if _, err := core.NewSpan(t.Context(), x, make([]float64, 5), []float64{1, 1, bad, 1, 1}); !errors.Is(err, points.ErrNonFinite) {
+			t.Errorf("a scale of %g: %v", bad, err)
+		}
+		if _, err := core.NewSpan(t.Context(), x, []float64{1, bad, 1, 1, 1}, nil); !errors.Is(err, points.ErrNonFinite) {
+			t.Errorf("a mean of %g: %v", bad, err)
+		}
+	}
 	x.Data[7] = float32(math.NaN())
 	if _, err := core.NewSpan(t.Context(), x, make([]float64, 5), nil); !errors.Is(err, points.ErrNonFinite) {
 		t.Errorf("not a number: %v", err)

@@ -5,9 +5,9 @@ import "slices"
 // A field is the recipes that a contest begins with, and how they go on.
 type field struct {
 	first  []Recipe
-	ridges []float64 // tried on the best projections, each list as far as it gets better
+	ridges []float64 // tried on the best of each projection, up and down while no less is found
 	shares []int     // one over the share of columns tried on the best recipes
-	strong int       // how many get other ridges and fewer columns
+	strong int       // how many get fewer columns
 	moved  int       // how many get steps, beside the one that would be taken
 	betas  []float64 // of their step
 }

@@ -260,7 +260,8 @@ func (c *contest) run(ctx context.Context, f *field) error {
 	return try(more)
 }
 
-// climb tries other ridges on some entries, up and down as far as the next one finds no less.
+// climb tries other ridges on some entries, up and down. In each direction it goes on while a ridge
+// finds no less than the one before it.
 func (c *contest) climb(ctx context.Context, f *field, from []*entry) error {
 	type way struct {
 		last *entry
@@ -290,8 +291,11 @@ func (c *contest) climb(ctx context.Context, f *field, from []*entry) error {
 		var up []way
 		for _, w := range ways {
 			e := c.entry(next(w))
-			if w.left = w.left[1:]; len(w.left) > 0 && !e.out && e.recall(nil).At(c.goal) >= w.last.recall(nil).At(c.goal) {
+			w.left = w.left[1:]
+			if len(w.left) > 0 && !e.out && e.recall(nil).At(c.goal) >= w.last.recall(nil).At(c.goal) {
 				up = append(up, way{e, w.left})
+			} else {
+				c.measured(len(w.left) * len(c.folds)) // none of them will be
 			}
 		}
 		ways = up

@@ -37,10 +37,11 @@
 // the same rule as all others.
 //
 // Three rounds find the recipes to compare: what happens to rows before and after the
-// projection, and which projection it is; how strong the best projections are and how many
-// columns they leave; a step. A step has to beat the recipe without it by one standard error of
-// the goal, as it makes lists pure by drawing classes together, whether or not these lists find
-// more. A recipe that is three standard errors behind another one leaves early.
+// projection, and which projection it is; how strong the best projections are, as far as
+// stronger or weaker ones find no less, and how many columns they leave; a step. A step has to
+// beat the recipe without it by one standard error of the goal, as it makes lists pure by
+// drawing classes together, whether or not these lists find more. A recipe that is three
+// standard errors behind another one leaves early.
 //
 // As many rows take part as a few seconds allow, by their number and their columns alone. Up to
 // 20,000 rows are divided into ten parts, and 1000 to 5000 rows are held out in all; few rows are

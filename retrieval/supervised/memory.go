@@ -56,8 +56,8 @@ func contestBytes(n, d float64) float64 {
 const squareMatrices = 6
 
 // squareBytes is what so many square matrices of float64 take, which have a row for each column
-// of the rows, or for each row where there are fewer: then there is a transposed copy of the
-// rows, too, and a matrix that leads back.
+// of the rows, or for each row where there are fewer: then there is a moved copy of the rows, too,
+// and a matrix that leads back.
 func squareBytes(n, d float64, matrices int) float64 {
 	bytes := 8 * float64(matrices) * min(n, d) * min(n, d)
 	if n < d {
