@@ -1,44 +1,11 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/internal/calibration"
-	"github.com/seed-64e14a55/privatemail/internal/childtest"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
 )
 
-// A process takes the choices between loops that an earlier one has measured, whichever they are;
-// where the level or PM_SIMD leaves no choice it says so.
 func TestChoicesOfAnEarlierProcess(t *testing.T) {
-	home := t.TempDir()
-	places := []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"}
-	environment := []string{asCommand + "=" + withCache}
-	for _, name := range places {
-		t.Setenv(name, home)
-		environment = append(environment, name+"="+home)
-	}
-	folder, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kept := range []string{"gather=on", "gather=off"} {
-		calibration.SaveChoices(folder, kept)
-		out, err := childtest.Command(t, environment, "version", "-json").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v struct {
-			Choices string
-			From    string `json:"choices_from"`
-		}
-		if err := json.Unmarshal(out, &v); err != nil {
-			t.Fatal(err)
-		}
-		if measured := simd.Measured(); measured != (v.From == "measured") || measured && v.Choices != kept {
-			t.Errorf("the file has %s, and the process takes %s, %s", kept, v.Choices, v.From)
-		}
-	}
+	clitest.EarlierChoices(t, asCommand+"="+withCache)
 }

@@ -323,34 +323,14 @@ func (f *privatizeFlags) deliver(ctx context.Context, r *release.Release) (compa
 
 // privatizeReport is the object of privatize -json: nothing in it is private.
 type privatizeReport struct {
-	N            int     `json:"n"`
-	D            int     `json:"d"`
-	K            int     `json:"k"`
-	ID           string  `json:"id"`
-	Relation     string  `json:"relation"`
-	Operator     string  `json:"operator"` // as in the release
-	Derivation   string  `json:"derivation"`
-	Epsilon      float64 `json:"epsilon"`
-	EpsilonTotal float64 `json:"epsilon_total"` // with randomised labels
-	Delta        float64 `json:"delta"`
-	oddsReport
-	Rule          string     `json:"rule"`
-	Sensitivity   float64    `json:"sensitivity"`
-	Sigma         float64    `json:"sigma"`
-	Mu            float64    `json:"mu"`
-	Rho           float64    `json:"rho"`
-	Records       int        `json:"records"` // that change together
-	LabelMode     string     `json:"label_mode"`
-	LabelEpsilon  float64    `json:"label_epsilon"`
-	Ledger        uint64     `json:"ledger"` // sequence number, 0 without one
-	Head          string     `json:"head"`   // of the ledger, for -at; empty without one
-	Protects      string     `json:"protects"`
-	UnitProtects  string     `json:"unit_protects"` // what all spends of the unit protect, "none", "unknown", or empty without a ledger
-	SHA256        string     `json:"sha256"`        // of the compact form
-	Signal        float64    `json:"signal_rms"`
-	NoiseToSignal jsonNumber `json:"noise_to_signal"`
-	Cautions      []caution  `json:"cautions"`
-	Out           string     `json:"out"`
+	spending
+	ID           string `json:"id"`
+	Ledger       uint64 `json:"ledger"` // sequence number, 0 without one
+	Head         string `json:"head"`   // of the ledger, for -at; empty without one
+	Protects     string `json:"protects"`
+	UnitProtects string `json:"unit_protects"` // what all spends of the unit protect, "none", "unknown", or empty without a ledger
+	SHA256       string `json:"sha256"`        // of the compact form
+	Out          string `json:"out"`
 }
 
 func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.PrivateSettings, d int, worth worth, r *release.Release, sum [sha256.Size]byte, ledger *mechanism.Ledger) error {
@@ -367,11 +347,15 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 	}
 	if e.JSON {
 		return e.Object(privatizeReport{
-			N: r.Rows, D: d, K: r.Columns, ID: hex.EncodeToString(r.ID[:]), Relation: r.Sensitivity.Relation, Operator: r.Sensitivity.Operator,
-			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta, oddsReport: g.report(), Rule: r.Privacy.Rule,
-			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho, Records: r.Sensitivity.Records,
-			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, Head: head, Protects: mechanism.ProtectionOfRelease(r).String(), UnitProtects: f.unitProtects(ledger, s.Unit), SHA256: hex.EncodeToString(sum[:]),
-			Signal: worth.signal, NoiseToSignal: jsonNumber(worth.ratio()), Cautions: cautions, Out: f.out,
+			spending: spending{
+				N: r.Rows, D: d, K: r.Columns, Relation: r.Sensitivity.Relation, Operator: r.Sensitivity.Operator,
+				Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta,
+				oddsReport: g.report(), Rule: r.Privacy.Rule, Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu,
+				Rho: r.Privacy.Rho, Records: r.Sensitivity.Records, LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon,
+				SignalRMS: worth.signal, NoiseToSignal: jsonNumber(worth.ratio()), Cautions: cautions,
+			},
+			ID: hex.EncodeToString(r.ID[:]), Ledger: r.Ledger, Head: head, Protects: mechanism.ProtectionOfRelease(r).String(),
+			UnitProtects: f.unitProtects(ledger, s.Unit), SHA256: hex.EncodeToString(sum[:]), Out: f.out,
 		})
 	}
 	t := facts(e.Stdout)

@@ -17,10 +17,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// spendPlan is the object of privatize -dry-run -json: what a run would spend, and what
-// for. Nothing in it depends on a private row.
-type spendPlan struct {
-	DryRun       bool    `json:"dry_run"` // true
+// spending is what privatize -json says of a spend, before it and after. Nothing in it
+// depends on a private row.
+type spending struct {
 	N            int     `json:"n"`
 	D            int     `json:"d"`
 	K            int     `json:"k"`
@@ -41,10 +40,16 @@ type spendPlan struct {
 	LabelEpsilon  float64    `json:"label_epsilon"`
 	SignalRMS     float64    `json:"signal_rms"`
 	NoiseToSignal jsonNumber `json:"noise_to_signal"`
+	Cautions      []caution  `json:"cautions"`
+}
+
+// spendPlan is the object of privatize -dry-run -json: what a run would spend, and what for.
+type spendPlan struct {
+	DryRun bool `json:"dry_run"` // true
+	spending
 	// Refused has what a run would be refused for: "noise" without -anyway, "budget".
-	Refused  []string    `json:"refused"`
-	Ledger   *ledgerPlan `json:"ledger"` // null without one
-	Cautions []caution   `json:"cautions"`
+	Refused []string    `json:"refused"`
+	Ledger  *ledgerPlan `json:"ledger"` // null without one
 }
 
 // ledgerPlan is what a spend would do to the account of a unit.
@@ -102,12 +107,13 @@ func (f *privatizeFlags) plan(ctx context.Context, e *cli.Env, in input, s *priv
 		return err
 	}
 	r := spendPlan{
-		DryRun: true, N: n, D: d, K: s.Columns, Relation: s.Relation.String(), Operator: w.noise.Bound().Query().Operator.Kind(),
-		Derivation: string(w.noise.Bound().Derivation()), Epsilon: w.noise.Epsilon(), EpsilonTotal: at.total(), Delta: w.noise.Delta(),
-		oddsReport: at.report(), Rule: w.noise.Rule().String(), Sensitivity: w.noise.L2Sensitivity(), Sigma: w.noise.Sigma(), Mu: w.noise.Mu(), Rho: w.noise.Rho(),
-		Records: max(s.Records, 1), LabelMode: s.LabelMode, LabelEpsilon: s.LabelEpsilon, SignalRMS: w.signal, NoiseToSignal: jsonNumber(w.ratio()),
-		Refused: []string{}, Cautions: at.cautions(),
-	}
+		DryRun: true, Refused: []string{}, spending: spending{
+			N: n, D: d, K: s.Columns, Relation: s.Relation.String(), Operator: w.noise.Bound().Query().Operator.Kind(),
+			Derivation: string(w.noise.Bound().Derivation()), Epsilon: w.noise.Epsilon(), EpsilonTotal: at.total(), Delta: w.noise.Delta(),
+			oddsReport: at.report(), Rule: w.noise.Rule().String(), Sensitivity: w.noise.L2Sensitivity(), Sigma: w.noise.Sigma(), Mu: w.noise.Mu(), Rho: w.noise.Rho(),
+			Records: max(s.Records, 1), LabelMode: s.LabelMode, LabelEpsilon: s.LabelEpsilon, SignalRMS: w.signal, NoiseToSignal: jsonNumber(w.ratio()),
+			Cautions: at.cautions(),
+		}}
 	if w.drowned() && !f.anyway {
 		r.Refused = append(r.Refused, "noise")
 	}

@@ -1,6 +1,5 @@
 //go:build unix
 
-// Package clitest helps tests of commands that run as processes of their own.
 package clitest
 
 import (
