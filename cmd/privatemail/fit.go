@@ -99,7 +99,7 @@ type fitFlags struct {
 	rows, columns       int              // of FEATURES
 	placed, nowhere     int              // queries, and those whose row is zeros
 	zeros, firstZero    int              // rows of FEATURES that are zeros
-	copies              float64          // share of the rows of FEATURES that equal an earlier one
+	copies, compared    int              // rows of FEATURES that equal an earlier one, and rows compared
 	uneven              string           // what columns of FEATURES a given recipe hardly sees others beside
 	idle                func()           // gives the memory of FEATURES back until they are read again
 }
@@ -314,7 +314,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	f.about = aboutRows(in, x, y)
 	f.zeros, f.firstZero = zeroRows(x), zeroRow(x)
 	if f.measure {
-		f.copies = copiedRows(x)
+		f.copies, f.compared = copiedRows(x)
 	}
 	if s, err := f.settings(nil); err == nil && dependsOnUnits(s.Recipe) {
 		f.uneven, _ = dominantColumns(x, in)
@@ -365,13 +365,13 @@ func dependsOnUnits(r *supervised.Recipe) bool {
 // choice of recipes is measured on.
 const mostCompared = 20_000
 
-// copiedRows returns the share of rows that equal an earlier one, rows of zeros not among them. Of
-// many rows it looks at some.
-func copiedRows(x blas32.General) float64 {
-	looked, copies := min(x.Rows, mostCompared), 0
-	met := make(map[uint64]int, looked)
-	for at := range looked {
-		i := at * x.Rows / looked
+// copiedRows counts the rows that equal an earlier one, except rows of zeros. Of more than
+// mostCompared rows it compares that many.
+func copiedRows(x blas32.General) (copies, compared int) {
+	compared = min(x.Rows, mostCompared)
+	met := make(map[uint64]int, compared)
+	for at := range compared {
+		i := at * x.Rows / compared
 		row := x.Data[i*x.Stride:][:x.Cols]
 		var hash uint64
 		for _, v := range row {
@@ -385,7 +385,7 @@ func copiedRows(x blas32.General) float64 {
 			copies++
 		}
 	}
-	return float64(copies) / float64(looked)
+	return copies, compared
 }
 
 // zeroRows counts the rows of zeros.

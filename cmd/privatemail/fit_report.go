@@ -258,8 +258,8 @@ func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if h := fit.Held; h != nil && h.HubShare >= 0.1 && h.HubShare*float64(h.Rows) >= hubRows {
 		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: look whether it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
 	}
-	if fit.Held != nil && f.copies >= manyCopies {
-		e.Note("%.0f%% of the rows of FEATURES equal an earlier row. A row held out finds its copies: the table is too good for rows that have none, and another recipe may be better for them; fit one row of each", 100*f.copies)
+	if share := float64(f.copies) / float64(max(f.compared, 1)); fit.Held != nil && share >= manyCopies {
+		e.Note("%.0f%% of the %d rows of FEATURES that were compared equal an earlier one. A row held out finds its copies: the table is too good for rows that have none, and another recipe may be better for them; fit one row of each", 100*share, f.compared)
 	}
 	if f.uneven != "" {
 		e.Note("%s, and the ridge of a projection is the same for all columns: with standardize or weigh in -recipe it does not depend on their units", f.uneven)

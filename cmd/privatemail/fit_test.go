@@ -315,7 +315,7 @@ func TestFitNoticesCopies(t *testing.T) {
 	for _, c := range []struct {
 		copies int
 		told   string
-	}{{0, ""}, {9, ""}, {50, "25% of the rows"}} {
+	}{{0, ""}, {9, ""}, {50, "25% of the 200 rows"}} {
 		folder := t.TempDir()
 		for i := range c.copies {
 			to := x.Data[(199-i)*x.Stride:][:x.Cols]
@@ -326,9 +326,20 @@ func TestFitNoticesCopies(t *testing.T) {
 		writeMatrix(t, filepath.Join(folder, featuresName), x.Rows, x.Cols, x.Data)
 		writeLabels(t, filepath.Join(folder, labelsName), y)
 		_, stderr := succeed(t, "fit", folder, "-recipe", "raw", "-out", filepath.Join(folder, "x.npy"))
-		if told := strings.Contains(stderr, "equal an earlier row"); told != (c.told != "") || !strings.Contains(stderr, c.told) {
+		if told := strings.Contains(stderr, "equal an earlier one"); told != (c.told != "") || !strings.Contains(stderr, c.told) {
 			t.Errorf("%d copies: %s", c.copies, stderr)
 		}
+	}
+}
+
+// Of many rows some are compared, and all of these count.
+func TestCopiesAmongManyRows(t *testing.T) {
+	x := blas32.General{Rows: 2 * mostCompared, Cols: 1, Stride: 1, Data: make([]float32, 2*mostCompared)}
+	for i := range x.Data {
+		x.Data[i] = float32(1 + i/4)
+	}
+	if copies, compared := copiedRows(x); copies != mostCompared/2 || compared != mostCompared {
+		t.Errorf("%d copies among %d rows", copies, compared)
 	}
 }
 
