@@ -258,9 +258,9 @@ pm_status pm_model_apply(pm_engine *engine, pm_model *model, const pm_rows *x, c
 pm_status pm_model_classes(pm_model *model, int32_t *labels, size_t room, size_t *count);
 /* The name of a label, in the manner of pm_call_report: "" where classes have no names. PM_LABELS for a label that has none. */
 pm_status pm_model_class_name(pm_model *model, int32_t label, char *buffer, size_t size, size_t *needed);
-/* Tells the class of each row of x by the fitted rows that have a label and are nearest to its image: so many voters, 0 for 8.
- * The nearest of n has n votes, the next n - 1, and the last one 1; the class with most votes is told, and between
- * equal ones that of the nearest row. labels and shares, its share of all votes, have an entry for each row of x; votes has the
+/* Predicts the class of each row of x. Of the fitted rows with a label, the nearest ones to its image vote: as many as voters
+ * says, 0 for 8. The nearest of n has n votes, the next n - 1, and the last one 1; the class with most votes wins, and of
+ * classes with equally many the one of the nearest row. labels and shares, its share of all votes, have an entry for each row of x; votes has the
  * shares of all classes, a row for each of x and a column for each label of pm_model_classes. Each of the three may be NULL.
  * Without labels of fitted rows it is PM_LABELS. */
 pm_status pm_model_predict(pm_engine *engine, pm_model *model, const pm_rows *x, int64_t voters, int32_t *labels, float *shares,

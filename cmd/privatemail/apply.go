@@ -28,9 +28,9 @@ the run of fit, for any number of workers.
 -classes writes the class of every row, by name where the classes of the model have names, and its
 share of the votes: a .csv with the columns class and share. The -k nearest rows of the model
 vote, of those that have a label, and of n the nearest has n votes, the next n - 1 and the last
-one 1. The class with most votes is told, and between equal ones that of the nearest row; -k 1 is the
-nearest row alone. Where ROWS have labels, or -labels names some, the output has the accuracy: the share of
-rows with a label that were told the class of it. Labels change nothing else.
+one 1. The class with most votes wins; of classes with equally many, the one of the nearest row. -k 1
+is the nearest row alone. Where ROWS have labels, or -labels names some, the output has the accuracy: the share of
+rows with a label for which that class was predicted. Labels change nothing else.
 
 ROWS is a file or folder as for embed, with the columns that MODEL was made from. Rows of .npy
 (float16 and float32 among them), .npz, .fvecs, .fbin and IDX are read, placed and written block

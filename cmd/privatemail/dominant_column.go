@@ -20,7 +20,7 @@ const (
 	outnumbered  = 2
 )
 
-// noteDominantColumns tells of columns of x beside which the others hardly count.
+// noteDominantColumns tells of columns of x so large that the others hardly count.
 func (f *graphFlags) noteDominantColumns(e *cli.Env, x blas32.General, in input) {
 	if f.standardize || f.normalizeRows {
 		return
@@ -36,7 +36,7 @@ func (f *graphFlags) noteDominantColumns(e *cli.Env, x blas32.General, in input)
 	e.Note("%s, and so %s who is near whom: -standardize divides columns by their standard deviations first, unless that is meant", what, decide)
 }
 
-// dominantColumns names the columns of x beside which the others hardly count, "" for none, and
+// dominantColumns names the columns of x so large that the others hardly count, "" for none, and
 // says whether that is one.
 func dominantColumns(x blas32.General, in input) (what string, one bool) {
 	columns, share := widest(x)

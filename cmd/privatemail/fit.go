@@ -100,7 +100,7 @@ type fitFlags struct {
 	placed, nowhere     int              // queries, and those whose row is zeros
 	zeros, firstZero    int              // rows of FEATURES that are zeros
 	copies, compared    int              // rows of FEATURES that equal an earlier one, and rows compared
-	uneven              string           // what columns of FEATURES a given recipe hardly sees others beside
+	uneven              string           // columns of FEATURES so large that a given recipe hardly sees the others
 	idle                func()           // gives the memory of FEATURES back until they are read again
 }
 

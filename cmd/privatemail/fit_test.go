@@ -343,8 +343,8 @@ func TestCopiesAmongManyRows(t *testing.T) {
 	}
 }
 
-// The user hears of rows of zeros, of a row that is the nearest of many, and of columns that a
-// projection hardly sees the others beside.
+// The user hears of rows of zeros, of a row that is the nearest of many, and of columns
+// so large that a projection hardly sees the others.
 func TestFitNotices(t *testing.T) {
 	folder := t.TempDir()
 	x, y, err := synth.Classes(400, 8, 4, 1)

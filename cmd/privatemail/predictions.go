@@ -108,7 +108,7 @@ func checkPredictions(flagName, path string, inputs []input, others ...string) e
 	return checkPlace(path)
 }
 
-// accuracy is the share of the rows with a label that were told the class of it; nil without any.
+// accuracy is the share of the rows with a label for which that class was predicted; nil without any.
 func (p *predictions) accuracy() *float64 {
 	if p.scored == 0 {
 		return nil

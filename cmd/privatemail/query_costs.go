@@ -17,7 +17,7 @@ import (
 // does not know, or one that cannot pay for all its records.
 func (a *asking) affordable(c *client.Cells) error {
 	if need := a.book.AnswerBytes(a.form); need > a.server.Room() {
-		return fmt.Errorf("%w: no room for an answer of %d bytes beside what was taken from the server; %s", remote.ErrTooLong, need, a.untouched())
+		return fmt.Errorf("%w: no room for an answer of %d bytes with what was taken from the server; %s", remote.ErrTooLong, need, a.untouched())
 	}
 	standings, err := a.foresee(c)
 	if err != nil || a.flags.ledger == noLedger {

@@ -29,7 +29,7 @@ func writeWorth(w io.Writer, r *release.Release, g guarantee, details bool) {
 	}
 }
 
-// rowsThatChange says for whom a guarantee is: so many records of a kind of unit.
+// rowsThatChange says for whom a guarantee is: a number of records of a kind of unit.
 func rowsThatChange(records int, kind string) string {
 	if records > 1 || kind == release.UnitClient {
 		return fmt.Sprintf("%d rows that change together", records)

@@ -31,12 +31,12 @@ Without -out the answers of the first queries are printed, with -json those of a
 Where both sides have labels, R@1 and R@K are printed: the share of queries with a row of their
 class among the nearest one, and among the nearest K. Queries without a label (-1) do not count.
 
--predict needs labels of GALLERY and writes the class that its rows tell for every query, by name where
-labels are names, and the share of votes: a .csv with the columns class and share. Of the K
+-predict needs labels of GALLERY. It writes the class that the rows of GALLERY predict for every query,
+by name where labels are names, and the share of votes: a .csv with the columns class and share. Of the K
 nearest rows those vote that have a label, and of n the nearest has n votes, the next n - 1 and the
-last one 1. The class with most votes is told, and between equal ones that of the nearest row;
+last one 1. The class with most votes wins; of classes with equally many, the one of the nearest row;
 -k 1 is the nearest row alone. Where no row votes, class is empty. With labels of the queries the
-output has the accuracy, the share of those with a label that were told the class of it.
+output has the accuracy, the share of queries with a label for which that class was predicted.
 
 Where both files have names of columns, those of QUERIES are taken by name, in any order, and one that
 is missing or too much is named. Names are those of a header, of columns.csv in a folder, or of the

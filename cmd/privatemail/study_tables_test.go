@@ -96,7 +96,7 @@ encrypted, no epsilon   R@1   R@8  overlap@8  bytes up  bytes down  once  server
 	if got := b.String(); got != "\ntake all, once: 1.23k bytes\n" {
 		t.Errorf("got %q", got)
 	}
-	// What is promised stands beside what it follows from.
+	// What is promised stands next to what it follows from.
 	b.Reset()
 	tables.promised(&b)
 	if b.Len() > 0 {

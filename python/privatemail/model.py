@@ -129,10 +129,10 @@ class Model:
     def predict(
         self, X: Any, n_neighbors: int = 8, engine: Optional["Engine"] = None
     ) -> Tuple[np.ndarray, np.ndarray]:
-        """Tells the classes of rows by the fitted rows that are nearest to their images.
+        """Predicts the classes of rows by the fitted rows that are nearest to their images.
 
         The nearest of n has n votes, the next n - 1, and the last one 1. The class with most
-        votes is told, and between equal ones that of the nearest row.
+        votes wins; of classes with equally many, the one of the nearest row.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ const manyColumns = 400
 // does, and takes less time.
 const manyClasses = 20
 
-// newField returns the field for rows of d values in so many classes.
+// newField returns the field for rows of d values in a number of classes.
 func newField(d, classes int) *field {
 	unit, root := Recipe{UnitRows: true}, Recipe{Root: true, UnitRows: true}
 	if d > manyColumns {

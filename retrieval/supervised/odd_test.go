@@ -80,7 +80,7 @@ func TestDiscriminateOneClass(t *testing.T) {
 	}
 }
 
-// A goal that is none is refused before any work.
+// An unknown goal is refused before any work.
 func TestFitRefusesGoals(t *testing.T) {
 	x, labels := twoClasses(60, false, 7)
 	for _, goal := range []supervised.Goal{-1, supervised.GoalMAP + 1} {
