@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // plain hides everything of a memory but Memory.
@@ -51,6 +54,63 @@ func TestManyClientsPayOnce(t *testing.T) {
 			}
 		}
 		wantSpent(t, ledger, release.UnitRecord, "a", 1)
+	}
+}
+
+// A slow folder lets nobody on to a spend until it is open.
+type slow struct {
+	*Folder
+	inside *atomic.Int32 // clients that are about to spend, or have
+	open   chan struct{}
+}
+
+func (s slow) Ready() error {
+	s.inside.Add(1)
+	<-s.open
+	return s.Folder.Ready()
+}
+
+// While a client is about to pay for a record, no other client of the memory is, and the others
+// get what that one has paid for.
+func TestClientsTakeTurns(t *testing.T) {
+	for _, name := range []string{"no locks", "one folder", "a folder each"} {
+		t.Run(name, func(t *testing.T) {
+			ledger, path := openLedger(t, ledgerFile(t, 100)), t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				folder, inside, open := openAgain(t, path), new(atomic.Int32), make(chan struct{})
+				var requests [2]*wire.CellsRequest
+				var done sync.WaitGroup
+				for i := range requests {
+					if name == "a folder each" {
+						folder = openAgain(t, path)
+					}
+					var memory Memory = slow{folder, inside, open}
+					if name == "no locks" {
+						memory = plain{memory}
+					}
+					c := newClient(t, 1, 1, ledger, memory)
+					done.Go(func() {
+						var err error
+						if requests[i], err = c.Ask(named("a"), []float64{1, 1}); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				synctest.Wait()
+				if n := inside.Load(); n != 1 {
+					t.Errorf("%d clients are about to spend", n)
+				}
+				close(open)
+				done.Wait()
+				if a, b := requests[0], requests[1]; a != nil && b != nil && !slices.Equal(a.Cells, b.Cells) {
+					t.Errorf("%v and %v", a.Cells, b.Cells)
+				}
+				if n := inside.Load(); n != 1 {
+					t.Errorf("%d clients spent", n)
+				}
+			})
+			wantSpent(t, ledger, release.UnitRecord, "a", 1)
+		})
 	}
 }
 
