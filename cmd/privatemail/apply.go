@@ -158,15 +158,6 @@ func (f *applyFlags) open(ctx context.Context, engine *privatemail.Engine, m met
 	return a, nil
 }
 
-// columnsOfModel returns the names of the columns that a model takes. Earlier versions kept them beside
-// the map.
-func columnsOfModel(path string, s *supervised.Saved) named {
-	if names := s.Model.Map.ColumnNames; names != nil {
-		return named{path, names}
-	}
-	return named{path, s.About.ColumnNames}
-}
-
 // applyReport is the object of apply -json.
 type applyReport struct {
 	N       int     `json:"n"`

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -54,16 +53,4 @@ func unitFactor(unit string) (float64, bool) {
 		return math.Pow(1000, float64(power)), true
 	}
 	return 0, false
-}
-
-// formatSize writes a number of bytes for a person.
-func formatSize(bytes int64) string {
-	if bytes < 1024 {
-		return fmt.Sprintf("%d B", bytes)
-	}
-	v, unit := float64(bytes), -1
-	for ; v >= 1024 && unit < 5; unit++ {
-		v /= 1024
-	}
-	return fmt.Sprintf("%.4g %ciB", v, "KMGTPE"[unit])
 }

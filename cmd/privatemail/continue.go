@@ -178,7 +178,7 @@ func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in input, r *rele
 		return nil, err
 	}
 	defer stop()
-	if s.Into, err = f.work.pointsBuffer(ctx, e, r.Rows, r.Columns); err != nil {
+	if s.Into, err = pointsBuffer(ctx, &f.work, e, r.Rows, r.Columns); err != nil {
 		return nil, err
 	}
 	embedding, err := engine.Continue(ctx, r, labels, s)

@@ -21,7 +21,7 @@ const (
 )
 
 // noteDominantColumns tells of columns of x so large that the others hardly count.
-func (f *graphFlags) noteDominantColumns(e *cli.Env, x blas32.General, in input) {
+func noteDominantColumns(f *graphFlags, e *cli.Env, x blas32.General, in input) {
 	if f.standardize || f.normalizeRows {
 		return
 	}

@@ -249,7 +249,7 @@ func (f *embedFlags) prepare(ctx context.Context, e *cli.Env, in input, s *priva
 	if err := f.plot.keep(ctx, in, x, y); err != nil {
 		return err
 	}
-	s.Into, err = f.work.pointsBuffer(ctx, e, x.Rows, columnsOf(s, x))
+	s.Into, err = pointsBuffer(ctx, &f.work, e, x.Rows, columnsOf(s, x))
 	f.time.lap(timeWriting)
 	return err
 }

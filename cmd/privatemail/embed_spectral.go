@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -27,7 +26,7 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 			return err
 		}
 		f.time.split(timeGraph, timeMap, m.Graph.StepTime)
-		f.graph.noteDominantColumns(e, x, in)
+		noteDominantColumns(&f.graph, e, x, in)
 		return nil
 	})
 	if err != nil {
@@ -86,15 +85,6 @@ func partsOf(n int, m *privatemail.SpectralMap) string {
 		words += fmt.Sprintf("; rows without neighbours: %d", alone)
 	}
 	return words
-}
-
-// inWords lists words with "and" before the last.
-func inWords(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // spectralReport is the object of embed -json in form spectral.

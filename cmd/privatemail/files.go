@@ -10,8 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
 // The names of features and labels within a folder: those that are written, and those
@@ -168,3 +170,28 @@ func missing(path string, err error) error {
 	}
 	return err
 }
+
+// columnsOfModel returns the names of the columns that a model takes. Earlier versions kept them beside
+// the map.
+func columnsOfModel(path string, s *supervised.Saved) named {
+	if names := s.Model.Map.ColumnNames; names != nil {
+		return named{path, names}
+	}
+	return named{path, s.About.ColumnNames}
+}
+
+// mostEncoded is the memory for answers that are encoded beforehand.
+const mostEncoded = 640 << 20
+
+// bytesRead reports how much of a file was read, as a stage. Short files are read at once.
+func bytesRead(m meter, stage string) func(done, total int64) {
+	const unit, short = 1 << 20, 64 << 20
+	return func(done, total int64) {
+		if total > short {
+			m.report(privatemail.Progress{Stage: stage, Done: int(done / unit), Total: int(total / unit)})
+		}
+	}
+}
+
+// shardEnding is what the name of a shard has more than that of its gallery.
+func shardEnding(index, count int) string { return fmt.Sprintf(".%dof%d", index, count) }

@@ -388,30 +388,6 @@ func copiedRows(x blas32.General) (copies, compared int) {
 	return copies, compared
 }
 
-// zeroRows counts the rows of zeros.
-func zeroRows(x blas32.General) (count int) {
-	for x.Rows > 0 {
-		row := zeroRow(x)
-		if row < 0 {
-			break
-		}
-		count++
-		x.Rows -= row + 1
-		x.Data = x.Data[min((row+1)*x.Stride, len(x.Data)):]
-	}
-	return count
-}
-
-// zeroRow returns the number of the first row of zeros, -1 if there is none.
-func zeroRow(x blas32.General) int {
-	for i := range x.Rows {
-		if !slices.ContainsFunc(x.Data[i*x.Stride:][:x.Cols], func(v float32) bool { return v != 0 }) {
-			return i
-		}
-	}
-	return -1
-}
-
 // engine starts an engine with what the rows and queries leave of the budget, and the meter
 // that shows its progress.
 func (f *fitFlags) engine(e *cli.Env, x blas32.General, queries int) (*privatemail.Engine, func(), *fitMeter, error) {

@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 	"github.com/seed-64e14a55/privatemail/retrieval/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
 // recallReport is what rows held out find.
 type recallReport struct {
-	At1 float64    `json:"r_at_1"`
-	At8 float64    `json:"r_at_8"`
-	P8  float64    `json:"p_at_8"`
-	MAP jsonNumber `json:"map_at_100,omitempty"`
+	At1 float64         `json:"r_at_1"`
+	At8 float64         `json:"r_at_8"`
+	P8  float64         `json:"p_at_8"`
+	MAP jsonform.Number `json:"map_at_100,omitempty"`
 }
 
 func reportRecall(r supervised.Recall) recallReport {
-	return recallReport{r.At1, r.At8, r.P8, jsonNumber(r.MAP)}
+	return recallReport{r.At1, r.At8, r.P8, jsonform.Number(r.MAP)}
 }
 
 // trialReport is one of the best recipes.
@@ -32,16 +33,16 @@ type trialReport struct {
 
 // heldReport is what -json says about rows held out.
 type heldReport struct {
-	Goal     string        `json:"goal"`
-	Rows     int           `json:"rows"`
-	Raw      recallReport  `json:"raw"`
-	Scaled   recallReport  `json:"scaled"`
-	Result   recallReport  `json:"result"`
-	Error    jsonNumber    `json:"lead_standard_error"`
-	Best     []trialReport `json:"best,omitempty"`
-	Tried    int           `json:"recipes_tried"`
-	Hub      int           `json:"hub"` // its row, from 0
-	HubShare float64       `json:"hub_share"`
+	Goal     string          `json:"goal"`
+	Rows     int             `json:"rows"`
+	Raw      recallReport    `json:"raw"`
+	Scaled   recallReport    `json:"scaled"`
+	Result   recallReport    `json:"result"`
+	Error    jsonform.Number `json:"lead_standard_error"`
+	Best     []trialReport   `json:"best,omitempty"`
+	Tried    int             `json:"recipes_tried"`
+	Hub      int             `json:"hub"` // its row, from 0
+	HubShare float64         `json:"hub_share"`
 }
 
 func reportHeld(h *supervised.Held) *heldReport {
@@ -50,7 +51,7 @@ func reportHeld(h *supervised.Held) *heldReport {
 	}
 	out := &heldReport{
 		Goal: h.Goal.String(), Rows: h.Rows, Raw: reportRecall(h.Raw), Scaled: reportRecall(h.Scaled), Result: reportRecall(h.Chosen),
-		Error: jsonNumber(h.Error), Tried: h.Tried, Hub: h.Hub, HubShare: h.HubShare,
+		Error: jsonform.Number(h.Error), Tried: h.Tried, Hub: h.Hub, HubShare: h.HubShare,
 	}
 	for _, t := range h.Best {
 		out.Best = append(out.Best, trialReport{t.Recipe.String(), reportRecall(t.Recall)})

@@ -122,7 +122,7 @@ func (f *graphVerbFlags) build(ctx context.Context, e *cli.Env, in input, s *pri
 		if g, err = engine.NeighbourGraph(ctx, x, s); err != nil {
 			return err
 		}
-		f.graph.noteDominantColumns(e, x, in)
+		noteDominantColumns(&f.graph, e, x, in)
 		m = formats.CSROf(g.Weights)
 		if f.values == valueDistances {
 			m.Val = make([]float32, len(m.Ind)) // the engine's own graph is gone by now: this takes no more memory

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -100,14 +101,14 @@ type oddsReport struct {
 	// there, rise by more than e^epsilon_total.
 	OddsExceed float64 `json:"odds_exceed"`
 	// OddsAtDelta is the factor they rise by at most, except with probability delta.
-	OddsAtDelta jsonNumber `json:"odds_at_delta"`
+	OddsAtDelta jsonform.Number `json:"odds_at_delta"`
 	// EpsilonRecords is that between two real records, at delta.
-	EpsilonRecords jsonNumber `json:"epsilon_records"`
+	EpsilonRecords jsonform.Number `json:"epsilon_records"`
 }
 
 func (g guarantee) report() oddsReport {
 	epsilon, _ := g.real()
-	return oddsReport{g.exceeded(), jsonNumber(g.odds()), jsonNumber(epsilon)}
+	return oddsReport{g.exceeded(), jsonform.Number(g.odds()), jsonform.Number(epsilon)}
 }
 
 // inequality is (epsilon, delta)-privacy as a formula.

@@ -82,3 +82,40 @@ func refuseInput(flag, out string, in input) error {
 	}
 	return nil
 }
+
+// checkAnswerFiles tells before long work whether everything can be written. It refuses
+// to replace an input.
+func checkAnswerFiles(ids, distances string, inputs ...input) error {
+	for _, c := range []struct {
+		flag, out string
+		check     func(path string) error
+	}{{"-out", ids, checkIDFile}, {"-distances-out", distances, checkDistanceFile}} {
+		if c.out == "" {
+			continue
+		}
+		for _, in := range inputs {
+			if err := refuseInput(c.flag, c.out, in); err != nil {
+				return err
+			}
+		}
+		if err := c.check(c.out); err != nil {
+			return err
+		}
+	}
+	if ids == "" || distances == "" {
+		return nil
+	}
+	same, err := sameTarget(ids, distances)
+	if err == nil && same {
+		err = cli.Usagef("two results would go to %s: name another file for one", ids)
+	}
+	return err
+}
+
+func checkIDFile(path string) error {
+	return checkFile(path, func(ended context.Context) error { return writeAnswers(ended, path, 1, 1, []int32{0}) })
+}
+
+func checkDistanceFile(path string) error {
+	return checkFile(path, func(ended context.Context) error { return writeAnswers(ended, path, 1, 1, []float32{0}) })
+}

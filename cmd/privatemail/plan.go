@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -146,7 +147,7 @@ func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatema
 			planned = engine.PlanMap
 		}
 		var err error
-		if s.Into, err = f.work.pointsBuffer(ctx, e, x.Rows, columnsOf(s, x)); err != nil { // as embed would
+		if s.Into, err = pointsBuffer(ctx, &f.work, e, x.Rows, columnsOf(s, x)); err != nil { // as embed would
 			return err
 		}
 		workers = engine.Workers()
@@ -165,44 +166,44 @@ func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatema
 
 // candidateReport is an object of plan -json.
 type candidateReport struct {
-	Operator     string       `json:"operator"`
-	Picked       bool         `json:"picked"`
-	Feasible     bool         `json:"feasible"`
-	Seconds      jsonNumber   `json:"seconds"` // null, as eta is, for an operator that does not do what is asked for
-	SecondsLow   jsonNumber   `json:"seconds_low"`
-	SecondsHigh  jsonNumber   `json:"seconds_high"`
-	Slowdown     jsonNumber   `json:"slowdown"`
-	BuildSeconds jsonNumber   `json:"build_seconds"`
-	StepSeconds  jsonNumber   `json:"seconds_per_step"`
-	Bytes        int64        `json:"bytes"`
-	PeakBytes    int64        `json:"peak_bytes"`
-	NNZ          int64        `json:"nnz"`
-	Eta          jsonNumber   `json:"eta"`
-	Radius       jsonNumber   `json:"radius"` // null: no cutoff
-	Neighbours   jsonNumber   `json:"neighbours"`
-	Degree       degreeReport `json:"degree"`
-	Reason       string       `json:"reason"`
-	N            int          `json:"n"`
-	D            int          `json:"d"`
-	Sigma        jsonNumber   `json:"sigma"`
-	Gamma        jsonNumber   `json:"gamma"`
-	Standardize  bool         `json:"standardize,omitempty"`
+	Operator     string          `json:"operator"`
+	Picked       bool            `json:"picked"`
+	Feasible     bool            `json:"feasible"`
+	Seconds      jsonform.Number `json:"seconds"` // null, as eta is, for an operator that does not do what is asked for
+	SecondsLow   jsonform.Number `json:"seconds_low"`
+	SecondsHigh  jsonform.Number `json:"seconds_high"`
+	Slowdown     jsonform.Number `json:"slowdown"`
+	BuildSeconds jsonform.Number `json:"build_seconds"`
+	StepSeconds  jsonform.Number `json:"seconds_per_step"`
+	Bytes        int64           `json:"bytes"`
+	PeakBytes    int64           `json:"peak_bytes"`
+	NNZ          int64           `json:"nnz"`
+	Eta          jsonform.Number `json:"eta"`
+	Radius       jsonform.Number `json:"radius"` // null: no cutoff
+	Neighbours   jsonform.Number `json:"neighbours"`
+	Degree       degreeReport    `json:"degree"`
+	Reason       string          `json:"reason"`
+	N            int             `json:"n"`
+	D            int             `json:"d"`
+	Sigma        jsonform.Number `json:"sigma"`
+	Gamma        jsonform.Number `json:"gamma"`
+	Standardize  bool            `json:"standardize,omitempty"`
 }
 
 // degreeReport says what a sample tells of the degrees.
 type degreeReport struct {
-	Mean     jsonNumber `json:"mean"`
-	P1       jsonNumber `json:"p1"` // 1 in 100 rows do not exceed it
-	P10      jsonNumber `json:"p10"`
-	P50      jsonNumber `json:"p50"`
-	P90      jsonNumber `json:"p90"`
-	P99      jsonNumber `json:"p99"`
-	Isolated jsonNumber `json:"isolated"` // rows expected to have no neighbour
+	Mean     jsonform.Number `json:"mean"`
+	P1       jsonform.Number `json:"p1"` // 1 in 100 rows do not exceed it
+	P10      jsonform.Number `json:"p10"`
+	P50      jsonform.Number `json:"p50"`
+	P90      jsonform.Number `json:"p90"`
+	P99      jsonform.Number `json:"p99"`
+	Isolated jsonform.Number `json:"isolated"` // rows expected to have no neighbour
 }
 
 func reportDegrees(d kernel.Degrees) degreeReport {
 	q := d.Quantiles
-	return degreeReport{jsonNumber(d.Mean), jsonNumber(q[0]), jsonNumber(q[1]), jsonNumber(q[2]), jsonNumber(q[3]), jsonNumber(q[4]), jsonNumber(d.Isolated)}
+	return degreeReport{jsonform.Number(d.Mean), jsonform.Number(q[0]), jsonform.Number(q[1]), jsonform.Number(q[2]), jsonform.Number(q[3]), jsonform.Number(q[4]), jsonform.Number(d.Isolated)}
 }
 
 func (p *plan) show(e *cli.Env) error {
@@ -217,11 +218,11 @@ func (p *plan) show(e *cli.Env) error {
 		f := newForecast(&c, p.slowdown)
 		err := e.Object(candidateReport{
 			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
-			SecondsLow: jsonNumber(f.Low), SecondsHigh: jsonNumber(f.High), Slowdown: jsonNumber(f.Slowdown),
-			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
+			SecondsLow: jsonform.Number(f.Low), SecondsHigh: jsonform.Number(f.High), Slowdown: jsonform.Number(f.Slowdown),
+			Seconds: jsonform.Number(c.Seconds), BuildSeconds: jsonform.Number(c.Cost.BuildSeconds), StepSeconds: jsonform.Number(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
-			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.MeanNeighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
-			N: p.n, D: p.d, Sigma: jsonNumber(sigma), Gamma: jsonNumber(gamma), Standardize: p.standardize,
+			Eta: jsonform.Number(c.Eta), Radius: jsonform.Number(c.Radius), Neighbours: jsonform.Number(c.MeanNeighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
+			N: p.n, D: p.d, Sigma: jsonform.Number(sigma), Gamma: jsonform.Number(gamma), Standardize: p.standardize,
 		})
 		if err != nil {
 			return err

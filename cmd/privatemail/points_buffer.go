@@ -16,7 +16,7 @@ import (
 // It is empty where the budget or the machine has no room for it, without the rest that
 // points take: the Engine says so better. Of several ranks all have the buffer or none: the
 // Engines plan with it.
-func (f *workFlags) pointsBuffer(ctx context.Context, e *cli.Env, rows, cols int) (into blas32.General, err error) {
+func pointsBuffer(ctx context.Context, f *workFlags, e *cli.Env, rows, cols int) (into blas32.General, err error) {
 	here := int64(e.RanksHere())
 	room := min(cmp.Or(f.budget, mem.Budget()/here), mem.Available()/here, mem.AddressSpace/5)
 	if room, err = leastOf(ctx, e.Ranks(), room); err != nil || 4*float64(rows)*float64(cols) >= float64(room) {

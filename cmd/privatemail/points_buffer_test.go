@@ -12,9 +12,9 @@ import (
 )
 
 func TestPointsBuffer(t *testing.T) {
-	f := &workFlags{budget: 4 * 50 * 3}
+	f := workFlags{budget: 4 * 50 * 3}
 	buffer := func(rows, cols int) blas32.General {
-		b, err := f.pointsBuffer(t.Context(), new(cli.Env), rows, cols)
+		b, err := pointsBuffer(t.Context(), &f, new(cli.Env), rows, cols)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
@@ -352,7 +353,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 				Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta,
 				oddsReport: g.report(), Rule: r.Privacy.Rule, Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu,
 				Rho: r.Privacy.Rho, Records: r.Sensitivity.Records, LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon,
-				SignalRMS: worth.signal, NoiseToSignal: jsonNumber(worth.ratio()), Cautions: cautions,
+				SignalRMS: worth.signal, NoiseToSignal: jsonform.Number(worth.ratio()), Cautions: cautions,
 			},
 			ID: hex.EncodeToString(r.ID[:]), Ledger: r.Ledger, Head: head, Protects: mechanism.ProtectionOfRelease(r).String(),
 			UnitProtects: f.unitProtects(ledger, s.Unit), SHA256: hex.EncodeToString(sum[:]), Out: f.out,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -30,17 +31,17 @@ type spending struct {
 	EpsilonTotal float64 `json:"epsilon_total"` // with randomised labels
 	Delta        float64 `json:"delta"`
 	oddsReport
-	Rule          string     `json:"rule"`
-	Sensitivity   float64    `json:"sensitivity"`
-	Sigma         float64    `json:"sigma"`
-	Mu            float64    `json:"mu"`
-	Rho           float64    `json:"rho"`
-	Records       int        `json:"records"` // that change together
-	LabelMode     string     `json:"label_mode"`
-	LabelEpsilon  float64    `json:"label_epsilon"`
-	SignalRMS     float64    `json:"signal_rms"`
-	NoiseToSignal jsonNumber `json:"noise_to_signal"`
-	Cautions      []caution  `json:"cautions"`
+	Rule          string          `json:"rule"`
+	Sensitivity   float64         `json:"sensitivity"`
+	Sigma         float64         `json:"sigma"`
+	Mu            float64         `json:"mu"`
+	Rho           float64         `json:"rho"`
+	Records       int             `json:"records"` // that change together
+	LabelMode     string          `json:"label_mode"`
+	LabelEpsilon  float64         `json:"label_epsilon"`
+	SignalRMS     float64         `json:"signal_rms"`
+	NoiseToSignal jsonform.Number `json:"noise_to_signal"`
+	Cautions      []caution       `json:"cautions"`
 }
 
 // spendPlan is the object of privatize -dry-run -json: what a run would spend, and what for.
@@ -111,7 +112,7 @@ func (f *privatizeFlags) plan(ctx context.Context, e *cli.Env, in input, s *priv
 			N: n, D: d, K: s.Columns, Relation: s.Relation.String(), Operator: w.noise.Bound().Query().Operator.Kind(),
 			Derivation: string(w.noise.Bound().Derivation()), Epsilon: w.noise.Epsilon(), EpsilonTotal: at.total(), Delta: w.noise.Delta(),
 			oddsReport: at.report(), Rule: w.noise.Rule().String(), Sensitivity: w.noise.L2Sensitivity(), Sigma: w.noise.Sigma(), Mu: w.noise.Mu(), Rho: w.noise.Rho(),
-			Records: max(s.Records, 1), LabelMode: s.LabelMode, LabelEpsilon: s.LabelEpsilon, SignalRMS: w.signal, NoiseToSignal: jsonNumber(w.ratio()),
+			Records: max(s.Records, 1), LabelMode: s.LabelMode, LabelEpsilon: s.LabelEpsilon, SignalRMS: w.signal, NoiseToSignal: jsonform.Number(w.ratio()),
 			Cautions: at.cautions(),
 		}}
 	if w.drowned() && !f.anyway {

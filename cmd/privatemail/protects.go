@@ -7,9 +7,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// sayOtherRelation is the advice for a spend that protects other data sets.
-const sayOtherRelation = "the flag is -other-relation"
-
 // forWhat says which data sets a total of several spends is for, by the text of mechanism.AllProtect.
 func forWhat(protects string) string {
 	switch protects {

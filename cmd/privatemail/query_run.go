@@ -342,15 +342,6 @@ func (a *asking) takeAll(ctx context.Context) error {
 	return nil
 }
 
-// wide returns a row in float64.
-func wide(x blas32.General, i int) []float64 {
-	row := make([]float64, x.Cols)
-	for j, v := range x.Data[i*x.Stride:][:x.Cols] {
-		row[j] = float64(v)
-	}
-	return row
-}
-
 // keep adds the matches of the next query. Another request may follow: distances that would be
 // subnormal in float32, for which processors take longer, are 0.
 func (a *asking) keep(matches []client.Match, came back) {

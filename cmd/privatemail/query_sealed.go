@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -111,15 +110,6 @@ func versionMemory(m *wire.SealedManifest, changes *wire.SealedChanges) float64 
 	const slot = 2 + 4 // its norm and row number
 	cells := min(len(changes.Names), m.Cells)
 	return 4*float64(len(changes.Words)) + slot*float64(cells)*float64(m.Length) + versionPlaces(m)
-}
-
-// wideRows returns some rows in float64.
-func wideRows(x blas32.General, from, to int) blas64.General {
-	out := blas64.General{Rows: to - from, Cols: x.Cols, Stride: x.Cols}
-	for i := from; i < to; i++ {
-		out.Data = append(out.Data, wide(x, i)...)
-	}
-	return out
 }
 
 // findManifest gets the manifest.

@@ -175,11 +175,6 @@ func prepareRows(dst, x blas32.General, normalize bool) error {
 	return points.CheckFinite(x)
 }
 
-// rowsOf returns rows from to to-1.
-func rowsOf(x blas32.General, from, to int) blas32.General {
-	return blas32.General{Rows: to - from, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
-}
-
 // shiftRow returns an error on rows that begin at the given one as an error on all.
 func shiftRow(err error, from int) error {
 	if e, ok := errors.AsType[*points.NonFiniteError](err); ok {

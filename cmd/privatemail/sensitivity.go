@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -129,7 +130,7 @@ type sensitivityReport struct {
 	Paper          paperReport      `json:"paper"`
 	Epsilon        *float64         `json:"epsilon"`
 	Delta          *float64         `json:"delta"`
-	EToEpsilon     *jsonNumber      `json:"e_to_epsilon"`
+	EToEpsilon     *jsonform.Number `json:"e_to_epsilon"`
 	Odds           *oddsReport      `json:"odds"`
 	Total          *float64         `json:"sensitivity_total"` // what the noise is calibrated to
 	SigmaAnalytic  *float64         `json:"sigma_analytic"`    // standard deviation of an entry
@@ -217,7 +218,7 @@ func realMu(a *privatemail.Assessment, relations []relationReport) float64 {
 func (r *sensitivityReport) addNoise(a *privatemail.Assessment, price priceFlags, g guarantee) {
 	c := a.Calibration
 	total, sigma, mu, rho := c.L2Sensitivity(), c.Sigma(), c.Mu(), c.Rho()
-	odds := jsonNumber(math.Exp(price.epsilon))
+	odds := jsonform.Number(math.Exp(price.epsilon))
 	r.Epsilon, r.Delta, r.EToEpsilon = &price.epsilon, &price.delta, &odds
 	r.Total, r.Mu, r.Rho = &total, &mu, &rho
 	moved := g.report()

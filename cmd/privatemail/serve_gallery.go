@@ -29,9 +29,6 @@ type cellsFlags struct {
 	rebuild              bool
 }
 
-// mostEncoded is the memory for answers that are encoded beforehand.
-const mostEncoded = 640 << 20
-
 // modelFlagNames are the flags that go with a MODEL alone: a GALLERY is made already.
 var modelFlagNames = []string{"epsilon", "share", "base", "cells", "partition", "seed", "gallery", "rebuild", "sealed-cells", "probes"}
 

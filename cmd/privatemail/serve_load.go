@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
@@ -153,16 +152,6 @@ func (s *serving) openModel(ctx context.Context) (*supervised.Saved, error) {
 	m := newMeter(s.env)
 	defer m.close()
 	return supervised.Open(ctx, s.file, bytesRead(m, "MiB of the model"))
-}
-
-// bytesRead reports how much of a file was read, as a stage. Short files are read at once.
-func bytesRead(m meter, stage string) func(done, total int64) {
-	const unit, short = 1 << 20, 64 << 20
-	return func(done, total int64) {
-		if total > short {
-			m.report(privatemail.Progress{Stage: stage, Done: int(done / unit), Total: int(total / unit)})
-		}
-	}
 }
 
 // kind returns what the file is.

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/seed-64e14a55/privatemail/checkpoint"
 	"github.com/seed-64e14a55/privatemail/formats"
@@ -138,15 +136,6 @@ func (x *explanation) print(e *cli.Env, path string, size int64) error {
 		fmt.Fprintf(t, "%s\t%s\n", f.name, harmless(f.text))
 	}
 	return t.Flush()
-}
-
-// harmless is a text of a file, which anybody may have written, without what a terminal would
-// act on.
-func harmless(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return text
-	}
-	return strconv.Quote(text)
 }
 
 // showSections explains models, checkpoints, galleries, and files of kinds that this program does not know.

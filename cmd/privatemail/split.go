@@ -134,6 +134,3 @@ func (f *splitFlags) file(gallery string, index int) string {
 	name := strings.TrimSuffix(filepath.Base(gallery), filepath.Ext(gallery))
 	return filepath.Join(cmp.Or(f.out, filepath.Dir(gallery)), name+shardEnding(index, f.into)+".shard")
 }
-
-// shardEnding is what the name of a shard has more than that of its gallery.
-func shardEnding(index, count int) string { return fmt.Sprintf(".%dof%d", index, count) }

@@ -11,9 +11,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// lineWidth is how long lines of tables and notes are at most.
-const lineWidth = 100
-
 // show prints the lines for programs, or tables and what their words mean for people.
 func (s *study) show(e *cli.Env, r *report.Report) error {
 	lines := r.Lines()
@@ -107,16 +104,4 @@ func (s *study) protection(e *cli.Env) {
 			fmt.Fprintf(e.Stdout, "      %s\n", line)
 		}
 	}
-}
-
-// wrap breaks a text into lines of at most the given width.
-func wrap(text string, width int) (lines []string) {
-	for word := range strings.FieldsSeq(text) {
-		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= width {
-			lines[last] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return slices.Clip(lines)
 }
