@@ -100,25 +100,3 @@ func TestCancelledDiagnosis(t *testing.T) {
 	}
 	wantFiles(t, temp)
 }
-
-// Rows that are drawn, and bounds in place of what is exact, are said to be so.
-func TestDiagnosisInWords(t *testing.T) {
-	r := &margin.Report{
-		Gamma: .5, Gaps: []margin.Quantile{{Share: 0, Distance: .5}, {Share: .5, Distance: 2}}, Lipschitz: math.Inf(1),
-		Scales: []margin.Scale{{Share: .5, Delta: 1, Carry: 2, Spread: 3}}, ScalesRows: 40, ScalesError: .125, Confidence: .95, Nothing: margin.WideBalls, NothingDirect: margin.WideBallsDirect,
-	}
-	var b strings.Builder
-	(&fitDiagnosis{wanted: true, report: r}).write(&b)
-	want := `gamma         0.5, the least distance between classes; rows have 2 (50 %) or less
-map           no L is finite: a row has an image of zeros, which has no direction
-delta         holds another row  L delta       A_delta at most  gamma/2
-1             of 50 % of rows    2             3                0.25
-These shares are those of 40 rows, and are off by 0.12 at most, with a confidence of 95 %.
-The theorem says nothing here: gamma/2 is not above L delta + A_delta, even at the least delta at
-which balls hold another row of their class. Nor does the direct argument: gamma/2 is not above L
-delta, even at the least delta at which balls hold another row of their class.
-`
-	if b.String() != want {
-		t.Errorf("got\n%s", b.String())
-	}
-}

@@ -67,26 +67,3 @@ func TestQueryBoundsVersions(t *testing.T) {
 	refuse(t, cli.Failed, p.sealed(address, "-budget", fmt.Sprint((2+3+sealedclient.KeptVersions-2)*hint)), "changes", "longer than there is room for", "-budget allows more")
 	succeed(t, p.sealed(address, "-budget", fmt.Sprint((2+3+sealedclient.KeptVersions+2)*hint))...)
 }
-
-// All records that are fetched are in memory before the first one is written, and they are as long
-// as the server says.
-func TestFetchMemory(t *testing.T) {
-	a := &asking{flags: &askFlags{k: 100}}
-	a.x.Rows = 1000
-	m := &wire.SealedRecords{Records: 1000, Length: wire.MaxRecord, PerColumn: 1}
-	if got, least := a.fetchMemory(m), 1000.*100*wire.MaxRecord; got < least || got > least+(1<<24) {
-		t.Errorf("%g bytes, want %g and some", got, least)
-	}
-}
-
-// A version that has a change in a cell has a copy of that cell.
-func TestVersionMemory(t *testing.T) {
-	m := &wire.SealedManifest{Cells: 10, Length: 1 << 20, Dimension: 1, Probes: 1}
-	few, many := &wire.SealedChanges{Names: []uint32{1}}, &wire.SealedChanges{Names: make([]uint32, 1000), Words: make([]uint32, 500)}
-	if got, least := versionMemory(m, few), 6.*(1<<20)+versionPlaces(m); got != least {
-		t.Errorf("one change: %g bytes, want %g", got, least)
-	}
-	if got, least := versionMemory(m, many), 60.*(1<<20)+2000+versionPlaces(m); got != least {
-		t.Errorf("many changes: %g bytes, want %g", got, least)
-	}
-}

@@ -1,20 +1,14 @@
 package main
 
 import (
-	"errors"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
-	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
 // orderly runs a query and calls before with the number of each download, from 1 on, before it is
@@ -116,34 +110,5 @@ func TestQueryRefusesMapOutOfRange(t *testing.T) {
 		if paths, bodies := g.sent(t); len(bodies) > 0 {
 			t.Errorf("sent %q", paths)
 		}
-	}
-}
-
-// Subnormal numbers of rows are 0 before the server is asked for anything. What the file has stays.
-func TestNormalRows(t *testing.T) {
-	x := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, math.SmallestNonzeroFloat32, -0x1p-126}}
-	given := slices.Clone(x.Data)
-	if got := normalRows(x); !slices.Equal(got.Data, []float32{1, 0, -0x1p-126}) || !slices.Equal(x.Data, given) {
-		t.Errorf("%v, and the rows are %v", got.Data, x.Data)
-	}
-}
-
-// A server does not publish a map that clients refuse.
-func TestPublishedMapRange(t *testing.T) {
-	for far, ok := range map[float64]bool{1e40: true, 1e49: false} {
-		_, err := publishedMap(&supervised.Model{Map: &supervised.Map{Dim: 1, Scale: []float64{far}}})
-		if errors.Is(err, supervised.ErrRange) == ok || (err == nil) != ok {
-			t.Errorf("%g: %v", far, err)
-		}
-	}
-}
-
-// Between two requests no distance becomes a subnormal number: by the time that takes a server
-// whose rows lie 1e-40 from a record could tell that it is there.
-func TestKeepNoSubnormalDistances(t *testing.T) {
-	a := &asking{flags: &askFlags{k: 6}}
-	a.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})
-	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(a.distances, want) || !slices.Equal(a.ids, []int32{3, 1, 2, 4, 5, -1}) {
-		t.Errorf("%v at %v, want %v", a.ids, a.distances, want)
 	}
 }

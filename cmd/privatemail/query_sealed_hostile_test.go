@@ -89,20 +89,3 @@ func TestQueryEndsWithWildVersions(t *testing.T) {
 		}
 	}
 }
-
-// The memory of a run is that of its longest part, also for a manifest that somebody made to
-// take much: many probes, or long cells.
-func TestSealedMemory(t *testing.T) {
-	for name, m := range map[string]*wire.SealedManifest{
-		"usual":       {Cells: 500, Length: 2500, Dimension: 64, Probes: 8},
-		"many probes": {Cells: 4096, Length: 100_000, Dimension: 1, Probes: 4096},
-		"long cells":  {Cells: 1408, Length: 300_000, Dimension: 1, Probes: 1408},
-		"many words":  {Cells: 1 << 16, Length: 1, Dimension: 1 << 10, Probes: 10},
-	} {
-		got, batch := bytesOf(sealedMemory(m)), int64(sealedBatch(m))
-		ranked := 4*int64(m.Probes)*int64(m.Length)*(1+1+1+4) + batch*m.AnswerBytes()
-		if sent := 3 * batch * m.RequestBytes(); got < ranked || got < sent || batch < 1 || batch > 1 && batch*max(m.RequestBytes(), m.AnswerBytes()) > 64<<20 {
-			t.Errorf("%s: %d bytes for batches of %d, want %d and %d", name, got, batch, ranked, sent)
-		}
-	}
-}

@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -294,26 +293,5 @@ func TestQuerySealedDryRun(t *testing.T) {
 	}
 	if _, err := os.Stat(p.memory); err == nil {
 		t.Error("there is a memory")
-	}
-}
-
-// As many matches are kept of an answer as there may be, however many rows it has: their number is
-// private, and the next request follows.
-func TestMatchesBehindTheEnd(t *testing.T) {
-	found := []sealedclient.Match{{Name: 1, ID: 7, Distance: 2}, {Name: 2, ID: 9, Distance: 3}}
-	for i := range 6 {
-		found = append(found, sealedclient.Match{Name: uint32(i), ID: wire.Padding, Distance: math.Inf(1)})
-	}
-	found = found[:6:6]
-	for rows := range 3 {
-		matches := matchesOf(found[:rows])
-		if len(matches) != len(found) {
-			t.Errorf("%d rows: %d matches", rows, len(matches))
-		}
-	}
-	a := &asking{flags: &askFlags{k: 8}}
-	a.keep(matchesOf(found[:2]), back{})
-	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(a.ids, want) || a.found(0) != 2 || !math.IsInf(float64(a.distances[2]), 1) {
-		t.Errorf("%v at %v, want %v", a.ids, a.distances, want)
 	}
 }

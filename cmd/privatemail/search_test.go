@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,11 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // nearestOf returns the k rows nearest to row q of x by a plain sort.
@@ -213,17 +209,5 @@ func TestSearchInterrupted(t *testing.T) {
 	}
 	if readFile(t, out) != "before" {
 		t.Error("the previous file is gone")
-	}
-}
-
-// The copy of the gallery that a search makes is within the budget.
-func TestSearchCountsItsCopy(t *testing.T) {
-	rows := blas32.General{Rows: 1000, Cols: 100, Stride: 100, Data: make([]float32, 100_000)}
-	const own = 1000*1*8 + 1000*1*16 + 1000*(4*100+16)
-	for budget, want := range map[int64]error{own: kernel.ErrMemory, own + 1: nil} {
-		s := &search{flags: &searchFlags{k: 1, self: true, work: workFlags{budget: budget}}, gallery: rowSide{x: rows}, queries: rowSide{x: rows}}
-		if err := s.prepare(t.Context()); !errors.Is(err, want) {
-			t.Errorf("budget %d: %v, want %v", budget, err, want)
-		}
 	}
 }

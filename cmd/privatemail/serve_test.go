@@ -8,7 +8,6 @@ import (
 	"io"
 	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +23,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
-	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -314,32 +312,6 @@ func TestServeRefused(t *testing.T) {
 	}
 }
 
-// A reload reads the tokens again, whatever becomes of the gallery.
-func TestServeReloadsTokens(t *testing.T) {
-	path := textFile(t, "first-token-of-all\n")
-	tokens, err := service.OpenTokens(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	svc, err := service.New(service.Settings{Tokens: tokens})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer svc.Close()
-	if err := os.WriteFile(path, []byte("second-token-of-all\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := &serving{flags: new(serveFlags), file: filepath.Join(t.TempDir(), "none"), service: svc, tokens: tokens}
-	s.reload(t.Context())
-	for token, want := range map[string]int{"first-token-of-all": http.StatusUnauthorized, "second-token-of-all": http.StatusServiceUnavailable} {
-		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/gallery", nil)
-		r.Header.Set("X-API-Key", token)
-		if svc.Public().ServeHTTP(w, r); w.Code != want { // there is no gallery
-			t.Errorf("%s: %d, want %d", token, w.Code, want)
-		}
-	}
-}
-
 // With -log json all that goes to standard error is JSON: notes, progress, requests, what packages of
 // the language say, and the error that ends the program, which has its level.
 func TestServeLogIsJSON(t *testing.T) {
@@ -390,16 +362,6 @@ func TestServeLogIsJSON(t *testing.T) {
 		all := records(text.String())
 		if len(all) == 0 || all[len(all)-1]["level"] != "ERROR" {
 			t.Errorf("%q: %s", args, text.String())
-		}
-	}
-}
-
-// -drain 0 means not at all, and not the default of the service.
-func TestServeWithoutDrain(t *testing.T) {
-	for drain, want := range map[time.Duration]time.Duration{0: -1, time.Minute: time.Minute} {
-		f := &serveFlags{limits: service.Settings{Drain: drain}}
-		if got := f.settings(nil).Drain; got != want {
-			t.Errorf("%v: %v, want %v", drain, got, want)
 		}
 	}
 }
