@@ -97,9 +97,3 @@ func TestThreeReleasesOfEpsilon1(t *testing.T) {
 		t.Errorf("verify numbers spends otherwise:\n%s", stdout)
 	}
 }
-
-// anyData is a spend that protects any data.
-func anyData(s mechanism.Spend) mechanism.Spend {
-	s.Protects = mechanism.AnyData()
-	return s
-}

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -613,17 +612,6 @@ func TestOtherLedgers(t *testing.T) {
 	succeed(t, "budget", "create", zcdp, "-kind", "zcdp", "-epsilon", "3", "-delta", "1e-6")
 	refuse(t, cli.Failed, private(folder, pure, filepath.Join(temp, "r")), "pure")
 	succeed(t, private(folder, zcdp, filepath.Join(temp, "r"))...)
-}
-
-// defined parses arguments with the flags of a verb and tells which were given.
-func defined(t *testing.T, define func(*flag.FlagSet), args ...string) map[string]bool {
-	t.Helper()
-	fs := flag.NewFlagSet("test", flag.ContinueOnError)
-	define(fs)
-	if _, err := cli.Parse(fs, args); err != nil {
-		t.Fatal(err)
-	}
-	return given(fs)
 }
 
 // The guarantee that is printed is that of all that is released: randomised

@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
 )
 
 func TestLines(t *testing.T) {
@@ -45,28 +45,10 @@ embed: nothing 100% (0 of 0), 0.0 s
 	}
 }
 
-// lockedBuffer is a buffer that the bar may write to from its own goroutine.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // TestBar draws a bar through two stages; goleak sees to it that nothing of it
 // stays behind.
 func TestBar(t *testing.T) {
-	var out lockedBuffer
+	var out clitest.Buffer
 	b := newBar(&out)
 	show := func(p privatemail.Progress, want ...string) {
 		t.Helper()

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
 )
 
 // A shardProcess is a process that serves a shard, at an address that stays when the process ends
@@ -23,7 +24,7 @@ import (
 type shardProcess struct {
 	args    []string
 	command *exec.Cmd
-	log     *lockedBuffer
+	log     *clitest.Buffer
 	at      atomic.Pointer[string] // where the process listens
 	gate    atomic.Pointer[gate]   // holds requests for cells back; nil for none
 	address string                 // where it is reached
@@ -60,7 +61,7 @@ func startShard(t *testing.T, file string) *shardProcess {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	s := &shardProcess{args: []string{file}, log: new(lockedBuffer), address: "http://" + l.Addr().String()}
+	s := &shardProcess{args: []string{file}, log: new(clitest.Buffer), address: "http://" + l.Addr().String()}
 	go func() {
 		for {
 			from, err := l.Accept()
@@ -131,7 +132,7 @@ func TestServeShardsKilled(t *testing.T) {
 		s := startShard(t, file)
 		shards, addresses = append(shards, s), append(addresses, s.address)
 	}
-	log := new(lockedBuffer)
+	log := new(clitest.Buffer)
 	front, all := serveChild(t, log, "-shards", strings.Join(addresses, ","))
 	all.await(t, true)
 	sameAnswers(t, all, one)
@@ -164,7 +165,7 @@ func TestServeShardsDrains(t *testing.T) {
 	folder := t.TempDir()
 	succeed(t, "split", gallery, "-into", "1", "-out", folder)
 	shard := startShard(t, filepath.Join(folder, "toy.1of1.shard"))
-	log := new(lockedBuffer)
+	log := new(clitest.Buffer)
 	front, all := serveChild(t, log, "-shards", shard.address, "-shards-timeout", "5m", "-shutdown", "5m")
 	all.await(t, true)
 	want := all.cells(t, 200, 1, "float32")

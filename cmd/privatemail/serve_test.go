@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/retrieval"
@@ -38,7 +39,7 @@ func serveOn(t *testing.T, args ...string) *served {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	out, stdout := io.Pipe()
-	log := new(lockedBuffer)
+	log := new(clitest.Buffer)
 	ended := make(chan int, 1)
 	go func() {
 		ended <- program().Run(ctx, append([]string{"serve", "-json", "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0"}, args...), stdout, log)
@@ -330,7 +331,7 @@ func TestServeLogIsJSON(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var text lockedBuffer
+	var text clitest.Buffer
 	ended := make(chan int, 1)
 	go func() {
 		ended <- program().Run(ctx, []string{"serve", model, "-epsilon", "4", "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-log", "json"}, io.Discard, &text)
@@ -355,7 +356,7 @@ func TestServeLogIsJSON(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{filepath.Join(t.TempDir(), "absent")}, {gallery, "-listen", "0.0.0.0:0"}} {
-		var text lockedBuffer
+		var text clitest.Buffer
 		if code := program().Run(t.Context(), append([]string{"serve", "-log", "json", "-admin", "127.0.0.1:0"}, args...), io.Discard, &text); code == cli.OK {
 			t.Errorf("%q: exit code 0", args)
 		}

@@ -92,3 +92,9 @@ func TestAtLeast(t *testing.T) {
 		}
 	}
 }
+
+// anyData is a spend that protects any data.
+func anyData(s mechanism.Spend) mechanism.Spend {
+	s.Protects = mechanism.AnyData()
+	return s
+}

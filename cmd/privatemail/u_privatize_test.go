@@ -1,10 +1,12 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -31,4 +33,15 @@ func TestPrivatizeFlagsArrive(t *testing.T) {
 	if got != want {
 		t.Errorf("settings\n%s, want\n%s", got, want)
 	}
+}
+
+// defined parses arguments with the flags of a verb and tells which were given.
+func defined(t *testing.T, define func(*flag.FlagSet), args ...string) map[string]bool {
+	t.Helper()
+	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	define(fs)
+	if _, err := cli.Parse(fs, args); err != nil {
+		t.Fatal(err)
+	}
+	return given(fs)
 }

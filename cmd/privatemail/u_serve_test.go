@@ -25,7 +25,10 @@ func TestPublishedMapRange(t *testing.T) {
 
 // A reload reads the tokens again, whatever becomes of the gallery.
 func TestServeReloadsTokens(t *testing.T) {
-	path := textFile(t, "first-token-of-all\n")
+	path := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(path, []byte("first-token-of-all\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tokens, err := service.OpenTokens(path)
 	if err != nil {
 		t.Fatal(err)
