@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/apply"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -57,7 +60,7 @@ func TestApplyIsWhatFitDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Model.X.Rows != x.Rows || !bytes.Equal(floatBytes(s.Model.X.Data), floatBytes(x.Data)) || s.About.Features != featuresName || s.About.Classes != 8 {
+		if s.Model.X.Rows != x.Rows || !bytes.Equal(floatBytes(s.Model.X.Data), floatBytes(x.Data)) || s.About.Features != files.FeaturesName || s.About.Classes != 8 {
 			t.Errorf("%s: the model has another embedding, or is about %+v", recipe, s.About)
 		}
 		x.Close()
@@ -72,7 +75,7 @@ func TestApplyIsWhatFitDoes(t *testing.T) {
 		succeed(t, "apply", at("m"), at("q.npy"), "-out", at("got.fvecs"))
 	}
 	stdout, _ := succeed(t, "apply", at("m"), at("q.npy"), "-out", at("got.npy"), "-json")
-	var r applyReport
+	var r apply.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.N != 700 || r.D != 16 || r.Recipe != "raw" || r.Out != at("got.npy") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -91,8 +94,8 @@ func floatBytes(v []float32) []byte {
 func TestApplyText(t *testing.T) {
 	temp := t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
-	write := func(name, text string) string {
-		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+	write := func(name, message string) string {
+		if err := os.WriteFile(at(name), []byte(message), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return at(name)
@@ -188,15 +191,15 @@ func TestCancelledApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := sameEngine(t)
-	a, err := new(applyFlags).open(t.Context(), engine, silent{}, model)
+	a, err := new(apply.Flags).Open(t.Context(), engine, progress.Silent{}, model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.in, a.out = input{features: filepath.Join(folder, "x.npy")}, out
+	a.In, a.Out = files.Input{Features: filepath.Join(folder, "x.npy")}, out
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m := &cancelMeter{cancel: cancel}
-	if err := a.run(ctx, engine, m); err == nil || ctx.Err() == nil {
+	if err := a.Run(ctx, engine, m); err == nil || ctx.Err() == nil {
 		t.Errorf("it ended with %v", err)
 	}
 	if m.reports == 0 {

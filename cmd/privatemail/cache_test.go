@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/lock"
@@ -43,7 +44,7 @@ func TestCacheBehindLink(t *testing.T) {
 	if !strings.Contains(stdout, "'privatemail cache clear -cache "+there+"' removes it") {
 		t.Error(stdout)
 	}
-	if stdout, _ := succeed(t, "cache", "clear"); strings.Contains(stdout, "something else") || fileExists(path) {
+	if stdout, _ := succeed(t, "cache", "clear"); strings.Contains(stdout, "something else") || files.Exists(path) {
 		t.Error(stdout)
 	}
 	if stdout, _ := succeed(t, "cache", "list", "-cache", t.TempDir()); !strings.Contains(stdout, "nothing is kept") {
@@ -89,7 +90,7 @@ func TestCacheListsAndClears(t *testing.T) {
 		switch {
 		case strings.Contains(name, "/"):
 			writeText(t, filepath.Join(own, name), "12345")
-		case !fileExists(filepath.Join(own, name)):
+		case !files.Exists(filepath.Join(own, name)):
 			writeText(t, filepath.Join(own, name), `{"gather":true}`)
 		}
 	}
@@ -144,21 +145,21 @@ func TestCacheListsAndClears(t *testing.T) {
 		t.Errorf("%s", stdout)
 	}
 	for name := range ours {
-		if fileExists(filepath.Join(own, name)) {
+		if files.Exists(filepath.Join(own, name)) {
 			t.Errorf("%s is there still", name)
 		}
 	}
 	for _, name := range append(foreign, "galleries/folder", "galleries/"+hash+".map") {
-		if !fileExists(filepath.Join(own, name)) {
+		if !files.Exists(filepath.Join(own, name)) {
 			t.Errorf("%s is gone", name)
 		}
 	}
 }
 
 // lineWith returns the line of a text that has some words.
-func lineWith(text, words string) string {
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, words) {
+func lineWith(message, sentences string) string {
+	for line := range strings.Lines(message) {
+		if strings.Contains(line, sentences) {
 			return line
 		}
 	}
@@ -183,7 +184,7 @@ func TestCacheOfQueryIsKnown(t *testing.T) {
 			t.Errorf("%v", f)
 		}
 	}
-	if len(kinds) != len(galleryThings)+1 {
+	if len(kinds) != len(files.GalleryThings)+1 {
 		t.Errorf("%v", kinds)
 	}
 	memory, ledger := len(memoryFiles(t, p.memory)), readFile(t, p.ledger)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/checkpoint"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -32,7 +33,7 @@ func interrupted(t *testing.T, args []string, file string) (stderr string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		for !fileExists(file) && ctx.Err() == nil {
+		for !files.Exists(file) && ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
 		cancel()
@@ -105,10 +106,10 @@ func TestResumeRefuses(t *testing.T) {
 		refuse(t, cli.Failed, append(resume, c.more...), c.words...)
 	}
 	other := append([]string{"embed", toy(t)}, resume[2:]...)
-	if err := os.WriteFile(filepath.Join(other[1], labelsName), []byte(readFile(t, filepath.Join(args[1], labelsName))), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(other[1], files.LabelsName), []byte(readFile(t, filepath.Join(args[1], files.LabelsName))), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	features := filepath.Join(other[1], featuresName)
+	features := filepath.Join(other[1], files.FeaturesName)
 	moved := []byte(readFile(t, features))
 	moved[len(moved)-2] ^= 1
 	if err := os.WriteFile(features, moved, 0o666); err != nil {
@@ -141,8 +142,8 @@ func TestCheckpointUsage(t *testing.T) {
 		{[]string{"-alpha", "1", "-checkpoint", "c", "-checkpoint-every", "0"}, []string{"checkpoint-every"}},
 		{[]string{"-alpha", "1", "-checkpoint", out}, []string{"-checkpoint and -out are one file"}},
 		{[]string{"-alpha", "1", "-plot", plot, "-checkpoint", plot}, []string{"-checkpoint and -plot are one file"}},
-		{[]string{"-alpha", "1", "-checkpoint", filepath.Join(folder, featuresName)}, []string{"would replace the input"}},
-		{[]string{"-alpha", "1", "-checkpoint", filepath.Join(folder, labelsName)}, []string{"would replace the input"}},
+		{[]string{"-alpha", "1", "-checkpoint", filepath.Join(folder, files.FeaturesName)}, []string{"would replace the input"}},
+		{[]string{"-alpha", "1", "-checkpoint", filepath.Join(folder, files.LabelsName)}, []string{"would replace the input"}},
 		{[]string{"-alpha", "1", "-checkpoint", os.DevNull}, []string{"not a regular file"}},
 		{[]string{"-checkpoint", "c"}, []string{"-checkpoint has no place in form spectral", "-form paper and -form attract"}},
 	} {
@@ -158,9 +159,9 @@ func TestShowCheckpoint(t *testing.T) {
 	args, _, file := longRun(t)
 	interrupted(t, args, file)
 	stdout, _ := succeed(t, "show", file)
-	for _, words := range []string{"checkpoint: a run of 'privatemail embed'", "300 x 2", strconv.Itoa(stepsIn(t, file)) + " taken", "dense", "300 x 16", "table equal", "seed 1", "as private as the features", "all are right"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("no %q in\n%s", words, stdout)
+	for _, sentences := range []string{"checkpoint: a run of 'privatemail embed'", "300 x 2", strconv.Itoa(stepsIn(t, file)) + " taken", "dense", "300 x 16", "table equal", "seed 1", "as private as the features", "all are right"} {
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
 	}
 	json, _ := succeed(t, "show", file, "-json")

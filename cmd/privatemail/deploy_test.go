@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/serve"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -34,12 +36,12 @@ var severalTimes = []string{"LoadCredential", "ListenStream"}
 // readUnit returns the values of a unit by "Section.Key", and refuses what is none.
 func readUnit(t *testing.T, name string) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", name))
+	message, err := os.ReadFile(filepath.Join("..", "..", "deploy", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	values, section := map[string][]string{}, ""
-	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimSuffix(string(message), "\n"), "\n") {
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
@@ -74,12 +76,12 @@ func checkServe(t *testing.T, where string, args []string) {
 		t.Fatalf("%s: no verb serve: %q", where, args)
 	}
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
-	f := new(serveFlags)
-	f.define(fs)
+	f := new(serve.Flags)
+	f.Define(fs)
 	names, err := cli.Parse(fs, args[1:])
-	f.set = given(fs)
+	f.Set = settings.Given(fs)
 	if err == nil {
-		err = f.check()
+		err = f.Check()
 	}
 	if err != nil || len(names) != 1 {
 		t.Errorf("%s: %q: names %q, %v", where, args, names, err)
@@ -119,14 +121,14 @@ func TestUnits(t *testing.T) {
 // The image is scratch with the program, runs it as nobody, and its command is one that
 // serve takes.
 func TestContainerfile(t *testing.T) {
-	text, err := os.ReadFile("../../deploy/Containerfile")
+	message, err := os.ReadFile("../../deploy/Containerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := []string{"FROM", "WORKDIR", "COPY", "RUN", "USER", "EXPOSE", "STOPSIGNAL", "ENTRYPOINT", "CMD"}
 	last := map[string]string{}
 	var from []string
-	for i, line := range strings.Split(string(text), "\n") {
+	for i, line := range strings.Split(string(message), "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -143,7 +145,7 @@ func TestContainerfile(t *testing.T) {
 		t.Errorf("images %q", from)
 	}
 	// A front end in a container trusts the shards that the roots of the system sign for.
-	if !strings.Contains(string(text), "\nCOPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt\n") {
+	if !strings.Contains(string(message), "\nCOPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt\n") {
 		t.Error("the image has no roots")
 	}
 	if last["COPY"] != "--from=build /privatemail /privatemail" || strings.HasPrefix(last["USER"], "0") || last["STOPSIGNAL"] != "SIGTERM" {

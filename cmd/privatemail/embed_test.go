@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -22,9 +23,9 @@ func TestEmbedAttract(t *testing.T) {
 	folder := toy(t)
 	out := filepath.Join(t.TempDir(), "z.npy")
 	stdout, stderr := succeed(t, "embed", folder, "-degree", "20", "-beta", "3", "-out", out, "-v")
-	for _, words := range []string{"csr", "neighbours", "certificate   The cut graph is what -degree 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("no %q in\n%s", words, stdout)
+	for _, sentences := range []string{"csr", "neighbours", "certificate   The cut graph is what -degree 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
 	}
 	if !strings.Contains(stderr, "embed: steps 100% (1 of 1)") {
@@ -150,9 +151,9 @@ func TestEmbedIsolated(t *testing.T) {
 
 func TestEmbedWithoutLabels(t *testing.T) {
 	folder := toy(t)
-	file := filepath.Join(folder, featuresName)
+	file := filepath.Join(folder, files.FeaturesName)
 	out := filepath.Join(t.TempDir(), "z.npy")
-	if err := os.Remove(filepath.Join(folder, labelsName)); err != nil {
+	if err := os.Remove(filepath.Join(folder, files.LabelsName)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{file}, {folder}, {file, "-beta", "0"}, {file, "-alpha", "0"}} {
@@ -181,7 +182,7 @@ func TestEmbedLabelFile(t *testing.T) {
 
 func TestEmbedUnlabelled(t *testing.T) {
 	folder := toy(t)
-	y, err := formats.ReadLabels(filepath.Join(folder, labelsName))
+	y, err := formats.ReadLabels(filepath.Join(folder, files.LabelsName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +330,7 @@ func TestEmbedBadFiles(t *testing.T) {
 		{"empty.npy", nil},
 		{"text.md", nil},
 		{"none.npy", []string{"no such file"}},
-		{"bare", []string{featuresName}},
+		{"bare", []string{files.FeaturesName}},
 		{"good.npy -alpha 1 -labels short.npy", []string{"short.npy", "19 labels", "20 rows"}},
 		{"good.npy -alpha 1 -labels none.csv", []string{"none.csv", "no such file"}},
 		{"good.npy -alpha 1 -labels good.npy", []string{"good.npy"}},
@@ -344,11 +345,11 @@ func TestEmbedBadFiles(t *testing.T) {
 					args[i] = at(a)
 				}
 			}
-			words := c.words
+			sentences := c.words
 			if first := strings.Fields(c.args)[0]; first != "good.npy" && first != "many.npy" {
-				words = append(words, at(first))
+				sentences = append(sentences, at(first))
 			}
-			refuse(t, cli.Failed, args, words...)
+			refuse(t, cli.Failed, args, sentences...)
 			if got := readFile(t, at("out.npy")); got != "previous" {
 				t.Errorf("the previous output became %q", got)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -16,7 +17,7 @@ func TestPlainKeepsNamesOfFiles(t *testing.T) {
 		refuse(t, cli.Failed, []string{"continue", name, "-out", "z.npy"}, "continue: "+name+": no such file")
 		refuse(t, cli.Failed, []string{"budget", "show", name}, "budget: "+name+": no such ledger")
 	}
-	if got := plain("mechanism: x: client: is a folder", "-ledger=client"); got != "x: client: is a folder" {
+	if got := text.Plain("mechanism: x: client: is a folder", "-ledger=client"); got != "x: client: is a folder" {
 		t.Errorf("%q", got)
 	}
 }

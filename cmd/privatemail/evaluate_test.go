@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/evaluation"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -29,8 +31,8 @@ func squares(t *testing.T) string {
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	writeMatrix(t, filepath.Join(folder, featuresName), 300, 16, x.Data)
-	writeLabels(t, filepath.Join(folder, labelsName), y)
+	writeMatrix(t, filepath.Join(folder, files.FeaturesName), 300, 16, x.Data)
+	writeLabels(t, filepath.Join(folder, files.LabelsName), y)
 	return folder
 }
 
@@ -38,9 +40,9 @@ func TestEvaluate(t *testing.T) {
 	folder, out := squares(t), filepath.Join(t.TempDir(), "new", "report")
 	args := []string{"evaluate", "-modes", "raw,prepared,supervised,cells,gaussian,pca,smlq", folder, "-epsilon", "4,1,4", "-seeds", "1..2", "-out", out}
 	stdout, stderr := succeed(t, args...)
-	for _, words := range []string{"squares: 180 gallery rows of 12 classes, 2 seeds", "ceiling", "epsilon 1", "epsilon 4", "raw rows", "prepared rows", "R@1   R@8", "overlap@8", "no query", "report.html"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("no %q in\n%s", words, stdout)
+	for _, sentences := range []string{"squares: 180 gallery rows of 12 classes, 2 seeds", "ceiling", "epsilon 1", "epsilon 4", "raw rows", "prepared rows", "R@1   R@8", "overlap@8", "no query", "report.html"} {
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
 	}
 	wantNotes(t, stdout)
@@ -51,15 +53,15 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("no progress in %q", stderr)
 	}
 	wantFiles(t, out, "report.html", "report.json", "records.csv", "records.jsonl")
-	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, "Algorithm 1 before and after noise") || strings.Contains(page, folder) {
+	if page := readFile(t, filepath.Join(out, evaluation.ReportPage)); !strings.Contains(page, "Algorithm 1 before and after noise") || strings.Contains(page, folder) {
 		t.Error("the page lacks its pictures, or tells where the data lie")
 	}
 
 	// Again: nothing is measured, and the page is the same but for its pictures
 	// of noise.
-	before := readFile(t, filepath.Join(out, journal))
+	before := readFile(t, filepath.Join(out, evaluation.Journal))
 	stdout, _ = succeed(t, append(args, "-json", "-quiet")...)
-	if after := readFile(t, filepath.Join(out, journal)); after != before {
+	if after := readFile(t, filepath.Join(out, evaluation.Journal)); after != before {
 		t.Error("a repeated run measured again")
 	}
 	for line := range strings.Lines(stdout) {
@@ -70,7 +72,7 @@ func TestEvaluate(t *testing.T) {
 		wantKeys(t, v, "data mode protects seeds queries classes gallery figures")
 	}
 	succeed(t, append(args, "-quiet", "-resume=false", "-effects=false")...)
-	if after := readFile(t, filepath.Join(out, journal)); len(after) >= len(before) {
+	if after := readFile(t, filepath.Join(out, evaluation.Journal)); len(after) >= len(before) {
 		t.Error("-resume=false kept the records")
 	}
 }
@@ -84,10 +86,10 @@ func TestEvaluateParameters(t *testing.T) {
 	if !strings.Contains(stdout, "paper's iteration") || !strings.Contains(stdout, "200 gallery rows") {
 		t.Errorf("not shown:\n%s", stdout)
 	}
-	if r := readFile(t, filepath.Join(out, journal)); !strings.Contains(r, `"k":3,"alpha":0.5,"sigma":5,"steps":2`) {
+	if r := readFile(t, filepath.Join(out, evaluation.Journal)); !strings.Contains(r, `"k":3,"alpha":0.5,"sigma":5,"steps":2`) {
 		t.Errorf("measured was\n%s", r)
 	}
-	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, "-seeds 1 -k 3 -sigma 5 -alpha 0.5 -steps 2 -split 60,200") {
+	if page := readFile(t, filepath.Join(out, evaluation.ReportPage)); !strings.Contains(page, "-seeds 1 -k 3 -sigma 5 -alpha 0.5 -steps 2 -split 60,200") {
 		t.Error("the page does not say how it was made")
 	}
 }
@@ -106,9 +108,9 @@ func TestEvaluateRefuses(t *testing.T) {
 	refuse(t, cli.Usage, []string{"evaluate", "cars-size", "-split", "10,20", "-out", ""}, "-split", "leave out")
 	refuse(t, cli.Usage, []string{"evaluate", filepath.Join(folder, "none"), "-split", "10,x"}, "two or three")
 	refuse(t, cli.Failed, []string{"evaluate", filepath.Join(folder, "none")}, "no such file")
-	refuse(t, cli.Failed, []string{"evaluate", filepath.Join(folder, featuresName)}, labelsName)
+	refuse(t, cli.Failed, []string{"evaluate", filepath.Join(folder, files.FeaturesName)}, files.LabelsName)
 	refuse(t, cli.Failed, []string{"evaluate", folder, "-split", "100,300", "-out", out}, "gallery rows")
-	refuse(t, cli.Failed, []string{"evaluate", folder, "-out", filepath.Join(folder, featuresName)}, featuresName)
+	refuse(t, cli.Failed, []string{"evaluate", folder, "-out", filepath.Join(folder, files.FeaturesName)}, files.FeaturesName)
 	refuse(t, cli.Usage, []string{"evaluate", "-epsilon", "101"}, "1e-6 to 100")
 	refuse(t, cli.Usage, []string{"evaluate", "-seeds", "1..99999"}, "10000")
 	refuse(t, cli.Usage, []string{"evaluate", folder, "-out", ""}, "-out")
@@ -120,14 +122,14 @@ func TestEvaluateUnavailable(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "report")
 	args := []string{"evaluate", squares(t), "-out", out, "-modes", "raw,cells,gaussian", "-seeds", "1,2", "-epsilon", "4,16,40", "-effects=false"}
 	stdout, _ := succeed(t, args...)
-	for _, words := range []string{"not available: cells at epsilon 16: ", "not available: cells at epsilon 40: ", "\noverlap@8"} {
-		if !strings.Contains(oneLine(stdout), oneLine(words)) {
-			t.Errorf("no %q in\n%s", words, stdout)
+	for _, sentences := range []string{"not available: cells at epsilon 16: ", "not available: cells at epsilon 40: ", "\noverlap@8"} {
+		if !strings.Contains(oneLine(stdout), oneLine(sentences)) {
+			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
 	}
 	const why = "2981 cells, and 180 rows allow at most 180"
-	for _, name := range []string{reportPage, reportJSON, recordsCSV, journal} {
-		if text := readFile(t, filepath.Join(out, name)); !strings.Contains(text, why) {
+	for _, name := range []string{evaluation.ReportPage, evaluation.ReportJSON, evaluation.RecordsCSV, evaluation.Journal} {
+		if message := readFile(t, filepath.Join(out, name)); !strings.Contains(message, why) {
 			t.Errorf("%s does not say %q", name, why)
 		}
 	}
@@ -152,17 +154,17 @@ func TestEvaluateGenerated(t *testing.T) {
 func TestEvaluateChecksItsFolder(t *testing.T) {
 	out := t.TempDir()
 	args := []string{"evaluate", squares(t), "-modes", "raw", "-seeds", "1", "-out", out}
-	page := filepath.Join(out, reportPage)
+	page := filepath.Join(out, evaluation.ReportPage)
 	if err := os.Mkdir(page, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	refuse(t, cli.Failed, args, page, "is a folder")
-	wantFiles(t, out, reportPage)
+	wantFiles(t, out, evaluation.ReportPage)
 
 	if err := os.Remove(page); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(out, journal), []byte("mine\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(out, evaluation.Journal), []byte("mine\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	refuse(t, cli.Failed, args, "line 1 is no record", "-out")
@@ -171,14 +173,14 @@ func TestEvaluateChecksItsFolder(t *testing.T) {
 
 func TestEvaluateHasTheFolderForItself(t *testing.T) {
 	out := t.TempDir()
-	j, err := evaluate.OpenJournal(filepath.Join(out, journal))
+	j, err := evaluate.OpenJournal(filepath.Join(out, evaluation.Journal))
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"evaluate", squares(t), "-modes", "raw", "-seeds", "1", "-out", out}
 	refuse(t, cli.Failed, args, "another run", "-out")
 	refuse(t, cli.Failed, append(args, "-resume=false"), "another run", "-out")
-	wantFiles(t, out, journal)
+	wantFiles(t, out, evaluation.Journal)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func TestEvaluateWithoutPictures(t *testing.T) {
 	for i := range labels {
 		labels[i] = int32(i)
 	}
-	writeLabels(t, filepath.Join(folder, labelsName), labels)
+	writeLabels(t, filepath.Join(folder, files.LabelsName), labels)
 	out := filepath.Join(t.TempDir(), "report")
 	_, stderr := succeed(t, "evaluate", folder, "-modes", "raw", "-seeds", "1", "-out", out)
 	if !strings.Contains(stderr, "lacks pictures") {
@@ -207,10 +209,10 @@ func TestEvaluateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout bytes.Buffer
 	stderr := &trigger{text: "measurements", call: cancel}
-	if code := program().Run(ctx, args, &stdout, stderr); code != cli.Interrupted || !strings.Contains(stderr.String(), "are kept in "+filepath.Join(out, journal)) {
+	if code := program().Run(ctx, args, &stdout, stderr); code != cli.Interrupted || !strings.Contains(stderr.String(), "are kept in "+filepath.Join(out, evaluation.Journal)) {
 		t.Errorf("exit code %d, messages\n%s", code, stderr)
 	}
-	if records := readFile(t, filepath.Join(out, journal)); !strings.HasSuffix(records, "}\n") {
+	if records := readFile(t, filepath.Join(out, evaluation.Journal)); !strings.HasSuffix(records, "}\n") {
 		t.Errorf("journal of %d bytes", len(records))
 	}
 }

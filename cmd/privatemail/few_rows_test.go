@@ -9,10 +9,10 @@ import (
 )
 
 // textIn writes a file of text into a folder and returns its path.
-func textIn(t *testing.T, folder, name, text string) string {
+func textIn(t *testing.T, folder, name, message string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	writeText(t, path, text)
+	writeText(t, path, message)
 	return path
 }
 
@@ -21,7 +21,7 @@ func TestFewRowsAreSaid(t *testing.T) {
 	temp := t.TempDir()
 	model, set := filepath.Join(temp, "m.model"), toy(t)
 	succeed(t, "fit", set, "-recipe", "raw", "-measure=false", "-model", model, "-quiet")
-	files := map[string]string{ // what is said of each
+	found := map[string]string{ // what is said of each
 		textIn(t, temp, "empty.csv", ""):                  "the file is empty",
 		textIn(t, temp, "blank.csv", "\n# nothing\n\n"):   "there are no rows in it",
 		textIn(t, temp, "header.csv", "a,b,c\n"):          "a header in line 1, and no rows",
@@ -31,7 +31,7 @@ func TestFewRowsAreSaid(t *testing.T) {
 		textIn(t, temp, "labelled.csv", "a,label\n1,x\n"): "one row, and at least two are needed",
 	}
 	before := len(filesOf(t, temp))
-	for file, words := range files {
+	for file, sentences := range found {
 		for _, args := range [][]string{
 			{"fit", file, "-out"}, {"embed", file, "-out"}, {"embed", file, "-form", "paper", "-sigma", "1", "-out"}, {"plan", file, "-sigma", "1", "-out"},
 			{"graph", file, "-neighbours", "1", "-out"}, {"search", file, "-k", "1", "-out"}, {"evaluate", file, "-modes", "raw", "-out"}, {"apply", model, file, "-out"},
@@ -44,13 +44,13 @@ func TestFewRowsAreSaid(t *testing.T) {
 			case "evaluate":
 				out = filepath.Join(temp, "out")
 			case "apply":
-				if strings.HasPrefix(words, "one row") {
+				if strings.HasPrefix(sentences, "one row") {
 					continue // is enough
 				}
 			}
-			refuse(t, cli.Failed, append(args, out), filepath.Base(file)+": "+words+"\n")
+			refuse(t, cli.Failed, append(args, out), filepath.Base(file)+": "+sentences+"\n")
 		}
-		if stdout, _ := succeed(t, "show", file); !strings.HasPrefix(words, "one row") && !strings.Contains(stdout, words) {
+		if stdout, _ := succeed(t, "show", file); !strings.HasPrefix(sentences, "one row") && !strings.Contains(stdout, sentences) {
 			t.Errorf("show %s: %s", filepath.Base(file), stdout)
 		}
 	}
@@ -86,11 +86,11 @@ func TestColumnOfLabelsIsSuggested(t *testing.T) {
 func TestRegressionTargetIsAskedAbout(t *testing.T) {
 	temp, set := t.TempDir(), toy(t) // 300 rows
 	labels := func(name string, different int) string {
-		var text strings.Builder
+		var message strings.Builder
 		for i := range 300 {
-			text.WriteString("x" + string(rune('a'+i%different%26)) + string(rune('a'+i%different/26)) + "\n")
+			message.WriteString("x" + string(rune('a'+i%different%26)) + string(rune('a'+i%different/26)) + "\n")
 		}
-		return textIn(t, temp, name, text.String())
+		return textIn(t, temp, name, message.String())
 	}
 	half, more := labels("half.csv", 150), labels("more.csv", 151)
 	const question = "151 different labels for 300 rows, more than half as many: is this a regression target"

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -29,12 +30,12 @@ func TestFit(t *testing.T) {
 	if err := os.Mkdir(queries, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	writeMatrix(t, filepath.Join(queries, featuresName), 40, 16, q.Data)
+	writeMatrix(t, filepath.Join(queries, files.FeaturesName), 40, 16, q.Data)
 	out, placed, matrix := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy"), filepath.Join(temp, "m.npy")
 	stdout, stderr := succeed(t, "fit", folder, "-recipe", "classic", "-k", "5", "-steps", "2", "-beta", "2", "-degree", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
-	for _, words := range []string{"held out", "neighbours", "whiten,ridge=1,columns=5", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the linear map from 16 columns"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("no %q in\n%s", words, stdout)
+	for _, sentences := range []string{"held out", "neighbours", "whiten,ridge=1,columns=5", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the linear map from 16 columns"} {
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
 	}
 	if !strings.Contains(stderr, "fit: steps 100% (2 of 2)") {
@@ -122,7 +123,7 @@ func TestFitJSON(t *testing.T) {
 
 func TestFitRefuses(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
-	features, labels := filepath.Join(folder, featuresName), filepath.Join(folder, labelsName)
+	features, labels := filepath.Join(folder, files.FeaturesName), filepath.Join(folder, files.LabelsName)
 	narrow, alone := filepath.Join(temp, "narrow.npy"), filepath.Join(temp, "alone.npy")
 	writeMatrix(t, narrow, 2, 3, make([]float32, 6))
 	different := make([]int32, 300)
@@ -236,8 +237,8 @@ func TestFitNoticesCopies(t *testing.T) {
 			x.Data[i*x.Stride], to[0] = 0, float32(math.Copysign(0, -1))
 			y[199-i] = y[i]
 		}
-		writeMatrix(t, filepath.Join(folder, featuresName), x.Rows, x.Cols, x.Data)
-		writeLabels(t, filepath.Join(folder, labelsName), y)
+		writeMatrix(t, filepath.Join(folder, files.FeaturesName), x.Rows, x.Cols, x.Data)
+		writeLabels(t, filepath.Join(folder, files.LabelsName), y)
 		_, stderr := succeed(t, "fit", folder, "-recipe", "raw", "-out", filepath.Join(folder, "x.npy"))
 		if told := strings.Contains(stderr, "equal an earlier one"); told != (c.told != "") || !strings.Contains(stderr, c.told) {
 			t.Errorf("%d copies: %s", c.copies, stderr)
@@ -260,17 +261,17 @@ func TestFitNotices(t *testing.T) {
 			clear(row)
 		}
 	}
-	writeMatrix(t, filepath.Join(folder, featuresName), x.Rows, x.Cols, x.Data)
-	writeLabels(t, filepath.Join(folder, labelsName), y)
+	writeMatrix(t, filepath.Join(folder, files.FeaturesName), x.Rows, x.Cols, x.Data)
+	writeLabels(t, filepath.Join(folder, files.LabelsName), y)
 	for recipe, want := range map[string][]string{
 		"raw":                      {"100 rows of FEATURES are zeros, the first of them row 301", "is the nearest of"},
 		"discriminate":             {"column 6 has ", "the ridge of a projection is the same for all columns"},
 		"standardize,discriminate": {"100 rows of FEATURES are zeros"},
 	} {
 		_, stderr := succeed(t, "fit", folder, "-recipe", recipe, "-out", filepath.Join(folder, "x.npy"))
-		for _, text := range want {
-			if !strings.Contains(stderr, text) {
-				t.Errorf("%s: no %q in\n%s", recipe, text, stderr)
+		for _, message := range want {
+			if !strings.Contains(stderr, message) {
+				t.Errorf("%s: no %q in\n%s", recipe, message, stderr)
 			}
 		}
 		if recipe != "discriminate" && strings.Contains(stderr, "ridge of a projection") {

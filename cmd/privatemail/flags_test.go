@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/embed"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -35,7 +36,7 @@ func TestNumberFlags(t *testing.T) {
 	} {
 		for value := range strings.FieldsSeq(c.good) {
 			fs := flag.NewFlagSet("test", flag.ContinueOnError)
-			new(embedFlags).define(fs)
+			new(embed.Flags).Define(fs)
 			if _, err := cli.Parse(fs, []string{"-" + c.flag, value}); err != nil {
 				t.Errorf("-%s %s: %v", c.flag, value, err)
 			}

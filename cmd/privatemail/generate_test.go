@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -50,8 +51,8 @@ func TestGenerateClasses(t *testing.T) {
 		t.Errorf("-quiet prints %q", stdout)
 	}
 	wantFiles(t, temp, "new", "x.labels.npy", "x.npy", "y.csv", "z.npy")
-	wantFiles(t, filepath.Join(temp, "new"), featuresName, labelsName)
-	if readFile(t, filepath.Join(temp, "x.npy")) != readFile(t, filepath.Join(temp, "new", featuresName)) {
+	wantFiles(t, filepath.Join(temp, "new"), files.FeaturesName, files.LabelsName)
+	if readFile(t, filepath.Join(temp, "x.npy")) != readFile(t, filepath.Join(temp, "new", files.FeaturesName)) {
 		t.Error("the same seed gives other bytes")
 	}
 	y, err := formats.ReadLabels(filepath.Join(temp, "y.csv"))
@@ -62,7 +63,7 @@ func TestGenerateClasses(t *testing.T) {
 }
 
 func TestGenerateUsage(t *testing.T) {
-	for args, words := range map[string]string{
+	for args, sentences := range map[string]string{
 		"-n 5 -out x.npy":                                     "-d D",
 		"-d 5 -out x.npy":                                     "-n N",
 		"-n 5 -d 5":                                           "-out is missing",
@@ -75,7 +76,7 @@ func TestGenerateUsage(t *testing.T) {
 		"-n 5 -d 5 -out no-such.npy -kind classes -labels-out no-such.npy": "both go to",
 		"-n 0 -d 5": "-n",
 	} {
-		refuse(t, cli.Usage, append([]string{"generate"}, strings.Fields(args)...), words)
+		refuse(t, cli.Usage, append([]string{"generate"}, strings.Fields(args)...), sentences)
 	}
 }
 
@@ -97,8 +98,8 @@ func TestGenerateTooLarge(t *testing.T) {
 			"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "smaller -n, -d or -classes",
 		})
 	}
-	for args, words := range cases {
-		refuse(t, cli.Failed, append([]string{"generate", "-out", out}, strings.Fields(args)...), words)
+	for args, sentences := range cases {
+		refuse(t, cli.Failed, append([]string{"generate", "-out", out}, strings.Fields(args)...), sentences)
 	}
 	wantFiles(t, temp)
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -12,7 +13,7 @@ import (
 // The graph has the rows in the order of the file, as weights and as distances.
 func TestGraph(t *testing.T) {
 	folder := toy(t)
-	x, err := formats.ReadMatrix(filepath.Join(folder, featuresName))
+	x, err := formats.ReadMatrix(filepath.Join(folder, files.FeaturesName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,5 +106,5 @@ func TestGraphRefusals(t *testing.T) {
 	} {
 		refuse(t, c.code, append([]string{"graph"}, c.args...), c.words...)
 	}
-	wantFiles(t, folder, featuresName, labelsName)
+	wantFiles(t, folder, files.FeaturesName, files.LabelsName)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/accounts"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -17,9 +19,9 @@ func TestOddsOfThePageAreRoundedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	number := func(text string) float64 {
+	number := func(message string) float64 {
 		t.Helper()
-		x, err := strconv.ParseFloat(text, 64)
+		x, err := strconv.ParseFloat(message, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,15 +51,15 @@ func TestOddsOfThePageAreRoundedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []float64{mu, tail, tail / delta, math.Exp(loss)} {
-			text := row[3+i]
-			digits, exponent, _ := strings.Cut(text, "e")
+			message := row[3+i]
+			digits, exponent, _ := strings.Cut(message, "e")
 			_, decimals, _ := strings.Cut(digits, ".")
 			last := math.Pow(10, -float64(len(decimals)))
 			if exponent != "" {
 				last *= math.Pow(10, number(exponent))
 			}
-			if shown := number(text); !(shown >= want*(1-1e-9) && shown < want+last) {
-				t.Errorf("epsilon %g, delta %g: %s for %.6g", epsilon, delta, text, want)
+			if shown := number(message); !(shown >= want*(1-1e-9) && shown < want+last) {
+				t.Errorf("epsilon %g, delta %g: %s for %.6g", epsilon, delta, message, want)
 			}
 		}
 	}
@@ -80,16 +82,16 @@ func TestGuaranteeOfARelease(t *testing.T) {
 	temp := t.TempDir()
 	out := temp + "/r"
 	succeed(t, private(toy(t), "none", out, "-label-mode", "randomised", "-label-epsilon", "0.7", "-unit-kind", "client", "-records", "3", "-rule", "classical", "-epsilon", "0.5")...)
-	r, err := readRelease(out)
+	r, err := files.ReadRelease(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := promised(t.Context(), r)
-	if g.records != 3 || g.epsilon != 0.5 || g.labels < 2.1 || g.labels > 2.1*(1+1e-15) || g.mu != r.Privacy.Mu || g.realMu != r.Privacy.Mu {
+	g := accounts.Promised(t.Context(), r)
+	if g.Records != 3 || g.Epsilon != 0.5 || g.Labels < 2.1 || g.Labels > 2.1*(1+1e-15) || g.Mu != r.Privacy.Mu || g.RealMu != r.Privacy.Mu {
 		t.Errorf("%+v", g)
 	}
 	// The classical rule adds more noise than (0.5, 1e-6) needs.
-	if want := 0.5 / math.Sqrt(2*math.Log(1.25/1e-6)); math.Abs(g.mu/want-1) > 1e-6 || g.exceeded() > 1e-6 {
-		t.Errorf("mu %g, want %g; exceeded with probability %g", g.mu, want, g.exceeded())
+	if want := 0.5 / math.Sqrt(2*math.Log(1.25/1e-6)); math.Abs(g.Mu/want-1) > 1e-6 || g.Exceeded() > 1e-6 {
+		t.Errorf("mu %g, want %g; exceeded with probability %g", g.Mu, want, g.Exceeded())
 	}
 }

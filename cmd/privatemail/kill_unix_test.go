@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
@@ -68,15 +69,15 @@ func TestKilledPrivatize(t *testing.T) {
 		if now < spends || now > spends+1 {
 			t.Fatalf("after kill %d: %d spends, %d before", i, now, spends)
 		}
-		if r, err := readRelease(out); err == nil {
+		if r, err := files.ReadRelease(out); err == nil {
 			releases++
 			if now != spends+1 || !written || r.Ledger != s.Entries[now-1].Sequence || r.ID != s.Entries[now-1].ReleaseID {
 				t.Fatalf("after kill %d: a release that the ledger does not know", i)
 			}
-		} else if !os.IsNotExist(err) && fileExists(out) {
+		} else if !os.IsNotExist(err) && files.Exists(out) {
 			t.Fatalf("after kill %d: half a release: %v", i, err)
 		}
-		if now > spends && !fileExists(out) {
+		if now > spends && !files.Exists(out) {
 			unfinished++
 		}
 		if now == spends {

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -29,7 +30,7 @@ const asCommand = "PRIVATEMAIL_TEST_AS_COMMAND"
 const withCache = "with cache"
 
 func TestMain(m *testing.M) {
-	speed = func() kernel.Calibration { return kernel.Calibration{} }
+	files.Speed = func() kernel.Calibration { return kernel.Calibration{} }
 	switch os.Getenv(asCommand) {
 	case "":
 	case withCache:
@@ -50,7 +51,7 @@ func call(args ...string) (code int, stdout, stderr string) {
 // sameEngine is an Engine that chooses as those of the command do.
 func sameEngine(t *testing.T, opts ...privatemail.Option) *privatemail.Engine {
 	t.Helper()
-	engine, err := privatemail.New(append(opts, privatemail.WithCalibration(speed()))...)
+	engine, err := privatemail.New(append(opts, privatemail.WithCalibration(files.Speed()))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func succeed(t *testing.T, args ...string) (stdout, stderr string) {
 
 // refuse runs the command and wants an exit code and one line with all words, its end
 // included.
-func refuse(t *testing.T, want int, args []string, words ...string) {
+func refuse(t *testing.T, want int, args []string, sentences ...string) {
 	t.Helper()
 	code, stdout, stderr := call(args...)
 	if code != want {
@@ -102,7 +103,7 @@ func refuse(t *testing.T, want int, args []string, words ...string) {
 	if !strings.HasPrefix(last, "privatemail: ") {
 		t.Errorf("message %q does not begin with the name of the command", last)
 	}
-	for _, w := range words {
+	for _, w := range sentences {
 		if !strings.Contains(last+"\n", w) {
 			t.Errorf("message %q does not contain %q", last, w)
 		}
@@ -139,8 +140,8 @@ func toy(t *testing.T) string {
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	writeMatrix(t, filepath.Join(folder, featuresName), 300, 16, x.Data)
-	writeLabels(t, filepath.Join(folder, labelsName), y)
+	writeMatrix(t, filepath.Join(folder, files.FeaturesName), 300, 16, x.Data)
+	writeLabels(t, filepath.Join(folder, files.LabelsName), y)
 	return folder
 }
 
@@ -228,10 +229,10 @@ func TestExamples(t *testing.T) {
 	for _, v := range program().All() {
 		for _, line := range v.Examples {
 			// With -h a command is read to its end and not carried out.
-			words := strings.Fields(line)
-			if words[0] != "privatemail" || words[1] != v.Name {
+			sentences := strings.Fields(line)
+			if sentences[0] != "privatemail" || sentences[1] != v.Name {
 				t.Errorf("%q is no example of %s", line, v.Name)
-			} else if code, _, stderr := call(append(words[1:], "-h")...); code != cli.OK {
+			} else if code, _, stderr := call(append(sentences[1:], "-h")...); code != cli.OK {
 				t.Errorf("%q: %s", line, stderr)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -15,7 +16,7 @@ import (
 
 // A release can go to standard output, and nothing else goes there.
 func TestReleaseToStandardOutput(t *testing.T) {
-	args := private(toy(t), "none", standardOutput)
+	args := private(toy(t), "none", files.StandardOutput)
 	cmd := childtest.Command(t, []string{asCommand + "=1"}, args[:len(args)-1]...) // without -quiet
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
@@ -41,7 +42,7 @@ func TestReleaseToClosedPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	rescue := t.TempDir()
-	cmd := childtest.Command(t, []string{asCommand + "=1", "TMPDIR=" + rescue}, private(toy(t), "none", standardOutput)...)
+	cmd := childtest.Command(t, []string{asCommand + "=1", "TMPDIR=" + rescue}, private(toy(t), "none", files.StandardOutput)...)
 	var messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = write, &messages
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != cli.Failed || !bytes.Contains(messages.Bytes(), []byte("it is kept in "+rescue)) {
@@ -53,11 +54,11 @@ func TestReleaseToClosedPipe(t *testing.T) {
 // wantRescued looks for the one release in a folder.
 func wantRescued(t *testing.T, folder string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(files) != 1 || !isRelease(files[0]) {
-		t.Fatalf("%q are no release: %v", files, err)
+	found, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(found) != 1 || !files.IsRelease(found[0]) {
+		t.Fatalf("%q are no release: %v", found, err)
 	}
-	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(found[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v: others may read it", info.Mode(), err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -27,9 +28,9 @@ func TestPlot(t *testing.T) {
 		if !strings.Contains(stdout, file+", a plot with 300 of 300 rows") {
 			t.Errorf("%s prints %q", c.args, stdout)
 		}
-		text := readFile(t, file)
+		message := readFile(t, file)
 		for word := range strings.SplitSeq(c.words, "|") {
-			if !strings.Contains(text, word) {
+			if !strings.Contains(message, word) {
 				t.Errorf("%s: the plot lacks %q", c.args, word)
 			}
 		}
@@ -68,5 +69,5 @@ func TestPlotRefusals(t *testing.T) {
 	refuse(t, cli.Failed, append(base, at("p.svg"), "-labels", at("short.csv")), "short.csv: 2 labels")
 	refuse(t, cli.Usage, []string{"embed", folder, "-degree", "10", "-out", at("p.svg"), "-plot", at("p.svg")}, "can be written")
 	refuse(t, cli.Usage, []string{"fit", folder, "-out", at("e.npy"), "-plot", at("e.npy")}, ".svg, .png, .html")
-	wantFiles(t, folder, featuresName, labelsName, "short.csv")
+	wantFiles(t, folder, files.FeaturesName, files.LabelsName, "short.csv")
 }

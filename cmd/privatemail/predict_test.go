@@ -11,6 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/apply"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/search"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -107,7 +111,7 @@ func TestClassesByName(t *testing.T) {
 	if readFile(t, at("s.csv")) != readFile(t, at("c.csv")) {
 		t.Error("search tells other classes than apply")
 	}
-	var r searchReport
+	var r search.SearchReport
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.Accuracy == nil || *r.Accuracy != float64(right)/60 || r.Predicted != at("s.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -117,7 +121,7 @@ func TestClassesByName(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	stdout, _ = succeed(t, "apply", at("m"), fresh, "-classes", at("c1.csv"), "-k", "1", "-json")
-	var a applyReport
+	var a apply.Report
 	if err := json.Unmarshal([]byte(stdout), &a); err != nil || *a.Accuracy != *r.RecallAt1 || a.Labelled != 60 || a.Voters != 1 || a.Out != "" {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -197,7 +201,7 @@ func TestClassesRefused(t *testing.T) {
 		{cli.Usage, []string{"search", gallery, plain, "-predict", at("c.csv"), "-out", at("c.csv")}, []string{"two results"}},
 	} {
 		refuse(t, c.code, c.args, c.words...)
-		if fileExists(at("c.csv")) || fileExists(at("z.npy")) {
+		if files.Exists(at("c.csv")) || files.Exists(at("z.npy")) {
 			t.Fatalf("%q has left a file", c.args)
 		}
 	}
@@ -241,13 +245,13 @@ func TestQueryPredicts(t *testing.T) {
 	silent.end()
 
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-sealed", "-labels", at("m.model"))
-	query := func(args ...string) string {
+	ask := func(args ...string) string {
 		t.Helper()
 		stdout, _ := succeed(t, append([]string{"query", s.Listening, fresh, "-cache", "none", "-predict", at("c.csv")}, args...)...)
 		return stdout
 	}
 	for _, mode := range [][]string{{"-mode", "take-all", "-unconfirmed-codebook"}, {"-mode", "sealed", "-unconfirmed-epoch"}} {
-		stdout := query(mode...)
+		stdout := ask(mode...)
 		classes, _ := told(t, at("c.csv"))
 		want, _ := told(t, at("want.csv"))
 		if same := countSame(classes, want); same < 11 { // int8 and mode sealed round
@@ -257,8 +261,8 @@ func TestQueryPredicts(t *testing.T) {
 			t.Error(stdout)
 		}
 	}
-	var r askReport
-	lines := strings.Split(strings.TrimSpace(query("-epsilon", "4", "-ledger", "none", "-memory", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
+	var r query.AskReport
+	lines := strings.Split(strings.TrimSpace(ask("-epsilon", "4", "-ledger", "none", "-memory", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Accuracy == nil || r.Labelled != 12 || r.Predicted != at("c.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -296,11 +300,11 @@ func TestPredictWithoutLabels(t *testing.T) {
 	gallery := insects(t, at("gallery.csv"), 60, 1, "length", "width", "height", "species")
 	empty := insects(t, at("empty.csv"), 6, 2, "length", "width", "height", "sort")
 	renamed := at("renamed.csv")
-	for path, text := range map[string]string{
+	for path, message := range map[string]string{
 		gallery: strings.Replace(readFile(t, gallery), "species", "sort", 1), // a name that is not looked for
 		renamed: strings.Replace(readFile(t, empty), "sort", "species", 1),
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(message), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -385,7 +389,7 @@ func TestColumnsByName(t *testing.T) {
 	}
 	refuse(t, cli.Failed, []string{"apply", at("m"), at("folder"), "-out", at("no.npy")}, "columns.csv", "2 names of columns", "3")
 	refuse(t, cli.Usage, []string{"apply", at("m"), at("folder"), "-out", at("folder/columns.csv")}, "columns.csv")
-	if fileExists(at("no.npy")) {
+	if files.Exists(at("no.npy")) {
 		t.Error("a refused run has left a file")
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -61,10 +63,10 @@ func TestSensitivityOfTheDefaults(t *testing.T) {
 	}
 
 	stdout, _ = succeed(t, args...)
-	for _, words := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "P[S] <= 1.106 P'[S] + 1e-05", "with probability 0.0012 at most", "x 1.15 except with probability 1e-05",
+	for _, sentences := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "P[S] <= 1.106 P'[S] + 1e-05", "with probability 0.0012 at most", "x 1.15 except with probability 1e-05",
 		"- The guarantee covers", "- The guarantee is P[S]", "- Not protected:", "- The noise of an entry is", "- Proof on paper"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("nothing about %q:\n%s", words, stdout)
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("nothing about %q:\n%s", sentences, stdout)
 		}
 	}
 }
@@ -101,11 +103,11 @@ func TestSensitivityInOtherCases(t *testing.T) {
 		}
 	}
 	// The bounds of other relations are those one gets by asking for them.
-	for _, name := range relationNames() {
+	for _, name := range settings.RelationNames() {
 		stdout, _ = succeed(t, strings.Fields("sensitivity -n 500 -sigma 6 -alpha 0.5 -operator poly -json -relation "+name)...)
 		v = object(t, stdout)
 		same := map[string]any{"relation": name, "delta": v["tight"].(map[string]any)["delta"]}
-		if all := v["relations"].([]any); len(all) != len(relationNames()) || !slices.ContainsFunc(all, func(o any) bool { return reflect.DeepEqual(o, same) }) {
+		if all := v["relations"].([]any); len(all) != len(settings.RelationNames()) || !slices.ContainsFunc(all, func(o any) bool { return reflect.DeepEqual(o, same) }) {
 			t.Errorf("%v is not among %v", same, all)
 		}
 	}
@@ -194,9 +196,9 @@ func TestBudgetVerify(t *testing.T) {
 	succeed(t, private(folder, ledger, at("three"), "-rule", "classical", "-epsilon", "0.3")...)
 	succeed(t, private(folder, "none", at("free"))...)
 	stdout, _ := succeed(t, "budget", "verify", ledger, at("one"), at("two.json"), at("three"))
-	for _, words := range []string{"every spend of the ledger is for one of them", "paid"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("%s lacks %q", stdout, words)
+	for _, sentences := range []string{"every spend of the ledger is for one of them", "paid"} {
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("%s lacks %q", stdout, sentences)
 		}
 	}
 	stdout, _ = succeed(t, "budget", "verify", ledger, at("two.json"), "-json")
@@ -205,28 +207,28 @@ func TestBudgetVerify(t *testing.T) {
 		t.Errorf("%s", stdout)
 	}
 	// What fails is printed all the same, line by line.
-	fails := func(ledger, words, note string, files ...string) {
+	fails := func(ledger, sentences, note string, found ...string) {
 		t.Helper()
-		code, stdout, stderr := call(append([]string{"budget", "verify", ledger}, files...)...)
-		if code != cli.Failed || !strings.Contains(stderr, words) || !strings.Contains(stdout, note) {
+		code, stdout, stderr := call(append([]string{"budget", "verify", ledger}, found...)...)
+		if code != cli.Failed || !strings.Contains(stderr, sentences) || !strings.Contains(stdout, note) {
 			t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 		}
 	}
 	fails(ledger, "1 of 2 releases", "has not paid for it", at("one"), at("free"))
 	// A release that says something else than what was paid for.
-	text, err := os.ReadFile(at("two.json"))
+	message, err := os.ReadFile(at("two.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := new(release.Release)
-	if err := json.Unmarshal(text, r); err != nil {
+	if err := json.Unmarshal(message, r); err != nil {
 		t.Fatal(err)
 	}
 	r.Grid[0]++
-	if text, err = r.MarshalBinary(); err != nil {
+	if message, err = r.MarshalBinary(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at("changed"), text, 0o600); err != nil {
+	if err := os.WriteFile(at("changed"), message, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	fails(ledger, "1 of 1 releases", "another hash", at("changed"))
@@ -267,14 +269,14 @@ func TestReleaseTravels(t *testing.T) {
 	made := filepath.Join(home, "digits.release")
 	stdout, stderr := succeed(t, "privatize", filepath.Join(home, "digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-classes", "10",
 		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", made, "-anyway")
-	for _, words := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1 of " + ledger + ", in its line 1\n", made} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("nothing about %q:\n%s", words, stdout)
+	for _, sentences := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1 of " + ledger + ", in its line 1\n", made} {
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("nothing about %q:\n%s", sentences, stdout)
 		}
 	}
-	for _, words := range []string{"Randomised labels cost", "The guarantee is P[S]", "The bound is for one row.", "Not protected:", "The noise of an entry", "Proof on paper"} {
-		if !strings.Contains(stderr, "privatemail: privatize: "+words) {
-			t.Errorf("nothing about %q:\n%s", words, stderr)
+	for _, sentences := range []string{"Randomised labels cost", "The guarantee is P[S]", "The bound is for one row.", "Not protected:", "The noise of an entry", "Proof on paper"} {
+		if !strings.Contains(stderr, "privatemail: privatize: "+sentences) {
+			t.Errorf("nothing about %q:\n%s", sentences, stderr)
 		}
 	}
 	if code := regexp.MustCompile(`W-[0-9]`); code.MatchString(stdout + stderr) {
@@ -289,7 +291,7 @@ func TestReleaseTravels(t *testing.T) {
 	succeed(t, "continue", there, "-degree", "20", "-steps", "3", "-out", filepath.Join(away, "z.npy"), "-quiet", "-workers", "1")
 	wantFiles(t, away, "there.release", "z.npy")
 
-	r, err := readRelease(made)
+	r, err := files.ReadRelease(made)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +323,7 @@ func TestContinueWithPublicLabels(t *testing.T) {
 		t.Error(".json is not readable")
 	}
 	z := filepath.Join(temp, "z.npy")
-	labels := filepath.Join(folder, labelsName)
+	labels := filepath.Join(folder, files.LabelsName)
 	stdout, _ = succeed(t, "continue", out, "-labels", labels, "-degree", "8", "-out", z, "-json")
 	v = object(t, stdout)
 	wantKeys(t, v, "n k labels operator sigma status trace out")
@@ -360,7 +362,7 @@ func TestContinueWithPublicLabels(t *testing.T) {
 		refuse(t, cli.Usage, []string{"continue", out, "-steps", "0", name, value, "-out", z}, "-steps 0", name)
 	}
 	succeed(t, "continue", out, "-steps", "0", "-out", z)
-	r, err := readRelease(out)
+	r, err := files.ReadRelease(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +402,7 @@ func TestPrivatizeRefusals(t *testing.T) {
 	clear(data[3*4 : 4*4])
 	zero := filepath.Join(t.TempDir(), "zero.npy")
 	writeMatrix(t, zero, 300, 4, data)
-	labels := filepath.Join(folder, labelsName)
+	labels := filepath.Join(folder, files.LabelsName)
 	empty := readFile(t, ledger)
 
 	without := func(flag string) []string { // private without a flag and its value
@@ -440,9 +442,9 @@ func TestPrivatizeRefusals(t *testing.T) {
 		{"a price for nothing", private(folder, ledger, out, "-label-epsilon", "1"), cli.Usage, "randomised"},
 		{"randomised public labels", private(folder, ledger, out, "-label-mode", "randomised", "-label-epsilon", "1", "-relation", "features-replace"), cli.Failed, "label"},
 		{"missing ledger", private(folder, filepath.Join(temp, "none.ledger"), out), cli.Failed, "budget create"},
-		{"ledger is features", private(folder, filepath.Join(folder, featuresName), out), cli.Failed, "ledger"},
+		{"ledger is features", private(folder, filepath.Join(folder, files.FeaturesName), out), cli.Failed, "ledger"},
 		{"out is the ledger", private(folder, ledger, ledger), cli.Failed, "ledger"},
-		{"out is the features", private(folder, ledger, filepath.Join(folder, featuresName)), cli.Usage, "replace"},
+		{"out is the features", private(folder, ledger, filepath.Join(folder, files.FeaturesName)), cli.Usage, "replace"},
 		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), cli.Failed, "no folder"},
 		{"NaN", private(nan, ledger, out, "-labels", labels), cli.Failed, "row 2, column 4"},
 		{"not of unit norm", private(long, ledger, out, "-labels", labels), cli.Failed, "-normalize-rows"},
@@ -482,7 +484,7 @@ func TestContinueRefusals(t *testing.T) {
 		}
 		refuse(t, cli.Failed, []string{"continue", path, "-out", z}, path)
 	}
-	labels := filepath.Join(folder, labelsName)
+	labels := filepath.Join(folder, files.LabelsName)
 	for _, c := range []struct {
 		args []string
 		code int
@@ -494,7 +496,7 @@ func TestContinueRefusals(t *testing.T) {
 		{[]string{"continue", r, "-out", r}, cli.Usage, "replace"},
 		{[]string{"continue", r, "-out", z, "-labels", labels}, cli.Usage, "dropped"},
 		{[]string{"continue", r, "-out", z, "-alpha", "1"}, cli.Usage, "dropped"},
-		{[]string{"continue", filepath.Join(folder, featuresName), "-out", z}, cli.Failed, "do not begin like a release"},
+		{[]string{"continue", filepath.Join(folder, files.FeaturesName), "-out", z}, cli.Failed, "do not begin like a release"},
 		{[]string{"continue", r, "-out", z, "-sigma", "1", "-degree", "2"}, cli.Usage, "exclude"},
 		{[]string{"continue", r, "-out", z, "-steps", "-1"}, cli.Usage, "0 or more"},
 		{[]string{"continue", r, "-out", filepath.Join(temp, "z.png")}, cli.Usage, "png"},
@@ -560,12 +562,12 @@ func TestBudget(t *testing.T) {
 	if !strings.Contains(stdout, one["unit"].(string)) || !strings.Contains(stdout, spends[0].(map[string]any)["release"].(string)) {
 		t.Errorf("%s", stdout)
 	}
-	for name, words := range map[string]string{
+	for name, sentences := range map[string]string{
 		"nobody":      `unknown unit: no record "nobody" has spent from it (a ledger has hashes in place of names, so it cannot list them)`,
 		"secret-nam":  `unknown unit: no record "secret-nam" has spent from it (did you mean the record "secret-name"?)`,
 		"Secret-name": `did you mean the record "secret-name"?`, "secert-name": `did you mean the record "secret-name"?`,
 	} {
-		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, words)
+		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, sentences)
 	}
 	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-unit", ""}, "wants a name")
 	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-at", ""}, "NUMBER:HASH")
@@ -587,7 +589,7 @@ func TestBudget(t *testing.T) {
 		{"show " + ledger + " -at 4:" + strings.Repeat("0", 64), "another one", cli.Failed}, {"show " + ledger + " -at 5:" + strings.Repeat("0", 64), "old copy", cli.Failed},
 		{"create none -epsilon 1 -delta 1e-6", "no ledger", cli.Usage},
 		{"verify " + ledger, "RELEASE", cli.Usage}, {"verify " + ledger + " absent", "absent", cli.Failed}, {"show absent", "budget create", cli.Failed},
-		{"show " + filepath.Join(folder, featuresName), "ledger", cli.Failed},
+		{"show " + filepath.Join(folder, files.FeaturesName), "ledger", cli.Failed},
 	} {
 		refuse(t, c.code, append([]string{"budget"}, strings.Fields(c.args)...), c.words)
 	}

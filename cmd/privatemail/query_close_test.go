@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/accounts"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 )
@@ -62,8 +64,8 @@ func (g *guests) gone(t *testing.T) {
 // A hook is a meter that calls a function.
 type hook func(privatemail.Progress)
 
-func (h hook) report(p privatemail.Progress) { h(p) }
-func (hook) close()                          {}
+func (h hook) Report(p privatemail.Progress) { h(p) }
+func (hook) Close()                          {}
 
 // A server sees when a connection ends. In mode take-all that is before the first row is ranked,
 // which takes a time that depends on the row, and in the other modes before results are written.
@@ -72,11 +74,11 @@ func TestQueryClosesConnections(t *testing.T) {
 	cells := startService(t)
 	for name, c := range map[string]struct {
 		service http.Handler
-		flags   askFlags
+		flags   query.Flags
 	}{
-		modeSealed:  {sealed.Public(), askFlags{mode: modeSealed, sealed: sealedQueryFlags{unconfirmed: true, fetch: true}}},
-		modeCells:   {cells.Public(), askFlags{mode: modeCells, unconfirmed: true, epsilon: 100, ledger: noLedger, memory: noMemory}},
-		modeTakeAll: {cells.Public(), askFlags{mode: modeTakeAll, unconfirmed: true}},
+		query.ModeSealed:  {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}},
+		query.ModeCells:   {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}},
+		query.ModeTakeAll: {cells.Public(), query.Flags{Mode: query.ModeTakeAll, Unconfirmed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &guests{left: make(chan struct{}, 1)}
@@ -84,32 +86,32 @@ func TestQueryClosesConnections(t *testing.T) {
 			h.Config.ConnState = g.count
 			h.Start()
 			defer h.Close()
-			c.flags.k, c.flags.cache = 5, "none"
+			c.flags.K, c.flags.Cache = 5, "none"
 			e := &cli.Env{Stdout: io.Discard, Stderr: io.Discard, JSON: true}
-			in, err := c.flags.files.queries(e, newPlace(t, 3).rows)
+			in, err := c.flags.Files.Queries(e, newPlace(t, 3).rows)
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := openAsking(t.Context(), e, &c.flags, h.URL, in)
+			a, err := query.Open(t.Context(), e, &c.flags, h.URL, in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer a.close()
-			if name != modeTakeAll {
-				if err := a.answer(t.Context(), e); err != nil {
+			defer a.Close()
+			if name != query.ModeTakeAll {
+				if err := a.Answer(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
 				g.gone(t)
 				return
 			}
 			ranked := 0
-			a.meter = hook(func(p privatemail.Progress) {
+			a.Meter = hook(func(p privatemail.Progress) {
 				if p.Stage == "queries" {
 					ranked++
 					g.gone(t)
 				}
 			})
-			if err := a.takeAll(t.Context()); err != nil || ranked != 3 {
+			if err := a.TakeAll(t.Context()); err != nil || ranked != 3 {
 				t.Errorf("%d rows ranked, %v", ranked, err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -26,19 +27,19 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	turned := insects(t, at("turned.csv"), 5, 2, "depth", "width", "height", "length")
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-gallery", at("m.gallery"))
 	address := s.Listening
-	query := func(rows string, more ...string) []string {
+	ask := func(rows string, more ...string) []string {
 		return append([]string{"query", address, rows, "-epsilon", "4", "-ledger", at("ledger"), "-new-units", "-memory", at("memory"), "-cache", at("cache"), "-unconfirmed-codebook", "-json"}, more...)
 	}
 	run := func(rows string, spent, remembered int) {
 		t.Helper()
-		var r askReport
-		stdout, _ := succeed(t, query(rows, "-out", at("ids.npy"))...)
+		var r query.AskReport
+		stdout, _ := succeed(t, ask(rows, "-out", at("ids.npy"))...)
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.Spent != spent || r.Remembered != remembered {
 			t.Errorf("%s: %d records have spent, %d were remembered: %v", rows, r.Spent, r.Remembered, err)
 		}
 	}
 	succeed(t, "budget", "create", at("ledger"), "-kind", "pure", "-epsilon", "12")
-	_, stderr := succeed(t, query(turned, "-dry-run")...)
+	_, stderr := succeed(t, ask(turned, "-dry-run")...)
 	if !strings.Contains(stderr, "the map of the server is not in the cache") {
 		t.Error(stderr)
 	}
@@ -49,8 +50,8 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	if readFile(t, at("ids.npy")) != ids {
 		t.Error("the order of columns changes the answers")
 	}
-	var plan planReport
-	stdout, _ := succeed(t, query(turned, "-dry-run")...)
+	var plan query.PlanReport
+	stdout, _ := succeed(t, ask(turned, "-dry-run")...)
 	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || plan.New != 0 || plan.Remembered != 5 {
 		t.Errorf("%+v, %v", plan, err)
 	}
@@ -61,7 +62,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	s.end()
 
 	address = serveOn(t, at("other.model"), "-epsilon", "4", "-gallery", at("other.gallery")).Listening
-	refuse(t, cli.Failed, query(straight, "-accept-new-codebook"), "5 records have spent", "nothing was spent")
+	refuse(t, cli.Failed, ask(straight, "-accept-new-codebook"), "5 records have spent", "nothing was spent")
 	if n := len(ledgerAt(t, at("ledger")).Entries); n != 5 {
 		t.Errorf("%d spends", n)
 	}

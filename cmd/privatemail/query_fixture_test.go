@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
@@ -137,8 +138,8 @@ func newPlace(t *testing.T, n int) place {
 	if err := os.Mkdir(p.rows, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	writeMatrix(t, filepath.Join(p.rows, featuresName), n, galleryCols, x.Data)
-	writeLabels(t, filepath.Join(p.rows, labelsName), make([]int32, n))
+	writeMatrix(t, filepath.Join(p.rows, files.FeaturesName), n, galleryCols, x.Data)
+	writeLabels(t, filepath.Join(p.rows, files.LabelsName), make([]int32, n))
 	succeed(t, "budget", "create", p.ledger, "-kind", "pure", "-epsilon", "10")
 	return p
 }
@@ -155,7 +156,7 @@ func (p place) takeAll(address string, more ...string) []string {
 // images returns the rows under the map of the service.
 func (p place) images(t *testing.T, g *galleryService) [][]float64 {
 	t.Helper()
-	x, err := formats.ReadMatrix(filepath.Join(p.rows, featuresName))
+	x, err := formats.ReadMatrix(filepath.Join(p.rows, files.FeaturesName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func (p place) images(t *testing.T, g *galleryService) [][]float64 {
 	}
 	var rows [][]float64
 	for i := range z.Rows {
-		rows = append(rows, wide(z, i))
+		rows = append(rows, files.Wide(z, i))
 	}
 	return rows
 }
@@ -197,10 +198,10 @@ func memoryFiles(t *testing.T, folder string) []string {
 	return logs
 }
 
-func textFile(t *testing.T, text string) string {
+func textFile(t *testing.T, message string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

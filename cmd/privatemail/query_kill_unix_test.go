@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
@@ -83,7 +84,7 @@ func TestKilledQuery(t *testing.T) {
 		if spends < len(sets) {
 			t.Fatalf("after kill %d: %d sets were sent and %d paid for", i, len(sets), spends)
 		}
-		if fileExists(p.memory) {
+		if files.Exists(p.memory) {
 			f, err := client.OpenFolder(p.memory)
 			if err == nil {
 				err = f.Check()
@@ -97,7 +98,7 @@ func TestKilledQuery(t *testing.T) {
 				t.Fatalf("after kill %d: half a file", i)
 			}
 			out.Close()
-		} else if fileExists(p.out) {
+		} else if files.Exists(p.out) {
 			t.Fatalf("after kill %d: %v", i, err)
 		}
 	}

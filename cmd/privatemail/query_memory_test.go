@@ -26,7 +26,7 @@ func changing(t *testing.T, slots int) (address string, hint int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := make([]uint32, slots*wire.SecretWords)
+	sentences := make([]uint32, slots*wire.SecretWords)
 	rows := make([]uint32, slots)
 	for i := range rows {
 		rows[i] = uint32(i)
@@ -39,16 +39,16 @@ func changing(t *testing.T, slots int) (address string, hint int64) {
 		case "/v1/sealed/manifest":
 			body, err = m.MarshalBinary()
 		case "/v1/sealed/hint":
-			body, err = (&wire.SealedHint{Epoch: epoch, Rows: slots, Words: words}).MarshalBinary()
+			body, err = (&wire.SealedHint{Epoch: epoch, Rows: slots, Words: sentences}).MarshalBinary()
 		case "/v1/sealed/ids":
 			body, err = (&wire.SealedIDs{Epoch: epoch, IDs: rows}).MarshalBinary()
 		case "/v1/sealed/changes":
 			since, _ := strconv.ParseUint(r.FormValue("since"), 10, 64)
 			to, _ := strconv.ParseUint(r.FormValue("to"), 10, 64)
-			body, err = (&wire.SealedChanges{Epoch: epoch, Since: since, Version: to, Rows: rows, Words: words}).MarshalBinary()
+			body, err = (&wire.SealedChanges{Epoch: epoch, Since: since, Version: to, Rows: rows, Words: sentences}).MarshalBinary()
 		default:
 			asked++
-			body, err = (&wire.SealedAnswer{Epoch: epoch, Version: asked, Count: 1, Rows: slots, Words: words[:slots]}).MarshalBinary()
+			body, err = (&wire.SealedAnswer{Epoch: epoch, Version: asked, Count: 1, Rows: slots, Words: sentences[:slots]}).MarshalBinary()
 		}
 		if err != nil {
 			t.Error(err)

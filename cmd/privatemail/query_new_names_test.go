@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ func TestQueryNewNames(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 3)
 	names := textFile(t, "anna\nberta\ncarla\n")
-	report := func(args ...string) (out askReport) {
+	report := func(args ...string) (out query.AskReport) {
 		t.Helper()
 		stdout, _ := succeed(t, append(args, "-json", "-out", p.out)...)
 		if err := json.Unmarshal([]byte(stdout), &out); err != nil {
@@ -45,7 +46,7 @@ func TestQueryNewNames(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	none := []string{"query", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-cache", "none", "-unconfirmed-codebook"}
-	for _, r := range []askReport{report(none...), report(p.takeAll(g.address)...)} {
+	for _, r := range []query.AskReport{report(none...), report(p.takeAll(g.address)...)} {
 		if r.NewNames != nil {
 			t.Errorf("%+v", r)
 		}

@@ -7,15 +7,17 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/accounts"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 )
 
 // orderly runs a query and calls before with the number of each download, from 1 on, before it is
 // answered. It returns what was found and the methods of requests in their order.
-func orderly(t *testing.T, service http.Handler, f askFlags, p place, before func(a *asking, download int)) (ids []int32, methods []string) {
+func orderly(t *testing.T, service http.Handler, f query.Flags, p place, before func(a *query.Asking, download int)) (ids []int32, methods []string) {
 	t.Helper()
-	var a *asking
+	var a *query.Asking
 	downloads := 0
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		methods = append(methods, r.Method)
@@ -27,19 +29,19 @@ func orderly(t *testing.T, service http.Handler, f askFlags, p place, before fun
 	}))
 	defer h.Close()
 	e := &cli.Env{Stdout: io.Discard, Stderr: io.Discard, JSON: true}
-	in, err := f.files.queries(e, p.rows)
+	in, err := f.Files.Queries(e, p.rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err = openAsking(t.Context(), e, &f, h.URL, in); err != nil {
+	if a, err = query.Open(t.Context(), e, &f, h.URL, in); err != nil {
 		t.Fatal(err)
 	}
-	defer a.close()
-	a.x.Data = slices.Clone(a.x.Data)
-	if err := a.answer(t.Context(), e); err != nil {
+	defer a.Close()
+	a.X.Data = slices.Clone(a.X.Data)
+	if err := a.Answer(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	return a.ids, methods
+	return a.Ids, methods
 }
 
 // No number of a row is looked at before everything that is taken once is here: rows that are
@@ -50,17 +52,17 @@ func TestQueryTouchesRowsAfterDownloads(t *testing.T) {
 	cells := startService(t)
 	for name, c := range map[string]struct {
 		service   http.Handler
-		flags     askFlags
+		flags     query.Flags
 		downloads int
 		questions bool
 	}{
-		modeSealed:  {sealed.Public(), askFlags{mode: modeSealed, sealed: sealedQueryFlags{unconfirmed: true, fetch: true}}, 6, true},
-		modeCells:   {cells.Public(), askFlags{mode: modeCells, unconfirmed: true, epsilon: 100, ledger: noLedger, memory: noMemory}, 3, true},
-		modeTakeAll: {cells.Public(), askFlags{mode: modeTakeAll, unconfirmed: true}, 3, false},
+		query.ModeSealed:  {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}, 6, true},
+		query.ModeCells:   {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}, 3, true},
+		query.ModeTakeAll: {cells.Public(), query.Flags{Mode: query.ModeTakeAll, Unconfirmed: true}, 3, false},
 	} {
 		p := newPlace(t, 3)
-		c.flags.k, c.flags.cache = 5, "none"
-		want, methods := orderly(t, c.service, c.flags, p, func(*asking, int) {})
+		c.flags.K, c.flags.Cache = 5, "none"
+		want, methods := orderly(t, c.service, c.flags, p, func(*query.Asking, int) {})
 		downloads := 0
 		for i, m := range methods {
 			if m != http.MethodGet {
@@ -75,15 +77,15 @@ func TestQueryTouchesRowsAfterDownloads(t *testing.T) {
 			t.Errorf("%s: requests %q, want %d downloads", name, methods, c.downloads)
 		}
 		var rows []float32
-		got, _ := orderly(t, c.service, c.flags, p, func(a *asking, n int) {
+		got, _ := orderly(t, c.service, c.flags, p, func(a *query.Asking, n int) {
 			if n == 1 {
-				rows = slices.Clone(a.x.Data)
+				rows = slices.Clone(a.X.Data)
 			}
-			for i := range a.x.Data {
-				a.x.Data[i] = rows[(i+n)%len(rows)] * float32(n)
+			for i := range a.X.Data {
+				a.X.Data[i] = rows[(i+n)%len(rows)] * float32(n)
 			}
 			if n == c.downloads {
-				copy(a.x.Data, rows)
+				copy(a.X.Data, rows)
 			}
 		})
 		if !slices.Equal(got, want) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -41,7 +42,7 @@ func someRows(t *testing.T, n int, seed uint64) (rows [][]float32) {
 }
 
 // asked runs the command, and returns its last object and the sets that were sent.
-func asked(t *testing.T, g *galleryService, args ...string) (r askReport, sets [][]byte) {
+func asked(t *testing.T, g *galleryService, args ...string) (r query.AskReport, sets [][]byte) {
 	t.Helper()
 	g.sent(t)
 	stdout, _ := succeed(t, append(args, "-json", "-out", filepath.Join(t.TempDir(), "ids.npy"))...)
@@ -52,7 +53,7 @@ func asked(t *testing.T, g *galleryService, args ...string) (r askReport, sets [
 	return r, sets
 }
 
-func wantReport(t *testing.T, r askReport, spent, remembered, resent, changed, equal int) {
+func wantReport(t *testing.T, r query.AskReport, spent, remembered, resent, changed, equal int) {
 	t.Helper()
 	if got, want := [...]int{r.Spent, r.Remembered, r.Resent, r.Changed, r.Equal}, [...]int{spent, remembered, resent, changed, equal}; got != want {
 		t.Errorf("spent, remembered, resent, changed, equal are %v, want %v", got, want)
@@ -226,7 +227,7 @@ func TestQuerySeveralRowsOfAName(t *testing.T) {
 		q := newPlace(t, 1)
 		q.rows = p.rowsFile(t, "rows.npy", rows...).rows
 		args := q.cells(g.address, append(names, "-changed", change)...)
-		var plan planReport
+		var plan query.PlanReport
 		stdout, _ := succeed(t, append(args, "-dry-run", "-json")...)
 		if err := json.Unmarshal([]byte(stdout), &plan); err != nil {
 			t.Fatal(err)

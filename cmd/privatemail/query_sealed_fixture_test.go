@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
@@ -43,7 +45,7 @@ func startSealed(t *testing.T, settings sealedserver.Settings) *sealedService {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sealedService{galleryService: &galleryService{tap: wiretap.Listen(t)}, rows: wideRows(x, 0, x.Rows), chart: sealedMap}
+	s := &sealedService{galleryService: &galleryService{tap: wiretap.Listen(t)}, rows: files.WideRows(x, 0, x.Rows), chart: sealedMap}
 	if settings.Map != nil {
 		s.chart = string(settings.Map)
 	}
@@ -144,12 +146,12 @@ func (s *sealedService) images(t *testing.T, p place) [][]float64 {
 func (s *sealedService) wantExact(t *testing.T, p place, stdout string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	var last askReport
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Mode != modeSealed || last.Privacy != noEpsilon || last.Epoch == "" || last.Spent != 0 || !(last.Bound > 0) {
+	var last query.AskReport
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Mode != query.ModeSealed || last.Privacy != query.NoEpsilon || last.Epoch == "" || last.Spent != 0 || !(last.Bound > 0) {
 		t.Errorf("%+v %v", last, err)
 	}
 	for i, z := range s.images(t, p) {
-		var got queryReport
+		var got query.QueryReport
 		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
 			t.Fatal(err)
 		}

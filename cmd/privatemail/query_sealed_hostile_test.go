@@ -32,11 +32,11 @@ func testServerWentBack(t *testing.T, lost string) {
 		}
 	}
 	succeed(t, p.sealed(s.address)...)
-	files, err := filepath.Glob(filepath.Join(p.cache, "*"+lost+"*"))
-	if err != nil || (len(files) != 1) != (lost == "none") {
-		t.Fatal(lost, files, err)
+	found, err := filepath.Glob(filepath.Join(p.cache, "*"+lost+"*"))
+	if err != nil || (len(found) != 1) != (lost == "none") {
+		t.Fatal(lost, found, err)
 	}
-	for _, file := range files {
+	for _, file := range found {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -56,8 +58,8 @@ func TestQuerySealed(t *testing.T) {
 	args := slices.Replace(p.sealed(s.address, "-json"), 7, 8, "-epoch", fmt.Sprintf("%x", epoch))
 	stdout, _ := succeed(t, args...)
 	s.wantExact(t, p, stdout)
-	if text, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(text, noEpsilon) {
-		t.Errorf("nothing about privacy in\n%s", text)
+	if message, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(message, query.NoEpsilon) {
+		t.Errorf("nothing about privacy in\n%s", message)
 	}
 }
 
@@ -71,7 +73,7 @@ func TestQueryFetch(t *testing.T) {
 		stdout, _ := succeed(t, p.sealed(s.address, "-k", strconv.Itoa(k), "-fetch", "-records-out", out, "-json")...)
 		var ids []int32
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[:3] {
-			var r queryReport
+			var r query.QueryReport
 			if err := json.Unmarshal([]byte(line), &r); err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +84,7 @@ func TestQueryFetch(t *testing.T) {
 			t.Fatalf("%d records for %d matches", len(lines), len(ids))
 		}
 		for i, line := range lines {
-			var r recordReport
+			var r query.RecordReport
 			if err := json.Unmarshal([]byte(line), &r); err != nil || r.Row != ids[i] || r.Record == nil || *r.Record != fmt.Sprintf("record %d", ids[i]) {
 				t.Errorf("record %d: %s, %v", i, line, err)
 			}
@@ -102,8 +104,8 @@ func TestQueryFetch(t *testing.T) {
 			t.Errorf("k %d: fetches of so many records: %v, want %v", k, fetched, want)
 		}
 	}
-	if text, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(text, ": record ") {
-		t.Errorf("no record in\n%s", text)
+	if message, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(message, ": record ") {
+		t.Errorf("no record in\n%s", message)
 	}
 }
 
@@ -129,7 +131,7 @@ func TestQueryWhileGalleryGrows(t *testing.T) {
 			}
 		}
 		stdout, _ := succeed(t, p.sealed(s.address, "-json")...)
-		var got queryReport
+		var got query.QueryReport
 		if err := json.Unmarshal([]byte(strings.Split(stdout, "\n")[3]), &got); err != nil || got.IDs[0] != 500 {
 			t.Errorf("%s: %v, %v", name, got.IDs, err)
 		}
@@ -262,7 +264,7 @@ func TestQuerySealedFlags(t *testing.T) {
 		{[]string{"-epoch", hash}, "exclude each other"},
 		{[]string{"-epoch", "ab"}, "64 hexadecimal digits"},
 		{[]string{"-records-out", "x"}, "-fetch"},
-		{[]string{"-fetch", "-records-out", filepath.Join(p.rows, featuresName)}, featuresName},
+		{[]string{"-fetch", "-records-out", filepath.Join(p.rows, files.FeaturesName)}, files.FeaturesName},
 	} {
 		refuse(t, cli.Usage, p.sealed(address, c.args...), c.word)
 	}
@@ -277,19 +279,19 @@ func TestQuerySealedDryRun(t *testing.T) {
 	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
 	p := newPlace(t, 3)
 	stdout, _ := succeed(t, p.sealed(s.address, "-dry-run", "-fetch", "-json")...)
-	var r planReport
+	var r query.PlanReport
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
 	m := s.gallery.Manifest()
-	if r.Epoch == "" || r.RequestBytes != m.RequestBytes() || r.AnswerBytes != m.AnswerBytes() || r.Privacy != noEpsilon || len(r.Once) != 4 || r.Up != 3*(r.RequestBytes+r.FetchUp) || r.FetchUp == 0 {
+	if r.Epoch == "" || r.RequestBytes != m.RequestBytes() || r.AnswerBytes != m.AnswerBytes() || r.Privacy != query.NoEpsilon || len(r.Once) != 4 || r.Up != 3*(r.RequestBytes+r.FetchUp) || r.FetchUp == 0 {
 		t.Errorf("%+v", r)
 	}
 	if paths, bodies := s.sent(t); len(bodies) > 0 || !slices.Equal(paths, r.Sent) {
 		t.Errorf("sent %q, said %q", paths, r.Sent)
 	}
-	if text, _ := succeed(t, p.sealed(s.address, "-dry-run")...); !strings.Contains(text, "2 ciphertexts") || !strings.Contains(text, noEpsilon) {
-		t.Error(text)
+	if message, _ := succeed(t, p.sealed(s.address, "-dry-run")...); !strings.Contains(message, "2 ciphertexts") || !strings.Contains(message, query.NoEpsilon) {
+		t.Error(message)
 	}
 	if _, err := os.Stat(p.memory); err == nil {
 		t.Error("there is a memory")

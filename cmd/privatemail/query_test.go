@@ -19,6 +19,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -37,7 +39,7 @@ func wantMatches(t *testing.T, stdout string, n int, want func(i int) []client.M
 		t.Fatalf("%d lines for %d queries", len(lines), n)
 	}
 	for i, line := range lines[:n] {
-		var got queryReport
+		var got query.QueryReport
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +116,7 @@ func TestQuerySendsNoRows(t *testing.T) {
 	p := newPlace(t, 12)
 	succeed(t, p.cells(g.address, "-form", "int8", "-out", p.out)...)
 	succeed(t, p.takeAll(g.address, "-out", p.out)...)
-	x, err := formats.ReadMatrix(filepath.Join(p.rows, featuresName))
+	x, err := formats.ReadMatrix(filepath.Join(p.rows, files.FeaturesName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,7 @@ func TestQuerySendsNoRows(t *testing.T) {
 			t.Errorf("a row is on the wire as %s", found)
 		}
 	}
-	if bytes.Contains(came, []byte(featuresName)) {
+	if bytes.Contains(came, []byte(files.FeaturesName)) {
 		t.Error("the name of a record is on the wire")
 	}
 }
@@ -214,15 +216,15 @@ func TestQueryDryRun(t *testing.T) {
 	p := newPlace(t, 7)
 	before := readFile(t, p.ledger)
 	stdout, _ := succeed(t, p.cells(g.address, "-dry-run")...)
-	for _, words := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "-mode take-all takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("no %q in\n%s", words, stdout)
+	for _, sentences := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "-mode take-all takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
+		if !strings.Contains(stdout, sentences) {
+			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
 	}
 	if paths, bodies := g.sent(t); !slices.Equal(paths, []string{"GET /v1/gallery", "GET /v1/codebook"}) || bodies != nil {
 		t.Errorf("sent %q", paths)
 	}
-	if fileExists(p.memory) || readFile(t, p.ledger) != before {
+	if files.Exists(p.memory) || readFile(t, p.ledger) != before {
 		t.Error("a dry run has left something")
 	}
 	plan := object(t, first(succeed(t, p.cells(g.address, "-dry-run", "-json")...)))
@@ -422,7 +424,7 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Usage, p.cells(g.address, "-delta", "1"), []string{"delta is 0"}},
 		{cli.Usage, p.cells(g.address, "-cert", "x"), []string{"-cert and -key go together"}},
 		{cli.Usage, p.cells(g.address, "-stall", "0s"), []string{"-stall"}},
-		{cli.Usage, p.cells(g.address, "-out", filepath.Join(p.rows, featuresName)), []string{"would replace the input"}},
+		{cli.Usage, p.cells(g.address, "-out", filepath.Join(p.rows, files.FeaturesName)), []string{"would replace the input"}},
 		{cli.Usage, append(p.takeAll(g.address), "-epsilon", "1"), []string{"-epsilon has no place in mode take-all"}},
 		{cli.Usage, append(p.takeAll(g.address), "-ledger", "none"), []string{"-ledger has no place in mode take-all"}},
 		{cli.Usage, append(p.takeAll(g.address), "-memory", "none"), []string{"-memory has no place in mode take-all"}},
@@ -442,11 +444,11 @@ func TestQueryRefuses(t *testing.T) {
 		refuse(t, c.code, c.args, c.words...)
 	}
 	// Rows of another number of columns are refused once the map is known.
-	writeMatrix(t, filepath.Join(p.rows, featuresName), 2, 3, make([]float32, 6))
+	writeMatrix(t, filepath.Join(p.rows, files.FeaturesName), 2, 3, make([]float32, 6))
 	refuse(t, cli.Failed, p.cells(g.address), "rows of 3 values, but the map of the server takes 6")
-	writeMatrix(t, filepath.Join(p.rows, featuresName), 1, galleryCols, []float32{1, 2, 3, 4, 5, float32(math.NaN())})
+	writeMatrix(t, filepath.Join(p.rows, files.FeaturesName), 1, galleryCols, []float32{1, 2, 3, 4, 5, float32(math.NaN())})
 	refuse(t, cli.Failed, p.cells(g.address), "row 1, column 6")
-	if _, bodies := g.sent(t); bodies != nil || len(ledgerAt(t, p.ledger).Entries) != 0 || fileExists(p.memory) && len(memoryFiles(t, p.memory)) > 0 {
+	if _, bodies := g.sent(t); bodies != nil || len(ledgerAt(t, p.ledger).Entries) != 0 || files.Exists(p.memory) && len(memoryFiles(t, p.memory)) > 0 {
 		t.Error("something was sent, spent or kept")
 	}
 }
@@ -507,8 +509,8 @@ func TestDamagedCodebooks(t *testing.T) {
 	p := newPlace(t, 2)
 	succeed(t, p.cells(g.address, "-out", p.out)...)
 	path := filepath.Join(p.memory, "codebooks")
-	for _, text := range []string{"12\n", strings.Repeat("z", 64) + "\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	for _, message := range []string{"12\n", strings.Repeat("z", 64) + "\n"} {
+		if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		refuse(t, cli.Failed, p.cells(g.address), "the file of its codebooks is damaged")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 )
 
@@ -18,10 +19,10 @@ func TestSeveralProcessesWithoutMPI(t *testing.T) {
 	cmd := childtest.Command(t, []string{asCommand + "=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_RANK=1"}, "embed", toy(t), "-out", out)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 || fileExists(out) {
+	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 || files.Exists(out) {
 		t.Errorf("%v", err)
 	}
-	if text := stderr.String(); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "privatemail: ") || !strings.Contains(text, "without MPI") {
-		t.Errorf("%q", text)
+	if message := stderr.String(); strings.Count(message, "\n") != 1 || !strings.HasPrefix(message, "privatemail: ") || !strings.Contains(message, "without MPI") {
+		t.Errorf("%q", message)
 	}
 }

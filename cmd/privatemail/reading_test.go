@@ -9,14 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // writeText writes a file into the current folder.
-func writeText(t *testing.T, name, text string) {
+func writeText(t *testing.T, name, message string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(name, []byte(message), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -30,13 +31,13 @@ func birds(t *testing.T) {
 	var data []float32
 	var class []int32
 	names := []string{"owl", "tit", "wren"}
-	text := "id,a,b,c,species\n"
+	message := "id,a,b,c,species\n"
 	numbers := "7,1,2,3\n"
 	for i := range n {
 		c := i % 3
 		row := []float32{float32(c) + float32(i)/64, float32(i%7) / 8, float32(i%5)/4 - float32(c)}
 		data, class = append(data, row...), append(class, int32(c))
-		text += fmt.Sprintf("%d,%g,%g,%g,%s\n", i, row[0], row[1], row[2], names[c])
+		message += fmt.Sprintf("%d,%g,%g,%g,%s\n", i, row[0], row[1], row[2], names[c])
 		if i == 0 {
 			numbers = ""
 		}
@@ -44,7 +45,7 @@ func birds(t *testing.T) {
 	}
 	writeMatrix(t, "x.npy", n, 3, data)
 	writeLabels(t, "y.npy", class)
-	writeText(t, "named.csv", text)
+	writeText(t, "named.csv", message)
 	writeText(t, "numbered.tsv", numbers)
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
@@ -86,7 +87,7 @@ func TestFitReadsAllFormats(t *testing.T) {
 			t.Errorf("%s: another embedding", c.args)
 		}
 		names := strings.Contains(c.args, "named") && !strings.Contains(c.args, "y.npy")
-		if fileExists("got.labels.csv") != names || strings.Contains(stdout, "got.labels.csv") != names {
+		if files.Exists("got.labels.csv") != names || strings.Contains(stdout, "got.labels.csv") != names {
 			t.Errorf("%s: names written: %v, %s", c.args, !names, stdout)
 		}
 		if names && readFile(t, "got.labels.csv") != "number,name\n0,owl\n1,tit\n2,wren\n" {
@@ -95,11 +96,11 @@ func TestFitReadsAllFormats(t *testing.T) {
 		os.Remove("got.labels.csv")
 	}
 	succeed(t, strings.Fields("embed named.csv -degree 10 -beta 3 -out z.npy")...)
-	if !fileExists("z.labels.csv") {
+	if !files.Exists("z.labels.csv") {
 		t.Error("embed writes no names")
 	}
 	succeed(t, strings.Fields("embed named.csv -degree 10 -out w.npy")...)
-	if fileExists("w.labels.csv") {
+	if files.Exists("w.labels.csv") {
 		t.Error("embed writes names of labels that it does not read")
 	}
 	succeed(t, strings.Fields("plan named.csv -degree 10 -columns a,c")...)
@@ -137,7 +138,7 @@ func TestFilesRefused(t *testing.T) {
 	} {
 		refuse(t, c.code, strings.Fields(c.args), c.words...)
 	}
-	if fileExists("z.npy") || fileExists("r.release") {
+	if files.Exists("z.npy") || files.Exists("r.release") {
 		t.Error("something is written")
 	}
 }
@@ -145,9 +146,9 @@ func TestFilesRefused(t *testing.T) {
 // TestRowsWithoutLabel are accepted and counted, but for a private step.
 func TestRowsWithoutLabel(t *testing.T) {
 	birds(t)
-	text := strings.Replace(readFile(t, "named.csv"), "owl", "", 1)
-	text = strings.Replace(text, "tit", "NA", 1)
-	writeText(t, "some.csv", text)
+	message := strings.Replace(readFile(t, "named.csv"), "owl", "", 1)
+	message = strings.Replace(message, "tit", "NA", 1)
+	writeText(t, "some.csv", message)
 	y, err := formats.ReadLabels("y.npy")
 	if err != nil {
 		t.Fatal(err)

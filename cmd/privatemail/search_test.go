@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/search"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -33,7 +35,7 @@ func nearestOf(x *formats.Matrix, q, k int, self bool) []int32 {
 // Every row finds the others that a plain sort finds, in all kinds of file.
 func TestSearchWithin(t *testing.T) {
 	folder := toy(t)
-	x, err := formats.ReadMatrix(filepath.Join(folder, featuresName))
+	x, err := formats.ReadMatrix(filepath.Join(folder, files.FeaturesName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestSearchWithin(t *testing.T) {
 	if lines[0] != "nearest_1,nearest_2,nearest_3,nearest_4,nearest_5" || len(lines) != 302 || got.Rows != 300 || got.Cols != 5 || d.Rows != 300 {
 		t.Fatalf("%q and %d lines, %d x %d rows, %d x %d distances", lines[0], len(lines), got.Rows, got.Cols, d.Rows, d.Cols)
 	}
-	y, err := formats.ReadLabels(filepath.Join(folder, labelsName))
+	y, err := formats.ReadLabels(filepath.Join(folder, files.LabelsName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +69,8 @@ func TestSearchWithin(t *testing.T) {
 				t.Fatalf("query %d: neighbour %d is row %g at %g, want %d at %g", q, j, got.Data[q*5+j], d.Data[q*5+j], id, distanceOf(x, q, int(id)))
 			}
 		}
-		if text := strings.Trim(strings.ReplaceAll(fmt.Sprint(want), " ", ","), "[]"); lines[q+1] != text {
-			t.Errorf("line %d is %q, want %q", q+1, lines[q+1], text)
+		if message := strings.Trim(strings.ReplaceAll(fmt.Sprint(want), " ", ","), "[]"); lines[q+1] != message {
+			t.Errorf("line %d is %q, want %q", q+1, lines[q+1], message)
 		}
 		if y[want[0]] == y[q] {
 			first++
@@ -87,7 +89,7 @@ func TestSearchWithin(t *testing.T) {
 func TestSearchQueries(t *testing.T) {
 	folder := toy(t)
 	queries := filepath.Join(folder, "q.npy")
-	x, err := formats.ReadMatrix(filepath.Join(folder, featuresName))
+	x, err := formats.ReadMatrix(filepath.Join(folder, files.FeaturesName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,9 +98,9 @@ func TestSearchQueries(t *testing.T) {
 	labels := filepath.Join(folder, "q.csv")
 	writeLabels(t, labels, []int32{0, -1, 99})
 	stdout, stderr := succeed(t, "search", folder, queries, "-k", "2", "-json")
-	var answers []answerReport
+	var answers []search.AnswerReport
 	for line := range strings.Lines(stdout) {
-		var a answerReport
+		var a search.AnswerReport
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -123,13 +125,13 @@ func TestSearchQueries(t *testing.T) {
 func TestSearchComparesNames(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
-	for name, text := range map[string]string{
+	for name, message := range map[string]string{
 		"gallery.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,cat\n3,0,owl\n",
 		// Numbered by itself, ant is 0 as cat is in the gallery, elk 1 as there, owl 2.
 		"queries.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,ant\n2,1,elk\n1,1,elk\n",
 		"numbers.csv": "u,v,label\n0,0,0\n",
 	} {
-		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(at(name), []byte(message), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,8 +149,8 @@ func TestSearchComparesNames(t *testing.T) {
 	if facts.First != 0.6 || facts.Any != 0.8 {
 		t.Errorf("recall %+v in %s", facts, stdout)
 	}
-	for _, files := range [][2]string{{"gallery.csv", "numbers.csv"}, {"numbers.csv", "gallery.csv"}} {
-		refuse(t, cli.Failed, []string{"search", at(files[0]), at(files[1]), "-k", "1"}, files[1], "names in one file and numbers in the other")
+	for _, found := range [][2]string{{"gallery.csv", "numbers.csv"}, {"numbers.csv", "gallery.csv"}} {
+		refuse(t, cli.Failed, []string{"search", at(found[0]), at(found[1]), "-k", "1"}, found[1], "names in one file and numbers in the other")
 	}
 }
 
@@ -191,7 +193,7 @@ func TestSearchRefusals(t *testing.T) {
 			refuse(t, c.code, append([]string{"search"}, strings.Fields(strings.ReplaceAll(c.args, "FOLDER", folder))...), c.words...)
 		})
 	}
-	wantFiles(t, folder, featuresName, labelsName, "narrow.npy", "zero.npy", "nan.npy", "none.npy")
+	wantFiles(t, folder, files.FeaturesName, files.LabelsName, "narrow.npy", "zero.npy", "nan.npy", "none.npy")
 }
 
 // A search that is interrupted leaves the previous file.

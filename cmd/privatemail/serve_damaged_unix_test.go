@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/serve"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/disk"
@@ -27,7 +28,7 @@ import (
 // A model that changes while a gallery is made of it leaves no gallery, and the process goes on.
 func TestServeModelChangesMeanwhile(t *testing.T) {
 	folder := t.TempDir()
-	f := &serveFlags{cells: cellsFlags{epsilon: 4, share: 0.125, base: 0.0625, gallery: filepath.Join(folder, "g")}}
+	f := &serve.Flags{Cells: serve.CellsFlags{Epsilon: 4, Share: 0.125, Base: 0.0625, Gallery: filepath.Join(folder, "g")}}
 	for name, change := range map[string]func(path string, size int64) error{
 		"truncated": func(path string, _ int64) error { return os.Truncate(path, 0) },
 		"rows overwritten": func(path string, size int64) error {
@@ -39,21 +40,21 @@ func TestServeModelChangesMeanwhile(t *testing.T) {
 			return errors.Join(err, whole.Close())
 		},
 	} {
-		for kind, make := range map[string]func(s *serving, saved *supervised.Saved) error{
-			"cells": func(s *serving, saved *supervised.Saved) error {
-				return s.makeGallery(t.Context(), saved, s.beside(".gallery"), "source", 1)
+		for kind, make := range map[string]func(s *serve.Serving, saved *supervised.Saved) error{
+			"cells": func(s *serve.Serving, saved *supervised.Saved) error {
+				return s.MakeGallery(t.Context(), saved, s.Beside(".gallery"), "source", 1)
 			},
-			"sealed": func(s *serving, saved *supervised.Saved) error {
-				return s.makeSealed(t.Context(), saved, sealedSource{}, s.beside(".sealed"))
+			"sealed": func(s *serve.Serving, saved *supervised.Saved) error {
+				return s.MakeSealed(t.Context(), saved, serve.SealedSource{}, s.Beside(".sealed"))
 			},
-			"both": func(s *serving, saved *supervised.Saved) error {
-				_, err := s.openCells(t.Context(), saved)
+			"both": func(s *serve.Serving, saved *supervised.Saved) error {
+				_, err := s.OpenCells(t.Context(), saved)
 				return err
 			},
 		} {
 			_, model := toyModel(t)
-			s := &serving{flags: f, env: &cli.Env{Stderr: io.Discard, Quiet: true}, file: model, workers: par.New(2)}
-			saved, err := s.openModel(t.Context())
+			s := &serve.Serving{Flags: f, Env: &cli.Env{Stderr: io.Discard, Quiet: true}, File: model, Workers: par.New(2)}
+			saved, err := s.OpenModel(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,16 +65,16 @@ func TestServeModelChangesMeanwhile(t *testing.T) {
 			if err := change(model, info.Size()); err != nil {
 				t.Fatal(err)
 			}
-			err = s.reading(func() error { return make(s, saved) })
+			err = s.Reading(func() error { return make(s, saved) })
 			if !errors.Is(err, disk.ErrLost) && !errors.Is(err, supervised.ErrFile) || !strings.Contains(err.Error(), model) {
 				t.Errorf("%s, %s: %v", name, kind, err)
 			}
 			if err := saved.Close(); err != nil {
 				t.Error(err)
 			}
-			s.workers.Close()
-			if files, err := os.ReadDir(folder); err != nil || len(files) > 0 {
-				t.Errorf("%s, %s: it leaves %v, %v", name, kind, files, err)
+			s.Workers.Close()
+			if found, err := os.ReadDir(folder); err != nil || len(found) > 0 {
+				t.Errorf("%s, %s: it leaves %v, %v", name, kind, found, err)
 			}
 		}
 	}
@@ -82,11 +83,11 @@ func TestServeModelChangesMeanwhile(t *testing.T) {
 // What is served stays as it was when somebody truncates the files under it.
 func TestServeTruncated(t *testing.T) {
 	_, model := toyModel(t)
-	text := textFile(t, strings.Repeat("a record\n", 300))
-	s := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", text)
+	message := textFile(t, strings.Repeat("a record\n", 300))
+	s := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", message)
 	paths := []string{"/v1/rows", "/v1/base", "/v1/map", "/v1/sealed/hint", "/v1/sealed/ids", "/v1/sealed/records/hint"}
 	want := map[string][]byte{} // from another one: what was asked for before may be kept
-	whole := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", text)
+	whole := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", message)
 	for _, path := range paths {
 		want[path] = get(t, 200, whole.Listening+path)
 	}
@@ -182,11 +183,11 @@ func TestServeEndsWhileMaking(t *testing.T) {
 		if err := c.Wait(); err != nil {
 			t.Errorf("%v after %q: %v\n%s", flags, first, err, rest)
 		}
-		files, err := os.ReadDir(temp)
+		found, err := os.ReadDir(temp)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range files { // a machine may have been so fast that it is whole
+		for _, f := range found { // a machine may have been so fast that it is whole
 			if whole, err := sections.Load(t.Context(), filepath.Join(temp, f.Name()), ""); err != nil {
 				t.Errorf("%v after %q: it leaves %s: %v", flags, first, f.Name(), err)
 			} else {

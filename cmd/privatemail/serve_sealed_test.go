@@ -12,6 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -80,9 +82,9 @@ func TestServeSealedGrowthLogged(t *testing.T) {
 	_, model := toyModel(t)
 	serveOn(t, model, "-sealed").end()
 	growModel(t, model, 20)
-	_, text := serveOn(t, model, "-sealed", "-log", "json").end()
+	_, message := serveOn(t, model, "-sealed", "-log", "json").end()
 	grown := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(message) {
 		var r struct {
 			Msg  string
 			Rows int
@@ -93,7 +95,7 @@ func TestServeSealedGrowthLogged(t *testing.T) {
 		grown = grown || strings.HasPrefix(r.Msg, "the model has grown") && r.Rows == 20
 	}
 	if !grown {
-		t.Errorf("no record of the growth in\n%s", text)
+		t.Errorf("no record of the growth in\n%s", message)
 	}
 }
 
@@ -196,11 +198,11 @@ func TestServeRecords(t *testing.T) {
 	lines := filepath.Join(t.TempDir(), "lines.txt")
 	write := func(n int, word string) {
 		t.Helper()
-		var text bytes.Buffer
+		var message bytes.Buffer
 		for i := range n {
-			fmt.Fprintf(&text, "%s %d\n", word, i)
+			fmt.Fprintf(&message, "%s %d\n", word, i)
 		}
-		if err := os.WriteFile(lines, text.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(lines, message.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,9 +212,9 @@ func TestServeRecords(t *testing.T) {
 	s := serveOn(t, args...)
 	before := readFile(t, path)
 	out := filepath.Join(t.TempDir(), "records.jsonl")
-	succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none", "-k", "2", "-fetch", "-records-out", out)
+	succeed(t, "query", s.Listening, filepath.Join(folder, files.FeaturesName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none", "-k", "2", "-fetch", "-records-out", out)
 	for line := range strings.Lines(readFile(t, out)) {
-		var r recordReport
+		var r query.RecordReport
 		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Record == nil || *r.Record != fmt.Sprintf("bird %d", r.Row) {
 			t.Fatalf("%s %v", line, err)
 		}
@@ -224,9 +226,9 @@ func TestServeRecords(t *testing.T) {
 	}
 	write(300, "\x1bfish")
 	s = serveOn(t, args...)
-	text, _ := succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none", "-k", "1", "-fetch")
-	if strings.Contains(text, "\x1b") || !strings.Contains(text, `"\x1bfish `) {
-		t.Errorf("a record may say anything to a terminal:\n%.200q", text)
+	message, _ := succeed(t, "query", s.Listening, filepath.Join(folder, files.FeaturesName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none", "-k", "1", "-fetch")
+	if strings.Contains(message, "\x1b") || !strings.Contains(message, `"\x1bfish `) {
+		t.Errorf("a record may say anything to a terminal:\n%.200q", message)
 	}
 	s.end()
 	if readFile(t, path) == before {

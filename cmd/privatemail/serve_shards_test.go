@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/serve"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -22,7 +26,7 @@ func splitToy(t *testing.T) (folder, gallery string, shards []string) {
 	gallery = strings.TrimSuffix(model, ".model") + ".gallery"
 	serveOn(t, model, "-epsilon", "4").end()
 	stdout, _ := succeed(t, "split", gallery, "-into", "3", "-json")
-	var report splitReport
+	var report split.Report
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 		t.Fatal(err)
 	}
@@ -97,24 +101,24 @@ func sameAnswers(t *testing.T, all, one *served) {
 // A gallery is split and served by a front end with shards: clients cannot tell it from one server,
 // also where shards and front end want tokens.
 func TestServeShards(t *testing.T) {
-	folder, gallery, files := splitToy(t)
+	folder, gallery, found := splitToy(t)
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var addresses []string
-	for _, file := range files {
+	for _, file := range found {
 		addresses = append(addresses, serveOn(t, file, "-tokens", tokens).Listening)
 	}
 	one := serveOn(t, gallery)
 	all := serveOn(t, "-shards", strings.Join(addresses, ", "), "-shards-token-file", tokens)
 	all.await(t, true)
 	sameAnswers(t, all, one)
-	rows := filepath.Join(folder, featuresName)
-	var found []string
+	rows := filepath.Join(folder, files.FeaturesName)
+	var answers []string
 	for _, s := range []*served{one, all} {
 		stdout, _ := succeed(t, "query", s.Listening, rows, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-k", "5", "-json")
-		var first queryReport
+		var first query.QueryReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil || len(first.IDs) != 5 {
 			t.Fatalf("%+v %v", first, err)
 		}
@@ -122,10 +126,10 @@ func TestServeShards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, string(ids))
+		answers = append(answers, string(ids))
 	}
-	if found[0] != found[1] {
-		t.Errorf("found %q", found)
+	if answers[0] != answers[1] {
+		t.Errorf("answers %q", answers)
 	}
 	if code, log := all.end(); code != cli.OK || strings.Contains(log, "0123456789abcdef") {
 		t.Errorf("exit code %d\n%s", code, log)
@@ -134,14 +138,14 @@ func TestServeShards(t *testing.T) {
 
 // A shard gives one client everything: all requests of a front end come from it.
 func TestShardsHaveNoShares(t *testing.T) {
-	_, gallery, files := splitToy(t)
+	_, gallery, found := splitToy(t)
 	for _, c := range []struct {
 		file string
 		set  map[string]bool
 		want float64
-	}{{gallery, nil, 0.25}, {files[0], nil, 1}, {files[0], map[string]bool{"client-share": true}, 0.25}, {"absent", nil, 0.25}, {"", nil, 0.25}} {
-		s := &serving{file: c.file, flags: &serveFlags{set: c.set, limits: service.Settings{Share: 0.25}}}
-		if got := s.clientShare(); got != c.want {
+	}{{gallery, nil, 0.25}, {found[0], nil, 1}, {found[0], map[string]bool{"client-share": true}, 0.25}, {"absent", nil, 0.25}, {"", nil, 0.25}} {
+		s := &serve.Serving{File: c.file, Flags: &serve.Flags{Set: c.set, Limits: service.Settings{Share: 0.25}}}
+		if got := s.ClientShare(); got != c.want {
 			t.Errorf("%s, %v: %g, want %g", c.file, c.set, got, c.want)
 		}
 	}
@@ -149,12 +153,12 @@ func TestShardsHaveNoShares(t *testing.T) {
 
 // A front end without the token of its shards is not ready and says why.
 func TestServeShardsUnauthorized(t *testing.T) {
-	_, _, files := splitToy(t)
+	_, _, found := splitToy(t)
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shard := serveOn(t, files[0], "-tokens", tokens)
+	shard := serveOn(t, found[0], "-tokens", tokens)
 	all := serveOn(t, "-shards", shard.Listening)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if strings.Contains(string(get(t, 503, all.Admin+"/readyz")), "does not let us in") {
@@ -167,7 +171,7 @@ func TestServeShardsUnauthorized(t *testing.T) {
 }
 
 func TestServeShardsRefuses(t *testing.T) {
-	_, gallery, files := splitToy(t)
+	_, gallery, found := splitToy(t)
 	const url = "http://127.0.0.1:1"
 	for _, c := range []struct {
 		args []string
@@ -185,8 +189,8 @@ func TestServeShardsRefuses(t *testing.T) {
 		{[]string{"-shards", url + ",ftp://x"}, cli.Failed, "shard 2"},
 		{[]string{"-shards", url, "-shards-ca", "absent.pem"}, cli.Failed, "absent.pem"},
 		{[]string{gallery, "-shards-ca", "x"}, cli.Usage, "needs -shards"},
-		{[]string{files[0], "-epsilon", "4"}, cli.Usage, "is cut already"},
-		{[]string{files[0], "-sealed"}, cli.Usage, "does not go with a shard"},
+		{[]string{found[0], "-epsilon", "4"}, cli.Usage, "is cut already"},
+		{[]string{found[0], "-sealed"}, cli.Usage, "does not go with a shard"},
 		{nil, cli.Usage, "SHARD is wanted"},
 	} {
 		refuseServe(t, c.want, append(c.args, "-listen", "127.0.0.1:0", "-admin", "none"), c.word)
@@ -194,11 +198,11 @@ func TestServeShardsRefuses(t *testing.T) {
 	refuse(t, cli.Usage, []string{"split", gallery}, "-into N is missing")
 	refuse(t, cli.Usage, []string{"split", gallery, "-into", "2000"}, "at most 300")
 	refuse(t, cli.Usage, []string{"split", "-into", "2"}, "GALLERY")
-	refuse(t, cli.Failed, []string{"split", files[0], "-into", "2"}, "shard")
+	refuse(t, cli.Failed, []string{"split", found[0], "-into", "2"}, "shard")
 	refuse(t, cli.Failed, []string{"split", gallery + "x", "-into", "2"}, "toy.galleryx")
 	refuse(t, cli.Failed, []string{"split", gallery, "-into", "2", "-budget", "1K"}, "-budget allows more")
 	succeed(t, "split", gallery, "-into", "1", "-out", t.TempDir())
-	stdout, _ := succeed(t, "show", files[2])
+	stdout, _ := succeed(t, "show", found[2])
 	for _, word := range []string{"3 of 3", "200 to 299", "all are right"} {
 		if !strings.Contains(stdout, word) {
 			t.Errorf("show: %q is missing in\n%s", word, stdout)

@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
@@ -54,8 +55,8 @@ func serveOn(t *testing.T, args ...string) *served {
 	t.Cleanup(func() { s.end() })
 	line := bufio.NewScanner(out)
 	if !line.Scan() {
-		_, text := s.end()
-		t.Fatalf("serve %s ended: %s", strings.Join(args, " "), text)
+		_, message := s.end()
+		t.Fatalf("serve %s ended: %s", strings.Join(args, " "), message)
 	}
 	if err := json.Unmarshal(line.Bytes(), s); err != nil {
 		t.Fatal(err)
@@ -203,12 +204,12 @@ func TestServeTokens(t *testing.T) {
 func TestServeAligned(t *testing.T) {
 	folder, model := toyModel(t)
 	s := serveOn(t, model, "-epsilon", "4", "-aligned", folder, "-aligned-public", folder, "-matches", "5")
-	features, err := formats.ReadMatrix(filepath.Join(folder, featuresName))
+	features, err := formats.ReadMatrix(filepath.Join(folder, files.FeaturesName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer features.Close()
-	labels, err := formats.ReadLabels(filepath.Join(folder, labelsName))
+	labels, err := formats.ReadLabels(filepath.Join(folder, files.LabelsName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func TestServeRefused(t *testing.T) {
 		{cli.Failed, filepath.Join(temp, "absent"), "absent"},
 		{cli.Failed, empty, "empty"},
 		{cli.Failed, damaged, "the checksum of section"},
-		{cli.Failed, filepath.Join(folder, featuresName), "features.npy"},
+		{cli.Failed, filepath.Join(folder, files.FeaturesName), "features.npy"},
 		{cli.Usage, gallery + " -listen 0.0.0.0:0", "-insecure"},
 		{cli.Usage, gallery + " -listen :0", "-insecure"},
 		{cli.Usage, gallery + " -listen example.org:80", "-insecure"},
@@ -318,9 +319,9 @@ func TestServeRefused(t *testing.T) {
 func TestServeLogIsJSON(t *testing.T) {
 	_, model := toyModel(t)
 	gallery := filepath.Join(t.TempDir(), "a.gallery")
-	records := func(text string) (all []map[string]any) {
+	records := func(message string) (all []map[string]any) {
 		t.Helper()
-		for line := range strings.Lines(text) {
+		for line := range strings.Lines(message) {
 			var r map[string]any
 			if err := json.Unmarshal([]byte(line), &r); err != nil || r["time"] == nil || r["level"] == nil || r["msg"] == "" {
 				t.Errorf("no record: %q", line)
@@ -331,14 +332,14 @@ func TestServeLogIsJSON(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var text clitest.Buffer
+	var message clitest.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- program().Run(ctx, []string{"serve", model, "-epsilon", "4", "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-log", "json"}, io.Discard, &text)
+		ended <- program().Run(ctx, []string{"serve", model, "-epsilon", "4", "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-log", "json"}, io.Discard, &message)
 	}()
-	for end := time.Now().Add(time.Minute); !strings.Contains(text.String(), "metrics and status on"); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(message.String(), "metrics and status on"); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not ready: %s", text.String())
+			t.Fatalf("not ready: %s", message.String())
 		}
 	}
 	log.Print("something of net/http\n\nof two lines")
@@ -346,23 +347,23 @@ func TestServeLogIsJSON(t *testing.T) {
 	if code := <-ended; code != cli.OK {
 		t.Errorf("exit code %d", code)
 	}
-	words := ""
-	for _, r := range records(text.String()) {
-		words += r["msg"].(string) + "\n"
+	sentences := ""
+	for _, r := range records(message.String()) {
+		sentences += r["msg"].(string) + "\n"
 	}
 	for _, want := range []string{"listening on http://", "gallery published", "something of net/http\nof two lines"} {
-		if !strings.Contains(words, want) || strings.Contains(words, "serve: ") {
-			t.Errorf("no %q in\n%s", want, words)
+		if !strings.Contains(sentences, want) || strings.Contains(sentences, "serve: ") {
+			t.Errorf("no %q in\n%s", want, sentences)
 		}
 	}
 	for _, args := range [][]string{{filepath.Join(t.TempDir(), "absent")}, {gallery, "-listen", "0.0.0.0:0"}} {
-		var text clitest.Buffer
-		if code := program().Run(t.Context(), append([]string{"serve", "-log", "json", "-admin", "127.0.0.1:0"}, args...), io.Discard, &text); code == cli.OK {
+		var message clitest.Buffer
+		if code := program().Run(t.Context(), append([]string{"serve", "-log", "json", "-admin", "127.0.0.1:0"}, args...), io.Discard, &message); code == cli.OK {
 			t.Errorf("%q: exit code 0", args)
 		}
-		all := records(text.String())
+		all := records(message.String())
 		if len(all) == 0 || all[len(all)-1]["level"] != "ERROR" {
-			t.Errorf("%q: %s", args, text.String())
+			t.Errorf("%q: %s", args, message.String())
 		}
 	}
 }

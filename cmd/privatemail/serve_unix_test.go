@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -36,12 +38,12 @@ func listen(t *testing.T) listener {
 	t.Setenv("NOTIFY_SOCKET", socket)
 	return func() string {
 		t.Helper()
-		text := make([]byte, 1000)
-		n, err := l.Read(text)
+		message := make([]byte, 1000)
+		n, err := l.Read(message)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(text[:n])
+		return string(message[:n])
 	}
 }
 
@@ -69,8 +71,8 @@ func TestServeSealedHangup(t *testing.T) {
 	cache := t.TempDir()
 	found := func() []int32 {
 		t.Helper()
-		stdout, _ := succeed(t, "query", s.Listening, filepath.Join(folder, featuresName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
-		var first queryReport
+		stdout, _ := succeed(t, "query", s.Listening, filepath.Join(folder, files.FeaturesName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
+		var first query.QueryReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,9 @@ import (
 	"unicode"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/evaluation"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/show"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -26,8 +29,8 @@ type cancelMeter struct {
 	reports int
 }
 
-func (m *cancelMeter) report(privatemail.Progress) { m.reports++; m.cancel() }
-func (m *cancelMeter) close()                      {}
+func (m *cancelMeter) Report(privatemail.Progress) { m.reports++; m.cancel() }
+func (m *cancelMeter) Close()                      {}
 
 // save writes a file and returns its path.
 func save(t *testing.T, name string, data []byte) string {
@@ -79,7 +82,7 @@ func TestShow(t *testing.T) {
 	ledger := newLedger(t, temp)
 	succeed(t, private(folder, ledger, at("r.release"), "-private-rows", "3", "-rest-public")...)
 	succeed(t, private(folder, "none", at("r.json"))...)
-	r, err := readRelease(at("r.release"))
+	r, err := files.ReadRelease(at("r.release"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,10 +120,10 @@ func TestShow(t *testing.T) {
 		{frame(t, &wire.Question{Release: r}), "question", "300 x 2|epsilon 1"},
 		{frame(t, matches), "matches", "1 for each of 1 rows"},
 		{save(t, "releases-0.log", []byte("PMMEMORY\x01\x00\x00\x00\x00\x00\x00\x00")), "memory", "keep it as private"},
-		{filepath.Join(at("report"), journal), "records", "records       1|raw"},
+		{filepath.Join(at("report"), evaluation.Journal), "records", "records       1|raw"},
 		{save(t, "run.txt", []byte("goos: linux\npkg: x/cmd/pmbench\ncpu: some\nBenchmarkA 1 2 ns/op\n")), "recording", "cpu           some|measurements  1"},
 		{save(t, "run.jsonl", []byte("{\"suite\":\"step\"}\n{\"suite\":\"spmm\"}\n")), "recording", "measurements  2|spmm, step"},
-		{filepath.Join(folder, featuresName), "matrix", "300 x 16"},
+		{filepath.Join(folder, files.FeaturesName), "matrix", "300 x 16"},
 	} {
 		stdout, _ := succeed(t, "show", c.path)
 		for word := range strings.SplitSeq("kind          "+c.kind+": |"+c.words, "|") {
@@ -194,7 +197,7 @@ func TestShowRefuses(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := showModel(ended, save(t, "m", []byte(model))); err == nil {
+	if _, err := show.ShowModel(ended, save(t, "m", []byte(model))); err == nil {
 		t.Error("shown after the end")
 	}
 }

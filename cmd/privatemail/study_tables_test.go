@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/evaluation"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,11 +20,11 @@ func TestEvaluateSmallSet(t *testing.T) {
 	if strings.Count(oneLine(stdout), "not available: ") != 1 || !strings.Contains(oneLine(stdout), "not available: "+missing) {
 		t.Errorf("what is missing stands not once in\n%s", stdout)
 	}
-	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, missing) {
+	if page := readFile(t, filepath.Join(out, evaluation.ReportPage)); !strings.Contains(page, missing) {
 		t.Error("the page does not say what is missing")
 	}
 	for line := range strings.Lines(stdout) {
-		if len(line) > lineWidth+1 && !strings.Contains(line, out) {
+		if len(line) > text.LineWidth+1 && !strings.Contains(line, out) {
 			t.Errorf("%d characters: %q", len(line), line)
 		}
 	}

@@ -15,20 +15,20 @@ import (
 func TestRowsTooSmallForFloat32(t *testing.T) {
 	dir := t.TempDir()
 	const n = 40
-	var text strings.Builder
+	var message strings.Builder
 	small, labels := make([]float64, 2*n), make([]string, n)
 	for i := range small {
 		small[i] = float64(1+i*i%17) * 1e-200
 	}
 	for i := range labels {
 		labels[i] = fmt.Sprint(i % 2)
-		fmt.Fprintf(&text, "%g,%g\n", small[2*i], small[2*i+1])
+		fmt.Fprintf(&message, "%g,%g\n", small[2*i], small[2*i+1])
 	}
 	npy, csv, zeros, y := filepath.Join(dir, "x.npy"), filepath.Join(dir, "x.csv"), filepath.Join(dir, "zeros.npy"), filepath.Join(dir, "y.txt")
 	for _, err := range []error{
 		formats.WriteMatrix(t.Context(), npy, n, 2, small),
 		formats.WriteMatrix(t.Context(), zeros, n, 2, make([]float64, 2*n)),
-		os.WriteFile(csv, []byte(text.String()), 0o600),
+		os.WriteFile(csv, []byte(message.String()), 0o600),
 		os.WriteFile(y, []byte(strings.Join(labels, "\n")+"\n"), 0o600),
 	} {
 		if err != nil {

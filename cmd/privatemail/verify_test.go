@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/budget"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -13,7 +15,7 @@ func TestPaidFor(t *testing.T) {
 	temp := t.TempDir()
 	out := temp + "/r"
 	succeed(t, private(toy(t), newLedger(t, temp), out)...)
-	r, err := readRelease(out)
+	r, err := files.ReadRelease(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func TestPaidFor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if paid, note, err := paidFor(r, mechanism.Mixed, entry); paid != c.want || err != nil {
+		if paid, note, err := budget.PaidFor(r, mechanism.Mixed, entry); paid != c.want || err != nil {
 			t.Errorf("%s: %v, %q, %v", name, paid, note, err)
 		}
 	}

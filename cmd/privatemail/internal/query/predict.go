@@ -1,0 +1,101 @@
+package query
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/predictions"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// queryPredictFlags say where the classes of queries go.
+type queryPredictFlags struct{ out, labels string }
+
+func (f *queryPredictFlags) Define(fs *flag.FlagSet) {
+	fs.StringVar(&f.out, "predict", "", "write the class that the server's labels of the K rows tell for each row, and its share of votes, to `FILE`, a .csv")
+	fs.StringVar(&f.labels, "labels", "", "with -predict, read a label per row from `FILE`, for the accuracy; they stay here (default: labels.npy of a folder, or the labels in the file of ROWS)")
+}
+
+// input finds the files of ROWS. Labels are read with -predict alone.
+func (f *queryPredictFlags) input(e *cli.Env, found *files.FileFlags, name string) (files.Input, error) {
+	if f.out != "" {
+		return found.Reading(e).Resolve(name, f.labels)
+	}
+	if f.labels != "" {
+		return files.Input{}, cli.Usagef("-labels needs -predict: labels are read for the accuracy of what it writes")
+	}
+	return found.Queries(e, name)
+}
+
+// querying tells the classes of queries by labels that the server publishes.
+type querying struct {
+	predictions.Predictions
+	in        files.Input
+	out       string
+	own       []int32      // labels of the queries as their file has them; nil for none
+	published *wire.Labels // of the gallery
+}
+
+// open returns nil where no classes are wanted.
+func (f *queryPredictFlags) open(in files.Input, labels []int32) *querying {
+	if f.out == "" {
+		return nil
+	}
+	if !predictions.AnyLabel(labels) {
+		labels = nil
+	}
+	return &querying{in: in, out: f.out, own: labels}
+}
+
+// fetch gets the labels of the gallery. It comes before a number of a row is touched: a server that
+// publishes none, or others than those of the queries, is an error before anything is sent for a row.
+func (q *querying) fetch(get func() (*wire.Labels, error)) (err error) {
+	if q == nil {
+		return nil
+	}
+	if q.published, err = get(); err != nil {
+		return err
+	}
+	if q.own != nil && (q.in.ClassNames() == nil) != (q.published.Names == nil) {
+		return fmt.Errorf("%s: its labels and those of the server are names in one and numbers in the other", q.in.Labels)
+	}
+	return nil
+}
+
+// write tells the classes by the k rows found for each query, -1 for none.
+func (q *querying) write(ctx context.Context, ids []int32, k int) error {
+	if q == nil {
+		return nil
+	}
+	q.Predictions = predictions.Predictions{Names: q.published.Names, Labels: predictions.NumberAs(q.own, q.in.ClassNames(), q.published.Names)}
+	labels := make([]int32, k)
+	var line []byte
+	return predictions.WritePredictions(ctx, q.out, func(put func([]byte) error) error {
+		for ; len(ids) > 0; ids = ids[k:] {
+			for i, id := range ids[:k] {
+				labels[i] = -1
+				if id >= 0 && int(id) < len(q.published.Labels) {
+					labels[i] = q.published.Labels[id]
+				}
+			}
+			class, share := supervised.Vote(labels)
+			line = q.Tell(line[:0], class, share)
+			if err := put(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// report adds what was told to a report.
+func (q *querying) Report(r AskReport) AskReport {
+	if q != nil {
+		r.Predicted, r.NoClass, r.Labelled, r.Accuracy = q.out, q.None, q.Scored, q.Accuracy()
+	}
+	return r
+}

@@ -1,0 +1,61 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// publish makes a gallery the one that is served, with the labels that -labels names.
+func (s *Serving) publish(ctx context.Context, g service.Gallery) (err error) {
+	if g.Labels, err = s.labels(ctx); err != nil {
+		return err
+	}
+	err = s.service.Publish(g)
+	if err != nil && g.Labels != nil {
+		return fmt.Errorf("with -labels %s: %w", s.Flags.labels, err)
+	}
+	return err
+}
+
+// labels reads the labels that are to be published, nil for none.
+func (s *Serving) labels(ctx context.Context) (*wire.Labels, error) {
+	path := s.Flags.labels
+	if path == "" {
+		return nil, nil
+	}
+	if file, err := sections.Open(path, supervised.FileKind); err == nil {
+		if err := file.Close(); err != nil {
+			return nil, err
+		}
+		return labelsOfModel(ctx, path)
+	} else if errors.Is(err, sections.ErrKind) {
+		return nil, fmt.Errorf("-labels %s: a gallery has no labels; name its MODEL, or a file with a label for each row", path)
+	}
+	l, err := formats.ReadNamedLabels(ctx, path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("-labels %w", files.Missing(path, text.Bare(err)))
+	}
+	return &wire.Labels{Labels: l.Class, Names: l.Names}, nil
+}
+
+// labelsOfModel returns those of the rows of a model.
+func labelsOfModel(ctx context.Context, path string) (_ *wire.Labels, err error) {
+	saved, err := supervised.Open(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, saved.Close()) }()
+	if saved.Model.Labels == nil {
+		return nil, fmt.Errorf("-labels %s: %w", path, supervised.ErrNoClasses)
+	}
+	return &wire.Labels{Labels: saved.Model.Labels, Names: saved.Model.ClassNames}, nil
+}

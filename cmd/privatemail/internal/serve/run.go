@@ -1,0 +1,230 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/systemd"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/front"
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
+)
+
+// Serving is one run of the verb.
+type Serving struct {
+	Flags     *Flags
+	Env       *cli.Env
+	File      string // MODEL, GALLERY or SHARD; "" for a front end
+	service   *service.Service
+	listeners service.Listeners
+	tokens    *service.Tokens // nil without
+	paper     *server.Paper   // nil without Algorithm 1
+	Workers   *par.Workers    // answer in mode sealed
+	front     *front.Front    // nil where rows are here
+}
+
+// serve answers until the context ends. Addresses are taken before the gallery is loaded: a
+// service that loads for long is alive and not ready meanwhile.
+func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
+	s := &Serving{Flags: f, Env: e, File: file, Workers: par.New(f.work.Workers)}
+	defer s.Workers.Close() // after the service, whose requests use them
+	aligner, err := f.newAligner(e)
+	if err != nil {
+		return err
+	}
+	defer aligner.Close()
+	if err := s.open(); err != nil {
+		return err
+	}
+	defer s.service.Close()
+	hangups := make(chan os.Signal, 1)
+	// A hangup ends other verbs. Ignored for a moment, it does not end this one.
+	signal.Ignore(syscall.SIGHUP)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	looked := make(chan struct{})
+	if s.front != nil {
+		defer s.front.Close()
+		go func() {
+			s.front.Run(running, func(g service.Gallery) error { return s.publish(running, g) })
+			close(looked)
+		}()
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.service.Run(running, s.listeners) }()
+	err = s.answer(ctx, aligner, hangups, ended)
+	stop()
+	err = errors.Join(err, <-ended)
+	if s.front != nil {
+		<-looked
+	}
+	return err
+}
+
+// answer loads what is served, and then reloads it when it is told to, until the context or
+// the service ends.
+func (s *Serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Signal, ended chan error) error {
+	err := s.begin(ctx, a)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil // to end before the first answer is what was asked for, and no failure
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.announce(); err != nil {
+		return err
+	}
+	s.tell(systemd.Ready, systemd.Status("ready"))
+	defer s.tell(systemd.Stopping)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-ended:
+			ended <- err // for who waits for it
+			return nil
+		case <-hangups:
+			s.reload(ctx)
+		}
+	}
+}
+
+// begin loads what is served for the first time.
+func (s *Serving) begin(ctx context.Context, a *aligner) (err error) {
+	if s.paper, err = a.load(ctx); err != nil || s.front != nil {
+		return err
+	}
+	return s.load(ctx)
+}
+
+// open makes the service and takes its addresses.
+func (s *Serving) open() (err error) {
+	f := s.Flags
+	if f.tokens != "" {
+		if s.tokens, err = service.OpenTokens(f.tokens); err != nil {
+			return err
+		}
+	}
+	if f.cert != "" {
+		if s.listeners.Certificates, err = service.OpenCertificates(f.cert, f.key, f.clients); err != nil {
+			return err
+		}
+	}
+	settings := f.settings(s.tokens)
+	settings.Share = s.ClientShare()
+	if s.front, err = s.newFront(); err != nil {
+		return err
+	}
+	if s.front != nil {
+		settings.Shards = s.front.Shards
+	}
+	if s.service, err = service.New(settings); err != nil {
+		return err
+	}
+	return s.listen()
+}
+
+// clientShare returns how much one client may have. To a shard all requests of a front end are those
+// of one client, which may have everything unless the flag is given.
+func (s *Serving) ClientShare() float64 {
+	if s.File != "" && !s.Flags.Set["client-share"] {
+		// A file that cannot be read is refused when it is loaded.
+		if kind, err := s.kind(); err == nil && kind == "shard" {
+			return 1
+		}
+	}
+	return s.Flags.Limits.Share
+}
+
+// listen takes the sockets of systemd, and the addresses of flags where there are none.
+func (s *Serving) listen() error {
+	given, err := systemd.Listeners()
+	if err != nil {
+		return err
+	}
+	s.listeners.Public, s.listeners.Admin = given["public"], given["admin"]
+	if given != nil && s.listeners.Public == nil {
+		return errors.New("systemd handed over sockets, and none is called public: FileDescriptorName= of the .socket unit names them")
+	}
+	if l := s.listeners.Public; l != nil {
+		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+			if err := s.Flags.checkReach("the socket of systemd"); err != nil {
+				return err
+			}
+		}
+	}
+	if l := s.listeners.Admin; l != nil {
+		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+			if err := s.Flags.checkAdminReach("the socket of systemd called admin"); err != nil {
+				return err
+			}
+		}
+	}
+	if s.listeners.Public == nil {
+		if s.listeners.Public, err = net.Listen("tcp", s.Flags.listen); err != nil {
+			return fmt.Errorf("-listen: %w", err)
+		}
+	}
+	if s.listeners.Admin == nil && s.Flags.admin != "none" {
+		if s.listeners.Admin, err = net.Listen("tcp", s.Flags.admin); err != nil {
+			return errors.Join(fmt.Errorf("-admin: %w", err), s.listeners.Public.Close())
+		}
+	}
+	return nil
+}
+
+// reload reads gallery, tokens and certificates again. What cannot be read stays as it was. A front
+// end looks at the galleries of its shards by itself.
+func (s *Serving) reload(ctx context.Context) {
+	s.tell(systemd.Reloading)
+	if s.front == nil {
+		s.service.NoteReload("gallery", s.load(ctx))
+	}
+	if s.tokens != nil {
+		s.service.NoteReload("tokens", s.tokens.Reload())
+	}
+	if c := s.listeners.Certificates; c != nil {
+		s.service.NoteReload("certificates", c.Reload())
+	}
+	s.tell(systemd.Ready)
+}
+
+// tell sends states to systemd. Whether they arrive changes nothing for clients.
+func (s *Serving) tell(states ...string) {
+	if err := systemd.Notify(states...); err != nil {
+		s.Env.Note("systemd was not told: %v", err)
+	}
+}
+
+// announce prints where the service is.
+func (s *Serving) announce() error {
+	scheme := "http://"
+	if s.listeners.Certificates != nil {
+		scheme = "https://"
+	}
+	public, admin := scheme+s.listeners.Public.Addr().String(), ""
+	if s.listeners.Admin != nil {
+		admin = "http://" + s.listeners.Admin.Addr().String()
+	}
+	if s.Env.JSON {
+		return s.Env.Object(struct {
+			Listening string `json:"listening"`
+			Admin     string `json:"admin,omitempty"`
+		}{public, admin})
+	}
+	s.Env.Note("listening on %s", public)
+	if admin != "" {
+		s.Env.Note("metrics and status on %s", admin)
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package settings
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// Work say what the work may take.
+type Work struct {
+	Workers int
+	Budget  int64
+}
+
+func (f *Work) Define(fs *flag.FlagSet) {
+	cli.CountVar(fs, &f.Workers, "workers", 0, "use `W` worker goroutines, of each rank where mpirun starts several; the result does not depend on it (default: one per processor)")
+	SizeVar(fs, &f.Budget, "budget", BudgetUsage())
+}
+
+func BudgetUsage() string {
+	return "take at most `BYTES` of memory for what is built, such as 512M or 2GiB; files that must be converted come on top (default: three quarters of what is available)"
+}
+
+// Graph describe the graph of the features.
+type Graph struct {
+	Sigma, Degree, CutoffWeight, tolerance float64
+	neighbours                             int
+	convention, Operator, isolated         string
+	Standardize, NormalizeRows             bool
+}
+
+// define is for verbs that read features. Their graph may be that of nearest neighbours.
+func (f *Graph) Define(fs *flag.FlagSet, otherwise string) {
+	f.DefineWeights(fs, otherwise)
+	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows, with a bandwidth of its own for each row (default of form spectral: 10)")
+	fs.BoolVar(&f.Standardize, "standardize", false, "subtract its mean from every feature column and divide it by its standard deviation first, so that columns count alike whatever their units are")
+	fs.BoolVar(&f.NormalizeRows, "normalize-rows", false, "divide every feature row by its norm first, after -standardize")
+}
+
+// defineWeights is for all verbs with a graph.
+func (f *Graph) DefineWeights(fs *flag.FlagSet, otherwise string) {
+	NumberVar(fs, &f.Sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights"+otherwise)
+	NumberVar(fs, &f.Degree, "degree", 0, Positive(), "find the bandwidth at which rows have `G` neighbours on average, of -cutoff-weight or more")
+	conventionVar(fs, &f.convention)
+	NumberVar(fs, &f.CutoffWeight, "cutoff-weight", 0, Fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -degree; with -sigma by -tolerance)")
+	NumberVar(fs, &f.tolerance, "tolerance", 1e-4, Fraction(), "wanted error `T` of a row's weights relative to their sum")
+	ChoiceVar(fs, &f.Operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one 'plan' picks)")
+	ChoiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT` is keep, repair or fail")
+}
+
+func isolatedNames() []string {
+	return []string{kernel.Keep.String(), kernel.Repair.String(), kernel.Fail.String()}
+}
+
+func conventionVar(fs *flag.FlagSet, p *string) {
+	ChoiceVar(fs, p, "convention", "appendix", []string{"appendix", "main-text", "program"}, "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
+}
+
+// bandwidth returns what sigma means under a convention.
+func bandwidth(convention string, sigma float64) kernel.Bandwidth {
+	switch convention {
+	case "main-text":
+		return kernel.SigmaMainText(sigma)
+	case "program":
+		return kernel.SigmaProgram(sigma)
+	}
+	return kernel.Sigma(sigma)
+}
+
+// need is for verbs that have no bandwidth of their own.
+func (f *Graph) Need(set map[string]bool, form string) error {
+	if form != Spectral && !set["sigma"] && !set["degree"] && !set["neighbours"] {
+		return cli.Usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start), or -neighbours N")
+	}
+	return nil
+}
+
+// check refuses flags that contradict each other.
+func (f *Graph) Check(set map[string]bool) error {
+	switch {
+	case set["sigma"] && set["degree"]:
+		return cli.Usagef("-sigma and -degree exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
+	case set["neighbours"] && (set["sigma"] || set["degree"]):
+		return cli.Usagef("-neighbours excludes -sigma and -degree: it finds a bandwidth for each row")
+	case set["neighbours"] && (set["cutoff-weight"] || set["tolerance"]):
+		return cli.Usagef("-neighbours excludes -cutoff-weight and -tolerance: the graph has the nearest rows and no others")
+	case set["neighbours"] && f.Operator != "" && f.Operator != "csr":
+		return cli.Usagef("-operator %s cannot have the graph of -neighbours: leave it out, or choose csr", f.Operator)
+	case !kernel.Truncates(f.Operator) && set["cutoff-weight"] && !set["degree"]:
+		return cli.Usagef("-operator %s does not cut and -cutoff-weight cuts the graph: leave out one of them", f.Operator)
+	case set["convention"] && !set["sigma"] && !set["label-sigma"]:
+		return cli.Usagef("-convention says what -sigma means: give -sigma, or leave it out")
+	}
+	return nil
+}
+
+func (f *Graph) Apply(s *privatemail.Settings) (err error) {
+	switch {
+	case f.neighbours > 0:
+		s.Neighbours = f.neighbours
+	case f.Degree > 0:
+		s.MeanNeighbours = f.Degree
+	case f.Sigma > 0:
+		s.Bandwidth = bandwidth(f.convention, f.Sigma)
+	}
+	s.CutoffWeight, s.Tolerance, s.Operator = f.CutoffWeight, f.tolerance, f.Operator
+	s.Standardize, s.NormalizeRows = f.Standardize, f.NormalizeRows
+	s.Isolated, err = kernel.IsolatedByName(f.isolated)
+	return err
+}
+
+// asked returns the flag that asked for a cut graph, empty where none did.
+func (f *Graph) Asked() string {
+	switch {
+	case f.neighbours > 0:
+		return fmt.Sprintf("-neighbours %d", f.neighbours)
+	case f.Degree > 0:
+		return fmt.Sprintf("-degree %g", f.Degree)
+	case f.CutoffWeight > 0:
+		return fmt.Sprintf("-cutoff-weight %g", f.CutoffWeight)
+	}
+	return ""
+}
+
+// showStandardized adds that columns were standardized, if they were.
+func (f *Graph) ShowStandardized(w io.Writer) {
+	if f.Standardize {
+		fmt.Fprintf(w, "features\tcolumns less their means, divided by their standard deviations\n")
+	}
+}
+
+// warn tells about a graph that is not quite what was asked for: another number
+// of neighbours, or rows that miss the tolerance. A graph that was to be cut
+// has no tolerance to miss.
+func (f *Graph) Warn(e *cli.Env, g *iterate.Graph) {
+	if f.Degree > 0 {
+		more := ", or -sigma"
+		if f.isolated == kernel.Repair.String() {
+			more += "; -isolated repair adds neighbours, too"
+		}
+		NoteDegree(e, g, f.Degree, more)
+	}
+	f.noteIsolated(e, g)
+	if f.Degree > 0 || f.CutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
+		return
+	}
+	c := &g.Certificate
+	missed := 0
+	for _, eta := range c.Row {
+		if float64(eta) > f.tolerance {
+			missed++
+		}
+	}
+	if missed > 0 {
+		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
+	}
+}
+
+// noteIsolated tells of rows without neighbours, and which flag helps.
+func (f *Graph) noteIsolated(e *cli.Env, g *iterate.Graph) {
+	isolated, n := g.Certificate.Isolated, len(g.Certificate.Row)
+	switch {
+	case isolated == 0:
+	case f.isolated == kernel.Repair.String():
+		e.Note("%d of %d rows have no neighbours after the repair: the nearest are so far away that their weights are below 1e-38; a larger -degree or -sigma connects them, and so does -neighbours", isolated, n)
+	default:
+		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them, and so do a larger -degree or -sigma", isolated, n)
+	}
+}
+
+// NoteDegree tells about a graph with another number of neighbours than was asked for;
+// more is what to try beside another -degree.
+func NoteDegree(e *cli.Env, g *iterate.Graph, asked float64, more string) {
+	if math.Abs(g.MeanNeighbours-asked) > 0.1*asked {
+		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.MeanNeighbours, asked, more)
+	}
+}
+
+// Size are the flags of the step that its cost depends on.
+type Size struct {
+	beta    float64
+	columns int
+	steps   int
+}
+
+func (f *Size) Define(fs *flag.FlagSet) {
+	NumberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows; do not cross-validate on the result, whose rows have seen their labels")
+	cli.CountVar(fs, &f.columns, "k", 2, "forms spectral and paper: `K` columns")
+	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
+}
+
+func (f *Size) Apply(s *privatemail.Settings, set map[string]bool) {
+	if set["beta"] {
+		s.Form, s.Coefficient = kernel.Attract, f.beta
+	}
+	s.Columns, s.Steps = f.columns, f.steps
+}
+
+// Run say what happens from step to step.
+type Run struct {
+	Stop      float64
+	Normalize string
+}
+
+func (f *Run) Define(fs *flag.FlagSet) {
+	NumberVar(fs, &f.Stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T` (default: take all steps)")
+	ChoiceVar(fs, &f.Normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: `HOW` is none, frobenius or centred")
+}
+
+// Step describe the rest of the step.
+type Step struct {
+	Run
+	alpha, labelSigma, sigmaQ float64
+	seed                      uint64
+	table                     string
+}
+
+func (f *Step) Define(fs *flag.FlagSet) {
+	NumberVar(fs, &f.alpha, "alpha", 0, AnyNumber(), "form paper: coefficient `A` of the label term, from a random start (default: no label term)")
+	NumberVar(fs, &f.sigmaQ, "sigma-q", 1e-8, Positive(), "form paper: standard deviation `SQ` of the random start")
+	SeedVar(fs, &f.seed, "form paper: seed `Q` of the random start")
+	ChoiceVar(fs, &f.table, "table", "", tableNames(), "weights between labels: `T` is equal, different, balanced, gaussian or centred (default: equal; balanced with -beta)")
+	NumberVar(fs, &f.labelSigma, "label-sigma", 0, Positive(), "bandwidth `S` of the gaussian table (default: that of -sigma)")
+	fs.Bool("unlabelled", true, "no longer needed: rows with the label -1 are accepted, and feel no label term")
+	f.Run.Define(fs)
+}
+
+func tableNames() []string { return []string{"equal", "different", "balanced", "gaussian", "centred"} }
+
+func normalizeNames() []string {
+	return []string{iterate.None.String(), iterate.Frobenius.String(), iterate.Centred.String()}
+}
+
+// attractConflicts lists what -beta excludes.
+func attractConflicts() []conflict {
+	start := "-beta starts at the feature rows, which leaves nothing to draw; leave one out"
+	return []conflict{
+		{"beta", "alpha", "-beta pulls equal labels together (form attract), -alpha is the coefficient of form paper; choose one"},
+		{"beta", "k", start}, {"beta", "sigma-q", start}, {"beta", "seed", start},
+	}
+}
+
+// check refuses flags that contradict each other or say nothing.
+func (f *Step) Check(set map[string]bool) error {
+	if err := checkConflicts(set, attractConflicts()); err != nil {
+		return err
+	}
+	switch {
+	case set["label-sigma"] && f.table != "gaussian":
+		return cli.Usagef("-label-sigma belongs to -table gaussian: add that, or leave it out")
+	case f.table == "gaussian" && !set["label-sigma"] && !set["sigma"]:
+		return cli.Usagef("-table gaussian needs -label-sigma S when the bandwidth of the features is found by -degree")
+	case f.table == "centred" && set["beta"]:
+		return cli.Usagef("-table centred has negative weights, which -beta cannot use: choose another table, or -alpha")
+	case set["table"] && !set["alpha"] && !set["beta"]:
+		return cli.Usagef("-table is about labels: add -beta B or -alpha A to use them")
+	}
+	return nil
+}
+
+func (f *Step) Apply(s *privatemail.Settings, g *Graph, set map[string]bool) error {
+	if set["alpha"] {
+		s.Coefficient = f.alpha
+	}
+	s.SigmaQ, s.Seed, s.StopTolerance, s.AllowUnlabelled = f.sigmaQ, f.seed, f.Stop, true
+	var err error
+	if s.Normalize, err = iterate.NormalizationByName(f.Normalize); err != nil {
+		return err
+	}
+	if f.table == "" {
+		return nil // the engine's default, which depends on the form
+	}
+	sigma := f.labelSigma
+	if sigma == 0 {
+		sigma = g.Sigma
+	}
+	s.Table, err = kernel.TableByName(f.table, bandwidth(g.convention, sigma))
+	return err
+}

@@ -1,0 +1,55 @@
+// Package text formats messages: without package names, wrapped to the width of the terminal, sizes in words.
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+// Plain drops the names of packages from a message and keeps it on one line:
+// those at the front with the operations of packages behind them, and those in
+// the middle, where one package tells what another said. Names that are among the
+// arguments of the command, by themselves or behind "=", stay.
+func Plain(message string, args ...string) string {
+	given := func(name string) bool {
+		return slices.ContainsFunc(args, func(arg string) bool { return arg == name || strings.HasSuffix(arg, "="+name) })
+	}
+	packages := slices.DeleteFunc(packageNames(), given)
+	operations := slices.DeleteFunc(operationNames(), given)
+	for again := true; again; {
+		again = false
+		for _, name := range slices.Concat(packages, operations) {
+			if rest, ok := strings.CutPrefix(message, name+": "); ok {
+				message, again = rest, true
+			}
+		}
+	}
+	for _, name := range packages {
+		message = strings.ReplaceAll(message, ": "+name+": ", ": ")
+	}
+	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+// packageNames are what errors of our packages begin with.
+func packageNames() []string {
+	return []string{
+		"privatemail", "checkpoint", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
+		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "wire", "published", "supervised",
+		"evaluate", "baseline", "report", "cluster",
+		"dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
+	}
+}
+
+// operationNames are what may follow, and says no more than the verb.
+func operationNames() []string {
+	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map", "save", "open"}
+}
+
+// Bare is an error without the names of packages in front.
+func Bare(err error) error { return &bareError{err} }
+
+type bareError struct{ error }
+
+func (e *bareError) Error() string { return Plain(e.error.Error()) }
+
+func (e *bareError) Unwrap() error { return e.error }

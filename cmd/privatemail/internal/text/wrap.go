@@ -1,0 +1,41 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// InWords lists words with "and" before the last.
+func InWords(sentences []string) string {
+	last := len(sentences) - 1
+	if last < 1 {
+		return strings.Join(sentences, "")
+	}
+	return strings.Join(sentences[:last], ", ") + " and " + sentences[last]
+}
+
+// Harmless is a text of a file, which anybody may have written, without what a terminal would
+// act on.
+func Harmless(message string) string {
+	if !strings.ContainsFunc(message, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return message
+	}
+	return strconv.Quote(message)
+}
+
+// LineWidth is how long lines of tables and notes are at most.
+const LineWidth = 100
+
+// Wrap breaks a text into lines of at most the given width.
+func Wrap(message string, width int) (lines []string) {
+	for word := range strings.FieldsSeq(message) {
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return slices.Clip(lines)
+}
