@@ -27,7 +27,6 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/privatemail/internal/serve/gallery.go",     // owns the workers that cut a gallery into cells
 		"cmd/privatemail/internal/serve/run.go",         // answers while it loads
 		"cmd/privatemail/internal/serve/sealed.go",      // owns the workers that lay rows out for mode sealed
-		"cmd/privatemail/internal/progress/slowdown.go", // measures what other programs leave of the machine
 		"cmd/privatemail/internal/split/split.go",       // owns the workers that encode answers of shards
 		"evaluate/sweep.go",                             // owns the workers of a sweep
 		"lend.go",                                       // owns the workers of an Engine

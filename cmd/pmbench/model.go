@@ -16,7 +16,7 @@ import (
 func modelVerb() cli.Verb {
 	return cli.Verb{
 		Name: "model", Summary: "foresee what more ranks than there are would take",
-		Synopsis: []string{"[-n NUMBERS] [-ranks NUMBERS] [-d D] [-k K] [-degree G] [-cores N] [-read GB/s] [-link GB/s] [-latency US] [-json]"},
+		Synopsis: []string{"[-n NUMBERS] [-ranks NUMBERS] [-d D] [-k K] [-mean-neighbours G] [-cores N] [-read GB/s] [-link GB/s] [-latency US] [-json]"},
 		About: `
 Measures nothing: prints what a truncated graph of uniform points takes on ranks, by a model.
 A rank is a machine, and its workers are the cores of the machine. It has all points and the

@@ -65,7 +65,7 @@ func TestCacheListsAndClears(t *testing.T) {
 		t.Error(stdout)
 	}
 	succeed(t, "cache", "clear")
-	calibration.OfThisMachine(simd.Generic) // as plan does
+	calibration.OfThisMachine(simd.Generic) // as embed does
 	measured, err := filepath.Glob(filepath.Join(own, "calibration-*.json"))
 	if err != nil || len(measured) != 1 {
 		t.Fatalf("%v, %v", measured, err)

@@ -31,7 +31,7 @@ func fullDisk(t *testing.T, name string) string {
 func TestResumeOnOtherRanks(t *testing.T) {
 	set := filepath.Join(rankSet(t, 700, 3), "set")
 	for name, flags := range map[string][]string{
-		"csr":  {"-degree", "12", "-beta", "3", "-operator", "csr", "-normalize", "frobenius"},
+		"csr":  {"-mean-neighbours", "12", "-beta", "3", "-operator", "csr", "-normalize", "frobenius"},
 		"grid": {"-sigma", "1", "-alpha", "0.1", "-operator", "grid", "-tolerance", "1e-3"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ func ranksWith(t *testing.T, argument string) (pids []int) {
 func TestMPICheckpoint(t *testing.T) {
 	folder := t.TempDir()
 	file, out := filepath.Join(folder, "run.checkpoint"), filepath.Join(folder, "z.npy")
-	args := []string{"embed", filepath.Join(rankSet(t, 5000, 3), "set"), "-degree", "12", "-beta", "3", "-normalize", "centred", "-workers", "1"}
+	args := []string{"embed", filepath.Join(rankSet(t, 5000, 3), "set"), "-mean-neighbours", "12", "-beta", "3", "-normalize", "centred", "-workers", "1"}
 	kept := append(args[:len(args):len(args)], "-checkpoint", file, "-checkpoint-every", "1", "-out", out)
 
 	cmd := childtest.Ranks(t, 4, childtest.Command(t, []string{asCommand + "=1"}, append(kept, "-steps", "1000000", "-quiet")...))

@@ -37,8 +37,8 @@ func TestDamagedFiles(t *testing.T) {
 		{base + ".sealed", [][]string{{"serve", base + ".sealed"}, {"serve", model, "-sealed"}, {"serve", base + ".gallery", "-sealed"}, {"show", base + ".sealed"}}},
 		{base + ".records", [][]string{{"serve", model, "-sealed", "-records", records}, {"show", base + ".records"}}},
 		{at("toy.2of3.shard"), [][]string{{"serve", at("toy.2of3.shard")}, {"show", at("toy.2of3.shard")}}},
-		{at("r.release"), [][]string{{"continue", at("r.release"), "-degree", "20", "-out", z}, {"show", at("r.release")}, {"budget", "verify", ledger, at("r.release")}}},
-		{at("r.json"), [][]string{{"continue", at("r.json"), "-degree", "20", "-out", z}, {"show", at("r.json")}, {"budget", "verify", ledger, at("r.json")}}},
+		{at("r.release"), [][]string{{"continue", at("r.release"), "-mean-neighbours", "20", "-out", z}, {"show", at("r.release")}, {"budget", "verify", ledger, at("r.release")}}},
+		{at("r.json"), [][]string{{"continue", at("r.json"), "-mean-neighbours", "20", "-out", z}, {"show", at("r.json")}, {"budget", "verify", ledger, at("r.json")}}},
 		{at("c"), [][]string{append(embed, "-steps", fmt.Sprint(stepsIn(t, at("c"))+3), "-resume"), {"show", at("c")}}},
 	} {
 		whole := []byte(readFile(t, c.file))

@@ -14,7 +14,6 @@
 //	split        split a gallery into shards, which several machines serve
 //	query        ask a server for the rows of its gallery that are nearest to rows that stay here
 //	graph        write the neighbour graph of a file as a sparse matrix
-//	plan         list the operators that could embed a file, with their cost
 //	generate     write synthetic feature vectors, or the digits of the demo
 //	sensitivity  tell how much noise a private first step needs; no data needed
 //	privatize    release the first step of a file with differential privacy
@@ -52,14 +51,14 @@
 //
 //	privatemail embed birds/ -normalize-rows -out map.npy
 //
-// The other forms need a graph: -neighbours N, or a bandwidth: -sigma S, or -degree G to
+// The other forms need a graph: -neighbours N, or a bandwidth: -sigma S, or -mean-neighbours G to
 // have it found by the mean number of neighbours a row should have. Weights are
 // exp(-d^2/(2 S^2)) unless -convention says otherwise.
 //
 // Form attract (-beta) starts at the feature rows and pulls rows of a class
 // together; one step with -beta 3 is a good start for retrieval:
 //
-//	privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds.npy
+//	privatemail embed birds/ -normalize-rows -mean-neighbours 20 -beta 3 -out birds.npy
 //
 // fit is the whole recipe for retrieval: it shrinks what differs within classes by a
 // linear map, takes that step, and places queries by the map alone:
@@ -74,9 +73,9 @@
 //	privatemail apply birds.model new.npy -classes classes.csv
 //	privatemail show birds.model
 //
-// Form paper (-alpha, or -form paper) starts at -k random columns:
+// Form paper (-alpha, or -form paper) starts at -dim random columns:
 //
-//	privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy
+//	privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -dim 2 -steps 5 -out z.npy
 //
 // embed and fit draw the rows before and after with -plot: .svg and .png are pictures, .html
 // is a page that shows the row and class of a point. More than 10000 rows are drawn by a
@@ -88,7 +87,7 @@
 //
 // To see what an embedding would cost, and to make a set to try it on:
 //
-//	privatemail plan x.npy -sigma 0.35 -tolerance 1e-3
+//	privatemail embed x.npy -plan -sigma 0.35 -tolerance 1e-3
 //	privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/
 //
 // # Retrieval
@@ -101,18 +100,18 @@
 // To find the nearest rows themselves, exactly, and to take the graph elsewhere:
 //
 //	privatemail search gallery.npy queries.npy -k 8 -out ids.npy -distances-out d.npy
-//	privatemail graph birds/ -normalize-rows -degree 20 -out birds.npz
+//	privatemail graph birds/ -normalize-rows -mean-neighbours 20 -out birds.npz
 //
 // # Privacy
 //
 // To see what a guarantee costs, to create a budget, to make a release, and to take the
 // release further, which anybody can do:
 //
-//	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
+//	privatemail sensitivity -n 1001 -dim 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
 //	privatemail budget create me.ledger -epsilon 3 -delta 1e-6
 //	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -dry-run
 //	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -anyway -out x.release
-//	privatemail continue x.release -degree 20 -out z.npy
+//	privatemail continue x.release -mean-neighbours 20 -out z.npy
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the
 // ledger before noise is drawn and is never given back. -dry-run shows what would be spent,
@@ -133,21 +132,21 @@
 // Messages count rows, columns and lines from 1. Row numbers that programs read count from 0:
 // those in files, in -json and in the tables of what search and query find, and -private-rows.
 //
-//	embed     n d k form operator sigma gamma radius neighbours mean_degree
+//	embed     n d dim form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
 //	          steps_seconds seconds reading_seconds writing_seconds standardize connected
 //	          status trace[step objective scale change] out names plot
-//	fit       n d k recipe held_out{rows raw scaled result lead_standard_error
+//	fit       n d dim recipe held_out{rows raw scaled result lead_standard_error
 //	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
 //	          files all} out model queries queries_out map_out names plot
-//	apply     n d k model recipe zeros seconds out classes voters rows_without_class
+//	apply     n d dim model recipe zeros seconds out classes voters rows_without_class
 //	          labelled_rows accuracy
 //	show      file kind bytes, and what there is to say about that kind
 //	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
 //	          distances_out classes queries_without_class accuracy; before it, without -out, per query: query ids distances
 //	graph     n d entries values out, and those of embed about the graph
-//	plan      per operator, best first: operator picked feasible seconds seconds_low
-//	          seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes
+//	          -plan: per operator, best first: operator picked feasible seconds seconds_low
+//	          seconds_high build_seconds seconds_per_step bytes peak_bytes
 //	          nnz eta radius neighbours degree{mean p1 p10 p50 p90 p99 isolated}
 //	          reason n d sigma gamma standardize
 //	generate  kind n d classes seed out labels
@@ -155,23 +154,23 @@
 //	          steps protects warning seeds queries classes gallery ceiling download
 //	          base figures{"R@1" "R@8" "P@8" "mAP@100" "overlap@8" and others, each
 //	          mean low high} facts seconds
-//	sensitivity  n k sigma alpha table classes sigma_q seed operator computed
+//	sensitivity  n dim sigma alpha table classes sigma_q seed operator computed
 //	          relation tight{delta operator_error derivation assumptions}
 //	          relations[relation delta] corrected{M delta delta_spectral relation}
 //	          paper{M_ii M_ij M delta valid proved why} epsilon delta e_to_epsilon
 //	          odds{odds_exceed odds_at_delta epsilon_records} sensitivity_total sigma_analytic sigma_classical mu rho signal_rms
 //	          noise_to_signal cautions[id text]
-//	privatize n d k id relation operator derivation epsilon epsilon_total delta
+//	privatize n d dim id relation operator derivation epsilon epsilon_total delta
 //	          odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho
 //	          records label_mode label_epsilon ledger head sha256 signal_rms
 //	          noise_to_signal cautions out
-//	          -dry-run: dry_run n d k relation operator derivation epsilon epsilon_total
+//	          -dry-run: dry_run n d dim relation operator derivation epsilon epsilon_total
 //	          delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu
 //	          rho records label_mode label_epsilon signal_rms noise_to_signal
 //	          refused[noise budget] ledger{path new_unit cost{rho pure} fits
 //	          budget_epsilon epsilon_so_far epsilon_after left_before{rho pure}
 //	          left_after{rho pure} unit_protects} cautions
-//	continue  n k labels status trace out, and those of embed about the graph
+//	continue  n dim labels status trace out, and those of embed about the graph
 //	budget    kind epsilon delta whole{rho pure} records head ledger
 //	          units[unit kind spent{rho pure} remaining{rho pure} epsilon_spent
 //	          epsilon_basic]
@@ -188,19 +187,19 @@
 // # Several processes
 //
 // A program that was built with MPI (CC=mpicc go build -tags mpi ./cmd/privatemail) shares the
-// work of embed, fit, plan and continue among the processes that mpirun starts, its ranks:
+// work of embed, fit and continue among the processes that mpirun starts, its ranks:
 //
-//	mpirun -n 4 privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds.npy
+//	mpirun -n 4 privatemail embed birds/ -normalize-rows -mean-neighbours 20 -beta 3 -out birds.npy
 //
 // All ranks see the same files under the same names. Each reads and writes its rows, rank 0
-// alone prints, -workers and -budget are those of each rank, and the file has the bytes that one
+// alone prints, -workers and -max-memory are those of each rank, and the file has the bytes that one
 // process writes. Other verbs run on one process. docs/scale.md has more.
 //
 // # Checkpoints
 //
 // A long run of form paper or attract keeps its state in a file every few steps:
 //
-//	privatemail embed birds/ -degree 20 -beta 3 -steps 200 -checkpoint birds.checkpoint -resume -out birds.npy
+//	privatemail embed birds/ -mean-neighbours 20 -beta 3 -steps 200 -checkpoint birds.checkpoint -resume -out birds.npy
 //
 // Where the file is there the run goes on from it, and begins otherwise; without -resume a file
 // that is there is refused. The embedding has the bytes of a run that was never interrupted, on

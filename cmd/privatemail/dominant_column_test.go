@@ -74,7 +74,7 @@ func TestStandardizedColumns(t *testing.T) {
 	if readFile(t, at("plain.npy")) == readFile(t, at("scaled.npy")) {
 		t.Error("-standardize changes nothing")
 	}
-	for _, args := range [][]string{{"embed", "-out", at("z.npy")}, {"embed", "-degree", "10", "-form", "attract", "-out", at("z.npy")}, {"graph", "-neighbours", "5", "-out", at("z.npz")}, {"plan", "-neighbours", "5"}} {
+	for _, args := range [][]string{{"embed", "-out", at("z.npy")}, {"embed", "-mean-neighbours", "10", "-form", "attract", "-out", at("z.npy")}, {"graph", "-neighbours", "5", "-out", at("z.npz")}, {"embed", "-plan", "-neighbours", "5"}} {
 		for _, flag := range []string{"", "-standardize"} {
 			stdout, _ := succeed(t, append(args, append(strings.Fields(flag), "-json", at("x.csv"))...)...)
 			if got := strings.Contains(stdout, `"standardize":true`); got != (flag != "") {

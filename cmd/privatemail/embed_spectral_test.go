@@ -52,20 +52,20 @@ func TestEmbedMapOfParts(t *testing.T) {
 		}
 	}
 	writeMatrix(t, path, 80, 1, x)
-	stdout, stderr := succeed(t, "embed", path, "-neighbours", "4", "-k", "3", "-out", out, "-json")
+	stdout, stderr := succeed(t, "embed", path, "-neighbours", "4", "-dim", "3", "-out", out, "-json")
 	v := object(t, stdout)
-	wantKeys(t, v, "n d k form operator sigma gamma nearest radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds steps_seconds components largest_component eigenvalues residuals products status out")
-	if v["form"] != "spectral" || v["components"] != 2. || v["largest_component"] != 50. || v["k"] != 3. || v["nearest"] != 4. || v["sigma"] != nil || v["status"] != "converged" || len(v["eigenvalues"].([]any)) != 21 {
+	wantKeys(t, v, "n d dim form operator sigma gamma nearest radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds steps_seconds components largest_component eigenvalues residuals products status out")
+	if v["form"] != "spectral" || v["components"] != 2. || v["largest_component"] != 50. || v["dim"] != 3. || v["nearest"] != 4. || v["sigma"] != nil || v["status"] != "converged" || len(v["eigenvalues"].([]any)) != 21 {
 		t.Errorf("object %v", v)
 	}
 	if !strings.Contains(stderr, "2 parts that no weight connects, the largest of 50 rows") || !strings.Contains(stderr, "-neighbours") {
 		t.Errorf("messages\n%s", stderr)
 	}
-	stdout, _ = succeed(t, "plan", path, "-neighbours", "4", "-k", "3", "-out", out)
+	stdout, _ = succeed(t, "embed", "-plan", path, "-neighbours", "4", "-dim", "3", "-out", out)
 	if !strings.Contains(stdout, "4 nearest neighbours with a bandwidth for each row") || !strings.Contains(stdout, "\n*  csr") {
 		t.Errorf("plan\n%s", stdout)
 	}
-	refuse(t, cli.Failed, []string{"embed", path, "-k", "80", "-out", out}, "80 columns of 80 rows")
+	refuse(t, cli.Failed, []string{"embed", path, "-dim", "80", "-out", out}, "80 columns of 80 rows")
 }
 
 // Form paper says that its numbers are tiny, unless -rescale enlarges them.

@@ -17,13 +17,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-const embedKeys = "n d k form operator sigma gamma radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds steps_seconds status trace out"
+const embedKeys = "n d dim form operator sigma gamma radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds steps_seconds status trace out"
 
 func TestEmbedAttract(t *testing.T) {
 	folder := toy(t)
 	out := filepath.Join(t.TempDir(), "z.npy")
-	stdout, stderr := succeed(t, "embed", folder, "-degree", "20", "-beta", "3", "-out", out, "-v")
-	for _, sentences := range []string{"csr", "neighbours", "certificate   The cut graph is what -degree 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
+	stdout, stderr := succeed(t, "embed", folder, "-mean-neighbours", "20", "-beta", "3", "-out", out, "-v")
+	for _, sentences := range []string{"csr", "neighbours", "certificate   The cut graph is what -mean-neighbours 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
 		if !strings.Contains(stdout, sentences) {
 			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
@@ -44,13 +44,13 @@ func TestEmbedAttract(t *testing.T) {
 func TestEmbedJSON(t *testing.T) {
 	folder := toy(t)
 	out := filepath.Join(t.TempDir(), "z.fbin")
-	stdout, stderr := succeed(t, "embed", "-json", "-quiet", "-sigma", "6", folder, "-alpha", "0.6", "-k", "3", "-out", out, "-steps", "4")
+	stdout, stderr := succeed(t, "embed", "-json", "-quiet", "-sigma", "6", folder, "-alpha", "0.6", "-dim", "3", "-out", out, "-steps", "4")
 	if stderr != "" {
 		t.Errorf("messages with -quiet: %s", stderr)
 	}
 	v := object(t, stdout)
 	wantKeys(t, v, embedKeys)
-	if v["n"] != 300. || v["d"] != 16. || v["k"] != 3. || v["form"] != "paper" || v["operator"] != "dense" || v["sigma"] != 6. || v["out"] != out {
+	if v["n"] != 300. || v["d"] != 16. || v["dim"] != 3. || v["form"] != "paper" || v["operator"] != "dense" || v["sigma"] != 6. || v["out"] != out {
 		t.Errorf("object %v", v)
 	}
 	if v["radius"] != nil {
@@ -106,8 +106,8 @@ func TestEmbedKeepsTheLabels(t *testing.T) {
 func TestPlanTakesTheFlagsOfEmbed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "toy") + "/"
 	succeed(t, "generate", "-kind", "classes", "-n", "30", "-d", "3", "-out", folder)
-	args := []string{folder, "-sigma", "1", "-alpha", "0.1", "-k", "3", "-table", "equal", "-stop", "0.1", "-normalize", "centred", "-out", filepath.Join(folder, "z.npy")}
-	succeed(t, append([]string{"plan"}, args...)...)
+	args := []string{folder, "-sigma", "1", "-alpha", "0.1", "-dim", "3", "-table", "equal", "-stop", "0.1", "-normalize", "centred", "-out", filepath.Join(folder, "z.npy")}
+	succeed(t, append([]string{"embed", "-plan"}, args...)...)
 	succeed(t, append([]string{"embed"}, args...)...)
 }
 
@@ -194,7 +194,6 @@ func TestEmbedUnlabelled(t *testing.T) {
 	if code != cli.OK || !strings.Contains(stderr, "rows have no label") {
 		t.Errorf("code %d: %s", code, stderr)
 	}
-	succeed(t, append(args, "-unlabelled")...)
 }
 
 // TestEmbedFlags tries every flag that changes the result.
@@ -221,10 +220,10 @@ func TestEmbedFlags(t *testing.T) {
 		"-sigma 1 -beta 3 -table equal",
 		"-sigma 0.3 -beta 3 -cutoff-weight 0.5",
 		"-sigma 0.3 -beta 3 -operator csr -tolerance 0.5",
-		"-degree 10 -beta 3",
-		"-degree 10 -beta 3 -isolated repair",
-		"-degree 10 -beta 3 -operator dense",
-		"-degree 10 -beta 3 -table gaussian -label-sigma 2",
+		"-mean-neighbours 10 -beta 3",
+		"-mean-neighbours 10 -beta 3 -isolated repair",
+		"-mean-neighbours 10 -beta 3 -operator dense",
+		"-mean-neighbours 10 -beta 3 -table gaussian -label-sigma 2",
 	} {
 		out := filepath.Join(temp, fmt.Sprint(i, ".npy"))
 		succeed(t, append([]string{"embed", folder, "-quiet", "-out", out}, strings.Fields(args)...)...)
@@ -244,10 +243,10 @@ func TestEmbedUsage(t *testing.T) {
 		{"", []string{"FEATURES is missing"}},
 		{"x y -sigma 1 -out z.npy", []string{"one FEATURES", "x y"}},
 		{"x -sigma 1", []string{"-out"}},
-		{"x -form paper -out z.npy", []string{"-sigma", "-degree", "-neighbours"}},
-		{"x -sigma 1 -degree 20 -out z.npy", []string{"-sigma and -degree exclude"}},
+		{"x -form paper -out z.npy", []string{"-sigma", "-mean-neighbours", "-neighbours"}},
+		{"x -sigma 1 -mean-neighbours 20 -out z.npy", []string{"-sigma and -mean-neighbours exclude"}},
 		{"x -sigma 1 -alpha 1 -beta 1 -out z.npy", []string{"-beta and -alpha exclude", "choose one"}},
-		{"x -sigma 1 -beta 1 -k 3 -out z.npy", []string{"-beta and -k exclude"}},
+		{"x -sigma 1 -beta 1 -dim 3 -out z.npy", []string{"-beta and -dim exclude"}},
 		{"x -sigma 1 -beta 1 -seed 3 -out z.npy", []string{"-beta and -seed exclude"}},
 		{"x -sigma 1 -beta 1 -sigma-q 3 -out z.npy", []string{"-beta and -sigma-q exclude"}},
 		{"x -sigma 1 -beta 1 -table centred -out z.npy", []string{"-table centred", "another table"}},
@@ -257,17 +256,17 @@ func TestEmbedUsage(t *testing.T) {
 		{"x -form spectral -beta 1 -out z.npy", []string{"-beta", "form spectral"}},
 		{"x -form paper -sigma 1 -beta 1 -out z.npy", []string{"-beta", "form paper", "-form attract"}},
 		{"x -form attract -sigma 1 -alpha 1 -out z.npy", []string{"-alpha", "form attract", "-form paper"}},
-		{"x -form attract -sigma 1 -k 3 -out z.npy", []string{"-k", "form attract"}},
+		{"x -form attract -sigma 1 -dim 3 -out z.npy", []string{"-dim", "form attract"}},
 		{"x -sigma 1 -beta 1 -rescale -out z.npy", []string{"-rescale", "form attract"}},
 		{"x -form umap -out z.npy", []string{"-form", "spectral, paper, attract"}},
 		{"x -neighbours 5 -sigma 1 -out z.npy", []string{"-neighbours excludes -sigma"}},
-		{"x -neighbours 5 -degree 9 -out z.npy", []string{"-neighbours excludes", "-degree"}},
+		{"x -neighbours 5 -mean-neighbours 9 -out z.npy", []string{"-neighbours excludes", "-mean-neighbours"}},
 		{"x -neighbours 5 -cutoff-weight .1 -out z.npy", []string{"-neighbours excludes -cutoff-weight"}},
 		{"x -neighbours 5 -operator dense -out z.npy", []string{"-operator dense", "csr"}},
 		{"x -neighbours 0 -out z.npy", []string{"-neighbours"}},
 		{"x -sigma 1 -beta 1 -label-sigma 1 -out z.npy", []string{"-table gaussian"}},
-		{"x -degree 9 -beta 1 -table gaussian -out z.npy", []string{"-label-sigma"}},
-		{"x -degree 9 -convention program -out z.npy", []string{"-convention"}},
+		{"x -mean-neighbours 9 -beta 1 -table gaussian -out z.npy", []string{"-label-sigma"}},
+		{"x -mean-neighbours 9 -convention program -out z.npy", []string{"-convention"}},
 		{"x -sigma 9 -cutoff-weight 0.1 -operator dense -out z.npy", []string{"-operator dense", "-cutoff-weight"}},
 		{"x -sigma", []string{"needs an argument", "-sigma"}},
 	} {
@@ -334,7 +333,7 @@ func TestEmbedBadFiles(t *testing.T) {
 		{"good.npy -alpha 1 -labels short.npy", []string{"short.npy", "19 labels", "20 rows"}},
 		{"good.npy -alpha 1 -labels none.csv", []string{"none.csv", "no such file"}},
 		{"good.npy -alpha 1 -labels good.npy", []string{"good.npy"}},
-		{"good.npy -budget 100", []string{"memory budget", "-budget"}},
+		{"good.npy -max-memory 100", []string{"memory budget", "-max-memory"}},
 		{"many.npy -alpha 1 -table centred -labels classes.npy", []string{"5000 classes", "use the equal", "the flag is -table\n"}},
 		{"good.npy -alpha 1e30 -labels y.npy", []string{"diverges", "-normalize"}},
 	} {
@@ -393,7 +392,7 @@ func TestEmbedOut(t *testing.T) {
 func TestEmbedWorkers(t *testing.T) {
 	folder := toy(t)
 	temp := t.TempDir()
-	for _, flags := range []string{"-sigma 2 -alpha 0.6 -operator dense", "-degree 20 -beta 3 -normalize-rows", "-degree 20 -alpha 0.6 -normalize centred"} {
+	for _, flags := range []string{"-sigma 2 -alpha 0.6 -operator dense", "-mean-neighbours 20 -beta 3 -normalize-rows", "-mean-neighbours 20 -alpha 0.6 -normalize centred"} {
 		var first string
 		for _, workers := range []string{"1", "2"} {
 			out := filepath.Join(temp, workers+".npy")

@@ -33,7 +33,7 @@ func TestMessagesHoldNoLabels(t *testing.T) {
 		{"embed -sigma 1 -alpha 1", "Hodgkin\nCrohn\nCrohn\n", "y.csv: 3 labels"},
 		{"embed -sigma 1 -alpha 1", "label\n7305918264\n0\n", "y.csv: line 2"},
 		{"embed -sigma 1 -alpha 1", "0\n-730591\n", "y.csv: bad labels: row 2"},
-		{"embed -sigma 1 -alpha 1 -unlabelled", "0\n-730591\n", "y.csv: bad labels: row 2"},
+		{"embed -sigma 1 -alpha 1", "0\n-730591\n", "y.csv: bad labels: row 2"},
 	} {
 		if err := os.WriteFile("y.csv", []byte(c.file), 0o666); err != nil {
 			t.Fatal(err)

@@ -82,14 +82,14 @@ func TestEvaluate(t *testing.T) {
 // processors.
 func TestEvaluateParameters(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "report")
-	stdout, _ := succeed(t, "evaluate", squares(t), "-modes", "smlq,raw", "-k", "3", "-sigma", "5", "-alpha", "0.5", "-steps", "2", "-seeds", "1", "-split", "60, 200", "-workers", "5000", "-effects=false", "-out", out)
+	stdout, _ := succeed(t, "evaluate", squares(t), "-modes", "smlq,raw", "-dim", "3", "-sigma", "5", "-alpha", "0.5", "-steps", "2", "-seeds", "1", "-split", "60, 200", "-workers", "5000", "-effects=false", "-out", out)
 	if !strings.Contains(stdout, "paper's iteration") || !strings.Contains(stdout, "200 gallery rows") {
 		t.Errorf("not shown:\n%s", stdout)
 	}
 	if r := readFile(t, filepath.Join(out, evaluation.Journal)); !strings.Contains(r, `"k":3,"alpha":0.5,"sigma":5,"steps":2`) {
 		t.Errorf("measured was\n%s", r)
 	}
-	if page := readFile(t, filepath.Join(out, evaluation.ReportPage)); !strings.Contains(page, "-seeds 1 -k 3 -sigma 5 -alpha 0.5 -steps 2 -split 60,200") {
+	if page := readFile(t, filepath.Join(out, evaluation.ReportPage)); !strings.Contains(page, "-seeds 1 -dim 3 -sigma 5 -alpha 0.5 -steps 2 -split 60,200") {
 		t.Error("the page does not say how it was made")
 	}
 }

@@ -33,7 +33,7 @@ func TestFewRowsAreSaid(t *testing.T) {
 	before := len(filesOf(t, temp))
 	for file, sentences := range found {
 		for _, args := range [][]string{
-			{"fit", file, "-out"}, {"embed", file, "-out"}, {"embed", file, "-form", "paper", "-sigma", "1", "-out"}, {"plan", file, "-sigma", "1", "-out"},
+			{"fit", file, "-out"}, {"embed", file, "-out"}, {"embed", file, "-form", "paper", "-sigma", "1", "-out"}, {"embed", "-plan", file, "-sigma", "1", "-out"},
 			{"graph", file, "-neighbours", "1", "-out"}, {"search", file, "-k", "1", "-out"}, {"evaluate", file, "-modes", "raw", "-out"}, {"apply", model, file, "-out"},
 			{"privatize", file, "-normalize-rows", "-sigma", "1", "-label-mode", "dropped", "-epsilon", "1", "-delta", "1e-6", "-ledger", "none", "-out"},
 		} {
@@ -73,13 +73,13 @@ func TestColumnOfLabelsIsSuggested(t *testing.T) {
 	byName := `; the text of column 3, "breed", repeats as labels do: -label-column breed takes the labels from it`
 	refuse(t, cli.Usage, []string{"fit", named, "-out", out}, byName+"\n")
 	refuse(t, cli.Failed, []string{"embed", named, "-out", out}, "line 2: column 3 is not", byName+"\n")
-	refuse(t, cli.Usage, []string{"embed", named, "-beta", "3", "-degree", "2", "-out", out}, byName+"\n")
+	refuse(t, cli.Usage, []string{"embed", named, "-beta", "3", "-mean-neighbours", "2", "-out", out}, byName+"\n")
 	refuse(t, cli.Usage, []string{"fit", spaced, "-out", out}, `column 3, "the breed",`, `-label-column "the breed" takes`)
 	refuse(t, cli.Usage, []string{"fit", bare, "-out", out}, "the text of column 3 repeats", "-label-column 3 takes")
 	if _, _, stderr := call("fit", numbers, "-out", out); strings.Contains(stderr, "repeats") {
 		t.Error(stderr)
 	}
-	succeed(t, "embed", named, "-label-column", "breed", "-neighbours", "1", "-k", "1", "-out", out, "-quiet")
+	succeed(t, "embed", named, "-label-column", "breed", "-neighbours", "1", "-dim", "1", "-out", out, "-quiet")
 }
 
 // More than half as many labels as rows are asked about, and no fewer.
@@ -96,7 +96,7 @@ func TestRegressionTargetIsAskedAbout(t *testing.T) {
 	const question = "151 different labels for 300 rows, more than half as many: is this a regression target"
 	for _, args := range [][]string{
 		{"fit", set, "-recipe", "raw", "-measure=false", "-out", filepath.Join(temp, "a.npy"), "-labels"},
-		{"embed", set, "-beta", "3", "-degree", "8", "-out", filepath.Join(temp, "b.npy"), "-labels"},
+		{"embed", set, "-beta", "3", "-mean-neighbours", "8", "-out", filepath.Join(temp, "b.npy"), "-labels"},
 	} {
 		if _, stderr := succeed(t, append(args, more)...); !strings.Contains(stderr, "more.csv: "+question) {
 			t.Errorf("%s: no question: %s", args[0], stderr)

@@ -32,7 +32,7 @@ func TestFit(t *testing.T) {
 	}
 	writeMatrix(t, filepath.Join(queries, files.FeaturesName), 40, 16, q.Data)
 	out, placed, matrix := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy"), filepath.Join(temp, "m.npy")
-	stdout, stderr := succeed(t, "fit", folder, "-recipe", "classic", "-k", "5", "-steps", "2", "-beta", "2", "-degree", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
+	stdout, stderr := succeed(t, "fit", folder, "-recipe", "classic", "-dim", "5", "-steps", "2", "-beta", "2", "-mean-neighbours", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
 	for _, sentences := range []string{"held out", "neighbours", "whiten,ridge=1,columns=5", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the linear map from 16 columns"} {
 		if !strings.Contains(stdout, sentences) {
 			t.Errorf("no %q in\n%s", sentences, stdout)
@@ -106,7 +106,7 @@ func TestFitJSON(t *testing.T) {
 		t.Errorf("messages with -quiet: %s", stderr)
 	}
 	v := object(t, stdout)
-	wantKeys(t, v, "n d k recipe held_out graph trace seconds out")
+	wantKeys(t, v, "n d dim recipe held_out graph trace seconds out")
 	wantKeys(t, v["held_out"].(map[string]any), "rows raw scaled result lead_standard_error recipes_tried")
 	wantKeys(t, v["graph"].(map[string]any), "operator sigma radius neighbours isolated nnz")
 	seconds, sum := v["seconds"].(map[string]any), 0.0
@@ -116,7 +116,7 @@ func TestFitJSON(t *testing.T) {
 	if all := seconds["all"].(float64); math.Abs(sum-all) > 1e-9 || all <= 0 {
 		t.Errorf("parts of %g s take %g", all, sum)
 	}
-	if v["n"] != 300. || v["d"] != 16. || v["k"] != 16. || v["out"] != out || v["queries"] != nil {
+	if v["n"] != 300. || v["d"] != 16. || v["dim"] != 16. || v["out"] != out || v["queries"] != nil {
 		t.Errorf("object %v", v)
 	}
 }
@@ -167,11 +167,11 @@ func TestFitRefuses(t *testing.T) {
 		{folder + " -out " + out + " -map-out " + features, cli.Usage, "-map-out " + features + " would replace"},
 		{folder + " -out " + out + " -map-out " + filepath.Join(temp, "m.fvecs"), cli.Usage, "m.fvecs"},
 		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "there are no rows in it"},
-		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -budget 640K", cli.Failed, "-budget allows more"},
+		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -max-memory 640K", cli.Failed, "-max-memory allows more"},
 		{folder + " -out " + out + " -labels " + strange, cli.Failed, "fit: " + strange + ": bad labels: the label of row 8 is below -1, want 0 or more, or -1 for none\n"},
 		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "rows of 3 values"},
-		{folder + " -out " + out + " -k 17", cli.Usage, "-k 17"},
-		{folder + " -out " + out + " -budget 1K", cli.Failed, "-budget allows more"},
+		{folder + " -out " + out + " -dim 17", cli.Usage, "-dim 17"},
+		{folder + " -out " + out + " -max-memory 1K", cli.Failed, "-max-memory allows more"},
 		{folder + " -out " + out + " -labels " + alone, cli.Failed, "share a label"},
 		{nan + " -out " + out + " -labels " + labels, cli.Failed, "row 18, column 4"},
 		{zeros + " -out " + out + " -labels " + labels + " -normalize-rows", cli.Failed, "row 1 is zero and cannot be divided"},

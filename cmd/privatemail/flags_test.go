@@ -17,13 +17,13 @@ func TestNumberFlags(t *testing.T) {
 		refused string
 	}{
 		{"sigma", "1 0.35 1e-3", "0 -1 NaN Inf x 1e999"},
-		{"degree", "20", "0 -3 NaN"},
+		{"mean-neighbours", "20", "0 -3 NaN"},
 		{"tolerance", "1e-3", "0 1 2"},
 		{"cutoff-weight", "0.1", "0 1"},
 		{"alpha", "0 -0.6 3", "NaN +Inf"},
 		{"beta", "0 3", "-1"},
 		{"stop", "0 1e-3", "-1"},
-		{"k", "1 64", "0 -1 1.5 99999999999999999999"},
+		{"dim", "1 64", "0 -1 1.5 99999999999999999999"},
 		{"steps", "1", "0"},
 		{"seed", "0 1 18446744073709551615", "-1 x 18446744073709551616"},
 		{"workers", "1 8", "0 -2"},
@@ -32,7 +32,7 @@ func TestNumberFlags(t *testing.T) {
 		{"normalize", "none frobenius centred", "centered"},
 		{"operator", strings.Join(kernel.OperatorNames(), " "), "sparse"},
 		{"table", "equal different balanced gaussian centred", "gauss"},
-		{"budget", "1 512M", "0 lots"},
+		{"max-memory", "1 512M", "0 lots"},
 	} {
 		for value := range strings.FieldsSeq(c.good) {
 			fs := flag.NewFlagSet("test", flag.ContinueOnError)

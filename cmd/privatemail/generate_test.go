@@ -59,7 +59,7 @@ func TestGenerateClasses(t *testing.T) {
 	if err != nil || len(y) != 50 {
 		t.Errorf("%d labels, %v", len(y), err)
 	}
-	succeed(t, "embed", filepath.Join(temp, "new"), "-degree", "10", "-beta", "3", "-out", filepath.Join(temp, "e.npy"))
+	succeed(t, "embed", filepath.Join(temp, "new"), "-mean-neighbours", "10", "-beta", "3", "-out", filepath.Join(temp, "e.npy"))
 }
 
 func TestGenerateUsage(t *testing.T) {
@@ -86,8 +86,8 @@ func TestGenerateTooLarge(t *testing.T) {
 	temp := t.TempDir()
 	out := filepath.Join(temp, "new") + "/"
 	cases := map[string]string{
-		"-n 1000 -d 1000 -budget 1M": "smaller -n or -d",
-		"-kind digits -budget 1K":    "KiB missing; allow more with -budget",
+		"-n 1000 -d 1000 -max-memory 1M": "smaller -n or -d",
+		"-kind digits -max-memory 1K":    "KiB missing; allow more with -max-memory",
 	}
 	if strconv.IntSize == 64 { // elsewhere the flags refuse the numbers
 		maps.Copy(cases, map[string]string{

@@ -19,7 +19,7 @@ func TestGraph(t *testing.T) {
 	}
 	defer x.Close()
 	weights, distances := filepath.Join(folder, "w.npz"), filepath.Join(folder, "d.mtx")
-	stdout, _ := succeed(t, "graph", folder, "-degree", "8", "-out", weights, "-json")
+	stdout, _ := succeed(t, "graph", folder, "-mean-neighbours", "8", "-out", weights, "-json")
 	facts := object(t, stdout)
 	wantKeys(t, facts, "n d operator sigma gamma radius neighbours isolated eta_max nnz entries values out")
 	gamma, radius := facts["gamma"].(float64), facts["radius"].(float64)
@@ -27,7 +27,7 @@ func TestGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	succeed(t, "graph", folder, "-degree", "8", "-values", "distances", "-out", distances)
+	succeed(t, "graph", folder, "-mean-neighbours", "8", "-values", "distances", "-out", distances)
 	d, err := formats.ReadTriplets(distances)
 	if err != nil {
 		t.Fatal(err)
@@ -97,12 +97,12 @@ func TestGraphRefusals(t *testing.T) {
 		words []string
 	}{
 		{[]string{folder, "-out", out}, cli.Usage, []string{"bandwidth is missing"}},
-		{[]string{folder, "-degree", "5"}, cli.Usage, []string{"-out FILE is missing"}},
-		{[]string{folder, "-degree", "5", "-out", filepath.Join(folder, "g.npy")}, cli.Usage, []string{"can be written: .npz, .mtx"}},
-		{[]string{folder, "-degree", "5", "-operator", "dense", "-out", out}, cli.Usage, []string{"dense", "csr"}},
-		{[]string{folder, "-degree", "5", "-values", "ones", "-out", out}, cli.Usage, []string{"-values"}},
-		{[]string{"-degree", "5", "-out", out}, cli.Usage, []string{"FEATURES is missing"}},
-		{[]string{folder, "-sigma", "1000", "-budget", "100K", "-out", out}, cli.Failed, []string{"memory", "-budget"}},
+		{[]string{folder, "-mean-neighbours", "5"}, cli.Usage, []string{"-out FILE is missing"}},
+		{[]string{folder, "-mean-neighbours", "5", "-out", filepath.Join(folder, "g.npy")}, cli.Usage, []string{"can be written: .npz, .mtx"}},
+		{[]string{folder, "-mean-neighbours", "5", "-operator", "dense", "-out", out}, cli.Usage, []string{"dense", "csr"}},
+		{[]string{folder, "-mean-neighbours", "5", "-values", "ones", "-out", out}, cli.Usage, []string{"-values"}},
+		{[]string{"-mean-neighbours", "5", "-out", out}, cli.Usage, []string{"FEATURES is missing"}},
+		{[]string{folder, "-sigma", "1000", "-max-memory", "100K", "-out", out}, cli.Failed, []string{"memory", "-max-memory"}},
 	} {
 		refuse(t, c.code, append([]string{"graph"}, c.args...), c.words...)
 	}

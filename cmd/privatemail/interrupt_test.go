@@ -82,7 +82,7 @@ func TestCancelledBefore(t *testing.T) {
 		{"fit", toy(t), "-out", filepath.Join(temp, "z.npy"), "-plot", filepath.Join(temp, "z.svg")},
 		{"graph", toy(t), "-sigma", "1", "-out", filepath.Join(temp, "z.npz")},
 		{"search", toy(t), "-out", filepath.Join(temp, "z.npy")},
-		{"plan", toy(t), "-sigma", "1"},
+		{"embed", "-plan", toy(t), "-sigma", "1"},
 		{"generate", "-n", "1000", "-d", "10", "-out", filepath.Join(temp, "new") + "/"},
 		{"demo", "-out", filepath.Join(temp, "demo")},
 		{"evaluate", "-out", filepath.Join(temp, "report")},

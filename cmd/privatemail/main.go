@@ -12,7 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/fit"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/generate"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/graph"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/plan"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/privatize"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/search"
@@ -38,7 +37,7 @@ func program() *cli.Program {
 		Hint:  "To see it work:    privatemail demo\nFlags of a verb:   privatemail VERB -h",
 		Verbs: []cli.Verb{
 			evaluation.Demo(), evaluation.Evaluate(), embed.Verb(), fit.Verb(), apply.Verb(), show.Verb(), search.Verb(), serve.Verb(), split.Verb(), query.Verb(),
-			graph.Verb(), plan.Verb(), generate.Verb(),
+			graph.Verb(), generate.Verb(),
 			sensitivity.Verb(), privatize.Verb(), continues.Verb(), budget.Verb(), cache.Verb(),
 		},
 		Words: words,

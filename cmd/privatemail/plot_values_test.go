@@ -39,7 +39,7 @@ func TestPlotColoursByValues(t *testing.T) {
 	writeMatrix(t, at("none.npy"), 300, 1, slices.Repeat([]float32{float32(math.NaN())}, 300))
 	for _, c := range []struct{ args, words string }{
 		{"embed FOLDER -colour-by FOLDER/v.npy -plot FOLDER/p.svg", ">v.npy<|>200<|currentColor"},
-		{"embed FOLDER -color-by 2 -plot FOLDER/p.html", "column 2|rowValues = {"},
+		{"embed FOLDER -colour-by 2 -plot FOLDER/p.html", "column 2|rowValues = {"},
 		{"embed FOLDER/x.csv -columns a,b -colour-by target -plot FOLDER/p.svg", ">target<|no value (3)"},
 		{"embed FOLDER -colour-by " + write("n.csv", numbers) + " -plot FOLDER/p.html", "n.csv 299|no value"},
 		{"fit FOLDER -recipe classic -measure=false -colour-by FOLDER/v.npy -plot FOLDER/p.svg", ">v.npy<"},
@@ -56,7 +56,7 @@ func TestPlotColoursByValues(t *testing.T) {
 			t.Errorf("%s: the plot has classes", c.args)
 		}
 	}
-	succeed(t, "plan", folder, "-neighbours", "5", "-plot", at("p.svg"), "-color-by", "2")
+	succeed(t, "embed", "-plan", folder, "-neighbours", "5", "-plot", at("p.svg"), "-colour-by", "2")
 	base := []string{"embed", folder, "-out", at("e.npy"), "-plot", at("q.svg"), "-colour-by"}
 	refuse(t, cli.Usage, append(base, "17"), "columns 1 to 16")
 	refuse(t, cli.Usage, append(base, "0"), "columns 1 to 16")

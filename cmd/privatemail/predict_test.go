@@ -262,7 +262,7 @@ func TestQueryPredicts(t *testing.T) {
 		}
 	}
 	var r query.AskReport
-	lines := strings.Split(strings.TrimSpace(ask("-epsilon", "4", "-ledger", "none", "-memory", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
+	lines := strings.Split(strings.TrimSpace(ask("-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Accuracy == nil || r.Labelled != 12 || r.Predicted != at("c.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -272,7 +272,7 @@ func TestQueryPredicts(t *testing.T) {
 	}
 	// Of columns that do not fit nothing is sent for a row; -labels is about -predict.
 	missing := insects(t, at("missing.csv"), 12, 2, "depth", "width", "length")
-	refuse(t, cli.Failed, []string{"query", s.Listening, missing, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-unconfirmed-codebook", "-cache", "none"}, `column "height" is missing`, "the map of the server")
+	refuse(t, cli.Failed, []string{"query", s.Listening, missing, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-cache", "none"}, `column "height" is missing`, "the map of the server")
 	refuse(t, cli.Usage, []string{"query", s.Listening, fresh, "-mode", "take-all", "-unconfirmed-codebook", "-labels", fresh}, "-labels needs -predict")
 	writeLabels(t, at("numbers.npy"), make([]int32, 12))
 	refuse(t, cli.Failed, []string{"query", s.Listening, fresh, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv"), "-labels", at("numbers.npy")}, "names in one and numbers in the other")

@@ -26,10 +26,10 @@ import (
 
 // The line of the acceptance: n = 1001, the paper's defaults.
 func TestSensitivityOfTheDefaults(t *testing.T) {
-	args := strings.Fields("sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -sigma-q 1e-8 -relation replace-one -epsilon 0.1 -delta 1e-5")
+	args := strings.Fields("sensitivity -n 1001 -dim 2 -sigma 6 -alpha 0.6 -classes 98 -sigma-q 1e-8 -relation replace-one -epsilon 0.1 -delta 1e-5")
 	stdout, _ := succeed(t, append(args, "-json")...)
 	v := object(t, stdout)
-	wantKeys(t, v, "n k sigma alpha table classes sigma_q seed operator relation tight relations corrected paper epsilon delta e_to_epsilon odds sensitivity_total sigma_analytic sigma_classical mu rho signal_rms noise_to_signal cautions")
+	wantKeys(t, v, "n dim sigma alpha table classes sigma_q seed operator relation tight relations corrected paper epsilon delta e_to_epsilon odds sensitivity_total sigma_analytic sigma_classical mu rho signal_rms noise_to_signal cautions")
 	number := func(path ...string) float64 {
 		t.Helper()
 		var at any = v
@@ -126,7 +126,7 @@ func TestSensitivityInOtherCases(t *testing.T) {
 		{"-n 10 -sigma 6 -rule classical -epsilon 1 -delta 1e-5", "analytic", cli.Failed},
 		{"-n 10 -sigma 0.01", "representable", cli.Failed},
 		{"-n 10 -sigma 6 -epsilon 1e-9 -delta 1e-5", "Epsilon", cli.Failed},
-		{"-n 2000000000 -k 100000 -sigma 6", "memory budget exceeded", cli.Failed},
+		{"-n 2000000000 -dim 100000 -sigma 6", "memory budget exceeded", cli.Failed},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			refuse(t, c.code, append([]string{"sensitivity"}, strings.Fields(c.args)...), c.words)
@@ -288,7 +288,7 @@ func TestReleaseTravels(t *testing.T) {
 	if err := os.WriteFile(there, []byte(readFile(t, made)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	succeed(t, "continue", there, "-degree", "20", "-steps", "3", "-out", filepath.Join(away, "z.npy"), "-quiet", "-workers", "1")
+	succeed(t, "continue", there, "-mean-neighbours", "20", "-steps", "3", "-out", filepath.Join(away, "z.npy"), "-quiet", "-workers", "1")
 	wantFiles(t, away, "there.release", "z.npy")
 
 	r, err := files.ReadRelease(made)
@@ -315,7 +315,7 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	args := strings.Fields("privatize " + folder + " -sigma 1 -alpha 0.5 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -anyway -json -out " + out)
 	stdout, _ := succeed(t, args...)
 	v := object(t, stdout)
-	wantKeys(t, v, "n d k id relation operator derivation epsilon delta rule sensitivity sigma mu rho label_mode label_epsilon ledger sha256 cautions out")
+	wantKeys(t, v, "n d dim id relation operator derivation epsilon delta rule sensitivity sigma mu rho label_mode label_epsilon ledger sha256 cautions out")
 	if v["ledger"] != 0. || v["relation"] != "features-replace" {
 		t.Errorf("%v", v)
 	}
@@ -324,14 +324,14 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	}
 	z := filepath.Join(temp, "z.npy")
 	labels := filepath.Join(folder, files.LabelsName)
-	stdout, _ = succeed(t, "continue", out, "-labels", labels, "-degree", "8", "-out", z, "-json")
+	stdout, _ = succeed(t, "continue", out, "-labels", labels, "-mean-neighbours", "8", "-out", z, "-json")
 	v = object(t, stdout)
-	wantKeys(t, v, "n k labels operator sigma status trace out")
+	wantKeys(t, v, "n dim labels operator sigma status trace out")
 	if v["labels"] != "public" || len(v["trace"].([]any)) != 4 {
 		t.Errorf("%v", v)
 	}
 	with := readFile(t, z)
-	stdout, _ = succeed(t, "continue", out, "-degree", "8", "-out", z, "-v")
+	stdout, _ = succeed(t, "continue", out, "-mean-neighbours", "8", "-out", z, "-v")
 	if !strings.Contains(stdout, "no labels") || readFile(t, z) == with {
 		t.Errorf("the labels had no effect: %s", stdout)
 	}
@@ -345,20 +345,20 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	}
 	refuse(t, cli.Failed, []string{"continue", out, "-out", z, "-labels", short}, "2 labels, but the release has 300 rows")
 	// The bandwidth of the first step does not suit a start of 1e-8.
-	if _, stderr := succeed(t, "continue", out, "-out", z); !strings.Contains(stderr, "-degree 20") {
+	if _, stderr := succeed(t, "continue", out, "-out", z); !strings.Contains(stderr, "-mean-neighbours 20") {
 		t.Errorf("no note on a graph without information: %q", stderr)
 	}
-	if _, stderr := succeed(t, "continue", out, "-degree", "0.01", "-out", z); !strings.Contains(stderr, "neighbours on average, not 0.01") {
+	if _, stderr := succeed(t, "continue", out, "-mean-neighbours", "0.01", "-out", z); !strings.Contains(stderr, "neighbours on average, not 0.01") {
 		t.Errorf("no note on a graph with other neighbours: %q", stderr)
 	}
-	refuse(t, cli.Failed, []string{"continue", out, "-labels", labels, "-degree", "8", "-alpha", "1e30", "-out", z}, out+": ", "-normalize, -steps and -alpha\n")
+	refuse(t, cli.Failed, []string{"continue", out, "-labels", labels, "-mean-neighbours", "8", "-alpha", "1e30", "-out", z}, out+": ", "-normalize, -steps and -alpha\n")
 	// Labels that only later steps use, as the table is.
 	args = strings.Fields("privatize " + folder + " -sigma 1 -table different -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -anyway -labels " + labels + " -out " + filepath.Join(temp, "unlabelled"))
 	if _, stderr := succeed(t, args...); !strings.Contains(stderr, "-labels has no effect") {
 		t.Errorf("no note on labels nobody reads: %q", stderr)
 	}
 	// The released points themselves, with flags that no step would follow.
-	for name, value := range map[string]string{"-degree": "8", "-sigma": "1", "-alpha": "1", "-labels": labels, "-operator": "dense", "-stop": "0.1", "-normalize": "centred"} {
+	for name, value := range map[string]string{"-mean-neighbours": "8", "-sigma": "1", "-alpha": "1", "-labels": labels, "-operator": "dense", "-stop": "0.1", "-normalize": "centred"} {
 		refuse(t, cli.Usage, []string{"continue", out, "-steps", "0", name, value, "-out", z}, "-steps 0", name)
 	}
 	succeed(t, "continue", out, "-steps", "0", "-out", z)
@@ -497,13 +497,13 @@ func TestContinueRefusals(t *testing.T) {
 		{[]string{"continue", r, "-out", z, "-labels", labels}, cli.Usage, "dropped"},
 		{[]string{"continue", r, "-out", z, "-alpha", "1"}, cli.Usage, "dropped"},
 		{[]string{"continue", filepath.Join(folder, files.FeaturesName), "-out", z}, cli.Failed, "do not begin like a release"},
-		{[]string{"continue", r, "-out", z, "-sigma", "1", "-degree", "2"}, cli.Usage, "exclude"},
+		{[]string{"continue", r, "-out", z, "-sigma", "1", "-mean-neighbours", "2"}, cli.Usage, "exclude"},
 		{[]string{"continue", r, "-out", z, "-steps", "-1"}, cli.Usage, "0 or more"},
 		{[]string{"continue", r, "-out", filepath.Join(temp, "z.png")}, cli.Usage, "png"},
 		{[]string{"continue", temp, "-out", z}, cli.Failed, "folder"},
 		{[]string{"continue", filepath.Join(temp, "absent"), "-out", z}, cli.Failed, "no such file"},
-		{[]string{"continue", r, "-out", z, "-budget", "1K"}, cli.Failed, "-budget"},
-		{[]string{"continue", r, "-out", z, "-budget", "1K"}, cli.Failed, r + ": embedding of 300 x 2"},
+		{[]string{"continue", r, "-out", z, "-max-memory", "1K"}, cli.Failed, "-max-memory"},
+		{[]string{"continue", r, "-out", z, "-max-memory", "1K"}, cli.Failed, r + ": embedding of 300 x 2"},
 		{[]string{"continue", r, "-out", z, "-convention", "program"}, cli.Usage, "-convention says what -sigma means"},
 		{[]string{"continue", r, "-out", z, "-operator", "dense", "-cutoff-weight", "0.1"}, cli.Usage, "-operator dense does not cut"},
 		{[]string{"continue", r, "-out", z, "-sigma", "1e-12", "-operator", "csr", "-isolated", "fail"}, cli.Failed, r + ": "},
@@ -648,7 +648,7 @@ func TestOutputIsPaidFor(t *testing.T) {
 	refuse(t, cli.Failed, private(folder, "none", ledger), "ledger")
 	refuse(t, cli.Failed, private(folder, ledger, ledger), "ledger")
 	refuse(t, cli.Failed, []string{"embed", folder, "-sigma", "1", "-out", ledger}, "ledger")
-	refuse(t, cli.Failed, []string{"continue", made, "-degree", "5", "-out", ledger}, "ledger")
+	refuse(t, cli.Failed, []string{"continue", made, "-mean-neighbours", "5", "-out", ledger}, "ledger")
 	refuse(t, cli.Failed, private(folder, "none", made), "paid for")
 	// The folder before ".." is a link: what is replaced lies beside its target.
 	if err := errors.Join(os.MkdirAll(filepath.Join(temp, "away", "sub"), 0o777),

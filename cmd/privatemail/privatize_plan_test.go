@@ -63,7 +63,7 @@ func TestDryRunOfPrivatize(t *testing.T) {
 		}
 		stdout, _ = succeed(t, drowning(digits, append(pays, "-dry-run", "-json", "-anyway")...)...)
 		plan := object(t, stdout)
-		wantKeys(t, plan, "dry_run n d k relation operator derivation epsilon epsilon_total delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho records label_mode label_epsilon signal_rms noise_to_signal refused ledger cautions")
+		wantKeys(t, plan, "dry_run n d dim relation operator derivation epsilon epsilon_total delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho records label_mode label_epsilon signal_rms noise_to_signal refused ledger cautions")
 		if readFile(t, ledger) != before || !maps.EqualFunc(filesOf(t, temp), found, bytes.Equal) {
 			t.Fatal("the dry run has changed something")
 		}
@@ -73,7 +73,7 @@ func TestDryRunOfPrivatize(t *testing.T) {
 		}
 		stdout, _ = succeed(t, drowning(digits, append(pays, "-anyway", "-json", "-out", filepath.Join(temp, string(rune('a'+i))))...)...)
 		made := object(t, stdout)
-		for _, key := range strings.Fields("n d k relation operator derivation epsilon epsilon_total delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho records label_mode signal_rms noise_to_signal") {
+		for _, key := range strings.Fields("n d dim relation operator derivation epsilon epsilon_total delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho records label_mode signal_rms noise_to_signal") {
 			if plan[key] != made[key] {
 				t.Errorf("%s: planned %v, made %v", key, plan[key], made[key])
 			}

@@ -28,7 +28,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-gallery", at("m.gallery"))
 	address := s.Listening
 	ask := func(rows string, more ...string) []string {
-		return append([]string{"query", address, rows, "-epsilon", "4", "-ledger", at("ledger"), "-new-units", "-memory", at("memory"), "-cache", at("cache"), "-unconfirmed-codebook", "-json"}, more...)
+		return append([]string{"query", address, rows, "-epsilon", "4", "-ledger", at("ledger"), "-new-units", "-sent", at("memory"), "-cache", at("cache"), "-unconfirmed-codebook", "-json"}, more...)
 	}
 	run := func(rows string, spent, remembered int) {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || plan.New != 0 || plan.Remembered != 5 {
 		t.Errorf("%+v, %v", plan, err)
 	}
-	output := []string{"-epsilon", "4", "-ledger", "none", "-memory", "none", "-unconfirmed-codebook", "-names", turned}
+	output := []string{"-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-names", turned}
 	for _, flag := range []string{"-out", "-distances-out", "-predict"} {
 		refuse(t, cli.Usage, append(append([]string{"query", address, straight}, output...), flag, turned), "would replace the input")
 	}

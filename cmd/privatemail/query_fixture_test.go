@@ -146,7 +146,7 @@ func newPlace(t *testing.T, n int) place {
 
 // cells returns the arguments of a run in mode cells.
 func (p place) cells(address string, more ...string) []string {
-	return append([]string{"query", address, p.rows, "-epsilon", "4", "-ledger", p.ledger, "-new-units", "-memory", p.memory, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
+	return append([]string{"query", address, p.rows, "-epsilon", "4", "-ledger", p.ledger, "-new-units", "-sent", p.memory, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
 }
 
 func (p place) takeAll(address string, more ...string) []string {

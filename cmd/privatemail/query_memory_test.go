@@ -59,11 +59,11 @@ func changing(t *testing.T, slots int) (address string, hint int64) {
 	return s.URL, m.HintBytes()
 }
 
-// A server cannot make a client hold more than -budget by versions, of which a client keeps some.
+// A server cannot make a client hold more than -max-memory by versions, of which a client keeps some.
 func TestQueryBoundsVersions(t *testing.T) {
 	address, hint := changing(t, 200)
 	p := newPlace(t, 3*sealedclient.KeptVersions)
 	// The hint, the changes that are taken, and less than all versions.
-	refuse(t, cli.Failed, p.sealed(address, "-budget", fmt.Sprint((2+3+sealedclient.KeptVersions-2)*hint)), "changes", "longer than there is room for", "-budget allows more")
-	succeed(t, p.sealed(address, "-budget", fmt.Sprint((2+3+sealedclient.KeptVersions+2)*hint))...)
+	refuse(t, cli.Failed, p.sealed(address, "-max-memory", fmt.Sprint((2+3+sealedclient.KeptVersions-2)*hint)), "changes", "longer than there is room for", "-max-memory allows more")
+	succeed(t, p.sealed(address, "-max-memory", fmt.Sprint((2+3+sealedclient.KeptVersions+2)*hint))...)
 }

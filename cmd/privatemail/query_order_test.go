@@ -104,7 +104,7 @@ func TestQueryRefusesMapOutOfRange(t *testing.T) {
 	p := newPlace(t, 2)
 	for _, args := range [][]string{
 		p.sealed(sealed.address), p.takeAll(cells.address),
-		{"query", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-cache", "none", "-unconfirmed-codebook"},
+		{"query", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"},
 	} {
 		refuse(t, cli.Failed, args, "out of the range of a map for private rows: the scale, row 1, column 6")
 	}

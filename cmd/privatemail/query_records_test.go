@@ -127,7 +127,7 @@ func TestQueryOneBudgetForAllMemories(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 2)
 	for i, memory := range []string{"none", filepath.Join(t.TempDir(), "one"), "none"} { // 4, 8, and 12 of 10
-		args := append(p.cells(g.address), "-memory", memory)
+		args := append(p.cells(g.address), "-sent", memory)
 		if i < 2 {
 			r, _ := asked(t, g, args...)
 			wantReport(t, r, 2, 0, 0, 0, 0)
@@ -312,7 +312,7 @@ func TestQueryEarlierMemory(t *testing.T) {
 	p := newPlace(t, 3).rowsFile(t, "old.npy", someRows(t, 3, 1)...)
 	old := p.releasedEarlier(t, g, "old.npy:0", "old.npy:1", "old.npy:2")
 	for _, more := range [][]string{nil, {"-dry-run"}, {"-client", "me"}} {
-		refuse(t, cli.Failed, p.cells(g.address, more...), "from before a record was its content", "-changed resend", "old.npy:0", "new folder for -memory", "nothing was spent")
+		refuse(t, cli.Failed, p.cells(g.address, more...), "from before a record was its content", "-changed resend", "old.npy:0", "new folder for -sent", "nothing was spent")
 	}
 	elsewhere := p
 	elsewhere.memory = filepath.Join(t.TempDir(), "memory")

@@ -257,7 +257,7 @@ func TestQuerySealedFlags(t *testing.T) {
 	}{
 		{[]string{"-ledger", p.ledger}, "no epsilon is spent"},
 		{[]string{"-epsilon", "4"}, "no epsilon is spent"},
-		{[]string{"-memory", p.memory}, "no epsilon is spent"},
+		{[]string{"-sent", p.memory}, "no epsilon is spent"},
 		{[]string{"-new-units"}, "no epsilon is spent"},
 		{[]string{"-unconfirmed-codebook"}, "-epoch HASH"},
 		{[]string{"-form", "int8"}, "mode sealed"},

@@ -388,7 +388,7 @@ func TestQueryPayers(t *testing.T) {
 	i := slices.Index(all, "-new-units")
 	refuse(t, cli.Failed, slices.Delete(slices.Clone(all), i, i+1), "unknown unit", "-new-units")
 	// No ledger and no memory: each run draws anew, and nothing is left.
-	none := []string{"query", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-cache", "none", "-unconfirmed-codebook"}
+	none := []string{"query", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
 	stdout, _ := succeed(t, none...)
 	if !strings.Contains(stdout, "ledger        none: nothing was counted") || !strings.Contains(stdout, "by each of 5 records") {
 		t.Error(stdout)
@@ -416,7 +416,7 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Usage, []string{"query", g.address}, []string{"SERVER and ROWS"}},
 		{cli.Usage, without("-epsilon", 1), []string{"-epsilon", "no default"}},
 		{cli.Usage, without("-ledger", 1), []string{"-ledger FILE is missing"}},
-		{cli.Usage, without("-memory", 1), []string{"-memory FOLDER is missing"}},
+		{cli.Usage, without("-sent", 1), []string{"-sent FOLDER is missing"}},
 		{cli.Usage, without("-unconfirmed-codebook", 0), []string{"-codebook HASH is missing", "-unconfirmed-codebook"}},
 		{cli.Usage, p.cells(g.address, "-codebook", hash), []string{"exclude each other"}},
 		{cli.Usage, append(without("-unconfirmed-codebook", 0), "-codebook", hash, "-accept-new-codebook"), []string{"exclude each other"}},
@@ -427,9 +427,9 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Usage, p.cells(g.address, "-out", filepath.Join(p.rows, files.FeaturesName)), []string{"would replace the input"}},
 		{cli.Usage, append(p.takeAll(g.address), "-epsilon", "1"), []string{"-epsilon has no place in mode take-all"}},
 		{cli.Usage, append(p.takeAll(g.address), "-ledger", "none"), []string{"-ledger has no place in mode take-all"}},
-		{cli.Usage, append(p.takeAll(g.address), "-memory", "none"), []string{"-memory has no place in mode take-all"}},
+		{cli.Usage, append(p.takeAll(g.address), "-sent", "none"), []string{"-sent has no place in mode take-all"}},
 		{cli.Usage, append(p.takeAll(g.address), "-form", "float32"), []string{"taken as int8"}},
-		{cli.Usage, []string{"query", g.address, p.rows, "-epsilon", "1", "-ledger", "none", "-new-units", "-memory", "none", "-unconfirmed-codebook"}, []string{"about a ledger"}},
+		{cli.Usage, []string{"query", g.address, p.rows, "-epsilon", "1", "-ledger", "none", "-new-units", "-sent", "none", "-unconfirmed-codebook"}, []string{"about a ledger"}},
 		{cli.Failed, p.cells("gallery.example"), []string{"http:// or https://"}},
 		{cli.Failed, p.cells(g.address, "-ca", p.ledger), []string{"no certificate in it"}},
 		{cli.Failed, p.cells(g.address, "-token-file", filepath.Join(p.rows, "none")), []string{"no such file"}},
@@ -438,7 +438,7 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Failed, p.cells(g.address, "-token-file", textFile(t, "a b")), []string{"letters that no token has"}},
 		{cli.Failed, p.cells(g.address, "-names", textFile(t, "a\n")), []string{"1 names, and there are 2 rows"}},
 		{cli.Failed, p.cells(g.address, "-ledger", filepath.Join(p.rows, "none")), []string{"no such ledger"}},
-		{cli.Failed, append(p.takeAll(g.address), "-budget", "1K"), []string{"-budget allows more"}},
+		{cli.Failed, append(p.takeAll(g.address), "-max-memory", "1K"), []string{"-max-memory allows more"}},
 		{cli.Failed, p.cells("http://127.0.0.1:1", "-tries", "1"), []string{"http://127.0.0.1:1: ", "does not answer"}},
 	} {
 		refuse(t, c.code, c.args, c.words...)
@@ -561,7 +561,7 @@ func TestQueryFailsInTheMiddle(t *testing.T) {
 	p := newPlace(t, 4)
 	refuse(t, cli.Failed, p.cells(front.URL), "status 500", "2 of 4 queries were answered", "sends for all of them what is remembered")
 	asked.Store(0)
-	none := []string{"query", front.URL, p.rows, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-cache", "none", "-unconfirmed-codebook"}
+	none := []string{"query", front.URL, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
 	refuse(t, cli.Failed, none, "2 of 4 queries were answered", "draws and pays anew")
 }
 
@@ -614,8 +614,8 @@ func TestQueryWithinItsMemory(t *testing.T) {
 	defer front.Close()
 	p := newPlace(t, 2)
 	budget := fmt.Sprint(len(frame))
-	succeed(t, p.cells(g.address, "-budget", budget, "-cache", "none")...)
-	refuse(t, cli.Failed, p.cells(front.URL, "-budget", budget, "-cache", "none"), "base-float32", "longer than there is room for", "-budget allows more")
+	succeed(t, p.cells(g.address, "-max-memory", budget, "-cache", "none")...)
+	refuse(t, cli.Failed, p.cells(front.URL, "-max-memory", budget, "-cache", "none"), "base-float32", "longer than there is room for", "-max-memory allows more")
 }
 
 // Whatever the memory is, answers that there is no room for are found out before a record spends.
@@ -625,7 +625,7 @@ func TestQueryFindsMemoryFirst(t *testing.T) {
 	for budget := 100; ; budget += budget / 8 {
 		p := newPlace(t, 2)
 		var stdout, stderr bytes.Buffer
-		code := program().Run(t.Context(), p.cells(g.address, "-budget", fmt.Sprint(budget), "-cache", "none"), &stdout, &stderr)
+		code := program().Run(t.Context(), p.cells(g.address, "-max-memory", fmt.Sprint(budget), "-cache", "none"), &stdout, &stderr)
 		spends := len(ledgerAt(t, p.ledger).Entries)
 		if code == 0 {
 			if spends != 2 || refused == 0 {

@@ -20,10 +20,9 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 		"demo":      {"", ""}, // it prints as evaluate does, and takes longer
 		"evaluate":  {folder + " -modes raw -seeds 1 -out " + at("evaluate"), ""},
 		"embed":     {folder + " -form paper -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
-		"fit":       {folder + " -recipe classic -measure=false -degree 0.01 -out " + at("f.npy"), "neighbours on average"},
+		"fit":       {folder + " -recipe classic -measure=false -mean-neighbours 0.01 -out " + at("f.npy"), "neighbours on average"},
 		"apply":     {model + " " + folder + " -out " + at("a.npy"), ""},
-		"plan":      {folder + " -degree 5", ""},
-		"graph":     {folder + " -degree 5 -out " + at("g.npz"), ""},
+		"graph":     {folder + " -mean-neighbours 5 -out " + at("g.npz"), ""},
 		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},
 		"query":     {asked.address + " " + rows + " -mode take-all -unconfirmed-codebook -cache " + at("r") + "/none -out " + at("q.npy"), "is not kept"},
 		"serve":     {"", ""}, // it does not end by itself; its log goes by -quiet
@@ -44,8 +43,8 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
-			if help, _ := succeed(t, v.Name, "-h"); !strings.Contains(help, "print errors only") {
-				t.Errorf("-h does not say what -quiet leaves:\n%s", help)
+			if help, _ := succeed(t, "help", v.Name, "-all"); !strings.Contains(help, "print errors only") {
+				t.Errorf("help -all does not say what -quiet leaves:\n%s", help)
 			}
 			if c.args == "" {
 				return
@@ -67,7 +66,10 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 		})
 	}
 	refuse(t, cli.Failed, []string{"embed", at("absent"), "-sigma", "1", "-out", at("z.npy"), "-quiet"}, "absent")
-	refuse(t, cli.Failed, []string{"plan", folder, "-degree", "5", "-operator", "pairs", "-quiet"}, "no operator can serve", "without -quiet")
+	if stdout, stderr := succeed(t, "embed", "-plan", folder, "-mean-neighbours", "5", "-quiet"); stdout+stderr != "" {
+		t.Errorf("prints %q and %q", stdout, stderr)
+	}
+	refuse(t, cli.Failed, []string{"embed", "-plan", folder, "-mean-neighbours", "5", "-operator", "pairs", "-quiet"}, "no operator can serve", "without -quiet")
 }
 
 // What a newcomer gets is short; the certificate, memory and the objective are behind -v.
@@ -76,9 +78,9 @@ func TestDetailsAreBehindV(t *testing.T) {
 	at := func(name string) string { return filepath.Join(temp, name) }
 	succeed(t, private(folder, "none", at("r"))...)
 	for _, c := range []struct{ args, details string }{
-		{"embed " + folder + " -degree 20 -beta 3 -out " + at("z.npy"), "operator weights certificate memory objective"},
+		{"embed " + folder + " -mean-neighbours 20 -beta 3 -out " + at("z.npy"), "operator weights certificate memory objective"},
 		{"fit " + folder + " -recipe classic -measure=false -out " + at("z.npy"), "operator weights certificate memory"},
-		{"continue " + at("r") + " -degree 20 -out " + at("z.npy"), "means odds noise labels operator weights certificate memory objective"},
+		{"continue " + at("r") + " -mean-neighbours 20 -out " + at("z.npy"), "means odds noise labels operator weights certificate memory objective"},
 		{"privatize " + folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -anyway -out " + at("p"), "means odds noise labels"},
 	} {
 		short, _ := succeed(t, strings.Fields(c.args)...)

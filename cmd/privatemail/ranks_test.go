@@ -73,12 +73,12 @@ type rankCase struct {
 func rankCases(t *testing.T) []rankCase {
 	low, high := rankSet(t, 700, 3), rankSet(t, 300, 24)
 	return []rankCase{
-		{"csr in few dimensions", low, "z.npy", []string{"embed", "-degree", "12", "-alpha", "0.1", "-k", "3", "-operator", "csr"}},
-		{"csr in many dimensions", high, "z.fbin", []string{"embed", "-degree", "12", "-beta", "3", "-operator", "csr", "-steps", "2"}},
+		{"csr in few dimensions", low, "z.npy", []string{"embed", "-mean-neighbours", "12", "-alpha", "0.1", "-dim", "3", "-operator", "csr"}},
+		{"csr in many dimensions", high, "z.fbin", []string{"embed", "-mean-neighbours", "12", "-beta", "3", "-operator", "csr", "-steps", "2"}},
 		{"poly", high, "z.fvecs", []string{"embed", "-normalize-rows", "-sigma", "6", "-alpha", "0.6", "-operator", "poly"}},
 		{"grid", low, "z.idx", []string{"embed", "-sigma", "1", "-alpha", "0.1", "-operator", "grid", "-tolerance", "1e-3"}},
 		{"dense, compressed", high, "z.idx.gz", []string{"embed", "-sigma", "1", "-alpha", "0.1", "-operator", "dense"}},
-		{"spectral, with a picture", high, "z.npy", []string{"embed", "-k", "2", "-plot", "z.svg"}},
+		{"spectral, with a picture", high, "z.npy", []string{"embed", "-dim", "2", "-plot", "z.svg"}},
 		{"fit", high, "z.npy", []string{"fit", "-recipe", "classic", "-model", "z.model", "-map-out", "m.npy"}},
 	}
 }
@@ -165,8 +165,8 @@ func TestRanksRefuseAsOne(t *testing.T) {
 		{"embed"}, {"embed", set}, {"embed", set, "-out", out, "-beta", "1", "-alpha", "1"}, {"embed", set, "-out", out, "-nonsense"}, {"nonsense"},
 		{"embed", filepath.Join(folder, "none.npy"), "-out", out}, {"embed", set, "-out", filepath.Join(folder, "none", "z.npy")},
 		{"embed", wide, "-out", out, "-sigma", "1", "-form", "paper"}, {"embed", nan, "-out", out, "-sigma", "1", "-form", "paper"},
-		{"fit", wide, "-out", out, "-labels", filepath.Join(set, "labels.npy")}, {"plan", nan, "-sigma", "1", "-form", "paper"},
-		{"embed", set, "-out", out, "-degree", "12", "-beta", "3", "-budget", "1KB"},
+		{"fit", wide, "-out", out, "-labels", filepath.Join(set, "labels.npy")}, {"embed", "-plan", nan, "-sigma", "1", "-form", "paper"},
+		{"embed", set, "-out", out, "-mean-neighbours", "12", "-beta", "3", "-max-memory", "1KB"},
 		{"continue", nan, "-out", out},
 	} {
 		wantCode, _, want := call(args...)
@@ -254,7 +254,7 @@ func TestRanksContinue(t *testing.T) {
 		succeed(t, private(features, ledger, at(name), "-epsilon", "0.1", "-delta", "1e-9")...)
 	}
 	args := func(name, out string) []string {
-		return []string{"continue", at(name), "-degree", "10", "-out", at(out)}
+		return []string{"continue", at(name), "-mean-neighbours", "10", "-out", at(out)}
 	}
 	succeed(t, args("0.release", "one.npy")...)
 	codes, _, said := together(2, same(args("0.release", "two.npy")...))

@@ -95,15 +95,15 @@ func TestFitReadsAllFormats(t *testing.T) {
 		}
 		os.Remove("got.labels.csv")
 	}
-	succeed(t, strings.Fields("embed named.csv -degree 10 -beta 3 -out z.npy")...)
+	succeed(t, strings.Fields("embed named.csv -mean-neighbours 10 -beta 3 -out z.npy")...)
 	if !files.Exists("z.labels.csv") {
 		t.Error("embed writes no names")
 	}
-	succeed(t, strings.Fields("embed named.csv -degree 10 -out w.npy")...)
+	succeed(t, strings.Fields("embed named.csv -mean-neighbours 10 -out w.npy")...)
 	if files.Exists("w.labels.csv") {
 		t.Error("embed writes names of labels that it does not read")
 	}
-	succeed(t, strings.Fields("plan named.csv -degree 10 -columns a,c")...)
+	succeed(t, strings.Fields("embed -plan named.csv -mean-neighbours 10 -columns a,c")...)
 	succeed(t, strings.Fields("fit named.csv -out g.npy -queries named.csv -queries-out q.npy")...)
 }
 
@@ -121,9 +121,9 @@ func TestFilesRefused(t *testing.T) {
 		args  string
 		words []string
 	}{
-		{cli.Failed, "embed gap.csv -degree 2 -out z.npy", []string{"gap.csv: line 3: column 2 has no value", "-columns"}},
-		{cli.Failed, "embed counts.csv -degree 2 -out z.npy", []string{"counts.csv: line 1", "-header yes or -header no"}},
-		{cli.Failed, "embed named.csv -columns a,nothing -degree 2 -out z.npy", []string{`"nothing"`, "-columns"}},
+		{cli.Failed, "embed gap.csv -mean-neighbours 2 -out z.npy", []string{"gap.csv: line 3: column 2 has no value", "-columns"}},
+		{cli.Failed, "embed counts.csv -mean-neighbours 2 -out z.npy", []string{"counts.csv: line 1", "-header yes or -header no"}},
+		{cli.Failed, "embed named.csv -columns a,nothing -mean-neighbours 2 -out z.npy", []string{`"nothing"`, "-columns"}},
 		{cli.Failed, "fit named.csv -label-column nothing -out z.npy", []string{`"nothing"`, "-label-column"}},
 		{cli.Usage, "fit x.npy -label-column species -out z.npy", []string{"x.npy", ".csv"}},
 		{cli.Failed, "fit both.npz:Z -out z.npy", []string{"both.npz:Z", "it has X, y"}},
@@ -131,7 +131,7 @@ func TestFilesRefused(t *testing.T) {
 		{cli.Failed, "fit x.npy -labels header.csv -out z.npy", []string{"61 labels", "60 rows", "-header yes"}},
 		{cli.Failed, "fit a.parquet -out z.npy", []string{"a.parquet", "parquet2npy"}},
 		{cli.Failed, "fit named.csv -out z.npy -queries swapped.csv -queries-out q.npy", []string{"swapped.csv", "is missing, which named.csv has", `column "x" is not among those`}},
-		{cli.Usage, "embed named.csv -degree 2 -alpha 1 -out z.npy -checkpoint z.labels.csv", []string{"the names of classes go to z.labels.csv"}},
+		{cli.Usage, "embed named.csv -mean-neighbours 2 -alpha 1 -out z.npy -checkpoint z.labels.csv", []string{"the names of classes go to z.labels.csv"}},
 		{cli.Usage, "fit got.labels.csv -out got.npy", []string{"got.labels.csv", "would replace the input"}},
 		{cli.Usage, "fit both.npz -out both.npz", []string{"would replace the input"}},
 		{cli.Failed, "privatize named.csv -normalize-rows -sigma 1 -alpha 1 -classes 3 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out r.release", []string{"names", "public list"}},
@@ -156,8 +156,8 @@ func TestRowsWithoutLabel(t *testing.T) {
 	y[0], y[1] = -1, -1
 	writeLabels(t, "some.npy", y)
 	for _, args := range []string{
-		"fit some.csv -out z.npy", "fit x.npy -labels some.npy -out z.npy", "embed some.csv -degree 10 -beta 3 -out z.npy",
-		"embed x.npy -labels some.npy -degree 10 -alpha 1 -out z.npy",
+		"fit some.csv -out z.npy", "fit x.npy -labels some.npy -out z.npy", "embed some.csv -mean-neighbours 10 -beta 3 -out z.npy",
+		"embed x.npy -labels some.npy -mean-neighbours 10 -alpha 1 -out z.npy",
 	} {
 		if code, _, stderr := call(strings.Fields(args)...); code != cli.OK || !strings.Contains(stderr, "2 of 60 rows have no label") {
 			t.Errorf("%s: code %d: %s", args, code, stderr)

@@ -186,7 +186,7 @@ func TestSearchRefusals(t *testing.T) {
 		{"FOLDER -out FOLDER/x.npy -distances-out FOLDER/x.npy", cli.Usage, []string{"two results"}},
 		{"FOLDER -out FOLDER/features.npy", cli.Usage, []string{"would replace the input"}},
 		{"FOLDER FOLDER/zero.npy -distances-out FOLDER/zero.npy", cli.Usage, []string{"would replace the input"}},
-		{"FOLDER -budget 1K", cli.Failed, []string{"memory", "-budget"}},
+		{"FOLDER -max-memory 1K", cli.Failed, []string{"memory", "-max-memory"}},
 		{"FOLDER/missing", cli.Failed, []string{"no such file"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {

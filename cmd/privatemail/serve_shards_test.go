@@ -200,7 +200,7 @@ func TestServeShardsRefuses(t *testing.T) {
 	refuse(t, cli.Usage, []string{"split", "-into", "2"}, "GALLERY")
 	refuse(t, cli.Failed, []string{"split", found[0], "-into", "2"}, "shard")
 	refuse(t, cli.Failed, []string{"split", gallery + "x", "-into", "2"}, "toy.galleryx")
-	refuse(t, cli.Failed, []string{"split", gallery, "-into", "2", "-budget", "1K"}, "-budget allows more")
+	refuse(t, cli.Failed, []string{"split", gallery, "-into", "2", "-max-memory", "1K"}, "-max-memory allows more")
 	succeed(t, "split", gallery, "-into", "1", "-out", t.TempDir())
 	stdout, _ := succeed(t, "show", found[2])
 	for _, word := range []string{"3 of 3", "200 to 299", "all are right"} {

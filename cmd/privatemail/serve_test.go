@@ -272,7 +272,7 @@ func TestServeRefused(t *testing.T) {
 		{cli.Usage, model + " " + model, "2 names"},
 		{cli.Usage, model, "-epsilon is missing"},
 		{cli.Failed, model + " -epsilon 4 -gallery " + model, "another kind"},
-		{cli.Failed, model + " -epsilon 4 -budget 10K -gallery " + filepath.Join(temp, "b.gallery"), "-budget allows more"},
+		{cli.Failed, model + " -epsilon 4 -max-memory 10K -gallery " + filepath.Join(temp, "b.gallery"), "-max-memory allows more"},
 		{cli.Usage, gallery + " -epsilon 4", "-epsilon is for a MODEL"},
 		{cli.Usage, gallery + " -share 0.2", "-share is for a MODEL"},
 		{cli.Failed, filepath.Join(temp, "absent"), "absent"},

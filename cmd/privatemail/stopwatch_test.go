@@ -13,7 +13,7 @@ import (
 func TestTimesAddUp(t *testing.T) {
 	folder := toy(t)
 	temp := t.TempDir()
-	for _, args := range []string{"embed -out z.npy", "embed -out z.npy -degree 10 -beta 3", "embed -out z.npy -form paper -neighbours 8 -plot z.svg", "graph -neighbours 8 -out z.npz -values distances"} {
+	for _, args := range []string{"embed -out z.npy", "embed -out z.npy -mean-neighbours 10 -beta 3", "embed -out z.npy -form paper -neighbours 8 -plot z.svg", "graph -neighbours 8 -out z.npz -values distances"} {
 		args := strings.Fields(strings.ReplaceAll(args, " z.", " "+temp+string(filepath.Separator)+"z."))
 		args = append(args, folder)
 		began := time.Now()

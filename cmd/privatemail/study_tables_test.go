@@ -28,7 +28,7 @@ func TestEvaluateSmallSet(t *testing.T) {
 			t.Errorf("%d characters: %q", len(line), line)
 		}
 	}
-	stdout, _ = succeed(t, "evaluate", folder, "-out", out, "-seeds", "1", "-queries", "5", "-k", "3", "-modes", "pca,privunit", "-effects=false")
+	stdout, _ = succeed(t, "evaluate", folder, "-out", out, "-seeds", "1", "-queries", "5", "-dim", "3", "-modes", "pca,privunit", "-effects=false")
 	if strings.Contains(stdout, "not available") {
 		t.Errorf("3 of 4 dimensions are not kept:\n%s", stdout)
 	}

@@ -30,7 +30,7 @@ func TestUseOfTheExample(t *testing.T) {
 	for name, epsilon := range map[string]string{"example": "1", "epsilon 100": "100"} {
 		succeed(t, "privatize", at("digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-classes", "10",
 			"-label-mode", "dropped", "-epsilon", epsilon, "-delta", "1e-6", "-ledger", "none", "-anyway", "-out", at(name), "-quiet")
-		succeed(t, "continue", at(name), "-degree", "20", "-out", at(name+".npy"), "-quiet")
+		succeed(t, "continue", at(name), "-mean-neighbours", "20", "-out", at(name+".npy"), "-quiet")
 	}
 	succeed(t, "embed", at("digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-steps", "1", "-out", at("without noise.npy"), "-quiet")
 	for _, name := range []string{"example", "epsilon 100", "without noise"} {

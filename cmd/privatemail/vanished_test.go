@@ -37,7 +37,7 @@ func TestRowsTooSmallForFloat32(t *testing.T) {
 	}
 	out := filepath.Join(dir, "e.npy")
 	for _, args := range []string{
-		"fit " + npy + " -labels " + y + " -out " + out, "embed " + npy + " -out " + out, "embed " + csv + " -header no -out " + out, "plan " + npy + " -sigma 1",
+		"fit " + npy + " -labels " + y + " -out " + out, "embed " + npy + " -out " + out, "embed " + csv + " -header no -out " + out, "embed -plan " + npy + " -sigma 1",
 	} {
 		refuse(t, cli.Failed, strings.Fields(args), "too small for float32")
 	}

@@ -55,9 +55,13 @@ type Verb struct {
 	Name     string
 	Summary  string   // one line
 	Synopsis []string // what may stand behind the name
-	About    string   // paragraphs for -h
-	Examples []string // whole commands
+	About    string   // what every help says: a few lines
+	More     string   // paragraphs that only the help with -all has
+	Common   []string // the flags that -h shows, in this order; nil: all of them
+	Examples []string // whole commands, the first one for -h
 	Prints   Prints
+	// Verbs are the verbs that follow the name of this one, which then does nothing by itself.
+	Verbs []Verb
 	// Ranks says that several processes can share the work of the verb. Others are refused
 	// where there are several.
 	Ranks bool
@@ -122,16 +126,19 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) (failure 
 	case "-version", "--version":
 		name = "version"
 	}
-	v, ok := p.find(name)
-	if !ok {
-		return Usagef("there is no verb %q%s; run '%s help' for the list", name, DidYouMean(name, p.names(), ""), p.Name)
+	v, rest, err := p.find(append([]string{name}, args[1:]...))
+	if err != nil {
+		return err
 	}
 	e.Verb = v.Name
+	if len(v.Verbs) > 0 {
+		return p.chooseVerb(e, v, rest)
+	}
 	fs, act := p.flags(v, e)
-	names, err := Parse(fs, args[1:])
+	names, err := Parse(fs, rest)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		p.writeHelp(e.Stdout, v, fs)
+		p.writeHelp(e.Stdout, v, false)
 		return nil
 	case err != nil:
 		return p.explainFlag(v, fs, err)
@@ -154,17 +161,43 @@ func (p *Program) All() []Verb {
 	return append(slices.Clone(p.Verbs), p.help(), p.version())
 }
 
-// find returns a verb by its name.
-func (p *Program) find(name string) (Verb, bool) {
-	all := p.All()
-	if i := slices.IndexFunc(all, func(v Verb) bool { return v.Name == name }); i >= 0 {
-		return all[i], true
+// find returns the verb that args begin with, and what stands behind its name.
+func (p *Program) find(args []string) (v Verb, rest []string, err error) {
+	v, ok := named(p.All(), args[0])
+	if !ok {
+		return v, nil, Usagef("there is no verb %q%s; run '%s help' for the list", args[0], DidYouMean(args[0], names(p.All()), ""), p.Name)
+	}
+	rest = args[1:]
+	if len(rest) > 0 {
+		if sub, ok := named(v.Verbs, rest[0]); ok {
+			sub.Name = v.Name + " " + sub.Name
+			return sub, rest[1:], nil
+		}
+	}
+	return v, rest, nil
+}
+
+// chooseVerb is for a verb that another has to follow; rest stands in its place.
+func (p *Program) chooseVerb(e *Env, v Verb, rest []string) error {
+	if len(rest) == 0 {
+		return Usagef("say which: %s", strings.Join(names(v.Verbs), ", "))
+	}
+	if slices.Contains([]string{"-h", "-help", "--help"}, rest[0]) {
+		p.writeHelp(e.Stdout, v, false)
+		return nil
+	}
+	return Usagef("want one of %[2]s, not %[1]q%[3]s", rest[0], strings.Join(names(v.Verbs), ", "), DidYouMean(rest[0], names(v.Verbs), ""))
+}
+
+func named(verbs []Verb, name string) (Verb, bool) {
+	if i := slices.IndexFunc(verbs, func(v Verb) bool { return v.Name == name }); i >= 0 {
+		return verbs[i], true
 	}
 	return Verb{}, false
 }
 
-func (p *Program) names() (names []string) {
-	for _, v := range p.All() {
+func names(verbs []Verb) (names []string) {
+	for _, v := range verbs {
 		names = append(names, v.Name)
 	}
 	return names

@@ -11,24 +11,26 @@ import (
 
 func (p *Program) help() Verb {
 	return Verb{
-		Name: "help", Summary: "explain a verb", Ranks: true, Synopsis: []string{"[VERB]"},
-		Examples: []string{p.Name + " help " + p.Verbs[0].Name},
-		Define: func(*flag.FlagSet) Action {
+		Name: "help", Summary: "explain a verb", Ranks: true, Synopsis: []string{"[VERB] [-all]"},
+		Examples: []string{p.Name + " help " + p.Verbs[0].Name, p.Name + " help " + p.Verbs[0].Name + " -all"},
+		Define: func(fs *flag.FlagSet) Action {
+			all := fs.Bool("all", false, "with every flag and all details")
 			return func(_ context.Context, e *Env, names []string) error {
-				switch len(names) {
-				case 0:
+				if len(names) == 0 {
 					p.writeOverview(e.Stdout)
 					return nil
-				case 1:
-					v, ok := p.find(names[0])
-					if !ok {
-						return Usagef("there is no verb %q%s", names[0], DidYouMean(names[0], p.names(), ""))
-					}
-					fs, _ := p.flags(v, e)
-					p.writeHelp(e.Stdout, v, fs)
-					return nil
 				}
-				return Usagef("one verb at a time")
+				v, rest, err := p.find(names)
+				switch {
+				case err != nil:
+					return err
+				case len(rest) > 0 && len(v.Verbs) > 0:
+					return p.chooseVerb(e, v, rest)
+				case len(rest) > 0:
+					return Usagef("one verb at a time")
+				}
+				p.writeHelp(e.Stdout, v, *all)
+				return nil
 			}
 		},
 	}
@@ -37,44 +39,130 @@ func (p *Program) help() Verb {
 // writeOverview prints the short help of the whole program.
 func (p *Program) writeOverview(w io.Writer) {
 	fmt.Fprintf(w, "%s %s\n\nusage: %s VERB [FLAGS] [FILES]\n\n", p.Name, p.About, p.Name)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	for _, v := range p.All() {
-		fmt.Fprintf(t, "  %s\t%s\n", v.Name, v.Summary)
-	}
-	t.Flush()
+	writeVerbs(w, p.All())
 	fmt.Fprintf(w, "\n%s\n", p.Hint)
 }
 
-// writeHelp prints the manual page of a verb; fs has its flags.
-func (p *Program) writeHelp(w io.Writer, v Verb, fs *flag.FlagSet) {
-	fmt.Fprintf(w, "%s %s: %s\n\nusage:\n", p.Name, v.Name, v.Summary)
+// writeHelp prints the help of a verb: its common flags, or all of them with the details.
+func (p *Program) writeHelp(w io.Writer, v Verb, all bool) {
+	fmt.Fprintf(w, "%s %s: %s\n", p.Name, v.Name, v.Summary)
+	examples := v.Examples
+	if !all {
+		examples = examples[:min(1, len(examples))]
+	}
+	fmt.Fprint(w, "\nexample:\n")
+	for _, line := range examples {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	fmt.Fprint(w, "\nusage:\n")
 	for _, line := range v.Synopsis {
 		fmt.Fprintln(w, strings.TrimRight("  "+p.Name+" "+v.Name+" "+line, " "))
 	}
-	if v.About != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(v.About))
+	for _, sub := range v.Verbs {
+		fmt.Fprintf(w, "  %s %s %s %s\n", p.Name, v.Name, sub.Name, sub.Synopsis[0])
 	}
-	writeFlags(w, fs)
-	fmt.Fprint(w, "\nexample:\n")
-	for _, line := range v.Examples {
-		fmt.Fprintf(w, "  %s\n", line)
+	writeText(w, v.About)
+	if len(v.Verbs) > 0 {
+		fmt.Fprintln(w)
+		writeVerbs(w, v.Verbs)
+		if all {
+			writeText(w, v.More)
+		}
+		fmt.Fprintf(w, "\n'%s %s %s -h' has the flags\n", p.Name, v.Name, v.Verbs[0].Name)
+		return
+	}
+	if all {
+		writeText(w, v.More)
+	}
+	fs, _ := p.flags(v, new(Env))
+	var flags []*flag.Flag
+	fs.VisitAll(func(f *flag.Flag) { flags = append(flags, f) })
+	switch {
+	case all:
+		writeAllFlags(w, flags)
+	case v.Common == nil:
+		writeFlags(w, flags)
+	default:
+		var common []*flag.Flag
+		for _, name := range v.Common {
+			common = append(common, fs.Lookup(name))
+		}
+		writeFlags(w, common)
+	}
+	if !all && (v.Common != nil || v.More != "") {
+		fmt.Fprintf(w, "\n%s help %s -all: every flag, all details\n", p.Name, v.Name)
 	}
 }
 
-// writeFlags prints one line per flag.
-func writeFlags(w io.Writer, fs *flag.FlagSet) {
-	heading := "\nflags (before or behind the file names):\n"
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fs.VisitAll(func(f *flag.Flag) {
-		if heading != "" {
-			fmt.Fprint(w, heading)
-			heading = ""
-		}
-		argument, usage := flag.UnquoteUsage(f)
-		if f.DefValue != "" && f.DefValue != "false" {
-			usage += fmt.Sprintf(" (default %s)", f.DefValue)
-		}
-		fmt.Fprintf(t, "  %s\t%s\n", strings.TrimRight("-"+f.Name+" "+argument, " "), usage)
-	})
+func writeText(w io.Writer, text string) {
+	if text != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(text))
+	}
+}
+
+func writeVerbs(w io.Writer, verbs []Verb) {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for _, v := range verbs {
+		fmt.Fprintf(t, "  %s\t%s\n", v.Name, v.Summary)
+	}
 	t.Flush()
+}
+
+const flagsHeading = "\nflags (before or behind the file names):\n"
+
+// writeFlags prints a line for each flag: the first line of its text.
+func writeFlags(w io.Writer, flags []*flag.Flag) {
+	if len(flags) == 0 {
+		return
+	}
+	fmt.Fprint(w, flagsHeading)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range flags {
+		name, usage, value := flagTexts(f)
+		short, _, _ := strings.Cut(usage, "\n")
+		fmt.Fprintf(t, "  %s\t%s%s\n", name, short, value)
+	}
+	t.Flush()
+}
+
+// writeAllFlags prints a paragraph for each flag.
+func writeAllFlags(w io.Writer, flags []*flag.Flag) {
+	if len(flags) == 0 {
+		return
+	}
+	fmt.Fprint(w, flagsHeading)
+	for _, f := range flags {
+		name, usage, value := flagTexts(f)
+		fmt.Fprintf(w, "  %s\n", name)
+		for line := range strings.SplitSeq(usage+value, "\n") {
+			writeWrapped(w, line)
+		}
+	}
+}
+
+// writeWrapped writes words in lines of a screen's width, under the name of a flag.
+func writeWrapped(w io.Writer, text string) {
+	const margin, width = "        ", 80
+	line := margin
+	for word := range strings.FieldsSeq(text) {
+		if len(line) > len(margin) && len([]rune(line))+1+len([]rune(word)) > width {
+			fmt.Fprintln(w, line)
+			line = margin
+		}
+		if len(line) > len(margin) {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(w, line)
+}
+
+// flagTexts returns what is said of a flag: its name with its argument, what it does, and its
+// default.
+func flagTexts(f *flag.Flag) (name, usage, value string) {
+	argument, usage := flag.UnquoteUsage(f)
+	if f.DefValue != "" && f.DefValue != "false" {
+		value = fmt.Sprintf(" (default %s)", f.DefValue)
+	}
+	return strings.TrimRight("-"+f.Name+" "+argument, " "), usage, value
 }

@@ -72,11 +72,11 @@ def test_the_bits_of_the_command(command, digits):
     X, y = digits
     cases = {
         "paper": (
-            command("-form", "paper", "-degree", "20", "-seed", "9"),
+            command("-form", "paper", "-mean-neighbours", "20", "-seed", "9"),
             lambda e: e.embed(X, mean_neighbours=20, seed=9),
         ),
         "attract": (
-            command("-degree", "20", "-beta", "3"),
+            command("-mean-neighbours", "20", "-beta", "3"),
             lambda e: e.embed(X, y, form="attract", coefficient=3, mean_neighbours=20),
         ),
         "labels": (

@@ -168,7 +168,7 @@ func (f *Flags) Open(ctx context.Context, engine *privatemail.Engine, m progress
 type Report struct {
 	N       int     `json:"n"`
 	D       int     `json:"d"`
-	K       int     `json:"k"`
+	K       int     `json:"dim"`
 	Model   string  `json:"model"`
 	Recipe  string  `json:"recipe"`
 	Zeros   int     `json:"zeros"`

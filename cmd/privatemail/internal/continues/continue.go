@@ -26,18 +26,18 @@ func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "continue",
 		Summary:  "take a release further: rebuild the graph from it and iterate",
-		Synopsis: []string{"RELEASE -out FILE [-sigma S | -degree G] [-labels FILE] [-steps T] [FLAGS]"},
+		Synopsis: []string{"RELEASE -out FILE [-sigma S | -mean-neighbours G] [-labels FILE] [-steps T] [FLAGS]"},
 		About: `
 RELEASE is what 'privatemail privatize' wrote. The graph is rebuilt from the released points,
 so nothing private is needed or read, and the steps cost no privacy. What the release is worth
 is printed too. Labels may be given only
 when the release says they are public; randomised labels come with the release.
 
-Without -sigma and -degree the bandwidth of the first step is used, as in the paper. Released
-points are about as far apart as the noise is large, so -degree 20 is the better start. -steps 0
+Without -sigma and -mean-neighbours the bandwidth of the first step is used, as in the paper. Released
+points are about as far apart as the noise is large, so -mean-neighbours 20 is the better start. -steps 0
 writes the released points as they are. Processes that mpirun starts share the work.`,
 		Examples: []string{
-			"privatemail continue birds.release -labels public-labels.npy -degree 20 -steps 4 -out z.npy",
+			"privatemail continue birds.release -labels public-labels.npy -mean-neighbours 20 -steps 4 -out z.npy",
 			"privatemail continue x.release.json -steps 0 -out released.npy",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
@@ -108,7 +108,7 @@ func (f *continueFlags) Run(ctx context.Context, e *cli.Env, names []string, set
 	}
 	f.graph.Warn(e, &embedding.Graph)
 	if g := &embedding.Graph; g.MeanDegree > (1-1e-6)*float64(r.Rows-1) {
-		e.Note("every weight is 1 to six digits: the graph says nothing about the points; try -degree 20, or a -sigma near the distance of released points")
+		e.Note("every weight is 1 to six digits: the graph says nothing about the points; try -mean-neighbours 20, or a -sigma near the distance of released points")
 	}
 	if unlabelled {
 		e.Note("-alpha has no effect without labels")
@@ -122,7 +122,7 @@ func (f *continueFlags) check(set map[string]bool) error {
 		return cli.Usagef("-out FILE is missing: where should the embedding go?")
 	}
 	if f.steps == 0 {
-		for _, name := range []string{"sigma", "degree", "convention", "cutoff-weight", "tolerance", "operator", "isolated", "alpha", "labels", "stop", "normalize"} {
+		for _, name := range []string{"sigma", "mean-neighbours", "convention", "cutoff-weight", "tolerance", "operator", "isolated", "alpha", "labels", "stop", "normalize"} {
 			if set[name] {
 				return cli.Usagef("-steps 0 writes the released points as they are, and -%s is about further steps: leave out one of them", name)
 			}
@@ -196,7 +196,7 @@ func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in files.Input, r
 func continueHints() []files.Hint {
 	return []files.Hint{
 		{Kind: kernel.ErrMemory, Says: "label table", Part: files.Features, Advice: "the table is that of the release, and steps without labels need none"},
-		{Kind: kernel.ErrMemory, Part: files.Features, Advice: "-budget allows more, -degree makes the graph sparse"},
+		{Kind: kernel.ErrMemory, Part: files.Features, Advice: "-max-memory allows more, -mean-neighbours makes the graph sparse"},
 		{Kind: iterate.ErrDiverged, Part: files.Features, Advice: "the flags are -normalize, -steps and -alpha"},
 		{Kind: post.ErrScale, Part: files.Features, Advice: "they grow with -sigma-q: a release made with one nearer to 1 can be used"},
 	}
@@ -223,7 +223,7 @@ func (f *continueFlags) export(ctx context.Context, e *cli.Env, in files.Input, 
 // continueReport is the object of continue -json.
 type continueReport struct {
 	N      int    `json:"n"`
-	K      int    `json:"k"`
+	K      int    `json:"dim"`
 	Labels string `json:"labels"`
 	*report.GraphReport
 	Status string              `json:"status,omitempty"`

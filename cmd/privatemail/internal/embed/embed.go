@@ -24,9 +24,9 @@ func Verb() cli.Verb {
 		Name:    "embed",
 		Summary: "embed a file of feature vectors",
 		Synopsis: []string{
-			"FEATURES -out FILE [-k K] [-neighbours N | -sigma S | -degree G] [FLAGS]",
-			"FEATURES -out FILE (-neighbours N | -sigma S | -degree G) [-labels FILE] -beta B [FLAGS]",
-			"FEATURES -out FILE (-neighbours N | -sigma S | -degree G) [-labels FILE] (-alpha A | -form paper) [-k K] [-sigma-q SQ] [-seed Q] [FLAGS]",
+			"FEATURES -out FILE [-dim K] [-neighbours N | -sigma S | -mean-neighbours G] [FLAGS]",
+			"FEATURES -out FILE (-neighbours N | -sigma S | -mean-neighbours G) [-labels FILE] -beta B [FLAGS]",
+			"FEATURES -out FILE (-neighbours N | -sigma S | -mean-neighbours G) [-labels FILE] (-alpha A | -form paper) [-dim K] [-sigma-q SQ] [-seed Q] [FLAGS]",
 		},
 		About: `
 FEATURES is a file (.npy, .npz, .csv, .tsv, .txt, .fvecs, .bvecs, .ivecs, .fbin, .u8bin,
@@ -60,10 +60,10 @@ written. It is as private as the features.
 Processes that mpirun starts share the work, and FILE has the same bytes.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -out birds-map.npy",
-			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
-			"privatemail embed digits.csv -columns 2..65 -label-column digit -degree 20 -beta 3 -out z.npy",
-			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
-			"privatemail embed birds/ -degree 20 -beta 3 -steps 200 -checkpoint birds.checkpoint -resume -out z.npy",
+			"privatemail embed birds/ -normalize-rows -mean-neighbours 20 -beta 3 -out birds-embedded.npy",
+			"privatemail embed digits.csv -columns 2..65 -label-column digit -mean-neighbours 20 -beta 3 -out z.npy",
+			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -dim 2 -steps 5 -out z.npy -json",
+			"privatemail embed birds/ -mean-neighbours 20 -beta 3 -steps 200 -checkpoint birds.checkpoint -resume -out z.npy",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Ranks:  true,
@@ -81,13 +81,14 @@ type Flags struct {
 	files files.FileFlags
 	keep  files.CheckpointFlags
 	out   string
+	plan  bool   // list operators, embed nothing
 	names string // the file with the names of classes, if there is one
 	time  *report.Stopwatch
 }
 
 func (f *Flags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	f.graph.Define(fs, "; forms paper and attract need this, -degree or -neighbours")
+	f.graph.Define(fs, "; forms paper and attract need this, -mean-neighbours or -neighbours")
 	f.form.Define(fs)
 	f.size.Define(fs)
 	f.step.Define(fs)
@@ -95,6 +96,7 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	f.plot.Define(fs)
 	f.keep.Define(fs)
+	fs.BoolVar(&f.plan, "plan", false, "list the operators that could do it with their time and memory, and embed nothing; no -out needed")
 }
 
 // settings checks the flags against each other and translates them.
@@ -111,7 +113,7 @@ func (f *Flags) settings(set map[string]bool) (*privatemail.Settings, error) {
 	if err := f.step.Check(set); err != nil {
 		return nil, err
 	}
-	if f.out == "" {
+	if f.out == "" && !f.plan {
 		return nil, cli.Usagef("-out FILE is missing: where should the embedding go?")
 	}
 	s := new(privatemail.Settings)
@@ -132,6 +134,13 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string, set map[str
 	s, err := f.settings(set)
 	if err != nil {
 		return err
+	}
+	if f.plan {
+		in, err := f.files.Resolve(e, name)
+		if err != nil {
+			return err
+		}
+		return f.runPlan(ctx, e, in, s)
 	}
 	in, err := f.input(e, name, s)
 	if err != nil {
@@ -270,7 +279,7 @@ func ColumnsOf(s *privatemail.Settings, x blas32.General) int {
 type embedReport struct {
 	N           int    `json:"n"`
 	D           int    `json:"d"`
-	K           int    `json:"k"`
+	K           int    `json:"dim"`
 	Form        string `json:"form"`
 	Standardize bool   `json:"standardize,omitempty"`
 	report.GraphReport

@@ -48,7 +48,7 @@ func (f *Flags) runSpectral(ctx context.Context, e *cli.Env, in files.Input, s *
 // noteComponents says what parts of the graph that nothing connects mean.
 func noteComponents(e *cli.Env, m *privatemail.SpectralMap) {
 	if parts := len(m.Components); parts > 1 {
-		e.Note("the graph has %d parts that no weight connects, the largest of %d rows: where a part lies in the map, and how far from another, means nothing; more neighbours (-neighbours, -degree or a larger -sigma) connect them", parts, m.Components[0])
+		e.Note("the graph has %d parts that no weight connects, the largest of %d rows: where a part lies in the map, and how far from another, means nothing; more neighbours (-neighbours, -mean-neighbours or a larger -sigma) connect them", parts, m.Components[0])
 		if vectors := len(m.Values); parts > vectors {
 			e.Note("a map is made of %d eigenvectors, and %d parts need more: parts shrink to lines or points, and some may lie on top of each other", vectors, parts)
 		}
@@ -95,7 +95,7 @@ func partsOf(n int, m *privatemail.SpectralMap) string {
 type spectralReport struct {
 	N    int    `json:"n"`
 	D    int    `json:"d"`
-	K    int    `json:"k"`
+	K    int    `json:"dim"`
 	Form string `json:"form"`
 
 	Standardize bool `json:"standardize,omitempty"`

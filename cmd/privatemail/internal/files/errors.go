@@ -54,8 +54,8 @@ func hints() []Hint {
 	return []Hint{
 		{mechanism.ErrOtherRelation, "", nothing, SayOtherRelation},
 		{kernel.ErrMemory, "label table", nothing, "the flag is -table"}, // its limit is fixed
-		{kernel.ErrMemory, "", nothing, "-budget allows more"},
-		{kernel.ErrIsolated, "", Features, "use a larger -sigma or -degree, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},
+		{kernel.ErrMemory, "", nothing, "-max-memory allows more"},
+		{kernel.ErrIsolated, "", Features, "use a larger -sigma or -mean-neighbours, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},
 		{kernel.ErrTolerance, "", Features, "use a larger -tolerance or -operator dense"},
 		{kernel.ErrUnitNorm, "", Features, "-normalize-rows divides every row by its norm first"},
 		{iterate.ErrDiverged, "", nothing, "the flags are -normalize, -steps, -alpha and -beta"},

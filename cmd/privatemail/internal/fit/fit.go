@@ -52,7 +52,7 @@ the recipe gives up against the others. -goal map is the average precision of th
 root,unit-rows,discriminate,ridge=1,unit-images,steps=1,beta=3: what happens, in that order.
 standardize and weigh scale the columns, and a discriminate without them depends on their units.
 whiten keeps the columns, discriminate leaves one less than there are classes; columns=K
-leaves fewer. -steps, -beta, -k and -normalize-rows fix that part of every recipe.
+leaves fewer. -steps, -beta, -dim and -normalize-rows fix that part of every recipe.
 
 Queries are placed by the map alone, without labels: -queries names their features and
 -queries-out where their rows go. What is nearest to them in -out is the answer. Rows of -out
@@ -76,7 +76,7 @@ work, and files of points have the same bytes.`,
 		Examples: []string{
 			"privatemail fit birds/ -out birds-embedded.npy -plot birds.html",
 			"privatemail fit gallery.csv -label-column species -out x.npy -queries new.csv -queries-out z.npy",
-			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
+			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -dim 32",
 			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
 			"privatemail fit birds/ -model birds.model",
 		},
@@ -115,10 +115,10 @@ func (f *fitFlags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.recipe, "recipe", "auto", "what becomes of rows: `HOW` is auto, raw, scaled, classic, deep or words with commas between")
 	fs.StringVar(&f.goal, "goal", supervised.GoalR1.String(), "choose the recipe by `WHAT` of rows held out: r1, p8, r8 or map")
 	fs.BoolVar(&f.fixed.UnitRows, "normalize-rows", false, "divide every row of features and queries by its norm, in every recipe (default: as the recipe says)")
-	settings.NumberVar(fs, &f.fixed.Neighbours, "degree", 0, settings.Positive(), "mean number of neighbours `G` in the graph of steps (default: 20)")
+	settings.NumberVar(fs, &f.fixed.Neighbours, "mean-neighbours", 0, settings.Positive(), "mean number of neighbours `G` in the graph of steps (default: 20)")
 	settings.NumberVar(fs, &f.fixed.Beta, "beta", 0, settings.Positive(), "weight `B` of the labels against the neighbours in steps (default: as the recipe says)")
 	settings.WholeVar(fs, &f.fixed.Steps, "steps", 0, "number of steps `T` (default: as the recipe says)")
-	cli.CountVar(fs, &f.fixed.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as the recipe says)")
+	cli.CountVar(fs, &f.fixed.Columns, "dim", 0, "`K` columns of the embedding, at most those of the features (default: as the recipe says)")
 	settings.SeedVar(fs, &f.seed, "seed `Q` of the choice of held-out rows")
 	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows; -measure=false saves that time where -recipe is not auto")
 	fs.BoolVar(&f.diagnosis.wanted, "diagnose", false, "say what the distances between classes promise of new rows, if anything")
@@ -149,7 +149,7 @@ func (f *fitFlags) settings(progress func(stage string, done, total int)) (*supe
 	if s.Recipe == nil && !f.measure {
 		return nil, cli.Usagef("-measure=false leaves nothing to choose a recipe by: name one with -recipe")
 	}
-	if f.set["normalize-rows"] || f.set["degree"] || f.set["beta"] || f.set["steps"] || f.set["k"] {
+	if f.set["normalize-rows"] || f.set["mean-neighbours"] || f.set["beta"] || f.set["steps"] || f.set["dim"] {
 		s.Fix = f.fix
 	}
 	return s, nil
@@ -163,13 +163,13 @@ func (f *fitFlags) fix(r *supervised.Recipe) {
 	if f.set["steps"] {
 		r.Steps = f.fixed.Steps
 	}
-	if f.set["k"] {
+	if f.set["dim"] {
 		r.Columns = f.fixed.Columns
 	}
 	if r.Steps > 0 && f.set["beta"] {
 		r.Beta = f.fixed.Beta
 	}
-	if r.Steps > 0 && f.set["degree"] {
+	if r.Steps > 0 && f.set["mean-neighbours"] {
 		r.Neighbours = f.fixed.Neighbours
 	}
 }
@@ -327,7 +327,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from files.Input, q 
 	}
 	switch {
 	case f.fixed.Columns > x.Cols:
-		return nil, queries, cli.Usagef("-k %d is more than the %d columns of %s", f.fixed.Columns, x.Cols, in.Features)
+		return nil, queries, cli.Usagef("-dim %d is more than the %d columns of %s", f.fixed.Columns, x.Cols, in.Features)
 	}
 	if q, err = from.Arrange(q, in.ColumnsOf()); err != nil {
 		return nil, queries, err

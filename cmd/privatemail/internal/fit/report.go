@@ -66,7 +66,7 @@ func ReportHeld(h *supervised.Held) *heldReport {
 type fitReport struct {
 	N       int                 `json:"n"`
 	D       int                 `json:"d"`
-	K       int                 `json:"k"`
+	K       int                 `json:"dim"`
 	Recipe  string              `json:"recipe"`
 	HeldOut *heldReport         `json:"held_out,omitempty"`
 	Graph   *report.GraphReport `json:"graph,omitempty"`
@@ -118,7 +118,7 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model, all time.Duration) er
 	fmt.Fprintf(t, "recipe\t%s\n", r.Recipe)
 	t.Flush()
 	if fit.Graph != nil {
-		report.WriteGraph(e, f.rows, fit.Graph, fmt.Sprintf("-degree %g", fit.Recipe.Neighbours))
+		report.WriteGraph(e, f.rows, fit.Graph, fmt.Sprintf("-mean-neighbours %g", fit.Recipe.Neighbours))
 	}
 	f.diagnosis.write(e.Stdout)
 	s := &r.Seconds

@@ -87,7 +87,7 @@ func (f *generateFlags) Define(fs *flag.FlagSet) {
 	settings.SeedVar(fs, &f.seed, "seed `Q` of the random numbers")
 	fs.StringVar(&f.out, "out", "", "write to the file or folder `OUT`; required")
 	fs.StringVar(&f.labelsOut, "labels-out", "", "write the labels to `FILE`, .npy, .csv or .ivecs (default: beside OUT)")
-	settings.SizeVar(fs, &f.budget, "budget", settings.BudgetUsage())
+	settings.SizeVar(fs, &f.budget, "max-memory", settings.BudgetUsage())
 }
 
 func (f *generateFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
@@ -140,14 +140,14 @@ func (f *generateFlags) check(names []string, set map[string]bool) (synth.Kind, 
 // checkMemory refuses a set that does not fit before it is made.
 func (f *generateFlags) checkMemory(kind synth.Kind) error {
 	n, d := float64(f.n), float64(f.d)
-	need, what, advice := 4*n*d, fmt.Sprintf("%d rows of %d values", f.n, f.d), "use a smaller -n or -d, or allow more with -budget"
+	need, what, advice := 4*n*d, fmt.Sprintf("%d rows of %d values", f.n, f.d), "use a smaller -n or -d, or allow more with -max-memory"
 	if kind.Labelled {
 		need += 4*n + 8*float64(f.classes)*d // the centres
 		what += fmt.Sprintf(" in %d classes", f.classes)
-		advice = "use a smaller -n, -d or -classes, or allow more with -budget"
+		advice = "use a smaller -n, -d or -classes, or allow more with -max-memory"
 	}
 	if kind.Name == digitsKind {
-		advice = "allow more with -budget"
+		advice = "allow more with -max-memory"
 	}
 	if _, err := pipeline.Reserve(cmp.Or(f.budget, mem.Budget()), need, what); err != nil {
 		return fmt.Errorf("%w; %s", text.Bare(err), advice)

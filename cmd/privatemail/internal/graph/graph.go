@@ -22,7 +22,7 @@ func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "graph",
 		Summary:  "write the neighbour graph of a file as a sparse matrix",
-		Synopsis: []string{"FEATURES -out FILE (-neighbours N | -sigma S | -degree G) [-values weights|distances] [FLAGS]"},
+		Synopsis: []string{"FEATURES -out FILE (-neighbours N | -sigma S | -mean-neighbours G) [-values weights|distances] [FLAGS]"},
 		About: `
 Builds the graph that embed uses with the same flags and writes it as a sparse matrix: entry
 (i, j) belongs to rows i and j of FEATURES, in the order of the file, and is there where the
@@ -33,7 +33,7 @@ distance 0, which is stored. FILE is replaced as a whole or not at all.
 
 The certificate says what the graph leaves out: weights beyond the distance it is cut at.`,
 		Examples: []string{
-			"privatemail graph birds/ -normalize-rows -degree 20 -out birds.npz",
+			"privatemail graph birds/ -normalize-rows -mean-neighbours 20 -out birds.npz",
 			"privatemail graph x.npy -sigma 0.35 -values distances -out x.mtx",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
@@ -57,7 +57,7 @@ const (
 
 func (f *graphVerbFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	f.graph.Define(fs, "; this, -degree or -neighbours is required")
+	f.graph.Define(fs, "; this, -mean-neighbours or -neighbours is required")
 	f.files.DefineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the graph to `FILE`, .npz or .mtx; required")
 	settings.ChoiceVar(fs, &f.values, "values", valueWeights, []string{valueWeights, valueDistances}, "entries are `WHAT`: weights or distances")

@@ -27,7 +27,7 @@ import (
 type spending struct {
 	N            int     `json:"n"`
 	D            int     `json:"d"`
-	K            int     `json:"k"`
+	K            int     `json:"dim"`
 	Relation     string  `json:"relation"`
 	Operator     string  `json:"operator"` // as in the release
 	Derivation   string  `json:"derivation"`

@@ -17,7 +17,7 @@ import (
 // The settings the library takes are the ones the command gives it.
 func TestPrivatizeFlagsArrive(t *testing.T) {
 	f := new(privatizeFlags)
-	set := defined(t, f.Define, "-sigma", "2", "-convention", "program", "-alpha", "-0.5", "-k", "3", "-sigma-q", "1e-3", "-seed", "9", "-classes", "4",
+	set := defined(t, f.Define, "-sigma", "2", "-convention", "program", "-alpha", "-0.5", "-dim", "3", "-sigma-q", "1e-3", "-seed", "9", "-classes", "4",
 		"-epsilon", "0.5", "-delta", "1e-7", "-relation", "null", "-rule", "classical", "-label-mode", "randomised", "-label-epsilon", "2", "-table", "different",
 		"-ledger", "l", "-unit", "u", "-new-unit", "-unit-kind", "client", "-records", "6", "-out", "o", "-operator", "background", "-radius", "1.5", "-normalize-rows", "-private-rows", "4, 7")
 	s, err := f.settings(set)

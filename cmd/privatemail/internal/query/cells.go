@@ -119,7 +119,7 @@ func count(answer *wire.CellsAnswer, sample []uint32) back {
 	return back{lists: len(lists), base: len(sample), all: len(slices.Compact(all))}
 }
 
-// NoMemory is what -memory says to remember nothing beyond a run.
+// NoMemory is what -sent says to remember nothing beyond a run.
 const NoMemory = "none"
 
 // open opens the ledger and the memory; done closes them.

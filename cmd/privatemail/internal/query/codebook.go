@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 )
 
-// checkPin refuses a codebook that the folder of -memory has not been used with, while it has
+// checkPin refuses a codebook that the folder of -sent has not been used with, while it has
 // been with others: each record would spend again. Only the hash counts, whatever the address of
 // the server is. The folder notes a codebook when the first record spends under it.
 func (a *Asking) checkPin() error {
@@ -36,5 +36,5 @@ func (a *Asking) checkPin() error {
 
 // newCodebook is what is said of a codebook that is new to the memory.
 func (a *Asking) newCodebook() error {
-	return fmt.Errorf("%s has a codebook that is new to the memory %s, %x: under it each record would spend its epsilon again; -accept-new-codebook goes on all the same, and so does -codebook with this hash from a second path; for another gallery, -memory can name a folder of its own", a.address, a.flags.Memory, a.hash)
+	return fmt.Errorf("%s has a codebook that is new to the memory %s, %x: under it each record would spend its epsilon again; -accept-new-codebook goes on all the same, and so does -codebook with this hash from a second path; for another gallery, -sent can name a folder of its own", a.address, a.flags.Memory, a.hash)
 }

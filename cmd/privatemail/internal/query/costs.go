@@ -89,7 +89,7 @@ func others(n int) string {
 
 // earlierMemory says what can be done about a memory that goes by names.
 func (a *Asking) earlierMemory(err error) error {
-	return fmt.Errorf("%s: %w. To send these sets again, at no cost, give the names to -names FILE, with -changed resend; without -names a row had the name of its file and its number, such as %s. In a new folder for -memory each record spends epsilon %g again; %s",
+	return fmt.Errorf("%s: %w. To send these sets again, at no cost, give the names to -names FILE, with -changed resend; without -names a row had the name of its file and its number, such as %s. In a new folder for -sent each record spends epsilon %g again; %s",
 		a.flags.Memory, text.Bare(err), a.earlierName(0), a.flags.Epsilon, a.untouched())
 }
 

@@ -34,7 +34,7 @@ func Verb() cli.Verb {
 		Name:    "query",
 		Summary: "ask a server for the rows of its gallery that are nearest to rows that stay here",
 		Synopsis: []string{
-			"SERVER ROWS -epsilon E -ledger FILE|none -memory FOLDER|none -codebook HASH|-unconfirmed-codebook [-form int8] [-k K] [-out FILE] [FLAGS]",
+			"SERVER ROWS -epsilon E -ledger FILE|none -sent FOLDER|none -codebook HASH|-unconfirmed-codebook [-form int8] [-k K] [-out FILE] [FLAGS]",
 			"SERVER ROWS -mode take-all -codebook HASH|-unconfirmed-codebook [-k K] [-out FILE] [FLAGS]",
 			"SERVER ROWS -mode sealed -epoch HASH|-unconfirmed-epoch [-k K] [-fetch] [-out FILE] [FLAGS]",
 		},
@@ -49,7 +49,7 @@ rest is random. That is epsilon-private for the record as a whole, with delta 0,
 generator of random numbers is good (docs/privacy.md). The server sends
 the rows in these cells, and they are ranked here, together with a sample of the gallery that is
 taken once. A neighbour in a cell that was not sent is not found. What was sent for a record is
-kept in the folder -memory and sent again whenever the record is asked for again: that costs
+kept in the folder -sent and sent again whenever the record is asked for again: that costs
 nothing, and shows that it was asked for again. Let nobody else read that folder. The ledger ('privatemail budget create') is
 charged before a set is sent.
 
@@ -84,7 +84,7 @@ name, in any order, and one that is missing or too much ends the run before anyt
 
 -codebook is the hash of the server's codebook from a second path, such as a published page.
 Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
-Under a codebook that the folder -memory has not been used with, each record would spend its epsilon
+Under a codebook that the folder -sent has not been used with, each record would spend its epsilon
 again, whatever the address of the server is. query then stops, unless -accept-new-codebook or the
 hash says to go on.
 
@@ -99,7 +99,7 @@ with -proxy only. -out and -distances-out are as for search; a query with fewer 
 mode sealed in that of slots. On Unix only their owner can read new files, since answers tell about the
 rows. Ctrl-C leaves no half of a file, and the next run goes on with the sets that were drawn.`,
 		Examples: []string{
-			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -memory me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
+			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -sent me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
 			"privatemail query http://127.0.0.1:8480 rows.npy -mode take-all -unconfirmed-codebook -k 8",
 			"privatemail query http://127.0.0.1:8480 rows.npy -mode sealed -unconfirmed-epoch -k 8 -fetch",
 		},
@@ -145,10 +145,10 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records (default: each record pays from its own)")
 	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger, and the report says how many were; without it one that the ledger does not know is refused, since a mistyped name, or a row that was computed again and differs, would be a second budget")
 	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets than requests do, such as those of privatize; their total is then for what all of them protect. Without it they are refused")
-	fs.StringVar(&f.Memory, "memory", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
+	fs.StringVar(&f.Memory, "sent", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
 	hashVar(fs, &f.codebook, "codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server")
 	fs.BoolVar(&f.Unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now; it may have made it for you alone, and know you by it")
-	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a codebook that the folder of -memory has not been used with, under which each record spends again")
+	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a codebook that the folder of -sent has not been used with, under which each record spends again")
 	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: a record is its content, and equal rows are one)")
 	settings.ChoiceVar(fs, &f.changed, "changed", "", []string{changedResend, changedSpend}, "`WHAT` becomes of a name of -names whose row is another than before: resend sends again what was sent last for the name and spends nothing, spend draws and pays for another set (default: refuse)")
 	cli.CountVar(fs, &f.K, "k", 8, "find the `K` nearest rows")
@@ -157,7 +157,7 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent and what it costs, and spend nothing")
 	fs.StringVar(&f.Cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none (default: a folder of this program among the user's caches)")
-	settings.SizeVar(fs, &f.budget, "budget", settings.BudgetUsage())
+	settings.SizeVar(fs, &f.budget, "max-memory", settings.BudgetUsage())
 	f.connection.Define(fs)
 	f.Sealed.Define(fs)
 	f.predict.Define(fs)
@@ -180,7 +180,7 @@ func (f *Flags) check(set map[string]bool) error {
 		return err
 	}
 	if f.Mode == ModeTakeAll {
-		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "other-relation", "at", "names", "changed", "accept-new-codebook"} {
+		for _, name := range []string{"epsilon", "ledger", "sent", "client", "new-units", "other-relation", "at", "names", "changed", "accept-new-codebook"} {
 			if set[name] {
 				return cli.Usagef("-%s has no place in mode take-all: nothing about a row is sent, so nothing is spent or remembered; leave it out, or leave out -mode take-all", name)
 			}
@@ -203,7 +203,7 @@ func (f *Flags) check(set map[string]bool) error {
 	case f.Ledger == "":
 		return cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -kind pure -epsilon E', or say -ledger none to count nothing")
 	case f.Memory == "":
-		return cli.Usagef("-memory FOLDER is missing: what was released is kept there and sent again at no cost; -memory none forgets it, and each run pays")
+		return cli.Usagef("-sent FOLDER is missing: what was released is kept there and sent again at no cost; -sent none forgets it, and each run pays")
 	case f.changed != "" && f.names == "":
 		return cli.Usagef("-changed is about names whose rows change: give the names with -names FILE, or leave it out; without names a row that has changed is another record")
 	case f.Ledger == accounts.NoLedger && (f.at.Given || f.client != "" || f.newUnits || f.otherRelation):

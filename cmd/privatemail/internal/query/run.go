@@ -193,7 +193,7 @@ func (a *Asking) explain(err error) error {
 	case errors.Is(err, remote.ErrCertificate):
 		return fmt.Errorf("%s: %w; -ca FILE names the authority that has signed it, if you trust that one; nothing was sent over this connection", a.address, text.Bare(err))
 	case errors.Is(err, remote.ErrTooLong):
-		return fmt.Errorf("%s: %w; -budget allows more", a.address, text.Bare(err))
+		return fmt.Errorf("%s: %w; -max-memory allows more", a.address, text.Bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
 		if done := a.paid + a.remembered + a.resent; done > 0 {
 			next := "sends for all of them what is remembered"

@@ -44,7 +44,7 @@ func (f *SealedQueryFlags) confirmed() bool { return f.epoch != wire.Hash{} }
 
 // check refuses flags that do not go together in mode sealed.
 func (f *SealedQueryFlags) check(set map[string]bool) error {
-	for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "other-relation", "at", "names", "changed"} {
+	for _, name := range []string{"epsilon", "ledger", "sent", "client", "new-units", "other-relation", "at", "names", "changed"} {
 		if set[name] {
 			return cli.Usagef("-%s has no place in mode sealed: %s; leave it out, or leave out -mode sealed", name, NoEpsilon)
 		}

@@ -13,7 +13,7 @@ func TestGraphInWords(t *testing.T) {
 	cut := kernel.Certificate{Kind: kernel.DroppedMass, RowMax: 8.7}
 	const bound = "Worst row: weights cut off could total 8.7 times those kept"
 	for flags, want := range map[settings.Graph]string{
-		{Degree: 20}:                    "The cut graph is what -degree 20 asked for. " + bound,
+		{Degree: 20}:                    "The cut graph is what -mean-neighbours 20 asked for. " + bound,
 		{Sigma: 1, CutoffWeight: 0.001}: "The cut graph is what -cutoff-weight 0.001 asked for. " + bound,
 		{Sigma: 1}:                      bound,
 	} {
@@ -22,7 +22,7 @@ func TestGraphInWords(t *testing.T) {
 		}
 	}
 	full := kernel.Certificate{Kind: kernel.Relative, RowMax: 2e-6}
-	if got := certificateWords(&full, "-degree 20"); got != "Worst row: errors of its weights could total 2e-06 times their sum" {
+	if got := certificateWords(&full, "-mean-neighbours 20"); got != "Worst row: errors of its weights could total 2e-06 times their sum" {
 		t.Errorf("%q", got)
 	}
 	some, none := cut, full

@@ -25,7 +25,7 @@ func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "sensitivity",
 		Summary:  "tell how much noise a private first step needs; no data needed",
-		Synopsis: []string{"-n N -sigma S [-k K] [-alpha A] [-classes C] [-relation R] [-epsilon E -delta D] [FLAGS]"},
+		Synopsis: []string{"-n N -sigma S [-dim K] [-alpha A] [-classes C] [-relation R] [-epsilon E -delta D] [FLAGS]"},
 		About: `
 Prints how much one record can change the first step (its sensitivity, Delta) and the noise
 that hides the change. N counts all rows, C all classes. Everything printed follows from
@@ -39,7 +39,7 @@ Relations: replace-one hides which record it was, label included; null hides whe
 record is there or an empty one; features-replace and features-null are the same for
 records whose label is public.`,
 		Examples: []string{
-			"privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5",
+			"privatemail sensitivity -n 1001 -dim 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5",
 			"privatemail sensitivity -n 1001 -sigma 6 -alpha 0.6 -classes 98 -relation features-replace -epsilon 1 -delta 1e-6 -json",
 		},
 		Prints:  cli.PrintsJSON,
@@ -63,7 +63,7 @@ func (f *sensitivityFlags) Define(fs *flag.FlagSet) {
 	f.query.Define(fs, "gaussian")
 	cli.CountVar(fs, &f.query.Classes, "classes", settings.PublicClasses, "number of classes `C`: labels are 0 to C-1")
 	cli.CountVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
-	cli.CountVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error, and the order of poly")
+	cli.CountVar(fs, &f.dim, "d", 64, "dimension `D` of the features, which enters the rounding error, and the order of poly")
 }
 
 func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) error {
@@ -120,7 +120,7 @@ func (f *sensitivityFlags) relations(ctx context.Context, ask sensitivity.Query)
 // sensitivityReport is the object of sensitivity -json.
 type sensitivityReport struct {
 	N              int                  `json:"n"`
-	K              int                  `json:"k"`
+	K              int                  `json:"dim"`
 	Sigma          float64              `json:"sigma"` // in the convention of the appendix
 	Alpha          float64              `json:"alpha"`
 	Table          string               `json:"table"`

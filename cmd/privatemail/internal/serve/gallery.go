@@ -121,7 +121,7 @@ func (s *Serving) MakeGallery(ctx context.Context, saved *supervised.Saved, path
 	own := n*(4*d+2*(d+4)) + 16*n
 	rest, err := pipeline.Reserve(cmp.Or(s.Flags.work.Budget, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
 	if err != nil {
-		return fmt.Errorf("%s: %w; -budget allows more", s.File, err)
+		return fmt.Errorf("%s: %w; -max-memory allows more", s.File, err)
 	}
 	m := progress.NewMeter(s.Env)
 	defer m.Close()

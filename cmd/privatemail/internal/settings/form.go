@@ -46,9 +46,9 @@ func (f *FormChoice) Settle(set map[string]bool) error {
 		}
 	}
 	others := map[string][]string{
-		Spectral: {"alpha", "beta", "steps", "stop", "normalize", "sigma-q", "seed", "table", "label-sigma", "unlabelled", "rescale", "checkpoint", "checkpoint-every", "resume"},
+		Spectral: {"alpha", "beta", "steps", "stop", "normalize", "sigma-q", "seed", "table", "label-sigma", "rescale", "checkpoint", "checkpoint-every", "resume"},
 		paper:    {"beta"},
-		attract:  {"alpha", "k", "sigma-q", "seed", "rescale"},
+		attract:  {"alpha", "dim", "sigma-q", "seed", "rescale"},
 	}
 	for _, name := range others[f.Form] {
 		if set[name] && !(set["beta"] && f.Form == attract && name != "rescale") { // Step.check knows more about -beta
@@ -61,11 +61,11 @@ func (f *FormChoice) Settle(set map[string]bool) error {
 // formAdvice says where a flag belongs.
 func formAdvice(name string) string {
 	switch name {
-	case "alpha", "k", "sigma-q", "seed", "rescale":
+	case "alpha", "dim", "sigma-q", "seed", "rescale":
 		return "it belongs to -form paper"
 	case "beta":
 		return "it belongs to -form attract"
-	case "table", "label-sigma", "unlabelled":
+	case "table", "label-sigma":
 		return "it is about labels, which -form paper with -alpha A and -form attract with -beta B use"
 	}
 	return "it belongs to -form paper and -form attract"
@@ -76,7 +76,7 @@ func (f *FormChoice) Apply(s *privatemail.Settings, set map[string]bool) {
 	if f.Form == attract {
 		s.Form = kernel.Attract
 	}
-	if f.Form == Spectral && !set["sigma"] && !set["degree"] && !set["neighbours"] {
+	if f.Form == Spectral && !set["sigma"] && !set["mean-neighbours"] && !set["neighbours"] {
 		s.Bandwidth, s.Neighbours = kernel.Bandwidth{}, defaultNeighbours
 	}
 }

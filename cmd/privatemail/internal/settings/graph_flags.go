@@ -21,7 +21,7 @@ type Work struct {
 
 func (f *Work) Define(fs *flag.FlagSet) {
 	cli.CountVar(fs, &f.Workers, "workers", 0, "use `W` worker goroutines, of each rank where mpirun starts several; the result does not depend on it (default: one per processor)")
-	SizeVar(fs, &f.Budget, "budget", BudgetUsage())
+	SizeVar(fs, &f.Budget, "max-memory", BudgetUsage())
 }
 
 func BudgetUsage() string {
@@ -47,11 +47,11 @@ func (f *Graph) Define(fs *flag.FlagSet, otherwise string) {
 // defineWeights is for all verbs with a graph.
 func (f *Graph) DefineWeights(fs *flag.FlagSet, otherwise string) {
 	NumberVar(fs, &f.Sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights"+otherwise)
-	NumberVar(fs, &f.Degree, "degree", 0, Positive(), "find the bandwidth at which rows have `G` neighbours on average, of -cutoff-weight or more")
+	NumberVar(fs, &f.Degree, "mean-neighbours", 0, Positive(), "find the bandwidth at which rows have `G` neighbours on average, of -cutoff-weight or more")
 	conventionVar(fs, &f.convention)
-	NumberVar(fs, &f.CutoffWeight, "cutoff-weight", 0, Fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -degree; with -sigma by -tolerance)")
+	NumberVar(fs, &f.CutoffWeight, "cutoff-weight", 0, Fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -mean-neighbours; with -sigma by -tolerance)")
 	NumberVar(fs, &f.tolerance, "tolerance", 1e-4, Fraction(), "wanted error `T` of a row's weights relative to their sum")
-	ChoiceVar(fs, &f.Operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one 'plan' picks)")
+	ChoiceVar(fs, &f.Operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one -plan marks)")
 	ChoiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT` is keep, repair or fail")
 }
 
@@ -76,8 +76,8 @@ func bandwidth(convention string, sigma float64) kernel.Bandwidth {
 
 // need is for verbs that have no bandwidth of their own.
 func (f *Graph) Need(set map[string]bool, form string) error {
-	if form != Spectral && !set["sigma"] && !set["degree"] && !set["neighbours"] {
-		return cli.Usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start), or -neighbours N")
+	if form != Spectral && !set["sigma"] && !set["mean-neighbours"] && !set["neighbours"] {
+		return cli.Usagef("the bandwidth is missing: give -sigma S, or -mean-neighbours G to have it found by a mean number of neighbours (-mean-neighbours 20 is a good start), or -neighbours N")
 	}
 	return nil
 }
@@ -85,15 +85,15 @@ func (f *Graph) Need(set map[string]bool, form string) error {
 // check refuses flags that contradict each other.
 func (f *Graph) Check(set map[string]bool) error {
 	switch {
-	case set["sigma"] && set["degree"]:
-		return cli.Usagef("-sigma and -degree exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
-	case set["neighbours"] && (set["sigma"] || set["degree"]):
-		return cli.Usagef("-neighbours excludes -sigma and -degree: it finds a bandwidth for each row")
+	case set["sigma"] && set["mean-neighbours"]:
+		return cli.Usagef("-sigma and -mean-neighbours exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
+	case set["neighbours"] && (set["sigma"] || set["mean-neighbours"]):
+		return cli.Usagef("-neighbours excludes -sigma and -mean-neighbours: it finds a bandwidth for each row")
 	case set["neighbours"] && (set["cutoff-weight"] || set["tolerance"]):
 		return cli.Usagef("-neighbours excludes -cutoff-weight and -tolerance: the graph has the nearest rows and no others")
 	case set["neighbours"] && f.Operator != "" && f.Operator != "csr":
 		return cli.Usagef("-operator %s cannot have the graph of -neighbours: leave it out, or choose csr", f.Operator)
-	case !kernel.Truncates(f.Operator) && set["cutoff-weight"] && !set["degree"]:
+	case !kernel.Truncates(f.Operator) && set["cutoff-weight"] && !set["mean-neighbours"]:
 		return cli.Usagef("-operator %s does not cut and -cutoff-weight cuts the graph: leave out one of them", f.Operator)
 	case set["convention"] && !set["sigma"] && !set["label-sigma"]:
 		return cli.Usagef("-convention says what -sigma means: give -sigma, or leave it out")
@@ -122,7 +122,7 @@ func (f *Graph) Asked() string {
 	case f.neighbours > 0:
 		return fmt.Sprintf("-neighbours %d", f.neighbours)
 	case f.Degree > 0:
-		return fmt.Sprintf("-degree %g", f.Degree)
+		return fmt.Sprintf("-mean-neighbours %g", f.Degree)
 	case f.CutoffWeight > 0:
 		return fmt.Sprintf("-cutoff-weight %g", f.CutoffWeight)
 	}
@@ -169,17 +169,17 @@ func (f *Graph) noteIsolated(e *cli.Env, g *iterate.Graph) {
 	switch {
 	case isolated == 0:
 	case f.isolated == kernel.Repair.String():
-		e.Note("%d of %d rows have no neighbours after the repair: the nearest are so far away that their weights are below 1e-38; a larger -degree or -sigma connects them, and so does -neighbours", isolated, n)
+		e.Note("%d of %d rows have no neighbours after the repair: the nearest are so far away that their weights are below 1e-38; a larger -mean-neighbours or -sigma connects them, and so does -neighbours", isolated, n)
 	default:
-		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them, and so do a larger -degree or -sigma", isolated, n)
+		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them, and so do a larger -mean-neighbours or -sigma", isolated, n)
 	}
 }
 
 // NoteDegree tells about a graph with another number of neighbours than was asked for;
-// more is what to try beside another -degree.
+// more is what to try beside another -mean-neighbours.
 func NoteDegree(e *cli.Env, g *iterate.Graph, asked float64, more string) {
 	if math.Abs(g.MeanNeighbours-asked) > 0.1*asked {
-		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.MeanNeighbours, asked, more)
+		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -mean-neighbours%s", g.MeanNeighbours, asked, more)
 	}
 }
 
@@ -192,7 +192,7 @@ type Size struct {
 
 func (f *Size) Define(fs *flag.FlagSet) {
 	NumberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows; do not cross-validate on the result, whose rows have seen their labels")
-	cli.CountVar(fs, &f.columns, "k", 2, "forms spectral and paper: `K` columns")
+	cli.CountVar(fs, &f.columns, "dim", 2, "forms spectral and paper: `K` columns")
 	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
 }
 
@@ -228,7 +228,6 @@ func (f *Step) Define(fs *flag.FlagSet) {
 	SeedVar(fs, &f.seed, "form paper: seed `Q` of the random start")
 	ChoiceVar(fs, &f.table, "table", "", tableNames(), "weights between labels: `T` is equal, different, balanced, gaussian or centred (default: equal; balanced with -beta)")
 	NumberVar(fs, &f.labelSigma, "label-sigma", 0, Positive(), "bandwidth `S` of the gaussian table (default: that of -sigma)")
-	fs.Bool("unlabelled", true, "no longer needed: rows with the label -1 are accepted, and feel no label term")
 	f.Run.Define(fs)
 }
 
@@ -243,7 +242,7 @@ func attractConflicts() []conflict {
 	start := "-beta starts at the feature rows, which leaves nothing to draw; leave one out"
 	return []conflict{
 		{"beta", "alpha", "-beta pulls equal labels together (form attract), -alpha is the coefficient of form paper; choose one"},
-		{"beta", "k", start}, {"beta", "sigma-q", start}, {"beta", "seed", start},
+		{"beta", "dim", start}, {"beta", "sigma-q", start}, {"beta", "seed", start},
 	}
 }
 
@@ -256,7 +255,7 @@ func (f *Step) Check(set map[string]bool) error {
 	case set["label-sigma"] && f.table != "gaussian":
 		return cli.Usagef("-label-sigma belongs to -table gaussian: add that, or leave it out")
 	case f.table == "gaussian" && !set["label-sigma"] && !set["sigma"]:
-		return cli.Usagef("-table gaussian needs -label-sigma S when the bandwidth of the features is found by -degree")
+		return cli.Usagef("-table gaussian needs -label-sigma S when the bandwidth of the features is found by -mean-neighbours")
 	case f.table == "centred" && set["beta"]:
 		return cli.Usagef("-table centred has negative weights, which -beta cannot use: choose another table, or -alpha")
 	case set["table"] && !set["alpha"] && !set["beta"]:

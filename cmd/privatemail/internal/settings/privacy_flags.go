@@ -48,7 +48,7 @@ func (f *Questions) Define(fs *flag.FlagSet, table string) {
 	conventionVar(fs, &f.convention)
 	NumberVar(fs, &f.alpha, "alpha", 0, AnyNumber(), "coefficient `A` of the label term; negative numbers attract (default: no label term)")
 	ChoiceVar(fs, &f.Table, "table", table, tableNames(), "weights between labels: `T` is equal, different or gaussian; balanced and centred depend on the data and are refused")
-	cli.CountVar(fs, &f.Columns, "k", 2, "`K` columns of the random start, and so of the release")
+	cli.CountVar(fs, &f.Columns, "dim", 2, "`K` columns of the random start, and so of the release")
 	NumberVar(fs, &f.SigmaQ, "sigma-q", 1e-8, Positive(), "standard deviation `SQ` of the random start")
 	SeedVar(fs, &f.Seed, "seed `Q` of the random start, which is public")
 	ChoiceVar(fs, &f.operator, "operator", "", []string{"dense", "poly", "background", "csr"}, "feature weights: `NAME` is dense (exact), poly (a polynomial, for wide bandwidths), background (constant beyond -radius) or csr (truncated, for which there is no bound: refused) (default: by the number of rows and sigma)")
@@ -58,12 +58,12 @@ func (f *Questions) Define(fs *flag.FlagSet, table string) {
 // NotPrivate are flags of embed that a private first step cannot have.
 func NotPrivate() map[string]string {
 	return map[string]string{
-		"degree":        "it would find the bandwidth from the private rows, and tell something about them; give a public one with -sigma S",
-		"cutoff-weight": "how many weights it leaves depends on the private rows; -operator background -radius R cuts at a public distance",
-		"steps":         "a release is the first step alone; 'privatemail continue RELEASE -steps T' takes the others, at no further cost",
-		"beta":          "no bound is proved for what one row changes in that form; -alpha A is the label term of private steps, and a negative A attracts",
-		"checkpoint":    "a release is one step, and nothing of it may be in a file before it has its noise",
-		"resume":        "a release is one step, and nothing of it may be in a file before it has its noise",
+		"mean-neighbours": "it would find the bandwidth from the private rows, and tell something about them; give a public one with -sigma S",
+		"cutoff-weight":   "how many weights it leaves depends on the private rows; -operator background -radius R cuts at a public distance",
+		"steps":           "a release is the first step alone; 'privatemail continue RELEASE -steps T' takes the others, at no further cost",
+		"beta":            "no bound is proved for what one row changes in that form; -alpha A is the label term of private steps, and a negative A attracts",
+		"checkpoint":      "a release is one step, and nothing of it may be in a file before it has its noise",
+		"resume":          "a release is one step, and nothing of it may be in a file before it has its noise",
 	}
 }
 

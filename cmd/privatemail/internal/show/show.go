@@ -91,7 +91,7 @@ func show(ctx context.Context, e *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range []shower{showSections, showLedger, showRelease, showFrame, showMap, showMemory, showRecords, showMeasurements, showRecording, showMatrix} {
+	for _, s := range []shower{showSections, showLedger, showRelease, showMessage, showMemory, showRecords, showMeasurements, showRecording, showMatrix} {
 		x, err := s(ctx, path, begin)
 		if err != nil {
 			return err

@@ -1,10 +1,8 @@
-// Package plan is the verb plan: it lists the operators that could embed a file, with their costs.
-package plan
+package embed
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"text/tabwriter"
@@ -12,9 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/embed"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -22,102 +18,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-func Verb() cli.Verb {
-	return cli.Verb{
-		Name:     "plan",
-		Summary:  "list the operators that could embed a file, with their cost",
-		Synopsis: []string{"FEATURES [-neighbours N | -sigma S | -degree G] [FLAGS]"},
-		About: `
-Looks at a sample of rows and builds nothing. FEATURES is as for embed: .npy, .npz, .csv and
-others. The operator marked * is the one that embed
-takes with the same flags; plan accepts all of them. Where the certificate of the operator
-misses -tolerance once it is built, embed goes on to the next. Memory is what is built, the
-embedding included. Seconds are estimates for the workers at hand on a machine at rest,
-without reading and writing files: constants, scaled by the speed of this machine, which is
-measured once and kept in the user's cache folder. The last line says what the operator
-marked * is likely to take: from half of its seconds to six times as much, and more where
-other programs slow the machine down. How much they do is measured for a tenth of a second;
-should more of them start, it takes longer. Eta is the error to expect of a row's weights
-relative to their sum, in 99 of 100 rows; where -degree or -cutoff-weight asks for a cut
-graph, that is the weights cut off against those kept, and no error. A degree is the sum of
-a row's weights. Degrees are estimates from the sample. With -json there is one object per
-operator, the best first, with the likely times as seconds_low and seconds_high, and with
-what other programs do as slowdown. Under mpirun seconds are those of one process, and memory
-is that of each.`,
-		Examples: []string{
-			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
-			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
-		},
-		Prints: cli.PrintsJSON | cli.PrintsProgress,
-		Ranks:  true,
-		Define: settings.Steered[planFlags],
-	}
-}
-
-type planFlags struct {
-	work  settings.Work
-	graph settings.Graph
-	size  settings.Size
-	form  settings.FormChoice
-	rest  restFlags
-}
-
-// restFlags are the flags of embed that change nothing about its cost: they are
-// accepted, so that a command line can be tried with plan first.
-type restFlags struct {
-	step      settings.Step
-	files     files.FileFlags
-	out, plot string
-}
-
-func (f *restFlags) Define(fs *flag.FlagSet) {
-	f.step.Define(fs)
-	fs.StringVar(&f.files.Labels, "labels", "", "as for embed; not read")
-	f.files.DefineColumns(fs)
-	fs.StringVar(&f.out, "out", "", "as for embed; not written")
-	fs.StringVar(&f.plot, "plot", "", "as for embed; not written")
-	for _, name := range []string{"colour-by", "color-by"} {
-		fs.String(name, "", "as for embed; not read")
-	}
-}
-
-func (f *planFlags) Define(fs *flag.FlagSet) {
-	f.work.Define(fs)
-	f.graph.Define(fs, "; forms paper and attract need this, -degree or -neighbours")
-	f.form.Define(fs)
-	f.size.Define(fs)
-	f.rest.Define(fs)
-}
-
-func (f *planFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
-	name, err := embed.OneFeatures(names)
-	if err != nil {
-		return err
-	}
-	if err := f.form.Settle(set); err != nil {
-		return err
-	}
-	if err := f.graph.Need(set, f.form.Form); err != nil {
-		return err
-	}
-	if err := f.graph.Check(set); err != nil {
-		return err
-	}
-	if err := f.rest.step.Check(set); err != nil {
-		return err
-	}
-	s := new(privatemail.Settings)
-	if err := f.graph.Apply(s); err != nil {
-		return err
-	}
-	f.form.Apply(s, set)
-	f.size.Apply(s, set)
-	in, err := f.rest.files.Resolve(e, name)
-	if err != nil {
-		return err
-	}
+// runPlan lists the operators that could embed the file. It builds and writes nothing.
+func (f *Flags) runPlan(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Settings) error {
 	in.Labels = ""
-	p, err := f.plan(ctx, e, in, s)
+	p, err := f.makePlan(ctx, e, in, s)
 	if err != nil {
 		return err
 	}
@@ -140,37 +44,28 @@ type plan struct {
 	// neighbours of each row in a graph that tunes itself, 0 in others
 	neighbours int
 	*privatemail.Plan
-	slowdown    float64 // of the machine, by other programs
-	standardize bool    // columns
+	standardize bool // columns
 }
 
-func (f *planFlags) plan(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Settings) (*plan, error) {
+func (f *Flags) makePlan(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
-	workers := 0
 	err := files.WithRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
 		planned := engine.Plan
 		if f.form.Form == settings.Spectral {
 			planned = engine.PlanMap
 		}
 		var err error
-		if s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, embed.ColumnsOf(s, x)); err != nil { // as embed would
+		if s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, ColumnsOf(s, x)); err != nil {
 			return err
 		}
-		workers = engine.Workers()
 		p, err := planned(ctx, x, s)
-		out = &plan{in.Features, x.Rows, x.Cols, s.Neighbours, p, 1, s.Standardize}
+		out = &plan{in.Features, x.Rows, x.Cols, s.Neighbours, p, s.Standardize}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if e.Ranks().Rank() == 0 { // the one that tells
-		out.slowdown = progress.Slowdown(workers)
-	}
-	return out, nil
+	return out, err
 }
 
-// candidateReport is an object of plan -json.
+// candidateReport is an object of embed -plan -json.
 type candidateReport struct {
 	Operator     string          `json:"operator"`
 	Picked       bool            `json:"picked"`
@@ -178,7 +73,6 @@ type candidateReport struct {
 	Seconds      jsonform.Number `json:"seconds"` // null, as eta is, for an operator that does not do what is asked for
 	SecondsLow   jsonform.Number `json:"seconds_low"`
 	SecondsHigh  jsonform.Number `json:"seconds_high"`
-	Slowdown     jsonform.Number `json:"slowdown"`
 	BuildSeconds jsonform.Number `json:"build_seconds"`
 	StepSeconds  jsonform.Number `json:"seconds_per_step"`
 	Bytes        int64           `json:"bytes"`
@@ -221,10 +115,10 @@ func (p *plan) show(e *cli.Env) error {
 		sigma, gamma = math.NaN(), math.NaN() // every row has its own
 	}
 	for i, c := range p.Candidates {
-		f := progress.NewForecast(&c, p.slowdown)
+		low, high := likely(&c)
 		err := e.Object(candidateReport{
 			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
-			SecondsLow: jsonform.Number(f.Low), SecondsHigh: jsonform.Number(f.High), Slowdown: jsonform.Number(f.Slowdown),
+			SecondsLow: jsonform.Number(low), SecondsHigh: jsonform.Number(high),
 			Seconds: jsonform.Number(c.Seconds), BuildSeconds: jsonform.Number(c.Cost.BuildSeconds), StepSeconds: jsonform.Number(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
 			Eta: jsonform.Number(c.Eta), Radius: jsonform.Number(c.Radius), Neighbours: jsonform.Number(c.MeanNeighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
@@ -274,6 +168,13 @@ func (p *plan) table(e *cli.Env) error {
 	if !p.picked(0) {
 		return nil
 	}
-	_, err := fmt.Fprintf(e.Stdout, "%s: %v\n", p.Candidates[0].Name, progress.NewForecast(&p.Candidates[0], p.slowdown))
+	low, high := likely(&p.Candidates[0])
+	_, err := fmt.Fprintf(e.Stdout, "%s: graph and steps are likely to take %.2g to %.2g s\n", p.Candidates[0].Name, low, high)
 	return err
+}
+
+// likely returns the time that graph and steps of an operator are likely to take on a machine at
+// rest. The planner does not see how caches and memory differ, nor the time to start workers.
+func likely(c *kernel.Candidate) (low, high float64) {
+	return 0.5 * c.Seconds, 6 * (c.Seconds + 0.02)
 }
