@@ -75,7 +75,7 @@ func TestCacheListsAndClears(t *testing.T) {
 		filepath.Base(measured[0]):                   "measured speed of this machine, level ",
 		"galleries/" + hash + ".codebook":            "codebook of a gallery",
 		"galleries/" + hash + ".base-int8":           "base sample of a gallery",
-		"galleries/" + hash + ".rows.part":           "part of a download, a whole gallery of mode take-all",
+		"galleries/" + hash + ".rows.part":           "part of a download, a whole gallery of mode all",
 		"galleries/" + hash + ".records-hint":        "hint for the records of mode sealed",
 		"galleries/.privatemail-new-3w5e11264sg.tmp": "file that is being written, or was left",
 	}
@@ -171,7 +171,7 @@ func TestCacheOfQueryIsKnown(t *testing.T) {
 	p := newPlace(t, 3)
 	g := startService(t)
 	succeed(t, p.cells(g.address)...)
-	succeed(t, p.cells(g.address, "-form", "int8")...)
+	succeed(t, p.cells(g.address, "-encoding", "int8")...)
 	succeed(t, p.takeAll(g.address)...)
 	sealed := startSealed(t, sealedserver.Settings{Cells: 4, Probes: 1})
 	succeed(t, p.sealed(sealed.address, "-fetch")...)

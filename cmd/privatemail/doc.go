@@ -12,7 +12,7 @@
 //	search       find the nearest rows of a gallery for every query, exactly
 //	serve        answer private queries about a gallery over the network
 //	split        split a gallery into shards, which several machines serve
-//	query        ask a server for the rows of its gallery that are nearest to rows that stay here
+//	query        ask a server for the nearest rows of its gallery, without showing yours
 //	graph        write the neighbour graph of a file as a sparse matrix
 //	generate     write synthetic feature vectors, or the digits of the demo
 //	sensitivity  tell how much noise a private first step needs; no data needed

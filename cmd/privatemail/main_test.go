@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,8 +193,8 @@ func TestOverview(t *testing.T) {
 	}
 	for _, arg := range []string{"help", "-h", "--help", "-help"} {
 		stdout, stderr := succeed(t, arg)
-		for _, v := range program().All() {
-			if !strings.Contains(stdout, "\n  "+v.Name+" ") {
+		for _, v := range program().Verbs {
+			if !strings.Contains(stdout, "\n  "+v.Name+" ") || !strings.Contains(stdout, " "+v.Summary+"\n") {
 				t.Errorf("%s does not list %s", arg, v.Name)
 			}
 		}
@@ -203,24 +204,61 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// A plain -h fits a screen: its example, usage and most used flags. help -all has every flag.
 func TestHelpOfEveryVerb(t *testing.T) {
+	const lines, columns, flags = 40, 80, 15
 	for _, v := range program().All() {
 		t.Run(v.Name, func(t *testing.T) {
-			stdout, stderr := succeed(t, v.Name, "-h")
-			if stderr != "" || !strings.Contains(stdout, "\nusage:\n  privatemail "+v.Name) || !strings.Contains(stdout, "\nexample:\n  privatemail "+v.Name) {
-				t.Errorf("help without usage or example:\n%s%s", stdout, stderr)
+			name := strings.Fields(v.Name)
+			short, stderr := succeed(t, append(name, "-h")...)
+			if stderr != "" || !strings.Contains(short, "\nusage:\n  privatemail "+v.Name) || !strings.Contains(short, "\nexample:\n  privatemail "+v.Name) {
+				t.Errorf("help without usage or example:\n%s%s", short, stderr)
 			}
+			for line := range strings.Lines(short) {
+				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > columns && !strings.HasPrefix(line, "  privatemail ") {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+			if n := strings.Count(short, "\n"); n > lines {
+				t.Errorf("%d lines", n)
+			}
+			if n := strings.Count(short, "\n  -"); n > flags {
+				t.Errorf("%d flags", n)
+			}
+			if again, _ := succeed(t, append([]string{"help"}, name...)...); again != short {
+				t.Errorf("help %s differs from %s -h", v.Name, v.Name)
+			}
+			all, _ := succeed(t, append([]string{"help", "-all"}, name...)...)
 			fs := flag.NewFlagSet(v.Name, flag.ContinueOnError)
 			v.Define(fs)
 			fs.VisitAll(func(f *flag.Flag) {
-				if n := strings.Count(stdout, "\n  -"+f.Name+" "); n != 1 {
+				if n := strings.Count(all, "\n  -"+f.Name+"\n") + strings.Count(all, "\n  -"+f.Name+" "); n != 1 {
 					t.Errorf("-%s has %d lines", f.Name, n)
 				}
 			})
-			if again, _ := succeed(t, "help", v.Name); again != stdout {
-				t.Errorf("help %s differs from %s -h", v.Name, v.Name)
+			for line := range strings.Lines(all) {
+				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 100 && !strings.HasPrefix(line, "  privatemail ") {
+					t.Errorf("%d columns: %s", n, line)
+				}
 			}
 		})
+	}
+}
+
+// The comment of package main lists the verbs of the program and no others.
+func TestVerbsOfPackageComment(t *testing.T) {
+	text := readFile(t, "doc.go")
+	_, list, ok := strings.Cut(text, "privatemail VERB [FLAGS] [FILES]\n//\n")
+	list, _, ok2 := strings.Cut(list, "\n//\n")
+	if !ok || !ok2 {
+		t.Fatal("no list of verbs")
+	}
+	var want strings.Builder
+	for _, v := range append(program().Verbs, program().All()[len(program().All())-2:]...) {
+		fmt.Fprintf(&want, "//\t%-12s %s\n", v.Name, v.Summary)
+	}
+	if got := list + "\n"; got != want.String() {
+		t.Errorf("the comment has\n%swant\n%s", got, &want)
 	}
 }
 
@@ -230,7 +268,7 @@ func TestExamples(t *testing.T) {
 		for _, line := range v.Examples {
 			// With -h a command is read to its end and not carried out.
 			sentences := strings.Fields(line)
-			if sentences[0] != "privatemail" || sentences[1] != v.Name {
+			if !strings.HasPrefix(line, "privatemail "+v.Name+" ") && line != "privatemail "+v.Name {
 				t.Errorf("%q is no example of %s", line, v.Name)
 			} else if code, _, stderr := call(append(sentences[1:], "-h")...); code != cli.OK {
 				t.Errorf("%q: %s", line, stderr)

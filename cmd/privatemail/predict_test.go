@@ -241,17 +241,17 @@ func TestQueryPredicts(t *testing.T) {
 
 	silent := serveOn(t, at("m.model"), "-epsilon", "4")
 	get(t, 404, silent.Listening+"/v1/labels")
-	refuse(t, cli.Failed, []string{"query", silent.Listening, fresh, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv")}, "publishes no labels")
+	refuse(t, cli.Failed, []string{"query", "all", silent.Listening, fresh, "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv")}, "publishes no labels")
 	silent.end()
 
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-sealed", "-labels", at("m.model"))
-	ask := func(args ...string) string {
+	ask := func(mode string, args ...string) string {
 		t.Helper()
-		stdout, _ := succeed(t, append([]string{"query", s.Listening, fresh, "-cache", "none", "-predict", at("c.csv")}, args...)...)
+		stdout, _ := succeed(t, append([]string{"query", mode, s.Listening, fresh, "-cache", "none", "-predict", at("c.csv")}, args...)...)
 		return stdout
 	}
-	for _, mode := range [][]string{{"-mode", "take-all", "-unconfirmed-codebook"}, {"-mode", "sealed", "-unconfirmed-epoch"}} {
-		stdout := ask(mode...)
+	for mode, unconfirmed := range map[string]string{"all": "-unconfirmed-codebook", "sealed": "-unconfirmed-epoch"} {
+		stdout := ask(mode, unconfirmed)
 		classes, _ := told(t, at("c.csv"))
 		want, _ := told(t, at("want.csv"))
 		if same := countSame(classes, want); same < 11 { // int8 and mode sealed round
@@ -262,20 +262,20 @@ func TestQueryPredicts(t *testing.T) {
 		}
 	}
 	var r query.AskReport
-	lines := strings.Split(strings.TrimSpace(ask("-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
+	lines := strings.Split(strings.TrimSpace(ask("cells", "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Accuracy == nil || r.Labelled != 12 || r.Predicted != at("c.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
-	stdout, _ := succeed(t, "query", s.Listening, fresh, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv"), "-dry-run")
+	stdout, _ := succeed(t, "query", "all", s.Listening, fresh, "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv"), "-dry-run")
 	if !strings.Contains(stdout, "labels: ") {
 		t.Errorf("the plan does not count labels:\n%s", stdout)
 	}
 	// Of columns that do not fit nothing is sent for a row; -labels is about -predict.
 	missing := insects(t, at("missing.csv"), 12, 2, "depth", "width", "length")
-	refuse(t, cli.Failed, []string{"query", s.Listening, missing, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-cache", "none"}, `column "height" is missing`, "the map of the server")
-	refuse(t, cli.Usage, []string{"query", s.Listening, fresh, "-mode", "take-all", "-unconfirmed-codebook", "-labels", fresh}, "-labels needs -predict")
+	refuse(t, cli.Failed, []string{"query", "cells", s.Listening, missing, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-cache", "none"}, `column "height" is missing`, "the map of the server")
+	refuse(t, cli.Usage, []string{"query", "all", s.Listening, fresh, "-unconfirmed-codebook", "-labels", fresh}, "-labels needs -predict")
 	writeLabels(t, at("numbers.npy"), make([]int32, 12))
-	refuse(t, cli.Failed, []string{"query", s.Listening, fresh, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv"), "-labels", at("numbers.npy")}, "names in one and numbers in the other")
+	refuse(t, cli.Failed, []string{"query", "all", s.Listening, fresh, "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv"), "-labels", at("numbers.npy")}, "names in one and numbers in the other")
 	if _, log := s.end(); strings.Contains(log, "ant") || strings.Contains(log, "height") {
 		t.Error("the log has names of classes or columns")
 	}
@@ -316,7 +316,7 @@ func TestPredictWithoutLabels(t *testing.T) {
 		{"search", gallery, empty, "-label-column", "sort", "-predict", at("c.csv")},
 		{"apply", at("m"), fresh, "-classes", at("c.csv")},
 		{"apply", at("m"), empty, "-label-column", "sort", "-classes", at("c.csv")},
-		{"query", s.Listening, renamed, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv")},
+		{"query", "all", s.Listening, renamed, "-unconfirmed-codebook", "-cache", "none", "-predict", at("c.csv")},
 	} {
 		stdout, _ := succeed(t, run...)
 		if classes, _ := told(t, at("c.csv")); len(classes) != 6 || strings.Contains(stdout, "accuracy") {

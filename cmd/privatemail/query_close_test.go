@@ -76,9 +76,9 @@ func TestQueryClosesConnections(t *testing.T) {
 		service http.Handler
 		flags   query.Flags
 	}{
-		query.ModeSealed:  {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}},
-		query.ModeCells:   {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}},
-		query.ModeTakeAll: {cells.Public(), query.Flags{Mode: query.ModeTakeAll, Unconfirmed: true}},
+		query.ModeSealed: {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}},
+		query.ModeCells:  {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}},
+		query.ModeAll:    {cells.Public(), query.Flags{Mode: query.ModeAll, Unconfirmed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &guests{left: make(chan struct{}, 1)}
@@ -97,7 +97,7 @@ func TestQueryClosesConnections(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer a.Close()
-			if name != query.ModeTakeAll {
+			if name != query.ModeAll {
 				if err := a.Answer(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}

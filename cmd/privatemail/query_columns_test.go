@@ -28,7 +28,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-gallery", at("m.gallery"))
 	address := s.Listening
 	ask := func(rows string, more ...string) []string {
-		return append([]string{"query", address, rows, "-epsilon", "4", "-ledger", at("ledger"), "-new-units", "-sent", at("memory"), "-cache", at("cache"), "-unconfirmed-codebook", "-json"}, more...)
+		return append([]string{"query", "cells", address, rows, "-epsilon", "4", "-ledger", at("ledger"), "-new-units", "-sent", at("memory"), "-cache", at("cache"), "-unconfirmed-codebook", "-json"}, more...)
 	}
 	run := func(rows string, spent, remembered int) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	}
 	output := []string{"-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-names", turned}
 	for _, flag := range []string{"-out", "-distances-out", "-predict"} {
-		refuse(t, cli.Usage, append(append([]string{"query", address, straight}, output...), flag, turned), "would replace the input")
+		refuse(t, cli.Usage, append(append([]string{"query", "cells", address, straight}, output...), flag, turned), "would replace the input")
 	}
 	s.end()
 

@@ -146,11 +146,11 @@ func newPlace(t *testing.T, n int) place {
 
 // cells returns the arguments of a run in mode cells.
 func (p place) cells(address string, more ...string) []string {
-	return append([]string{"query", address, p.rows, "-epsilon", "4", "-ledger", p.ledger, "-new-units", "-sent", p.memory, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
+	return append([]string{"query", "cells", address, p.rows, "-epsilon", "4", "-ledger", p.ledger, "-new-units", "-sent", p.memory, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
 }
 
 func (p place) takeAll(address string, more ...string) []string {
-	return append([]string{"query", address, p.rows, "-mode", "take-all", "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
+	return append([]string{"query", "all", address, p.rows, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
 }
 
 // images returns the rows under the map of the service.

@@ -45,7 +45,7 @@ func TestQueryNewNames(t *testing.T) {
 	if r := report(p.cells(g.address, "-names", names, "-client", "me", "-epsilon", "1")...); r.NewNames == nil || *r.NewNames != 1 || r.Spent != 3 {
 		t.Errorf("%+v", r)
 	}
-	none := []string{"query", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
+	none := []string{"query", "cells", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
 	for _, r := range []query.AskReport{report(none...), report(p.takeAll(g.address)...)} {
 		if r.NewNames != nil {
 			t.Errorf("%+v", r)

@@ -56,9 +56,9 @@ func TestQueryTouchesRowsAfterDownloads(t *testing.T) {
 		downloads int
 		questions bool
 	}{
-		query.ModeSealed:  {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}, 6, true},
-		query.ModeCells:   {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}, 3, true},
-		query.ModeTakeAll: {cells.Public(), query.Flags{Mode: query.ModeTakeAll, Unconfirmed: true}, 3, false},
+		query.ModeSealed: {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}, 6, true},
+		query.ModeCells:  {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}, 3, true},
+		query.ModeAll:    {cells.Public(), query.Flags{Mode: query.ModeAll, Unconfirmed: true}, 3, false},
 	} {
 		p := newPlace(t, 3)
 		c.flags.K, c.flags.Cache = 5, "none"
@@ -104,7 +104,7 @@ func TestQueryRefusesMapOutOfRange(t *testing.T) {
 	p := newPlace(t, 2)
 	for _, args := range [][]string{
 		p.sealed(sealed.address), p.takeAll(cells.address),
-		{"query", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"},
+		{"query", "cells", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"},
 	} {
 		refuse(t, cli.Failed, args, "out of the range of a map for private rows: the scale, row 1, column 6")
 	}

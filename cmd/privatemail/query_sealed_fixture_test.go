@@ -93,7 +93,7 @@ func (s *sealedService) publish(t *testing.T, settings sealedserver.Settings) {
 }
 
 func (p place) sealed(address string, more ...string) []string {
-	return append([]string{"query", address, p.rows, "-mode", "sealed", "-cache", p.cache, "-unconfirmed-epoch", "-k", "5"}, more...)
+	return append([]string{"query", "sealed", address, p.rows, "-cache", p.cache, "-unconfirmed-epoch", "-k", "5"}, more...)
 }
 
 // exact returns the squared distances of a query from the bytes of the rows in the cells that

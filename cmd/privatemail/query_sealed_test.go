@@ -55,7 +55,7 @@ func TestQuerySealed(t *testing.T) {
 		}
 	}
 	epoch := s.gallery.Epoch()
-	args := slices.Replace(p.sealed(s.address, "-json"), 7, 8, "-epoch", fmt.Sprintf("%x", epoch))
+	args := slices.Replace(p.sealed(s.address, "-json"), 6, 7, "-epoch", fmt.Sprintf("%x", epoch))
 	stdout, _ := succeed(t, args...)
 	s.wantExact(t, p, stdout)
 	if message, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(message, query.NoEpsilon) {
@@ -181,7 +181,7 @@ func TestQueryMeetsNewEpoch(t *testing.T) {
 	}
 	epoch := s.gallery.Epoch()
 	s.before = func(string) { s.publish(t, sealedserver.Settings{Cells: 7, Probes: 3}) }
-	args := slices.Replace(p.sealed(s.address), 7, 8, "-epoch", fmt.Sprintf("%x", epoch))
+	args := slices.Replace(p.sealed(s.address), 6, 7, "-epoch", fmt.Sprintf("%x", epoch))
 	refuse(t, cli.Failed, args, "another epoch", "-epoch")
 }
 
@@ -260,7 +260,7 @@ func TestQuerySealedFlags(t *testing.T) {
 		{[]string{"-sent", p.memory}, "no epsilon is spent"},
 		{[]string{"-new-units"}, "no epsilon is spent"},
 		{[]string{"-unconfirmed-codebook"}, "-epoch HASH"},
-		{[]string{"-form", "int8"}, "mode sealed"},
+		{[]string{"-encoding", "int8"}, "one encoding"},
 		{[]string{"-epoch", hash}, "exclude each other"},
 		{[]string{"-epoch", "ab"}, "64 hexadecimal digits"},
 		{[]string{"-records-out", "x"}, "-fetch"},
@@ -268,11 +268,11 @@ func TestQuerySealedFlags(t *testing.T) {
 	} {
 		refuse(t, cli.Usage, p.sealed(address, c.args...), c.word)
 	}
-	refuse(t, cli.Usage, []string{"query", address, p.rows, "-mode", "sealed"}, "-epoch HASH is missing")
-	refuse(t, cli.Usage, p.takeAll(address, "-fetch"), "-mode sealed")
+	refuse(t, cli.Usage, []string{"query", "sealed", address, p.rows}, "-epoch HASH is missing")
+	refuse(t, cli.Usage, p.takeAll(address, "-fetch"), "no flag -fetch")
 	bad := textFile(t, "")
 	writeMatrix(t, bad+".npy", 1, galleryCols, []float32{1, 2, float32(math.NaN()), 0, 0, 0})
-	refuse(t, cli.Failed, []string{"query", address, bad + ".npy", "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none"}, "row 1")
+	refuse(t, cli.Failed, []string{"query", "sealed", address, bad + ".npy", "-unconfirmed-epoch", "-cache", "none"}, "row 1")
 }
 
 func TestQuerySealedDryRun(t *testing.T) {

@@ -72,7 +72,7 @@ func TestQueryCells(t *testing.T) {
 		}
 		var first [][]byte
 		for run := range 3 {
-			stdout, _ := succeed(t, p.cells(g.address, "-form", form.String(), "-json")...)
+			stdout, _ := succeed(t, p.cells(g.address, "-encoding", form.String(), "-json")...)
 			paths, bodies := g.sent(t)
 			if run == 0 {
 				first = bodies
@@ -114,7 +114,7 @@ func TestQueryCells(t *testing.T) {
 func TestQuerySendsNoRows(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 12)
-	succeed(t, p.cells(g.address, "-form", "int8", "-out", p.out)...)
+	succeed(t, p.cells(g.address, "-encoding", "int8", "-out", p.out)...)
 	succeed(t, p.takeAll(g.address, "-out", p.out)...)
 	x, err := formats.ReadMatrix(filepath.Join(p.rows, files.FeaturesName))
 	if err != nil {
@@ -171,7 +171,7 @@ func TestQueryTakeAll(t *testing.T) {
 		}
 	}
 	// With the hash and the cache nothing is sent at all.
-	args := slices.Replace(p.takeAll(g.address, "-out", p.out), 7, 8, "-codebook", fmt.Sprintf("%x", g.hash))
+	args := slices.Replace(p.takeAll(g.address, "-out", p.out), 6, 7, "-codebook", fmt.Sprintf("%x", g.hash))
 	stdout, _ := succeed(t, args...)
 	if paths, _ := g.sent(t); paths != nil || !strings.Contains(stdout, "has learned nothing") || !strings.Contains(stdout, "confirmed by -codebook") {
 		t.Errorf("sent %q\n%s", paths, stdout)
@@ -216,7 +216,7 @@ func TestQueryDryRun(t *testing.T) {
 	p := newPlace(t, 7)
 	before := readFile(t, p.ledger)
 	stdout, _ := succeed(t, p.cells(g.address, "-dry-run")...)
-	for _, sentences := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "-mode take-all takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
+	for _, sentences := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "'query all' takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
 		if !strings.Contains(stdout, sentences) {
 			t.Errorf("no %q in\n%s", sentences, stdout)
 		}
@@ -388,7 +388,7 @@ func TestQueryPayers(t *testing.T) {
 	i := slices.Index(all, "-new-units")
 	refuse(t, cli.Failed, slices.Delete(slices.Clone(all), i, i+1), "unknown unit", "-new-units")
 	// No ledger and no memory: each run draws anew, and nothing is left.
-	none := []string{"query", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
+	none := []string{"query", "cells", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
 	stdout, _ := succeed(t, none...)
 	if !strings.Contains(stdout, "ledger        none: nothing was counted") || !strings.Contains(stdout, "by each of 5 records") {
 		t.Error(stdout)
@@ -413,7 +413,9 @@ func TestQueryRefuses(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		{cli.Usage, []string{"query", g.address}, []string{"SERVER and ROWS"}},
+		{cli.Usage, []string{"query", g.address}, []string{"want one of cells, sealed, all"}},
+		{cli.Usage, []string{"query"}, []string{"say which: cells, sealed, all"}},
+		{cli.Usage, []string{"query", "cells", g.address}, []string{"SERVER and ROWS"}},
 		{cli.Usage, without("-epsilon", 1), []string{"-epsilon", "no default"}},
 		{cli.Usage, without("-ledger", 1), []string{"-ledger FILE is missing"}},
 		{cli.Usage, without("-sent", 1), []string{"-sent FOLDER is missing"}},
@@ -425,11 +427,11 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Usage, p.cells(g.address, "-cert", "x"), []string{"-cert and -key go together"}},
 		{cli.Usage, p.cells(g.address, "-stall", "0s"), []string{"-stall"}},
 		{cli.Usage, p.cells(g.address, "-out", filepath.Join(p.rows, files.FeaturesName)), []string{"would replace the input"}},
-		{cli.Usage, append(p.takeAll(g.address), "-epsilon", "1"), []string{"-epsilon has no place in mode take-all"}},
-		{cli.Usage, append(p.takeAll(g.address), "-ledger", "none"), []string{"-ledger has no place in mode take-all"}},
-		{cli.Usage, append(p.takeAll(g.address), "-sent", "none"), []string{"-sent has no place in mode take-all"}},
-		{cli.Usage, append(p.takeAll(g.address), "-form", "float32"), []string{"taken as int8"}},
-		{cli.Usage, []string{"query", g.address, p.rows, "-epsilon", "1", "-ledger", "none", "-new-units", "-sent", "none", "-unconfirmed-codebook"}, []string{"about a ledger"}},
+		{cli.Usage, append(p.takeAll(g.address), "-epsilon", "1"), []string{"nothing is spent"}},
+		{cli.Usage, append(p.takeAll(g.address), "-ledger", "none"), []string{"nothing is spent"}},
+		{cli.Usage, append(p.takeAll(g.address), "-sent", "none"), []string{"nothing is spent"}},
+		{cli.Usage, append(p.takeAll(g.address), "-encoding", "float32"), []string{"comes as int8"}},
+		{cli.Usage, []string{"query", "cells", g.address, p.rows, "-epsilon", "1", "-ledger", "none", "-new-units", "-sent", "none", "-unconfirmed-codebook"}, []string{"about a ledger"}},
 		{cli.Failed, p.cells("gallery.example"), []string{"http:// or https://"}},
 		{cli.Failed, p.cells(g.address, "-ca", p.ledger), []string{"no certificate in it"}},
 		{cli.Failed, p.cells(g.address, "-token-file", filepath.Join(p.rows, "none")), []string{"no such file"}},
@@ -561,7 +563,7 @@ func TestQueryFailsInTheMiddle(t *testing.T) {
 	p := newPlace(t, 4)
 	refuse(t, cli.Failed, p.cells(front.URL), "status 500", "2 of 4 queries were answered", "sends for all of them what is remembered")
 	asked.Store(0)
-	none := []string{"query", front.URL, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
+	none := []string{"query", "cells", front.URL, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
 	refuse(t, cli.Failed, none, "2 of 4 queries were answered", "draws and pays anew")
 }
 

@@ -17,24 +17,26 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 	model := modelOf(t, folder, "classic")
 	asked, rows := startService(t), newPlace(t, 3).rows
 	commands := map[string]struct{ args, note string }{
-		"demo":      {"", ""}, // it prints as evaluate does, and takes longer
-		"evaluate":  {folder + " -modes raw -seeds 1 -out " + at("evaluate"), ""},
-		"embed":     {folder + " -form paper -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
-		"fit":       {folder + " -recipe classic -measure=false -mean-neighbours 0.01 -out " + at("f.npy"), "neighbours on average"},
-		"apply":     {model + " " + folder + " -out " + at("a.npy"), ""},
-		"graph":     {folder + " -mean-neighbours 5 -out " + at("g.npz"), ""},
-		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},
-		"query":     {asked.address + " " + rows + " -mode take-all -unconfirmed-codebook -cache " + at("r") + "/none -out " + at("q.npy"), "is not kept"},
-		"serve":     {"", ""}, // it does not end by itself; its log goes by -quiet
-		"split":     {at("s.gallery") + " -into 2", "rows 1 to 200"},
-		"generate":  {"-n 5 -d 2 -out " + at("g.npy"), ""},
-		"privatize": {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -anyway -out " + at("p"), "No ledger"},
-		"continue":  {at("r") + " -out " + at("c.npy"), "every weight is 1"},
+		"demo":         {"", ""}, // it prints as evaluate does, and takes longer
+		"evaluate":     {folder + " -modes raw -seeds 1 -out " + at("evaluate"), ""},
+		"embed":        {folder + " -form paper -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
+		"fit":          {folder + " -recipe classic -measure=false -mean-neighbours 0.01 -out " + at("f.npy"), "neighbours on average"},
+		"apply":        {model + " " + folder + " -out " + at("a.npy"), ""},
+		"graph":        {folder + " -mean-neighbours 5 -out " + at("g.npz"), ""},
+		"search":       {folder + " -k 3 -out " + at("ids.npy"), ""},
+		"query all":    {asked.address + " " + rows + " -unconfirmed-codebook -cache " + at("r") + "/none -out " + at("q.npy"), "is not kept"},
+		"query cells":  {"", ""}, // these print as query all does
+		"query sealed": {"", ""},
+		"serve":        {"", ""}, // it does not end by itself; its log goes by -quiet
+		"split":        {at("s.gallery") + " -into 2", "rows 1 to 200"},
+		"generate":     {"-n 5 -d 2 -out " + at("g.npy"), ""},
+		"privatize":    {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -anyway -out " + at("p"), "No ledger"},
+		"continue":     {at("r") + " -out " + at("c.npy"), "every weight is 1"},
 	}
 	if err := asked.cells.Save(t.Context(), at("s.gallery")); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range program().Verbs {
+	for _, v := range program().All() {
 		c, ok := commands[v.Name]
 		if has := v.Prints&cli.PrintsProgress != 0; has != ok {
 			t.Errorf("%s: has -quiet %v, is tried %v", v.Name, has, ok)
@@ -43,13 +45,13 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 			continue
 		}
 		t.Run(v.Name, func(t *testing.T) {
-			if help, _ := succeed(t, "help", v.Name, "-all"); !strings.Contains(help, "print errors only") {
+			if help, _ := succeed(t, append([]string{"help", "-all"}, strings.Fields(v.Name)...)...); !strings.Contains(help, "print errors only") {
 				t.Errorf("help -all does not say what -quiet leaves:\n%s", help)
 			}
 			if c.args == "" {
 				return
 			}
-			args := append([]string{v.Name}, strings.Fields(c.args)...)
+			args := append(strings.Fields(v.Name), strings.Fields(c.args)...)
 			stdout, stderr := succeed(t, append(args, "-quiet")...)
 			if stdout != "" || stderr != "" {
 				t.Errorf("prints %q and %q", stdout, stderr)

@@ -186,20 +186,20 @@ func TestRanksRefuseAsOne(t *testing.T) {
 // Verbs that belong to one process are refused in one line, and help is printed once.
 func TestRanksOfOtherVerbs(t *testing.T) {
 	for _, v := range program().All() {
-		codes, printed, said := together(2, same(v.Name, "-h"))
+		codes, printed, said := together(2, same(append(strings.Fields(v.Name), "-h")...))
 		if codes[0] != cli.OK || codes[1] != cli.OK || printed[0] == "" || printed[1] != "" || said[0]+said[1] != "" {
 			t.Errorf("%s -h: %v %q %q", v.Name, codes, printed, said)
 		}
 		if v.Ranks {
 			continue
 		}
-		codes, printed, said = together(2, same(v.Name))
+		codes, printed, said = together(2, same(strings.Fields(v.Name)...))
 		want := "privatemail: " + v.Name + ": runs on one process, and 2 were started; docs/scale.md says what several can do"
 		if codes[0] != cli.Failed || codes[1] != cli.Failed || printed[0]+printed[1] != "" || said[0] != want || said[1] != want {
 			t.Errorf("%s: %v %q %q", v.Name, codes, printed, said)
 		}
 	}
-	for _, name := range []string{"privatize", "serve", "query", "budget", "sensitivity"} { // what is private, and what keeps an account
+	for _, name := range []string{"privatize", "serve", "query cells", "query sealed", "query all", "budget", "sensitivity"} { // what is private, and what keeps an account
 		v := program().All()[slices.IndexFunc(program().All(), func(v cli.Verb) bool { return v.Name == name })]
 		if v.Ranks {
 			t.Errorf("%s runs on ranks", name)

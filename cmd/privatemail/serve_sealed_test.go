@@ -212,7 +212,7 @@ func TestServeRecords(t *testing.T) {
 	s := serveOn(t, args...)
 	before := readFile(t, path)
 	out := filepath.Join(t.TempDir(), "records.jsonl")
-	succeed(t, "query", s.Listening, filepath.Join(folder, files.FeaturesName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none", "-k", "2", "-fetch", "-records-out", out)
+	succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", "none", "-k", "2", "-fetch", "-records-out", out)
 	for line := range strings.Lines(readFile(t, out)) {
 		var r query.RecordReport
 		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Record == nil || *r.Record != fmt.Sprintf("bird %d", r.Row) {
@@ -226,7 +226,7 @@ func TestServeRecords(t *testing.T) {
 	}
 	write(300, "\x1bfish")
 	s = serveOn(t, args...)
-	message, _ := succeed(t, "query", s.Listening, filepath.Join(folder, files.FeaturesName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", "none", "-k", "1", "-fetch")
+	message, _ := succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", "none", "-k", "1", "-fetch")
 	if strings.Contains(message, "\x1b") || !strings.Contains(message, `"\x1bfish `) {
 		t.Errorf("a record may say anything to a terminal:\n%.200q", message)
 	}

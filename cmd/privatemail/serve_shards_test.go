@@ -117,7 +117,7 @@ func TestServeShards(t *testing.T) {
 	rows := filepath.Join(folder, files.FeaturesName)
 	var answers []string
 	for _, s := range []*served{one, all} {
-		stdout, _ := succeed(t, "query", s.Listening, rows, "-mode", "take-all", "-unconfirmed-codebook", "-cache", "none", "-k", "5", "-json")
+		stdout, _ := succeed(t, "query", "all", s.Listening, rows, "-unconfirmed-codebook", "-cache", "none", "-k", "5", "-json")
 		var first query.QueryReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil || len(first.IDs) != 5 {
 			t.Fatalf("%+v %v", first, err)

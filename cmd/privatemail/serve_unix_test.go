@@ -71,7 +71,7 @@ func TestServeSealedHangup(t *testing.T) {
 	cache := t.TempDir()
 	found := func() []int32 {
 		t.Helper()
-		stdout, _ := succeed(t, "query", s.Listening, filepath.Join(folder, files.FeaturesName), "-mode", "sealed", "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
+		stdout, _ := succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
 		var first query.QueryReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil {
 			t.Fatal(err)

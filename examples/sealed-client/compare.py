@@ -69,7 +69,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         out, far, told = (os.path.join(folder, name) for name in ("ids.npy", "d.npy", "records.jsonl"))
         fetch = [] if growth else ["-fetch", "-records-out", told]
-        subprocess.run([program, "query", address, path, "-mode", "sealed", "-epoch", gallery.epoch.hex(), "-k", str(K), "-out", out, "-distances-out", far, *fetch, "-cache", "none", "-quiet"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "query", "sealed", address, path, "-epoch", gallery.epoch.hex(), "-k", str(K), "-out", out, "-distances-out", far, *fetch, "-cache", "none", "-quiet"], check=True, stdout=subprocess.DEVNULL)
         theirs = []
         if fetch:
             with open(told, encoding="utf-8") as lines:

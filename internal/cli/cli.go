@@ -155,17 +155,31 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) (failure 
 	return act(ctx, e, names)
 }
 
-// All returns the verbs of the program, help and version among them, for tests that
-// hold each verb against its documents.
-func (p *Program) All() []Verb {
+// top returns the verbs that stand behind the name of the program.
+func (p *Program) top() []Verb {
 	return append(slices.Clone(p.Verbs), p.help(), p.version())
+}
+
+// All returns every verb that does something, help and version among them, for tests that hold
+// each against its documents. A verb behind another has both names.
+func (p *Program) All() (all []Verb) {
+	for _, v := range p.top() {
+		if len(v.Verbs) == 0 {
+			all = append(all, v)
+		}
+		for _, sub := range v.Verbs {
+			sub.Name = v.Name + " " + sub.Name
+			all = append(all, sub)
+		}
+	}
+	return all
 }
 
 // find returns the verb that args begin with, and what stands behind its name.
 func (p *Program) find(args []string) (v Verb, rest []string, err error) {
-	v, ok := named(p.All(), args[0])
+	v, ok := named(p.top(), args[0])
 	if !ok {
-		return v, nil, Usagef("there is no verb %q%s; run '%s help' for the list", args[0], DidYouMean(args[0], names(p.All()), ""), p.Name)
+		return v, nil, Usagef("there is no verb %q%s; run '%s help' for the list", args[0], DidYouMean(args[0], names(p.top()), ""), p.Name)
 	}
 	rest = args[1:]
 	if len(rest) > 0 {

@@ -39,7 +39,7 @@ func (p *Program) help() Verb {
 // writeOverview prints the short help of the whole program.
 func (p *Program) writeOverview(w io.Writer) {
 	fmt.Fprintf(w, "%s %s\n\nusage: %s VERB [FLAGS] [FILES]\n\n", p.Name, p.About, p.Name)
-	writeVerbs(w, p.All())
+	writeVerbs(w, p.top())
 	fmt.Fprintf(w, "\n%s\n", p.Hint)
 }
 

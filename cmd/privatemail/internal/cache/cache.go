@@ -27,7 +27,7 @@ is ~/.cache on Linux unless XDG_CACHE_HOME names another:
 
   *.json      how fast this machine computes, measured once for each level of instructions
   galleries/  what query has taken from servers and does not depend on a row: codebooks, maps,
-              samples, whole galleries of mode take-all, what mode sealed needs once, and the
+              samples, whole galleries of mode all, what mode sealed needs once, and the
               parts of downloads that were cut off
 
 All of it can be removed at any time. The speed is then measured again, and query downloads again,

@@ -98,7 +98,7 @@ var (
 
 // GalleryThings are the things of galleries by the ends of their names.
 var GalleryThings = map[string]string{
-	"codebook": "codebook of a gallery", "map": "map of a gallery", "rows": "a whole gallery of mode take-all",
+	"codebook": "codebook of a gallery", "map": "map of a gallery", "rows": "a whole gallery of mode all",
 	"manifest": "manifest of mode sealed", "hint": "hint of mode sealed", "ids": "row numbers of mode sealed",
 	"sealed-map": "map of mode sealed", "records-hint": "hint for the records of mode sealed",
 }

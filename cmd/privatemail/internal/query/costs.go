@@ -31,7 +31,7 @@ func (a *Asking) affordable(c *client.Cells) error {
 		return err
 	}
 	if short := costs.fresh - costs.fits; short > 0 {
-		return fmt.Errorf("%s: %w: %d of %d records would spend epsilon %g each, and that fits for %d of them; %s; choose fewer rows, a smaller -epsilon, or -mode take-all, which spends nothing",
+		return fmt.Errorf("%s: %w: %d of %d records would spend epsilon %g each, and that fits for %d of them; %s; choose fewer rows, a smaller -epsilon, or 'query all', which spends nothing",
 			a.flags.Ledger, mechanism.ErrBudgetExceeded, costs.fresh, len(a.records), a.flags.Epsilon, costs.fits, a.untouched())
 	}
 	maps.Copy(a.newUnits, costs.newUnits)

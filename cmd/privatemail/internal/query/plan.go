@@ -37,7 +37,7 @@ type PlanReport struct {
 	Inclusion    float64  `json:"inclusion,omitempty"`
 	RequestBytes int64    `json:"request_bytes,omitempty"`
 	AnswerBytes  int64    `json:"answer_bytes,omitempty"`
-	TakeAllBytes int64    `json:"take_all_bytes,omitempty"` // what mode take-all would take, once
+	TakeAllBytes int64    `json:"take_all_bytes,omitempty"` // what mode all would take, once
 	New          int      `json:"new_records"`
 	Remembered   int      `json:"remembered_records"`
 	Resent       int      `json:"resent_records,omitempty"`  // of names whose rows have changed
@@ -111,7 +111,7 @@ func (a *Asking) makePlan(ctx context.Context) (*PlanReport, error) {
 	r.once("map", chart, mapBytes(about))
 	r.hasMap = about == nil || about.MapBytes > 0
 	a.planLabels(r, about)
-	if a.flags.Mode == ModeTakeAll {
+	if a.flags.Mode == ModeAll {
 		r.Form = wire.Int8.String()
 		size := a.book.GalleryBytes()
 		r.once("whole gallery", rows, &size)

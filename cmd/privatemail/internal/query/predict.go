@@ -16,8 +16,8 @@ import (
 type queryPredictFlags struct{ out, labels string }
 
 func (f *queryPredictFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.out, "predict", "", "write the class that the server's labels of the K rows tell for each row, and its share of votes, to `FILE`, a .csv")
-	fs.StringVar(&f.labels, "labels", "", "with -predict, read a label per row from `FILE`, for the accuracy; they stay here (default: labels.npy of a folder, or the labels in the file of ROWS)")
+	fs.StringVar(&f.out, "predict", "", "predict the classes of the rows and write them to `FILE`, a .csv\nby the labels that the server publishes of the K nearest rows; with the share of the votes")
+	fs.StringVar(&f.labels, "labels", "", "with -predict, read labels from `FILE`, for the accuracy\nThey stay here (default: labels.npy of a folder, or the labels in the file of ROWS)")
 }
 
 // input finds the files of ROWS. Labels are read with -predict alone.

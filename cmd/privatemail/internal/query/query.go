@@ -16,11 +16,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// The modes of query.
+// The modes of query, which are its verbs.
 const (
-	ModeCells   = "cells"
-	ModeTakeAll = "take-all"
-	ModeSealed  = "sealed"
+	ModeCells  = "cells"
+	ModeSealed = "sealed"
+	ModeAll    = "all"
 )
 
 // What -changed says.
@@ -31,89 +31,146 @@ const (
 
 func Verb() cli.Verb {
 	return cli.Verb{
-		Name:    "query",
-		Summary: "ask a server for the rows of its gallery that are nearest to rows that stay here",
-		Synopsis: []string{
-			"SERVER ROWS -epsilon E -ledger FILE|none -sent FOLDER|none -codebook HASH|-unconfirmed-codebook [-form int8] [-k K] [-out FILE] [FLAGS]",
-			"SERVER ROWS -mode take-all -codebook HASH|-unconfirmed-codebook [-k K] [-out FILE] [FLAGS]",
-			"SERVER ROWS -mode sealed -epoch HASH|-unconfirmed-epoch [-k K] [-fetch] [-out FILE] [FLAGS]",
-		},
+		Name:     "query",
+		Summary:  "ask a server for the nearest rows of its gallery, without showing yours",
+		Examples: []string{"privatemail query sealed http://127.0.0.1:8480 rows.npy -unconfirmed-epoch"},
 		About: `
-Finds the K nearest rows of the gallery of a server ('privatemail serve') for every row of ROWS.
-SERVER is an address such as http://127.0.0.1:8480 or https://gallery.example. ROWS is a file or
-a folder as for embed. Random numbers stay on this machine, and so do features, but for mode
-sealed, which sends them encrypted. Labels of ROWS are read with -predict alone, and stay here.
+Finds the K nearest rows of a served gallery ('privatemail serve') for every row
+of ROWS, a file or folder as for embed. No row leaves this machine in the clear.`,
+		More: `
+The three modes differ in what the server learns of a row, and in what they cost:
 
-Mode cells sends, for each row, a set of cells: the cell of the row is in it by chance p, and the
-rest is random. That is epsilon-private for the record as a whole, with delta 0, as far as the
-generator of random numbers is good (docs/privacy.md). The server sends
-the rows in these cells, and they are ranked here, together with a sample of the gallery that is
-taken once. A neighbour in a cell that was not sent is not found. What was sent for a record is
-kept in the folder -sent and sent again whenever the record is asked for again: that costs
-nothing, and shows that it was asked for again. Let nobody else read that folder. The ledger ('privatemail budget create') is
-charged before a set is sent.
+  cells    the cells that are asked for, chosen at random with pure epsilon
+           -epsilon; a ledger counts it. Fewest bytes.
+  sealed   nothing, as long as LWE is hard and AES-256 is good. Some hundred kB.
+  all      nothing: the whole gallery comes here once.
 
-A record is its content: equal rows are one record, in whatever file they are, and a row that
-differs in one value is another, with a budget of its own in the ledger. Which of the rows you ask
-for are equal shows. -names is for people and things that have several rows, or whose rows change:
-its lines name the records, and what is released for a name adds up in one budget. A name whose row
-has changed is refused, unless -changed says what to do: resend sends the last set of the name again
-and spends nothing, and its neighbours are those of the row before; spend draws another, which the
-ledger counts, and shows that the row is a new one.
-
-Mode take-all takes the whole gallery in a compact form, once, and ranks it here. The server
-learns nothing about a row, so it needs no epsilon, no ledger and no memory.
-
-Mode sealed sends every row under encryption. The server multiplies its whole gallery into it
-without being able to read it, and the scores of the cells that are nearest to the row are
-decrypted here. The server learns nothing about a row as long as LWE is hard and AES-256 is good
-(docs/privacy.md), so this mode needs no epsilon, no ledger and no memory; each run encrypts again. -epoch is to
-this mode what -codebook is to the others, and confirms the map, too. A new epoch costs
-nothing: with -unconfirmed-epoch all rows are encrypted again when one comes in the middle.
--fetch also fetches the records that the server keeps of the K nearest rows, without disclosing
-which: always K for each row. -records-out writes them. What is decrypted is never an error: a
-missing record is reported, and the exit code is 0, so that nobody asks again because of it.
-
--predict writes the class of every row and its share of votes: a .csv with the columns class and share. It
-needs a server that publishes the labels of its gallery ('privatemail serve -labels'), all of which
-are taken before anything is sent for a row. Of the K rows that are found those vote that have
-a label, and of n the nearest has n votes, the next n - 1 and the last one 1. The class with most votes is
-told, and between equal ones that of the nearest row. Where ROWS have labels, or -labels names some, the
-output has the accuracy. Where ROWS and the map of the server have names of columns, columns are taken by
-name, in any order, and one that is missing or too much ends the run before anything is sent for a row.
-
--codebook is the hash of the server's codebook from a second path, such as a published page.
-Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
-Under a codebook that the folder -sent has not been used with, each record would spend its epsilon
-again, whatever the address of the server is. query then stops, unless -accept-new-codebook or the
-hash says to go on.
-
-What does not depend on a row (codebook, map, sample, gallery) is kept in the folder -cache by its
-hash. -dry-run shows what would be sent, what it costs and how many bytes it takes. It spends
-nothing and sends nothing about a row: GET /v1/gallery and GET /v1/codebook (in mode sealed GET
-/v1/gallery and the manifests), and nothing at all when the cache has the codebook of -codebook.
-
-Requests go to SERVER alone: redirects are not followed, and proxies of the environment are used
-with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows has
--1 and +Inf in the places that are left. Equal distances are in the order of row numbers, in
-mode sealed in that of slots. On Unix only their owner can read new files, since answers tell about the
-rows. Ctrl-C leaves no half of a file, and the next run goes on with the sets that were drawn.`,
-		Examples: []string{
-			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -sent me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
-			"privatemail query http://127.0.0.1:8480 rows.npy -mode take-all -unconfirmed-codebook -k 8",
-			"privatemail query http://127.0.0.1:8480 rows.npy -mode sealed -unconfirmed-epoch -k 8 -fetch",
-		},
-		Prints: cli.PrintsJSON | cli.PrintsProgress,
-		Without: map[string]string{
-			"delta": "the sets of mode cells are purely epsilon-private: delta is 0",
-		},
-		Define: settings.Steered[Flags],
+docs/query.md and docs/privacy.md have the details.`,
+		Verbs: []cli.Verb{verb(ModeCells), verb(ModeSealed), verb(ModeAll)},
 	}
 }
 
+// verb returns the verb of a mode.
+func verb(mode string) cli.Verb {
+	v := cli.Verb{
+		Name:   mode,
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
+			f := &Flags{Mode: mode}
+			f.Define(fs)
+			return func(ctx context.Context, e *cli.Env, names []string) error { return f.Run(ctx, e, names) }
+		},
+	}
+	switch mode {
+	case ModeCells:
+		v.Summary = "ask for a random set of cells with the right one in it, by epsilon"
+		v.Synopsis = []string{"SERVER ROWS -epsilon E -ledger FILE|none -sent FOLDER|none -codebook HASH|-unconfirmed-codebook [FLAGS]"}
+		v.Examples = []string{
+			"privatemail query cells http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -sent me.sent -unconfirmed-codebook",
+			"privatemail query cells http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -sent me.sent -unconfirmed-codebook -encoding int8 -k 8 -out ids.npy",
+		}
+		v.Common = []string{"epsilon", "ledger", "new-units", "sent", "codebook", "unconfirmed-codebook", "encoding", "k", "out", "dry-run", "predict", "names", "token-file"}
+		v.About = `
+Sends a set of cells for each row: the cell of the row is among them by chance,
+the rest is random. That is epsilon-private for the whole record, with delta 0.
+The rows of these cells are ranked here. The ledger is charged before a set is
+sent; a record asked for again is sent the same set, at no cost.`
+		v.More = `
+A neighbour in a cell that was not sent is not found. A sample of the gallery, which is taken once,
+is ranked with the rows that come. The guarantee rests on the generator of random numbers
+(docs/privacy.md). The set that was sent for a record is kept in the folder -sent: let nobody else
+read it. Sending a set again shows that the record was asked for again.
+
+A record is its content: equal rows are one record, in whatever file they are, and a row that
+differs in one value is another, with a budget of its own. The server sees which rows of a run are
+equal. -names is for people and things that have several rows, or whose rows change: its lines name
+the records, and what is released for a name adds up in one budget. A name whose row has changed is
+refused, unless -changed says what to do. With resend, the last set of the name is sent again and
+nothing is spent; its neighbours are those of the row before. With spend, another set is drawn,
+the ledger counts it, and the server sees that the row is new.
+
+-codebook is the hash of the codebook from a second path, such as a published page. With
+-unconfirmed-codebook the server may have made the codebook for you alone. A codebook that the
+folder -sent has not been used with would make each record spend again, whatever the address of the
+server is: query stops, unless -accept-new-codebook or the hash says to go on.
+
+-dry-run shows what would be sent, its cost and its bytes. It spends nothing and sends nothing
+about a row: it reads the description of the gallery and the codebook, and nothing at all when the
+cache has the codebook of -codebook.` + moreOfAll
+		v.Without = map[string]string{"delta": "the sets of mode cells are purely epsilon-private: delta is 0"}
+	case ModeSealed:
+		v.Summary = "ask under encryption; the server learns nothing about a row"
+		v.Synopsis = []string{"SERVER ROWS -epoch HASH|-unconfirmed-epoch [-fetch] [FLAGS]"}
+		v.Examples = []string{
+			"privatemail query sealed http://127.0.0.1:8480 rows.npy -unconfirmed-epoch",
+			"privatemail query sealed http://127.0.0.1:8480 rows.npy -unconfirmed-epoch -k 8 -fetch -out ids.npy",
+		}
+		v.Common = []string{"epoch", "unconfirmed-epoch", "fetch", "records-out", "k", "out", "distances-out", "dry-run", "predict", "labels", "cache", "token-file", "ca"}
+		v.About = `
+Sends every row under encryption. The server multiplies its gallery into it, and
+the scores of the nearest cells are decrypted here. The server learns nothing of
+a row as long as LWE is hard and AES-256 is good. Nothing is spent or kept.`
+		v.More = `
+-epoch is the hash of the manifest of the server from a second path. It confirms the map, too. With
+-unconfirmed-epoch the server may have made the manifest for you alone; what is encrypted stays
+hidden. A new epoch costs nothing: with -unconfirmed-epoch all rows are encrypted again when one
+comes in the middle of a run.
+
+-fetch also fetches the records that the server keeps of the K nearest rows, without disclosing
+which: always K for each row. -records-out writes them. The server must not learn from an error what
+was decrypted: a missing record is reported, and the exit code is 0.
+
+Equal distances are in the order of slots. -dry-run sends nothing about a row: it reads the
+description of the gallery and the manifests.` + moreOfAll
+		v.Without = map[string]string{"encoding": "answers have one encoding"}
+		for _, name := range []string{"epsilon", "ledger", "sent", "client", "new-units", "other-relation", "at", "names", "changed"} {
+			v.Without[name] = NoEpsilon
+		}
+		for _, name := range []string{"codebook", "unconfirmed-codebook", "accept-new-codebook"} {
+			v.Without[name] = "no codebook is used; -epoch HASH confirms what the server publishes"
+		}
+	case ModeAll:
+		v.Summary = "take the whole gallery once and rank it here; the server learns nothing"
+		v.Synopsis = []string{"SERVER ROWS -codebook HASH|-unconfirmed-codebook [FLAGS]"}
+		v.Examples = []string{
+			"privatemail query all http://127.0.0.1:8480 rows.npy -unconfirmed-codebook",
+			"privatemail query all http://127.0.0.1:8480 rows.npy -unconfirmed-codebook -k 8 -out ids.npy",
+		}
+		v.Common = []string{"codebook", "unconfirmed-codebook", "k", "out", "distances-out", "dry-run", "predict", "labels", "cache", "token-file", "ca"}
+		v.About = `
+Takes the whole gallery in a compact encoding, once, and ranks it here. The
+server learns nothing about a row, so nothing is spent or kept.`
+		v.More = `
+-codebook is the hash of the codebook from a second path, such as a published page. With
+-unconfirmed-codebook the server may have made the codebook for you alone.` + moreOfAll
+		v.Without = map[string]string{"encoding": "the gallery comes as int8"}
+		for _, name := range []string{"epsilon", "ledger", "sent", "client", "new-units", "other-relation", "at", "names", "changed", "accept-new-codebook"} {
+			v.Without[name] = "nothing about a row is sent, so nothing is spent or kept"
+		}
+	}
+	return v
+}
+
+// moreOfAll is in the help of every mode.
+const moreOfAll = `
+
+-predict writes the class of every row and its share of the votes: a .csv with the columns class
+and share. The server must publish the labels of its gallery ('privatemail serve -labels'); all of
+them are taken before anything is sent for a row. The K rows that are found vote if they have a
+label: of n voters the nearest has n votes, the next n - 1 and the last one 1. Between classes with
+equal votes the nearest row decides. Where ROWS have labels, or -labels names some, the output has
+the accuracy; labels stay here. Columns are taken by name, in any order, where ROWS and the map of
+the server have names; a column that is missing or too much ends the run before anything is sent.
+
+Whatever does not depend on a row (codebook, map, sample, gallery) is kept in the folder -cache by
+its hash. Requests go to SERVER alone: redirects are not followed, and proxies of the environment
+are used with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows
+has -1 and +Inf in the places that are left. On Unix only their owner can read new files, since
+answers tell about the rows. Ctrl-C leaves no half of a file.`
+
 // Flags are those of query.
 type Flags struct {
-	Mode, form        string
+	Mode, encoding    string
 	Epsilon           float64
 	Ledger            string
 	at                accounts.Head
@@ -137,30 +194,45 @@ type Flags struct {
 }
 
 func (f *Flags) Define(fs *flag.FlagSet) {
-	settings.ChoiceVar(fs, &f.Mode, "mode", ModeCells, []string{ModeCells, ModeTakeAll, ModeSealed}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing about a row; or sealed: ask under encryption, and disclose nothing about a row as long as LWE is hard and AES-256 is good")
-	settings.ChoiceVar(fs, &f.form, "form", "", []string{wire.Float32.String(), wire.Int8.String()}, "`FORM` of the rows that are sent back: float32, or int8, which takes a quarter of the bytes; the same for all rows, since it shows (default: float32; take-all has int8)")
-	settings.NumberVar(fs, &f.Epsilon, "epsilon", 0, settings.Positive(), "pure epsilon `E` that a record spends when it is first asked for; no default")
-	fs.StringVar(&f.Ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
-	accounts.HeadVar(fs, &f.at)
-	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records (default: each record pays from its own)")
-	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger, and the report says how many were; without it one that the ledger does not know is refused, since a mistyped name, or a row that was computed again and differs, would be a second budget")
-	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets than requests do, such as those of privatize; their total is then for what all of them protect. Without it they are refused")
-	fs.StringVar(&f.Memory, "sent", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
-	hashVar(fs, &f.codebook, "codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server")
-	fs.BoolVar(&f.Unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now; it may have made it for you alone, and know you by it")
-	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a codebook that the folder of -sent has not been used with, under which each record spends again")
-	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: a record is its content, and equal rows are one)")
-	settings.ChoiceVar(fs, &f.changed, "changed", "", []string{changedResend, changedSpend}, "`WHAT` becomes of a name of -names whose row is another than before: resend sends again what was sent last for the name and spends nothing, spend draws and pays for another set (default: refuse)")
+	switch f.Mode {
+	case ModeCells:
+		f.defineCells(fs)
+		f.defineCodebook(fs)
+	case ModeAll:
+		f.defineCodebook(fs)
+	case ModeSealed:
+		f.Sealed.Define(fs)
+	}
 	cli.CountVar(fs, &f.K, "k", 8, "find the `K` nearest rows")
 	f.Files.DefineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
 	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
-	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent and what it costs, and spend nothing")
-	fs.StringVar(&f.Cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none (default: a folder of this program among the user's caches)")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent and its cost; spend nothing")
+	fs.StringVar(&f.Cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none\n(default: a folder of this program among the user's caches)")
 	settings.SizeVar(fs, &f.budget, "max-memory", settings.BudgetUsage())
 	f.connection.Define(fs)
-	f.Sealed.Define(fs)
 	f.predict.Define(fs)
+}
+
+// defineCells declares the flags of mode cells alone.
+func (f *Flags) defineCells(fs *flag.FlagSet) {
+	settings.ChoiceVar(fs, &f.encoding, "encoding", "", []string{wire.Float32.String(), wire.Int8.String()}, "rows come as float32 or int8, a quarter of the bytes: `HOW`\nthe same for all rows, since the server sees it (default: float32)")
+	settings.NumberVar(fs, &f.Epsilon, "epsilon", 0, settings.Positive(), "pure epsilon `E` that a record spends the first time; required")
+	fs.StringVar(&f.Ledger, "ledger", "", "spend from the ledger `FILE`, or none; required")
+	accounts.HeadVar(fs, &f.at)
+	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records\n(default: each record pays from its own)")
+	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger\nThe report says how many were. Without it one that the ledger does not know is refused: a mistyped name, or a row that was computed again and differs, would be a second budget")
+	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets\nsuch as those of privatize; their total is then for what all of them protect. Without it they are refused")
+	fs.StringVar(&f.Memory, "sent", "", "keep what was sent in `FOLDER`, or none: each run pays; required\nIt is sent again at no cost")
+	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on with a codebook that the folder of -sent has not been used with\nUnder it each record spends again")
+	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row\n(default: a record is its content, and equal rows are one)")
+	settings.ChoiceVar(fs, &f.changed, "changed", "", []string{changedResend, changedSpend}, "what to do with a name of -names whose row has changed: `WHAT`\nresend sends the last set of the name again and spends nothing; spend draws and pays for another set (default: refuse)")
+}
+
+// defineCodebook declares the flags that confirm a codebook.
+func (f *Flags) defineCodebook(fs *flag.FlagSet) {
+	hashVar(fs, &f.codebook, "codebook", "the codebook has this `HASH`, known from a second path\n64 hexadecimal digits, not from the server")
+	fs.BoolVar(&f.Unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now\nIt may have made it for you alone, and know you by it")
 }
 
 // confirmed tells whether a second path vouches for the codebook, in mode sealed the epoch.
@@ -169,25 +241,12 @@ func (f *Flags) confirmed() bool {
 }
 
 // check refuses flags that do not go together.
-func (f *Flags) check(set map[string]bool) error {
+func (f *Flags) check() error {
 	if f.Mode == ModeSealed {
-		if err := f.Sealed.check(set); err != nil {
+		if err := f.Sealed.check(); err != nil {
 			return err
 		}
 		return f.connection.Check()
-	}
-	if err := f.Sealed.checkOther(set); err != nil {
-		return err
-	}
-	if f.Mode == ModeTakeAll {
-		for _, name := range []string{"epsilon", "ledger", "sent", "client", "new-units", "other-relation", "at", "names", "changed", "accept-new-codebook"} {
-			if set[name] {
-				return cli.Usagef("-%s has no place in mode take-all: nothing about a row is sent, so nothing is spent or remembered; leave it out, or leave out -mode take-all", name)
-			}
-		}
-		if f.form == wire.Float32.String() {
-			return cli.Usagef("-form float32 has no place in mode take-all: the gallery is taken as int8")
-		}
 	}
 	switch {
 	case f.confirmed() && f.Unconfirmed:
@@ -196,14 +255,14 @@ func (f *Flags) check(set map[string]bool) error {
 		return cli.Usagef("-codebook HASH is missing: give the hash of the server's codebook from a second path, or say -unconfirmed-codebook: the server may then have made it for you alone")
 	case f.confirmed() && f.acceptNew:
 		return cli.Usagef("-codebook and -accept-new-codebook exclude each other: give the hash of the new codebook to -codebook")
-	case f.Mode == ModeTakeAll:
+	case f.Mode == ModeAll:
 		return f.connection.Check()
 	case f.Epsilon == 0:
-		return cli.Usagef("-epsilon E is required and has no default; -mode take-all needs none and takes the whole gallery")
+		return cli.Usagef("-epsilon E is required and has no default; 'query all' needs none and takes the whole gallery")
 	case f.Ledger == "":
 		return cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -kind pure -epsilon E', or say -ledger none to count nothing")
 	case f.Memory == "":
-		return cli.Usagef("-sent FOLDER is missing: what was released is kept there and sent again at no cost; -sent none forgets it, and each run pays")
+		return cli.Usagef("-sent FOLDER is missing: what was sent is kept there and sent again at no cost; -sent none forgets it, and each run pays")
 	case f.changed != "" && f.names == "":
 		return cli.Usagef("-changed is about names whose rows change: give the names with -names FILE, or leave it out; without names a row that has changed is another record")
 	case f.Ledger == accounts.NoLedger && (f.at.Given || f.client != "" || f.newUnits || f.otherRelation):
@@ -212,19 +271,19 @@ func (f *Flags) check(set map[string]bool) error {
 	return f.connection.Check()
 }
 
-// wireForm is the form of the rows that are sent back.
+// wireForm is the encoding of the rows that are sent back.
 func (f *Flags) wireForm() (wire.Form, error) {
-	if f.form == "" {
+	if f.encoding == "" {
 		return wire.Float32, nil
 	}
-	return wire.ParseForm(f.form)
+	return wire.ParseForm(f.encoding)
 }
 
-func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) != 2 {
 		return cli.Usagef("SERVER and ROWS are wanted, got %d names%s; SERVER is an address such as http://127.0.0.1:8480", len(names), listing(names))
 	}
-	if err := f.check(set); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	in, err := f.predict.input(e, &f.Files, names[1])

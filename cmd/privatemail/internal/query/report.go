@@ -81,7 +81,7 @@ func (a *Asking) query(q int) QueryReport {
 // why says why a query has fewer than k rows.
 func (a *Asking) why() string {
 	switch a.flags.Mode {
-	case ModeTakeAll:
+	case ModeAll:
 		return "the gallery has no more rows"
 	case ModeSealed:
 		return "the cells that were probed have no more rows"
@@ -124,7 +124,7 @@ func (a *Asking) show(e *cli.Env) error {
 	switch {
 	case a.flags.Mode == ModeSealed:
 		fmt.Fprintln(t, "spent\t"+NoEpsilon)
-	case a.flags.Mode == ModeTakeAll:
+	case a.flags.Mode == ModeAll:
 		fmt.Fprintln(t, "spent\tnothing: the server has learned nothing about a row")
 	case a.paid == 0 && a.resent == 0:
 		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", a.remembered)
@@ -209,7 +209,7 @@ func (a *Asking) rowsBack() string {
 		m := a.sealed.manifest
 		return fmt.Sprintf("the server has scored all %d under encryption, and those of the %d of %d cells nearest to a query were ranked here; a near row in another cell is not found", m.Rows, m.Probes, m.Cells)
 	}
-	if a.flags.Mode == ModeTakeAll {
+	if a.flags.Mode == ModeAll {
 		return fmt.Sprintf("all %d of the gallery were ranked here for each query", a.book.Rows)
 	}
 	least, most := a.came[0].all, a.came[0].all
@@ -238,7 +238,7 @@ func (a *Asking) showJSON(e *cli.Env) error {
 		return e.Object(a.classes.Report(a.sealedReport()))
 	}
 	form := a.form.String()
-	if a.flags.Mode == ModeTakeAll {
+	if a.flags.Mode == ModeAll {
 		form = wire.Int8.String()
 	}
 	var names *int
@@ -289,7 +289,7 @@ func (r *PlanReport) write(e *cli.Env) error {
 			fmt.Fprintf(t, "would fetch\tthe records of %d rows for each query, without disclosing which: %s up, %s down\n", r.Fetches, text.FormatSize(r.FetchUp), text.FormatSize(r.FetchDown))
 		}
 		fmt.Fprintln(t, "privacy\t"+NoEpsilon)
-	case ModeTakeAll:
+	case ModeAll:
 		fmt.Fprintf(t, "would send\tnothing about the %d rows: the gallery is taken as %s and ranked here\n", r.Queries, r.Form)
 	default:
 		fmt.Fprintf(t, "would send\t%d requests of %d bytes: each names %d of %d cells, and asks for %s\n", r.Queries, r.RequestBytes, r.Size, r.Cells, r.Form)
@@ -301,12 +301,12 @@ func (r *PlanReport) write(e *cli.Env) error {
 	for _, o := range r.Once {
 		fmt.Fprintf(t, "once\t%s: %s\n", o.What, o.state())
 	}
-	if r.Mode != ModeTakeAll {
+	if r.Mode != ModeAll {
 		fmt.Fprintf(t, "each query\t%s up, %s down\n", text.FormatSize(r.RequestBytes), text.FormatSize(r.AnswerBytes))
 	}
 	fmt.Fprintf(t, "in all\t%s up, %s down, headers aside\n", text.FormatSize(r.Up), text.FormatSize(r.Down))
 	if r.Mode == ModeCells {
-		fmt.Fprintf(t, "instead\t-mode take-all takes %s once, for any number of queries, and spends nothing\n", text.FormatSize(r.TakeAllBytes))
+		fmt.Fprintf(t, "instead\t'query all' takes %s once, for any number of queries, and spends nothing\n", text.FormatSize(r.TakeAllBytes))
 	}
 	sent := "nothing"
 	if len(r.Sent) > 0 {

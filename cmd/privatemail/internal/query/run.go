@@ -141,7 +141,7 @@ func (a *Asking) Answer(ctx context.Context, e *cli.Env) error {
 	err := func() error {
 		defer a.Meter.Close()
 		switch a.flags.Mode {
-		case ModeTakeAll:
+		case ModeAll:
 			return a.TakeAll(ctx)
 		case ModeSealed:
 			return a.sealedRows(ctx)

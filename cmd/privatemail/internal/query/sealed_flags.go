@@ -17,15 +17,12 @@ type SealedQueryFlags struct {
 	recordsOut          string
 }
 
-// sealedQueryFlagNames are the flags that go with mode sealed alone.
-var sealedQueryFlagNames = []string{"epoch", "unconfirmed-epoch", "fetch", "records-out", "records-epoch"}
-
 func (f *SealedQueryFlags) Define(fs *flag.FlagSet) {
-	hashVar(fs, &f.epoch, "epoch", "mode sealed: the hash of the server's manifest, 64 hexadecimal digits `HASH` from a second path and not from the server")
-	fs.BoolVar(&f.Unconfirmed, "unconfirmed-epoch", false, "mode sealed: take the manifest that the server has now; it may have made it for you alone, and know you by it; what is encrypted stays hidden all the same")
-	fs.BoolVar(&f.Fetch, "fetch", false, "mode sealed: also fetch the records of the K nearest rows, without disclosing which")
-	fs.StringVar(&f.recordsOut, "records-out", "", "with -fetch, write the records to `FILE`, a JSON object a line (default: print them)")
-	hashVar(fs, &f.recordsEpoch, "records-epoch", "with -fetch, the hash of the manifest of the records, 64 hexadecimal digits `HASH` from a second path (default: take what the server has)")
+	hashVar(fs, &f.epoch, "epoch", "the manifest has this `HASH`, known from a second path\n64 hexadecimal digits, not from the server")
+	fs.BoolVar(&f.Unconfirmed, "unconfirmed-epoch", false, "take the manifest that the server has now\nIt may have made it for you alone, and know you by it; what is encrypted stays hidden")
+	fs.BoolVar(&f.Fetch, "fetch", false, "also fetch the records of the K nearest rows, not showing which")
+	fs.StringVar(&f.recordsOut, "records-out", "", "with -fetch, write the records to `FILE`, a JSON object a line\n(default: print them)")
+	hashVar(fs, &f.recordsEpoch, "records-epoch", "with -fetch, the manifest of the records has this `HASH`, from a second path\n64 hexadecimal digits (default: take what the server has)")
 }
 
 // hashVar defines a flag for a hash.
@@ -42,18 +39,8 @@ func hashVar(fs *flag.FlagSet, to *wire.Hash, name, usage string) {
 
 func (f *SealedQueryFlags) confirmed() bool { return f.epoch != wire.Hash{} }
 
-// check refuses flags that do not go together in mode sealed.
-func (f *SealedQueryFlags) check(set map[string]bool) error {
-	for _, name := range []string{"epsilon", "ledger", "sent", "client", "new-units", "other-relation", "at", "names", "changed"} {
-		if set[name] {
-			return cli.Usagef("-%s has no place in mode sealed: %s; leave it out, or leave out -mode sealed", name, NoEpsilon)
-		}
-	}
-	for _, name := range []string{"codebook", "unconfirmed-codebook", "accept-new-codebook", "form"} {
-		if set[name] {
-			return cli.Usagef("-%s has no place in mode sealed: no codebook is used; -epoch HASH confirms what the server publishes", name)
-		}
-	}
+// check refuses flags that do not go together.
+func (f *SealedQueryFlags) check() error {
 	switch {
 	case f.confirmed() && f.Unconfirmed:
 		return cli.Usagef("-epoch and -unconfirmed-epoch exclude each other: the hash confirms the epoch")
@@ -61,16 +48,6 @@ func (f *SealedQueryFlags) check(set map[string]bool) error {
 		return cli.Usagef("-epoch HASH is missing: give the hash of the server's manifest from a second path, or say -unconfirmed-epoch: the server may then have made it for you alone")
 	case !f.Fetch && (f.recordsOut != "" || f.recordsEpoch != wire.Hash{}):
 		return cli.Usagef("-records-out and -records-epoch need -fetch: they are about the records of matches")
-	}
-	return nil
-}
-
-// checkOther refuses flags of mode sealed in another mode.
-func (f *SealedQueryFlags) checkOther(set map[string]bool) error {
-	for _, name := range sealedQueryFlagNames {
-		if set[name] {
-			return cli.Usagef("-%s needs -mode sealed", name)
-		}
 	}
 	return nil
 }
