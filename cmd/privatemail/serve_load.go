@@ -26,7 +26,6 @@ func (s *serving) load(ctx context.Context) error {
 		if shard := shardOf(g); shard != nil && s.flags.name == "" {
 			g.Name = strings.TrimSuffix(g.Name, shardEnding(shard.Index, shard.Count)) // as the gallery is called
 		}
-		g.Aligned = s.paper
 		err = s.publish(ctx, *g)
 	}
 	if err != nil {
@@ -178,7 +177,7 @@ func (s *serving) kind() (string, error) {
 // checkKind refuses flags that do not go with a file of a kind.
 func (f *serveFlags) checkKind(kind, file string) error {
 	if kind == "shard" {
-		for _, name := range []string{"sealed", "records", "aligned", "labels"} {
+		for _, name := range []string{"sealed", "records", "labels"} {
 			if f.set[name] {
 				return cli.Usagef("-%s does not go with a shard, which answers front ends in mode cells alone", name)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/systemd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/front"
-	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )
 
@@ -25,7 +24,6 @@ type serving struct {
 	service   *service.Service
 	listeners service.Listeners
 	tokens    *service.Tokens // nil without
-	paper     *server.Paper   // nil without Algorithm 1
 	workers   *par.Workers    // answer in mode sealed
 	front     *front.Front    // nil where rows are here
 }
@@ -35,11 +33,6 @@ type serving struct {
 func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
 	s := &serving{flags: f, env: e, file: file, workers: par.New(f.work.workers)}
 	defer s.workers.Close() // after the service, whose requests use them
-	aligner, err := f.newAligner(e)
-	if err != nil {
-		return err
-	}
-	defer aligner.close()
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -62,7 +55,7 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.service.Run(running, s.listeners) }()
-	err = s.answer(ctx, aligner, hangups, ended)
+	err := s.answer(ctx, hangups, ended)
 	stop()
 	err = errors.Join(err, <-ended)
 	if s.front != nil {
@@ -73,8 +66,11 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
 
 // answer loads what is served, and then reloads it when it is told to, until the context or
 // the service ends.
-func (s *serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Signal, ended chan error) error {
-	err := s.begin(ctx, a)
+func (s *serving) answer(ctx context.Context, hangups <-chan os.Signal, ended chan error) error {
+	var err error
+	if s.front == nil {
+		err = s.load(ctx)
+	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // to end before the first answer is what was asked for, and no failure
 	}
@@ -97,14 +93,6 @@ func (s *serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Sign
 			s.reload(ctx)
 		}
 	}
-}
-
-// begin loads what is served for the first time.
-func (s *serving) begin(ctx context.Context, a *aligner) (err error) {
-	if s.paper, err = a.load(ctx); err != nil || s.front != nil {
-		return err
-	}
-	return s.load(ctx)
 }
 
 // open makes the service and takes its addresses.

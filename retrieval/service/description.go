@@ -96,9 +96,6 @@ func (v *version) describe() description {
 	if v.records != nil {
 		d.Sealed.Records = v.records.describe()
 	}
-	if v.gallery.Aligned != nil {
-		d.Modes = append(d.Modes, "aligned")
-	}
 	return d
 }
 

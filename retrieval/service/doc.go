@@ -28,7 +28,6 @@
 //	GET  /v1/sealed/records/hint      wire.SealedHint
 //	POST /v1/sealed/records/fetch     wire.SealedRequest in, wire.SealedAnswer out
 //
-//	POST /v1/aligned    wire.Question in, wire.Matches out: Algorithm 1
 //	GET  /              a status page, which tells nothing of requests
 //
 // docs/openapi.json of the repository has every parameter, status and header. Messages

@@ -283,7 +283,6 @@ func TestRefused(t *testing.T) {
 		{"POST", "/v1/cells", bytes.NewReader(codebook), 413, "too-large"},
 		{"POST", "/v1/cells", chunked(append(slices.Clone(good), 0)), 413, "too-large"},
 		{"POST", "/v1/cells", bytes.NewReader(s.frame(t, 1<<19)), 422, "unanswerable"},
-		{"POST", "/v1/aligned", bytes.NewReader(good), 404, "not-offered"},
 	} {
 		r := send(t, c.method, web.URL+c.path, c.body)
 		p := wantProblem(t, r, c.status, c.kind)
@@ -317,9 +316,7 @@ func TestNotReady(t *testing.T) {
 	for _, path := range []string{"/v1/gallery", "/v1/codebook", "/v1/base", "/v1/rows", "/v1/map"} {
 		wantProblem(t, send(t, "GET", web.URL+path, nil), 503, "not-ready")
 	}
-	for _, path := range []string{"/v1/cells", "/v1/aligned"} {
-		wantProblem(t, send(t, "POST", web.URL+path, strings.NewReader("x")), 503, "not-ready")
-	}
+	wantProblem(t, send(t, "POST", web.URL+"/v1/cells", strings.NewReader("x")), 503, "not-ready")
 	status := func(want int, paths ...string) {
 		t.Helper()
 		for _, path := range paths {
@@ -342,7 +339,7 @@ func TestNotReady(t *testing.T) {
 
 func TestSettingsRefused(t *testing.T) {
 	for _, s := range []Settings{
-		{MaxRequests: -1}, {MaxAligned: -1}, {MaxQuestion: -1}, {Slowest: -1}, {Rate: -1}, {Rate: math.NaN()}, {Rate: math.Inf(1)},
+		{MaxRequests: -1}, {SealedMost: -1}, {SealedBytes: -1}, {Slowest: -1}, {Rate: -1}, {Rate: math.NaN()}, {Rate: math.Inf(1)},
 		{Burst: -1, Rate: 1}, {Burst: 1}, {Header: -1}, {Read: -1}, {Idle: -1}, {Stall: -1}, {Delay: -1}, {Shutdown: -1},
 	} {
 		if _, err := New(s); !isA(err, ErrSettings) {

@@ -33,8 +33,6 @@ type Gallery struct {
 	// Labels are the classes of all rows, for clients that want to tell those of their queries; nil
 	// where they are not published. Everybody who is let in may have them.
 	Labels *wire.Labels
-	// Aligned answers questions of Algorithm 1; nil where that is not offered.
-	Aligned *server.Paper
 }
 
 // A message is a body that many requests get.
@@ -156,11 +154,11 @@ func newLabels(g *Gallery) (m message, err error) {
 // check refuses a gallery that lacks something.
 func (g *Gallery) check() error {
 	switch {
-	case g.Source != nil && (g.Cells != nil || g.Sealed != nil || g.Records != nil || g.Aligned != nil):
+	case g.Source != nil && (g.Cells != nil || g.Sealed != nil || g.Records != nil):
 		return errors.New("it has a source, and something beside it")
 	case g.Source != nil:
 		return nil
-	case g.Cells != nil && g.Cells.Shard() != nil && (g.Sealed != nil || g.Aligned != nil):
+	case g.Cells != nil && g.Cells.Shard() != nil && g.Sealed != nil:
 		return errors.New("it is a shard, which answers front ends in mode cells alone")
 	case g.Cells == nil && g.Sealed == nil:
 		return errors.New("it has neither cells nor a sealed gallery")
