@@ -99,6 +99,9 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 		"retrieval/client":    {"retrieval/server"},
 		"retrieval/server":    {"retrieval/client"},
 		"retrieval/wire":      {"mechanism"},
+		"paper":               {"mechanism"},
+		"paper/client":        {"paper/server", "retrieval/server"},
+		"paper/server":        {"paper/client", "retrieval/client"},
 		"retrieval/published": {"mechanism"},
 		// No ledger can be touched, and nothing be remembered, where a query is sealed.
 		"retrieval/sealed/client": {"mechanism", "retrieval/client", "retrieval/sealed/server"},

@@ -44,25 +44,6 @@
 // compressed message depends on its contents, and whoever watches an encrypted line
 // sees lengths (see package retrieval/wire).
 //
-// # Mode paper
-//
-// Algorithm 1 of the paper with a guarantee that holds. The query is hidden
-// among dummies and joined by the [Public] rows; the first step of the iteration
-// over all of them is released with noise (privatemail.Engine.Privatize64); the
-// server takes the release further, aligns it with its own embedding on the
-// public rows ([Align]) and answers for every hidden row. [Method] has the
-// numbers both sides use.
-//
-// It is here because it was published, and it retrieves nothing: where the label
-// is protected recall was at chance at every epsilon tried, 1 to 8 (docs/paper.md). With
-// the label term of the text even the iteration without noise is at chance.
-//
-// # Mode authors
-//
-// What the authors' program does instead, which reaches a recall of 0.8 through
-// the query's label, is in package retrieval/published, for comparison only: it
-// takes no budget, makes no release and cannot be mistaken for one.
-//
 // # Mode supervised
 //
 // The embedding people should use, in package retrieval/supervised: a published map
@@ -136,7 +117,7 @@
 //	Recall@K <= min(e^eps Pi + delta, 1 - e^-eps (1 - Pi - delta)).
 //
 // [Ceiling] has both, with proofs. A recall above them, beyond what chance allows, is an
-// error or a leak. They bound mode paper where it hides the label. In mode cells they
+// error or a leak. They bound Algorithm 1 (package paper) where it hides the label. In mode cells they
 // bound whether the class is among the rows sent, with K the number of classes among
 // those, and not how well the client ranks these rows by its true features.
 //
@@ -150,10 +131,4 @@
 //
 // All functions may be called concurrently; they only read their arguments. The
 // same input gives the same bits for any number of workers.
-//
-// # References
-//
-// Kabsch, "A solution for the best rotation to relate two sets of vectors"
-// (1976); Umeyama, "Least-squares estimation of transformation parameters
-// between two point patterns" (1991).
 package retrieval

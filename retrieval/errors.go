@@ -6,12 +6,6 @@ import "errors"
 // kernel.ErrShape, kernel.ErrNonFinite, points.ErrZeroRow and kernel.ErrLabels, in
 // this package and those below it.
 var (
-	// ErrDegenerate reports anchors that do not determine an alignment; the
-	// error is a *DegenerateError.
-	ErrDegenerate = errors.New("the anchors do not determine an alignment")
-	// ErrMethod reports numbers of the method that are out of range, or that differ
-	// between the two sides.
-	ErrMethod = errors.New("the method does not fit")
 	// ErrCells reports numbers from which no codebook can be made.
 	ErrCells = errors.New("no codebook for these numbers")
 	// ErrCodebook reports a message that goes with another codebook than the

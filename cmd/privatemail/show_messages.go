@@ -50,11 +50,11 @@ func (x *explanation) addRelease(ctx context.Context, r *release.Release) {
 const frameMagic = "PMW1"
 
 // showFrame explains a message between client and server. Messages are checked as a whole.
-func showFrame(ctx context.Context, path string, begin []byte) (*explanation, error) {
+func showFrame(_ context.Context, path string, begin []byte) (*explanation, error) {
 	if !bytes.HasPrefix(begin, []byte(frameMagic)) || len(begin) < len(frameMagic)+2 {
 		return nil, nil
 	}
-	x, read := newMessage(ctx, wire.Kind(binary.LittleEndian.Uint16(begin[len(frameMagic):])))
+	x, read := newMessage(wire.Kind(binary.LittleEndian.Uint16(begin[len(frameMagic):])))
 	if x == nil {
 		return nil, fmt.Errorf("%s: a message of a kind that this program does not know", path)
 	}
@@ -126,7 +126,7 @@ func showMap(_ context.Context, path string, begin []byte) (*explanation, error)
 
 // newMessage returns the explanation of a kind of message, nil for an unknown one, and what
 // reads such a message and adds its facts.
-func newMessage(ctx context.Context, kind wire.Kind) (*explanation, func(data []byte) error) {
+func newMessage(kind wire.Kind) (*explanation, func(data []byte) error) {
 	x := new(explanation)
 	codebook := func(hash wire.Hash) { x.add("codebook", fmt.Sprintf("%x", hash), nil) }
 	switch kind {
@@ -164,18 +164,6 @@ func newMessage(ctx context.Context, kind wire.Kind) (*explanation, func(data []
 		return x, decode(&m, func() error {
 			codebook(m.Codebook)
 			x.add("rows", fmt.Sprintf("%d x %d", len(m.Rows.Anchors), m.Dimension), []int{len(m.Rows.Anchors), m.Dimension})
-			return nil
-		})
-	case wire.KindQuestion:
-		x.kind, x.about = "question", "a release, asked with by Algorithm 1"
-		var m wire.Question
-		return x, decode(&m, func() error { x.addRelease(ctx, m.Release); return nil })
-	case wire.KindMatches:
-		x.kind, x.about = "matches", "the answer to a question of Algorithm 1"
-		var m wire.Matches
-		return x, decode(&m, func() error {
-			x.add("question", fmt.Sprintf("%x", m.Question), nil)
-			x.add("matches", fmt.Sprintf("%d for each of %d rows", m.K, m.Hidden), []int{m.K, m.Hidden})
 			return nil
 		})
 	}

@@ -79,10 +79,6 @@ func TestShow(t *testing.T) {
 	ledger := newLedger(t, temp)
 	succeed(t, private(folder, ledger, at("r.release"), "-private-rows", "3", "-rest-public")...)
 	succeed(t, private(folder, "none", at("r.json"))...)
-	r, err := readRelease(at("r.release"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	succeed(t, "evaluate", folder, "-modes", "raw", "-seeds", "1", "-out", at("report"))
 	answer := func(form wire.Form) string {
 		a, err := cells.Answer(request, form)
@@ -95,7 +91,6 @@ func TestShow(t *testing.T) {
 	if err := sections.Write(t.Context(), other, "something", 7, func(w *sections.Writer) error { return w.Bytes("a-part", nil) }); err != nil {
 		t.Fatal(err)
 	}
-	matches := &wire.Matches{Hidden: 1, K: 1, IDs: []int64{1}, Distances: []float64{1}}
 	for _, c := range []struct{ path, kind, words string }{
 		{modelOf(t, folder, "classic"), "model", "300 x 16|recipe|made from     features.npy|300 rows in 8 classes|neighbours|all are right"},
 		{at("g.gallery"), "gallery", "400 of 16 columns|take-all|cells|base|all are right"},
@@ -114,8 +109,6 @@ func TestShow(t *testing.T) {
 		{answer(wire.Float32), "answer", "1 of|as float32"},
 		{answer(wire.Int8), "answer", "as int8"},
 		{save(t, "all", cells.GalleryFrame()), "whole-gallery", "400 x 16"},
-		{frame(t, &wire.Question{Release: r}), "question", "300 x 2|epsilon 1"},
-		{frame(t, matches), "matches", "1 for each of 1 rows"},
 		{save(t, "releases-0.log", []byte("PMMEMORY\x01\x00\x00\x00\x00\x00\x00\x00")), "memory", "keep it as private"},
 		{filepath.Join(at("report"), journal), "records", "records       1|raw"},
 		{save(t, "run.txt", []byte("goos: linux\npkg: x/cmd/pmbench\ncpu: some\nBenchmarkA 1 2 ns/op\n")), "recording", "cpu           some|measurements  1"},

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/retrieval"
-	"github.com/seed-64e14a55/privatemail/retrieval/client"
-	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/paper"
+	paperclient "github.com/seed-64e14a55/privatemail/paper/client"
+	paperserver "github.com/seed-64e14a55/privatemail/paper/server"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -39,7 +39,7 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 		return nil, err
 	}
 	defer engine.Close()
-	method := retrieval.PaperMethod()
+	method := paper.DefaultMethod()
 	method.Bandwidth, method.Alpha, method.Columns, method.Steps = kernel.Sigma(t.Sigma), t.Alpha, t.Columns, t.Steps
 	rows, d := t.Public.Dims()
 	rows = min(rows, anchorRows)
@@ -47,17 +47,17 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	if err := checkClasses(t, own, shown); err != nil {
 		return nil, err
 	}
-	public, err := retrieval.NewPublic(t.Public.Slice(0, rows, 0, d).(*mat.Dense).RawMatrix(), own.of(t.PublicLabels[:rows]), max(len(own), len(shown)))
+	public, err := paper.NewPublic(t.Public.Slice(0, rows, 0, d).(*mat.Dense).RawMatrix(), own.of(t.PublicLabels[:rows]), max(len(own), len(shown)))
 	if err != nil {
 		return nil, err
 	}
 	n, _ := t.Gallery.Dims()
-	gallery := server.Gallery{Features: t.Gallery.RawMatrix(), Labels: shown.of(t.GalleryLabels)}
-	there, err := server.NewPaper(ctx, engine, gallery, public, method, min(evaluate.ListLength, n), t.Seed)
+	gallery := paperserver.Rows{Features: t.Gallery.RawMatrix(), Labels: shown.of(t.GalleryLabels)}
+	there, err := paperserver.New(ctx, engine, gallery, public, method, min(evaluate.ListLength, n), t.Seed)
 	if err != nil {
 		return nil, err
 	}
-	here, err := client.NewPaper(engine, public, method, client.PaperSettings{
+	here, err := paperclient.New(engine, public, method, paperclient.Settings{
 		Epsilon: t.Epsilon, Delta: t.Delta, Relation: sensitivity.ReplaceOne,
 		LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
 	})
@@ -68,10 +68,10 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 }
 
 // askPaper puts every query, with its label by number, through client and server.
-func askPaper(ctx context.Context, t *evaluate.Task, here *client.Paper, there *server.Paper, labels []int32, sigmaQ float64) (*evaluate.Answer, error) {
+func askPaper(ctx context.Context, t *evaluate.Task, here *paperclient.Client, there *paperserver.Server, labels []int32, sigmaQ float64) (*evaluate.Answer, error) {
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
 	for q, label := range labels {
-		question, err := here.Ask(ctx, client.Record{Features: t.Queries.RawRowView(q), Label: label},
+		question, err := here.Ask(ctx, paperclient.Record{Features: t.Queries.RawRowView(q), Label: label},
 			mechanism.Unit{Kind: release.UnitRecord, Name: fmt.Sprintf("query %d", q)})
 		if err != nil {
 			return nil, err

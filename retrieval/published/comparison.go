@@ -14,9 +14,9 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -171,7 +171,7 @@ func (c *Comparison) ask(q int, v *Variant, p *prepared) (class int32, answers [
 			rescale(x)
 		}
 	}
-	similarity, err := retrieval.Align(below(x, 1), p.anchors)
+	similarity, err := paper.Align(below(x, 1), p.anchors)
 	if err != nil {
 		return 0, nil, fmt.Errorf("published: %w", err)
 	}

@@ -10,18 +10,6 @@
 // model is one of package retrieval/supervised: cells are cut in Z, and X is what clients
 // rank. Rows as they are serve for both (see package retrieval).
 //
-// # Mode paper
-//
-// [Paper] answers as Algorithm 1 says:
-//
-//	gallery u public rows, labels ──> T steps without noise ──> embedding       (once)
-//	wire.Question ──> T steps over the released points ──> embedding of the client
-//	the two are aligned on the public rows they share (retrieval.Align)
-//	the K gallery rows nearest to every hidden row ──> wire.Matches
-//
-// The server is not told which hidden row is the query and answers for all. How well it
-// can guess is bounded by the release, not by the dummies.
-//
 // # Mode cells
 //
 // [Cells] cuts a gallery of n rows into cells around the centres of k-means. The list of

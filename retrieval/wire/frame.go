@@ -12,7 +12,7 @@ import (
 )
 
 // A Kind tells the messages apart. Each is declared beside its message: those
-// of Algorithm 1 from 1 on, those of the cells from 16 on, those of mode sealed from 32 on.
+// of the cells from 16 on, those of mode sealed from 32 on.
 type Kind uint16
 
 // A frame is

@@ -11,50 +11,49 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
-	"github.com/seed-64e14a55/privatemail/retrieval"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A Gallery is what is searched: rows of features with their labels.
-type Gallery struct {
+// Rows are what is searched: rows of features with their labels.
+type Rows struct {
 	Features blas64.General
 	Labels   []int32
 }
 
-// Paper answers questions as Algorithm 1 does. It is safe for concurrent use.
-type Paper struct {
+// A Server answers questions as Algorithm 1 does. It is safe for concurrent use.
+type Server struct {
 	engine  *privatemail.Engine
-	public  *retrieval.Public
-	method  retrieval.Method
+	public  *paper.Public
+	method  paper.Method
 	matches int
 	anchors blas64.General // the public rows in the server's embedding
 	gallery *grid          // the gallery's rows in it
 }
 
-// NewPaper embeds the gallery and the public rows, from the start of the given
+// New embeds the gallery and the public rows, from the start of the given
 // seed; that is the long work, and the engine reports it. matches is the number
 // of answers for a hidden row. The engine must stay open while questions are
 // answered. The gallery is not kept.
 //
-// Errors are ErrGallery, retrieval.ErrMethod and those of
+// Errors are ErrRows, paper.ErrMethod and those of
 // privatemail.Engine.Embed.
-func NewPaper(ctx context.Context, engine *privatemail.Engine, gallery Gallery, public *retrieval.Public, method retrieval.Method, matches int, seed uint64) (*Paper, error) {
+func New(ctx context.Context, engine *privatemail.Engine, gallery Rows, public *paper.Public, method paper.Method, matches int, seed uint64) (*Server, error) {
 	if err := method.Check(); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper server: %w", err)
 	}
 	n, d, err := points.Dims(gallery.Features)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
+		return nil, fmt.Errorf("paper server: %w: %w", ErrRows, err)
 	}
 	if d != public.Dimension() || len(gallery.Labels) != n || matches < 1 || matches > n || n > math.MaxInt32 {
-		return nil, fmt.Errorf("server: %w: %d rows of %d features, want %d, with %d labels, for %d matches",
-			ErrGallery, n, d, public.Dimension(), len(gallery.Labels), matches)
+		return nil, fmt.Errorf("paper server: %w: %d rows of %d features, want %d, with %d labels, for %d matches",
+			ErrRows, n, d, public.Dimension(), len(gallery.Labels), matches)
 	}
 	table, err := kernel.TableByName(method.Table, method.Bandwidth)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper server: %w", err)
 	}
 	all := blas32.General{Rows: n + public.Rows(), Cols: d, Stride: d, Data: make([]float32, 0, (n+public.Rows())*d)}
 	for _, x := range []blas64.General{gallery.Features, public.Features()} {
@@ -71,10 +70,10 @@ func NewPaper(ctx context.Context, engine *privatemail.Engine, gallery Gallery, 
 		Columns: method.Columns, SigmaQ: method.SigmaQ, Seed: seed, Steps: method.Steps,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper server: %w", err)
 	}
 	x := out.Points.RawMatrix()
-	return &Paper{
+	return &Server{
 		engine: engine, public: public, method: method, matches: matches,
 		anchors: rows(x, n, x.Rows), gallery: newGrid(rows(x, 0, n)),
 	}, nil
@@ -86,72 +85,72 @@ func rows(x blas64.General, lo, hi int) blas64.General {
 }
 
 // Answer finds the nearest rows of the gallery for every hidden row of the
-// question. Errors are ErrQuestion, retrieval.ErrMethod where the two sides use
-// different numbers, retrieval.ErrDegenerate where the public rows do not
-// determine an alignment, and those of wire.Question.Check and
+// question. Errors are paper.ErrQuestion, paper.ErrMethod where the two sides use
+// different numbers, paper.ErrDegenerate where the public rows do not
+// determine an alignment, and those of paper.Question.Check and
 // privatemail.Engine.Continue.
-func (p *Paper) Answer(ctx context.Context, question *wire.Question) (*wire.Matches, error) {
-	if err := p.checkQuestion(question); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+func (s *Server) Answer(ctx context.Context, question *paper.Question) (*paper.Matches, error) {
+	if err := s.checkQuestion(question); err != nil {
+		return nil, fmt.Errorf("paper server: %w", err)
 	}
 	r := question.Release
-	hidden := r.Rows - p.public.Rows()
+	hidden := r.Rows - s.public.Rows()
 	var labels *release.PublicLabels
 	if r.Labels.Mode == release.ModePublic {
 		var err error
 		if labels, err = release.Declare(question.Labels, r.Query.Classes); err != nil {
-			return nil, fmt.Errorf("server: %w", err)
+			return nil, fmt.Errorf("paper server: %w", err)
 		}
 	}
-	out, err := p.engine.Continue(ctx, r, labels, &post.Settings{Steps: p.method.Steps})
+	out, err := s.engine.Continue(ctx, r, labels, &post.Settings{Steps: s.method.Steps})
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper server: %w", err)
 	}
 	x := out.Points.RawMatrix()
-	similarity, err := retrieval.Align(rows(x, hidden, x.Rows), p.anchors)
+	similarity, err := paper.Align(rows(x, hidden, x.Rows), s.anchors)
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper server: %w", err)
 	}
 	asked, err := similarity.Apply(rows(x, 0, hidden))
 	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return nil, fmt.Errorf("paper server: %w", err)
 	}
 	if err := points.CheckFinite(asked); err != nil {
-		return nil, fmt.Errorf("server: aligned rows: %w", err)
+		return nil, fmt.Errorf("paper server: aligned rows: %w", err)
 	}
-	return p.match(ctx, r.ID, asked)
+	return s.match(ctx, r.ID, asked)
 }
 
-// checkQuestion refuses a question that is none, or that is asked of somebody else.
-func (p *Paper) checkQuestion(question *wire.Question) error {
+// checkQuestion refuses an invalid question, and one for another server.
+func (s *Server) checkQuestion(question *paper.Question) error {
 	if question == nil {
-		return fmt.Errorf("%w: there is none", ErrQuestion)
+		return fmt.Errorf("%w: there is none", paper.ErrQuestion)
 	}
 	if err := question.Check(); err != nil {
 		return err
 	}
 	r := question.Release
-	hidden := r.Rows - p.public.Rows()
+	hidden := r.Rows - s.public.Rows()
 	switch {
-	case question.Public != p.public.Hash():
-		return fmt.Errorf("%w: it is about another public set", ErrQuestion)
-	case hidden < 1 || hidden > p.public.Classes()+1:
-		return fmt.Errorf("%w: %d hidden rows, want 1 to %d", ErrQuestion, hidden, p.public.Classes()+1)
-	case r.Columns != p.method.Columns || r.Query.Alpha != p.method.Alpha || r.Query.Table != p.method.Table ||
-		math.Abs(r.Query.Sigma/p.method.Bandwidth.Sigma()-1) > 1e-12:
-		return fmt.Errorf("%w: the release has other numbers", retrieval.ErrMethod)
+	case question.Public != s.public.Hash():
+		return fmt.Errorf("%w: it is about another public set", paper.ErrQuestion)
+	case hidden < 1 || hidden > s.public.Classes()+1:
+		return fmt.Errorf("%w: %d hidden rows, want 1 to %d", paper.ErrQuestion, hidden, s.public.Classes()+1)
+	case r.Columns != s.method.Columns || r.Query.Alpha != s.method.Alpha || r.Query.Table != s.method.Table ||
+		math.Abs(r.Query.Sigma/s.method.Bandwidth.Sigma()-1) > 1e-12:
+		return fmt.Errorf("%w: the release has other numbers", paper.ErrMethod)
 	}
 	return nil
 }
 
 // match finds the nearest rows of the gallery for each row that is asked for.
-func (p *Paper) match(ctx context.Context, id [16]byte, asked blas64.General) (*wire.Matches, error) {
-	answer := &wire.Matches{Question: id, Hidden: asked.Rows, K: p.matches}
+func (s *Server) match(ctx context.Context, id [16]byte, asked blas64.General) (*paper.Matches, error) {
+	answer := &paper.Matches{Question: id, Hidden: asked.Rows, Each: s.matches}
 	for i := range asked.Rows {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("server: %w", err)
+			return nil, fmt.Errorf("paper server: %w", err)
 		}
-		for _, c := range p.gallery.nearest(asked.Data[i*asked.Stride:][:asked.Cols], p.matches) {
+		for _, c := range s.gallery.nearest(asked.Data[i*asked.Stride:][:asked.Cols], s.matches) {
 			answer.IDs = append(answer.IDs, int64(c.row))
 			answer.Distances = append(answer.Distances, math.Sqrt(c.squaredDistance))
 		}

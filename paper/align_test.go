@@ -1,4 +1,4 @@
-package retrieval_test
+package paper_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/paper"
 )
 
 func random(rng *rand.Rand, n, k int) *mat.Dense {
@@ -70,7 +70,7 @@ func TestAlignRecoversASimilarity(t *testing.T) {
 			rotation := orthogonal(rng, c.k, c.det)
 			shift := random(rng, 1, c.k).RawRowView(0)
 			to := moved(from, c.scale, rotation, shift)
-			s, err := retrieval.Align(from.RawMatrix(), to.RawMatrix())
+			s, err := paper.Align(from.RawMatrix(), to.RawMatrix())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestAlignIsLeastSquares(t *testing.T) {
 		from := random(rng, 30, 3)
 		to := moved(from, 2, orthogonal(rng, 3, det), []float64{1, 2, 3})
 		to.Add(to, random(rng, 30, 3))
-		s, err := retrieval.Align(from.RawMatrix(), to.RawMatrix())
+		s, err := paper.Align(from.RawMatrix(), to.RawMatrix())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,33 +153,33 @@ func TestAlignRefuses(t *testing.T) {
 		from, to *mat.Dense
 		want     error
 	}{
-		{"collinear in space", flat(x, 1), flat(x, 1), retrieval.ErrDegenerate},
-		{"collinear there", x, flat(x, 1), retrieval.ErrDegenerate},
-		{"coincident", same, x, retrieval.ErrDegenerate},
-		{"coincident there", x, same, retrieval.ErrDegenerate},
-		{"zero", mat.NewDense(20, 3, nil), x, retrieval.ErrDegenerate},
-		{"one anchor", random(rng, 1, 2), random(rng, 1, 2), retrieval.ErrDegenerate},
-		{"two anchors in space", random(rng, 2, 3), random(rng, 2, 3), retrieval.ErrDegenerate},
-		{"a line the wrong way round", line, back, retrieval.ErrDegenerate},
-		{"a mirrored square: every rotation is as good", square, mirror, retrieval.ErrDegenerate},
+		{"collinear in space", flat(x, 1), flat(x, 1), paper.ErrDegenerate},
+		{"collinear there", x, flat(x, 1), paper.ErrDegenerate},
+		{"coincident", same, x, paper.ErrDegenerate},
+		{"coincident there", x, same, paper.ErrDegenerate},
+		{"zero", mat.NewDense(20, 3, nil), x, paper.ErrDegenerate},
+		{"one anchor", random(rng, 1, 2), random(rng, 1, 2), paper.ErrDegenerate},
+		{"two anchors in space", random(rng, 2, 3), random(rng, 2, 3), paper.ErrDegenerate},
+		{"a line the wrong way round", line, back, paper.ErrDegenerate},
+		{"a mirrored square: every rotation is as good", square, mirror, paper.ErrDegenerate},
 		{"sizes", x, random(rng, 20, 2), kernel.ErrShape},
 		{"numbers", x, random(rng, 19, 3), kernel.ErrShape},
 		{"no number", broken, x, kernel.ErrNonFinite},
 		{"too large", huge, x, kernel.ErrNonFinite},
 	} {
-		if s, err := retrieval.Align(c.from.RawMatrix(), c.to.RawMatrix()); !errors.Is(err, c.want) || s != nil {
+		if s, err := paper.Align(c.from.RawMatrix(), c.to.RawMatrix()); !errors.Is(err, c.want) || s != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := retrieval.Align(blas64.General{}, blas64.General{}); !errors.Is(err, kernel.ErrShape) {
+	if _, err := paper.Align(blas64.General{}, blas64.General{}); !errors.Is(err, kernel.ErrShape) {
 		t.Errorf("nothing: %v", err)
 	}
-	_, err := retrieval.Align(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix())
-	if e := new(retrieval.DegenerateError); !errors.As(err, &e) || *e != (retrieval.DegenerateError{Anchors: 20, Dimension: 3, Rank: 1, Need: 2}) {
+	_, err := paper.Align(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix())
+	if e := new(paper.DegenerateError); !errors.As(err, &e) || *e != (paper.DegenerateError{Anchors: 20, Dimension: 3, Rank: 1, Need: 2}) {
 		t.Errorf("%#v", e)
 	}
 	// What is wrong here is not a lack of directions.
-	_, err = retrieval.Align(square.RawMatrix(), mirror.RawMatrix())
+	_, err = paper.Align(square.RawMatrix(), mirror.RawMatrix())
 	if err == nil || !strings.Contains(err.Error(), "mirrored") {
 		t.Errorf("a mirrored square: %v", err)
 	}
@@ -187,7 +187,7 @@ func TestAlignRefuses(t *testing.T) {
 
 func TestApplyRefuses(t *testing.T) {
 	x := random(rand.New(rand.NewPCG(7, 8)), 20, 3).RawMatrix()
-	s, err := retrieval.Align(x, x)
+	s, err := paper.Align(x, x)
 	if err != nil {
 		t.Fatal(err)
 	}

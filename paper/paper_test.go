@@ -1,4 +1,4 @@
-package retrieval_test
+package paper_test
 
 import (
 	"math"
@@ -11,18 +11,17 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/retrieval"
-	"github.com/seed-64e14a55/privatemail/retrieval/client"
-	"github.com/seed-64e14a55/privatemail/retrieval/server"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/paper"
+	"github.com/seed-64e14a55/privatemail/paper/client"
+	"github.com/seed-64e14a55/privatemail/paper/server"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // A world is a public set, a server with a gallery, and private records.
 type world struct {
 	engine  *privatemail.Engine
-	public  *retrieval.Public
-	server  *server.Paper
+	public  *paper.Public
+	server  *server.Server
 	gallery []int32 // labels
 	records []client.Record
 }
@@ -48,10 +47,10 @@ func newWorld(t *testing.T, records int) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.engine.Close() })
-	if w.public, err = retrieval.NewPublic(cut(0, public), y[:public], worldClasses); err != nil {
+	if w.public, err = paper.NewPublic(cut(0, public), y[:public], worldClasses); err != nil {
 		t.Fatal(err)
 	}
-	w.server, err = server.NewPaper(t.Context(), w.engine, server.Gallery{Features: cut(public, public+gallery), Labels: w.gallery}, w.public, retrieval.PaperMethod(), 8, 2)
+	w.server, err = server.New(t.Context(), w.engine, server.Rows{Features: cut(public, public+gallery), Labels: w.gallery}, w.public, paper.DefaultMethod(), 8, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,40 +60,22 @@ func newWorld(t *testing.T, records int) *world {
 	return w
 }
 
-func replaceOne(epsilon float64) client.PaperSettings {
-	return client.PaperSettings{Epsilon: epsilon, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
+func replaceOne(epsilon float64) client.Settings {
+	return client.Settings{Epsilon: epsilon, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
 }
 
-// over sends a message in its binary form.
-func over[M any, P interface {
-	*M
-	MarshalBinary() ([]byte, error)
-	UnmarshalBinary([]byte) error
-}](t *testing.T, message P) P {
-	t.Helper()
-	frame, err := message.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := P(new(M))
-	if err := out.UnmarshalBinary(frame); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// ask takes one record through both sides, which meet in bytes only.
-func (w *world) ask(t *testing.T, p *client.Paper, record client.Record) []client.Match {
+// ask takes one record through both sides, which meet in messages only.
+func (w *world) ask(t *testing.T, p *client.Client, record client.Record) []client.Match {
 	t.Helper()
 	q, err := p.Ask(t.Context(), record, mechanism.Unit{Kind: release.UnitRecord, Name: "photo"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := w.server.Answer(t.Context(), over[wire.Question](t, q.Message()))
+	answer, err := w.server.Answer(t.Context(), q.Message())
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := q.Read(over[wire.Matches](t, answer))
+	found, err := q.Read(answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +83,9 @@ func (w *world) ask(t *testing.T, p *client.Paper, record client.Record) []clien
 }
 
 // recall is the share of records with a match of their class.
-func (w *world) recall(t *testing.T, settings client.PaperSettings) float64 {
+func (w *world) recall(t *testing.T, settings client.Settings) float64 {
 	t.Helper()
-	p, err := client.NewPaper(w.engine, w.public, retrieval.PaperMethod(), settings)
+	p, err := client.New(w.engine, w.public, paper.DefaultMethod(), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,12 +127,12 @@ func TestPaperIsAtChanceAndBelowTheCeiling(t *testing.T) {
 // The other ways to treat labels go through both sides too.
 func TestPaperLabelModes(t *testing.T) {
 	w := newWorld(t, 1)
-	for name, s := range map[string]client.PaperSettings{
+	for name, s := range map[string]client.Settings{
 		"randomised": {Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeRandomised, LabelEpsilon: 1, Ledger: mechanism.NoLedger},
 		"public":     {Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, Ledger: mechanism.NoLedger},
 		"as printed": {Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, SkipOwnClass: true, Ledger: mechanism.NoLedger},
 	} {
-		p, err := client.NewPaper(w.engine, w.public, retrieval.PaperMethod(), s)
+		p, err := client.New(w.engine, w.public, paper.DefaultMethod(), s)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

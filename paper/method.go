@@ -1,4 +1,4 @@
-package retrieval
+package paper
 
 import (
 	"fmt"
@@ -24,29 +24,29 @@ type Method struct {
 	Steps int
 }
 
-// PaperMethod returns the paper's numbers: sigma 6 in its appendix's
+// DefaultMethod returns the paper's numbers: sigma 6 in its appendix's
 // convention, alpha 0.6, k 2, sigma_q 1e-8, T 5. (For one of its data sets it
 // takes sigma 5 and alpha 0.5.)
-func PaperMethod() Method {
+func DefaultMethod() Method {
 	return Method{Bandwidth: kernel.Sigma(6), Alpha: 0.6, Table: "gaussian", Columns: 2, SigmaQ: 1e-8, Steps: 5}
 }
 
 // Check returns ErrMethod for what cannot be used, whatever the data.
 func (m *Method) Check() error {
 	if err := m.Bandwidth.Check(); err != nil {
-		return fmt.Errorf("retrieval: %w: %w", ErrMethod, err)
+		return fmt.Errorf("paper: %w: %w", ErrMethod, err)
 	}
 	if _, err := kernel.TableByName(m.Table, m.Bandwidth); err != nil {
-		return fmt.Errorf("retrieval: %w: %w", ErrMethod, err)
+		return fmt.Errorf("paper: %w: %w", ErrMethod, err)
 	}
 	if m.Columns < 1 || m.Steps < 1 {
-		return fmt.Errorf("retrieval: %w: %d columns, %d steps", ErrMethod, m.Columns, m.Steps)
+		return fmt.Errorf("paper: %w: %d columns, %d steps", ErrMethod, m.Columns, m.Steps)
 	}
 	if !(m.SigmaQ >= 1e-30 && m.SigmaQ <= 1e30) {
-		return fmt.Errorf("retrieval: %w: sigma_q %g, want a number from 1e-30 to 1e30", ErrMethod, m.SigmaQ)
+		return fmt.Errorf("paper: %w: sigma_q %g, want a number from 1e-30 to 1e30", ErrMethod, m.SigmaQ)
 	}
 	if m.Alpha-m.Alpha != 0 {
-		return fmt.Errorf("retrieval: %w: alpha is not finite", ErrMethod)
+		return fmt.Errorf("paper: %w: alpha is not finite", ErrMethod)
 	}
 	return nil
 }

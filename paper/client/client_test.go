@@ -19,22 +19,17 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-func TestMain(m *testing.M) {
-	beKilledChild()
-	beClientChild()
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testClasses = 5
 
 // publicRows returns rows of the classes 0 to 3 of five.
-func publicRows(t testing.TB) *retrieval.Public {
+func publicRows(t testing.TB) *paper.Public {
 	t.Helper()
 	const n = 24
 	x := blas64.General{Rows: n, Cols: 3, Stride: 3, Data: make([]float64, 3*n)}
@@ -45,7 +40,7 @@ func publicRows(t testing.TB) *retrieval.Public {
 			x.Data[3*i+j] = math.Sin(float64(7*i + 3*j + 1))
 		}
 	}
-	p, err := retrieval.NewPublic(x, y, testClasses)
+	p, err := paper.NewPublic(x, y, testClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +60,12 @@ func newEngine(t testing.TB) *privatemail.Engine {
 var (
 	unit   = mechanism.Unit{Kind: release.UnitRecord, Name: "x", New: true}
 	record = Record{Features: []float64{3, 0, 4}, Label: 2}
-	sound  = PaperSettings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
+	sound  = Settings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
 )
 
-func newPaper(t testing.TB, s PaperSettings) *Paper {
+func newClient(t testing.TB, s Settings) *Client {
 	t.Helper()
-	p, err := NewPaper(newEngine(t), publicRows(t), retrieval.PaperMethod(), s)
+	p, err := New(newEngine(t), publicRows(t), paper.DefaultMethod(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +127,7 @@ func TestHideSkips(t *testing.T) {
 // A question holds the hidden rows and the public set, and the place of the
 // record is nowhere in it.
 func TestAsk(t *testing.T) {
-	p := newPaper(t, sound)
+	p := newClient(t, sound)
 	q, err := p.Ask(t.Context(), record, unit)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +143,7 @@ func TestAsk(t *testing.T) {
 	if s := r.Sensitivity; !slices.Equal(s.PrivateRows, []int32{0, 1, 2, 3, 4}) || s.Relation != "replace-one" {
 		t.Errorf("private rows %v under %s", s.PrivateRows, s.Relation)
 	}
-	answer := &wire.Matches{Question: r.ID, Hidden: 5, K: 2, IDs: make([]int64, 10), Distances: make([]float64, 10)}
+	answer := &paper.Matches{Question: r.ID, Hidden: 5, Each: 2, IDs: make([]int64, 10), Distances: make([]float64, 10)}
 	for i := range answer.IDs {
 		answer.IDs[i], answer.Distances[i] = int64(i), float64(i%2)
 	}
@@ -158,13 +153,13 @@ func TestAsk(t *testing.T) {
 	}
 	other := *answer
 	other.Question[0]++
-	fewer := wire.Matches{Question: r.ID, Hidden: 4, K: 2, IDs: answer.IDs[:8], Distances: answer.Distances[:8]}
-	for name, wrong := range map[string]*wire.Matches{"none": nil, "other question": &other, "other rows": &fewer} {
-		if _, err := q.Read(wrong); !errors.Is(err, ErrAnswer) {
+	fewer := paper.Matches{Question: r.ID, Hidden: 4, Each: 2, IDs: answer.IDs[:8], Distances: answer.Distances[:8]}
+	for name, wrong := range map[string]*paper.Matches{"none": nil, "other question": &other, "other rows": &fewer} {
+		if _, err := q.Read(wrong); !errors.Is(err, paper.ErrMatches) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := q.Read(new(wire.Matches)); !errors.Is(err, wire.ErrMessage) {
+	if _, err := q.Read(new(paper.Matches)); !errors.Is(err, paper.ErrMatches) {
 		t.Errorf("empty answer: %v", err)
 	}
 }
@@ -186,7 +181,7 @@ func TestRows(t *testing.T) {
 }
 
 func TestPublicLabelsGoAlong(t *testing.T) {
-	p := newPaper(t, PaperSettings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, SkipOwnClass: true, Ledger: mechanism.NoLedger})
+	p := newClient(t, Settings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, SkipOwnClass: true, Ledger: mechanism.NoLedger})
 	q, err := p.Ask(t.Context(), record, unit)
 	if err != nil {
 		t.Fatal(err)
@@ -201,25 +196,25 @@ func TestPublicLabelsGoAlong(t *testing.T) {
 	}
 }
 
-func TestNewPaperRefuses(t *testing.T) {
-	change := func(f func(*PaperSettings, *retrieval.Method)) error {
-		s, m := sound, retrieval.PaperMethod()
+func TestNewRefuses(t *testing.T) {
+	change := func(f func(*Settings, *paper.Method)) error {
+		s, m := sound, paper.DefaultMethod()
 		f(&s, &m)
-		_, err := NewPaper(newEngine(t), publicRows(t), m, s)
+		_, err := New(newEngine(t), publicRows(t), m, s)
 		return err
 	}
 	for name, c := range map[string]struct {
-		f    func(*PaperSettings, *retrieval.Method)
+		f    func(*Settings, *paper.Method)
 		want error
 	}{
-		"public labels":     {func(s *PaperSettings, _ *retrieval.Method) { s.LabelMode = release.ModePublic }, ErrLabelDisclosed},
-		"own class skipped": {func(s *PaperSettings, _ *retrieval.Method) { s.SkipOwnClass = true }, ErrLabelDisclosed},
-		"no bandwidth":      {func(_ *PaperSettings, m *retrieval.Method) { m.Bandwidth = kernel.Bandwidth{} }, retrieval.ErrMethod},
-		"no table":          {func(_ *PaperSettings, m *retrieval.Method) { m.Table = "x" }, retrieval.ErrMethod},
-		"no steps":          {func(_ *PaperSettings, m *retrieval.Method) { m.Steps = 0 }, retrieval.ErrMethod},
-		"no columns":        {func(_ *PaperSettings, m *retrieval.Method) { m.Columns = 0 }, retrieval.ErrMethod},
-		"sigma_q no number": {func(_ *PaperSettings, m *retrieval.Method) { m.SigmaQ = math.NaN() }, retrieval.ErrMethod},
-		"alpha not finite":  {func(_ *PaperSettings, m *retrieval.Method) { m.Alpha = math.Inf(1) }, retrieval.ErrMethod},
+		"public labels":     {func(s *Settings, _ *paper.Method) { s.LabelMode = release.ModePublic }, ErrLabelDisclosed},
+		"own class skipped": {func(s *Settings, _ *paper.Method) { s.SkipOwnClass = true }, ErrLabelDisclosed},
+		"no bandwidth":      {func(_ *Settings, m *paper.Method) { m.Bandwidth = kernel.Bandwidth{} }, paper.ErrMethod},
+		"no table":          {func(_ *Settings, m *paper.Method) { m.Table = "x" }, paper.ErrMethod},
+		"no steps":          {func(_ *Settings, m *paper.Method) { m.Steps = 0 }, paper.ErrMethod},
+		"no columns":        {func(_ *Settings, m *paper.Method) { m.Columns = 0 }, paper.ErrMethod},
+		"sigma_q no number": {func(_ *Settings, m *paper.Method) { m.SigmaQ = math.NaN() }, paper.ErrMethod},
+		"alpha not finite":  {func(_ *Settings, m *paper.Method) { m.Alpha = math.Inf(1) }, paper.ErrMethod},
 	} {
 		if err := change(c.f); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -229,7 +224,7 @@ func TestNewPaperRefuses(t *testing.T) {
 
 func TestAskRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings func(*PaperSettings)
+		settings func(*Settings)
 		record   Record
 		want     error
 	}{
@@ -238,23 +233,23 @@ func TestAskRefuses(t *testing.T) {
 		"negative label": {nil, Record{Features: record.Features, Label: -1}, ErrRecord},
 		"zero record":    {nil, Record{Features: make([]float64, 3)}, points.ErrZeroRow},
 		"no number":      {nil, Record{Features: []float64{1, math.NaN(), 0}}, points.ErrNonFinite},
-		"no epsilon":     {func(s *PaperSettings) { s.Epsilon = 0 }, record, mechanism.ErrParam},
-		"no relation":    {func(s *PaperSettings) { s.Relation = 0 }, record, sensitivity.ErrRelation},
-		"no ledger":      {func(s *PaperSettings) { s.Ledger = nil }, record, mechanism.ErrLedger},
-		"no label mode":  {func(s *PaperSettings) { s.LabelMode = "" }, record, mechanism.ErrLabels},
+		"no epsilon":     {func(s *Settings) { s.Epsilon = 0 }, record, mechanism.ErrParam},
+		"no relation":    {func(s *Settings) { s.Relation = 0 }, record, sensitivity.ErrRelation},
+		"no ledger":      {func(s *Settings) { s.Ledger = nil }, record, mechanism.ErrLedger},
+		"no label mode":  {func(s *Settings) { s.LabelMode = "" }, record, mechanism.ErrLabels},
 	} {
 		s := sound
 		if c.settings != nil {
 			c.settings(&s)
 		}
-		q, err := newPaper(t, s).Ask(t.Context(), c.record, unit)
+		q, err := newClient(t, s).Ask(t.Context(), c.record, unit)
 		if !errors.Is(err, c.want) || q != nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newPaper(t, sound).Ask(ctx, record, unit); !errors.Is(err, context.Canceled) {
+	if _, err := newClient(t, sound).Ask(ctx, record, unit); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -272,7 +267,7 @@ func TestAskSpends(t *testing.T) {
 	}
 	defer ledger.Close()
 	s.Ledger = ledger
-	p := newPaper(t, s)
+	p := newClient(t, s)
 	if _, err := p.Ask(t.Context(), record, unit); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +282,7 @@ func TestNoEntropyNoQuestion(t *testing.T) {
 	defer func() { system = before }()
 	for _, bytes := range []int64{0, 1, 4, 8, 12} { // fewer than a question takes
 		system = io.LimitReader(before, bytes)
-		if q, err := newPaper(t, sound).Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrEntropy) || q != nil {
+		if q, err := newClient(t, sound).Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrEntropy) || q != nil {
 			t.Errorf("%d bytes: %v", bytes, err)
 		}
 	}
@@ -295,7 +290,7 @@ func TestNoEntropyNoQuestion(t *testing.T) {
 
 // Errors name no value of the record.
 func TestErrorsHoldNoValues(t *testing.T) {
-	_, err := newPaper(t, sound).Ask(t.Context(), Record{Features: []float64{0.123456, math.Inf(1), 0}, Label: 3}, unit)
+	_, err := newClient(t, sound).Ask(t.Context(), Record{Features: []float64{0.123456, math.Inf(1), 0}, Label: 3}, unit)
 	if err == nil || strings.Contains(err.Error(), "123") || strings.Contains(err.Error(), "Inf") {
 		t.Errorf("%v", err)
 	}
@@ -322,7 +317,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	if strings.Contains(log.String(), "424242") {
 		t.Errorf("a log has %s", log.String())
 	}
-	if _, err := new(Question).Read(&wire.Matches{}); !errors.Is(err, ErrAnswer) {
+	if _, err := new(Question).Read(&paper.Matches{}); !errors.Is(err, paper.ErrMatches) {
 		t.Errorf("a question that was not asked: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package retrieval
+package paper
 
 import (
 	"fmt"
@@ -24,10 +24,10 @@ type DegenerateError struct {
 // Error implements error.
 func (e *DegenerateError) Error() string {
 	if e.Rank >= e.Need {
-		return fmt.Sprintf("retrieval: align: %v: %d anchors in %d dimensions are mirrored, and no rotation is the best",
+		return fmt.Sprintf("paper: align: %v: %d anchors in %d dimensions are mirrored, and no rotation is the best",
 			ErrDegenerate, e.Anchors, e.Dimension)
 	}
-	return fmt.Sprintf("retrieval: align: %v: %d anchors share %d directions of %d, at least %d are needed",
+	return fmt.Sprintf("paper: align: %v: %d anchors share %d directions of %d, at least %d are needed",
 		ErrDegenerate, e.Anchors, e.Rank, e.Dimension, e.Need)
 }
 
@@ -59,14 +59,14 @@ type Similarity struct {
 // error of the sums.
 func Align(from, to blas64.General) (*Similarity, error) {
 	if err := checkAnchors(from, to); err != nil {
-		return nil, fmt.Errorf("retrieval: align: %w", err)
+		return nil, fmt.Errorf("paper: align: %w", err)
 	}
 	n, k := from.Rows, from.Cols
 	need := max(k-1, 1) // one direction at least, for the scale
 	degenerate := &DegenerateError{Anchors: n, Dimension: k, Need: need}
 	p, q := newCloud(from), newCloud(to)
 	if math.IsInf(p.norm, 0) || math.IsInf(q.norm, 0) {
-		return nil, fmt.Errorf("retrieval: align: %w: the anchors are too far apart", points.ErrNonFinite)
+		return nil, fmt.Errorf("paper: align: %w: the anchors are too far apart", points.ErrNonFinite)
 	}
 	rounding := float64(n+k) * (p.rounding + q.rounding)
 	if !(rounding < 1) { // coincident, or none
@@ -76,7 +76,7 @@ func Align(from, to blas64.General) (*Similarity, error) {
 	covariance.Mul(p.unit.T(), q.unit)
 	var svd mat.SVD
 	if !svd.Factorize(&covariance, mat.SVDFull) {
-		return nil, fmt.Errorf("retrieval: align: %w: no singular values", ErrDegenerate)
+		return nil, fmt.Errorf("paper: align: %w: no singular values", ErrDegenerate)
 	}
 	values := svd.Values(nil)
 	for _, s := range values {
@@ -137,10 +137,10 @@ func checkAnchors(from, to blas64.General) error {
 func (s *Similarity) Apply(x blas64.General) (blas64.General, error) {
 	n, k, err := points.Dims(x)
 	if err != nil {
-		return blas64.General{}, fmt.Errorf("retrieval: align: %w", err)
+		return blas64.General{}, fmt.Errorf("paper: align: %w", err)
 	}
 	if n < 1 || k != len(s.Translation) {
-		return blas64.General{}, fmt.Errorf("retrieval: align: %w: %d x %d rows, want some of %d dimensions", points.ErrShape, n, k, len(s.Translation))
+		return blas64.General{}, fmt.Errorf("paper: align: %w: %d x %d rows, want some of %d dimensions", points.ErrShape, n, k, len(s.Translation))
 	}
 	rows := mat.NewDense(n, k, nil)
 	var in mat.Dense

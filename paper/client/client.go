@@ -11,9 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -34,8 +33,8 @@ func (r Record) Format(s fmt.State, _ rune) {
 // LogValue implements slog.LogValuer, as Format does for fmt.
 func (r Record) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
 
-// PaperSettings say what a question is worth. None of these has a default.
-type PaperSettings struct {
+// Settings say what a question is worth. None of these has a default.
+type Settings struct {
 	// Epsilon and Delta are the guarantee for the record under Relation.
 	Epsilon, Delta float64
 	Relation       sensitivity.Relation
@@ -54,35 +53,42 @@ type PaperSettings struct {
 	SkipOwnClass bool
 }
 
-// Paper asks questions as Algorithm 1 does. It is safe for concurrent use.
-type Paper struct {
+// A Client asks questions as Algorithm 1 does. It is safe for concurrent use.
+type Client struct {
 	engine   *privatemail.Engine
-	public   *retrieval.Public
-	method   retrieval.Method
-	settings PaperSettings
+	public   *paper.Public
+	method   paper.Method
+	settings Settings
 }
 
-// NewPaper checks that the settings keep what they promise. The engine must stay
+// A Match is a row of the server's gallery.
+type Match struct {
+	ID int64
+	// Distance in the embedding that was searched.
+	Distance float64
+}
+
+// New checks that the settings keep what they promise. The engine must stay
 // open while questions are asked.
-func NewPaper(engine *privatemail.Engine, public *retrieval.Public, method retrieval.Method, settings PaperSettings) (*Paper, error) {
+func New(engine *privatemail.Engine, public *paper.Public, method paper.Method, settings Settings) (*Client, error) {
 	if err := method.Check(); err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, fmt.Errorf("paper client: %w", err)
 	}
 	if settings.Relation.LabelPrivate() {
 		if settings.LabelMode == release.ModePublic {
-			return nil, fmt.Errorf("client: %w: relation %v with public labels; drop or randomise them", ErrLabelDisclosed, settings.Relation)
+			return nil, fmt.Errorf("paper client: %w: relation %v with public labels; drop or randomise them", ErrLabelDisclosed, settings.Relation)
 		}
 		if settings.SkipOwnClass {
-			return nil, fmt.Errorf("client: %w: relation %v without a dummy of the record's own class", ErrLabelDisclosed, settings.Relation)
+			return nil, fmt.Errorf("paper client: %w: relation %v without a dummy of the record's own class", ErrLabelDisclosed, settings.Relation)
 		}
 	}
-	return &Paper{engine: engine, public: public, method: method, settings: settings}, nil
+	return &Client{engine: engine, public: public, method: method, settings: settings}, nil
 }
 
 // A Question is asked, and waits for its answer. What it knows besides the
 // message, the place of the record among the hidden rows, stays here.
 type Question struct {
-	message wire.Question
+	message paper.Question
 	hidden  int
 	// place is a function so that no verb of package fmt prints it, however deep
 	// in a value of the caller the question lies.
@@ -90,62 +96,63 @@ type Question struct {
 }
 
 // Message returns what is sent.
-func (q *Question) Message() *wire.Question { return &q.message }
+func (q *Question) Message() *paper.Question { return &q.message }
 
 // Ask makes a question about the record. unit is whose budget pays for it. The
 // start of the iteration is drawn anew for every question. Errors are
 // ErrRecord, kernel.ErrNonFinite, points.ErrZeroRow, mechanism.ErrEntropy and those
 // of privatemail.Engine.Privatize64, of which mechanism.ErrSpent means that the
 // budget is spent; none of them holds a value of the record.
-func (p *Paper) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {
-	if len(record.Features) != p.public.Dimension() {
-		return nil, fmt.Errorf("client: %w: %d features, want %d", ErrRecord, len(record.Features), p.public.Dimension())
+func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {
+	if len(record.Features) != c.public.Dimension() {
+		return nil, fmt.Errorf("paper client: %w: %d features, want %d", ErrRecord, len(record.Features), c.public.Dimension())
 	}
-	if record.Label < 0 || int(record.Label) >= p.public.Classes() {
-		return nil, fmt.Errorf("client: %w: the label is not in 0 .. %d", ErrRecord, p.public.Classes()-1)
+	if record.Label < 0 || int(record.Label) >= c.public.Classes() {
+		return nil, fmt.Errorf("paper client: %w: the label is not in 0 .. %d", ErrRecord, c.public.Classes()-1)
 	}
-	if err := checkFinite(record.Features); err != nil {
-		return nil, err
+	// The error does not say where, or what.
+	if slices.ContainsFunc(record.Features, func(v float64) bool { return v-v != 0 }) {
+		return nil, fmt.Errorf("paper client: the record: %w", points.ErrNonFinite)
 	}
 	row := slices.Clone(record.Features)
 	if points.Normalize(row) == 0 {
-		return nil, fmt.Errorf("client: the record: %w", points.ErrZeroRow)
+		return nil, fmt.Errorf("paper client: the record: %w", points.ErrZeroRow)
 	}
 	skip := -1
-	if p.settings.SkipOwnClass {
+	if c.settings.SkipOwnClass {
 		skip = int(record.Label)
 	}
-	crowd, err := hide(p.public, skip)
+	crowd, err := hide(c.public, skip)
 	if err != nil {
 		return nil, err
 	}
-	features, labels := crowd.rows(p.public, row, record.Label)
-	out, err := p.engine.Privatize64(ctx, features, labels, &privatemail.PrivateSettings{
-		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Relation: p.settings.Relation,
-		LabelMode: p.settings.LabelMode, LabelEpsilon: p.settings.LabelEpsilon,
-		Ledger: p.settings.Ledger, Unit: unit,
-		Bandwidth: p.method.Bandwidth, Alpha: p.method.Alpha, Table: p.method.Table, Classes: p.public.Classes(),
-		Columns: p.method.Columns, SigmaQ: p.method.SigmaQ, Seed: crowd.seed,
+	features, labels := crowd.rows(c.public, row, record.Label)
+	out, err := c.engine.Privatize64(ctx, features, labels, &privatemail.PrivateSettings{
+		Epsilon: c.settings.Epsilon, Delta: c.settings.Delta, Relation: c.settings.Relation,
+		LabelMode: c.settings.LabelMode, LabelEpsilon: c.settings.LabelEpsilon,
+		Ledger: c.settings.Ledger, Unit: unit,
+		Bandwidth: c.method.Bandwidth, Alpha: c.method.Alpha, Table: c.method.Table, Classes: c.public.Classes(),
+		Columns: c.method.Columns, SigmaQ: c.method.SigmaQ, Seed: crowd.seed,
 		PrivateRows: crowd.places(),
 	})
 	if err != nil {
 		// Where only the hash of the release could not be noted there is one,
 		// but no ledger that knows it.
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, fmt.Errorf("paper client: %w", err)
 	}
 	place := crowd.place
 	q := &Question{
-		message: wire.Question{Public: p.public.Hash(), Release: out},
+		message: paper.Question{Public: c.public.Hash(), Release: out},
 		hidden:  len(crowd.dummies) + 1, place: func() int { return place },
 	}
-	if p.settings.LabelMode == release.ModePublic {
+	if c.settings.LabelMode == release.ModePublic {
 		q.message.Labels = labels
 	}
 	return q, nil
 }
 
 // rows returns the hidden rows and behind them the public ones.
-func (c *crowd) rows(public *retrieval.Public, row []float64, label int32) (blas64.General, []int32) {
+func (c *crowd) rows(public *paper.Public, row []float64, label int32) (blas64.General, []int32) {
 	own, d := public.Features(), len(row)
 	n := len(c.dummies) + 1 + own.Rows
 	out := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, 0, n*d)}
@@ -163,17 +170,16 @@ func (c *crowd) rows(public *retrieval.Public, row []float64, label int32) (blas
 	return out, append(labels, public.Labels()...)
 }
 
-// Read returns the matches of the record, nearest first. The error is ErrAnswer
-// or that of wire.Matches.Check.
-func (q *Question) Read(answer *wire.Matches) ([]Match, error) {
+// Read returns the matches of the record, nearest first. The error is paper.ErrMatches.
+func (q *Question) Read(answer *paper.Matches) ([]Match, error) {
 	if answer == nil || q.place == nil {
-		return nil, fmt.Errorf("client: %w: there is none", ErrAnswer)
+		return nil, fmt.Errorf("paper client: %w: there is none", paper.ErrMatches)
 	}
 	if err := answer.Check(); err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, fmt.Errorf("paper client: %w", err)
 	}
 	if answer.Question != q.message.Release.ID || answer.Hidden != q.hidden {
-		return nil, fmt.Errorf("client: %w", ErrAnswer)
+		return nil, fmt.Errorf("paper client: %w", paper.ErrMatches)
 	}
 	ids, distances := answer.Row(q.place())
 	out := make([]Match, len(ids))

@@ -14,9 +14,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/post"
-	"github.com/seed-64e14a55/privatemail/retrieval"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const hiddenRows = 3
 
 // fixture returns a server and a question it can answer, in the given mode.
-func fixture(t *testing.T, mode string) (*Paper, *wire.Question) {
+func fixture(t *testing.T, mode string) (*Server, *paper.Question) {
 	t.Helper()
 	const gallery, public, classes = 60, 30, 4
 	x, y, err := synth.Classes(hiddenRows+gallery+public, 6, classes, 1)
@@ -45,12 +44,12 @@ func fixture(t *testing.T, mode string) (*Paper, *wire.Question) {
 	}
 	t.Cleanup(func() { engine.Close() })
 	const first = hiddenRows + gallery
-	set, err := retrieval.NewPublic(rows(first, len(y)), y[first:], classes)
+	set, err := paper.NewPublic(rows(first, len(y)), y[first:], classes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	method := retrieval.PaperMethod()
-	p, err := NewPaper(t.Context(), engine, Gallery{rows(hiddenRows, first), y[hiddenRows:first]}, set, method, 5, 7)
+	method := paper.DefaultMethod()
+	p, err := New(t.Context(), engine, Rows{rows(hiddenRows, first), y[hiddenRows:first]}, set, method, 5, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +64,7 @@ func fixture(t *testing.T, mode string) (*Paper, *wire.Question) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &wire.Question{Public: set.Hash(), Release: r}
+	q := &paper.Question{Public: set.Hash(), Release: r}
 	if mode == release.ModePublic {
 		q.Labels = labels
 	}
@@ -94,7 +93,7 @@ func TestAnswerEqualsItsParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := out.Points.RawMatrix()
-		s, err := retrieval.Align(rows(x, hiddenRows, x.Rows), p.anchors)
+		s, err := paper.Align(rows(x, hiddenRows, x.Rows), p.anchors)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +109,7 @@ func TestAnswerEqualsItsParts(t *testing.T) {
 				}
 			}
 		}
-		if answer.Question != q.Release.ID || answer.Hidden != hiddenRows || answer.K != 5 {
+		if answer.Question != q.Release.ID || answer.Hidden != hiddenRows || answer.Each != 5 {
 			t.Errorf("%+v", answer)
 		}
 	}
@@ -118,22 +117,22 @@ func TestAnswerEqualsItsParts(t *testing.T) {
 
 func TestAnswerRefuses(t *testing.T) {
 	p, q := fixture(t, release.ModeDropped)
-	change := func(f func(*release.Release)) *wire.Question {
+	change := func(f func(*release.Release)) *paper.Question {
 		r := *q.Release
 		f(&r)
-		return &wire.Question{Public: q.Public, Release: &r}
+		return &paper.Question{Public: q.Public, Release: &r}
 	}
 	for name, c := range map[string]struct {
-		question *wire.Question
+		question *paper.Question
 		want     error
 	}{
-		"none":             {nil, ErrQuestion},
-		"empty":            {new(wire.Question), wire.ErrMessage},
-		"other public set": {&wire.Question{Release: q.Release}, ErrQuestion},
-		"too few rows":     {change(func(r *release.Release) { r.Rows, r.Grid = 20, r.Grid[:40] }), ErrQuestion},
-		"other alpha":      {change(func(r *release.Release) { r.Query.Alpha = 0.5 }), retrieval.ErrMethod},
-		"other sigma":      {change(func(r *release.Release) { r.Query.Sigma = 5 }), retrieval.ErrMethod},
-		"other table":      {change(func(r *release.Release) { r.Query.Table = "equal" }), retrieval.ErrMethod},
+		"none":             {nil, paper.ErrQuestion},
+		"empty":            {new(paper.Question), paper.ErrQuestion},
+		"other public set": {&paper.Question{Release: q.Release}, paper.ErrQuestion},
+		"too few rows":     {change(func(r *release.Release) { r.Rows, r.Grid = 20, r.Grid[:40] }), paper.ErrQuestion},
+		"other alpha":      {change(func(r *release.Release) { r.Query.Alpha = 0.5 }), paper.ErrMethod},
+		"other sigma":      {change(func(r *release.Release) { r.Query.Sigma = 5 }), paper.ErrMethod},
+		"other table":      {change(func(r *release.Release) { r.Query.Table = "equal" }), paper.ErrMethod},
 		"damaged":          {change(func(r *release.Release) { r.Step = 3 }), release.ErrRelease},
 	} {
 		if a, err := p.Answer(t.Context(), c.question); !errors.Is(err, c.want) || a != nil {
@@ -141,12 +140,12 @@ func TestAnswerRefuses(t *testing.T) {
 		}
 	}
 	// More hidden rows than there can be dummies.
-	few, err := retrieval.NewPublic(rows(p.public.Features(), 0, 20), p.public.Labels()[:20], p.public.Classes())
+	few, err := paper.NewPublic(rows(p.public.Features(), 0, 20), p.public.Labels()[:20], p.public.Classes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	smaller := &Paper{engine: p.engine, public: few, method: p.method, matches: 5, anchors: p.anchors, gallery: p.gallery}
-	if _, err := smaller.Answer(t.Context(), &wire.Question{Public: few.Hash(), Release: q.Release}); !errors.Is(err, ErrQuestion) {
+	smaller := &Server{engine: p.engine, public: few, method: p.method, matches: 5, anchors: p.anchors, gallery: p.gallery}
+	if _, err := smaller.Answer(t.Context(), &paper.Question{Public: few.Hash(), Release: q.Release}); !errors.Is(err, paper.ErrQuestion) {
 		t.Errorf("too many rows: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -156,24 +155,24 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 }
 
-func TestNewPaperRefuses(t *testing.T) {
+func TestNewRefuses(t *testing.T) {
 	p, _ := fixture(t, release.ModeDropped)
 	one := blas64.General{Rows: 1, Cols: 6, Stride: 6, Data: []float64{1, 0, 0, 0, 0, 0}}
-	none := retrieval.Method{}
+	none := paper.Method{}
 	for name, c := range map[string]struct {
-		gallery Gallery
-		method  retrieval.Method
+		gallery Rows
+		method  paper.Method
 		matches int
 		want    error
 	}{
-		"no labels":        {Gallery{Features: one}, p.method, 1, ErrGallery},
-		"too many matches": {Gallery{one, []int32{0}}, p.method, 2, ErrGallery},
-		"no matches":       {Gallery{one, []int32{0}}, p.method, 0, ErrGallery},
-		"dimension":        {Gallery{blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 0}}, []int32{0}}, p.method, 1, ErrGallery},
-		"storage":          {Gallery{blas64.General{Rows: 1 << 30, Cols: 6, Stride: 6}, nil}, p.method, 1, ErrGallery},
-		"no method":        {Gallery{one, []int32{0}}, none, 1, retrieval.ErrMethod},
+		"no labels":        {Rows{Features: one}, p.method, 1, ErrRows},
+		"too many matches": {Rows{one, []int32{0}}, p.method, 2, ErrRows},
+		"no matches":       {Rows{one, []int32{0}}, p.method, 0, ErrRows},
+		"dimension":        {Rows{blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 0}}, []int32{0}}, p.method, 1, ErrRows},
+		"storage":          {Rows{blas64.General{Rows: 1 << 30, Cols: 6, Stride: 6}, nil}, p.method, 1, ErrRows},
+		"no method":        {Rows{one, []int32{0}}, none, 1, paper.ErrMethod},
 	} {
-		if _, err := NewPaper(t.Context(), p.engine, c.gallery, p.public, c.method, c.matches, 1); !errors.Is(err, c.want) {
+		if _, err := New(t.Context(), p.engine, c.gallery, p.public, c.method, c.matches, 1); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package retrieval
+package paper
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // Public is the labelled set both sides have before a query: its rows are the
@@ -20,7 +19,7 @@ type Public struct {
 	features blas64.General
 	labels   []int32
 	byClass  [][]int
-	hash     wire.Hash
+	hash     [sha256.Size]byte
 }
 
 // NewPublic copies the rows, scaled to unit norm, and their labels, each in 0 ..
@@ -29,13 +28,13 @@ type Public struct {
 func NewPublic(features blas64.General, labels []int32, classes int) (*Public, error) {
 	n, d, err := points.Dims(features)
 	if err != nil {
-		return nil, fmt.Errorf("retrieval: public rows: %w", err)
+		return nil, fmt.Errorf("paper: public rows: %w", err)
 	}
 	if n < 1 || d < 1 || len(labels) != n || classes < 1 || classes > math.MaxInt32 {
-		return nil, fmt.Errorf("retrieval: public rows: %w: %d x %d with %d labels of %d classes", kernel.ErrShape, n, d, len(labels), classes)
+		return nil, fmt.Errorf("paper: public rows: %w: %d x %d with %d labels of %d classes", kernel.ErrShape, n, d, len(labels), classes)
 	}
 	if err := points.CheckFinite(features); err != nil {
-		return nil, fmt.Errorf("retrieval: public rows: %w", err)
+		return nil, fmt.Errorf("paper: public rows: %w", err)
 	}
 	p := &Public{
 		features: blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)},
@@ -54,12 +53,12 @@ func NewPublic(features blas64.General, labels []int32, classes int) (*Public, e
 	}
 	for i, y := range labels {
 		if y < 0 || int(y) >= classes {
-			return nil, fmt.Errorf("retrieval: public rows: %w: row %d, want 0 to %d", kernel.ErrLabels, i+1, classes-1)
+			return nil, fmt.Errorf("paper: public rows: %w: row %d, want 0 to %d", kernel.ErrLabels, i+1, classes-1)
 		}
 		row := p.features.Data[i*d:][:d]
 		points.ReadRow(row, features, i)
 		if points.Normalize(row) == 0 {
-			return nil, fmt.Errorf("retrieval: public rows: %w", &points.ZeroRowError{Row: i})
+			return nil, fmt.Errorf("paper: public rows: %w", &points.ZeroRowError{Row: i})
 		}
 		p.byClass[y] = append(p.byClass[y], i)
 		add(uint64(y))
@@ -91,4 +90,4 @@ func (p *Public) Labels() []int32 { return p.labels }
 func (p *Public) OfClass(class int) []int { return p.byClass[class] }
 
 // Hash tells two sets apart: the sides of a query must hold the same one.
-func (p *Public) Hash() wire.Hash { return p.hash }
+func (p *Public) Hash() [sha256.Size]byte { return p.hash }

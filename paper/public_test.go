@@ -1,4 +1,4 @@
-package retrieval_test
+package paper_test
 
 import (
 	"errors"
@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 )
 
 func TestPublic(t *testing.T) {
 	x := blas64.General{Rows: 3, Cols: 2, Stride: 3, Data: []float64{3, 4, 9, 0, 2, 9, -1, 0}}
 	y := []int32{2, 0, 2}
-	p, err := retrieval.NewPublic(x, y, 4)
+	p, err := paper.NewPublic(x, y, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestPublic(t *testing.T) {
 		func() { x.Data[0] = 5 }, func() { y[1] = 1 }, func() { x.Rows, y = 2, y[:2] },
 	} {
 		change()
-		other, err := retrieval.NewPublic(x, y, 4)
+		other, err := paper.NewPublic(x, y, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestNewPublicRefuses(t *testing.T) {
 		"label":          {square(1, 0, 0, 1), []int32{0, 1}, 1, kernel.ErrLabels},
 		"negative label": {square(1, 0, 0, 1), []int32{0, -1}, 1, kernel.ErrLabels},
 	} {
-		if p, err := retrieval.NewPublic(c.x, c.y, c.classes); !errors.Is(err, c.want) || p != nil {
+		if p, err := paper.NewPublic(c.x, c.y, c.classes); !errors.Is(err, c.want) || p != nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
