@@ -29,7 +29,7 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/privatemail/serve_sealed.go",  // owns the workers that lay rows out for mode sealed
 		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
 		"cmd/privatemail/split.go",         // owns the workers that encode answers of shards
-		"evaluate/sweep.go",                // owns the workers of a sweep
+		"internal/evaluate/sweep.go",       // owns the workers of a sweep
 		"lend.go",                          // owns the workers of an Engine
 		"mechanism/budgettest/promises.go", // has callers that come at the same time
 		"par/par.go",

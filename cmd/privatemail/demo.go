@@ -5,9 +5,9 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
 func demoVerb() cli.Verb {

@@ -13,11 +13,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/modes"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/modes"
 )
 
 func evaluateVerb() cli.Verb {

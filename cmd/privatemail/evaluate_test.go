@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 

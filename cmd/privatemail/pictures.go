@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/kernel"

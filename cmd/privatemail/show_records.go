@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
 // longestLine is more than a record takes.

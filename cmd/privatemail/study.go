@@ -11,10 +11,10 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // study is what evaluate and demo do: measure, print, and write a report.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // promised prints what the distances between classes promise, of the modes whose embedding was

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // lineWidth is how long lines of tables and notes are at most.
