@@ -1,6 +1,10 @@
 // Package retrieval is private retrieval: a client has a labelled row of features
 // that it will not show, a server a gallery of such rows, and the client wants
-// those nearest to its own.
+// those nearest to its own. There are three modes:
+//
+//	cells      the server sees a set of cells, epsilon-private by the client's own choice
+//	take-all   the server sees that all rows were taken, and the client ranks them at home
+//	sealed     the server sees a query under encryption
 //
 //	model, err := supervised.Fit(ctx, engine, rows, labels, nil)  // at the server
 //	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
@@ -18,7 +22,7 @@
 // The server's gallery has a row for each item in two spaces: one that cells are cut in
 // (space), one that is sent and ranked (ranking). A query has one row, z, for both.
 //
-//	                             mode supervised              rows as they are
+//	                             retrieval/supervised         rows as they are
 //	server.NewCells, space       Z of supervised.Model        the rows
 //	server.NewCells, ranking     X of supervised.Model        the rows
 //	client.Cells.Ask, row        z = Map.Apply of the query   the query
@@ -34,28 +38,27 @@
 // What runs at the client is package retrieval/client, what runs at the server
 // package retrieval/server. Neither imports the other. They meet in package
 // retrieval/wire, whose messages are all that one tells the other, so that no call can
-// pass a client's features or label to the server's code. This package holds
-// what both need.
+// pass a client's features or label to the server's code. This package has the modes in words,
+// and the [Ceiling] of what a private request can find.
 //
 //	record ──> client ──> wire message ──> server ──> wire message ──> client ──> matches
-//	             └──── public rows, known to both ────┘
 //
 // What carries the messages between them must not compress them: the length of a
 // compressed message depends on its contents, and whoever watches an encrypted line
 // sees lengths (see package retrieval/wire).
 //
-// # Mode supervised
+// # The rows of a gallery
 //
-// The embedding people should use, in package retrieval/supervised: a published map
+// The embedding people should use is in package retrieval/supervised: a published map
 // that shrinks what rows of one class do not share, and a gallery drawn one step
 // towards its labels. A query is embedded by the map alone, at the client; what is
-// then asked of the server goes through mode cells.
+// then asked of the server goes through one of the modes.
 //
 // # Mode cells
 //
 // Private retrieval that works. The server cuts its gallery into cells, lists of
 // rows around published centres, of one length and overlapping (wire.Codebook;
-// [Centres] has their number). The client finds the centre nearest to its row and
+// server.Centres has their number). The client finds the centre nearest to its row and
 // reports a set of cells by w-subset selection (mechanism.Select), purely
 // epsilon-private for the record as a whole, whatever its features and label are.
 // The server returns the lists, and the client ranks their rows by its true
@@ -65,7 +68,7 @@
 // equal rows are one, or a name that the caller gives.
 //
 // An answer is as long as the share of the gallery in it says. For a million rows of 64
-// numbers and epsilon 4 (ExampleCentres prints the table):
+// numbers and epsilon 4 (the example of shares prints the table):
 //
 //	share  cells  own cell  answer   of int8  all answers, encoded
 //	1/64   96     0.36      4.1 MB   1.1 MB   498.0 MB
@@ -86,7 +89,7 @@
 //
 // # Mode take-all
 //
-// The client takes the whole gallery once, as rows of int8 (server.Cells.GalleryFrame), and
+// The client takes the whole gallery once, as rows of int8 (server.Cells.AllRowsFrame), and
 // ranks at home (client.TakeAll). Nothing is sent about a query, and there is no epsilon:
 // the server learns that the gallery was taken. Where a gallery may leave its server and fits
 // on the client, that is better than mode cells as soon as a client has more than a few

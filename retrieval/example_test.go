@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -160,13 +159,13 @@ func Example_supervised() {
 // clients that spend epsilon 4 on a query: the cells there are, how often the query's own
 // is reported, the bytes of an answer in both forms, and the memory of a server that has
 // encoded all of them. The whole gallery, taken once and for no epsilon, is not much more.
-func ExampleCentres() {
+func Example_shares() {
 	const rows, columns, epsilon = 1_000_000, 64, 4
 	fmt.Println("share  cells  own cell  answer   of int8  all answers, encoded")
 	megabytes := func(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 	take := int64(0)
 	for _, part := range []int{64, 32, 16, 8, 4} {
-		cells, err := retrieval.Centres(1/float64(part), epsilon)
+		cells, err := server.Centres(1/float64(part), epsilon)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -177,7 +176,7 @@ func ExampleCentres() {
 		}
 		answer, compact := book.AnswerBytes(wire.Float32), book.AnswerBytes(wire.Int8)
 		fmt.Printf("1/%-3d  %-5d  %.2f      %-7s  %-7s  %s\n", part, cells, own, megabytes(answer), megabytes(compact), megabytes(int64(cells)*(answer+compact)))
-		take = book.GalleryBytes()
+		take = book.AllRowsBytes()
 	}
 	fmt.Println("take all, once:", megabytes(take))
 	// Output:

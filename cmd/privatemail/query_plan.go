@@ -111,7 +111,7 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 	a.planLabels(r, about)
 	if a.flags.mode == modeTakeAll {
 		r.Form = wire.Int8.String()
-		size := a.book.GalleryBytes()
+		size := a.book.AllRowsBytes()
 		r.once("whole gallery", rows, &size)
 		return r, nil
 	}
@@ -196,7 +196,7 @@ func (a *asking) planCells(ctx context.Context, r *planReport, chart int64) erro
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.GalleryBytes()
+	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
 	standings, err := a.foresee(c)

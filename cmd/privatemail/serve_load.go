@@ -35,7 +35,7 @@ func (s *serving) load(ctx context.Context) error {
 }
 
 // shardOf returns which shard of a gallery there is, nil for none.
-func shardOf(g *service.Gallery) *server.Shard {
+func shardOf(g *service.Offer) *server.Shard {
 	if g.Cells == nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func shardOf(g *service.Gallery) *server.Shard {
 }
 
 // closeGallery closes what is not published.
-func closeGallery(g *service.Gallery) error {
+func closeGallery(g *service.Offer) error {
 	var errs []error
 	if g.Cells != nil {
 		errs = append(errs, g.Cells.Close())
@@ -68,8 +68,8 @@ func (s *serving) beside(ending string) string {
 
 // openGallery opens a GALLERY, or what belongs to a MODEL, which is made where there is none.
 // What it returns is to be closed even after an error.
-func (s *serving) openGallery(ctx context.Context) (g *service.Gallery, err error) {
-	g = new(service.Gallery)
+func (s *serving) openGallery(ctx context.Context) (g *service.Offer, err error) {
+	g = new(service.Offer)
 	kind, err := s.kind()
 	if err != nil {
 		return g, err
@@ -104,7 +104,7 @@ func (s *serving) reading(read func() error) error {
 
 // openParts opens the parts of a gallery, and makes those of a MODEL that are missing. saved is
 // nil without a MODEL.
-func (s *serving) openParts(ctx context.Context, g *service.Gallery, kind string, saved *supervised.Saved) (err error) {
+func (s *serving) openParts(ctx context.Context, g *service.Offer, kind string, saved *supervised.Saved) (err error) {
 	f := s.flags
 	switch {
 	case kind == "gallery":
@@ -138,7 +138,7 @@ func (s *serving) openParts(ctx context.Context, g *service.Gallery, kind string
 
 // sameRows tells whether cells and a sealed gallery have the same rows, all bytes of them. Of a sealed
 // gallery that was not made here only their number is known.
-func sameRows(g *service.Gallery) bool {
+func sameRows(g *service.Offer) bool {
 	rows := g.Cells.Rows()
 	if rows.Rows != g.Sealed.Rows() {
 		return false

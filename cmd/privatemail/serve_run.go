@@ -49,7 +49,7 @@ func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
 	if s.front != nil {
 		defer s.front.Close()
 		go func() {
-			s.front.Run(running, func(g service.Gallery) error { return s.publish(running, g) })
+			s.front.Run(running, func(g service.Offer) error { return s.publish(running, g) })
 			close(looked)
 		}()
 	}

@@ -158,9 +158,9 @@ func newMessage(kind wire.Kind) (*explanation, func(data []byte) error) {
 			x.add("lists", fmt.Sprintf("%d of %d rows of %d columns as %s", len(m.Cells), m.Length, m.Dimension, m.Form), []int{len(m.Cells), m.Length, m.Dimension})
 			return nil
 		})
-	case wire.KindGallery:
+	case wire.KindAllRows:
 		x.kind, x.about = "whole-gallery", "all rows as int8, for mode take-all"
-		var m wire.Gallery
+		var m wire.AllRows
 		return x, decode(&m, func() error {
 			codebook(m.Codebook)
 			x.add("rows", fmt.Sprintf("%d x %d", len(m.Rows.Anchors), m.Dimension), []int{len(m.Rows.Anchors), m.Dimension})

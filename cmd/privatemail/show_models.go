@@ -87,8 +87,8 @@ func (x *explanation) addCodebook(book *wire.Codebook) error {
 		sizes[form.String()] = book.AnswerBytes(form)
 		words = append(words, fmt.Sprintf("%s as %s", formatSize(book.AnswerBytes(form)), form))
 	}
-	sizes["take-all"] = book.GalleryBytes()
-	x.add("answers", strings.Join(words, ", ")+fmt.Sprintf("; take-all, the whole gallery once: %s", formatSize(book.GalleryBytes())), sizes)
+	sizes["take-all"] = book.AllRowsBytes()
+	x.add("answers", strings.Join(words, ", ")+fmt.Sprintf("; take-all, the whole gallery once: %s", formatSize(book.AllRowsBytes())), sizes)
 	return nil
 }
 

@@ -64,7 +64,7 @@
 //
 // [TakeAll] has taken the whole gallery, as rows of int8, and ranks it at home:
 //
-//	wire.Codebook, wire.Gallery ──> NewTakeAll      (once)
+//	wire.Codebook, wire.AllRows ──> NewTakeAll      (once)
 //	row ──> Rank ──> matches
 //
 // Nothing about a query leaves the client, so that nothing is spent. The server learns that

@@ -58,7 +58,7 @@ func New(settings Settings) (*Service, error) {
 // no more has ended. The version before answers requests that name its codebook or epoch for
 // Settings.Drain. At most four versions are kept, the newest. g.Sealed may grow meanwhile. The
 // error is ErrGallery, and g stays the caller's.
-func (s *Service) Publish(g Gallery) error {
+func (s *Service) Publish(g Offer) error {
 	v, err := s.newVersion(g)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func start(t testing.TB, settings Settings) (*Service, *httptest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 1), Map: []byte(`{"columns":3}`)}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Cells: newCells(t, 1), Map: []byte(`{"columns":3}`)}); err != nil {
 		t.Fatal(err)
 	}
 	web := httptest.NewServer(s.Public())
@@ -173,9 +173,9 @@ func TestMessages(t *testing.T) {
 		"/v1/base":                             frame(cells.Base(wire.Float32)),
 		"/v1/base?form=float32":                frame(cells.Base(wire.Float32)),
 		"/v1/base?form=int8":                   frame(cells.Base(wire.Int8)),
-		"/v1/rows":                             cells.GalleryFrame(),
+		"/v1/rows":                             cells.AllRowsFrame(),
 		"/v1/map":                              []byte(`{"columns":3}`),
-		"/v1/rows?codebook=" + v.says.Codebook: cells.GalleryFrame(),
+		"/v1/rows?codebook=" + v.says.Codebook: cells.AllRowsFrame(),
 		"/v1/codebook?codebook=" + v.says.Codebook: frame(cells.Codebook()),
 	} {
 		url := web.URL + path
@@ -327,7 +327,7 @@ func TestNotReady(t *testing.T) {
 	}
 	status(503, "/readyz")
 	status(200, "/livez", "/", "/metrics", "/debug/pprof/")
-	if err := s.Publish(Gallery{Cells: newCells(t, 1)}); err != nil {
+	if err := s.Publish(Offer{Cells: newCells(t, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	status(200, "/readyz")

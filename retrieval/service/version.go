@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A Gallery is what a service answers from. It has Cells, or Sealed, or both, or a Source alone.
-type Gallery struct {
+// An Offer is what a service answers from. It has Cells, or Sealed, or both, or a Source alone.
+type Offer struct {
 	// Name is shown to clients.
 	Name string
 	// Cells answer in the modes cells and take-all; nil where these are not offered. A shard
@@ -59,7 +59,7 @@ func (m *message) length() int64 {
 
 // A version is a gallery as it was published, with its messages.
 type version struct {
-	gallery Gallery
+	gallery Offer
 	since   time.Time
 	says    description
 	about   message      // says, as JSON
@@ -75,7 +75,7 @@ type version struct {
 }
 
 // newVersion makes the messages of a gallery.
-func (s *Service) newVersion(g Gallery) (v *version, err error) {
+func (s *Service) newVersion(g Offer) (v *version, err error) {
 	if err := g.check(); err != nil {
 		return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
 	}
@@ -129,7 +129,7 @@ func (s *Service) newVersion(g Gallery) (v *version, err error) {
 }
 
 // newLabels makes the message with the labels of a gallery.
-func newLabels(g *Gallery) (m message, err error) {
+func newLabels(g *Offer) (m message, err error) {
 	rows := 0
 	switch {
 	case g.Cells != nil && g.Cells.Shard() != nil:
@@ -152,7 +152,7 @@ func newLabels(g *Gallery) (m message, err error) {
 }
 
 // check refuses a gallery that lacks something.
-func (g *Gallery) check() error {
+func (g *Offer) check() error {
 	switch {
 	case g.Source != nil && (g.Cells != nil || g.Sealed != nil || g.Records != nil):
 		return errors.New("it has a source, and something beside it")
@@ -169,7 +169,7 @@ func (g *Gallery) check() error {
 }
 
 // shares tells whether two galleries have a part in common, which both would close.
-func (g *Gallery) shares(o *Gallery) bool {
+func (g *Offer) shares(o *Offer) bool {
 	return g.Cells != nil && g.Cells == o.Cells || g.Sealed != nil && g.Sealed == o.Sealed || g.Records != nil && g.Records == o.Records
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -55,7 +54,7 @@ type cellSpaces struct {
 // askCells puts every query through client, wire and server.
 func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.Answer, error) {
 	cells, err := server.NewCells(ctx, s.space.RawMatrix(), s.ranking.RawMatrix(), server.CellsSettings{Epsilon: t.Epsilon, Seed: t.Seed, Encoded: -1})
-	if errors.Is(err, retrieval.ErrCells) { // a large epsilon wants more cells than there are rows
+	if errors.Is(err, server.ErrCells) { // a large epsilon wants more cells than there are rows
 		return nil, &evaluate.UnavailableError{Reason: err.Error()}
 	}
 	if err != nil {
@@ -176,7 +175,7 @@ func volumeOf(book *wire.Codebook, base int) (v evaluate.Volume, err error) {
 		return t
 	}
 	v.Float32, v.Int8 = traffic(wire.Float32), traffic(wire.Int8)
-	v.TakeAll = float64(len(frame)) + float64(book.GalleryBytes())
+	v.TakeAll = float64(len(frame)) + float64(book.AllRowsBytes())
 	return v, nil
 }
 

@@ -217,7 +217,7 @@ func TestVolumeOf(t *testing.T) {
 				t.Errorf("%d rows of %s: %+v, want %+v", base, wire.Form(form), got, want)
 			}
 		}
-		if v.TakeAll != codebook+float64(book.GalleryBytes()) {
+		if v.TakeAll != codebook+float64(book.AllRowsBytes()) {
 			t.Errorf("take all: %g", v.TakeAll)
 		}
 	}

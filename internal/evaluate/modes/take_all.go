@@ -32,8 +32,8 @@ func takeAll(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.An
 	if err != nil {
 		return nil, err
 	}
-	var gallery wire.Gallery
-	if err := gallery.UnmarshalBinary(published.GalleryFrame()); err != nil {
+	var gallery wire.AllRows
+	if err := gallery.UnmarshalBinary(published.AllRowsFrame()); err != nil {
 		return nil, err
 	}
 	all, err := client.NewTakeAll(published.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, &gallery)

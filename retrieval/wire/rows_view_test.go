@@ -11,13 +11,13 @@ import (
 )
 
 // viewOf returns a view of the frame of a gallery.
-func viewOf(t *testing.T, g *Gallery) *GalleryView {
+func viewOf(t *testing.T, g *AllRows) *RowsView {
 	t.Helper()
 	frame, err := g.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := ViewGallery(frame)
+	view, err := ViewRows(frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,8 +25,8 @@ func viewOf(t *testing.T, g *Gallery) *GalleryView {
 }
 
 // randomGallery returns rows, the last of them farther than any number of randomAnswer.
-func randomGallery(random *rand.Rand, codebook Hash, n, d int) *Gallery {
-	g := &Gallery{Codebook: codebook, Dimension: d}
+func randomGallery(random *rand.Rand, codebook Hash, n, d int) *AllRows {
+	g := &AllRows{Codebook: codebook, Dimension: d}
 	for range n {
 		g.Rows.Anchors = append(g.Rows.Anchors, uint16(random.Uint32()))
 		g.Rows.Steps = append(g.Rows.Steps, uint16(random.Uint32()))
@@ -110,7 +110,7 @@ func TestWriteGatheredCompactRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	frame[len(frame)-crcPairSize-1] = 0x80 // the code of row 5
-	if view, err = ViewGallery(frame); err != nil {
+	if view, err = ViewRows(frame); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -153,7 +153,7 @@ func TestViewGalleryRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range frame {
-		if _, err := ViewGallery(frame[:n]); !errors.Is(err, ErrMessage) {
+		if _, err := ViewRows(frame[:n]); !errors.Is(err, ErrMessage) {
 			t.Fatalf("%d of %d bytes: error %v", n, len(frame), err)
 		}
 	}
@@ -173,10 +173,10 @@ func TestViewGalleryRefuses(t *testing.T) {
 		"more behind": seal(uint64(3), anchors, uint64(3), anchors, uint64(6), codes, uint16(0)),
 		"huge count":  seal(uint64(1)<<63, anchors, uint64(3), anchors, uint64(6), codes),
 	} {
-		if _, err := ViewGallery(frame); !errors.Is(err, ErrMessage) {
+		if _, err := ViewRows(frame); !errors.Is(err, ErrMessage) {
 			t.Errorf("%s: a view of it: %v", name, err)
 		}
-		if err := new(Gallery).UnmarshalBinary(frame); !errors.Is(err, ErrMessage) {
+		if err := new(AllRows).UnmarshalBinary(frame); !errors.Is(err, ErrMessage) {
 			t.Errorf("%s is read: %v", name, err)
 		}
 	}
@@ -191,10 +191,10 @@ func FuzzViewGallery(f *testing.F) {
 	}
 	f.Add(bodyOf(testGallery(), frame))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		frame := seal(t, galleryFormat, body)
-		var g Gallery
+		frame := seal(t, allRowsFormat, body)
+		var g AllRows
 		readErr := g.UnmarshalBinary(frame)
-		view, err := ViewGallery(frame)
+		view, err := ViewRows(frame)
 		if err != nil {
 			if readErr == nil {
 				t.Fatalf("it is read, and has no view: %v", err)

@@ -1,4 +1,4 @@
-package retrieval
+package server
 
 import (
 	"fmt"
@@ -19,11 +19,11 @@ import (
 // on the gallery: m grows with epsilon only where p stays near 1.
 func Centres(share, epsilon float64) (int, error) {
 	if !(share > 0 && share <= 0.5) || !(epsilon > 0) {
-		return 0, fmt.Errorf("retrieval: %w: share %g, want 0 to 1/2; epsilon %g", ErrCells, share, epsilon)
+		return 0, fmt.Errorf("server: %w: share %g, want 0 to 1/2; epsilon %g", ErrCells, share, epsilon)
 	}
 	m := max(math.Round(1.5/share), math.Round(math.Exp(epsilon/2)))
 	if m > wire.MaxCells {
-		return 0, fmt.Errorf("retrieval: %w: share %g and epsilon %g ask for %g cells", ErrCells, share, epsilon, m)
+		return 0, fmt.Errorf("server: %w: share %g and epsilon %g ask for %g cells", ErrCells, share, epsilon, m)
 	}
 	return int(m), nil
 }

@@ -9,7 +9,7 @@ import (
 // The spans of a joined gallery are its binary form, for any shares of the rows.
 func TestJoinGallery(t *testing.T) {
 	const n, d = 11, 3
-	whole := Gallery{Codebook: Hash{1, 2, 3}, Dimension: d}
+	whole := AllRows{Codebook: Hash{1, 2, 3}, Dimension: d}
 	for i := range n {
 		whole.Rows.Anchors = append(whole.Rows.Anchors, uint16(i))
 		whole.Rows.Steps = append(whole.Rows.Steps, uint16(1000+i))
@@ -35,7 +35,7 @@ func TestJoinGallery(t *testing.T) {
 			frames = append(frames, frame)
 			first += m
 		}
-		spans, err := JoinGallery(whole.Codebook, d, rows, sum)
+		spans, err := JoinRows(whole.Codebook, d, rows, sum)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,23 +52,23 @@ func TestJoinGallery(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]int{nil, {0}, {-1, 5}, {MaxRows, 1}} {
-		if _, err := JoinGallery(whole.Codebook, d, bad, sum); !errors.Is(err, ErrMessage) {
+		if _, err := JoinRows(whole.Codebook, d, bad, sum); !errors.Is(err, ErrMessage) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
-	if _, err := JoinGallery(whole.Codebook, 0, []int{1}, sum); !errors.Is(err, ErrMessage) {
+	if _, err := JoinRows(whole.Codebook, 0, []int{1}, sum); !errors.Is(err, ErrMessage) {
 		t.Errorf("dimension 0: %v", err)
 	}
 }
 
 // A view whose numbers begin elsewhere has the rows of these numbers, and no others.
 func TestGalleryViewFrom(t *testing.T) {
-	g := Gallery{Dimension: 2, Rows: Compact{Anchors: []uint16{5, 6}, Steps: []uint16{7, 8}, Codes: []int8{1, 2, 3, 4}}}
+	g := AllRows{Dimension: 2, Rows: Compact{Anchors: []uint16{5, 6}, Steps: []uint16{7, 8}, Codes: []int8{1, 2, 3, 4}}}
 	frame, err := g.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := ViewGallery(frame)
+	v, err := ViewRows(frame)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,14 +12,14 @@ type Span struct {
 	Offset, Length int64
 }
 
-// ChecksumSize is the length of the checksum of a Gallery, in bytes.
+// ChecksumSize is the length of the checksum of AllRows, in bytes.
 const ChecksumSize = crcPairSize
 
-// JoinGallery says where the bytes of a Gallery are that has the rows of several others, one
+// JoinRows says where the bytes of a message AllRows are that has the rows of several others, one
 // behind the other: rows has the number of rows of each. The checksum of the whole is given, for
 // it follows from all bytes. Whoever has the binary forms of the others can read any range of the
-// whole from them. The error is ErrMessage for numbers that no Gallery has.
-func JoinGallery(codebook Hash, dimension int, rows []int, checksum [ChecksumSize]byte) ([]Span, error) {
+// whole from them. The error is ErrMessage for numbers that no such message has.
+func JoinRows(codebook Hash, dimension int, rows []int, checksum [ChecksumSize]byte) ([]Span, error) {
 	if err := checkDimension(dimension); err != nil {
 		return nil, err
 	}
@@ -33,17 +33,17 @@ func JoinGallery(codebook Hash, dimension int, rows []int, checksum [ChecksumSiz
 	if all < 1 || all > MaxRows {
 		return nil, refuse("rows", "%d, want 1 to %d", all, MaxRows)
 	}
-	body := galleryHead - int64(headSize) + Int8.rowsSize(all, int64(dimension))
-	head := append(make([]byte, 0, galleryHead), magic...)
-	head = binary.LittleEndian.AppendUint16(head, uint16(galleryFormat.kind))
-	head = binary.LittleEndian.AppendUint16(head, galleryFormat.version)
+	body := allRowsHead - int64(headSize) + Int8.rowsSize(all, int64(dimension))
+	head := append(make([]byte, 0, allRowsHead), magic...)
+	head = binary.LittleEndian.AppendUint16(head, uint16(allRowsFormat.kind))
+	head = binary.LittleEndian.AppendUint16(head, allRowsFormat.version)
 	head = binary.LittleEndian.AppendUint64(head, uint64(body))
 	head = append(head, codebook[:]...)
 	head = binary.LittleEndian.AppendUint64(head, uint64(dimension))
 	spans := []Span{{Bytes: head, Length: int64(len(head))}}
 	at := make([]int64, len(rows)) // where the next slice of each part begins
 	for i := range at {
-		at[i] = galleryHead
+		at[i] = allRowsHead
 	}
 	// The slices anchors, steps and codes, each behind its length.
 	for _, slice := range []struct{ items, bytes int64 }{{1, 2}, {1, 2}, {int64(dimension), 1}} {

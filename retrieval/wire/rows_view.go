@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// A GalleryView reads rows of a Gallery from its binary form, where they are: no row is
+// A RowsView reads rows of AllRows from its binary form, where they are: no row is
 // copied or looked at before it is asked for. It is safe for concurrent use.
-type GalleryView struct {
+type RowsView struct {
 	codebook       Hash
 	dimension      int
 	first          uint32 // number of the first row
@@ -17,15 +17,15 @@ type GalleryView struct {
 	codes          []int8
 }
 
-// ViewGallery returns a view of the binary form of a Gallery, which must not be changed
+// ViewRows returns a view of the binary form of AllRows, which must not be changed
 // while the view is in use. Lengths and all that is before the rows are checked; the
-// checksum is not, and neither are the codes: Gallery.UnmarshalBinary does that.
-func ViewGallery(frame []byte) (*GalleryView, error) {
-	d, err := openUnsummed(galleryFormat, frame)
+// checksum is not, and neither are the codes: AllRows.UnmarshalBinary does that.
+func ViewRows(frame []byte) (*RowsView, error) {
+	d, err := openUnsummed(allRowsFormat, frame)
 	if err != nil {
 		return nil, err
 	}
-	v := new(GalleryView)
+	v := new(RowsView)
 	d.fixed("codebook", v.codebook[:])
 	v.dimension = d.whole("dimension", MaxDimension)
 	v.anchors, v.steps = d.items("anchors", 2), d.items("steps", 2)
@@ -47,16 +47,16 @@ func ViewGallery(frame []byte) (*GalleryView, error) {
 }
 
 // Codebook returns the hash of the codebook that the gallery goes with.
-func (v *GalleryView) Codebook() Hash { return v.codebook }
+func (v *RowsView) Codebook() Hash { return v.codebook }
 
 // Rows returns the number of rows.
-func (v *GalleryView) Rows() int { return len(v.anchors) / 2 }
+func (v *RowsView) Rows() int { return len(v.anchors) / 2 }
 
 // Dimension returns the dimension of the rows.
-func (v *GalleryView) Dimension() int { return v.dimension }
+func (v *RowsView) Dimension() int { return v.dimension }
 
 // From returns a view of the same rows whose numbers begin at first, as those of a shard do.
-func (v *GalleryView) From(first uint32) *GalleryView {
+func (v *RowsView) From(first uint32) *RowsView {
 	out := *v
 	out.first = first
 	return &out
@@ -64,7 +64,7 @@ func (v *GalleryView) From(first uint32) *GalleryView {
 
 // Gather appends rows to dst: those of the numbers, and zeros for Padding. Errors are
 // ErrMessage for a row that the gallery does not have, and for codes that are none.
-func (v *GalleryView) Gather(dst *Compact, ids []uint32) error {
+func (v *RowsView) Gather(dst *Compact, ids []uint32) error {
 	if err := v.has(ids); err != nil {
 		return err
 	}
@@ -79,15 +79,15 @@ func (v *GalleryView) Gather(dst *Compact, ids []uint32) error {
 		dst.Codes = append(dst.Codes, v.row(id, padding)...)
 	}
 	if !allCodes(dst.Codes[len(dst.Codes)-len(ids)*d:]) {
-		return errGalleryCodes
+		return errCodes
 	}
 	return nil
 }
 
-var errGalleryCodes = refuse("codes", "one of the gallery is below %d", -MaxCode)
+var errCodes = refuse("codes", "one of the gallery is below %d", -MaxCode)
 
 // has refuses numbers that are neither Padding nor those of rows.
-func (v *GalleryView) has(ids []uint32) error {
+func (v *RowsView) has(ids []uint32) error {
 	n := uint32(v.Rows())
 	for _, id := range ids {
 		if id-v.first >= n && id != Padding { // what is below first is far above n
@@ -98,7 +98,7 @@ func (v *GalleryView) has(ids []uint32) error {
 }
 
 // entry returns the anchor or the step of a row, 0 for Padding.
-func (v *GalleryView) entry(of []byte, id uint32) uint16 {
+func (v *RowsView) entry(of []byte, id uint32) uint16 {
 	if id == Padding {
 		return 0
 	}
@@ -106,7 +106,7 @@ func (v *GalleryView) entry(of []byte, id uint32) uint16 {
 }
 
 // row returns the codes of a row; padding for Padding.
-func (v *GalleryView) row(id uint32, padding []int8) []int8 {
+func (v *RowsView) row(id uint32, padding []int8) []int8 {
 	if id == Padding {
 		return padding
 	}
@@ -120,14 +120,14 @@ func (v *GalleryView) row(id uint32, padding []int8) []int8 {
 // An answer that is not valid is refused before anything is written, and so is one with
 // rows that the view does not have. Codes that are none are found when their turn comes:
 // the error is ErrMessage, and the reader has part of a message, which it refuses.
-func (a *CellsAnswer) WriteGatheredCompact(w io.Writer, view *GalleryView) (int64, error) {
+func (a *CellsAnswer) WriteGatheredCompact(w io.Writer, view *RowsView) (int64, error) {
 	return writeFrame(w, gatheredCompact{a, view})
 }
 
 // gatheredCompact is an answer whose rows are in a gallery.
 type gatheredCompact struct {
 	*CellsAnswer
-	view *GalleryView
+	view *RowsView
 }
 
 func (g gatheredCompact) Check() error {
@@ -157,7 +157,7 @@ func (g gatheredCompact) encodeRows(e *encoder) {
 		}
 		for _, id := range ids {
 			if !allCodes(g.view.row(id, padding)) {
-				e.fail(errGalleryCodes)
+				e.fail(errCodes)
 			}
 		}
 		if e.err != nil {

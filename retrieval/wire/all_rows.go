@@ -2,31 +2,31 @@ package wire
 
 import "io"
 
-// A Gallery holds all rows of a gallery, compact: row i is row i of it. Whoever takes it
+// AllRows holds all rows of a gallery, compact: row i is row i of it. Whoever takes it
 // ranks at home, and tells nothing of a query but that the gallery was taken. Clients take
 // it once and keep it.
-type Gallery struct {
+type AllRows struct {
 	Codebook  Hash // of the codebook it goes with
 	Dimension int  // of the rows
 	Rows      Compact
 }
 
-// galleryHead is the length of all that is before the rows in the binary form.
-const galleryHead = int64(headSize + len(Hash{}) + 8)
+// allRowsHead is the length of all that is before the rows in the binary form.
+const allRowsHead = int64(headSize + len(Hash{}) + 8)
 
 // Check returns nil, or an *Error for the first field that is wrong.
-func (g *Gallery) Check() error {
+func (g *AllRows) Check() error {
 	if n := len(g.Rows.Anchors); n < 1 || n > MaxRows {
 		return refuse("anchors", "%d rows, want 1 to %d", n, MaxRows)
 	}
 	return g.Rows.check(g.Dimension, len(g.Rows.Anchors))
 }
 
-func (g *Gallery) format() format { return galleryFormat }
+func (g *AllRows) format() format { return allRowsFormat }
 
-var galleryFormat = format{KindGallery, compactVersion, newCRCPair}
+var allRowsFormat = format{KindAllRows, compactVersion, newCRCPair}
 
-func (g *Gallery) fields() (int64, func(*encoder), error) {
+func (g *AllRows) fields() (int64, func(*encoder), error) {
 	size := int64(len(g.Codebook)) + 8 + Int8.rowsSize(int64(len(g.Rows.Anchors)), int64(g.Dimension))
 	return size, func(e *encoder) {
 		e.fixed(g.Codebook[:])
@@ -37,22 +37,22 @@ func (g *Gallery) fields() (int64, func(*encoder), error) {
 
 // MarshalBinary returns the binary form, and the error of Check when there is
 // one.
-func (g *Gallery) MarshalBinary() ([]byte, error) { return appendFrame(nil, g) }
+func (g *AllRows) MarshalBinary() ([]byte, error) { return appendFrame(nil, g) }
 
 // AppendBinary appends the binary form to b, which is returned as it was after an error
 // of Check.
-func (g *Gallery) AppendBinary(b []byte) ([]byte, error) { return appendFrame(b, g) }
+func (g *AllRows) AppendBinary(b []byte) ([]byte, error) { return appendFrame(b, g) }
 
 // WriteTo writes the binary form to w, or nothing when Check has an error.
-func (g *Gallery) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, g) }
+func (g *AllRows) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, g) }
 
 // UnmarshalBinary reads the binary form. When it fails, g stays as it was.
-func (g *Gallery) UnmarshalBinary(frame []byte) error {
+func (g *AllRows) UnmarshalBinary(frame []byte) error {
 	d, err := open(g.format(), frame)
 	if err != nil {
 		return err
 	}
-	var out Gallery
+	var out AllRows
 	d.fixed("codebook", out.Codebook[:])
 	out.Dimension = d.whole("dimension", MaxDimension)
 	_, out.Rows = decodeFormRows(d, Int8)
