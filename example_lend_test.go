@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// One set of workers embeds rows and searches among them.
+// One set of workers embeds rows and weighs the distances of their images.
 func ExampleEngine_Lend() {
 	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{
 		1, 0, .9, .1, .8, .3,
@@ -30,15 +30,15 @@ func ExampleEngine_Lend() {
 		fmt.Println(err)
 		return
 	}
-	all := []int{0, 1, 2, 3, 4, 5}
-	near, err := evaluate.NearestWithin(context.Background(), embedding.Points.RawMatrix(), all, all, 2, &evaluate.SearchSettings{Workers: engine.Lend()})
+	images := points.Single(embedding.Points.RawMatrix())
+	op, err := kernel.Build(context.Background(), images, kernel.Sigma(0.3), &kernel.Options{Workers: engine.Lend()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(near.Row(0), near.Row(3))
+	fmt.Println(op.N(), "rows")
 	// Output:
-	// [1 2] [4 5]
+	// 6 rows
 }
 
 // The points of two calls, side by side in one table of float32.

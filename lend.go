@@ -9,7 +9,7 @@ import (
 // Lend returns the workers of the Engine for work of the caller's own, and for packages that
 // take workers: a program that has an Engine needs no second set of goroutines.
 //
-//	near, err := evaluate.Nearest(ctx, queries, gallery, 8, &evaluate.SearchSettings{Workers: engine.Lend()})
+//	op, err := kernel.Build(ctx, features, kernel.Sigma(1), &kernel.Options{Workers: engine.Lend()})
 //
 // Work with them takes turns with the calls of the Engine. Their Close does nothing: the
 // Engine stops them. After its Close they go on in their caller alone, with the same bits. A

@@ -1,6 +1,10 @@
 // Package retrieval is private retrieval: a client has a labelled row of features
 // that it will not show, a server a gallery of such rows, and the client wants
-// those nearest to its own.
+// those nearest to its own. There are three modes:
+//
+//	cells      the server sees a set of cells, epsilon-private by the client's own choice
+//	take-all   the server sees that all rows were taken, and the client ranks them at home
+//	sealed     the server sees a query under encryption
 //
 //	model, err := supervised.Fit(ctx, engine, rows, labels, nil)  // at the server
 //	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
@@ -18,7 +22,7 @@
 // The server's gallery has a row for each item in two spaces: one that cells are cut in
 // (space), one that is sent and ranked (ranking). A query has one row, z, for both.
 //
-//	                             mode supervised              rows as they are
+//	                             retrieval/supervised         rows as they are
 //	server.NewCells, space       Z of supervised.Model        the rows
 //	server.NewCells, ranking     X of supervised.Model        the rows
 //	client.Cells.Ask, row        z = Map.Apply of the query   the query
@@ -34,47 +38,27 @@
 // What runs at the client is package retrieval/client, what runs at the server
 // package retrieval/server. Neither imports the other. They meet in package
 // retrieval/wire, whose messages are all that one tells the other, so that no call can
-// pass a client's features or label to the server's code. This package holds
-// what both need.
+// pass a client's features or label to the server's code. This package has the modes in words,
+// and the [Ceiling] of what a private request can find.
 //
 //	record ──> client ──> wire message ──> server ──> wire message ──> client ──> matches
-//	             └──── public rows, known to both ────┘
 //
 // What carries the messages between them must not compress them: the length of a
 // compressed message depends on its contents, and whoever watches an encrypted line
 // sees lengths (see package retrieval/wire).
 //
-// # Mode paper
+// # The rows of a gallery
 //
-// Algorithm 1 of the paper with a guarantee that holds. The query is hidden
-// among dummies and joined by the [Public] rows; the first step of the iteration
-// over all of them is released with noise (privatemail.Engine.Privatize64); the
-// server takes the release further, aligns it with its own embedding on the
-// public rows ([Align]) and answers for every hidden row. [Method] has the
-// numbers both sides use.
-//
-// It is here because it was published, and it retrieves nothing: where the label
-// is protected recall was at chance at every epsilon tried, 1 to 8 (docs/paper.md). With
-// the label term of the text even the iteration without noise is at chance.
-//
-// # Mode authors
-//
-// What the authors' program does instead, which reaches a recall of 0.8 through
-// the query's label, is in package retrieval/published, for comparison only: it
-// takes no budget, makes no release and cannot be mistaken for one.
-//
-// # Mode supervised
-//
-// The embedding people should use, in package retrieval/supervised: a published map
+// The embedding people should use is in package retrieval/supervised: a published map
 // that shrinks what rows of one class do not share, and a gallery drawn one step
 // towards its labels. A query is embedded by the map alone, at the client; what is
-// then asked of the server goes through mode cells.
+// then asked of the server goes through one of the modes.
 //
 // # Mode cells
 //
 // Private retrieval that works. The server cuts its gallery into cells, lists of
 // rows around published centres, of one length and overlapping (wire.Codebook;
-// [Centres] has their number). The client finds the centre nearest to its row and
+// server.Centres has their number). The client finds the centre nearest to its row and
 // reports a set of cells by w-subset selection (mechanism.Select), purely
 // epsilon-private for the record as a whole, whatever its features and label are.
 // The server returns the lists, and the client ranks their rows by its true
@@ -84,7 +68,7 @@
 // equal rows are one, or a name that the caller gives.
 //
 // An answer is as long as the share of the gallery in it says. For a million rows of 64
-// numbers and epsilon 4 (ExampleCentres prints the table):
+// numbers and epsilon 4 (the example of shares prints the table):
 //
 //	share  cells  own cell  answer   of int8  all answers, encoded
 //	1/64   96     0.36      4.1 MB   1.1 MB   498.0 MB
@@ -105,7 +89,7 @@
 //
 // # Mode take-all
 //
-// The client takes the whole gallery once, as rows of int8 (server.Cells.GalleryFrame), and
+// The client takes the whole gallery once, as rows of int8 (server.Cells.AllRowsFrame), and
 // ranks at home (client.TakeAll). Nothing is sent about a query, and there is no epsilon:
 // the server learns that the gallery was taken. Where a gallery may leave its server and fits
 // on the client, that is better than mode cells as soon as a client has more than a few
@@ -136,7 +120,7 @@
 //	Recall@K <= min(e^eps Pi + delta, 1 - e^-eps (1 - Pi - delta)).
 //
 // [Ceiling] has both, with proofs. A recall above them, beyond what chance allows, is an
-// error or a leak. They bound mode paper where it hides the label. In mode cells they
+// error or a leak. They bound Algorithm 1 (package paper) where it hides the label. In mode cells they
 // bound whether the class is among the rows sent, with K the number of classes among
 // those, and not how well the client ranks these rows by its true features.
 //
@@ -150,10 +134,4 @@
 //
 // All functions may be called concurrently; they only read their arguments. The
 // same input gives the same bits for any number of workers.
-//
-// # References
-//
-// Kabsch, "A solution for the best rotation to relate two sets of vectors"
-// (1976); Umeyama, "Least-squares estimation of transformation parameters
-// between two point patterns" (1991).
 package retrieval

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The package comment has the table that ExampleCentres prints.
+// The package comment has the table that Example_shares prints.
 func TestTableOfShares(t *testing.T) {
 	comment, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -13,94 +13,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
-	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
-
-// The second triangle is the first one, turned by a right angle, twice as large
-// and moved.
-func ExampleAlign() {
-	from := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 2}}
-	to := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{5, 1, 5, 3, 1, 1}}
-	s, err := retrieval.Align(from, to)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("scale %.3f, translation %.3f\n", s.Scale, s.Translation)
-	image, err := s.Apply(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 1}})
-	fmt.Printf("%.3f %v\n", image.Data, err)
-	// Output:
-	// scale 2.000, translation [5.000 1.000]
-	// [3.000 3.000] <nil>
-}
-
-// One question of mode paper, from the record to its matches. What is sent is
-// the message; what comes back says little about the record, as it should.
-func Example() {
-	ctx := context.Background()
-	// Rows on a circle, in three classes; both sides know the first half.
-	rows := func(first, n int) (blas64.General, []int32) {
-		x, y := blas64.General{Rows: n, Cols: 2, Stride: 2}, make([]int32, n)
-		for i := range n {
-			y[i] = int32(i % 3)
-			angle := float64(2*y[i]) + 0.01*float64(first+i)
-			x.Data = append(x.Data, math.Cos(angle), math.Sin(angle))
-		}
-		return x, y
-	}
-	x, y := rows(0, 30)
-	public, err := retrieval.NewPublic(x, y, 3)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	engine, err := privatemail.New()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer engine.Close()
-	method := retrieval.PaperMethod()
-
-	galleryRows, galleryLabels := rows(30, 30)
-	s, err := server.NewPaper(ctx, engine, server.Gallery{Features: galleryRows, Labels: galleryLabels}, public, method, 4, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	c, err := client.NewPaper(engine, public, method, client.PaperSettings{
-		Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	record := client.Record{Features: []float64{0.6, 0.8}, Label: 0}
-	question, err := c.Ask(ctx, record, mechanism.Unit{Kind: release.UnitRecord, Name: "photo 7"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	answer, err := s.Answer(ctx, question.Message())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	matches, err := question.Read(answer)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%d rows are shown, %d of them hidden; %d matches\n", question.Message().Release.Rows, answer.Hidden, len(matches))
-	// Output:
-	// 34 rows are shown, 4 of them hidden; 4 matches
-}
 
 // One query of mode cells: the server publishes a codebook, the client names cells
 // and ranks what comes back at home. Asking again for the same record sends the
@@ -242,13 +159,13 @@ func Example_supervised() {
 // clients that spend epsilon 4 on a query: the cells there are, how often the query's own
 // is reported, the bytes of an answer in both forms, and the memory of a server that has
 // encoded all of them. The whole gallery, taken once and for no epsilon, is not much more.
-func ExampleCentres() {
+func Example_shares() {
 	const rows, columns, epsilon = 1_000_000, 64, 4
 	fmt.Println("share  cells  own cell  answer   of int8  all answers, encoded")
 	megabytes := func(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 	take := int64(0)
 	for _, part := range []int{64, 32, 16, 8, 4} {
-		cells, err := retrieval.Centres(1/float64(part), epsilon)
+		cells, err := server.Centres(1/float64(part), epsilon)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -259,7 +176,7 @@ func ExampleCentres() {
 		}
 		answer, compact := book.AnswerBytes(wire.Float32), book.AnswerBytes(wire.Int8)
 		fmt.Printf("1/%-3d  %-5d  %.2f      %-7s  %-7s  %s\n", part, cells, own, megabytes(answer), megabytes(compact), megabytes(int64(cells)*(answer+compact)))
-		take = book.GalleryBytes()
+		take = book.AllRowsBytes()
 	}
 	fmt.Println("take all, once:", megabytes(take))
 	// Output:

@@ -43,7 +43,7 @@ func served(t *testing.T, file string) (public, admin string) {
 	}
 	s, err := service.New(service.Settings{})
 	if err == nil {
-		err = s.Publish(service.Gallery{Name: "small", Cells: cells})
+		err = s.Publish(service.Offer{Name: "small", Cells: cells})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -79,8 +79,8 @@ func newAnswerSetting(ctx context.Context, l *lab, n, d int) (*answerSetting, er
 	if err != nil {
 		return nil, err
 	}
-	var gallery wire.Gallery
-	if err := gallery.UnmarshalBinary(s.encoded.GalleryFrame()); err != nil {
+	var gallery wire.AllRows
+	if err := gallery.UnmarshalBinary(s.encoded.AllRowsFrame()); err != nil {
 		return nil, err
 	}
 	if s.all, err = client.NewTakeAll(s.encoded.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, &gallery); err != nil {
@@ -135,7 +135,7 @@ func (s *answerSetting) subject(op string) (*subject, error) {
 	}
 	rows, length := len(f.answered.IDs), len(f.answer)
 	if name == "take-all" {
-		rows, length = s.encoded.Codebook().Rows, len(s.encoded.GalleryFrame())
+		rows, length = s.encoded.Codebook().Rows, len(s.encoded.AllRowsFrame())
 	}
 	return &subject{
 		run: func(context.Context) error { return run() },

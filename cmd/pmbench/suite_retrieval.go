@@ -72,7 +72,7 @@ func newRetrievalSetting(ctx context.Context, l *lab, n, d int) (*retrievalSetti
 	if err != nil {
 		return nil, err
 	}
-	if err := answers.Publish(service.Gallery{Name: "benchmark", Cells: s.cells}); err != nil {
+	if err := answers.Publish(service.Offer{Name: "benchmark", Cells: s.cells}); err != nil {
 		return nil, err
 	}
 	if s.folder, err = os.MkdirTemp("", "pmbench-retrieval-"); err != nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/evaluation"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 

@@ -76,7 +76,7 @@ func (g *galleryService) publish(t *testing.T, cells *server.Cells) {
 	t.Helper()
 	chart, err := json.Marshal(g.chart)
 	if err == nil {
-		err = g.Publish(service.Gallery{Name: "birds", Cells: cells, Map: chart})
+		err = g.Publish(service.Offer{Name: "birds", Cells: cells, Map: chart})
 	}
 	if err == nil {
 		g.cells = cells

@@ -2,9 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 )
 
 // How many names are new to the ledger is said: a mistyped one is a second budget.

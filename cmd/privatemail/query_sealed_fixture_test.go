@@ -84,7 +84,7 @@ func (s *sealedService) publish(t *testing.T, settings sealedserver.Settings) {
 	}
 	records, err := sealedserver.NewRecords(t.Context(), g.Epoch(), sealedserver.Slices(lines), sealedserver.RecordsSettings{})
 	if err == nil {
-		err = s.Publish(service.Gallery{Name: "birds", Sealed: g, Records: records})
+		err = s.Publish(service.Offer{Name: "birds", Sealed: g, Records: records})
 	}
 	if err != nil {
 		t.Error(err)

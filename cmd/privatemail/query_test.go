@@ -149,8 +149,8 @@ func TestQueryTakeAll(t *testing.T) {
 	const n = 9
 	p := newPlace(t, n)
 	images := p.images(t, g)
-	gallery := new(wire.Gallery)
-	if err := gallery.UnmarshalBinary(g.cells.GalleryFrame()); err != nil {
+	gallery := new(wire.AllRows)
+	if err := gallery.UnmarshalBinary(g.cells.AllRowsFrame()); err != nil {
 		t.Fatal(err)
 	}
 	all, err := client.NewTakeAll(g.cells.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, gallery)
@@ -229,7 +229,7 @@ func TestQueryDryRun(t *testing.T) {
 	}
 	plan := object(t, first(succeed(t, p.cells(g.address, "-dry-run", "-json")...)))
 	wantKeys(t, plan, "server gallery mode form codebook queries cells size epsilon inclusion request_bytes answer_bytes take_all_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
-	if book := g.cells.Codebook(); plan["answer_bytes"].(float64) != float64(book.AnswerBytes(wire.Float32)) || plan["take_all_bytes"].(float64) != float64(book.GalleryBytes()) {
+	if book := g.cells.Codebook(); plan["answer_bytes"].(float64) != float64(book.AnswerBytes(wire.Float32)) || plan["take_all_bytes"].(float64) != float64(book.AllRowsBytes()) {
 		t.Errorf("%v", plan)
 	}
 	// What it says about bytes and spends is what happens.

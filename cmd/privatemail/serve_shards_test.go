@@ -182,7 +182,6 @@ func TestServeShardsRefuses(t *testing.T) {
 		{[]string{"-shards", url, "-sealed"}, cli.Usage, "epoch and a hint of its own"},
 		{[]string{"-shards", url, "-records", "x"}, cli.Usage, "does not go with -shards"},
 		{[]string{"-shards", url, "-epsilon", "4"}, cli.Usage, "holds no rows"},
-		{[]string{"-shards", url, "-aligned", "x", "-aligned-public", "y"}, cli.Usage, "holds no rows"},
 		{[]string{"-shards", url, "-shards-cert", "x"}, cli.Usage, "go together"},
 		{[]string{"-shards", url, "-shards-timeout", "0s"}, cli.Usage, "above 0"},
 		{[]string{"-shards", "http://192.0.2.1:1"}, cli.Usage, "shard 1 is reached over http"},

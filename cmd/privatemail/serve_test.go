@@ -15,18 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
-	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
-	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/retrieval"
-	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
-	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // A served gallery is the verb serve in this process.
@@ -200,54 +192,6 @@ func TestServeTokens(t *testing.T) {
 	}
 }
 
-// A question of Algorithm 1 is asked and answered over the network.
-func TestServeAligned(t *testing.T) {
-	folder, model := toyModel(t)
-	s := serveOn(t, model, "-epsilon", "4", "-aligned", folder, "-aligned-public", folder, "-matches", "5")
-	features, err := formats.ReadMatrix(filepath.Join(folder, files.FeaturesName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer features.Close()
-	labels, err := formats.ReadLabels(filepath.Join(folder, files.LabelsName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := blas64.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols}
-	for _, v := range features.Data {
-		x.Data = append(x.Data, float64(v))
-	}
-	public, err := retrieval.NewPublic(x, labels, int(slices.Max(labels))+1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.NewPaper(sameEngine(t), public, retrieval.PaperMethod(), client.PaperSettings{
-		Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := c.Ask(t.Context(), client.Record{Features: x.Data[:x.Cols], Label: labels[0]}, mechanism.Unit{Kind: release.UnitRecord, Name: "row 0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := q.Message().MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.NewRequest("POST", s.Listening+"/v1/aligned", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var matches wire.Matches
-	if err := matches.UnmarshalBinary(do(t, 200, r)); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := q.Read(&matches); err != nil || len(found) != 5 {
-		t.Errorf("%d matches, %v", len(found), err)
-	}
-}
-
 func TestServeRefused(t *testing.T) {
 	folder, model := toyModel(t)
 	temp := t.TempDir()
@@ -299,9 +243,6 @@ func TestServeRefused(t *testing.T) {
 		{cli.Usage, gallery + " -burst 3", "-burst needs -rate"},
 		{cli.Usage, gallery + " -stall -1s", "-stall"},
 		{cli.Usage, gallery + " -read-timeout 0", "-read-timeout"},
-		{cli.Usage, gallery + " -steps 3", "-steps needs -aligned"},
-		{cli.Usage, gallery + " -aligned " + folder, "-aligned-public"},
-		{cli.Failed, gallery + " -aligned " + folder + " -aligned-public " + filepath.Join(temp, "absent"), "absent"},
 	} {
 		args := strings.Fields(c.args)
 		if !slices.Contains(args, "-listen") {

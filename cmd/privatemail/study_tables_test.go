@@ -1,11 +1,12 @@
 package main
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/evaluation"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/evaluation"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 )
 
 // A small set of few columns and classes is measured from end to end. Modes that mean

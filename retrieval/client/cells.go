@@ -10,7 +10,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -60,7 +59,7 @@ type Cells struct {
 }
 
 // NewCells returns a client of a codebook, which is copied.
-// Errors are wire.ErrMessage for a codebook that is none, retrieval.ErrCodebook
+// Errors are wire.ErrMessage for a codebook that is none, wire.ErrCodebook
 // for one that does not have the hash expected, or when no hash is expected and
 // UnconfirmedCodebook does not say so, and mechanism.ErrParam, mechanism.ErrLedger
 // and ErrMemory for settings that are missing or out of range.
@@ -90,7 +89,7 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 // caller says that there is none.
 func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wire.Codebook, hash wire.Hash, err error) {
 	if book == nil {
-		return own, hash, fmt.Errorf("client: %w: there is none", retrieval.ErrCodebook)
+		return own, hash, fmt.Errorf("client: %w: there is none", wire.ErrCodebook)
 	}
 	own = *book
 	own.Centres = slices.Clone(book.Centres)
@@ -103,9 +102,9 @@ func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wir
 		err = fmt.Errorf("client: %w: UnconfirmedCodebook, and a hash that confirms one", mechanism.ErrParam)
 	case unconfirmed:
 	case expected == wire.Hash{}:
-		err = fmt.Errorf("client: %w may have been sent to others: give its hash from a second path, or say UnconfirmedCodebook", retrieval.ErrCodebook)
+		err = fmt.Errorf("client: %w may have been sent to others: give its hash from a second path, or say UnconfirmedCodebook", wire.ErrCodebook)
 	case expected != hash:
-		err = fmt.Errorf("client: %w than the one expected", retrieval.ErrCodebook)
+		err = fmt.Errorf("client: %w than the one expected", wire.ErrCodebook)
 	}
 	return own, hash, err
 }
@@ -333,7 +332,7 @@ type Terms struct {
 
 	// Lengths of binary forms: an answer with rows of float32 or int8, for each query, and
 	// beside them the whole gallery, which TakeAll needs once and for no epsilon.
-	Bytes, CompactBytes, GalleryBytes int64
+	Bytes, CompactBytes, AllRowsBytes int64
 }
 
 // Terms returns the terms of a query.
@@ -345,7 +344,7 @@ func (c *Cells) Terms() (Terms, error) {
 	return Terms{
 		Epsilon: c.subset.Epsilon, Cells: c.subset.Items, Size: c.subset.Size, Inclusion: p,
 		Share: float64(c.book.Size) * float64(c.book.Length) / float64(c.book.Rows),
-		Bytes: c.book.AnswerBytes(wire.Float32), CompactBytes: c.book.AnswerBytes(wire.Int8), GalleryBytes: c.book.GalleryBytes(),
+		Bytes: c.book.AnswerBytes(wire.Float32), CompactBytes: c.book.AnswerBytes(wire.Int8), AllRowsBytes: c.book.AllRowsBytes(),
 		Confirmed: !c.settings.UnconfirmedCodebook,
 	}, nil
 }

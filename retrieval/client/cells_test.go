@@ -14,7 +14,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -346,9 +345,9 @@ func TestNewCellsRefuses(t *testing.T) {
 		change func(*CellsSettings)
 		want   error
 	}{
-		"no book":    {nil, func(*CellsSettings) {}, retrieval.ErrCodebook},
+		"no book":    {nil, func(*CellsSettings) {}, wire.ErrCodebook},
 		"bad book":   {&wire.Codebook{}, func(*CellsSettings) {}, wire.ErrMessage},
-		"other hash": {book, func(s *CellsSettings) { s.Codebook[0]++ }, retrieval.ErrCodebook},
+		"other hash": {book, func(s *CellsSettings) { s.Codebook[0]++ }, wire.ErrCodebook},
 		"both":       {book, func(s *CellsSettings) { s.UnconfirmedCodebook = true }, mechanism.ErrParam},
 		"unsure":     {&wire.Codebook{}, func(s *CellsSettings) { s.Codebook, s.UnconfirmedCodebook = wire.Hash{}, true }, wire.ErrMessage},
 		"no epsilon": {book, func(s *CellsSettings) { s.Epsilon = 0 }, mechanism.ErrParam},
@@ -369,7 +368,7 @@ func TestNewCellsRefuses(t *testing.T) {
 func TestNewCellsAsksForAHash(t *testing.T) {
 	book, _ := testBook(t, 1)
 	_, err := NewCells(book, CellsSettings{Epsilon: 1, Ledger: mechanism.NoLedger, Memory: NewMemory()})
-	if !errors.Is(err, retrieval.ErrCodebook) || !strings.Contains(err.Error(), "second path") || !strings.Contains(err.Error(), "UnconfirmedCodebook") {
+	if !errors.Is(err, wire.ErrCodebook) || !strings.Contains(err.Error(), "second path") || !strings.Contains(err.Error(), "UnconfirmedCodebook") {
 		t.Error(err)
 	}
 }
@@ -529,7 +528,7 @@ func TestCellsTerms(t *testing.T) {
 	if frameErr != nil {
 		t.Fatal(frameErr)
 	}
-	all := wire.Gallery{Dimension: 1, Rows: wire.Compact{Anchors: make([]uint16, 1000), Steps: make([]uint16, 1000), Codes: make([]int8, 1000)}}
+	all := wire.AllRows{Dimension: 1, Rows: wire.Compact{Anchors: make([]uint16, 1000), Steps: make([]uint16, 1000), Codes: make([]int8, 1000)}}
 	gallery, frameErr := all.MarshalBinary()
 	if frameErr != nil {
 		t.Fatal(frameErr)
@@ -537,7 +536,7 @@ func TestCellsTerms(t *testing.T) {
 	e := 4 * math.Exp(2)
 	want := Terms{
 		Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Confirmed: true,
-		Bytes: int64(len(frame)), CompactBytes: int64(len(compact)), GalleryBytes: int64(len(gallery)),
+		Bytes: int64(len(frame)), CompactBytes: int64(len(compact)), AllRowsBytes: int64(len(gallery)),
 	}
 	if err != nil || terms != want || math.Abs(terms.Inclusion-e/(e+996)) > 1e-15 {
 		t.Errorf("%+v, %v", terms, err)

@@ -12,12 +12,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // randomBook returns a codebook and compact rows of a gallery.
-func randomBook(random *rand.Rand, n, d, anchors int) (*wire.Codebook, *wire.Gallery) {
+func randomBook(random *rand.Rand, n, d, anchors int) (*wire.Codebook, *wire.AllRows) {
 	book := &wire.Codebook{Rows: n, Size: 2, Length: min(n, 7), Dimension: d, Ranking: d, Scale: 0.01}
 	for range 5 * d {
 		book.Centres = append(book.Centres, float32(random.NormFloat64()))
@@ -25,7 +24,7 @@ func randomBook(random *rand.Rand, n, d, anchors int) (*wire.Codebook, *wire.Gal
 	for range anchors * d {
 		book.Anchors = append(book.Anchors, float32(random.NormFloat64()))
 	}
-	g := &wire.Gallery{Dimension: d}
+	g := &wire.AllRows{Dimension: d}
 	for range n {
 		g.Rows.Anchors = append(g.Rows.Anchors, uint16(random.IntN(wire.Turns*anchors)))
 		g.Rows.Steps = append(g.Rows.Steps, uint16(random.Uint32()))
@@ -134,7 +133,7 @@ func TestTakeAllRefuses(t *testing.T) {
 	book, gallery := randomBook(random, 20, 3, 4)
 	_, other := randomBook(random, 20, 3, 4)
 	confirmed := TakeAllSettings{Codebook: gallery.Codebook}
-	changed := func(f func(*wire.Gallery)) *wire.Gallery {
+	changed := func(f func(*wire.AllRows)) *wire.AllRows {
 		out := *gallery
 		out.Rows.Anchors, out.Rows.Steps, out.Rows.Codes = slices.Clone(out.Rows.Anchors), slices.Clone(out.Rows.Steps), slices.Clone(out.Rows.Codes)
 		f(&out)
@@ -143,22 +142,22 @@ func TestTakeAllRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		book     *wire.Codebook
 		settings TakeAllSettings
-		gallery  *wire.Gallery
+		gallery  *wire.AllRows
 		want     error
 	}{
-		"no book":       {nil, confirmed, gallery, retrieval.ErrCodebook},
+		"no book":       {nil, confirmed, gallery, wire.ErrCodebook},
 		"bad book":      {&wire.Codebook{}, confirmed, gallery, wire.ErrMessage},
-		"no hash":       {book, TakeAllSettings{}, gallery, retrieval.ErrCodebook},
-		"other hash":    {book, TakeAllSettings{Codebook: other.Codebook}, gallery, retrieval.ErrCodebook},
+		"no hash":       {book, TakeAllSettings{}, gallery, wire.ErrCodebook},
+		"other hash":    {book, TakeAllSettings{Codebook: other.Codebook}, gallery, wire.ErrCodebook},
 		"both":          {book, TakeAllSettings{gallery.Codebook, true}, gallery, mechanism.ErrParam},
 		"no gallery":    {book, confirmed, nil, ErrAnswer},
-		"bad gallery":   {book, confirmed, &wire.Gallery{}, wire.ErrMessage},
+		"bad gallery":   {book, confirmed, &wire.AllRows{}, wire.ErrMessage},
 		"other gallery": {book, confirmed, other, ErrAnswer},
-		"no anchor":     {book, confirmed, changed(func(g *wire.Gallery) { g.Rows.Anchors[19] = 32 }), ErrAnswer},
-		"few rows": {book, confirmed, changed(func(g *wire.Gallery) {
+		"no anchor":     {book, confirmed, changed(func(g *wire.AllRows) { g.Rows.Anchors[19] = 32 }), ErrAnswer},
+		"few rows": {book, confirmed, changed(func(g *wire.AllRows) {
 			g.Rows.Anchors, g.Rows.Steps, g.Rows.Codes = g.Rows.Anchors[:19], g.Rows.Steps[:19], g.Rows.Codes[:57]
 		}), ErrAnswer},
-		"other dimension": {book, confirmed, changed(func(g *wire.Gallery) { g.Dimension, g.Rows.Codes = 1, g.Rows.Codes[:20] }), ErrAnswer},
+		"other dimension": {book, confirmed, changed(func(g *wire.AllRows) { g.Dimension, g.Rows.Codes = 1, g.Rows.Codes[:20] }), ErrAnswer},
 	} {
 		if all, err := NewTakeAll(c.book, c.settings, c.gallery); !errors.Is(err, c.want) || all != nil {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
@@ -185,7 +184,7 @@ func TestTakeAllRefuses(t *testing.T) {
 }
 
 // gathered returns rows of a gallery.
-func gathered(g *wire.Gallery, ids []uint32) (out wire.Compact) {
+func gathered(g *wire.AllRows, ids []uint32) (out wire.Compact) {
 	for _, id := range ids {
 		if id == wire.Padding {
 			out.Anchors, out.Steps = append(out.Anchors, 65535), append(out.Steps, 65535) // they mean nothing
@@ -200,7 +199,7 @@ func gathered(g *wire.Gallery, ids []uint32) (out wire.Compact) {
 
 // compactAnswer returns a client of a codebook, and a request, an answer and a base sample,
 // with rows of int8.
-func compactAnswer(t *testing.T) (c *Cells, book *wire.Codebook, gallery *wire.Gallery, request *wire.CellsRequest, answer *wire.CellsAnswer, sample *wire.Base) {
+func compactAnswer(t *testing.T) (c *Cells, book *wire.Codebook, gallery *wire.AllRows, request *wire.CellsRequest, answer *wire.CellsAnswer, sample *wire.Base) {
 	t.Helper()
 	book, gallery = randomBook(rand.New(rand.NewPCG(9, 9)), 60, 5, 6)
 	c, err := NewCells(book, CellsSettings{Codebook: gallery.Codebook, Epsilon: 1, Ledger: mechanism.NoLedger, Memory: NewMemory()})

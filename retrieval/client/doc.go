@@ -13,27 +13,6 @@
 // retrieval/supervised the image z of its features under the published map, both for Ask and for
 // Rank (see package retrieval).
 //
-// # Mode paper
-//
-// [Paper] asks as Algorithm 1 says. The query r is hidden among dummies, one
-// public row of every class, in an order nobody else knows; both are joined by
-// the whole public set, on whose rows the server will align. The first step of
-// the iteration over all of them is released with noise:
-//
-//	{r and dummies, shuffled} u public rows ──> privatemail.Privatize64 ──> wire.Question
-//	wire.Matches for every hidden row ──> those of r
-//
-// The guarantee is that of the release, for r as one row that may stand at any
-// hidden place: sensitivity.Tight over these places. Dummies add nothing to it.
-// They are cover of the kind "one among the classes", drawn from rows the server
-// has too, so that the row that matches none of them stands out once noise is
-// small, and questions with fresh dummies can be intersected. They are drawn
-// without a look at r: "one of every class but mine" would disclose the class.
-//
-// Under a relation that protects the label nothing after the release may read
-// it. The labels of the hidden rows are therefore dropped or randomised, and
-// release.ModePublic is refused with [ErrLabelDisclosed].
-//
 // # Mode cells
 //
 // [Cells] knows the codebook of a server and finds the centre t nearest to its row.
@@ -85,7 +64,7 @@
 //
 // [TakeAll] has taken the whole gallery, as rows of int8, and ranks it at home:
 //
-//	wire.Codebook, wire.Gallery ──> NewTakeAll      (once)
+//	wire.Codebook, wire.AllRows ──> NewTakeAll      (once)
 //	row ──> Rank ──> matches
 //
 // Nothing about a query leaves the client, so that nothing is spent. The server learns that

@@ -7,9 +7,6 @@ var (
 	// ErrRecord reports a record of the wrong shape, or one that is neither its content nor a
 	// name.
 	ErrRecord = errors.New("record does not fit")
-	// ErrLabelDisclosed reports settings that would show a label which the
-	// relation says is protected.
-	ErrLabelDisclosed = errors.New("the label is protected and would be disclosed")
 	// ErrAnswer reports an answer to another question.
 	ErrAnswer = errors.New("answer does not belong to the question")
 	// ErrMemory reports that what was released cannot be remembered, or that

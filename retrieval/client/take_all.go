@@ -22,16 +22,16 @@ type TakeAllSettings struct {
 // use.
 type TakeAll struct {
 	book    wire.Codebook // a copy
-	gallery *wire.Gallery
+	gallery *wire.AllRows
 }
 
 // NewTakeAll returns a client of a gallery and its codebook. The codebook is copied; the gallery
 // is long, is not copied, and must not be changed any more.
 //
-// Errors are wire.ErrMessage for a codebook or a gallery that is none, retrieval.ErrCodebook
+// Errors are wire.ErrMessage for a codebook or a gallery that is none, wire.ErrCodebook
 // for a codebook that is not the one expected, as NewCells has it, and ErrAnswer for a gallery
 // of another codebook.
-func NewTakeAll(book *wire.Codebook, settings TakeAllSettings, gallery *wire.Gallery) (*TakeAll, error) {
+func NewTakeAll(book *wire.Codebook, settings TakeAllSettings, gallery *wire.AllRows) (*TakeAll, error) {
 	own, hash, err := confirm(book, settings.Codebook, settings.UnconfirmedCodebook)
 	if err != nil {
 		return nil, err

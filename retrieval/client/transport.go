@@ -20,5 +20,5 @@ type Transport interface {
 	// Cells sends a request and returns its answer.
 	Cells(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error)
 	// Gallery returns all rows of the gallery that goes with a codebook.
-	Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery, error)
+	Gallery(ctx context.Context, codebook wire.Hash) (*wire.AllRows, error)
 }

@@ -94,7 +94,7 @@ func (s *shardServer) publish(t *testing.T, c *server.Cells, index, count int) {
 	t.Helper()
 	part, err := c.Split(t.Context(), index, count, 0, nil)
 	if err == nil {
-		err = s.Publish(service.Gallery{Name: "birds", Cells: part})
+		err = s.Publish(service.Offer{Name: "birds", Cells: part})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func newFarm(t *testing.T, size int) *farm {
 		return s
 	}
 	single := newService(service.Settings{})
-	if err := single.Publish(service.Gallery{Name: "birds", Cells: f.whole}); err != nil {
+	if err := single.Publish(service.Offer{Name: "birds", Cells: f.whole}); err != nil {
 		t.Fatal(err)
 	}
 	f.one = httptest.NewServer(single.Public())

@@ -101,7 +101,7 @@ func (f *Front) Shards() []service.ShardState {
 
 // Run looks at the shards until the context ends, and publishes what they serve. Requests that run
 // then go on; Close follows when they have ended.
-func (f *Front) Run(ctx context.Context, publish func(service.Gallery) error) {
+func (f *Front) Run(ctx context.Context, publish func(service.Offer) error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -129,7 +129,7 @@ func (f *Front) Close() {
 
 // look asks all shards what they have, and publishes the newest gallery that all of them have if
 // it is another one than before.
-func (f *Front) look(ctx context.Context, publish func(service.Gallery) error) {
+func (f *Front) look(ctx context.Context, publish func(service.Offer) error) {
 	seen := f.survey(ctx)
 	if ctx.Err() != nil {
 		return
@@ -146,7 +146,7 @@ func (f *Front) look(ctx context.Context, publish func(service.Gallery) error) {
 			if name == "" {
 				name = g.parts[0].Name
 			}
-			if err := publish(service.Gallery{Name: name, Source: g, Map: g.chart}); err != nil {
+			if err := publish(service.Offer{Name: name, Source: g, Map: g.chart}); err != nil {
 				f.settings.Log.Error("gallery not published", "error", err)
 				break
 			}

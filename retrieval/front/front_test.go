@@ -123,7 +123,7 @@ func TestLostShard(t *testing.T) {
 	for lost := range shardCount {
 		f.shards[lost].handle(dead)
 		f.wantShard(t, lost+1, "it does not answer")
-		if r := send(t, "GET", f.all.URL+"/v1/rows", nil); r.err == nil && r.status == 200 && len(r.body) == int(f.whole.Codebook().GalleryBytes()) {
+		if r := send(t, "GET", f.all.URL+"/v1/rows", nil); r.err == nil && r.status == 200 && len(r.body) == int(f.whole.Codebook().AllRowsBytes()) {
 			t.Error("all rows came without a shard")
 		}
 		for range shardCount { // whichever shard has the turn
@@ -196,7 +196,7 @@ func TestGalleryIsReplaced(t *testing.T) {
 		}
 		f.look(t)
 		var version uint64
-		fresh.look(t.Context(), func(g service.Gallery) error {
+		fresh.look(t.Context(), func(g service.Offer) error {
 			version = g.Source.Codebook().Version
 			return nil
 		})
@@ -230,7 +230,7 @@ func TestGalleryIsGone(t *testing.T) {
 		t.Cleanup(fresh.Close)
 		part, err := next.Split(t.Context(), i+1, shardCount, 0, nil)
 		if err == nil {
-			err = fresh.Publish(service.Gallery{Name: "birds", Cells: part})
+			err = fresh.Publish(service.Offer{Name: "birds", Cells: part})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -390,7 +390,7 @@ func TestRequestsThatWaitForAHangingShardEnd(t *testing.T) {
 	go func() { replies <- send(t, "POST", f.all.URL+"/v1/cells", body) }()
 	go func() {
 		// The last byte, which the last shard has.
-		replies <- send(t, "GET", f.all.URL+"/v1/rows", nil, "Range", fmt.Sprintf("bytes=%d-", f.whole.Codebook().GalleryBytes()-100))
+		replies <- send(t, "GET", f.all.URL+"/v1/rows", nil, "Range", fmt.Sprintf("bytes=%d-", f.whole.Codebook().AllRowsBytes()-100))
 	}()
 	if a, b := <-came, <-came; a == b {
 		t.Errorf("the shard was asked for %s twice", a)
@@ -488,7 +488,7 @@ func TestAnswersNeedRoom(t *testing.T) {
 	f.look(t)
 	s, err := service.New(service.Settings{SealedBytes: 1})
 	if err == nil {
-		err = s.Publish(service.Gallery{Name: "birds", Source: f.front.current})
+		err = s.Publish(service.Offer{Name: "birds", Source: f.front.current})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -521,7 +521,7 @@ func TestAnswersNeedRoom(t *testing.T) {
 // What a look has found is told also where it could not be published, and the next one tries again.
 func TestPublishThatFails(t *testing.T) {
 	f := newFarm(t, 1)
-	f.front.look(t.Context(), func(service.Gallery) error { return errors.New("no") })
+	f.front.look(t.Context(), func(service.Offer) error { return errors.New("no") })
 	for i, s := range f.front.Shards() {
 		if !s.Ready {
 			t.Errorf("shard %d: %+v", i+1, s)
@@ -544,9 +544,9 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	published, ended := make(chan service.Gallery), make(chan struct{})
+	published, ended := make(chan service.Offer), make(chan struct{})
 	go func() {
-		front.Run(ctx, func(g service.Gallery) error {
+		front.Run(ctx, func(g service.Offer) error {
 			published <- g
 			return nil
 		})

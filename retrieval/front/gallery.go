@@ -53,7 +53,7 @@ func (f *Front) open(ctx context.Context, parts []*remote.Shard) (g *gallery, bl
 		}
 		g.shards, rows[i] = append(g.shards, s), p.Rows
 	}
-	if g.spans, err = wire.JoinGallery(g.hash, g.book.Ranking, rows, g.shards[0].Checksum); err != nil {
+	if g.spans, err = wire.JoinRows(g.hash, g.book.Ranking, rows, g.shards[0].Checksum); err != nil {
 		return nil, 0, err
 	}
 	if parts[0].Map.Length > 0 {
@@ -120,7 +120,7 @@ func (g *gallery) inTurn() []int {
 
 // Rows implements service.Source.
 func (g *gallery) Rows() service.Content {
-	return service.Content{Hash: g.shards[0].Whole, Length: g.book.GalleryBytes(), ReadAt: g.readRows}
+	return service.Content{Hash: g.shards[0].Whole, Length: g.book.AllRowsBytes(), ReadAt: g.readRows}
 }
 
 // readRows reads a range of all rows.

@@ -48,7 +48,7 @@ func newThings(t testing.TB, version uint64) *things {
 		answer.IDs = append(answer.IDs, i)
 		answer.Rows = append(answer.Rows, float32(i), -float32(i))
 	}
-	gallery := &wire.Gallery{Codebook: hash, Dimension: 2}
+	gallery := &wire.AllRows{Codebook: hash, Dimension: 2}
 	for i := range fixtureRows {
 		gallery.Rows.Anchors = append(gallery.Rows.Anchors, 0)
 		gallery.Rows.Steps = append(gallery.Rows.Steps, uint16(i))

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -196,7 +195,7 @@ func TestAnswersOfAnotherCodebook(t *testing.T) {
 			}
 		}
 	}
-	if _, err := s.Base(t.Context(), wire.Hash{1}, wire.Int8); !errors.Is(err, retrieval.ErrCodebook) {
+	if _, err := s.Base(t.Context(), wire.Hash{1}, wire.Int8); !errors.Is(err, wire.ErrCodebook) {
 		t.Errorf("a codebook that nobody has: %v", err)
 	}
 	if _, err := s.Cells(t.Context(), nil, wire.Int8); !errors.Is(err, wire.ErrMessage) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -30,7 +29,7 @@ func TestLabels(t *testing.T) {
 		w.WriteHeader(status)
 		fmt.Fprint(w, answer)
 	}), Settings{Cache: t.TempDir()})
-	if _, err := s.Labels(t.Context(), g.hash); !errors.Is(err, retrieval.ErrCodebook) || asked > 0 {
+	if _, err := s.Labels(t.Context(), g.hash); !errors.Is(err, wire.ErrCodebook) || asked > 0 {
 		t.Errorf("of a codebook that nobody has fetched: %v", err)
 	}
 	if _, err := s.Codebook(t.Context()); err != nil {

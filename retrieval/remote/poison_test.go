@@ -25,7 +25,7 @@ func TestNothingWrongIsKept(t *testing.T) {
 		return b
 	}
 	bent.base = frame(&wire.Base{Codebook: g.hash, Dimension: 2, IDs: []uint32{3, fixtureRows}, Rows: []float32{1, 2, 3, 4}})
-	var gallery wire.Gallery
+	var gallery wire.AllRows
 	if err := gallery.UnmarshalBinary(bytes.Clone(g.rows)); err != nil {
 		t.Fatal(err)
 	}

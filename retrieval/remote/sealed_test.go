@@ -63,7 +63,7 @@ func newSealedFixture(t *testing.T, seed uint64) *sealedFixture {
 	if f.service, err = service.New(service.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.service.Publish(service.Gallery{Sealed: f.gallery, Records: f.records}); err != nil {
+	if err := f.service.Publish(service.Offer{Sealed: f.gallery, Records: f.records}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.service.Close)
@@ -405,7 +405,7 @@ func TestSealedWithoutMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	if err := v.Publish(service.Gallery{Sealed: g}); err != nil {
+	if err := v.Publish(service.Offer{Sealed: g}); err != nil {
 		t.Fatal(err)
 	}
 	s := reach(t, v.Public(), Settings{})

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/disk"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -124,12 +123,12 @@ func (s *Server) known(hash wire.Hash) (*wire.Codebook, error) {
 			return err
 		}
 		if own, err := book.Hash(); err != nil || own != hash {
-			return retrieval.ErrCodebook
+			return wire.ErrCodebook
 		}
 		return nil
 	})
 	if !ok {
-		return nil, fmt.Errorf("remote: %w than any that was fetched: call Codebook first", retrieval.ErrCodebook)
+		return nil, fmt.Errorf("remote: %w than any that was fetched: call Codebook first", wire.ErrCodebook)
 	}
 	s.keepBook(hash, book, int64(len(body)))
 	return book, nil
@@ -144,7 +143,7 @@ func (s *Server) keepBook(hash wire.Hash, book *wire.Codebook, length int64) {
 }
 
 // Base implements client.Transport. The codebook is one that Codebook has returned, or the
-// cache holds. Errors are retrieval.ErrCodebook for any other, and those of Codebook.
+// cache holds. Errors are wire.ErrCodebook for any other, and those of Codebook.
 func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (*wire.Base, error) {
 	if err := form.Check(); err != nil {
 		return nil, fmt.Errorf("remote: %w", err)
@@ -174,13 +173,13 @@ func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (
 }
 
 // Gallery implements client.Transport. The codebook and errors are as for Base.
-func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery, error) {
+func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.AllRows, error) {
 	book, err := s.known(codebook)
 	if err != nil {
 		return nil, err
 	}
-	gallery := new(wire.Gallery)
-	size := book.GalleryBytes()
+	gallery := new(wire.AllRows)
+	size := book.AllRowsBytes()
 	o := &order{
 		what: rowsName, path: "/v1/rows", query: ofCodebook(codebook), asked: codebook, frame: true,
 		exact: size, most: size, long: true,

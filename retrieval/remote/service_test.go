@@ -62,7 +62,7 @@ func serve(t *testing.T, cells *server.Cells, chart []byte, settings service.Set
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(service.Gallery{Name: "test", Cells: cells, Map: chart}); err != nil {
+	if err := s.Publish(service.Offer{Name: "test", Cells: cells, Map: chart}); err != nil {
 		t.Fatal(err)
 	}
 	tap := wiretap.Listen(t)
@@ -122,7 +122,7 @@ func TestSameAsInProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if frame, err := gallery.MarshalBinary(); err != nil || !bytes.Equal(frame, cells.GalleryFrame()) {
+		if frame, err := gallery.MarshalBinary(); err != nil || !bytes.Equal(frame, cells.AllRowsFrame()) {
 			t.Errorf("%s: the gallery is another: %v", from, err)
 		}
 		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
@@ -253,7 +253,7 @@ func TestMapOutOfRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer v.Close()
-		if err := v.Publish(service.Gallery{Sealed: g}); err != nil {
+		if err := v.Publish(service.Offer{Sealed: g}); err != nil {
 			t.Fatal(err)
 		}
 		s = reach(t, v.Public(), Settings{})
@@ -434,7 +434,7 @@ func TestStaleCodebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(service.Gallery{Name: "next", Cells: next}); err != nil {
+	if err := s.Publish(service.Offer{Name: "next", Cells: next}); err != nil {
 		t.Fatal(err)
 	}
 	nextHash, _ := next.Codebook().Hash()

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -27,15 +26,15 @@ type Cells struct {
 	lists [][]uint32 // rows of each cell
 	// displaced is how many rows are not in the list of their nearest centre for want of room.
 	displaced int
-	shard     Shard             // the rows that are here
-	split     bool              // they are a shard; otherwise they are all
-	rows      []float32         // of the ranking space, those that are here
-	gallery   []byte            // the binary form of a wire.Gallery
-	view      *wire.GalleryView // of gallery
-	bases     [2]*wire.Base     // by form
-	encoded   [2][]byte         // by form, the answers of all cells one behind the other; nil where there are none
-	spare     sync.Pool         // of *wire.CellsAnswer with room for the lists of an answer
-	published []byte            // the map
+	shard     Shard          // the rows that are here
+	split     bool           // they are a shard; otherwise they are all
+	rows      []float32      // of the ranking space, those that are here
+	gallery   []byte         // the binary form of a wire.AllRows
+	view      *wire.RowsView // of gallery
+	bases     [2]*wire.Base  // by form
+	encoded   [2][]byte      // by form, the answers of all cells one behind the other; nil where there are none
+	spare     sync.Pool      // of *wire.CellsAnswer with room for the lists of an answer
+	published []byte         // the map
 	source    string
 
 	release func() // of the gallery that a shard is a view of; nil for none
@@ -57,7 +56,7 @@ type Cells struct {
 //
 // It takes 25 steps of k-means, sorts the distances from each centre, makes the rows compact,
 // and encodes the answers of all cells if CellsSettings.Encoded has room for them. Errors are ErrGallery,
-// also for numbers that are not finite, retrieval.ErrCells, and that of the context.
+// also for numbers that are not finite, ErrCells, and that of the context.
 func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ranking M, settings CellsSettings) (*Cells, error) {
 	n, d, err := points.Dims(space)
 	if err != nil {
@@ -159,7 +158,7 @@ func (c *Cells) row(id uint32) []float32 {
 }
 
 // Rows returns the rows that matches are ranked by, in full precision; of a shard, its own. They are a
-// view, must not be changed, and Hold keeps them as it does GalleryFrame.
+// view, must not be changed, and Hold keeps them as it does AllRowsFrame.
 func (c *Cells) Rows() blas32.General {
 	return blas32.General{Rows: c.shard.Rows, Cols: c.book.Ranking, Stride: c.book.Ranking, Data: c.rows}
 }
@@ -176,13 +175,13 @@ func (c *Cells) Base(form wire.Form) *wire.Base {
 	return c.bases[form]
 }
 
-// GalleryFrame returns the binary form of a wire.Gallery with all rows, for clients that
+// AllRowsFrame returns the binary form of a wire.AllRows with all rows, for clients that
 // rank at home; of a shard, with its rows. It is in memory once, or a view of the file, and must
 // not be changed. Whoever reads it while somebody may call Close calls Hold before.
-func (c *Cells) GalleryFrame() []byte { return c.gallery }
+func (c *Cells) AllRowsFrame() []byte { return c.gallery }
 
 // Map returns CellsSettings.Map. It must not be changed, and Hold keeps it as it does
-// GalleryFrame.
+// AllRowsFrame.
 func (c *Cells) Map() []byte { return c.published }
 
 // Source returns CellsSettings.Source.
@@ -204,7 +203,7 @@ func (c *Cells) Displaced() int { return c.displaced }
 
 // Answer returns the lists of the cells of a request, with rows of a form. Those of a shard have
 // the rows of the shard, padded to the length of its longest list. Errors are
-// retrieval.ErrCodebook for a request that was made with another codebook,
+// wire.ErrCodebook for a request that was made with another codebook,
 // wire.ErrMessage, also for a form that is none, ErrQuestion for a number of cells that is
 // not the codebook's, or a cell it does not have, and ErrClosed.
 func (c *Cells) Answer(request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
@@ -230,7 +229,7 @@ func (c *Cells) checkRequest(request *wire.CellsRequest, form wire.Form) error {
 		return fmt.Errorf("server: %w", err)
 	}
 	if request.Codebook != c.hash {
-		return fmt.Errorf("server: the request: %w; the current version is %d", retrieval.ErrCodebook, c.book.Version)
+		return fmt.Errorf("server: the request: %w; the current version is %d", wire.ErrCodebook, c.book.Version)
 	}
 	if w := len(request.Cells); w != c.book.Size || int(request.Cells[w-1]) >= len(c.lists) {
 		return fmt.Errorf("server: %w: %d cells up to %d, want %d below %d",

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -221,7 +220,7 @@ func TestCellsRefuseRequests(t *testing.T) {
 	}{
 		"none":         {nil, ErrQuestion},
 		"empty":        {&wire.CellsRequest{Codebook: hash}, wire.ErrMessage},
-		"other book":   {&wire.CellsRequest{Cells: []uint32{1}}, retrieval.ErrCodebook},
+		"other book":   {&wire.CellsRequest{Cells: []uint32{1}}, wire.ErrCodebook},
 		"two cells":    {&wire.CellsRequest{Codebook: hash, Cells: []uint32{1, 2}}, ErrQuestion},
 		"no such cell": {&wire.CellsRequest{Codebook: hash, Cells: []uint32{12}}, ErrQuestion},
 		"falling":      {&wire.CellsRequest{Codebook: hash, Cells: []uint32{2, 1}}, wire.ErrMessage},
@@ -249,16 +248,16 @@ func TestCellsRefuseGalleries(t *testing.T) {
 		"short ranking":   {x, blas32.General{Rows: 9, Cols: 2, Stride: 2}, CellsSettings{Epsilon: 1}, ErrGallery},
 		"nan":             {nan, x, CellsSettings{Epsilon: 1}, points.ErrNonFinite},
 		"nan in ranking":  {x, nan, CellsSettings{Epsilon: 1}, points.ErrNonFinite},
-		"no epsilon":      {x, x, CellsSettings{}, retrieval.ErrCells},
-		"share":           {x, x, CellsSettings{Epsilon: 1, Share: 0.7}, retrieval.ErrCells},
-		"nan share":       {x, x, CellsSettings{Epsilon: 1, Share: math.NaN()}, retrieval.ErrCells},
-		"base":            {x, x, CellsSettings{Epsilon: 1, Base: 2}, retrieval.ErrCells},
-		"size":            {x, x, CellsSettings{Epsilon: 1, Size: 12}, retrieval.ErrCells},
-		"negative size":   {x, x, CellsSettings{Epsilon: 1, Size: -1}, retrieval.ErrCells},
-		"too many cells":  {x, x, CellsSettings{Cells: testRows + 1}, retrieval.ErrCells},
-		"negative cells":  {x, x, CellsSettings{Cells: -3}, retrieval.ErrCells},
-		"tiny partition":  {x, x, CellsSettings{Partition: true, Share: 1e-300}, retrieval.ErrCells},
-		"epsilon too big": {x, x, CellsSettings{Epsilon: 40}, retrieval.ErrCells},
+		"no epsilon":      {x, x, CellsSettings{}, ErrCells},
+		"share":           {x, x, CellsSettings{Epsilon: 1, Share: 0.7}, ErrCells},
+		"nan share":       {x, x, CellsSettings{Epsilon: 1, Share: math.NaN()}, ErrCells},
+		"base":            {x, x, CellsSettings{Epsilon: 1, Base: 2}, ErrCells},
+		"size":            {x, x, CellsSettings{Epsilon: 1, Size: 12}, ErrCells},
+		"negative size":   {x, x, CellsSettings{Epsilon: 1, Size: -1}, ErrCells},
+		"too many cells":  {x, x, CellsSettings{Cells: testRows + 1}, ErrCells},
+		"negative cells":  {x, x, CellsSettings{Cells: -3}, ErrCells},
+		"tiny partition":  {x, x, CellsSettings{Partition: true, Share: 1e-300}, ErrCells},
+		"epsilon too big": {x, x, CellsSettings{Epsilon: 40}, ErrCells},
 	} {
 		if cells, err := NewCells(t.Context(), c.space, c.ranking, c.settings); !errors.Is(err, c.want) || cells != nil {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)

@@ -16,7 +16,7 @@ func (c *Cells) begin() error {
 // Close ends the use of a gallery, and of the file that it was opened from. Calls that come
 // later are refused with ErrClosed; Close waits for those that are running, however slow the
 // writers they write to are. The codebook and the base samples stay as they are. What
-// GalleryFrame and Map returned is gone with the file: whoever uses that calls Hold before.
+// AllRowsFrame and Map returned is gone with the file: whoever uses that calls Hold before.
 // Of a gallery that NewCells made, nothing is gone.
 func (c *Cells) Close() error {
 	c.calls.Close()

@@ -54,7 +54,7 @@ func TestCloseWaits(t *testing.T) {
 				break
 			}
 		}
-		frame := len(c.GalleryFrame())
+		frame := len(c.AllRowsFrame())
 		close(goOn)
 		answers.Wait()
 		select {
@@ -63,7 +63,7 @@ func TestCloseWaits(t *testing.T) {
 		default:
 		}
 		sum := 0
-		for _, b := range c.GalleryFrame() {
+		for _, b := range c.AllRowsFrame() {
 			sum += int(b)
 		}
 		if sum == 0 || frame == 0 {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -21,7 +20,7 @@ type CellsSettings struct {
 	// more only where lists of that length have no room for all rows.
 	Share float64
 	// Epsilon is what a client is expected to spend on a query, from which the
-	// number of cells follows (retrieval.Centres). It has no default. A client
+	// number of cells follows (Centres). It has no default. A client
 	// may spend another epsilon: its privacy is that of its own epsilon, and it
 	// retrieves less well.
 	Epsilon float64
@@ -76,7 +75,7 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 		s.Encoded = defaultEncoded
 	}
 	if !(s.Share > 0 && s.Share <= 0.5) || !(s.Base > 0 && s.Base <= 1) {
-		return s, fmt.Errorf("%w: a share of %g in an answer and %g in the base", retrieval.ErrCells, s.Share, s.Base)
+		return s, fmt.Errorf("%w: a share of %g in an answer and %g in the base", ErrCells, s.Share, s.Base)
 	}
 	if len(s.Source) > maxSource {
 		return s, fmt.Errorf("%w: a source of %d bytes, at most %d are kept", ErrGallery, len(s.Source), maxSource)
@@ -89,17 +88,17 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 	case s.Partition:
 		s.Cells = int(min(math.Round(1/s.Share), wire.MaxCells+1))
 	default:
-		cells, err := retrieval.Centres(s.Share, s.Epsilon)
+		cells, err := Centres(s.Share, s.Epsilon)
 		if err != nil {
 			return s, err
 		}
 		s.Cells = cells
 	}
 	if most := min(n, wire.MaxCells); s.Cells > most {
-		return s, fmt.Errorf("%w: %d cells, and %d rows allow at most %d", retrieval.ErrCells, s.Cells, n, most)
+		return s, fmt.Errorf("%w: %d cells, and %d rows allow at most %d", ErrCells, s.Cells, n, most)
 	}
 	if s.Size < 1 || s.Size >= s.Cells {
-		return s, fmt.Errorf("%w: %d of %d cells in a request", retrieval.ErrCells, s.Size, s.Cells)
+		return s, fmt.Errorf("%w: %d of %d cells in a request", ErrCells, s.Size, s.Cells)
 	}
 	return s, nil
 }

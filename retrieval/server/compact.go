@@ -176,11 +176,11 @@ func scaleOf(peak float64) (float32, error) {
 
 // keepGallery makes the binary form of the gallery, from which compact answers are read.
 func (c *Cells) keepGallery(rows *wire.Compact) (err error) {
-	g := &wire.Gallery{Codebook: c.hash, Dimension: c.book.Ranking, Rows: *rows}
+	g := &wire.AllRows{Codebook: c.hash, Dimension: c.book.Ranking, Rows: *rows}
 	if c.gallery, err = g.MarshalBinary(); err != nil {
 		return err
 	}
-	if c.view, err = wire.ViewGallery(c.gallery); err != nil {
+	if c.view, err = wire.ViewRows(c.gallery); err != nil {
 		return err
 	}
 	c.view = c.view.From(uint32(c.shard.First))

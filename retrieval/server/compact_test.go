@@ -18,14 +18,14 @@ import (
 )
 
 // takenGallery reads the gallery as a client does.
-func takenGallery(t *testing.T, c *Cells) *wire.Gallery {
+func takenGallery(t *testing.T, c *Cells) *wire.AllRows {
 	t.Helper()
-	var g wire.Gallery
-	if err := g.UnmarshalBinary(c.GalleryFrame()); err != nil {
+	var g wire.AllRows
+	if err := g.UnmarshalBinary(c.AllRowsFrame()); err != nil {
 		t.Fatal(err)
 	}
-	if want := c.Codebook().GalleryBytes(); int64(len(c.GalleryFrame())) != want {
-		t.Fatalf("a gallery of %d bytes, the codebook says %d", len(c.GalleryFrame()), want)
+	if want := c.Codebook().AllRowsBytes(); int64(len(c.AllRowsFrame())) != want {
+		t.Fatalf("a gallery of %d bytes, the codebook says %d", len(c.AllRowsFrame()), want)
 	}
 	return &g
 }

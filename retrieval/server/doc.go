@@ -10,18 +10,6 @@
 // model is one of package retrieval/supervised: cells are cut in Z, and X is what clients
 // rank. Rows as they are serve for both (see package retrieval).
 //
-// # Mode paper
-//
-// [Paper] answers as Algorithm 1 says:
-//
-//	gallery u public rows, labels ──> T steps without noise ──> embedding       (once)
-//	wire.Question ──> T steps over the released points ──> embedding of the client
-//	the two are aligned on the public rows they share (retrieval.Align)
-//	the K gallery rows nearest to every hidden row ──> wire.Matches
-//
-// The server is not told which hidden row is the query and answers for all. How well it
-// can guess is bounded by the release, not by the dummies.
-//
 // # Mode cells
 //
 // [Cells] cuts a gallery of n rows into cells around the centres of k-means. The list of
@@ -53,7 +41,7 @@
 // said at WriteAnswer.
 //
 // Rows are sent as float32, or as int8 (wire.Compact): the answers of a form all have one
-// length, and are encoded in both forms or in none. GalleryFrame is the whole gallery as
+// length, and are encoded in both forms or in none. AllRowsFrame is the whole gallery as
 // int8, for clients that take all and ask nothing. Rows of int8 suit rows of about one length,
 // such as a supervised.Map makes. Where many rows are tens of thousands of times as long as the
 // others, the anchors are with these, the others can no longer be distinguished, and nothing says so:

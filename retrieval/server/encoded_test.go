@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -113,9 +112,9 @@ func TestWriteAnswerRefuses(t *testing.T) {
 		server, form := newCells(t, settings), wire.Form(i/2)
 		var out bytes.Buffer
 		for want, request := range map[error]*wire.CellsRequest{
-			ErrQuestion:           {Codebook: server.hash, Cells: []uint32{99}},
-			wire.ErrMessage:       {Codebook: server.hash},
-			retrieval.ErrCodebook: {Cells: []uint32{1}},
+			ErrQuestion:      {Codebook: server.hash, Cells: []uint32{99}},
+			wire.ErrMessage:  {Codebook: server.hash},
+			wire.ErrCodebook: {Cells: []uint32{1}},
 		} {
 			if n, err := server.WriteAnswer(&out, request, form); n != 0 || out.Len() > 0 || !errors.Is(err, want) {
 				t.Errorf("%d bytes: %v, want %v", n, err, want)

@@ -145,7 +145,7 @@ func (c *Cells) openGallery() (err error) {
 	if c.gallery, err = c.file.Raw(sectionGallery); err != nil {
 		return err
 	}
-	if c.view, err = wire.ViewGallery(c.gallery); err != nil {
+	if c.view, err = wire.ViewRows(c.gallery); err != nil {
 		return fmt.Errorf("%w: section %q: %w", sections.ErrDamaged, sectionGallery, err)
 	}
 	if c.view.Codebook() != c.hash || c.view.Rows() != c.shard.Rows || c.view.Dimension() != c.book.Ranking {

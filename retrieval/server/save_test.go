@@ -69,7 +69,7 @@ func allBytes(t testing.TB, c *Cells) []byte {
 			t.Fatal(err)
 		}
 	}
-	out.Write(c.GalleryFrame())
+	out.Write(c.AllRowsFrame())
 	return out.Bytes()
 }
 

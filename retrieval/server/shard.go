@@ -21,7 +21,7 @@ type Shard struct {
 	// Length is that of all lists of the shard, padded: as many rows of the shard as its
 	// fullest cell has.
 	Length int
-	// Whole is the SHA-256 of the binary form of the wire.Gallery with all rows, and Checksum the
+	// Whole is the SHA-256 of the binary form of the wire.AllRows with all rows, and Checksum the
 	// one at its end, so that it can be put together from shards by somebody who holds no rows.
 	Whole    wire.Hash
 	Checksum [wire.ChecksumSize]byte

@@ -125,7 +125,7 @@ func TestAnswersAreStreamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Publish(Gallery{Cells: cells}); err != nil {
+		if err := s.Publish(Offer{Cells: cells}); err != nil {
 			t.Fatal(err)
 		}
 		public, body := s.Public(), s.frame(t, 1)

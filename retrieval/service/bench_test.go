@@ -39,7 +39,7 @@ func BenchmarkMessages(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(s.Close)
-	if err := s.Publish(Gallery{Name: "bench", Cells: cells, Sealed: sealed}); err != nil {
+	if err := s.Publish(Offer{Name: "bench", Cells: cells, Sealed: sealed}); err != nil {
 		b.Fatal(err)
 	}
 	for name, path := range map[string]string{"take-all": "/v1/rows", "hint": "/v1/sealed/hint"} {

@@ -37,7 +37,7 @@ func newCellsPart(cells *server.Cells) (*cellsPart, error) {
 		}
 		p.bases = append(p.bases, newMessage(base))
 	}
-	p.rows = sync.OnceValue(func() message { return newMessage(cells.GalleryFrame()) })
+	p.rows = sync.OnceValue(func() message { return newMessage(cells.AllRowsFrame()) })
 	return p, nil
 }
 

@@ -96,9 +96,6 @@ func (v *version) describe() description {
 	if v.records != nil {
 		d.Sealed.Records = v.records.describe()
 	}
-	if v.gallery.Aligned != nil {
-		d.Modes = append(d.Modes, "aligned")
-	}
 	return d
 }
 
@@ -116,7 +113,7 @@ func (p *cellsPart) describe(d *description) {
 	d.Version, d.Codebook, d.Rows = book.Version, hex.EncodeToString(p.hash[:]), book.Rows
 	d.Cells, d.Size, d.Length, d.Space = book.Cells(), book.Size, book.Length, &dimensions{book.Dimension, book.Ranking}
 	b := &d.Bytes
-	b.Codebook, b.Rows, b.Base, b.Answer = len(p.codebook.bytes), book.GalleryBytes(), map[string]int64{}, map[string]int64{}
+	b.Codebook, b.Rows, b.Base, b.Answer = len(p.codebook.bytes), book.AllRowsBytes(), map[string]int64{}, map[string]int64{}
 	for i, f := range forms {
 		d.Forms = append(d.Forms, f.String())
 		b.Base[f.String()] = p.bases[i].length()

@@ -3,7 +3,7 @@
 // certificates, metrics, versions of the gallery and an orderly end.
 //
 //	s, err := service.New(service.Settings{})
-//	err = s.Publish(service.Gallery{Name: "birds", Cells: cells})
+//	err = s.Publish(service.Offer{Name: "birds", Cells: cells})
 //	err = s.Run(ctx, service.Listeners{Public: l})
 //
 // # Public listener
@@ -12,12 +12,12 @@
 //	GET  /v1/codebook   wire.Codebook
 //	GET  /v1/base       wire.Base, ?form=float32 or int8
 //	POST /v1/cells      wire.CellsRequest in, wire.CellsAnswer out, ?form=
-//	GET  /v1/rows       wire.Gallery, whole or in ranges
+//	GET  /v1/rows       wire.AllRows, whole or in ranges
 //	GET  /v1/map        the map of the model as JSON
 //	GET  /v1/labels     the labels of the rows as JSON, where they are published
 //
 //	POST /v1/shard/cells  wire.CellsRequest in, wire.CellsAnswer with the rows of a shard out, ?form=
-//	GET  /v1/shard/rows   wire.Gallery with the rows of a shard, whole or in ranges
+//	GET  /v1/shard/rows   wire.AllRows with the rows of a shard, whole or in ranges
 //
 //	GET  /v1/sealed/manifest          wire.SealedManifest
 //	GET  /v1/sealed/hint              wire.SealedHint, whole or in ranges
@@ -28,7 +28,6 @@
 //	GET  /v1/sealed/records/hint      wire.SealedHint
 //	POST /v1/sealed/records/fetch     wire.SealedRequest in, wire.SealedAnswer out
 //
-//	POST /v1/aligned    wire.Question in, wire.Matches out: Algorithm 1
 //	GET  /              a status page, which tells nothing of requests
 //
 // docs/openapi.json of the repository has every parameter, status and header. Messages

@@ -20,19 +20,19 @@ func TestServeLabels(t *testing.T) {
 		"few": {Labels: make([]int32, rows-1)}, "many": {Labels: make([]int32, rows+1)},
 		"no name": {Labels: make([]int32, rows), Names: []string{}}, "none": {},
 	} {
-		if err := s.Publish(Gallery{Cells: cells, Labels: labels}); !errors.Is(err, ErrGallery) {
+		if err := s.Publish(Offer{Cells: cells, Labels: labels}); !errors.Is(err, ErrGallery) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	labels := &wire.Labels{Labels: make([]int32, rows), Names: []string{"owl"}}
 	labels.Labels[2] = -1
-	if err := s.Publish(Gallery{Cells: cells, Labels: labels}); err != nil {
+	if err := s.Publish(Offer{Cells: cells, Labels: labels}); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(""); got.status != http.StatusOK || string(got.body[:19]) != `{"labels":[0,0,-1,0` {
 		t.Errorf("%d %.40s", got.status, got.body)
 	}
-	if err := s.Publish(Gallery{Cells: newCells(t, 2)}); err != nil {
+	if err := s.Publish(Offer{Cells: newCells(t, 2)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(""); got.status != http.StatusNotFound {

@@ -225,7 +225,7 @@ func TestStatusPage(t *testing.T) {
 	defer web.Close()
 	for _, name := range []string{"", "<script>alert(1)</script>"} {
 		if name != "" {
-			if err := s.Publish(Gallery{Name: name, Cells: newCells(t, 7)}); err != nil {
+			if err := s.Publish(Offer{Name: name, Cells: newCells(t, 7)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -133,7 +133,7 @@ func TestOpenAPIHasTheHeaders(t *testing.T) {
 	records := newRecords(t, sealed)
 	cells := newCells(t, 1)
 	labels := &wire.Labels{Labels: make([]int32, cells.Codebook().Rows)}
-	if err := s.Publish(Gallery{Name: "birds", Cells: cells, Sealed: sealed, Records: records, Map: sealed.Map(), Labels: labels}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Cells: cells, Sealed: sealed, Records: records, Map: sealed.Map(), Labels: labels}); err != nil {
 		t.Fatal(err)
 	}
 	_, query := ask(t, sealed, 1)
@@ -148,9 +148,6 @@ func TestOpenAPIHasTheHeaders(t *testing.T) {
 		ofNoRoute = append(ofNoRoute, p[0])
 	}
 	for _, r := range routes() {
-		if r.name == "aligned" { // the gallery here does not offer it
-			continue
-		}
 		sent := map[string]bool{}
 		etag := ""
 		for _, extra := range [][]string{{}, {"Range: bytes=0-3"}, {"If-None-Match: "}, {"Range: bytes=99999999-"}, {"X-Method: wrong"}} {

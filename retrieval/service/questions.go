@@ -49,34 +49,6 @@ func (s *Service) answerCells(w *answer, r *http.Request, toFrontEnd bool) *prob
 	panic(http.ErrAbortHandler) // the client has part of an answer, or is gone
 }
 
-// serveAligned answers a question of Algorithm 1.
-func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
-	v, p := s.take(nil)
-	if p != nil {
-		return p
-	}
-	defer s.give(v)
-	if v.gallery.Aligned == nil {
-		return notOffered("this service does not answer questions of Algorithm 1")
-	}
-	if !s.aligned.enter(r.Context(), w.client, 1) {
-		return busy()
-	}
-	defer s.aligned.leave(w.client, 1)
-	var question wire.Question
-	if p := s.readFrame(w, r, s.settings.MaxQuestion, question.UnmarshalBinary); p != nil {
-		return p
-	}
-	matches, err := v.gallery.Aligned.Answer(r.Context(), &question)
-	if err != nil {
-		if r.Context().Err() != nil {
-			panic(http.ErrAbortHandler) // the client is gone
-		}
-		return unanswerable("the question goes with another public set or other numbers of the method, or the public rows determine no alignment")
-	}
-	return writeAnswer(w, matches)
-}
-
 // announce sets the headers of an answer that belongs to one client.
 func announce(h http.Header, length int64) {
 	h.Set("Content-Type", frameType)

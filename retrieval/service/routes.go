@@ -54,7 +54,6 @@ func routes() []route {
 		{get, "/v1/sealed/records/manifest", "records-manifest", (*Service).serveRecordsManifest, epoch, frameStatuses, messageProblems, frameHeaders},
 		{get, "/v1/sealed/records/hint", "records-hint", (*Service).serveRecordsHint, epoch, frameStatuses, messageProblems, frameHeaders},
 		{post, "/v1/sealed/records/fetch", "records-fetch", (*Service).serveFetch, nil, []int{200}, questionProblems, answerHeaders},
-		{post, "/v1/aligned", "aligned", (*Service).serveAligned, nil, []int{200}, []int{400, 404, 408, 413, 422}, answerHeaders},
 		{get, "/", "status", (*Service).serveStatus, nil, []int{200}, []int{400}, []string{"Cache-Control", "Content-Length", "Content-Security-Policy"}},
 	}
 }

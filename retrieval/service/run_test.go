@@ -36,7 +36,7 @@ func runWith(t *testing.T, settings Settings, certificates *Certificates, chart 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 1), Map: chart}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Cells: newCells(t, 1), Map: chart}); err != nil {
 		t.Fatal(err)
 	}
 	listen := func() net.Listener {

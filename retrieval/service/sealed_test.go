@@ -63,7 +63,7 @@ func startSealed(t testing.TB, settings Settings) (*Service, *sealedserver.Galle
 		t.Fatal(err)
 	}
 	g := newSealed(t, 1)
-	if err := s.Publish(Gallery{Name: "birds", Sealed: g, Records: newRecords(t, g)}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Sealed: g, Records: newRecords(t, g)}); err != nil {
 		t.Fatal(err)
 	}
 	web := httptest.NewServer(s.Public())
@@ -160,7 +160,7 @@ func TestSealedGalleriesThatAreRefused(t *testing.T) {
 	}
 	defer s.Close()
 	g, other := newSealed(t, 1), newSealed(t, 2)
-	for name, wrong := range map[string]Gallery{
+	for name, wrong := range map[string]Offer{
 		"nothing":                    {},
 		"records alone":              {Records: newRecords(t, g)},
 		"records of another epoch":   {Sealed: g, Records: newRecords(t, other)},
@@ -172,10 +172,10 @@ func TestSealedGalleriesThatAreRefused(t *testing.T) {
 			t.Errorf("%s was published", name)
 		}
 	}
-	if err := s.Publish(Gallery{Sealed: g}); err != nil {
+	if err := s.Publish(Offer{Sealed: g}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(Gallery{Sealed: g}); err == nil {
+	if err := s.Publish(Offer{Sealed: g}); err == nil {
 		t.Error("the same gallery was published twice")
 	}
 }
@@ -299,7 +299,7 @@ func TestSealedVersions(t *testing.T) {
 	s, g, web := startSealed(t, Settings{})
 	_, q := ask(t, g, 7)
 	frame := frameOf(t, q.Request())
-	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 1), Sealed: newSealed(t, 2), Map: []byte(`{"columns":3}`)}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Cells: newCells(t, 1), Sealed: newSealed(t, 2), Map: []byte(`{"columns":3}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if r := send(t, "POST", web.URL+"/v1/sealed/ask", bytes.NewReader(frame)); r.status != 200 {
@@ -308,14 +308,14 @@ func TestSealedVersions(t *testing.T) {
 	s.retire(s.versions[1])
 	wantProblem(t, send(t, "POST", web.URL+"/v1/sealed/ask", bytes.NewReader(frame)), 409, "stale-epoch")
 	// The same epoch again, with other cells: the version before stays for its codebook.
-	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 2), Sealed: newSealed(t, 2), Map: []byte(`{"columns":3}`)}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Cells: newCells(t, 2), Sealed: newSealed(t, 2), Map: []byte(`{"columns":3}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.versions) != 2 {
 		t.Errorf("%d versions", len(s.versions))
 	}
 	// And with the same cells: nothing needs the version before.
-	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 2), Sealed: newSealed(t, 2), Map: []byte(`{"columns":3}`)}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Cells: newCells(t, 2), Sealed: newSealed(t, 2), Map: []byte(`{"columns":3}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.versions) != 2 {

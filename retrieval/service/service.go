@@ -20,7 +20,6 @@ type Service struct {
 	metrics  *metrics
 	places   *room                // for requests, one each
 	refusals *room                // for answers to refused requests, by address
-	aligned  *room                // for questions of Algorithm 1
 	changes  *room                // for requests for changes of a sealed gallery
 	passes   [parts]*room         // for requests of mode sealed; nil for the codebook
 	bodies   *room                // for the bytes of requests of mode sealed
@@ -42,7 +41,7 @@ func New(settings Settings) (*Service, error) {
 	}
 	s := &Service{
 		settings: settings, metrics: newMetrics(),
-		places: newRoom(int64(settings.MaxRequests), settings.Share), refusals: newRoom(int64(max(mostRefusals, settings.MaxConnections)), settings.Share), aligned: newRoom(int64(settings.MaxAligned), settings.Share),
+		places: newRoom(int64(settings.MaxRequests), settings.Share), refusals: newRoom(int64(max(mostRefusals, settings.MaxConnections)), settings.Share),
 		changes: newRoom(int64(settings.SealedMost), settings.Share), bodies: newRoom(settings.SealedBytes, settings.Share),
 	}
 	for _, p := range []part{epochPart, recordsEpoch} {
@@ -59,7 +58,7 @@ func New(settings Settings) (*Service, error) {
 // no more has ended. The version before answers requests that name its codebook or epoch for
 // Settings.Drain. At most four versions are kept, the newest. g.Sealed may grow meanwhile. The
 // error is ErrGallery, and g stays the caller's.
-func (s *Service) Publish(g Gallery) error {
+func (s *Service) Publish(g Offer) error {
 	v, err := s.newVersion(g)
 	if err != nil {
 		return err

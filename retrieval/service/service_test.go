@@ -43,7 +43,7 @@ func start(t testing.TB, settings Settings) (*Service, *httptest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(Gallery{Name: "birds", Cells: newCells(t, 1), Map: []byte(`{"columns":3}`)}); err != nil {
+	if err := s.Publish(Offer{Name: "birds", Cells: newCells(t, 1), Map: []byte(`{"columns":3}`)}); err != nil {
 		t.Fatal(err)
 	}
 	web := httptest.NewServer(s.Public())
@@ -173,9 +173,9 @@ func TestMessages(t *testing.T) {
 		"/v1/base":                             frame(cells.Base(wire.Float32)),
 		"/v1/base?form=float32":                frame(cells.Base(wire.Float32)),
 		"/v1/base?form=int8":                   frame(cells.Base(wire.Int8)),
-		"/v1/rows":                             cells.GalleryFrame(),
+		"/v1/rows":                             cells.AllRowsFrame(),
 		"/v1/map":                              []byte(`{"columns":3}`),
-		"/v1/rows?codebook=" + v.says.Codebook: cells.GalleryFrame(),
+		"/v1/rows?codebook=" + v.says.Codebook: cells.AllRowsFrame(),
 		"/v1/codebook?codebook=" + v.says.Codebook: frame(cells.Codebook()),
 	} {
 		url := web.URL + path
@@ -283,7 +283,6 @@ func TestRefused(t *testing.T) {
 		{"POST", "/v1/cells", bytes.NewReader(codebook), 413, "too-large"},
 		{"POST", "/v1/cells", chunked(append(slices.Clone(good), 0)), 413, "too-large"},
 		{"POST", "/v1/cells", bytes.NewReader(s.frame(t, 1<<19)), 422, "unanswerable"},
-		{"POST", "/v1/aligned", bytes.NewReader(good), 404, "not-offered"},
 	} {
 		r := send(t, c.method, web.URL+c.path, c.body)
 		p := wantProblem(t, r, c.status, c.kind)
@@ -317,9 +316,7 @@ func TestNotReady(t *testing.T) {
 	for _, path := range []string{"/v1/gallery", "/v1/codebook", "/v1/base", "/v1/rows", "/v1/map"} {
 		wantProblem(t, send(t, "GET", web.URL+path, nil), 503, "not-ready")
 	}
-	for _, path := range []string{"/v1/cells", "/v1/aligned"} {
-		wantProblem(t, send(t, "POST", web.URL+path, strings.NewReader("x")), 503, "not-ready")
-	}
+	wantProblem(t, send(t, "POST", web.URL+"/v1/cells", strings.NewReader("x")), 503, "not-ready")
 	status := func(want int, paths ...string) {
 		t.Helper()
 		for _, path := range paths {
@@ -330,7 +327,7 @@ func TestNotReady(t *testing.T) {
 	}
 	status(503, "/readyz")
 	status(200, "/livez", "/", "/metrics", "/debug/pprof/")
-	if err := s.Publish(Gallery{Cells: newCells(t, 1)}); err != nil {
+	if err := s.Publish(Offer{Cells: newCells(t, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	status(200, "/readyz")
@@ -342,7 +339,7 @@ func TestNotReady(t *testing.T) {
 
 func TestSettingsRefused(t *testing.T) {
 	for _, s := range []Settings{
-		{MaxRequests: -1}, {MaxAligned: -1}, {MaxQuestion: -1}, {Slowest: -1}, {Rate: -1}, {Rate: math.NaN()}, {Rate: math.Inf(1)},
+		{MaxRequests: -1}, {SealedMost: -1}, {SealedBytes: -1}, {Slowest: -1}, {Rate: -1}, {Rate: math.NaN()}, {Rate: math.Inf(1)},
 		{Burst: -1, Rate: 1}, {Burst: 1}, {Header: -1}, {Read: -1}, {Idle: -1}, {Stall: -1}, {Delay: -1}, {Shutdown: -1},
 	} {
 		if _, err := New(s); !isA(err, ErrSettings) {

@@ -20,11 +20,6 @@ type Settings struct {
 	// MaxConnections is how many connections the public listener has at a time. Those beyond it
 	// are closed. 0 means 16 MaxRequests, or what the limit of open files of the process leaves.
 	MaxConnections int
-	// MaxAligned is how many of them may be questions of Algorithm 1, each of which
-	// computes an embedding. 0 means 2.
-	MaxAligned int
-	// MaxQuestion is the longest question of Algorithm 1, in bytes. 0 means 16 MiB.
-	MaxQuestion int64
 	// SealedMost is how many requests of mode sealed may share a pass over the gallery or over the
 	// records, and how many requests for changes, which may be as long as a hint, run at a
 	// time. 0 means 16.
@@ -79,7 +74,7 @@ func (s Settings) withDefaults() (Settings, error) {
 		name     string
 		at       *int
 		standard int
-	}{{"MaxRequests", &s.MaxRequests, 256}, {"MaxAligned", &s.MaxAligned, 2}, {"SealedMost", &s.SealedMost, 16}, {"SealedQueue", &s.SealedQueue, 128}, {"MaxConnections", &s.MaxConnections, 0}} {
+	}{{"MaxRequests", &s.MaxRequests, 256}, {"SealedMost", &s.SealedMost, 16}, {"SealedQueue", &s.SealedQueue, 128}, {"MaxConnections", &s.MaxConnections, 0}} {
 		if *n.at < 0 {
 			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
 		}
@@ -91,7 +86,7 @@ func (s Settings) withDefaults() (Settings, error) {
 		name     string
 		at       *int64
 		standard int64
-	}{{"MaxQuestion", &s.MaxQuestion, 16 << 20}, {"SealedBytes", &s.SealedBytes, 512 << 20}, {"Slowest", &s.Slowest, 16 << 10}} {
+	}{{"SealedBytes", &s.SealedBytes, 512 << 20}, {"Slowest", &s.Slowest, 16 << 10}} {
 		if *n.at < 0 {
 			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
 		}

@@ -19,7 +19,7 @@ func startShard(t testing.TB, index, count int) (*Service, *httptest.Server) {
 	}
 	s, err := New(Settings{})
 	if err == nil {
-		err = s.Publish(Gallery{Name: "birds", Cells: shard, Map: []byte(`{"columns":3}`)})
+		err = s.Publish(Offer{Name: "birds", Cells: shard, Map: []byte(`{"columns":3}`)})
 	}
 	if err != nil {
 		t.Fatal(err)

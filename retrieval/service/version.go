@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A Gallery is what a service answers from. It has Cells, or Sealed, or both, or a Source alone.
-type Gallery struct {
+// An Offer is what a service answers from. It has Cells, or Sealed, or both, or a Source alone.
+type Offer struct {
 	// Name is shown to clients.
 	Name string
 	// Cells answer in the modes cells and take-all; nil where these are not offered. A shard
@@ -33,8 +33,6 @@ type Gallery struct {
 	// Labels are the classes of all rows, for clients that want to tell those of their queries; nil
 	// where they are not published. Everybody who is let in may have them.
 	Labels *wire.Labels
-	// Aligned answers questions of Algorithm 1; nil where that is not offered.
-	Aligned *server.Paper
 }
 
 // A message is a body that many requests get.
@@ -61,7 +59,7 @@ func (m *message) length() int64 {
 
 // A version is a gallery as it was published, with its messages.
 type version struct {
-	gallery Gallery
+	gallery Offer
 	since   time.Time
 	says    description
 	about   message      // says, as JSON
@@ -77,7 +75,7 @@ type version struct {
 }
 
 // newVersion makes the messages of a gallery.
-func (s *Service) newVersion(g Gallery) (v *version, err error) {
+func (s *Service) newVersion(g Offer) (v *version, err error) {
 	if err := g.check(); err != nil {
 		return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
 	}
@@ -131,7 +129,7 @@ func (s *Service) newVersion(g Gallery) (v *version, err error) {
 }
 
 // newLabels makes the message with the labels of a gallery.
-func newLabels(g *Gallery) (m message, err error) {
+func newLabels(g *Offer) (m message, err error) {
 	rows := 0
 	switch {
 	case g.Cells != nil && g.Cells.Shard() != nil:
@@ -154,13 +152,13 @@ func newLabels(g *Gallery) (m message, err error) {
 }
 
 // check refuses a gallery that lacks something.
-func (g *Gallery) check() error {
+func (g *Offer) check() error {
 	switch {
-	case g.Source != nil && (g.Cells != nil || g.Sealed != nil || g.Records != nil || g.Aligned != nil):
+	case g.Source != nil && (g.Cells != nil || g.Sealed != nil || g.Records != nil):
 		return errors.New("it has a source, and something beside it")
 	case g.Source != nil:
 		return nil
-	case g.Cells != nil && g.Cells.Shard() != nil && (g.Sealed != nil || g.Aligned != nil):
+	case g.Cells != nil && g.Cells.Shard() != nil && g.Sealed != nil:
 		return errors.New("it is a shard, which answers front ends in mode cells alone")
 	case g.Cells == nil && g.Sealed == nil:
 		return errors.New("it has neither cells nor a sealed gallery")
@@ -171,7 +169,7 @@ func (g *Gallery) check() error {
 }
 
 // shares tells whether two galleries have a part in common, which both would close.
-func (g *Gallery) shares(o *Gallery) bool {
+func (g *Offer) shares(o *Offer) bool {
 	return g.Cells != nil && g.Cells == o.Cells || g.Sealed != nil && g.Sealed == o.Sealed || g.Records != nil && g.Records == o.Records
 }
 

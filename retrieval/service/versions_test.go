@@ -22,12 +22,12 @@ func TestVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Publish(Gallery{Name: "one", Cells: newCells(t, 1)}); err != nil {
+		if err := s.Publish(Offer{Name: "one", Cells: newCells(t, 1)}); err != nil {
 			t.Fatal(err)
 		}
 		first := s.versions[0].says.Codebook
 		request := s.frame(t, 2)
-		if err := s.Publish(Gallery{Name: "two", Cells: newCells(t, 2)}); err != nil {
+		if err := s.Publish(Offer{Name: "two", Cells: newCells(t, 2)}); err != nil {
 			t.Fatal(err)
 		}
 		second := s.versions[0].says.Codebook
@@ -80,7 +80,7 @@ func TestVersionsAreFew(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range c.numbers {
-			if err := s.Publish(Gallery{Cells: newCells(t, n)}); err != nil {
+			if err := s.Publish(Offer{Cells: newCells(t, n)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -100,10 +100,10 @@ func TestPublishRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	cells := newCells(t, 1)
-	if err := s.Publish(Gallery{Cells: cells}); err != nil {
+	if err := s.Publish(Offer{Cells: cells}); err != nil {
 		t.Fatal(err)
 	}
-	for name, g := range map[string]Gallery{"nothing": {}, "map": {Cells: newCells(t, 2), Map: []byte("{")}, "twice": {Cells: cells}} {
+	for name, g := range map[string]Offer{"nothing": {}, "map": {Cells: newCells(t, 2), Map: []byte("{")}, "twice": {Cells: cells}} {
 		if err := s.Publish(g); !isA(err, ErrGallery) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -112,7 +112,7 @@ func TestPublishRefused(t *testing.T) {
 		t.Error("what was refused is served")
 	}
 	s.Close()
-	if err := s.Publish(Gallery{Cells: newCells(t, 3)}); !isA(err, ErrGallery) || len(s.versions) != 0 {
+	if err := s.Publish(Offer{Cells: newCells(t, 3)}); !isA(err, ErrGallery) || len(s.versions) != 0 {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -124,7 +124,7 @@ func TestVersionIsClosedAtTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Publish(Gallery{Cells: newCells(t, 1)}); err != nil {
+	if err := s.Publish(Offer{Cells: newCells(t, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	v, p := s.take(nil)
@@ -134,7 +134,7 @@ func TestVersionIsClosedAtTheEnd(t *testing.T) {
 	if _, p = s.take(nil); p != nil { // another request
 		t.Fatal(p)
 	}
-	if err := s.Publish(Gallery{Cells: newCells(t, 2)}); err != nil {
+	if err := s.Publish(Offer{Cells: newCells(t, 2)}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -165,7 +165,7 @@ func TestReplacedUnderLoad(t *testing.T) {
 		})
 	}
 	for n := range uint64(3) {
-		if err := s.Publish(Gallery{Cells: newCells(t, n+2)}); err != nil {
+		if err := s.Publish(Offer{Cells: newCells(t, n+2)}); err != nil {
 			t.Error(err)
 		}
 	}

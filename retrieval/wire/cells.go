@@ -15,7 +15,7 @@ const (
 	KindCellsAnswer
 	KindCompactBase
 	KindCompactAnswer
-	KindGallery
+	KindAllRows
 )
 
 const (

@@ -46,8 +46,8 @@ func testCompactAnswer() *CellsAnswer {
 	}
 }
 
-func testGallery() *Gallery {
-	return &Gallery{Codebook: Hash{1}, Dimension: 2,
+func testGallery() *AllRows {
+	return &AllRows{Codebook: Hash{1}, Dimension: 2,
 		Rows: Compact{Anchors: []uint16{1, 0, 7}, Steps: []uint16{2, 65535, 0}, Codes: []int8{1, 2, -127, 127, 0, -1}}}
 }
 
@@ -70,7 +70,7 @@ func cellsMessages() map[string][2]message {
 		"answer":         {testAnswer(), new(CellsAnswer)},
 		"compact base":   {testCompactBase(), new(Base)},
 		"compact answer": {testCompactAnswer(), new(CellsAnswer)},
-		"gallery":        {testGallery(), new(Gallery)},
+		"gallery":        {testGallery(), new(AllRows)},
 	}
 }
 
@@ -199,7 +199,7 @@ func TestCellsMessagesRefuse(t *testing.T) {
 	answer := func(f func(*CellsAnswer)) message { a := testAnswer(); f(a); return a }
 	compact := func(f func(*CellsAnswer)) message { a := testCompactAnswer(); f(a); return a }
 	sample := func(f func(*Base)) message { b := testCompactBase(); f(b); return b }
-	gallery := func(f func(*Gallery)) message { g := testGallery(); f(g); return g }
+	gallery := func(f func(*AllRows)) message { g := testGallery(); f(g); return g }
 	for name, m := range map[string]message{
 		"no rows":              change(func(c *Codebook) { c.Rows = 0 }),
 		"negative dimension":   change(func(c *Codebook) { c.Dimension = -2 }),
@@ -255,11 +255,11 @@ func TestCellsMessagesRefuse(t *testing.T) {
 		"sample with rows":       sample(func(b *Base) { b.Rows = testBase().Rows }),
 		"sample no code":         sample(func(b *Base) { b.Compact.Codes[0] = -128 }),
 		"sample steps":           sample(func(b *Base) { b.Compact.Steps = nil }),
-		"empty gallery":          gallery(func(g *Gallery) { g.Rows = Compact{} }),
-		"gallery without codes":  gallery(func(g *Gallery) { g.Rows.Codes = nil }),
-		"gallery no dimension":   gallery(func(g *Gallery) { g.Dimension = 0 }),
-		"gallery huge dimension": gallery(func(g *Gallery) { g.Dimension = math.MaxInt }),
-		"gallery no code":        gallery(func(g *Gallery) { g.Rows.Codes[5] = -128 }),
+		"empty gallery":          gallery(func(g *AllRows) { g.Rows = Compact{} }),
+		"gallery without codes":  gallery(func(g *AllRows) { g.Rows.Codes = nil }),
+		"gallery no dimension":   gallery(func(g *AllRows) { g.Dimension = 0 }),
+		"gallery huge dimension": gallery(func(g *AllRows) { g.Dimension = math.MaxInt }),
+		"gallery no code":        gallery(func(g *AllRows) { g.Rows.Codes[5] = -128 }),
 	} {
 		if _, err := m.MarshalBinary(); !errors.Is(err, ErrMessage) || m.Check() == nil {
 			t.Errorf("%s: error %v", name, err)

@@ -101,13 +101,13 @@ func (c *Codebook) BaseBytes(form Form, rows int) int64 {
 	return int64(frameSize+len(Hash{})+2*8) + 4*int64(rows) + form.rowsSize(int64(rows), int64(c.Ranking))
 }
 
-// GalleryBytes returns the length of the binary form of the whole gallery. It is 0 for a
+// AllRowsBytes returns the length of the binary form of the whole gallery. It is 0 for a
 // codebook that is not valid.
-func (c *Codebook) GalleryBytes() int64 {
+func (c *Codebook) AllRowsBytes() int64 {
 	if c.Check() != nil {
 		return 0
 	}
-	return galleryHead + int64(crcPairSize) + Int8.rowsSize(int64(c.Rows), int64(c.Ranking))
+	return allRowsHead + int64(crcPairSize) + Int8.rowsSize(int64(c.Rows), int64(c.Ranking))
 }
 
 // Hash returns the SHA-256 that identifies the codebook, the one its binary form

@@ -29,7 +29,7 @@
 // # Compact rows
 //
 // A [Base] and a [CellsAnswer] have their rows in one of two forms, [Float32] or [Int8],
-// and a [Gallery], which is all rows, in the latter. Rows of int8 take a quarter of the
+// and [AllRows] in the latter. Rows of int8 take a quarter of the
 // bytes, about: at dimension 64, 68 in place of 256 a row. They are written as what they are
 // away from one of a few anchors, after rotations that everybody knows ([Rotate], [Compact]):
 //
@@ -58,7 +58,7 @@
 //
 // The checksum finds accidents. It is no signature: whoever changes a message can make
 // it anew, and whoever must not be able to change one needs a transport that prevents
-// it. It is SHA-256, but for a [CellsAnswer], a [Gallery] and most messages of mode sealed,
+// it. It is SHA-256, but for a [CellsAnswer], [AllRows] and most messages of mode sealed,
 // which are long: there it is CRC-32 and CRC-32C, 8 bytes, which find every error within 8
 // successive bytes and miss about one in 2^64 of other accidents.
 //

@@ -12,7 +12,7 @@ import (
 )
 
 // A Kind tells the messages apart. Each is declared beside its message: those
-// of Algorithm 1 from 1 on, those of the cells from 16 on, those of mode sealed from 32 on.
+// of the cells from 16 on, those of mode sealed from 32 on.
 type Kind uint16
 
 // A frame is
@@ -27,7 +27,7 @@ const (
 	headSize   = len(magic) + 2 + 2 + 8
 	frameSize  = headSize + sha256.Size // of an empty body with a SHA-256: no message is shorter
 	maxMessage = math.MaxInt32          // bytes of a body: more is no message of ours
-	maxGallery = 1 << 48                // bytes of the body of a Gallery, which has all rows
+	maxAllRows = 1 << 48                // bytes of the body of AllRows
 )
 
 // A format is what the head of a frame says about the message.
@@ -39,8 +39,8 @@ type format struct {
 
 // most returns how many bytes a body of the format may have.
 func (f format) most() int64 {
-	if f.kind == KindGallery {
-		return maxGallery
+	if f.kind == KindAllRows {
+		return maxAllRows
 	}
 	return maxMessage
 }
@@ -62,6 +62,10 @@ var (
 	ErrChecksum = errors.New("checksum does not match")
 	// ErrVersion reports a message in a format of another version.
 	ErrVersion = errors.New("version not supported")
+	// ErrCodebook reports a message that goes with another codebook than the
+	// one at hand, or a codebook that is not the one expected, or may not be the
+	// one that others have.
+	ErrCodebook = errors.New("another codebook")
 )
 
 // An Error says what is wrong with a message, and where. It wraps one of the

@@ -15,8 +15,8 @@ func TestLengthsOfFrames(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 64} {
 		for _, n := range []int{1, 3, 50} {
 			book := &Codebook{Rows: n, Size: 1, Length: 1, Dimension: 1, Ranking: d, Centres: []float32{0, 1}, Anchors: make([]float32, 2*d)}
-			gallery := &Gallery{Dimension: d, Rows: Compact{Anchors: make([]uint16, n), Steps: make([]uint16, n), Codes: make([]int8, n*d)}}
-			if got, want := book.GalleryBytes(), length(gallery); got != want {
+			gallery := &AllRows{Dimension: d, Rows: Compact{Anchors: make([]uint16, n), Steps: make([]uint16, n), Codes: make([]int8, n*d)}}
+			if got, want := book.AllRowsBytes(), length(gallery); got != want {
 				t.Errorf("%d x %d: a gallery of %d bytes, the codebook says %d", n, d, want, got)
 			}
 			base := &Base{Dimension: d, IDs: make([]uint32, n), Rows: make([]float32, n*d)}
@@ -36,7 +36,7 @@ func TestLengthsOfFrames(t *testing.T) {
 		}
 	}
 	none := new(Codebook)
-	if got := none.AnswerBytes(Float32) + none.BaseBytes(Float32, 0) + none.GalleryBytes(); got != 0 {
+	if got := none.AnswerBytes(Float32) + none.BaseBytes(Float32, 0) + none.AllRowsBytes(); got != 0 {
 		t.Errorf("%d bytes for no codebook", got)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
-	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
 func Demo() cli.Verb {

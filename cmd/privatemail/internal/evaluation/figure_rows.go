@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
-	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
 // titled is a row of a table: a title, and a figure for each column, empty where there

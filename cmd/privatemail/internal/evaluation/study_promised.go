@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // promised prints what the distances between classes promise, of the modes whose embedding was

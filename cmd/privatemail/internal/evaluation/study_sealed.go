@@ -3,8 +3,8 @@ package evaluation
 import (
 	"io"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // sealed prints the modes that hide their queries by encryption: their figures, the bytes of a

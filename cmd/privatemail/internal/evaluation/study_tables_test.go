@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // toyTables are figures of two data modes, one without an epsilon, at n epsilons.

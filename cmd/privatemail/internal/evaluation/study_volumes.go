@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // volumes prints the bytes that travel, and beside them those of taking all.

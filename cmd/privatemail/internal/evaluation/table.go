@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
-	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
 // show prints the lines for programs, or tables and what their words mean for people.

@@ -113,7 +113,7 @@ func (a *Asking) makePlan(ctx context.Context) (*PlanReport, error) {
 	a.planLabels(r, about)
 	if a.flags.Mode == ModeAll {
 		r.Form = wire.Int8.String()
-		size := a.book.GalleryBytes()
+		size := a.book.AllRowsBytes()
 		r.once("whole gallery", rows, &size)
 		return r, nil
 	}
@@ -198,7 +198,7 @@ func (a *Asking) planCells(ctx context.Context, r *PlanReport, chart int64) erro
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.GalleryBytes()
+	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
 	standings, err := a.foresee(c)

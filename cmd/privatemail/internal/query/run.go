@@ -308,7 +308,7 @@ func (a *Asking) TakeAll(ctx context.Context) error {
 	if err := a.findCodebook(ctx); err != nil {
 		return err
 	}
-	if err := a.reserve(a.results(a.book.Dimension), a.book.GalleryBytes(), "a gallery that is taken as a whole"); err != nil {
+	if err := a.reserve(a.results(a.book.Dimension), a.book.AllRowsBytes(), "a gallery that is taken as a whole"); err != nil {
 		return err
 	}
 	m, err := a.findMap(ctx)

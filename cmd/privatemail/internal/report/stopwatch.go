@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 )
 
 // The parts of the time that embed and graph take.

@@ -15,7 +15,7 @@ import (
 )
 
 // publish makes a gallery the one that is served, with the labels that -labels names.
-func (s *Serving) publish(ctx context.Context, g service.Gallery) (err error) {
+func (s *Serving) publish(ctx context.Context, g service.Offer) (err error) {
 	if g.Labels, err = s.labels(ctx); err != nil {
 		return err
 	}

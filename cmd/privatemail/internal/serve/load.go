@@ -27,7 +27,6 @@ func (s *Serving) load(ctx context.Context) error {
 		if shard := shardOf(g); shard != nil && s.Flags.name == "" {
 			g.Name = strings.TrimSuffix(g.Name, files.ShardEnding(shard.Index, shard.Count)) // as the gallery is called
 		}
-		g.Aligned = s.paper
 		err = s.publish(ctx, *g)
 	}
 	if err != nil {
@@ -37,7 +36,7 @@ func (s *Serving) load(ctx context.Context) error {
 }
 
 // shardOf returns which shard of a gallery there is, nil for none.
-func shardOf(g *service.Gallery) *server.Shard {
+func shardOf(g *service.Offer) *server.Shard {
 	if g.Cells == nil {
 		return nil
 	}
@@ -45,7 +44,7 @@ func shardOf(g *service.Gallery) *server.Shard {
 }
 
 // closeGallery closes what is not published.
-func closeGallery(g *service.Gallery) error {
+func closeGallery(g *service.Offer) error {
 	var errs []error
 	if g.Cells != nil {
 		errs = append(errs, g.Cells.Close())
@@ -70,8 +69,8 @@ func (s *Serving) Beside(ending string) string {
 
 // openGallery opens a GALLERY, or what belongs to a MODEL, which is made where there is none.
 // What it returns is to be closed even after an error.
-func (s *Serving) openGallery(ctx context.Context) (g *service.Gallery, err error) {
-	g = new(service.Gallery)
+func (s *Serving) openGallery(ctx context.Context) (g *service.Offer, err error) {
+	g = new(service.Offer)
 	kind, err := s.kind()
 	if err != nil {
 		return g, err
@@ -106,7 +105,7 @@ func (s *Serving) Reading(read func() error) error {
 
 // openParts opens the parts of a gallery, and makes those of a MODEL that are missing. saved is
 // nil without a MODEL.
-func (s *Serving) openParts(ctx context.Context, g *service.Gallery, kind string, saved *supervised.Saved) (err error) {
+func (s *Serving) openParts(ctx context.Context, g *service.Offer, kind string, saved *supervised.Saved) (err error) {
 	f := s.Flags
 	switch {
 	case kind == "gallery":
@@ -140,7 +139,7 @@ func (s *Serving) openParts(ctx context.Context, g *service.Gallery, kind string
 
 // sameRows tells whether cells and a sealed gallery have the same rows, all bytes of them. Of a sealed
 // gallery that was not made here only their number is known.
-func sameRows(g *service.Gallery) bool {
+func sameRows(g *service.Offer) bool {
 	rows := g.Cells.Rows()
 	if rows.Rows != g.Sealed.Rows() {
 		return false
@@ -169,7 +168,7 @@ func (s *Serving) kind() (string, error) {
 // checkKind refuses flags that do not go with a file of a kind.
 func (f *Flags) checkKind(kind, file string) error {
 	if kind == "shard" {
-		for _, name := range []string{"sealed", "records", "aligned", "labels"} {
+		for _, name := range []string{"sealed", "records", "labels"} {
 			if f.Set[name] {
 				return cli.Usagef("-%s does not go with a shard, which answers front ends in mode cells alone", name)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/systemd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/front"
-	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )
 
@@ -25,7 +24,6 @@ type Serving struct {
 	service   *service.Service
 	listeners service.Listeners
 	tokens    *service.Tokens // nil without
-	paper     *server.Paper   // nil without Algorithm 1
 	Workers   *par.Workers    // answer in mode sealed
 	front     *front.Front    // nil where rows are here
 }
@@ -35,11 +33,6 @@ type Serving struct {
 func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
 	s := &Serving{Flags: f, Env: e, File: file, Workers: par.New(f.work.Workers)}
 	defer s.Workers.Close() // after the service, whose requests use them
-	aligner, err := f.newAligner(e)
-	if err != nil {
-		return err
-	}
-	defer aligner.Close()
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -56,13 +49,13 @@ func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
 	if s.front != nil {
 		defer s.front.Close()
 		go func() {
-			s.front.Run(running, func(g service.Gallery) error { return s.publish(running, g) })
+			s.front.Run(running, func(g service.Offer) error { return s.publish(running, g) })
 			close(looked)
 		}()
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.service.Run(running, s.listeners) }()
-	err = s.answer(ctx, aligner, hangups, ended)
+	err := s.answer(ctx, hangups, ended)
 	stop()
 	err = errors.Join(err, <-ended)
 	if s.front != nil {
@@ -73,8 +66,8 @@ func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
 
 // answer loads what is served, and then reloads it when it is told to, until the context or
 // the service ends.
-func (s *Serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Signal, ended chan error) error {
-	err := s.begin(ctx, a)
+func (s *Serving) answer(ctx context.Context, hangups <-chan os.Signal, ended chan error) error {
+	err := s.begin(ctx)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // to end before the first answer is what was asked for, and no failure
 	}
@@ -99,10 +92,10 @@ func (s *Serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Sign
 	}
 }
 
-// begin loads what is served for the first time.
-func (s *Serving) begin(ctx context.Context, a *aligner) (err error) {
-	if s.paper, err = a.load(ctx); err != nil || s.front != nil {
-		return err
+// begin loads what is served for the first time. A front end has nothing to load.
+func (s *Serving) begin(ctx context.Context) error {
+	if s.front != nil {
+		return nil
 	}
 	return s.load(ctx)
 }

@@ -64,9 +64,6 @@ requests, connections, and places and memory of mode sealed. A request beyond a 
 second for its place, unread, and is then refused. Behind a proxy all clients have one address: use
 tokens, or -client-share 1. A SHARD has no share unless it is given: its clients are front ends.
 
--aligned and -aligned-public also offer Algorithm 1 of the paper. Both name labelled rows, as
-FEATURES of embed; clients need the same public rows and the same -sigma, -alpha, -k and -steps.
-
 A gallery that is too large or too busy for one machine is split: SHARD is a file of 'privatemail
 split' with a part of the rows, and a serve with -shards is a front end that holds none. It sends
 every request to all shards, as it came, and puts their answers together: what clients get is that
@@ -102,7 +99,6 @@ type Flags struct {
 	Limits             service.Settings
 	Cells              CellsFlags
 	sealed             sealedFlags
-	aligned            alignedFlags
 	shards             shardsFlags
 	Set                map[string]bool // flags that were given
 	log                *slog.Logger    // writes to standard error
@@ -123,7 +119,6 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	settings.ChoiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error; requests are info")
 	f.Cells.Define(fs)
 	f.sealed.Define(fs, &f.Limits)
-	f.aligned.Define(fs)
 	f.shards.Define(fs)
 
 	s := &f.Limits
@@ -186,10 +181,7 @@ func (f *Flags) Check() error {
 	if err := f.checkAddresses(); err != nil {
 		return err
 	}
-	if err := f.shards.check(f.Set, f.insecure); err != nil {
-		return err
-	}
-	return f.aligned.check(f.Set)
+	return f.shards.check(f.Set, f.insecure)
 }
 
 // checkAddresses refuses addresses that others can reach if nothing encrypts. A name other than

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +47,7 @@ func (f *shardsFlags) check(set map[string]bool, insecure bool) error {
 			return cli.Usagef("-%s does not go with -shards: in mode sealed each shard would have an epoch and a hint of its own, and clients know one; serve the sealed gallery from one machine", name)
 		}
 	}
-	for _, name := range slices.Concat(modelFlagNames, []string{"aligned"}, alignedFlagNames) {
+	for _, name := range modelFlagNames {
 		if set[name] {
 			return cli.Usagef("-%s does not go with -shards: a front end holds no rows", name)
 		}

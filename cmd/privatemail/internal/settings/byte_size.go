@@ -3,10 +3,11 @@ package settings
 import (
 	"errors"
 	"flag"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 )
 
 // SizeVar defines a flag for a number of bytes, none by default.

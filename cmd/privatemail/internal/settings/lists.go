@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
 // RowsVar defines a flag for a list of row numbers, none by default.

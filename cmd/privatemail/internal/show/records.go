@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
-	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
 // longestLine is more than a record takes.

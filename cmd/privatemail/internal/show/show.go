@@ -33,8 +33,7 @@ func Verb() cli.Verb {
 		About: `
 Tells what a file is and what is in it, by its contents and not by its name: a model of fit
 -model, a checkpoint of embed, a gallery, a shard of one or records that a server keeps, a release of privatize, a ledger of budget with its head,
-a message between client and server (codebook, base sample, request, answer, gallery, question,
-matches, map, and those of mode sealed), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
+a message between client and server (codebook, base sample, request, answer, gallery, map, and those of mode sealed), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
 of pmbench, or a matrix, such as those of -out.
 
 Models, checkpoints, galleries and messages are read as a whole and their checksums compared: what is
