@@ -36,7 +36,7 @@ func program() *cli.Program {
 		About: "embeds labelled feature vectors so that near rows stay near and classes gather.",
 		Hint:  "To see it work:    privatemail demo\nFlags of a verb:   privatemail VERB -h",
 		Verbs: []cli.Verb{
-			evaluation.Demo(), evaluation.Evaluate(), embed.Verb(), fit.Verb(), apply.Verb(), show.Verb(), search.Verb(), serve.Verb(), split.Verb(), query.Verb(),
+			evaluation.Demo(), evaluation.Evaluate(), embed.Verb(), fit.Verb(), apply.Verb(), show.Verb(), search.Verb(), serve.Verb(), query.Verb(), split.Verb(), serve.Front(),
 			graph.Verb(), generate.Verb(),
 			sensitivity.Verb(), privatize.Verb(), continues.Verb(), budget.Verb(), cache.Verb(),
 		},

@@ -28,6 +28,7 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 		"query cells":  {"", ""}, // these print as query all does
 		"query sealed": {"", ""},
 		"serve":        {"", ""}, // it does not end by itself; its log goes by -quiet
+		"front":        {"", ""}, // as serve
 		"split":        {at("s.gallery") + " -into 2", "rows 1 to 200"},
 		"generate":     {"-n 5 -d 2 -out " + at("g.npy"), ""},
 		"privatize":    {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -anyway -out " + at("p"), "No ledger"},

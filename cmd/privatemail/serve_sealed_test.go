@@ -276,7 +276,6 @@ func TestServeSealedRefused(t *testing.T) {
 		{cli.Usage, []string{model, "-sealed", "-share", "0.2"}, "-share needs -epsilon"},
 		{cli.Usage, []string{model, "-epsilon", "4", "-probes", "2"}, "-probes needs -sealed"},
 		{cli.Usage, []string{model, "-epsilon", "4", "-records", "x"}, "-records needs -sealed"},
-		{cli.Usage, []string{model, "-sealed", "-sealed-wait", "-1s"}, "-sealed-wait"},
 		{cli.Failed, []string{gallery, "-sealed"}, "toy.sealed: no such file"},
 		{cli.Usage, []string{gallery, "-sealed", "-probes", "2"}, "-probes is for a MODEL"},
 		{cli.Failed, []string{model, "-sealed", "-probes", "100"}, "100 probes"},

@@ -111,7 +111,7 @@ func TestServeShards(t *testing.T) {
 		addresses = append(addresses, serveOn(t, file, "-tokens", tokens).Listening)
 	}
 	one := serveOn(t, gallery)
-	all := serveOn(t, "-shards", strings.Join(addresses, ", "), "-shards-token-file", tokens)
+	all := listenOn(t, "front", append(addresses, "-token-file", tokens)...)
 	all.await(t, true)
 	sameAnswers(t, all, one)
 	rows := filepath.Join(folder, files.FeaturesName)
@@ -159,7 +159,7 @@ func TestServeShardsUnauthorized(t *testing.T) {
 		t.Fatal(err)
 	}
 	shard := serveOn(t, found[0], "-tokens", tokens)
-	all := serveOn(t, "-shards", shard.Listening)
+	all := listenOn(t, "front", shard.Listening)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if strings.Contains(string(get(t, 503, all.Admin+"/readyz")), "does not let us in") {
 			break
@@ -178,22 +178,31 @@ func TestServeShardsRefuses(t *testing.T) {
 		want int
 		word string
 	}{
-		{[]string{gallery, "-shards", url}, cli.Usage, "no file goes with it"},
-		{[]string{"-shards", url, "-sealed"}, cli.Usage, "epoch and a hint of its own"},
-		{[]string{"-shards", url, "-records", "x"}, cli.Usage, "does not go with -shards"},
-		{[]string{"-shards", url, "-epsilon", "4"}, cli.Usage, "holds no rows"},
-		{[]string{"-shards", url, "-shards-cert", "x"}, cli.Usage, "go together"},
-		{[]string{"-shards", url, "-shards-timeout", "0s"}, cli.Usage, "above 0"},
-		{[]string{"-shards", "http://192.0.2.1:1"}, cli.Usage, "shard 1 is reached over http"},
-		{[]string{"-shards", url + ",ftp://x"}, cli.Failed, "shard 2"},
-		{[]string{"-shards", url, "-shards-ca", "absent.pem"}, cli.Failed, "absent.pem"},
-		{[]string{gallery, "-shards-ca", "x"}, cli.Usage, "needs -shards"},
 		{[]string{found[0], "-epsilon", "4"}, cli.Usage, "is cut already"},
 		{[]string{found[0], "-sealed"}, cli.Usage, "does not go with a shard"},
 		{nil, cli.Usage, "SHARD is wanted"},
 	} {
 		refuseServe(t, c.want, append(c.args, "-listen", "127.0.0.1:0", "-admin", "none"), c.word)
 	}
+	for _, c := range []struct {
+		args []string
+		want int
+		word string
+	}{
+		{nil, cli.Usage, "all shards"},
+		{[]string{gallery}, cli.Failed, "shard 1"},
+		{[]string{url, "-sealed"}, cli.Usage, "epoch and a hint of its own"},
+		{[]string{url, "-records", "x"}, cli.Usage, "one machine serves"},
+		{[]string{url, "-epsilon", "4"}, cli.Usage, "holds no rows"},
+		{[]string{url, "-cert", "x"}, cli.Usage, "go together"},
+		{[]string{url, "-timeout", "0s"}, cli.Usage, "above 0"},
+		{[]string{"http://192.0.2.1:1"}, cli.Usage, "shard 1 is reached over http"},
+		{[]string{url, "ftp://x"}, cli.Failed, "shard 2"},
+		{[]string{url, "-ca", "absent.pem"}, cli.Failed, "absent.pem"},
+	} {
+		refuse(t, c.want, append(append([]string{"front"}, c.args...), "-listen", "127.0.0.1:0", "-admin", "none"), c.word)
+	}
+	refuse(t, cli.Usage, []string{"serve", gallery, "-shards", url}, "the verb front")
 	refuse(t, cli.Usage, []string{"split", gallery}, "-into N is missing")
 	refuse(t, cli.Usage, []string{"split", gallery, "-into", "2000"}, "at most 300")
 	refuse(t, cli.Usage, []string{"split", "-into", "2"}, "GALLERY")

@@ -31,9 +31,9 @@ type shardProcess struct {
 }
 
 // serveChild starts serve in another process and returns it with what it prints.
-func serveChild(t *testing.T, log io.Writer, args ...string) (*exec.Cmd, *served) {
+func serveChild(t *testing.T, log io.Writer, verb string, args ...string) (*exec.Cmd, *served) {
 	t.Helper()
-	c := childtest.Command(t, []string{asCommand + "=1"}, append([]string{"serve", "-json", "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0"}, args...)...)
+	c := childtest.Command(t, []string{asCommand + "=1"}, append([]string{verb, "-json", "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0"}, args...)...)
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func serveChild(t *testing.T, log io.Writer, args ...string) (*exec.Cmd, *served
 	})
 	s := new(served)
 	if line := bufio.NewScanner(out); !line.Scan() || json.Unmarshal(line.Bytes(), s) != nil {
-		t.Fatalf("serve %q does not start", args)
+		t.Fatalf("%s %q does not start", verb, args)
 	}
 	return c, s
 }
@@ -110,7 +110,7 @@ func (h heldReader) Read(p []byte) (int, error) {
 
 func (s *shardProcess) start(t *testing.T) {
 	t.Helper()
-	c, served := serveChild(t, s.log, s.args...)
+	c, served := serveChild(t, s.log, "serve", s.args...)
 	s.command = c
 	s.at.Store(&served.Listening)
 }
@@ -133,7 +133,7 @@ func TestServeShardsKilled(t *testing.T) {
 		shards, addresses = append(shards, s), append(addresses, s.address)
 	}
 	log := new(clitest.Buffer)
-	front, all := serveChild(t, log, "-shards", strings.Join(addresses, ","))
+	front, all := serveChild(t, log, "front", addresses...)
 	all.await(t, true)
 	sameAnswers(t, all, one)
 	for i, s := range shards {
@@ -166,7 +166,7 @@ func TestServeShardsDrains(t *testing.T) {
 	succeed(t, "split", gallery, "-into", "1", "-out", folder)
 	shard := startShard(t, filepath.Join(folder, "toy.1of1.shard"))
 	log := new(clitest.Buffer)
-	front, all := serveChild(t, log, "-shards", shard.address, "-shards-timeout", "5m", "-shutdown", "5m")
+	front, all := serveChild(t, log, "front", shard.address, "-timeout", "5m", "-limits", textFile(t, `{"shutdown": "5m"}`))
 	all.await(t, true)
 	want := all.cells(t, 200, 1, "float32")
 	g := &gate{make(chan struct{}), make(chan struct{})}

@@ -30,12 +30,18 @@ type served struct {
 // serveOn runs the verb until the test ends it, on free ports.
 func serveOn(t *testing.T, args ...string) *served {
 	t.Helper()
+	return listenOn(t, "serve", args...)
+}
+
+// listenOn runs serve or front.
+func listenOn(t *testing.T, verb string, args ...string) *served {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	out, stdout := io.Pipe()
 	log := new(clitest.Buffer)
 	ended := make(chan int, 1)
 	go func() {
-		ended <- program().Run(ctx, append([]string{"serve", "-json", "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0"}, args...), stdout, log)
+		ended <- program().Run(ctx, append([]string{verb, "-json", "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0"}, args...), stdout, log)
 		stdout.Close()
 	}()
 	s := &served{end: func() (int, string) {
@@ -48,7 +54,7 @@ func serveOn(t *testing.T, args ...string) *served {
 	line := bufio.NewScanner(out)
 	if !line.Scan() {
 		_, message := s.end()
-		t.Fatalf("serve %s ended: %s", strings.Join(args, " "), message)
+		t.Fatalf("%s %s ended: %s", verb, strings.Join(args, " "), message)
 	}
 	if err := json.Unmarshal(line.Bytes(), s); err != nil {
 		t.Fatal(err)
@@ -207,6 +213,7 @@ func TestServeRefused(t *testing.T) {
 	if err := os.WriteFile(damaged, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	limits := func(text string) string { return textFile(t, text) }
 	for _, c := range []struct {
 		code int
 		args string
@@ -240,9 +247,15 @@ func TestServeRefused(t *testing.T) {
 		{cli.Usage, gallery + " -client-ca x", "-client-ca needs"},
 		{cli.Failed, gallery + " -tls-cert " + empty + " -tls-key " + empty, "certificates"},
 		{cli.Failed, gallery + " -tokens " + empty, "no token"},
-		{cli.Usage, gallery + " -burst 3", "-burst needs -rate"},
-		{cli.Usage, gallery + " -stall -1s", "-stall"},
-		{cli.Usage, gallery + " -read-timeout 0", "-read-timeout"},
+		{cli.Usage, gallery + " -limits " + limits(`{"burst": 3}`), "needs -rate"},
+		{cli.Failed, gallery + " -limits " + limits(`{"stall": "-1s"}`), "\"stall\": want a time"},
+		{cli.Failed, gallery + " -limits " + limits(`{"read": "0s"}`), "\"read\": want a time above 0"},
+		{cli.Failed, gallery + " -limits " + limits(`{"sealed_wait": 5}`), "\"sealed_wait\": want a time"},
+		{cli.Failed, gallery + " -limits " + limits(`{"connections": 0}`), "\"connections\": want a whole number"},
+		{cli.Failed, gallery + " -limits " + limits(`{"burts": 3}`), "no such limit"},
+		{cli.Failed, gallery + " -limits " + limits(`[]`), "an object of JSON"},
+		{cli.Failed, gallery + " -limits " + filepath.Join(temp, "none"), "no such file"},
+		{cli.Usage, gallery + " -drain 1s", "-limits FILE has it"},
 	} {
 		args := strings.Fields(c.args)
 		if !slices.Contains(args, "-listen") {

@@ -39,14 +39,14 @@ var modelFlagNames = []string{"epsilon", "share", "base", "cells", "partition", 
 var cellsFlagNames = []string{"share", "base", "cells", "partition"}
 
 func (f *CellsFlags) Define(fs *flag.FlagSet) {
-	settings.NumberVar(fs, &f.Epsilon, "epsilon", 0, settings.Positive(), "make cells for clients that spend `E` on a query; a MODEL needs this or -sealed")
+	settings.NumberVar(fs, &f.Epsilon, "epsilon", 0, settings.Positive(), "make cells for clients that spend `E` on a query\na MODEL needs this or -sealed")
 	settings.NumberVar(fs, &f.Share, "share", 0.125, settings.Fraction(), "an answer has the share `S` of the gallery, at most 0.5")
 	settings.NumberVar(fs, &f.Base, "base", 0.0625, settings.Fraction(), "clients take the share `S` of the gallery once, without a query")
 	cli.CountVar(fs, &f.cells, "cells", 0, "make `M` cells (default: as -epsilon and -share say)")
-	fs.BoolVar(&f.partition, "partition", false, "put each row in one list only; better for an epsilon up to 3")
+	fs.BoolVar(&f.partition, "partition", false, "put each row in one list only\nbetter for an epsilon up to 3")
 	settings.SeedVar(fs, &f.seed, "seed `Q` of the first centres and of the base")
-	fs.StringVar(&f.Gallery, "gallery", "", "keep the gallery of a MODEL in `FILE`, and what -sealed and -records make beside it, with .sealed and .records (default: the name of the model with .gallery)")
-	fs.BoolVar(&f.rebuild, "rebuild", false, "replace files of -gallery and -sealed that came from another model or other settings")
+	fs.StringVar(&f.Gallery, "gallery", "", "keep the gallery of a MODEL in `FILE`\nWhat -sealed and -records make is beside it, with .sealed and .records (default: the name of the model with .gallery)")
+	fs.BoolVar(&f.rebuild, "rebuild", false, "replace a -gallery of another model or other settings\nand its .sealed file")
 }
 
 // openCells opens the cells of a MODEL, which are made where there are none.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime/debug"
-	"time"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
@@ -16,7 +15,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/par"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
-	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -27,20 +25,15 @@ type sealedFlags struct {
 	records       string
 }
 
-func (f *sealedFlags) Define(fs *flag.FlagSet, limits *service.Settings) {
-	fs.BoolVar(&f.on, "sealed", false, "answer queries under encryption, too: mode sealed")
-	cli.CountVar(fs, &f.cells, "sealed-cells", 0, "with -sealed, lay the rows out in `M` cells (default: half the root of their number)")
-	cli.CountVar(fs, &f.probes, "probes", 0, "with -sealed, a query is scored in the `P` cells nearest to it (default: 8)")
-	cli.CountVar(fs, &limits.SealedMost, "sealed-most", 16, "with -sealed, `N` queries that wait share a pass over the gallery")
-	fs.DurationVar(&limits.SealedWait, "sealed-wait", 0, "with -sealed, let a query wait `TIME` for others to share its pass; those that come while one runs share the next one anyway")
-	fs.StringVar(&f.records, "records", "", "with -sealed, let clients fetch lines of the text file `FILE`, one a row, without disclosing which")
+func (f *sealedFlags) Define(fs *flag.FlagSet) {
+	fs.BoolVar(&f.on, "sealed", false, "answer queries under encryption: mode sealed")
+	cli.CountVar(fs, &f.cells, "sealed-cells", 0, "with -sealed, lay the rows out in `M` cells\n(default: half the root of their number)")
+	cli.CountVar(fs, &f.probes, "probes", 0, "with -sealed, score a query in the `P` nearest cells\n(default: 8)")
+	fs.StringVar(&f.records, "records", "", "with -sealed, clients may fetch lines of the text file `FILE`\none line for each row; the server does not learn which")
 }
 
 // check refuses flags that lack others, but for those that depend on the file.
-func (f *sealedFlags) check(set map[string]bool, wait time.Duration) error {
-	if wait < 0 {
-		return cli.Usagef("-sealed-wait is a time of 0 or more, such as 5ms")
-	}
+func (f *sealedFlags) check(set map[string]bool) error {
 	for _, name := range []string{"sealed-cells", "probes"} {
 		if set[name] && !f.on {
 			return cli.Usagef("-%s needs -sealed", name)

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"log/slog"
 	"net"
-	"time"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -19,75 +18,119 @@ func Verb() cli.Verb {
 		Name:    "serve",
 		Summary: "answer private queries about a gallery over the network",
 		Synopsis: []string{
-			"MODEL -epsilon E [-share S] [-gallery FILE] [-listen ADDRESS] [FLAGS]",
-			"MODEL -sealed [-probes P] [-records FILE] [-gallery FILE] [-listen ADDRESS] [FLAGS]",
-			"GALLERY [-listen ADDRESS] [FLAGS]",
-			"SHARD [-listen ADDRESS] [FLAGS]",
-			"-shards URL,URL,... [-listen ADDRESS] [FLAGS]",
+			"MODEL -epsilon E [-gallery FILE] [FLAGS]",
+			"MODEL -sealed [-records FILE] [-gallery FILE] [FLAGS]",
+			"GALLERY|SHARD [FLAGS]",
 		},
 		About: `
-Publishes a gallery over HTTP and answers queries in the modes cells, take-all and sealed. A server
-sees the cells that a client names, which are private by the client's own epsilon, and in mode
-take-all only that the rows were taken. MODEL is a file of 'privatemail fit -model'. Its rows
-are cut into cells for clients that spend E on a query, and what comes out is written to the
--gallery file. A later start with the same model and settings opens that file: the codebook
-stays the same, and no client pays again for a query it has paid for. GALLERY is such a file.
+MODEL is a file of 'privatemail fit -model'. -epsilon cuts its rows into cells
+for clients that spend E on a query; -sealed has queries answered under
+encryption. The gallery that this makes is kept in -gallery (default: beside the
+model), so that a later start is the same gallery. 'privatemail query' asks.`,
+		More: `
+The modes are cells, all and sealed. The server sees the cells that a client names, which are
+private by the client's own epsilon; in mode all only that the rows were taken; in mode sealed
+nothing about a query as long as LWE is hard and AES-256 is good.
 
--sealed also answers, or without -epsilon only, in mode sealed: clients send their queries under
-encryption, and the server learns nothing about what they ask for as long as LWE is hard and AES-256 is good. The rows of a MODEL are laid out once, in
-the file of -gallery with the ending .sealed, which is a GALLERY as well. When the model has grown
-by rows at its end, serve adds these to the epoch as long as they fit, and clients keep what they
-have; otherwise it makes a new epoch, which costs clients a download and no epsilon. Queries that
-wait share a pass over the gallery, -sealed-most at a time. -records names a text file with a line
-for each row, which clients may fetch without disclosing which.
+A later start with the same model and settings opens the file of -gallery: the codebook stays the
+same, and no client pays again for a query it has paid for. Where that file came from another model
+or other settings, serve refuses to replace it, because a new codebook costs every client its
+epsilon again; -rebuild replaces it. GALLERY is such a file, SHARD a part of one ('privatemail
+split').
 
-Where the -gallery file came from another model or other settings, serve refuses to replace
-it, because a new codebook costs every client its epsilon again; -rebuild does so. SIGHUP
-reads gallery, tokens and certificates again. The replaced gallery answers requests that name
-its codebook for the time of -drain, and after that they are told of the new one.
+With -sealed the rows of a MODEL are laid out once, in the file of -gallery with the ending .sealed,
+which is a GALLERY as well. When the model has grown by rows at its end, serve adds these to the
+epoch as long as they fit, and clients keep what they have; otherwise it makes a new epoch, which
+costs clients a download and no epsilon. Queries that wait share a pass over the gallery. -records
+names a text file with a line for each row; clients may fetch lines without disclosing which.
 
--labels publishes the label of every row of the gallery, for 'privatemail query -predict': all that are
-let in may have them. FILE has a label for each row, or it is the MODEL, which has those of its rows.
-Without -labels no label leaves this machine. With a MODEL the names of its columns are published
-beside the map, where it has some, so that clients can take theirs by name.
+SIGHUP reads gallery, tokens and certificates again. The replaced gallery answers requests that name
+its codebook for ten minutes (drain); after that the server answers that there is a new one.
 
--listen is 127.0.0.1:8480 unless it is given. Another machine can reach an address that is not
-loopback, so that one needs -tls-cert and -tls-key, or -insecure where something else
-encrypts. -client-ca asks clients for certificates, -tokens for a token; certificates that
-change are read again by themselves. -admin has /metrics, /livez, /readyz, /debug/pprof/ and
-the status page with counts of requests, without any token and without TLS: an address that
-others can reach needs -insecure. Sockets called public and admin that systemd hands over take
-the place of both addresses.
+-labels publishes the label of every row of the gallery, for 'privatemail query -predict'. FILE has
+a label for each row, or it is the MODEL, which has those of its rows. Without -labels no label
+leaves this machine. With a MODEL the names of its columns are published with the map, where it has
+some, so that clients can take theirs by name.
 
-One client, by token or address, has at most the -client-share of what there is a limit of:
+Another machine can reach an address of -listen that is not loopback, so that one needs -tls-cert
+and -tls-key, or -insecure where something else encrypts. -client-ca asks clients for certificates,
+-tokens for a token; certificates that change are read again. -admin has /metrics, /livez, /readyz,
+/debug/pprof/ and the status page with counts of requests, without a token and without TLS: an
+address that others can reach needs -insecure. Sockets called public and admin that systemd hands
+over take the place of both addresses.
+
+One client, by token or address, has at most the -client-share of everything that is limited:
 requests, connections, and places and memory of mode sealed. A request beyond a limit waits a
 second for its place, unread, and is then refused. Behind a proxy all clients have one address: use
 tokens, or -client-share 1. A SHARD has no share unless it is given: its clients are front ends.
 
-A gallery that is too large or too busy for one machine is split: SHARD is a file of 'privatemail
-split' with a part of the rows, and a serve with -shards is a front end that holds none. It sends
-every request to all shards, as it came, and puts their answers together: what clients get is that
-of one server with all rows, byte by byte, in the modes cells and take-all. A shard that is missing
-makes requests fail with status 503, which names it; they are answered again when it is back. There
-may be several front ends. -shards names all shards in their order.
+-limits names a file of JSON with the limits that are rarely changed, such as
+{"drain": "5m", "connections": 500}. Times: drain, for a replaced gallery (10m); header, for the head
+of a request (10s); read, for a whole request (30s; after 5 s its body must come at 16 KiB a
+second); idle, for a connection without requests (2m); stall, for a client that takes nothing of its
+answer (30s); delay, at the end, to say that the service is not ready and go on (0s); shutdown, at
+the end, for requests that run (30s); sealed_wait, for a query of mode sealed to wait for others that
+share its pass (0s). Numbers: connections (16 times -max-requests, or what the limit of open files
+leaves), burst, the requests of a client at once with -rate (twice -rate, at least 8), sealed_most,
+the queries that share a pass (16).
 
-SIGTERM and Ctrl-C end the service: /readyz says no, new connections are refused after -delay,
-and requests that run have the time of -shutdown. The log on standard error has route, status,
-bytes, time and address of every request, and nothing of what was asked. docs/service.md has
-more, docs/openapi.json has every path.`,
+SIGTERM and Ctrl-C end the service: /readyz says no, new connections are refused after delay, and
+requests that run have the time of shutdown. The log on standard error has route, status, bytes,
+time and address of every request, and nothing of what was asked. docs/service.md has more,
+docs/openapi.json has every path.`,
 		Examples: []string{
 			"privatemail serve birds.model -epsilon 4",
 			"privatemail serve birds.model -sealed -records names.txt",
 			"privatemail serve birds.model -epsilon 4 -labels birds.model",
 			"privatemail serve birds.1of3.shard",
-			"privatemail serve -shards https://one:8480,https://two:8480,https://three:8480",
 			"privatemail serve birds.gallery -listen 0.0.0.0:8480 -tls-cert cert.pem -tls-key key.pem -tokens tokens.txt -rate 10",
 		},
+		Common: []string{"epsilon", "sealed", "records", "labels", "gallery", "rebuild", "listen", "tls-cert", "tls-key", "tokens", "rate", "client-share", "max-requests", "limits", "log"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Without: map[string]string{
+			"shards":          "a front end is the verb front",
+			"drain":           "-limits FILE has it",
+			"delay":           "-limits FILE has it",
+			"shutdown":        "-limits FILE has it",
+			"max-connections": "-limits FILE has it, as connections",
+		},
 		Define: settings.Steered[Flags],
 	}
 }
 
+// Front returns the verb front.
+func Front() cli.Verb {
+	return cli.Verb{
+		Name:     "front",
+		Summary:  "answer private queries from the shards of a gallery, which other servers have",
+		Synopsis: []string{"URL URL... [FLAGS]"},
+		About: `
+A gallery that is too large or too busy for one machine is split ('privatemail
+split'), and each shard is served by 'privatemail serve SHARD'. front holds no
+rows: it sends every request to all shards, as it came, and puts their answers
+together. Clients get what one server with all rows answers, byte by byte, in
+the modes cells and all. The URLs name all shards in their order.`,
+		More: `
+A shard that is missing makes requests fail with status 503, which names it; they are answered again
+when it is back. There may be several front ends. Shards on other machines need https, or -insecure
+where something else encrypts. The flags about clients are those of serve: 'privatemail help serve
+-all' explains them, and -limits. docs/service.md has more.`,
+		Examples: []string{
+			"privatemail front https://one:8480 https://two:8480 https://three:8480",
+			"privatemail front https://one:8480 https://two:8480 -token-file shards.token -listen 0.0.0.0:8480 -tls-cert cert.pem -tls-key key.pem -tokens tokens.txt",
+		},
+		Common: []string{"token-file", "ca", "cert", "key", "timeout", "listen", "tls-cert", "tls-key", "tokens", "rate", "client-share", "max-requests", "limits", "log"},
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Without: map[string]string{
+			"sealed":  "each shard would have an epoch and a hint of its own, and clients know one; serve the sealed gallery from one machine",
+			"records": "records belong to mode sealed, which one machine serves",
+			"epsilon": "a front end holds no rows",
+		},
+		Define: settings.Steered[frontFlags],
+	}
+}
+
+// Flags are those of serve; a front end has the part about clients.
 type Flags struct {
 	work               settings.Work
 	listen, admin      string
@@ -96,92 +139,87 @@ type Flags struct {
 	tokens             string
 	name, labels       string
 	logForm, logLevel  string
+	limitsFile         string
 	Limits             service.Settings
 	Cells              CellsFlags
 	sealed             sealedFlags
-	shards             shardsFlags
+	shards             *shardsFlags    // nil where rows are here
 	Set                map[string]bool // flags that were given
 	log                *slog.Logger    // writes to standard error
 }
 
 func (f *Flags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	fs.StringVar(&f.listen, "listen", "127.0.0.1:8480", "answer requests at `ADDRESS`, a host and a port")
-	fs.StringVar(&f.admin, "admin", "127.0.0.1:8481", "have metrics and profiles at `ADDRESS`; none for nowhere")
-	fs.BoolVar(&f.insecure, "insecure", false, "allow an address of -listen or -admin that others can reach without TLS")
-	fs.StringVar(&f.cert, "tls-cert", "", "show the certificate of `FILE`, a PEM file with those that signed it")
-	fs.StringVar(&f.key, "tls-key", "", "its key is in `FILE`")
-	fs.StringVar(&f.clients, "client-ca", "", "let in clients with a certificate that one of `FILE` has signed")
-	fs.StringVar(&f.tokens, "tokens", "", "let in clients with a token of `FILE`, which has one in each line")
-	fs.StringVar(&f.name, "name", "", "call the gallery `NAME` (default: the name of its file)")
-	fs.StringVar(&f.labels, "labels", "", "publish the labels of the rows of the gallery: those of `FILE`, which has one for each row, or is the MODEL")
-	settings.ChoiceVar(fs, &f.logForm, "log", "text", []string{"text", "json"}, "write the log in this `FORM`: text or json")
-	settings.ChoiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error; requests are info")
+	f.defineClients(fs)
+	fs.StringVar(&f.labels, "labels", "", "publish the labels of the rows, from `FILE` or the MODEL\nFILE has one for each row of the gallery")
 	f.Cells.Define(fs)
-	f.sealed.Define(fs, &f.Limits)
-	f.shards.Define(fs)
+	f.sealed.Define(fs)
+}
 
+// defineClients declares the flags about clients and the service.
+func (f *Flags) defineClients(fs *flag.FlagSet) {
+	f.Limits = defaultLimits()
+	fs.StringVar(&f.listen, "listen", "127.0.0.1:8480", "answer requests at `ADDRESS`")
+	fs.StringVar(&f.admin, "admin", "127.0.0.1:8481", "have metrics and profiles at `ADDRESS`, or none")
+	fs.BoolVar(&f.insecure, "insecure", false, "let others reach addresses without TLS")
+	fs.StringVar(&f.cert, "tls-cert", "", "show the certificate of `FILE` (PEM)\nwith those that signed it")
+	fs.StringVar(&f.key, "tls-key", "", "`FILE` with the key of -tls-cert")
+	fs.StringVar(&f.clients, "client-ca", "", "let in clients with a certificate that one of `FILE` has signed")
+	fs.StringVar(&f.tokens, "tokens", "", "let in clients with a token of `FILE`, one in each line")
+	fs.StringVar(&f.name, "name", "", "call the gallery `NAME`\n(default: the name of its file)")
+	settings.ChoiceVar(fs, &f.logForm, "log", "text", []string{"text", "json"}, "write the log as text or json: `HOW`")
+	settings.ChoiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error\nRequests are info")
+	fs.StringVar(&f.limitsFile, "limits", "", "take rare limits and times from `FILE` (JSON)\nsuch as {\"drain\": \"5m\"}")
 	s := &f.Limits
 	cli.CountVar(fs, &s.MaxRequests, "max-requests", 256, "answer `N` requests at a time, and refuse more")
-	cli.CountVar(fs, &s.MaxConnections, "max-connections", 0, "have `N` connections at a time, and close more (default: 16 times -max-requests, or what the limit of open files leaves)")
-	settings.NumberVar(fs, &s.Share, "client-share", 0.25, settings.Share(), "let one client have a `SHARE` of all that there is a limit of, above 0 and up to 1")
-	settings.NumberVar(fs, &s.Rate, "rate", 0, settings.Positive(), "answer `R` requests a second of each client, by token or address (default: no limit)")
-	cli.CountVar(fs, &s.Burst, "burst", 0, "with -rate, allow `N` requests at once (default: twice -rate, at least 8)")
-	fs.DurationVar(&s.Drain, "drain", 10*time.Minute, "answer for a replaced gallery for `TIME`")
-	fs.DurationVar(&s.Header, "header-timeout", 10*time.Second, "wait `TIME` for the head of a request")
-	fs.DurationVar(&s.Read, "read-timeout", 30*time.Second, "wait `TIME` for a whole request; after 5 s its body must come at 16 KiB a second")
-	fs.DurationVar(&s.Idle, "idle-timeout", 2*time.Minute, "keep a connection without requests for `TIME`")
-	fs.DurationVar(&s.Stall, "stall", 30*time.Second, "cut off a client that takes nothing of its answer for `TIME`")
-	fs.DurationVar(&s.Delay, "delay", 0, "at the end, say that the service is not ready, and go on for `TIME`")
-	fs.DurationVar(&s.Shutdown, "shutdown", 30*time.Second, "at the end, wait `TIME` for requests that run")
+	settings.NumberVar(fs, &s.Share, "client-share", 0.25, settings.Share(), "one client has at most this `SHARE` of the limits")
+	settings.NumberVar(fs, &s.Rate, "rate", 0, settings.Positive(), "answer `R` requests a second of each client\nby token or address (default: no limit)")
 }
 
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) (err error) {
-	f.Set, f.log = set, f.logger(e)
+	if len(names) != 1 {
+		return cli.Usagef("one MODEL, GALLERY or SHARD is wanted, got %d names", len(names))
+	}
+	f.Set = set
+	return f.start(ctx, e, names[0])
+}
+
+// start checks the flags and serves; file is "" for a front end.
+func (f *Flags) start(ctx context.Context, e *cli.Env, file string) (err error) {
+	f.log = f.logger(e)
 	if f.logForm == "json" {
 		restore := logAll(e, f.log, &err)
 		defer restore()
 	}
-	file := ""
-	switch {
-	case f.shards.addresses != "" && len(names) > 0:
-		return cli.Usagef("-shards is for a front end, which holds no rows: no file goes with it")
-	case f.shards.addresses == "" && len(names) != 1:
-		return cli.Usagef("one MODEL, GALLERY or SHARD is wanted, got %d names", len(names))
-	case len(names) == 1:
-		file = names[0]
-	}
 	if err := f.Check(); err != nil {
 		return err
+	}
+	if f.limitsFile != "" {
+		if err := readLimits(f.limitsFile, &f.Limits); err != nil {
+			return err
+		}
+		if f.Limits.Burst > 0 && !f.Set["rate"] {
+			return cli.Usagef("%s has a burst, and that needs -rate", f.limitsFile)
+		}
 	}
 	return f.serve(ctx, e, file)
 }
 
-// check refuses flags that lack others.
+// Check refuses flags that lack others.
 func (f *Flags) Check() error {
 	switch {
 	case (f.cert == "") != (f.key == ""):
 		return cli.Usagef("-tls-cert and -tls-key go together: a certificate, and its key")
 	case f.clients != "" && f.cert == "":
 		return cli.Usagef("-client-ca needs -tls-cert and -tls-key: certificates of clients are part of TLS")
-	case f.Set["burst"] && !f.Set["rate"]:
-		return cli.Usagef("-burst needs -rate")
 	}
-	for name, d := range map[string]time.Duration{
-		"drain": f.Limits.Drain, "header-timeout": f.Limits.Header, "read-timeout": f.Limits.Read, "idle-timeout": f.Limits.Idle,
-		"stall": f.Limits.Stall, "delay": f.Limits.Delay, "shutdown": f.Limits.Shutdown,
-	} {
-		if d < 0 || d == 0 && name != "delay" && name != "drain" {
-			return cli.Usagef("-%s is a time above 0, such as 30s", name)
-		}
-	}
-	if err := f.sealed.check(f.Set, f.Limits.SealedWait); err != nil {
+	if err := f.sealed.check(f.Set); err != nil {
 		return err
 	}
-	if err := f.checkAddresses(); err != nil {
+	if err := f.checkAddresses(); err != nil || f.shards == nil {
 		return err
 	}
-	return f.shards.check(f.Set, f.insecure)
+	return f.shards.check(f.insecure)
 }
 
 // checkAddresses refuses addresses that others can reach if nothing encrypts. A name other than

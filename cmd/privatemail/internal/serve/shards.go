@@ -1,10 +1,9 @@
 package serve
 
 import (
+	"context"
 	"flag"
-	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
@@ -13,71 +12,62 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 )
 
+// frontFlags are those of front.
+type frontFlags struct {
+	Flags
+	to shardsFlags
+}
+
+func (f *frontFlags) Define(fs *flag.FlagSet) {
+	f.defineClients(fs)
+	f.to.Define(fs)
+}
+
+func (f *frontFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+	if len(names) == 0 {
+		return cli.Usagef("name the addresses of all shards, in their order")
+	}
+	f.Set = set
+	f.to.addresses = names
+	f.shards = &f.to
+	return f.start(ctx, e, "")
+}
+
 // shardsFlags say which shards a front end answers from.
 type shardsFlags struct {
-	addresses            string
+	addresses            []string
 	token, ca, cert, key string
 	timeout              time.Duration
 }
 
-// shardsFlagNames are the flags that need -shards.
-var shardsFlagNames = []string{"shards-token-file", "shards-ca", "shards-cert", "shards-key", "shards-timeout"}
-
 func (f *shardsFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.addresses, "shards", "", "answer from the shards at `URL,URL,...`, in their order, and hold no rows")
-	fs.StringVar(&f.token, "shards-token-file", "", "send shards the token in the first line of `FILE`")
-	fs.StringVar(&f.ca, "shards-ca", "", "trust shards whose certificates are signed by one in `FILE` (PEM), and no others (default: those that the system trusts)")
-	fs.StringVar(&f.cert, "shards-cert", "", "show shards the certificate in `FILE` (PEM); needs -shards-key")
-	fs.StringVar(&f.key, "shards-key", "", "`FILE` with the key of -shards-cert (PEM)")
-	fs.DurationVar(&f.timeout, "shards-timeout", 10*time.Second, "give a try up after `TIME` without a connection to a shard or without 16 KiB of its answer; there are two tries")
+	fs.StringVar(&f.token, "token-file", "", "send shards the token in the first line of `FILE`")
+	fs.StringVar(&f.ca, "ca", "", "trust shards with certificates signed by one in `FILE` (PEM)\nand no others (default: those that the system trusts)")
+	fs.StringVar(&f.cert, "cert", "", "show shards the certificate in `FILE` (PEM); needs -key")
+	fs.StringVar(&f.key, "key", "", "`FILE` with the key of -cert (PEM)")
+	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "give a try up after `TIME` without an answer\nwithout a connection to a shard or without 16 KiB of its answer; there are two tries")
 }
 
-// check refuses flags that lack others, or do not go with a front end.
-func (f *shardsFlags) check(set map[string]bool, insecure bool) error {
-	if f.addresses == "" {
-		for _, name := range shardsFlagNames {
-			if set[name] {
-				return cli.Usagef("-%s needs -shards: it is about how a front end reaches its shards", name)
-			}
-		}
-		return nil
-	}
-	for _, name := range []string{"sealed", "sealed-most", "sealed-wait", "records"} {
-		if set[name] {
-			return cli.Usagef("-%s does not go with -shards: in mode sealed each shard would have an epoch and a hint of its own, and clients know one; serve the sealed gallery from one machine", name)
-		}
-	}
-	for _, name := range modelFlagNames {
-		if set[name] {
-			return cli.Usagef("-%s does not go with -shards: a front end holds no rows", name)
-		}
-	}
+// check refuses flags that lack others.
+func (f *shardsFlags) check(insecure bool) error {
 	if (f.cert == "") != (f.key == "") {
-		return cli.Usagef("-shards-cert and -shards-key go together: the certificate and its key")
+		return cli.Usagef("-cert and -key go together: the certificate and its key")
 	}
 	if f.timeout <= 0 {
-		return cli.Usagef("-shards-timeout is a time above 0, such as 10s")
+		return cli.Usagef("-timeout is a time above 0, such as 10s")
 	}
-	for i, address := range f.list() {
+	for i, address := range f.addresses {
 		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !remote.OnThisMachine(u.Hostname()) && !insecure {
-			return cli.Usagef("-shards: shard %d is reached over http on another machine: use https, or add -insecure where something else encrypts", i+1)
+			return cli.Usagef("shard %d is reached over http on another machine: use https, or add -insecure where something else encrypts", i+1)
 		}
 	}
 	return nil
 }
 
-func (f *shardsFlags) list() []string {
-	list := strings.Split(f.addresses, ",")
-	for i := range list {
-		list[i] = strings.TrimSpace(list[i])
-	}
-	return list
-}
-
 // newFront returns the front end that the flags say, nil for none.
 func (s *Serving) newFront() (*front.Front, error) {
-	f := &s.Flags.shards
-	if f.addresses == "" {
+	f := s.Flags.shards
+	if f == nil {
 		return nil, nil
 	}
 	how := files.ConnectionFlags{Token: f.token, Ca: f.ca, Cert: f.cert, Key: f.key, ClearToken: s.Flags.insecure, Stall: f.timeout, Tries: 2}
@@ -85,9 +75,5 @@ func (s *Serving) newFront() (*front.Front, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := front.New(front.Settings{Shards: f.list(), Remote: to, Name: s.Flags.name, Log: s.Flags.log})
-	if err != nil {
-		return nil, fmt.Errorf("-shards: %w", err)
-	}
-	return out, nil
+	return front.New(front.Settings{Shards: f.addresses, Remote: to, Name: s.Flags.name, Log: s.Flags.log})
 }
