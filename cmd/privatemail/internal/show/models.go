@@ -60,7 +60,7 @@ func showGallery(ctx context.Context, path string, open func(context.Context, st
 	defer func() { err = errors.Join(err, c.Close()) }()
 	x := &explanation{kind: "gallery", about: "what a server answers private queries from"}
 	if s := c.Shard(); s != nil {
-		x = &explanation{kind: "shard", about: "a part of a gallery, from which 'privatemail serve -shards' has private queries answered"}
+		x = &explanation{kind: "shard", about: "a part of a gallery, from which 'privatemail front' has private queries answered"}
 		x.addf("shard", "%d of %d", s.Index, s.Count)
 		x.add("its rows", fmt.Sprintf("%d to %d", s.First, s.First+s.Rows-1), []int{s.First, s.Rows})
 	}

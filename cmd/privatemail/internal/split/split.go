@@ -31,7 +31,7 @@ func Verb() cli.Verb {
 Writes N files, each with a part of the rows of GALLERY, a file that 'privatemail serve' has made:
 birds.1of3.shard, birds.2of3.shard and birds.3of3.shard for birds.gallery and N = 3. Each has the
 codebook, the base sample and the map of the gallery, and a block of its rows. 'privatemail serve'
-serves a shard as it serves a gallery, and 'privatemail serve -shards URL,URL,URL' answers clients
+serves a shard as it serves a gallery, and 'privatemail front URL URL URL' answers clients
 from all of them, byte by byte as one server with GALLERY would.
 
 GALLERY is read as a whole, and its checksums are compared, before the first file is written. Each
