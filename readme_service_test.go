@@ -23,7 +23,7 @@ func TestServiceOfTheReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "## A gallery that answers over the network")
+	_, section, _ := strings.Cut(string(text), "## Private queries")
 	section, _, _ = strings.Cut(section, "\n## ")
 	command := func(line string) *exec.Cmd {
 		c := exec.Command("sh", "-e", "-c", "exec "+line)

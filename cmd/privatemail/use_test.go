@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 )
 
-// README says that the embedding of its private example is of no use. The share of rows
+// docs/privacy.md says that the embedding of its private example is of no use. The share of rows
 // whose nearest row has their digit, among ten digits: of raw features, of the example,
 // also at epsilon 100, and of its first step without noise. By chance it is 0.1, with a standard deviation of
 // 0.007 in 1797 rows, so that 0.2 is out of reach.
@@ -41,7 +41,7 @@ func TestUseOfTheExample(t *testing.T) {
 		share := sameNearest(m.Data, m.Cols, y)
 		m.Close()
 		if t.Logf("%s: %.3f", name, share); share > 0.2 {
-			t.Errorf("%s: README says that it is of no use", name)
+			t.Errorf("%s: docs/privacy.md says that it is of no use", name)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What a newcomer gets from `privatemail embed`, on ordinary data.
 
-    /usr/bin/python3 docs/first_hour.py [--program FILE]
+    /usr/bin/python3 docs/maps.py [--program FILE]
 
 Maps of two columns, default flags, beside those of scikit-learn's SpectralEmbedding.
 docs/recipes.py is the same for `privatemail fit`. It needs scikit-learn (Debian:
