@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,39 +16,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func abVerb() cli.Verb {
-	return cli.Verb{
-		Name: "ab", Summary: "compare the working tree with a revision, interleaved",
-		Synopsis: []string{"REV -suite NAME [-case PATTERN] [-count N] [-threshold PERCENT]"},
-		About: `
-Builds pmbench from the revision REV, in a worktree of its own in a temporary folder,
-and from the working tree, and lets them take turns: REV, working tree, REV, ... Then
-compares as compare does, with the same exit codes; where the two sides take different
-levels of processor instructions ab says so. The choice between loops that gather and
-loops that load is measured once, and both sides take it; PM_SIMD goes before. The worktree
-is removed in the end, after Ctrl-C too. A revision from before there was a pmbench is
-measured with the present one.
-
-Each side takes 10 turns. Where these cannot tell ab goes on to 20 and to 40: while a metric
-is likely worse, and while one that is unclear could be worse by a third, by its time and by
-its processor time. It ends as soon as one is worse. The three looks share the chance of
-an alarm about nothing: p is three times what one look has. -count N takes N turns and looks
-once.
-`,
-		Prints:   cli.PrintsJSON | cli.PrintsProgress,
-		Examples: []string{"pmbench ab HEAD -suite spmm -case 'k=8/'", "pmbench ab v1.0 -suite step -count 20 -keep runs/"},
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(abFlags)
-			fs.StringVar(&f.suite, "suite", "", "measure the suite `NAME`; required")
-			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
-			cli.CountVar(fs, &f.count, "count", 0, "take `N` turns each, at least 10 (default: 10, and up to 40 while they cannot tell)")
-			fs.StringVar(&f.keep, "keep", "", "keep the recordings old.txt and new.txt in `FOLDER`")
-			f.compare.define(fs)
-			return f.run
-		},
-	}
-}
-
 type abFlags struct {
 	suite, pattern, keep string
 	count                int
@@ -59,8 +25,9 @@ type abFlags struct {
 // benchPackage is the package of this command within the module.
 const benchPackage = "cmd/pmbench"
 
-func (f *abFlags) run(ctx context.Context, e *cli.Env, names []string) (err error) {
-	if err := f.check(names); err != nil {
+// run compares the working tree with a revision.
+func (f *abFlags) run(ctx context.Context, e *cli.Env, revision string) (err error) {
+	if err := f.compare.check(); err != nil {
 		return err
 	}
 	if f.keep != "" {
@@ -81,10 +48,10 @@ func (f *abFlags) run(ctx context.Context, e *cli.Env, names []string) (err erro
 
 	m := newMeter(e)
 	defer m.clear()
-	m.show("building "+names[0], 0)
+	m.show("building "+revision, 0)
 	tree := filepath.Join(temp, "tree")
-	if _, err := command(ctx, root, "git", "worktree", "add", "--detach", tree, names[0]); err != nil {
-		return fmt.Errorf("revision %s: %w", names[0], err)
+	if _, err := command(ctx, root, "git", "worktree", "add", "--detach", tree, revision); err != nil {
+		return fmt.Errorf("revision %s: %w", revision, err)
 	}
 	defer func() {
 		// Not with ctx: it may have ended.
@@ -162,24 +129,6 @@ func (f *abFlags) undecided(sides []*side) (string, error) {
 		return "", err
 	}
 	return wantsMore(withoutSettled(all)), nil
-}
-
-// check refuses flags and names before anything is built: the sides would say the
-// same minutes later.
-func (f *abFlags) check(names []string) error {
-	switch {
-	case len(names) != 1:
-		return cli.Usagef("one revision is wanted, got %d names", len(names))
-	case f.count > 0 && f.count < minRuns:
-		return cli.Usagef("-count %d is too few to compare: want at least %d", f.count, minRuns)
-	}
-	if _, err := chooseSuites(f.suite); err != nil {
-		return err
-	}
-	if _, err := choosePattern(f.pattern); err != nil {
-		return err
-	}
-	return f.compare.check()
 }
 
 // takeTurns lets the sides measure one after the other, from a number of turns on to another.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // command runs a program to its end and returns what it printed; an error
@@ -58,4 +61,45 @@ func exeSuffix() string {
 		return ".exe"
 	}
 	return ""
+}
+
+// mpirunArgs is the command that starts a program on a number of ranks.
+func mpirunArgs(mpirun string, ranks int, program ...string) []string {
+	words := strings.Fields(mpirun)
+	if len(words) == 0 {
+		return nil
+	}
+	return append(append(words, "-n", fmt.Sprint(ranks)), program...)
+}
+
+// rankEnvironment is what mpirun is started with: Open MPI would bind a rank to one core,
+// where its workers and its messages wait for each other, and refuse more ranks than cores.
+func rankEnvironment() []string {
+	out := os.Environ()
+	for _, v := range []struct{ name, value string }{
+		{"OMPI_MCA_hwloc_base_binding_policy", "none"}, {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+	} {
+		if _, ok := os.LookupEnv(v.name); !ok {
+			out = append(out, v.name+"="+v.value)
+		}
+	}
+	return out
+}
+
+// sameChoices returns an environment with which processes that are compared make the choices
+// between loops that this process has measured. Where PM_SIMD asks for choices they stay, and
+// where there is nothing to choose nothing is asked for.
+func sameChoices(environment []string) []string {
+	if !simd.Measured() {
+		return environment
+	}
+	return append(environment, "PM_SIMD="+withChoices(os.Getenv("PM_SIMD"), simd.At(simd.Best()).Choices()))
+}
+
+// withChoices adds choices to a value of PM_SIMD.
+func withChoices(value, choices string) string {
+	if value == "" {
+		return choices
+	}
+	return value + "," + choices
 }

@@ -163,7 +163,8 @@ func synthetic(kind string, n, d int) (blas32.General, []int32, error) {
 	return k.Make(synth.Request{N: n, D: d, Seed: 1})
 }
 
-func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, error) {
+// pointsOfKind returns points of a kind of package synth.
+func pointsOfKind(ctx context.Context, l *lab, kind string, n, d int) (*pointSet, error) {
 	return shared(l, fmt.Sprint("points ", kind, n, " ", d), func() (*pointSet, error) {
 		x, _, err := synthetic(kind, n, d)
 		if err != nil {
@@ -184,10 +185,10 @@ func bandwidthForDegree(ctx context.Context, x blas32.General, degree float64, o
 	return p.BandwidthForDegree(ctx, degree, 0, o)
 }
 
-// operator returns the truncated graph of uniform points.
-func (l *lab) operator(ctx context.Context, n, d, workers int) (kernel.Truncated, error) {
+// uniformGraph returns the truncated graph of uniform points of the plane or of space.
+func uniformGraph(ctx context.Context, l *lab, n, d, workers int) (kernel.Truncated, error) {
 	return shared(l, operatorKey(n, d, workers), func() (kernel.Truncated, error) {
-		s, err := l.pointSet(ctx, "uniform", n, d)
+		s, err := pointsOfKind(ctx, l, "uniform", n, d)
 		if err != nil {
 			return nil, err
 		}
@@ -206,3 +207,6 @@ func labelsOf(n int) []int32 {
 	}
 	return y
 }
+
+// defaultRows is the number of rows unless -n says otherwise.
+const defaultRows = 1_000_000

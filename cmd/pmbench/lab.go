@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -122,6 +124,23 @@ func shared[T any](l *lab, key string, make func() (T, error)) (T, error) {
 		l.made[key] = v
 	}
 	return v, err
+}
+
+// has tells whether there is something made for a key.
+func (l *lab) has(key string) bool { return l.made[key] != nil }
+
+// keep keeps a value for shared, and tells whether it did: not where the key has one.
+func (l *lab) keep(key string, v any) bool {
+	if l.has(key) {
+		return false
+	}
+	l.made[key] = v
+	return true
+}
+
+// forget drops what was made for keys with a prefix.
+func (l *lab) forget(prefix string) {
+	maps.DeleteFunc(l.made, func(key string, _ any) bool { return strings.HasPrefix(key, prefix) })
 }
 
 // gatherLimit returns rows of 64 bytes per second read in random order from a

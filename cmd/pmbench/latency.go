@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"runtime"
 )
 
@@ -24,18 +22,5 @@ func (t *trial) latency(ctx context.Context, r *Record, seconds []float64) error
 	}
 	runtime.ReadMemStats(&after)
 	r.HeapBytes = finite(float64(after.TotalAlloc-before.TotalAlloc) / count)
-	return nil
-}
-
-// writeLatency prints a line for each case whose latency was measured.
-func writeLatency(w io.Writer, all []summary) error {
-	for _, s := range all {
-		if s.SecondsP99 == nil || s.HeapBytes == nil {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "%s: p50 %s, p99 %s, %.0f bytes of the heap for each\n", s.Case, duration(s.Seconds), duration(*s.SecondsP99), *s.HeapBytes); err != nil {
-			return err
-		}
-	}
 	return nil
 }

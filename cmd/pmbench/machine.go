@@ -2,13 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
-	"strings"
-
-	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // A Machine says where a figure was measured and what that machine can do at
@@ -60,34 +54,6 @@ type Limits struct {
 	Madd [2]float64 `json:"scalar_madd_per_s"`
 }
 
-// describeMachine reads what the system says about itself.
-func describeMachine() *Machine {
-	m := &Machine{
-		CPU: "unknown", Cores: runtime.NumCPU(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Go: runtime.Version(),
-		Processor: thisProcessor(), Level: level(), Asked: os.Getenv("PM_SIMD"), Counters: counterNote(), Commit: commit(),
-	}
-	m.Choices, m.ChoicesFrom = cli.Choices()
-	if name := processorName(); name != "" {
-		m.CPU = name
-	}
-	for _, c := range []struct {
-		index string
-		p     *int64
-	}{{"0", &m.L1}, {"2", &m.L2}, {"3", &m.L3}} {
-		*c.p = parseSize(firstLine("/sys/devices/system/cpu/cpu0/cache/index" + c.index + "/size"))
-	}
-	m.Memory = totalMemory()
-	if pages := firstLine("/sys/kernel/mm/transparent_hugepage/enabled"); pages != "" {
-		if _, rest, ok := strings.Cut(pages, "["); ok {
-			m.HugePages, _, _ = strings.Cut(rest, "]")
-		}
-	}
-	m.Kernel = firstLine("/proc/sys/kernel/osrelease")
-	m.Governor = firstLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-	m.Load, _, _ = strings.Cut(firstLine("/proc/loadavg"), " ")
-	return m
-}
-
 // busy tells whether others keep a good part of the machine busy.
 func (m *Machine) busy() bool {
 	load, err := strconv.ParseFloat(m.Load, 64)
@@ -120,70 +86,4 @@ func (m *Machine) String() string {
 			m.Limits.Read[0]/1e9, m.Limits.Read[1]/1e9, m.Limits.Gather[0]/1e6, m.Limits.Gather[1]/1e6, m.Limits.Madd[0]/1e9, m.Limits.Madd[1]/1e9)
 	}
 	return s
-}
-
-func processorName() string {
-	switch runtime.GOOS {
-	case "linux":
-		info, _ := os.ReadFile("/proc/cpuinfo")
-		for line := range strings.Lines(string(info)) {
-			if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-				return strings.TrimSpace(value)
-			}
-		}
-	case "darwin":
-		out, _ := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output()
-		return strings.TrimSpace(string(out))
-	}
-	return os.Getenv("PROCESSOR_IDENTIFIER")
-}
-
-func totalMemory() int64 {
-	info, _ := os.ReadFile("/proc/meminfo")
-	for line := range strings.Lines(string(info)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == "MemTotal:" {
-			kib, _ := strconv.ParseInt(f[1], 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
-}
-
-func firstLine(path string) string {
-	b, _ := os.ReadFile(path)
-	line, _, _ := strings.Cut(string(b), "\n")
-	return strings.TrimSpace(line)
-}
-
-// parseSize reads a size such as 48K, 0 for what is none.
-func parseSize(s string) int64 {
-	shift := 0
-	switch {
-	case strings.HasSuffix(s, "K"):
-		shift = 10
-	case strings.HasSuffix(s, "M"):
-		shift = 20
-	}
-	v, _ := strconv.ParseInt(strings.TrimRight(s, "KM"), 10, 64)
-	return v << shift
-}
-
-// commit says what this program was built from: the revision stamped into it,
-// or that of the folder it runs in when there is no stamp (go run).
-func commit() string {
-	built := cli.ReadVersion()
-	revision, modified := built.Revision, built.Modified
-	if revision == "" {
-		out, err := exec.Command("git", "rev-parse", "HEAD").Output()
-		if err != nil {
-			return "unknown"
-		}
-		revision = strings.TrimSpace(string(out))
-		changes, err := exec.Command("git", "status", "--porcelain").Output()
-		modified = err != nil || len(changes) > 0
-	}
-	if modified {
-		revision += "+modified"
-	}
-	return revision
 }

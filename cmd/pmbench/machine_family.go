@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // family names the processors that a section of a report is of: the design of the
@@ -48,4 +50,25 @@ func (m *Machine) recordedIn(folder, path string) {
 		return
 	}
 	m.folders = strings.Split(filepath.ToSlash(below), "/")
+}
+
+// setting names the instructions that the figures of a recording were made with: the
+// level and the choices between its loops, as PM_SIMD has them.
+func (m *Machine) setting() string {
+	if m.Choices == "" {
+		return m.Level
+	}
+	return m.Level + "," + m.Choices
+}
+
+// settingWords adds where the choices come from.
+func (m *Machine) settingWords() string { return cli.SettingWords(m.Level, m.Choices, m.ChoicesFrom) }
+
+// settingOf names the level of a measurement, with the choices of its machine where the
+// recording has them.
+func settingOf(level string, m *Machine) string {
+	if m == nil || m.Level != level {
+		return level
+	}
+	return m.settingWords()
 }

@@ -187,7 +187,7 @@ func TestLayoutBytes(t *testing.T) {
 	l := testLab(t)
 	last := int64(math.MaxInt64)
 	for _, layout := range spmmLayouts("curve") {
-		a, err := l.graphIn(t.Context(), "curve", n, layout)
+		a, err := graphIn(t.Context(), l, "curve", n, layout)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,30 +10,30 @@ func (r *report) newest() *report {
 		}
 	}
 	for _, x := range r.records {
-		offer(x.key(), candidate{x.file, x.EndedEarly, x.Time})
+		offer(recordKey(x), candidate{x.File, x.EndedEarly, x.Time})
 	}
 	for _, x := range r.ratios {
-		offer(x.key(), candidate{x.file, x.WantedRounds > 0, x.Time})
+		offer(ratioKey(x), candidate{x.File, x.WantedRounds > 0, x.Time})
 	}
 	out := new(report)
 	for _, x := range r.records {
-		if best[x.key()].file == x.file {
+		if best[recordKey(x)].file == x.File {
 			out.records = append(out.records, x)
 		}
 	}
 	for _, x := range r.ratios {
-		if best[x.key()].file == x.file {
+		if best[ratioKey(x)].file == x.File {
 			out.ratios = append(out.ratios, x)
 		}
 	}
 	return out
 }
 
-// key tells the cases of run apart.
-func (r *Record) key() string { return "run " + r.Suite + " " + r.Case }
+// recordKey tells the cases of run apart.
+func recordKey(r *Record) string { return "run " + r.Suite + " " + r.Case }
 
-// key tells the cases of peers apart.
-func (r *Ratio) key() string { return "peers " + r.Suite + " " + r.Case + " " + r.Peer }
+// ratioKey tells the cases of peers apart.
+func ratioKey(r *Ratio) string { return "peers " + r.Suite + " " + r.Case + " " + r.Peer }
 
 // A candidate is a recording that has a case.
 type candidate struct {

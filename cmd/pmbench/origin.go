@@ -97,20 +97,3 @@ func acrossMetrics(metrics []string) (out []string) {
 
 // coresSuffix is what the Go benchmark format puts behind a name: the number of cores.
 var coresSuffix = regexp.MustCompile(`-[0-9]+$`)
-
-// withoutCores drops the number of cores from the names of cases, so that those of
-// different machines meet.
-func (rec *recording) withoutCores() *recording {
-	out := &recording{path: rec.path, origin: rec.origin, cases: map[string]map[string][]float64{}}
-	for _, name := range rec.order {
-		short := coresSuffix.ReplaceAllString(name, "")
-		if out.cases[short] == nil {
-			out.order = append(out.order, short)
-			out.cases[short] = map[string][]float64{}
-		}
-		for unit, values := range rec.cases[name] {
-			out.cases[short][unit] = append(out.cases[short][unit], values...)
-		}
-	}
-	return out
-}

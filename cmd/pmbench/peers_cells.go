@@ -13,7 +13,7 @@ func (c *contest) cells(ctx context.Context, n int, work portion) error {
 		if len(matches) == 0 {
 			continue
 		}
-		points, err := c.lab.pointSet(ctx, s.kind, n, s.d)
+		points, err := pointsOfKind(ctx, c.lab, s.kind, n, s.d)
 		if err != nil {
 			return err
 		}

@@ -17,14 +17,14 @@ func (c *contest) eigenvectors(ctx context.Context, n int, work portion) error {
 		return nil
 	}
 	for _, m := range matches {
-		op, err := c.lab.convergeOperator(ctx, n, m.ratio.Workers)
+		op, err := convergeGraph(ctx, c.lab, n, m.ratio.Workers)
 		if err != nil {
 			return err
 		}
 		var values []float64
 		m.ratio.NNZ, m.most = op.Cost().NNZ, maxEigenDifference
 		m.ours = func(ctx context.Context) error {
-			out, err := c.lab.eigenvectors(ctx, op, m.ratio.Workers)
+			out, err := eigenvectors(ctx, c.lab, op, m.ratio.Workers)
 			if err == nil {
 				values = out.Values
 			}
@@ -39,7 +39,7 @@ func (c *contest) eigenvectors(ctx context.Context, n int, work portion) error {
 		}
 	}
 	return c.playAll(ctx, "iterate", func(file string) error {
-		op, err := c.lab.convergeOperator(ctx, n, matches[0].ratio.Workers)
+		op, err := convergeGraph(ctx, c.lab, n, matches[0].ratio.Workers)
 		if err != nil {
 			return err
 		}

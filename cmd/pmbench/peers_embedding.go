@@ -34,7 +34,7 @@ func (c *contest) embeddings(ctx context.Context, n int, work portion) error {
 		d      int
 		points func() (blas32.General, error)
 	}{
-		{"uniform", convergeDimension, func() (blas32.General, error) { return c.lab.convergePoints(n) }},
+		{"uniform", convergeDimension, func() (blas32.General, error) { return convergePoints(c.lab, n) }},
 		{hard.kind, hard.d, hard.points},
 	}
 	if folder := os.Getenv("PM_FEATURES"); folder != "" {
@@ -79,7 +79,7 @@ func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*ma
 				return err
 			}
 			defer op.Close()
-			out, err := c.lab.eigenvectors(ctx, op, workers)
+			out, err := eigenvectors(ctx, c.lab, op, workers)
 			if err == nil {
 				values, residual = out.Values, slices.Max(out.Residuals)
 			}

@@ -42,7 +42,7 @@ func (c *contest) withRanks(ctx context.Context, n, ranks int, work portion) err
 	if !c.pattern.MatchString(cases[0].name) {
 		return nil
 	}
-	s, err := c.lab.pointSet(ctx, "uniform", n, 2)
+	s, err := pointsOfKind(ctx, c.lab, "uniform", n, 2)
 	if err != nil {
 		return err
 	}
@@ -80,9 +80,6 @@ func inOwnOrder(ctx context.Context, l *lab, s *pointSet) (*sparse.CSR, error) {
 	}
 	return a, errors.Join(err, op.Close())
 }
-
-// ourTimes is how often our ranks measure a case once they are started: as in pmbench ranks.
-const ourTimes = 5
 
 // ourRanks measures a case with a number of ranks, in processes of their own where this
 // program has MPI and as goroutines otherwise.

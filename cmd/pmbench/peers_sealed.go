@@ -38,11 +38,11 @@ func (c *contest) sealed(ctx context.Context, n int, work portion) error {
 		}
 		m.differ = func(file string) (float64, error) { return differentWords(file, answer.Words) }
 	}
-	return c.playAll(ctx, "sealed", func(file string) error { return s.writeProduct(ctx, file, request) }, matches, work)
+	return c.playAll(ctx, "sealed", func(file string) error { return writeProduct(ctx, s, file, request) }, matches, work)
 }
 
 // writeProduct writes the matrix of the server, row by row, and the words of a request.
-func (s *sealedSetting) writeProduct(ctx context.Context, file string, r *wire.SealedRequest) error {
+func writeProduct(ctx context.Context, s *sealedSetting, file string, r *wire.SealedRequest) error {
 	stored, err := s.storedRows(ctx)
 	if err != nil {
 		return err

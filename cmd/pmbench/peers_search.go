@@ -22,7 +22,7 @@ func (c *contest) search(ctx context.Context, n int, work portion) error {
 		if len(matches) == 0 {
 			continue
 		}
-		points, err := c.lab.searchPoints(ctx, set)
+		points, err := set.pointSet(ctx, c.lab)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (c *contest) spmm(ctx context.Context, n int, work portion) error {
 			if len(matches) == 0 {
 				continue
 			}
-			a, err := c.lab.graphIn(ctx, "curve", n, layout)
+			a, err := graphIn(ctx, c.lab, "curve", n, layout)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func (c *contest) spmm(ctx context.Context, n int, work portion) error {
 	if len(all) == 0 {
 		return nil
 	}
-	a, err := c.lab.graph("curve", n)
+	a, err := graphInOrder(c.lab, "curve", n)
 	if err != nil {
 		return err
 	}

@@ -136,6 +136,3 @@ func choosePeers(pattern string) (*regexp.Regexp, error) {
 	slices.Sort(names)
 	return nil, cli.Usagef("no peer matches %q; there are %s", pattern, strings.Join(slices.Compact(names), ", "))
 }
-
-// defaultRows is the number of rows unless -n says otherwise.
-const defaultRows = 1_000_000

@@ -72,7 +72,7 @@ func TestChosenPeers(t *testing.T) {
 // vectors are not.
 func TestEigenDifference(t *testing.T) {
 	l := testLab(t)
-	op, err := l.convergeOperator(t.Context(), 300, 1)
+	op, err := convergeGraph(t.Context(), l, 300, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestFingerprint(t *testing.T) {
 	for _, kind := range []string{"uniform", "clustered"} {
 		for _, d := range []int{2, 3} {
 			l := testLab(t)
-			s, err := l.pointSet(t.Context(), kind, 700, d)
+			s, err := pointsOfKind(t.Context(), l, kind, 700, d)
 			if err != nil {
 				t.Fatal(err)
 			}

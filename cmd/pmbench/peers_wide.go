@@ -34,7 +34,7 @@ func (c *contest) wideSize(ctx context.Context, s wideSize, work portion) error 
 	if len(matches) == 0 {
 		return nil
 	}
-	x, err := c.lab.wideRows(s.n, s.d)
+	x, err := wideRows(c.lab, s.n, s.d)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (c *contest) wideSize(ctx context.Context, s wideSize, work portion) error 
 		return err
 	}
 	for _, m := range matches {
-		op, err := c.lab.wideOperator(ctx, s.n, s.d, m.ratio.Workers)
+		op, err := wideOperator(ctx, c.lab, s.n, s.d, m.ratio.Workers)
 		if err != nil {
 			return err
 		}

@@ -56,8 +56,8 @@ func scalings(records []*Record) (out []*Scaling) {
 			continue
 		}
 		name := withoutParts(r.Case, "n", "ranks")
-		of := key{r.file, name, 0}
-		at := key{r.file, name, r.Ranks.Ranks}
+		of := key{r.File, name, 0}
+		at := key{r.File, name, r.Ranks.Ranks}
 		s := all[at]
 		if s == nil {
 			s = &Scaling{Suite: r.Suite, Case: name, N: r.N, Ranks: r.Ranks.Ranks, Exchanged: r.Ranks.Exchanged, Gathered: r.Ranks.Gathered, Allgatherv: r.Ranks.Allgatherv}
@@ -160,21 +160,4 @@ func scalingWords(all []*Scaling) string {
 		}
 	}
 	return text.String()
-}
-
-// writeTraffic prints the bytes that ranks receive in the cases of suite ranks.
-func writeTraffic(w io.Writer, all []summary) error {
-	for _, s := range all {
-		if s.Ranks == nil || s.Ranks.Ranks == 1 {
-			continue
-		}
-		line := fmt.Sprintf("%s: ranks exchange %s and gather %s", s.Case, decimal(float64(s.Ranks.Exchanged)), decimal(float64(s.Ranks.Gathered)))
-		if s.Ranks.Allgatherv > 0 {
-			line += fmt.Sprintf(", where the whole iterate is %s", decimal(float64(s.Ranks.Allgatherv)))
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

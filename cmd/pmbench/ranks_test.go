@@ -56,7 +56,7 @@ func TestRanksAsGoroutines(t *testing.T) {
 // mixed.
 func TestScalings(t *testing.T) {
 	record := func(file, ranks int, name string, seconds float64) *Record {
-		return &Record{Suite: "ranks", Case: name, N: 10, Seconds: seconds, Ranks: &RankFigures{Ranks: ranks, Exchanged: 5}, file: file}
+		return &Record{Suite: "ranks", Case: name, N: 10, Seconds: seconds, Ranks: &RankFigures{Ranks: ranks, Exchanged: 5}, File: file}
 	}
 	one, two := "op=step/d=2/n=10/ranks=1/workers=1", "op=step/d=2/n=20/ranks=2/workers=1"
 	got := scalings([]*Record{

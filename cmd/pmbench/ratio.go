@@ -53,7 +53,8 @@ type Ratio struct {
 	Time          string   `json:"time"`
 	Machine       *Machine `json:"machine,omitempty"`
 
-	file int // of a report: the number of the recording it was read from
+	// File is the number of the recording that a report has read it from.
+	File int `json:"-"`
 }
 
 func writeRatios(w io.Writer, all []*Ratio) error {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,11 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
-
-// recordVar declares the flag of the folder that recordings are kept in.
-func recordVar(fs *flag.FlagSet, folder *string) {
-	fs.StringVar(folder, "record", "", "keep a recording of each suite, which report reads, in `FOLDER`, below it in one named for the family of the processor; a part of a suite goes to a file of its own")
-}
 
 // recordingFolder creates the folder for the recordings of a machine below the one that
 // was asked for, and tells before long work whether files can be put there. Recordings

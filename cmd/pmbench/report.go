@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,30 +14,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
-
-func reportVerb() cli.Verb {
-	return cli.Verb{
-		Name: "report", Summary: "write BENCHMARKS.md and a page with plots from recordings",
-		Synopsis: []string{"FOLDER [-out FILE] [-html FILE]"},
-		About: `
-Reads all recordings (*.jsonl, of -record and of -json) in the folder and those below
-it and writes tables, and the same as one HTML page with plots that needs no other file.
-There is a section for each family of processors, with a table of each suite, the
-machine, the commands and the versions. Of several recordings of a case the newest
-counts. One that ended early counts where there is no other. What was recorded with
-PM_SIMD stands in columns of its own beside what was recorded without. The text of
-notes.md in the folder, such as what was tried and rejected, is put at the end.
-`,
-		Prints:   cli.PrintsJSON | cli.PrintsProgress,
-		Examples: []string{"pmbench report cmd/pmbench/testdata/recordings -out BENCHMARKS.md -html report.html"},
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(reportFlags)
-			fs.StringVar(&f.out, "out", "BENCHMARKS.md", "write the tables to `FILE`")
-			fs.StringVar(&f.html, "html", "", "write the page to `FILE`")
-			return f.run
-		},
-	}
-}
 
 type reportFlags struct{ out, html string }
 
@@ -101,11 +76,11 @@ func readReport(folder string) (*report, error) {
 		records, ratios, err := readLines(path)
 		files++
 		for _, x := range records {
-			x.file = files
+			x.File = files
 			x.Machine.recordedIn(folder, path)
 		}
 		for _, x := range ratios {
-			x.file = files
+			x.File = files
 			x.Machine.recordedIn(folder, path)
 		}
 		r.records, r.ratios = append(r.records, records...), append(r.ratios, ratios...)

@@ -24,9 +24,9 @@ func (r *report) commandsOf(suite string) (out []string) {
 	return out
 }
 
-// commands returns what made the ratios of a suite. A recording from before commands
+// peerCommands returns what made the ratios of a suite. A recording from before commands
 // were recorded has the one that its rows tell of.
-func (s *peerSuite) commands(ratios []*Ratio) (out []string) {
+func peerCommands(s peerSuite, ratios []*Ratio) (out []string) {
 	rows := 0
 	for _, r := range ratios {
 		rows = max(rows, r.N)
@@ -75,7 +75,7 @@ func (r *report) allCommands() (out []string) {
 		add(r.commandsOf(s.name))
 	}
 	for _, s := range peerSuites() {
-		add(s.commands(r.ofSuite(s.name)))
+		add(peerCommands(s, r.ofSuite(s.name)))
 	}
 	return out
 }

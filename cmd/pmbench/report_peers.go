@@ -120,20 +120,20 @@ func peerSection(suite peerSuite, settings []settingReport) section {
 		}
 		for _, x := range ratios {
 			if i == 0 {
-				t.put(x.key(), x.row())
+				t.put(ratioKey(x), x.row())
 			} else {
-				t.beside(x.key(), []string{x.Case, x.Peer}, x.cell())
+				t.beside(ratioKey(x), []string{x.Case, x.Peer}, ratioCell(x))
 			}
 		}
 	}
 	if len(all) > 0 {
-		t.about = strings.Join(strings.Fields(suite.about), " ") + " " + commandWords(suite.commands(all))
+		t.about = strings.Join(strings.Fields(suite.about), " ") + " " + commandWords(peerCommands(suite, all))
 	}
 	return t.finish(settings[0].name, "the ratio, and our time in brackets")
 }
 
-// cell is what a column of another setting has of a ratio.
-func (r *Ratio) cell() string {
+// ratioCell is what a column of another setting has of a ratio.
+func ratioCell(r *Ratio) string {
 	if r.Ratio == nil {
 		return r.result()
 	}

@@ -90,15 +90,6 @@ func suiteCells(c summary) []string {
 	}
 }
 
-// roundsCell is the number of rounds, with a mark where there should have been more.
-func roundsCell(c summary) string {
-	text := fmt.Sprint(c.Rounds)
-	if c.EndedEarly {
-		text += " (ended early)"
-	}
-	return text
-}
-
 // medianCell is what a column of another setting has of a case.
 func medianCell(c summary) string {
 	text := duration(c.Seconds)

@@ -160,11 +160,11 @@ func TestBenchmarksPage(t *testing.T) {
 func TestCommandsOfAReport(t *testing.T) {
 	s := peerSuite{name: "cells", rows: 1000}
 	for rows, want := range map[int]string{1000: "pmbench peers -suite cells -json", 500: "pmbench peers -suite cells -n 500 -json", 5000: "pmbench peers -suite cells -n 5000 -json"} {
-		if got := s.commands([]*Ratio{{N: rows}, {N: rows / 5}}); !slices.Equal(got, []string{want}) {
+		if got := peerCommands(s, []*Ratio{{N: rows}, {N: rows / 5}}); !slices.Equal(got, []string{want}) {
 			t.Errorf("%d rows: %q, want %q", rows, got, want)
 		}
 	}
-	if got, want := s.commands([]*Ratio{{N: 5, Command: "one"}, {N: 5, Command: "two"}, {N: 5, Command: "one"}}), []string{"one", "two"}; !slices.Equal(got, want) {
+	if got, want := peerCommands(s, []*Ratio{{N: 5, Command: "one"}, {N: 5, Command: "two"}, {N: 5, Command: "one"}}), []string{"one", "two"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r := &report{records: []*Record{{Suite: "spmm"}, {Suite: "spmm", Command: "PM_SIMD=avx2 pmbench run -suite spmm"}, {Suite: "step", Command: "other"}}}

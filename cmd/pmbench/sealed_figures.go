@@ -6,27 +6,6 @@ import (
 	"strings"
 )
 
-// SealedFigures are what suite sealed has beside seconds.
-type SealedFigures struct {
-	Queries int `json:"queries"` // of one operation
-	Cells   int `json:"cells"`
-	Length  int `json:"length"` // slots of a cell
-	Probes  int `json:"probes"`
-	// Bytes of the binary forms: of a query up and down, and of what a client takes once. The
-	// manifest has norms and centres.
-	UpBytes       int64 `json:"up_bytes"`
-	DownBytes     int64 `json:"down_bytes"`
-	HintBytes     int64 `json:"hint_bytes"`
-	ManifestBytes int64 `json:"manifest_bytes"`
-	// BuildSeconds is how long the server took to lay out the gallery, HintSeconds how much of
-	// that the hint took, both with BuildWorkers.
-	BuildSeconds float64 `json:"build_seconds"`
-	HintSeconds  float64 `json:"hint_seconds"`
-	BuildWorkers int     `json:"build_workers"`
-	// Overlap is the share of the 8 exact neighbours that are found.
-	Overlap *float64 `json:"overlap,omitempty"`
-}
-
 // sealedLines says what the cases of suite sealed came to.
 func sealedLines(all []summary) (out []string) {
 	reading := map[string]float64{} // seconds of op=read, by the rest of the name

@@ -10,7 +10,7 @@ import (
 
 // wordPeak returns the multiply-adds of bytes a second that simd.MulWords reaches on data that
 // stays in the caches of a core, the best of some shapes. Each worker has data of its own.
-func (l *lab) wordPeak(ctx context.Context, workers int) (float64, error) {
+func wordPeak(ctx context.Context, l *lab, workers int) (float64, error) {
 	return shared(l, fmt.Sprint("words ", workers), func() (best float64, err error) {
 		for _, columns := range []int{8, 16, 32, 64} {
 			for _, depth := range []int{128, 256, 512, 1024} {

@@ -157,7 +157,7 @@ func (s *sealedSetting) answering(ctx context.Context, queries, workers int) (*s
 	// Three byte planes: the fourth was rounded away.
 	out.roof, out.madds = roofWords, 3*float64(out.nnz)
 	var err error
-	out.peak, err = s.lab.wordPeak(ctx, workers)
+	out.peak, err = wordPeak(ctx, s.lab, workers)
 	return out, err
 }
 

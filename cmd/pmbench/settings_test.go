@@ -126,23 +126,23 @@ func TestAskedForTheNativeSetting(t *testing.T) {
 func TestNewestRecordings(t *testing.T) {
 	r := &report{
 		records: []*Record{
-			{Suite: "spmm", Case: "a", Time: "2026-01-02T00:00:00Z", file: 1}, {Suite: "spmm", Case: "a", Time: "2026-01-02T00:00:09Z", file: 1},
-			{Suite: "spmm", Case: "a", Time: "2026-01-01T00:00:00Z", file: 2}, {Suite: "spmm", Case: "a", Time: "2026-01-03T00:00:00Z", file: 3, EndedEarly: true},
-			{Suite: "spmm", Case: "b", Time: "2026-01-01T00:00:00Z", file: 2}, {Suite: "spmm", Case: "c", Time: "2026-01-03T00:00:00Z", file: 3, EndedEarly: true},
-			{Suite: "step", Case: "a", Time: "2026-01-01T00:00:00Z", file: 4},
+			{Suite: "spmm", Case: "a", Time: "2026-01-02T00:00:00Z", File: 1}, {Suite: "spmm", Case: "a", Time: "2026-01-02T00:00:09Z", File: 1},
+			{Suite: "spmm", Case: "a", Time: "2026-01-01T00:00:00Z", File: 2}, {Suite: "spmm", Case: "a", Time: "2026-01-03T00:00:00Z", File: 3, EndedEarly: true},
+			{Suite: "spmm", Case: "b", Time: "2026-01-01T00:00:00Z", File: 2}, {Suite: "spmm", Case: "c", Time: "2026-01-03T00:00:00Z", File: 3, EndedEarly: true},
+			{Suite: "step", Case: "a", Time: "2026-01-01T00:00:00Z", File: 4},
 		},
 		ratios: []*Ratio{
-			{Suite: "spmm", Case: "a", Peer: "x", Time: "2026-01-01T00:00:00Z", file: 5}, {Suite: "spmm", Case: "a", Peer: "y", Time: "2026-01-01T00:00:00Z", file: 5},
-			{Suite: "spmm", Case: "a", Peer: "x", Time: "2026-01-02T00:00:00Z", file: 6}, {Suite: "spmm", Case: "a", Peer: "y", Time: "2026-01-02T00:00:00Z", file: 6, WantedRounds: 5},
+			{Suite: "spmm", Case: "a", Peer: "x", Time: "2026-01-01T00:00:00Z", File: 5}, {Suite: "spmm", Case: "a", Peer: "y", Time: "2026-01-01T00:00:00Z", File: 5},
+			{Suite: "spmm", Case: "a", Peer: "x", Time: "2026-01-02T00:00:00Z", File: 6}, {Suite: "spmm", Case: "a", Peer: "y", Time: "2026-01-02T00:00:00Z", File: 6, WantedRounds: 5},
 		},
 	}
 	var got []string
 	n := r.newest()
 	for _, x := range n.records {
-		got = append(got, x.Suite+x.Case+string(rune('0'+x.file)))
+		got = append(got, x.Suite+x.Case+string(rune('0'+x.File)))
 	}
 	for _, x := range n.ratios {
-		got = append(got, x.Peer+string(rune('0'+x.file)))
+		got = append(got, x.Peer+string(rune('0'+x.File)))
 	}
 	if want := []string{"spmma1", "spmma1", "spmmb2", "spmmc3", "stepa4", "y5", "x6"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

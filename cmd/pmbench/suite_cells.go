@@ -30,7 +30,7 @@ func cellsName(kind string, n, d, workers int) string {
 }
 
 func cellsSubject(ctx context.Context, l *lab, kind string, n, d, workers int) (*subject, error) {
-	s, err := l.pointSet(ctx, kind, n, d)
+	s, err := pointsOfKind(ctx, l, kind, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,7 @@ func buildSubject(l *lab, s *pointSet, workers int, key string) *subject {
 		sub.nnz, sub.search = op.Cost().NNZ, op.Search()
 		sub.eta, sub.etaP99 = cert.RowMax, cert.RowP99
 		sub.bytes = buildBytes(s.points, sub.nnz)
-		if key != "" && l.made[key] == nil {
-			l.made[key] = op
+		if key != "" && l.keep(key, op) {
 			return nil
 		}
 		return op.Close()

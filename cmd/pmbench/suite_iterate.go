@@ -80,7 +80,7 @@ const featureDimension = 64
 
 // convergePoints returns the points whose graph is taken apart: n uniform ones,
 // or the first n of a folder's features.npy as package evaluate prepares them.
-func (l *lab) convergePoints(n int) (blas32.General, error) {
+func convergePoints(l *lab, n int) (blas32.General, error) {
 	folder := os.Getenv("PM_FEATURES")
 	if folder == "" {
 		return synth.Uniform(n, convergeDimension, 1)
@@ -110,10 +110,10 @@ func (l *lab) convergePoints(n int) (blas32.General, error) {
 	})
 }
 
-// convergeOperator returns the graph whose eigenvectors are wanted.
-func (l *lab) convergeOperator(ctx context.Context, n, workers int) (kernel.Truncated, error) {
+// convergeGraph returns the graph whose eigenvectors are wanted.
+func convergeGraph(ctx context.Context, l *lab, n, workers int) (kernel.Truncated, error) {
 	return shared(l, fmt.Sprint("converge ", n, " ", workers), func() (kernel.Truncated, error) {
-		x, err := l.convergePoints(n)
+		x, err := convergePoints(l, n)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (l *lab) convergeOperator(ctx context.Context, n, workers int) (kernel.Trun
 }
 
 // eigenvectors returns the leading ones of a graph, and an error unless they converged.
-func (l *lab) eigenvectors(ctx context.Context, op kernel.Truncated, workers int) (*iterate.Eigenvectors, error) {
+func eigenvectors(ctx context.Context, l *lab, op kernel.Truncated, workers int) (*iterate.Eigenvectors, error) {
 	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
 		&iterate.ConvergeSettings{Columns: convergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.workers(workers)})
 	if err == nil && out.Status != iterate.Converged {
@@ -138,14 +138,14 @@ func (l *lab) eigenvectors(ctx context.Context, op kernel.Truncated, workers int
 }
 
 func convergeSubject(ctx context.Context, l *lab, n, workers int) (*subject, error) {
-	op, err := l.convergeOperator(ctx, n, workers)
+	op, err := convergeGraph(ctx, l, n, workers)
 	if err != nil {
 		return nil, err
 	}
 	cost, cert := op.Cost(), op.Certificate()
 	sub := &subject{roof: roofRead, eta: cert.RowMax, etaP99: cert.RowP99}
 	sub.run = func(ctx context.Context) error {
-		out, err := l.eigenvectors(ctx, op, workers)
+		out, err := eigenvectors(ctx, l, op, workers)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func convergeSubject(ctx context.Context, l *lab, n, workers int) (*subject, err
 }
 
 func runSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, error) {
-	op, err := l.operator(ctx, n, 2, workers)
+	op, err := uniformGraph(ctx, l, n, 2, workers)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func rankOptions(l *lab) kernel.Options {
 
 // buildCells builds the truncated graph of uniform points.
 func buildCells(ctx context.Context, l *lab, n, d int) (kernel.Operator, error) {
-	s, err := l.pointSet(ctx, "uniform", n, d)
+	s, err := pointsOfKind(ctx, l, "uniform", n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func buildCells(ctx context.Context, l *lab, n, d int) (kernel.Operator, error) 
 
 // buildCodes builds the truncated graph of features in classes.
 func buildCodes(ctx context.Context, l *lab, n, d int) (kernel.Operator, error) {
-	s, err := l.searchPoints(ctx, searchSet{"easy", n, d})
+	s, err := searchSet{"easy", n, d}.pointSet(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func buildCodes(ctx context.Context, l *lab, n, d int) (kernel.Operator, error) 
 
 // buildPoly builds the full kernel of unit features at a wide bandwidth.
 func buildPoly(ctx context.Context, l *lab, n, d int) (kernel.Operator, error) {
-	x, err := l.wideRows(n, d)
+	x, err := wideRows(l, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,7 @@ func (g *rankGraph) buildSubject(l *lab, n int) *subject {
 		}
 		g.subjectOf(sub, op, n)
 		sub.bytes = 4*int64(n)*int64(g.d) + op.Cost().ResidentBytes
-		if l.made[g.key(n)] == nil {
-			l.made[g.key(n)] = op
+		if l.keep(g.key(n), op) {
 			return nil
 		}
 		return op.Close()
@@ -178,19 +177,6 @@ func (g *rankGraph) stepSubject(ctx context.Context, l *lab, n int) (*subject, e
 	}
 	sub.ranks.Allgatherv = 4 * int64(n) * rankColumns * int64(l.ranks.Size()-1)
 	return sub, nil
-}
-
-// RankFigures are the bytes that ranks receive in one operation, all ranks together.
-type RankFigures struct {
-	Ranks int `json:"ranks"`
-	// Exchanged are those of rows that one rank sends another, Gathered those of what
-	// every rank gets from every other one.
-	Exchanged int64 `json:"exchanged_bytes"`
-	Gathered  int64 `json:"gathered_bytes"`
-	// Allgatherv is what a step would take that gathers the whole iterate.
-	Allgatherv int64 `json:"allgatherv_bytes,omitempty"`
-	// MeasuredRounds are the rounds of the case, those included that are not told.
-	MeasuredRounds int `json:"measured_rounds,omitempty"`
 }
 
 // countTraffic does an operation of all ranks and returns what they received.

@@ -16,7 +16,7 @@ func scaleCases(l *lab) (out []benchCase) {
 			benchCase{
 				name: fmt.Sprintf("op=build/n=%d/d=2/workers=%d", n, workers), n: n, d: 2, workers: workers, full: size == 10_000_000,
 				setup: func(ctx context.Context, l *lab) (*subject, error) {
-					s, err := l.pointSet(ctx, "uniform", n, 2)
+					s, err := pointsOfKind(ctx, l, "uniform", n, 2)
 					if err != nil {
 						return nil, err
 					}

@@ -49,22 +49,22 @@ func searchCases(l *lab) (out []benchCase) {
 }
 
 func searchSubject(ctx context.Context, l *lab, set searchSet, workers int) (*subject, error) {
-	s, err := l.searchPoints(ctx, set)
+	s, err := set.pointSet(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	return buildSubject(l, s, workers, ""), nil
 }
 
-// searchPoints returns points with a bandwidth and radius for searchDegree neighbours.
-func (l *lab) searchPoints(ctx context.Context, set searchSet) (*pointSet, error) {
-	return shared(l, fmt.Sprint("search ", set), func() (*pointSet, error) {
-		x, err := set.points()
+// pointSet returns the points with a bandwidth and radius for searchDegree neighbours.
+func (s searchSet) pointSet(ctx context.Context, l *lab) (*pointSet, error) {
+	return shared(l, fmt.Sprint("search ", s), func() (*pointSet, error) {
+		x, err := s.points()
 		if err != nil {
 			return nil, err
 		}
-		s := &pointSet{points: x}
-		s.sigma, s.radius, err = bandwidthForDegree(ctx, x, searchDegree, &kernel.Options{Workers: l.workers(allWorkers())})
-		return s, err
+		p := &pointSet{points: x}
+		p.sigma, p.radius, err = bandwidthForDegree(ctx, x, searchDegree, &kernel.Options{Workers: l.workers(allWorkers())})
+		return p, err
 	})
 }

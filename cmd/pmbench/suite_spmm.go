@@ -46,15 +46,16 @@ func spmmLayouts(order string) []sparse.Layout {
 }
 
 // graphIn returns the graph in a layout.
-func (l *lab) graphIn(ctx context.Context, order string, n int, layout sparse.Layout) (*sparse.CSR, error) {
-	a, err := l.graph(order, n)
+func graphIn(ctx context.Context, l *lab, order string, n int, layout sparse.Layout) (*sparse.CSR, error) {
+	a, err := graphInOrder(l, order, n)
 	if err != nil || layout == sparse.Plain {
 		return a, err
 	}
 	return shared(l, fmt.Sprint("graph ", order, n, layout), func() (*sparse.CSR, error) { return a.Convert(ctx, nil, layout) })
 }
 
-func (l *lab) graph(order string, n int) (*sparse.CSR, error) {
+// graphInOrder returns the graph along the curve, or shuffled.
+func graphInOrder(l *lab, order string, n int) (*sparse.CSR, error) {
 	a, err := shared(l, fmt.Sprint("graph ", n), func() (*sparse.CSR, error) { return curveGraph(n) })
 	if err != nil || order == "curve" {
 		return a, err
@@ -71,7 +72,7 @@ func spmmBytes(n int, nnz int64, k int) int64 { return 8*nnz + 8*int64(n+1) + 8*
 func layoutBytes(a *sparse.CSR, k int) int64 { return a.Streamed() + 8*int64(a.Rows())*int64(k) }
 
 func spmmSubject(ctx context.Context, l *lab, order string, n, k, count int, layout sparse.Layout) (*subject, error) {
-	a, err := l.graphIn(ctx, order, n, layout)
+	a, err := graphIn(ctx, l, order, n, layout)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func ofOperator(op kernel.Truncated, k int) *subject {
 }
 
 func productSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, error) {
-	op, err := l.operator(ctx, n, 2, workers)
+	op, err := uniformGraph(ctx, l, n, 2, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func productSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, e
 func stepBytes(n int, nnz int64, k int) int64 { return 8*nnz + int64(n)*(8*int64(k)+12) }
 
 func stepSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, error) {
-	op, err := l.operator(ctx, n, 2, workers)
+	op, err := uniformGraph(ctx, l, n, 2, workers)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -46,29 +44,27 @@ func wideCases(l *lab) (out []benchCase) {
 
 // wideRows returns unit rows in classes. Only one set is kept at a time: they are
 // as large as the machine may be.
-func (l *lab) wideRows(n, d int) (blas32.General, error) {
-	type rows struct {
-		n, d int
-		x    blas32.General
+func wideRows(l *lab, n, d int) (blas32.General, error) {
+	key := fmt.Sprint("wide rows ", n, " ", d)
+	if !l.has(key) {
+		l.forget("wide ")
 	}
-	if have, ok := l.made["wide"].(rows); ok && have.n == n && have.d == d {
-		return have.x, nil
-	}
-	maps.DeleteFunc(l.made, func(key string, _ any) bool { return strings.HasPrefix(key, "wide") })
-	made, _, err := synthetic("classes", n, d)
-	if err != nil {
-		return blas32.General{}, err
-	}
-	x := zeros(n, d) // in large pages, as the array the limit is measured with
-	for i := range n {
-		copy(x.Data[i*d:][:d], made.Data[i*made.Stride:])
-	}
-	l.made["wide"] = rows{n, d, x}
-	return x, nil
+	return shared(l, key, func() (blas32.General, error) {
+		made, _, err := synthetic("classes", n, d)
+		if err != nil {
+			return blas32.General{}, err
+		}
+		x := zeros(n, d) // in large pages, as the array the limit is measured with
+		for i := range n {
+			copy(x.Data[i*d:][:d], made.Data[i*made.Stride:])
+		}
+		return x, nil
+	})
 }
 
-func (l *lab) wideOperator(ctx context.Context, n, d, workers int) (kernel.Operator64, error) {
-	x, err := l.wideRows(n, d)
+// wideOperator returns the polynomial of these rows.
+func wideOperator(ctx context.Context, l *lab, n, d, workers int) (kernel.Operator64, error) {
+	x, err := wideRows(l, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +80,7 @@ func widePoly(ctx context.Context, l *lab, x blas32.General, workers int) (kerne
 func wideBytes(n, d, k int) int64 { return int64(n) * (8*int64(d) + 12*int64(k) + 40) }
 
 func wideSubject(ctx context.Context, l *lab, s wideSize, workers int) (*subject, error) {
-	op, err := l.wideOperator(ctx, s.n, s.d, workers)
+	op, err := wideOperator(ctx, l, s.n, s.d, workers)
 	if err != nil {
 		return nil, err
 	}
