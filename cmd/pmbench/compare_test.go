@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestHolm(t *testing.T) {
@@ -143,7 +139,7 @@ func TestCompareWithoutCalm(t *testing.T) {
 // Only calm measurements are compared where there are enough, in the order in which
 // they were recorded.
 func TestCompareTakesTheCalmOnes(t *testing.T) {
-	record := func(slower float64) *recording {
+	recorded := func(slower float64) *recording {
 		values := map[string][]float64{}
 		for i := range 2 * minRuns {
 			busy := 1 + 0.5*float64(i%2) // every other measurement
@@ -153,7 +149,7 @@ func TestCompareTakesTheCalmOnes(t *testing.T) {
 		}
 		return fixed(values)
 	}
-	old, slow := record(1), record(1.1)
+	old, slow := recorded(1), recorded(1.1)
 	for range 2 { // a comparison leaves the recordings as they are
 		all, err := compareRecordings(old, slow, []string{yardsUnit}, 0.05, false, 1)
 		if err != nil {
@@ -276,125 +272,6 @@ func TestCompareNamesWhatIsMissing(t *testing.T) {
 	all, err := compareRecordings(old, now, metrics, 0.05, false, 1)
 	if err != nil || len(all) != 1 || all[0].Metric != "sec/op" {
 		t.Errorf("%+v, %v", all, err)
-	}
-}
-
-// benchmarkFile writes a file of minRuns lines a case.
-func benchmarkFile(t *testing.T, name string, cases map[string]float64) string {
-	t.Helper()
-	var b strings.Builder
-	for _, c := range slices.Sorted(func(yield func(string) bool) {
-		for k := range cases {
-			if !yield(k) {
-				return
-			}
-		}
-	}) {
-		for _, v := range ramp(cases[c]) {
-			fmt.Fprintf(&b, "Benchmark%s-2 1 %g ns/op\n", c, v)
-		}
-	}
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func TestCompareCommand(t *testing.T) {
-	old := benchmarkFile(t, "old.txt", map[string]float64{"A/k=1": 100, "B/k=1": 100, "Gone": 5})
-	same := benchmarkFile(t, "same.txt", map[string]float64{"A/k=1": 100, "B/k=1": 101})
-	slow := benchmarkFile(t, "slow.txt", map[string]float64{"A/k=1": 115, "B/k=1": 100})
-	code, stdout, stderr := call("compare", old, same)
-	if code != cli.OK || !strings.Contains(stdout, "0 of 2 metrics worse") || !strings.Contains(stderr, "Gone-2 is only in the first") {
-		t.Errorf("%d %s %s", code, stdout, stderr)
-	}
-	code, stdout, _ = call("compare", old, slow)
-	if code != cli.Failed || !strings.Contains(stdout, "WORSE") || !strings.Contains(stdout, "1 of 2 metrics worse") {
-		t.Errorf("%d %s", code, stdout)
-	}
-	code, stdout, _ = call("compare", same, same, "-threshold", "0.1")
-	if code != unclearCode || !strings.Contains(stdout, "unclear: A/k=1-2 sec/op: too noisy") || !strings.Contains(stdout, "would not be seen") || !strings.Contains(stdout, "2 unclear") {
-		t.Errorf("no word about the noise: %d %s", code, stdout)
-	}
-	code, _, stderr = call("compare", same, same, "-threshold", "0.1", "-fail-unclear")
-	if code != cli.Failed || stderr != "" {
-		t.Errorf("-fail-unclear: exit code %d, %s", code, stderr)
-	}
-	if code, _, _ = call("compare", old, same, "-fail-unclear"); code != cli.OK {
-		t.Errorf("-fail-unclear where nothing is: exit code %d", code)
-	}
-	if code, _, _ = call("compare", same, slow, "-threshold", "0.1"); code != cli.Failed {
-		t.Errorf("one is worse, one unclear: exit code %d", code)
-	}
-	if code, _, _ = call("compare", old, slow, "-threshold", "20"); code != cli.OK {
-		t.Errorf("within the threshold: exit code %d", code)
-	}
-	code, stdout, _ = call("compare", "-json", old, slow)
-	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != cli.Failed || len(lines) != 2 {
-		t.Fatalf("%d %s", code, stdout)
-	}
-	v := object(t, lines[0])
-	if v["case"] != "A/k=1-2" || v["metric"] != "sec/op" || v["worse"] != true || math.Abs(v["change"].(float64)-0.15) > 1e-9 {
-		t.Errorf("%v", v)
-	}
-}
-
-// overlapping writes a file of cases with values so far apart that a shift by 7% has a p of
-// its own between .01 and .05; cases are shifted by some percent.
-func overlapping(t *testing.T, shifts ...float64) string {
-	t.Helper()
-	var b strings.Builder
-	for c, shift := range shifts {
-		for i := range minRuns {
-			fmt.Fprintf(&b, "BenchmarkX/case=%d-2 1 %g ns/op\n", c, 100+2*float64(i)+shift)
-		}
-	}
-	path := filepath.Join(t.TempDir(), "x.txt")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// A metric whose own p is below .05 is worse where it is the only one, and likely worse beside
-// another that could have been so by chance. It has an exit code of its own, before that of
-// unclear metrics.
-func TestCompareLikelyWorse(t *testing.T) {
-	code, stdout, _ := call("compare", overlapping(t, 0), overlapping(t, 7.5))
-	if code != cli.Failed || !strings.Contains(stdout, "WORSE") || strings.Contains(stdout, "is not sure") {
-		t.Errorf("alone: %d %s", code, stdout)
-	}
-	old, now := overlapping(t, 0, 0), overlapping(t, 7.5, 0)
-	code, stdout, _ = call("compare", old, now)
-	for _, words := range []string{"likely worse\n", "likely worse: X/case=0-2 sec/op: by 6.9%, p 0.0", "by itself and 0.0", "likely is not sure", "up to 0.05 metrics", "0 of 2 metrics worse", "1 likely worse, 1 unclear"} {
-		if !strings.Contains(stdout, words) {
-			t.Errorf("no %q in\n%s", words, stdout)
-		}
-	}
-	if code != likelyCode {
-		t.Errorf("exit code %d", code)
-	}
-	if code, _, stderr := call("compare", old, now, "-fail-unclear"); code != cli.Failed || stderr != "" {
-		t.Errorf("-fail-unclear: exit code %d, %s", code, stderr)
-	}
-	if code, _, _ := call("compare", old, now, "-threshold", "10"); code == likelyCode || code == cli.Failed {
-		t.Errorf("within the threshold: exit code %d", code)
-	}
-	code, stdout, _ = call("compare", "-json", old, now)
-	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != likelyCode || len(lines) != 2 {
-		t.Fatalf("%d %s", code, stdout)
-	}
-	for i, line := range lines {
-		if v := object(t, line); v["likely_worse"] != (i == 0) || v["worse"] != false {
-			t.Errorf("%v", v)
-		}
-	}
-	// What is worse for sure goes before.
-	if code, _, _ := call("compare", overlapping(t, 0, 0), overlapping(t, 7.5, 30)); code != cli.Failed {
-		t.Errorf("one is likely worse, one worse: exit code %d", code)
 	}
 }
 

@@ -10,10 +10,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
+// suitesLab is a small lab until the test ends.
+func suitesLab(t *testing.T) *lab {
+	t.Helper()
+	l := smallLab()
+	t.Cleanup(l.close)
+	return l
+}
+
 // All pairs are looked at, whatever the number of rows is modulo the blocks, and the sums
 // are those of the definition, to the last bit.
 func TestClosePairs(t *testing.T) {
-	l := testLab(t)
+	l := suitesLab(t)
 	for _, n := range []int{2, 5, 16, 17, 18, 19, 63, 530} {
 		x, err := searchSet{"hard", n, 13}.points()
 		if err != nil {
@@ -70,7 +78,7 @@ func TestComparePairs(t *testing.T) {
 
 // The search finds the pairs of all distances at radii that are distances.
 func TestEquality(t *testing.T) {
-	l := testLab(t)
+	l := suitesLab(t)
 	for _, kind := range []string{"easy", "hard"} {
 		sub, err := equalitySubject(t.Context(), l, searchSet{kind, 700, 70}, 2)
 		if err != nil {
@@ -94,14 +102,14 @@ func TestEquality(t *testing.T) {
 
 // Rows too few for any of the degrees are refused.
 func TestEqualityOfFewRows(t *testing.T) {
-	if _, err := equalitySubject(t.Context(), testLab(t), searchSet{"easy", 16, 9}, 1); err == nil {
+	if _, err := equalitySubject(t.Context(), suitesLab(t), searchSet{"easy", 16, 9}, 1); err == nil {
 		t.Error("16 rows are compared")
 	}
 }
 
 // Found pairs are numbered as the rows were given, equal rows included.
 func TestFoundPairs(t *testing.T) {
-	l := testLab(t)
+	l := suitesLab(t)
 	x, err := searchSet{"easy", 300, 40}.points()
 	if err != nil {
 		t.Fatal(err)

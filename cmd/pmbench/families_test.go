@@ -1,10 +1,7 @@
 package main
 
 import (
-	"strings"
 	"testing"
-
-	"github.com/klauspost/cpuid/v2"
 )
 
 func TestFamilyNames(t *testing.T) {
@@ -87,46 +84,6 @@ func TestSlug(t *testing.T) {
 	} {
 		if got := slug(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}
-
-// The file of the system is read, and what is none tells nothing.
-func TestARMProcessor(t *testing.T) {
-	info := "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\nprocessor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd49\n"
-	if p := armProcessor(info); p == nil || p.familyName() != "Neoverse N1" {
-		t.Errorf("%+v", p)
-	}
-	for _, info := range []string{"", "CPU implementer : 0x41", "CPU implementer : x\nCPU part : 0xd0c", "CPU part : 0xd0c", strings.Repeat(":", 1000)} {
-		if p := armProcessor(info); p != nil {
-			t.Errorf("%q: %+v", info, p)
-		}
-	}
-}
-
-// The file of the system goes before package cpuid, which gives a core for arm64 a family
-// and a model of its own; where the file tells nothing, cpuid is asked.
-func TestProcessorOfBothSources(t *testing.T) {
-	arm := "CPU implementer\t: 0x41\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n"
-	amd64 := "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nstepping\t: 7\n"
-	neoverse := cpuid.CPUInfo{VendorString: "Arm Limited", Family: 0x3f, Model: 0xd0c1}
-	lake := cpuid.CPUInfo{VendorString: intel, Family: 6, Model: 85, Stepping: 7}
-	for name, c := range map[string]struct {
-		cpu  cpuid.CPUInfo
-		info string
-		want string
-	}{
-		"arm64, both":               {neoverse, arm, "Neoverse N1"},
-		"arm64, the file only":      {cpuid.CPUInfo{}, arm, "Neoverse N1"},
-		"arm64, cpuid only":         {neoverse, "", "Arm Limited family 63 model 53441"},
-		"amd64, both":               {lake, amd64, "Cascade Lake"},
-		"amd64, no file":            {lake, "", "Cascade Lake"},
-		"neither":                   {cpuid.CPUInfo{}, "", ""},
-		"the maker without numbers": {cpuid.CPUInfo{VendorString: "Apple"}, "", ""},
-	} {
-		p := processorOf(&c.cpu, c.info)
-		if (p == nil) != (c.want == "") || p != nil && p.familyName() != c.want {
-			t.Errorf("%s: %v, want %q", name, p, c.want)
 		}
 	}
 }

@@ -47,23 +47,3 @@ func TestKeepSuiteSaysBothErrors(t *testing.T) {
 		}
 	}
 }
-
-// The same holds for the file of -out.
-func TestWriteOutSaysBothErrors(t *testing.T) {
-	broken := errors.New("the case broke")
-	f := &runFlags{out: filepath.Join(t.TempDir(), "none", "out.txt")}
-	records := levelRecords()
-	e := &cli.Env{Program: "pmbench", Verb: "run", Stderr: new(bytes.Buffer)}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := f.writeOut(t.Context(), e, records[0].Machine, records, broken); !errors.Is(err, broken) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-	if err := f.writeOut(cancelled, e, records[0].Machine, records, context.Canceled); errors.Is(err, context.Canceled) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-	// A recording that could not be kept before is not forgotten.
-	if err := f.writeOut(cancelled, e, records[0].Machine, records, broken); !errors.Is(err, broken) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-}

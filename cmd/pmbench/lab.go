@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -24,7 +25,7 @@ type lab struct {
 	yards   map[int]*yardstick // by workers
 	made    map[string]any
 	speed   *kernel.Calibration // nil until calibration is called
-	small   bool                // sizes for a test of the suites themselves
+	small   bool                // see smallLab
 	rows    int                 // of suites sealed and ranks, 0 for as many as it has by itself
 	ranks   *par.Ranks          // that share suite ranks; nil for one process
 	calm    int                 // processors that have to be quick beside the stretch that counts; 0: all stretches count
@@ -34,6 +35,15 @@ type lab struct {
 
 func newLab(m *Machine, p *meter) *lab {
 	return &lab{machine: m, meter: p, sets: map[int]*par.Workers{}, yards: map[int]*yardstick{}, made: map[string]any{}, work: allWork}
+}
+
+// smallLab returns a lab for tests: nothing real is measured in it, on a machine that is made
+// up. Sizes are small.
+func smallLab() *lab {
+	m := &Machine{CPU: "test", Cores: 2, Counters: "none", Commit: "abc", Limits: Limits{Read: [2]float64{1e9, 2e9}, Gather: [2]float64{1e8, 2e8}, Madd: [2]float64{1e9, 2e9}}}
+	l := newLab(m, newMeter(&cli.Env{Quiet: true}))
+	l.small, l.limits = true, true
+	return l
 }
 
 // show tells how far this lab's portion of the work has come.
@@ -95,7 +105,7 @@ func (l *lab) calibration() *kernel.Calibration {
 	return l.speed
 }
 
-// size returns n, or a small number in tests.
+// size returns n, or a small number in a small lab.
 func (l *lab) size(n int) int {
 	if l.small {
 		return max(n/1000, 200)

@@ -32,7 +32,7 @@ func TestSameLoopsHaveOneTime(t *testing.T) {
 		if method != "Finite" && method != "Ranks" && method != "ByteDotsAbove" {
 			continue
 		}
-		sub, err := levelSubject(t.Context(), testLab(t), loop)
+		sub, err := levelSubject(t.Context(), suitesLab(t), loop)
 		if err != nil {
 			t.Fatal(err)
 		}

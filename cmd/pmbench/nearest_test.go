@@ -5,11 +5,6 @@ import (
 	"testing"
 )
 
-// Searches for nearest neighbours have the distances of the peers that are installed.
-func TestNearestAgainstPeers(t *testing.T) {
-	played(t, 3, "-suite", "nearest", "-n", "2000", "-case", "kind=(clustered/.*d=3|hard).*workers=1$")
-}
-
 func TestDistanceDifference(t *testing.T) {
 	ours := []float64{0, 1, 4}
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 // A match that ends in the middle keeps the rounds of those who have played one.
 func TestFinishedRoundsAreKept(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	c := &contest{lab: testLab(t), e: &cli.Env{Program: "pmbench", Verb: "peers", Stdout: &stdout, Stderr: &stderr}, folder: t.TempDir(), rounds: 5}
+	c := &contest{lab: peersLab(t), e: &cli.Env{Program: "pmbench", Verb: "peers", Stdout: &stdout, Stderr: &stderr}, folder: t.TempDir(), rounds: 5}
 	result := func(name string) *rival {
 		return &rival{peer: peer{name: name, pairing: serial}, opponent: &fake{0.01, []float32{1}, 0}}
 	}

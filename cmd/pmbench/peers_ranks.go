@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -20,12 +18,12 @@ import (
 func peerRanks() []int { return []int{1, 2} }
 
 // ranksSuite is the name of the peers with a number of ranks.
-func ranksSuite(ranks int) string { return fmt.Sprint("ranks ", ranks) }
+func ranksSuite(count int) string { return fmt.Sprint("ranks ", count) }
 
 // ranks plays the step of a truncated graph against the product that it contains.
 func (c *contest) ranks(ctx context.Context, n int, work portion) error {
-	for i, ranks := range peerRanks() {
-		if err := c.withRanks(ctx, n, ranks, work.piece(i, len(peerRanks()))); err != nil {
+	for i, count := range peerRanks() {
+		if err := c.withRanks(ctx, n, count, work.piece(i, len(peerRanks()))); err != nil {
 			return err
 		}
 	}
@@ -33,11 +31,11 @@ func (c *contest) ranks(ctx context.Context, n int, work portion) error {
 }
 
 // withRanks plays with a number of ranks.
-func (c *contest) withRanks(ctx context.Context, n, ranks int, work portion) error {
+func (c *contest) withRanks(ctx context.Context, n, count int, work portion) error {
 	l := newLab(c.lab.machine, c.lab.meter)
 	l.rows = n
 	defer l.close()
-	cases := rankCasesOf(l, ranks)
+	cases := rankCasesOf(l, count)
 	cases = cases[slices.IndexFunc(cases, func(one benchCase) bool { return strings.HasPrefix(one.name, "op=step/graph=cells/d=2/") }):][:1]
 	if !c.pattern.MatchString(cases[0].name) {
 		return nil
@@ -62,9 +60,11 @@ func (c *contest) withRanks(ctx context.Context, n, ranks int, work portion) err
 			}
 			return productDifference(ctx, a, x, y, theirs)
 		},
-		seconds: func(ctx context.Context) ([]float64, error) { return c.ourRanks(ctx, n, ranks, cases) },
+		seconds: func(ctx context.Context) ([]float64, error) {
+			return rankSeconds(ctx, c.lab.machine, peerMPI("MPIRUN", "mpirun"), n, count, time.Duration(c.slice*float64(time.Second)), cases[0])
+		},
 	}
-	return c.playAll(ctx, ranksSuite(ranks), func(file string) error { return writeGraph(file, a) }, []*match{m}, work)
+	return c.playAll(ctx, ranksSuite(count), func(file string) error { return writeGraph(file, a) }, []*match{m}, work)
 }
 
 // inOwnOrder returns the weights of a graph with rows and columns in the order of its
@@ -79,35 +79,6 @@ func inOwnOrder(ctx context.Context, l *lab, s *pointSet) (*sparse.CSR, error) {
 		a, err = a.Permute(order)
 	}
 	return a, errors.Join(err, op.Close())
-}
-
-// ourRanks measures a case with a number of ranks, in processes of their own where this
-// program has MPI and as goroutines otherwise.
-func (c *contest) ourRanks(ctx context.Context, n, ranks int, cases []benchCase) ([]float64, error) {
-	world := func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
-		s := schedule{rounds: 1, slice: time.Duration(c.slice * float64(time.Second)), long: time.Second}
-		return localRecords(ctx, c.lab.machine, n, ranks, 0, cases, s)
-	}
-	if hasMPI() {
-		world = (&ranksFlags{mpirun: peerMPI("MPIRUN", "mpirun"), rows: n, times: ourTimes}).started
-	}
-	records, err := world(ctx, ranks, cases)
-	if err != nil {
-		return nil, err
-	}
-	records = newCalmness(100).medians(records)
-	if len(records) != 1 {
-		return nil, fmt.Errorf("%d measurements of %s", len(records), cases[0].name)
-	}
-	return []float64{records[0].Seconds}, nil
-}
-
-var mpiTag = regexp.MustCompile(`(^|,)mpi(,|$)`)
-
-// hasMPI tells whether this program was built with MPI.
-func hasMPI() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-tags" && mpiTag.MatchString(s.Value) })
 }
 
 // peerMPI returns a command of the MPI that PETSc is built with: that of a variable, or the

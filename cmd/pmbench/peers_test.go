@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,45 +15,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// played runs the peers of a suite on small data and returns what is said of those that
-// are installed, each with a ratio. PM_PEERS says that all are: CI sets it. contests is
-// the number of cases times that of peers.
-func played(t *testing.T, contests int, args ...string) (out []map[string]any) {
+// peersLab is a small lab until the test ends.
+func peersLab(t *testing.T) *lab {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts peers")
-	}
-	code, stdout, stderr := call(append([]string{"peers", "-no-limits", "-slice", "1ms", "-json"}, args...)...)
-	if code != cli.OK {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	if lines := strings.Count(stdout, "\n"); lines != contests {
-		t.Errorf("%d contests, want %d:\n%s", lines, contests, stdout)
-	}
-	for line := range strings.Lines(stdout) {
-		v := object(t, line)
-		why, missing := v["missing"]
-		switch {
-		case missing && os.Getenv("PM_PEERS") == "":
-			t.Logf("%v is missing: %v", v["peer"], why)
-		case missing || v["ratio"] == nil || v["rounds"].(float64) < minRounds || v["version"] == "":
-			t.Errorf("%s", line)
-		default:
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// The peers that are installed give our results, and a ratio.
-func TestPeersOnSmallData(t *testing.T) {
-	seen := map[any]int{}
-	for _, v := range played(t, 16, "-n", "3000", "-case", "k=[18]/layout=plain/workers=1|kind=[a-z]*/n=3000/d=[23]/workers=1") {
-		seen[v["peer"]]++
-	}
-	if seen["james-bowman/sparse"] != 2 { // it comes with this program
-		t.Errorf("%v", seen)
-	}
+	l := smallLab()
+	t.Cleanup(l.close)
+	return l
 }
 
 // Only the peers asked for play.
@@ -71,7 +37,7 @@ func TestChosenPeers(t *testing.T) {
 // Rayleigh quotients of our own eigenvectors are the eigenvalues; those of other
 // vectors are not.
 func TestEigenDifference(t *testing.T) {
-	l := testLab(t)
+	l := peersLab(t)
 	op, err := convergeGraph(t.Context(), l, 300, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -101,20 +67,9 @@ func TestEigenDifference(t *testing.T) {
 	}
 }
 
-// scikit-learn finds our eigenvalues, from a graph and from points, where it is installed;
-// CI sees to it that it is.
-func TestEigenvectorsAgainstAPeer(t *testing.T) {
-	// The weights of a graph, and two sets of points.
-	for _, v := range played(t, 3, "-suite", "iterate", "-n", "400", "-case", "workers=1") {
-		if strings.HasPrefix(v["case"].(string), "op=embedding/") && (v["residual"].(float64) > 1e-5 || v["peer_residual"].(float64) > 1e-4) {
-			t.Errorf("residuals %v and %v", v["residual"], v["peer_residual"])
-		}
-	}
-}
-
 // Rows in the order of the points come out in that of the operator.
 func TestInOrder(t *testing.T) {
-	l := testLab(t)
+	l := peersLab(t)
 	x, err := searchSet{"easy", 300, 20}.points()
 	if err != nil {
 		t.Fatal(err)
@@ -136,37 +91,6 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// Other searches find our neighbours where they are installed; CI sees to it that
-// they are.
-func TestSearchesAgainstPeers(t *testing.T) {
-	played(t, 8, "-suite", "search", "-n", "1500", "-case", "d=64/.*workers=1")
-}
-
-// A peer that is not installed is named and is no error.
-func TestMissingPeer(t *testing.T) {
-	t.Setenv("CXX", filepath.Join(t.TempDir(), "no-compiler"))
-	code, stdout, stderr := call("peers", "-suite", "spmm", "-n", "500", "-no-limits", "-slice", "1ms", "-case", "k=2/layout=plain/workers=1")
-	if code != cli.OK || !strings.Contains(stderr, "GraphBLAS is missing") || !strings.Contains(stderr, "libgraphblas-dev") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
-	for _, peer := range []string{"GraphBLAS", "Eigen"} {
-		found := false
-		for line := range strings.Lines(stdout) {
-			found = found || strings.Contains(line, peer) && strings.Contains(line, "missing")
-		}
-		if !found {
-			t.Errorf("%s is not in the table:\n%s", peer, stdout)
-		}
-	}
-	if !strings.Contains(stdout, "james-bowman/sparse") {
-		t.Errorf("%s", stdout)
-	}
-}
-
-func TestPeersWithoutACase(t *testing.T) {
-	refuse(t, cli.Usage, []string{"peers", "-no-limits", "-quiet", "-case", "zebra"}, "zebra")
-}
-
 // fake is an opponent that takes a given time and has a given result.
 type fake struct {
 	seconds float64
@@ -186,7 +110,7 @@ func (*fake) close() error    { return nil }
 
 func TestNoRatioForAWrongResult(t *testing.T) {
 	right, wrong, noNumber := &fake{0.01, []float32{1, 2}, 0}, &fake{0.01, []float32{1, 3}, 0}, &fake{0.01, []float32{1, float32(math.NaN())}, 0}
-	c := &contest{lab: testLab(t), e: &cli.Env{Quiet: true}, folder: t.TempDir(), rounds: 5}
+	c := &contest{lab: peersLab(t), e: &cli.Env{Quiet: true}, folder: t.TempDir(), rounds: 5}
 	rivals := []*rival{
 		{peer: peer{name: "right", pairing: serial}, opponent: right}, {peer: peer{name: "wrong", pairing: serial}, opponent: wrong},
 		{peer: peer{name: "no number", pairing: serial}, opponent: noNumber}, {peer: peer{name: "absent", pairing: serial}, missing: "gone"},
@@ -250,7 +174,7 @@ func TestProductDifference(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	for _, kind := range []string{"uniform", "clustered"} {
 		for _, d := range []int{2, 3} {
-			l := testLab(t)
+			l := peersLab(t)
 			s, err := pointsOfKind(t.Context(), l, kind, 700, d)
 			if err != nil {
 				t.Fatal(err)
@@ -293,40 +217,5 @@ func TestReadFloatsRefusesAnotherLength(t *testing.T) {
 	}
 	if _, err := readFloats(path, 3); err == nil {
 		t.Error("10 bytes are no 3 numbers")
-	}
-}
-
-// numpy's step is ours where it is installed, and its time is extrapolated.
-func TestWideAgainstAPeer(t *testing.T) {
-	for _, v := range played(t, 1, "-suite", "wide", "-n", "600", "-case", "d=64/.*workers=1") {
-		if v["peer_n"] != 600.0 {
-			t.Errorf("extrapolated from %v rows", v["peer_n"])
-		}
-	}
-}
-
-// PETSc's product is ours on one rank and on two, where it is installed; CI sees to it that
-// it is.
-func TestRanksAgainstAPeer(t *testing.T) {
-	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
-	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-	seen := ""
-	for _, v := range played(t, 2, "-suite", "ranks", "-n", "3000") {
-		if v["difference"].(float64) > maxDifference || v["peer"] != "PETSc" {
-			t.Errorf("%v", v)
-		}
-		seen += v["case"].(string)
-	}
-	if os.Getenv("PM_PEERS") != "" && (!strings.Contains(seen, "ranks=1/") || !strings.Contains(seen, "ranks=2/")) {
-		t.Errorf("%s", seen)
-	}
-}
-
-// Without the compiler of an MPI the peer is missing, and the message says what to install.
-func TestMissingPeerOnRanks(t *testing.T) {
-	t.Setenv("MPICXX", filepath.Join(t.TempDir(), "no-compiler"))
-	code, stdout, stderr := call("peers", "-suite", "ranks", "-n", "500", "-no-limits", "-slice", "1ms")
-	if code != cli.OK || !strings.Contains(stderr, "PETSc is missing") || !strings.Contains(stderr, "petsc-dev") || strings.Count(stdout, "missing") != 2 {
-		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 }

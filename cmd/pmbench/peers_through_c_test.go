@@ -6,16 +6,6 @@ import (
 	"testing"
 )
 
-// What comes through the C interface has the bits of the Engine: a case whose result differs
-// would have no ratio. The process tells its memory.
-func TestThroughC(t *testing.T) {
-	for _, v := range played(t, 3, "-suite", "linked", "-n", "700", "-case", "workers=1") {
-		if v["peer"] != throughC || v["difference"] != 0.0 || v["peer_peak_bytes"] == nil {
-			t.Errorf("%v", v)
-		}
-	}
-}
-
 func TestDifferingEntries(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "result")
 	zero, nan := float32(0), float32(math.NaN())

@@ -90,10 +90,10 @@ func TestMediansOfCalmRecords(t *testing.T) {
 // A reading of the yardstick is held against the least one with as many ranks, in all processes:
 // one that has only known a slow machine takes everything for calm.
 func TestCalmReadings(t *testing.T) {
-	record := func(ranks int, yard, least float64) *Record {
+	measured := func(ranks int, yard, least float64) *Record {
 		return &Record{Case: fmt.Sprint(ranks), YardSeconds: finite(yard), LeastYardSeconds: finite(least), Ranks: &RankFigures{Ranks: ranks}}
 	}
-	slow, quick, two := rankRound{record(1, 1.7, 1.7)}, rankRound{record(1, 1.05, 1)}, rankRound{record(2, 1.4, 1.3)}
+	slow, quick, two := rankRound{measured(1, 1.7, 1.7)}, rankRound{measured(1, 1.05, 1)}, rankRound{measured(2, 1.4, 1.3)}
 	c := newCalmness(2)
 	if c.count([]rankRound{slow, quick, two}) != 3 {
 		t.Error("without any reading something is disturbed")

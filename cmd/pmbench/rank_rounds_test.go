@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -47,8 +46,6 @@ func TestDisturbedRounds(t *testing.T) {
 			t.Errorf("%+v: %d rounds measured", c, first.MeasuredRounds)
 		}
 	}
-	refuse(t, cli.Usage, strings.Fields("ranks -steal -1"), "-steal")
-	refuse(t, cli.Usage, strings.Fields("ranks -steal NaN"), "-steal")
 }
 
 // Progress never falls, also where rounds are measured again.
@@ -64,41 +61,6 @@ func TestProgressOfDisturbedRounds(t *testing.T) {
 		}
 		if math.Abs(at-1) > 1e-12 {
 			t.Errorf("%d rounds end at %g", count, at)
-		}
-	}
-}
-
-// Rounds that were left out, and what the host took, are told beside a figure.
-func TestScalingsOfDisturbedRounds(t *testing.T) {
-	record := func(ranks, measured int, stolen *float64) *Record {
-		return &Record{Suite: "ranks", Case: fmt.Sprint("op=step/ranks=", ranks), Seconds: 1, Stolen: stolen, Ranks: &RankFigures{Ranks: ranks, MeasuredRounds: measured}}
-	}
-	got := scalings([]*Record{record(1, 6, finite(0.01)), record(2, 6, finite(0)), record(1, 6, finite(0)), record(2, 6, finite(0.034))})
-	if want := " op=step: 2 ranks are 1.00 times as fast as 1 (1.00 to 1.00), 2 of 6 rounds; of what counts of them the host took at most 3.4%."; scalingWords(got) != want {
-		t.Errorf("%q, want %q", scalingWords(got), want)
-	}
-	if got = scalings([]*Record{record(1, 0, nil), record(2, 0, nil)}); got[1].Stolen != nil || got[1].roundWords() != "1" || got[1].stolenWords() != "" {
-		t.Errorf("%+v", got[1])
-	}
-}
-
-func TestShareStolen(t *testing.T) {
-	for _, c := range []struct {
-		before, after processorTimes
-		want          *float64
-	}{
-		{processorTimes{100, 10}, processorTimes{190, 20}, finite(0.1)},
-		{processorTimes{100, 10}, processorTimes{100, 10}, finite(0)},
-		{processorTimes{100, 10}, processorTimes{100, 20}, finite(1)},
-		{processorTimes{100, 10}, processorTimes{90, 5}, finite(0)}, // counters of some systems go back
-		{processorTimes{100, 10}, unknownTimes, nil},
-		{unknownTimes, unknownTimes, nil},
-	} {
-		var sum processorTimes
-		sum.add(c.before, c.after)
-		sum.add(processorTimes{}, processorTimes{})
-		if got := sum.share(); (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
-			t.Errorf("%+v: %v", c, optional(got, "%g"))
 		}
 	}
 }

@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -201,3 +203,31 @@ func (f *ranksFlags) part() string {
 
 // ourTimes is how often our ranks measure a case once they are started: as in pmbench ranks.
 const ourTimes = 5
+
+// rankSeconds measures a case with a number of ranks, in processes that mpirun starts where
+// this program has MPI, and for a slice of time as goroutines otherwise.
+func rankSeconds(ctx context.Context, m *Machine, mpirun string, rows, ranks int, slice time.Duration, one benchCase) ([]float64, error) {
+	world := func(ctx context.Context, ranks int, cases []benchCase) ([]*Record, error) {
+		return localRecords(ctx, m, rows, ranks, 0, cases, schedule{rounds: 1, slice: slice, long: time.Second})
+	}
+	if hasMPI() {
+		world = (&ranksFlags{mpirun: mpirun, rows: rows, times: ourTimes}).started
+	}
+	records, err := world(ctx, ranks, []benchCase{one})
+	if err != nil {
+		return nil, err
+	}
+	records = newCalmness(100).medians(records)
+	if len(records) != 1 {
+		return nil, fmt.Errorf("%d measurements of %s", len(records), one.name)
+	}
+	return []float64{records[0].Seconds}, nil
+}
+
+var mpiTag = regexp.MustCompile(`(^|,)mpi(,|$)`)
+
+// hasMPI tells whether this program was built with MPI.
+func hasMPI() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-tags" && mpiTag.MatchString(s.Value) })
+}

@@ -64,11 +64,10 @@ func TestMPIOurSideOfAContest(t *testing.T) {
 		name, value, _ := strings.Cut(set, "=")
 		t.Setenv(name, value)
 	}
-	t.Setenv("MPIRUN", c.Args[0])
 	l := newLab(describeMachine(), newMeter(&cli.Env{Quiet: true}))
 	defer l.close()
 	l.rows = 4000
-	seconds, err := (&contest{lab: l}).ourRanks(t.Context(), l.rows, 2, rankCasesOf(l, 2)[1:2])
+	seconds, err := rankSeconds(t.Context(), l.machine, c.Args[0], l.rows, 2, 0, rankCasesOf(l, 2)[1])
 	if err != nil || len(seconds) != 1 || seconds[0] <= 0 {
 		t.Errorf("%v, %v", seconds, err)
 	}

@@ -1,76 +1,13 @@
 package main
 
 import (
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
-
-var update = flag.Bool("update", false, "write the golden report anew")
-
-// The recordings in testdata/report are made up; the report on them is fixed.
-func TestReport(t *testing.T) {
-	folder := t.TempDir()
-	out, page := filepath.Join(folder, "BENCHMARKS.md"), filepath.Join(folder, "report.html")
-	code, stdout, stderr := call("report", filepath.Join("testdata", "report"), "-out", out, "-html", page)
-	if code != cli.OK || !strings.Contains(stdout, "11 measurements and 10 ratios") {
-		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
-	}
-	got, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden := filepath.Join("testdata", "report", "golden.md")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("the report differs from %s; if that is right, run the test with -update:\n%s", golden, got)
-	}
-	html, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(html)
-	if strings.Count(text, "<svg") != 6 || strings.Count(text, "</svg>") != 6 {
-		t.Errorf("%d plots, want a roofline, a scale and the ratios of four suites", strings.Count(text, "<svg"))
-	}
-	for _, outside := range []string{"<script", "<link", "<img", "src=", "href=\"http"} {
-		if strings.Contains(text, outside) {
-			t.Errorf("the page needs other files: %s", outside)
-		}
-	}
-	for what, words := range map[string]string{
-		"the notes":               "a &lt;rejected&gt; idea",
-		"the machine":             ">Made-up CPU</td>",
-		"a command that was run":  "pmbench run -suite spmm -json\n",
-		"the command of the page": "<code>pmbench report testdata/report -out",
-		"a command as code":       "<code>pmbench peers -suite cells",
-		"a tick of the roofline":  ">0.2</text>",
-		"a tick of the sizes":     ">200000</text>",
-		"a word about old ones":   "Some recordings do not hold their command",
-		"words for a mark":        ">we are faster</text>",
-	} {
-		if !strings.Contains(text, words) {
-			t.Errorf("%s is not on the page: %q", what, words)
-		}
-	}
-	if strings.Contains(text, "`") {
-		t.Error("a backtick is on the page")
-	}
-}
 
 // The head of the page says at which level a machine was measured, and all that its
 // recordings do not agree on.
@@ -170,62 +107,6 @@ func TestCommandsOfAReport(t *testing.T) {
 	r := &report{records: []*Record{{Suite: "spmm"}, {Suite: "spmm", Command: "PM_SIMD=avx2 pmbench run -suite spmm"}, {Suite: "step", Command: "other"}}}
 	if got, want := commandWords(r.commandsOf("spmm")), "Commands: `pmbench run -suite spmm -json`, `PM_SIMD=avx2 pmbench run -suite spmm`."; got != want {
 		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// A ratio says of its result what there is to say.
-func TestResultOfARatio(t *testing.T) {
-	for _, c := range []struct {
-		r    Ratio
-		want string
-	}{
-		{Ratio{Missing: "no compiler"}, "missing"},
-		{Ratio{Difference: finite(0.5)}, "differs: 0.5"},
-		{Ratio{Ratio: finite(2), Difference: finite(4e-7)}, "same (4e-07)"},
-		{Ratio{Ratio: finite(2), Difference: finite(90), Recall: finite(0.93)}, "recall 0.9300"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), Residual: finite(9e-6), PeerResidual: finite(2e-5)}, "same (0), residuals 9.0e-06 and 2.0e-05"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), N: 100, PeerN: 20}, "same (0), * from n = 20 times (n/20)^2"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), N: 20, PeerN: 20}, "same (0)"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), Rounds: 2, WantedRounds: 5}, "same (0), ended after 2 of 5 rounds"},
-	} {
-		if got := c.r.result(); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}
-
-func TestRoofline(t *testing.T) {
-	svg := filepath.Join(t.TempDir(), "r.svg")
-	recording := filepath.Join("testdata", "report", "runs.jsonl")
-	code, stdout, stderr := call("roofline", recording, "-svg", svg)
-	if code != cli.OK || !strings.Contains(stdout, "arithmetic") || !strings.Contains(stdout, "bandwidth") {
-		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
-	}
-	if text, err := os.ReadFile(svg); err != nil || !strings.Contains(string(text), "<svg") {
-		t.Error(err)
-	}
-	_, stdout, _ = call("roofline", recording, "-json")
-	line, _, _ := strings.Cut(stdout, "\n")
-	v := object(t, line)
-	// 32e6 multiply-adds in 0.08 s over 272 MB, at 10 GB/s.
-	if v["madd_per_s"] != 4e8 || v["read_fraction"] != 0.34 {
-		t.Errorf("%s", line)
-	}
-	_, stdout, _ = call("roofline", recording, "-json", "-suite", "spmm", "-case", "k=32/")
-	if strings.Count(stdout, "\n") != 1 || !strings.Contains(stdout, "k=32/workers=2") {
-		t.Errorf("%s", stdout)
-	}
-	refuse(t, cli.Failed, []string{"roofline", filepath.Join("testdata", "report", "peers.jsonl")}, "multiply-adds")
-}
-
-func TestStepRatios(t *testing.T) {
-	all := summarise([]*Record{
-		{Suite: "step", Case: "op=product/k=2", Seconds: 2}, {Suite: "step", Case: "op=step/k=2", Seconds: 3},
-		{Suite: "scale", Case: "op=step/k=2", Seconds: 9}, {Suite: "step", Case: "op=step/k=8", Seconds: 1},
-	})
-	got := stepRatios(all)
-	if len(got) != 1 || got[0] != (stepRatio{"k=2", 1.5}) {
-		t.Errorf("%v", got)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // recordedMachine is a machine of made-up recordings.
@@ -146,30 +144,5 @@ func TestNewestRecordings(t *testing.T) {
 	}
 	if want := []string{"spmma1", "spmma1", "spmmb2", "spmmc3", "stepa4", "y5", "x6"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// A folder that cannot be had is an error before anything is measured.
-func TestRecordingFolderIsRefused(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	refuse(t, cli.Failed, []string{"run", "-suite", "spmm", "-quiet", "-record", file}, "file")
-	refuse(t, cli.Failed, []string{"peers", "-quiet", "-record", file}, "file")
-	if folder, err := recordingFolder("", recordedMachine("amx", "")); folder != "" || err != nil {
-		t.Errorf("%q, %v", folder, err)
-	}
-}
-
-// What ended early goes beside a file, and into what is none.
-func TestNameOfWhatEndedEarly(t *testing.T) {
-	folder := t.TempDir()
-	for path, want := range map[string]string{
-		filepath.Join(folder, "a.b", "c"): filepath.Join(folder, "a.b", "c-ended-early"), "x.y.txt": "x.y-ended-early.txt", os.DevNull: os.DevNull, "/dev/stdout": "/dev/stdout",
-	} {
-		if got := earlyName(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
 	}
 }

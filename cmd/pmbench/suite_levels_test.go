@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -181,7 +178,7 @@ func TestLevelTable(t *testing.T) {
 
 // Times are put down for every setting that there is.
 func TestLevelSubject(t *testing.T) {
-	l := testLab(t)
+	l := suitesLab(t)
 	loops := levelLoops()
 	sub, err := levelSubject(t.Context(), l, loops[0])
 	if err != nil {
@@ -194,72 +191,5 @@ func TestLevelSubject(t *testing.T) {
 	}
 	if sub.settings.Pick != simd.At(simd.Best()).String() {
 		t.Errorf("picked %s", sub.settings.Pick)
-	}
-}
-
-// A report has the table of suite levels and the choices of its machine; what was recorded
-// at another choice stays apart.
-func TestReportOfLevels(t *testing.T) {
-	r := &report{records: levelRecords()}
-	other := *r.records[0]
-	asked := *other.Machine
-	asked.Choices, asked.ChoicesFrom = "gather=on", "PM_SIMD"
-	other.Machine = &asked
-	r.records = append(r.records, &other)
-	sections, err := r.sections()
-	if err != nil {
-		t.Fatal(err)
-	}
-	limits := sections[0].rows[1][1]
-	if !strings.Contains(limits, "avx512,gather=off (measured), avx512,gather=on (PM_SIMD)") {
-		t.Errorf("%q", limits)
-	}
-	levels := sections[1]
-	if levels.title != "Suite levels" || len(levels.rows) != 3 || levels.head[0] != "loop" {
-		t.Errorf("%+v", levels)
-	}
-	if row := r.headRow("x"); row[2] != "avx512,gather=off (measured), avx512,gather=on (PM_SIMD)" {
-		t.Errorf("%q", row)
-	}
-}
-
-// A recording carries level and choices in both of its forms. One without choices still
-// reads, and is compared with one that has them.
-func TestRecordingsCarryChoices(t *testing.T) {
-	records := levelRecords()
-	var out bytes.Buffer
-	if err := writeBenchmarks(&out, records[0].Machine, records); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{"level: avx512\n", "choices: gather=off\n", "choices-from: measured\n"} {
-		if !strings.Contains(out.String(), line) {
-			t.Errorf("no line %q in\n%s", line, out.String())
-		}
-	}
-	path := filepath.Join(t.TempDir(), "old.jsonl")
-	if err := os.WriteFile(path, []byte(`{"suite":"spmm","level":"avx512","machine":{"cpu":"x","level":"avx512"}}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	old, _, err := readLines(path)
-	if err != nil || settingOf(old[0].Level, old[0].Machine) != "avx512" {
-		t.Errorf("%+v, %v", old, err)
-	}
-	off, on, none := origin{"choices": {"gather=off"}}, origin{"choices": {"gather=on"}}, origin{}
-	if got := off.differences(on); len(got) != 1 || !strings.Contains(got[0], "gather=off and gather=on") {
-		t.Errorf("%q", got)
-	}
-	if got := append(off.differences(none), none.differences(off)...); got != nil {
-		t.Errorf("%q", got)
-	}
-}
-
-// The machine of a recording has the choices that are in use.
-func TestMachineHasChoices(t *testing.T) {
-	m := describeMachine()
-	if want := simd.At(simd.Best()).Choices(); m.Choices != want || (m.ChoicesFrom == "") != (want == "") {
-		t.Errorf("choices %q from %q, want %q", m.Choices, m.ChoicesFrom, want)
-	}
-	if !regexp.MustCompile(`^(measured|PM_SIMD)?$`).MatchString(m.ChoicesFrom) {
-		t.Errorf("choices from %q", m.ChoicesFrom)
 	}
 }

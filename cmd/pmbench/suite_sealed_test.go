@@ -2,19 +2,15 @@ package main
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // The cases of a small gallery: ranking in the clear and through the encryption find the same
 // neighbours, nearly all of them with as many probes as there are cells.
 func TestSealedSetting(t *testing.T) {
-	l := testLab(t)
+	l := suitesLab(t)
 	s, err := newSealedSetting(t.Context(), l, 600)
 	if err != nil {
 		t.Fatal(err)
@@ -78,27 +74,11 @@ func TestSealedLines(t *testing.T) {
 	}
 }
 
-// The plain loop of C has our words, where a compiler is installed; CI sees to it that one is.
-func TestSealedAgainstAPeer(t *testing.T) {
-	played(t, 1, "-suite", "sealed", "-n", "600", "-case", "workers=1")
-}
-
 func TestSealedRefuses(t *testing.T) {
 	if err := checkSealedMemory(10_000_000, 23<<30); err != nil {
 		t.Error(err)
 	}
 	if err := checkSealedMemory(100_000_000, 23<<30); err == nil || !strings.Contains(err.Error(), "-n") {
 		t.Errorf("%v", err)
-	}
-	refuse(t, cli.Usage, []string{"run", "-suite", "spmm", "-n", "1000"}, "-n is for suites sealed and ranks")
-	file := filepath.Join(t.TempDir(), "result")
-	if err := os.WriteFile(file, []byte{1, 0, 0, 0, 2, 0, 0, 0}, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := differentWords(file, []uint32{1, 3}); got != 1 || err != nil {
-		t.Errorf("%g, %v", got, err)
-	}
-	if _, err := differentWords(file, []uint32{1}); err == nil {
-		t.Error("a result of another length")
 	}
 }
