@@ -141,9 +141,9 @@ func TestAB(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"old.txt", "new.txt"} {
-				rec, err := readBenchmarks(filepath.Join(folder, "runs", name))
-				if err != nil || len(rec.cases[rec.order[0]]["sec/op"]) != minRuns {
-					t.Errorf("%s: %+v %v", name, rec, err)
+				text, err := os.ReadFile(filepath.Join(folder, "runs", name))
+				if err != nil || strings.Count(string(text), " ns/op") != minRuns {
+					t.Errorf("%s: %s %v", name, text, err)
 				}
 			}
 			tidy(t, folder)

@@ -48,7 +48,7 @@ func (c *contest) rivals(ctx context.Context, suite, data string, work portion) 
 		key := suite + " " + p.name // a library may be there with a program for each suite
 		b, known := c.built[key]
 		if !known {
-			c.lab.show("building "+p.name, work.from)
+			c.lab.show("building "+p.name, work.at(0))
 			b.args, b.err = p.build(ctx, c.folder)
 			if ctx.Err() != nil {
 				return out, ctx.Err()
@@ -167,7 +167,7 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, work port
 // playRounds measures all rivals whose results are ours, once a round.
 func (c *contest) playRounds(ctx context.Context, m *match, scores []*score, work portion) error {
 	for round := range c.rounds {
-		c.lab.show(m.ratio.Suite+": "+m.ratio.Case, work.piece(round, c.rounds).from)
+		c.lab.show(m.ratio.Suite+": "+m.ratio.Case, work.piece(round, c.rounds).at(0))
 		for _, s := range scores {
 			if s.opponent == nil || s.Difference == nil || *s.Difference > m.most && !s.approximate {
 				continue

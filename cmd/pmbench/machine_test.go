@@ -15,7 +15,7 @@ import (
 // The file of the system is read, and what is none tells nothing.
 func TestARMProcessor(t *testing.T) {
 	info := "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\nprocessor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd49\n"
-	if p := armProcessor(info); p == nil || p.familyName() != "Neoverse N1" {
+	if p := armProcessor(info); p == nil || (&Machine{Processor: p}).family() != "Neoverse N1" {
 		t.Errorf("%+v", p)
 	}
 	for _, info := range []string{"", "CPU implementer : 0x41", "CPU implementer : x\nCPU part : 0xd0c", "CPU part : 0xd0c", strings.Repeat(":", 1000)} {
@@ -31,7 +31,7 @@ func TestProcessorOfBothSources(t *testing.T) {
 	arm := "CPU implementer\t: 0x41\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n"
 	amd64 := "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nstepping\t: 7\n"
 	neoverse := cpuid.CPUInfo{VendorString: "Arm Limited", Family: 0x3f, Model: 0xd0c1}
-	lake := cpuid.CPUInfo{VendorString: intel, Family: 6, Model: 85, Stepping: 7}
+	lake := cpuid.CPUInfo{VendorString: "GenuineIntel", Family: 6, Model: 85, Stepping: 7}
 	for name, c := range map[string]struct {
 		cpu  cpuid.CPUInfo
 		info string
@@ -46,7 +46,7 @@ func TestProcessorOfBothSources(t *testing.T) {
 		"the maker without numbers": {cpuid.CPUInfo{VendorString: "Apple"}, "", ""},
 	} {
 		p := processorOf(&c.cpu, c.info)
-		if (p == nil) != (c.want == "") || p != nil && p.familyName() != c.want {
+		if (p == nil) != (c.want == "") || p != nil && (&Machine{Processor: p}).family() != c.want {
 			t.Errorf("%s: %v, want %q", name, p, c.want)
 		}
 	}

@@ -23,17 +23,6 @@ func peersLab(t *testing.T) *lab {
 	return l
 }
 
-// Only the peers asked for play.
-func TestChosenPeers(t *testing.T) {
-	for pattern, name := range map[string]string{"JAMES": ownPeer, "^eigen$": "Eigen"} {
-		for _, v := range played(t, 1, "-n", "3000", "-peer", pattern, "-case", "k=8/layout=plain/workers=1") {
-			if v["peer"] != name {
-				t.Errorf("%v plays for %s", v["peer"], pattern)
-			}
-		}
-	}
-}
-
 // Rayleigh quotients of our own eigenvectors are the eigenvalues; those of other
 // vectors are not.
 func TestEigenDifference(t *testing.T) {

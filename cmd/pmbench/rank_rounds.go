@@ -29,7 +29,7 @@ func (f *ranksFlags) measure(ctx context.Context, l *lab, groups []*rankGroup, w
 			}
 			var one rankRound
 			if one, err = g.round(ctx, world, func(ranks, at int) {
-				l.meter.show(fmt.Sprintf("%s with %d ranks", g.name, ranks), f.progress(round).piece(i, len(groups)).piece(at, len(g.ranks)).from)
+				l.meter.show(fmt.Sprintf("%s with %d ranks", g.name, ranks), f.progress(round).piece(i, len(groups)).piece(at, len(g.ranks)).at(0))
 			}); err != nil {
 				half = calm[i].medians(one)
 				break

@@ -54,10 +54,10 @@ func TestProgressOfDisturbedRounds(t *testing.T) {
 		f, at := &ranksFlags{count: count}, 0.0
 		for round := range mostRounds * count {
 			p := f.progress(round)
-			if math.Abs(p.from-at) > 1e-12 || p.length <= 0 {
-				t.Errorf("round %d of %d begins at %g, the one before ends at %g", round, count, p.from, at)
+			if math.Abs(p.at(0)-at) > 1e-12 || p.at(1) <= p.at(0) {
+				t.Errorf("round %d of %d begins at %g, the one before ends at %g", round, count, p.at(0), at)
 			}
-			at = p.from + p.length
+			at = p.at(1)
 		}
 		if math.Abs(at-1) > 1e-12 {
 			t.Errorf("%d rounds end at %g", count, at)

@@ -31,7 +31,7 @@ func TestSuites(t *testing.T) {
 				cases = slices.DeleteFunc(cases, func(c benchCase) bool { return c.n > 1000 })
 			}
 			var records []*Record
-			err := measure(t.Context(), l, s.name, cases, schedule{rounds: 2, slice: time.Nanosecond}, func(r *Record) error {
+			err := measureShared(t.Context(), l, s.name, cases, schedule{rounds: 2, slice: time.Nanosecond}, func(r *Record) error {
 				records = append(records, r)
 				return nil
 			})
