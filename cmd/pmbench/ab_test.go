@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/compare"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -83,7 +85,7 @@ func repositoryOf(t *testing.T, then, now, sleep string) string {
 	}
 	git := func(args ...string) {
 		args = append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"}, args...)
-		if _, err := command(t.Context(), folder, "git", args...); err != nil {
+		if _, err := measure.Command(t.Context(), folder, "git", args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +107,7 @@ func repositoryOf(t *testing.T, then, now, sleep string) string {
 // tidy wants no worktree and no temporary file left.
 func tidy(t *testing.T, folder string) {
 	t.Helper()
-	out, err := command(context.Background(), folder, "git", "worktree", "list")
+	out, err := measure.Command(context.Background(), folder, "git", "worktree", "list")
 	if err != nil || strings.Count(out, "\n") != 1 {
 		t.Errorf("worktrees are left: %s %v", out, err)
 	}
@@ -142,7 +144,7 @@ func TestAB(t *testing.T) {
 			}
 			for _, name := range []string{"old.txt", "new.txt"} {
 				text, err := os.ReadFile(filepath.Join(folder, "runs", name))
-				if err != nil || strings.Count(string(text), " ns/op") != minRuns {
+				if err != nil || strings.Count(string(text), " ns/op") != compare.MinRuns {
 					t.Errorf("%s: %s %v", name, text, err)
 				}
 			}
@@ -221,7 +223,7 @@ func TestABGoesOn(t *testing.T) {
 	}{{nil, "40+40", 2}, {[]string{"-count", "12"}, "12+12", 0}} {
 		folder := repositoryOf(t, turn, turn, "")
 		code, stdout, stderr := call(append([]string{"ab", "HEAD", "-suite", "spmm", "-keep", "runs"}, c.args...)...)
-		if code != unclearCode || !strings.Contains(stdout, c.runs) {
+		if code != compare.UnclearCode || !strings.Contains(stdout, c.runs) {
 			t.Errorf("%q: exit code %d\n%s%s", c.args, code, stdout, stderr)
 		}
 		if got := strings.Count(stderr, "turns cannot tell, going on to"); got != c.more {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/load"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
@@ -66,7 +67,7 @@ func TestLoad(t *testing.T) {
 	public, admin := served(t, file)
 	for _, form := range []string{"float32", "int8"} {
 		code, stdout, stderr := call("load", public, "-clients", "4", "-queries", "40", "-form", form, "-check", file, "-metrics", admin+"/metrics", "-json", "-quiet")
-		var out Load
+		var out load.Result
 		if err := json.Unmarshal([]byte(stdout), &out); code != cli.OK || err != nil {
 			t.Fatalf("%s: exit code %d, %q, %v", form, code, stderr, err)
 		}

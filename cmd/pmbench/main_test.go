@@ -12,6 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -153,9 +155,9 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range suites() {
-		if !strings.Contains(string(documented), s.about) {
-			t.Errorf("suite %s is not in the package comment", s.name)
+	for _, s := range suites.All() {
+		if !strings.Contains(string(documented), s.About) {
+			t.Errorf("suite %s is not in the package comment", s.Name)
 		}
 	}
 }
@@ -172,11 +174,11 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, stdout, _ := call("version")
-	if code != cli.OK || !strings.HasPrefix(stdout, "pmbench ") || !strings.Contains(stdout, level()) {
+	if code != cli.OK || !strings.HasPrefix(stdout, "pmbench ") || !strings.Contains(stdout, measure.Level()) {
 		t.Errorf("exit code %d, %q", code, stdout)
 	}
 	_, stdout, _ = call("version", "-json")
-	if v := object(t, stdout); v["go"] != runtime.Version() || v["simd"] != level() {
+	if v := object(t, stdout); v["go"] != runtime.Version() || v["simd"] != measure.Level() {
 		t.Errorf("%s", stdout)
 	}
 }

@@ -1,210 +1,160 @@
 package main
 
 import (
-	"context"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
-	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/peers"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/iterate"
-	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// peersLab is a small lab until the test ends.
-func peersLab(t *testing.T) *lab {
+// Searches for nearest neighbours have the distances of the peers that are installed.
+func TestNearestAgainstPeers(t *testing.T) {
+	played(t, 3, "-suite", "nearest", "-n", "2000", "-case", "kind=(clustered/.*d=3|hard).*workers=1$")
+}
+
+// played runs the peers of a suite on small data and returns what is said of those that
+// are installed, each with a ratio. PM_PEERS says that all are: CI sets it. contests is
+// the number of cases times that of peers.
+func played(t *testing.T, contests int, args ...string) (out []map[string]any) {
 	t.Helper()
-	l := smallLab()
-	t.Cleanup(l.close)
-	return l
+	if testing.Short() {
+		t.Skip("starts peers")
+	}
+	code, stdout, stderr := call(append([]string{"peers", "-no-limits", "-slice", "1ms", "-json"}, args...)...)
+	if code != cli.OK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if lines := strings.Count(stdout, "\n"); lines != contests {
+		t.Errorf("%d contests, want %d:\n%s", lines, contests, stdout)
+	}
+	for line := range strings.Lines(stdout) {
+		v := object(t, line)
+		why, missing := v["missing"]
+		switch {
+		case missing && os.Getenv("PM_PEERS") == "":
+			t.Logf("%v is missing: %v", v["peer"], why)
+		case missing || v["ratio"] == nil || v["rounds"].(float64) < peers.MinRounds || v["version"] == "":
+			t.Errorf("%s", line)
+		default:
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
-// Rayleigh quotients of our own eigenvectors are the eigenvalues; those of other
-// vectors are not.
-func TestEigenDifference(t *testing.T) {
-	l := peersLab(t)
-	op, err := convergeGraph(t.Context(), l, 300, 1)
-	if err != nil {
-		t.Fatal(err)
+// The peers that are installed give our results, and a ratio.
+func TestPeersOnSmallData(t *testing.T) {
+	seen := map[any]int{}
+	for _, v := range played(t, 16, "-n", "3000", "-case", "k=[18]/layout=plain/workers=1|kind=[a-z]*/n=3000/d=[23]/workers=1") {
+		seen[v["peer"]]++
 	}
-	out, err := iterate.Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &iterate.ConvergeSettings{Columns: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	y := zeros(300, 4)
-	for i := range 300 { // to the operator's order
-		given := i
-		if order := op.Order(); order != nil {
-			given = int(order[i])
-		}
-		copy(y.Data[4*i:4*i+4], out.Points.Data[4*given:])
-	}
-	if got, err := eigenDifference(t.Context(), op, y.Data, out.Values); err != nil || got > 1e-6 {
-		t.Errorf("%g, %v", got, err)
-	}
-	y.Data[0] += 1
-	if got, err := eigenDifference(t.Context(), op, y.Data, out.Values); err != nil || got < 1e-2 {
-		t.Errorf("with another vector %g, %v", got, err)
-	}
-	a, err := weightsOf(t.Context(), op)
-	if err != nil || int64(a.NNZ()) != op.Cost().NNZ {
-		t.Errorf("%d weights, want %d: %v", a.NNZ(), op.Cost().NNZ, err)
+	if seen["james-bowman/sparse"] != 2 { // it comes with this program
+		t.Errorf("%v", seen)
 	}
 }
 
-// Rows in the order of the points come out in that of the operator.
-func TestInOrder(t *testing.T) {
-	l := peersLab(t)
-	x, err := searchSet{"easy", 300, 20}.points()
-	if err != nil {
-		t.Fatal(err)
-	}
-	op, err := nearestGraph(t.Context(), x, l.workers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer op.Close()
-	got := inOrder(op, x.Data, 20)
-	for row := range 300 {
-		given := row
-		if order := op.Order(); order != nil {
-			given = int(order[row])
-		}
-		if !slices.Equal(got[row*20:][:20], x.Data[given*20:][:20]) {
-			t.Fatalf("row %d", row)
+// scikit-learn finds our eigenvalues, from a graph and from points, where it is installed;
+// CI sees to it that it is.
+func TestEigenvectorsAgainstAPeer(t *testing.T) {
+	// The weights of a graph, and two sets of points.
+	for _, v := range played(t, 3, "-suite", "iterate", "-n", "400", "-case", "workers=1") {
+		if strings.HasPrefix(v["case"].(string), "op=embedding/") && (v["residual"].(float64) > 1e-5 || v["peer_residual"].(float64) > 1e-4) {
+			t.Errorf("residuals %v and %v", v["residual"], v["peer_residual"])
 		}
 	}
 }
 
-// fake is an opponent that takes a given time and has a given result.
-type fake struct {
-	seconds float64
-	result  []float32
-	rounds  int
+// Other searches find our neighbours where they are installed; CI sees to it that
+// they are.
+func TestSearchesAgainstPeers(t *testing.T) {
+	played(t, 8, "-suite", "search", "-n", "1500", "-case", "d=64/.*workers=1")
 }
 
-func (f *fake) round(_, _ int, _ float64, check string) ([]float64, error) {
-	if check != "" {
-		return []float64{0}, writeLittle(check, f.result)
+// A peer that is not installed is named and is no error.
+func TestMissingPeer(t *testing.T) {
+	t.Setenv("CXX", filepath.Join(t.TempDir(), "no-compiler"))
+	code, stdout, stderr := call("peers", "-suite", "spmm", "-n", "500", "-no-limits", "-slice", "1ms", "-case", "k=2/layout=plain/workers=1")
+	if code != cli.OK || !strings.Contains(stderr, "GraphBLAS is missing") || !strings.Contains(stderr, "libgraphblas-dev") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	f.rounds++
-	return []float64{f.seconds}, nil
-}
-func (*fake) version() string { return "1" }
-func (*fake) close() error    { return nil }
-
-func TestNoRatioForAWrongResult(t *testing.T) {
-	right, wrong, noNumber := &fake{0.01, []float32{1, 2}, 0}, &fake{0.01, []float32{1, 3}, 0}, &fake{0.01, []float32{1, float32(math.NaN())}, 0}
-	c := &contest{lab: peersLab(t), e: &cli.Env{Quiet: true}, folder: t.TempDir(), rounds: 5}
-	rivals := []*rival{
-		{peer: peer{name: "right", pairing: serial}, opponent: right}, {peer: peer{name: "wrong", pairing: serial}, opponent: wrong},
-		{peer: peer{name: "no number", pairing: serial}, opponent: noNumber}, {peer: peer{name: "absent", pairing: serial}, missing: "gone"},
-	}
-	m := &match{
-		ratio: Ratio{Suite: "spmm", Workers: 1}, most: 0.1,
-		ours: func(context.Context) error { time.Sleep(time.Millisecond); return nil },
-		differ: func(file string) (float64, error) {
-			v, err := readFloats(file, 2)
-			if err != nil {
-				return 0, err
-			}
-			return math.Abs(float64(v[1]) - 2), nil
-		},
-	}
-	if err := c.play(t.Context(), m, rivals, allWork); err != nil {
-		t.Fatal(err)
-	}
-	if len(c.ratios) != 4 || c.ratios[0].Ratio == nil || c.ratios[0].Rounds != 5 || right.rounds != 5 {
-		t.Fatalf("%+v", c.ratios[0])
-	}
-	for _, r := range c.ratios[1:] {
-		if r.Ratio != nil {
-			t.Errorf("%s has the ratio %g", r.Peer, *r.Ratio)
+	for _, peer := range []string{"GraphBLAS", "Eigen"} {
+		found := false
+		for line := range strings.Lines(stdout) {
+			found = found || strings.Contains(line, peer) && strings.Contains(line, "missing")
+		}
+		if !found {
+			t.Errorf("%s is not in the table:\n%s", peer, stdout)
 		}
 	}
-	if wrong.rounds != 0 || noNumber.rounds != 0 || c.ratios[3].Missing != "gone" {
-		t.Errorf("%d and %d rounds of wrong results", wrong.rounds, noNumber.rounds)
-	}
-	// With two workers nobody here plays.
-	m.ratio.Workers, c.ratios = 2, nil
-	if err := c.play(t.Context(), m, rivals, allWork); err != nil || len(c.ratios) != 0 {
-		t.Errorf("%v, %v", c.ratios, err)
+	if !strings.Contains(stdout, "james-bowman/sparse") {
+		t.Errorf("%s", stdout)
 	}
 }
 
-func TestProductDifference(t *testing.T) {
-	a, err := sparse.New(2, 2, []uint64{0, 2, 2}, []uint32{0, 1}, []float32{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, y := block(2, 1), zeros(2, 1)
-	x.Data[0], x.Data[1] = -1, 1
-	if err := a.MulTo(t.Context(), nil, nil, y, x); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		theirs []float32
-		want   float64
-	}{
-		{[]float32{1, 0}, 0}, {[]float32{1.5, 0}, 0.5 / 3}, {[]float32{1, 1}, math.Inf(1)}, {[]float32{float32(math.NaN()), 0}, math.NaN()},
-	} {
-		got, err := productDifference(t.Context(), a, x, y, c.theirs)
-		if err != nil || got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%v: %g, want %g, %v", c.theirs, got, c.want, err)
+func TestPeersWithoutACase(t *testing.T) {
+	refuse(t, cli.Usage, []string{"peers", "-no-limits", "-quiet", "-case", "zebra"}, "zebra")
+}
+
+// numpy's step is ours where it is installed, and its time is extrapolated.
+func TestWideAgainstAPeer(t *testing.T) {
+	for _, v := range played(t, 1, "-suite", "wide", "-n", "600", "-case", "d=64/.*workers=1") {
+		if v["peer_n"] != 600.0 {
+			t.Errorf("extrapolated from %v rows", v["peer_n"])
 		}
 	}
 }
 
-// The fingerprint of neighbours is the one a plain search gives.
-func TestFingerprint(t *testing.T) {
-	for _, kind := range []string{"uniform", "clustered"} {
-		for _, d := range []int{2, 3} {
-			l := peersLab(t)
-			s, err := pointsOfKind(t.Context(), l, kind, 700, d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			copy(s.points.Data[:d], s.points.Data[d:]) // two equal points
-			got, nnz, err := fingerprint(t.Context(), l, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, pairs := make([]float32, 3*700), int64(0)
-			for i := range uint32(700) {
-				for j := range uint32(700) {
-					d2 := 0.0
-					for c := range d {
-						v := float64(s.points.Data[int(i)*d+c]) - float64(s.points.Data[int(j)*d+c])
-						d2 += v * v
-					}
-					if i != j && math.Sqrt(d2) <= s.radius {
-						want[3*i]++
-						want[3*i+1] += float32((j * 2654435761) >> 20)
-						want[3*i+2] += float32((j * 2246822519) >> 20)
-						pairs++
-					}
-				}
-			}
-			if rows := rowsThatDiffer(got, want); rows != 0 || nnz != pairs {
-				t.Errorf("%s in %d dimensions: %d rows differ, %d pairs, want %d", kind, d, rows, nnz, pairs)
+// PETSc's product is ours on one rank and on two, where it is installed; CI sees to it that
+// it is.
+func TestRanksAgainstAPeer(t *testing.T) {
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	seen := ""
+	for _, v := range played(t, 2, "-suite", "ranks", "-n", "3000") {
+		if v["difference"].(float64) > 1e-5 || v["peer"] != "PETSc" {
+			t.Errorf("%v", v)
+		}
+		seen += v["case"].(string)
+	}
+	if os.Getenv("PM_PEERS") != "" && (!strings.Contains(seen, "ranks=1/") || !strings.Contains(seen, "ranks=2/")) {
+		t.Errorf("%s", seen)
+	}
+}
+
+// Without the compiler of an MPI the peer is missing, and the message says what to install.
+func TestMissingPeerOnRanks(t *testing.T) {
+	t.Setenv("MPICXX", filepath.Join(t.TempDir(), "no-compiler"))
+	code, stdout, stderr := call("peers", "-suite", "ranks", "-n", "500", "-no-limits", "-slice", "1ms")
+	if code != cli.OK || !strings.Contains(stderr, "PETSc is missing") || !strings.Contains(stderr, "petsc-dev") || strings.Count(stdout, "missing") != 2 {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// What comes through the C interface has the bits of the Engine: a case whose result differs
+// would have no ratio. The process tells its memory.
+func TestThroughC(t *testing.T) {
+	for _, v := range played(t, 3, "-suite", "linked", "-n", "700", "-case", "workers=1") {
+		if v["peer"] != "through C" || v["difference"] != 0.0 || v["peer_peak_bytes"] == nil {
+			t.Errorf("%v", v)
+		}
+	}
+}
+
+// The plain loop of C has our words, where a compiler is installed; CI sees to it that one is.
+func TestSealedAgainstAPeer(t *testing.T) {
+	played(t, 1, "-suite", "sealed", "-n", "600", "-case", "workers=1")
+}
+
+// Only the peers asked for play.
+func TestChosenPeers(t *testing.T) {
+	for pattern, name := range map[string]string{"JAMES": "james-bowman/sparse", "^eigen$": "Eigen"} {
+		for _, v := range played(t, 1, "-n", "3000", "-peer", pattern, "-case", "k=8/layout=plain/workers=1") {
+			if v["peer"] != name {
+				t.Errorf("%v plays for %s", v["peer"], pattern)
 			}
 		}
-	}
-	if rowsThatDiffer([]float32{1, 2, 3, 1, 2, 3}, []float32{1, 2, 3, 1, 2, 4}) != 1 {
-		t.Error("one row differs")
-	}
-}
-
-func TestReadFloatsRefusesAnotherLength(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, make([]byte, 10), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readFloats(path, 3); err == nil {
-		t.Error("10 bytes are no 3 numbers")
 	}
 }

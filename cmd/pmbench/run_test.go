@@ -1,132 +1,106 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"io/fs"
-	"math"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// The same holds for the file of -out.
-func TestWriteOutSaysBothErrors(t *testing.T) {
-	broken := errors.New("the case broke")
-	f := &runFlags{out: filepath.Join(t.TempDir(), "none", "out.txt")}
-	records := levelRecords()
-	e := &cli.Env{Program: "pmbench", Verb: "run", Stderr: new(bytes.Buffer)}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := f.writeOut(t.Context(), e, records[0].Machine, records, broken); !errors.Is(err, broken) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-	if err := f.writeOut(cancelled, e, records[0].Machine, records, context.Canceled); errors.Is(err, context.Canceled) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
-	// A recording that could not be kept before is not forgotten.
-	if err := f.writeOut(cancelled, e, records[0].Machine, records, broken); !errors.Is(err, broken) || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v", err)
+// verbLab is a small lab until the test ends.
+func verbLab(t *testing.T) *measure.Lab {
+	t.Helper()
+	l := measure.SmallLab()
+	t.Cleanup(l.Close)
+	return l
+}
+
+// All cases of all suites do what they are there for, with the promised fields.
+func TestSuites(t *testing.T) {
+	t.Setenv(asCommand, "1") // suite retrieval starts this program again
+	for _, s := range suites.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			l := verbLab(t)
+			cases := s.Pick(l, regexp.MustCompile(""), s.Name != "private") // the long private cases do not shrink below a second
+			if s.Name == "private" {
+				cases = slices.DeleteFunc(cases, func(c measure.Case) bool { return c.N > 1000 })
+			}
+			var records []*record.Record
+			err := measure.Run(t.Context(), l, s.Name, cases, measure.Schedule{Rounds: 2, Slice: time.Nanosecond}, func(r *record.Record) error {
+				records = append(records, r)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(records) != 2*len(cases) || len(cases) == 0 {
+				t.Fatalf("%d records of %d cases", len(records), len(cases))
+			}
+			seen := map[string]bool{}
+			for i, r := range records {
+				if r.Case != cases[i%len(cases)].Name {
+					t.Errorf("record %d is of %s: rounds are not interleaved", i, r.Case)
+				}
+				if r.Suite != s.Name || r.N == 0 || r.D == 0 || r.NNZ == 0 || r.Bytes == 0 || r.Workers == 0 || r.Seconds <= 0 || r.Level == "" || r.Commit != "abc" {
+					t.Errorf("%+v", r)
+				}
+				if (r.GnnzPerS == nil) == (r.PairsPerS == nil) || r.RoofFraction == nil {
+					t.Errorf("%s: %+v", r.Case, r)
+				}
+				if i < len(cases) && seen[r.Case] {
+					t.Errorf("%s is there twice", r.Case)
+				}
+				seen[r.Case] = true
+			}
+		})
 	}
 }
 
-// The model of a product is what its layout reads.
-func TestLayoutBytes(t *testing.T) {
-	const n, k = 3000, 2
-	l := suitesLab(t)
-	last := int64(math.MaxInt64)
-	for _, layout := range spmmLayouts("curve") {
-		a, err := graphIn(t.Context(), l, "curve", n, layout)
-		if err != nil {
+// A run and a contest of a part leave the recordings of whole suites as they are.
+func TestPartLeavesTheWhole(t *testing.T) {
+	folder := t.TempDir()
+	below, err := record.Folder(folder, measure.Machine())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"levels.jsonl", "peers-spmm.jsonl"} {
+		if err := os.WriteFile(filepath.Join(below, name), []byte("{}"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got := layoutBytes(a, k)
-		if want := spmmBytes(n, int64(a.NNZ()), k); layout == sparse.Plain && got != want {
-			t.Errorf("%v: %d bytes, want %d", layout, got, want)
-		}
-		if got >= last {
-			t.Errorf("%v: %d bytes, no fewer than the layout before it", layout, got)
-		}
-		last = got
 	}
-}
-
-// The graph under test is symmetric, in curve order and of the right degree,
-// and its neighbours are those of a plain search.
-func TestCurveGraph(t *testing.T) {
-	const n = 3000
-	a, err := curveGraph(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !a.IsSymmetric() {
-		t.Error("the graph is not symmetric")
-	}
-	if mean := float64(a.NNZ()) / n; mean < 26 || mean > 33 { // fewer at the border
-		t.Errorf("%g neighbours", mean)
-	}
-	near := 0
-	for i := range n {
-		ind, _ := a.Row(i, nil)
-		for _, j := range ind {
-			if d := int(j) - i; -200 < d && d < 200 {
-				near++
-			}
-		}
-	}
-	if share := float64(near) / float64(a.NNZ()); share < 0.7 {
-		t.Errorf("%.2f of the entries are near the diagonal", share)
-	}
-	b, err := shuffled(a)
-	if err != nil || b.NNZ() != a.NNZ() || !b.IsSymmetric() {
-		t.Errorf("shuffled: %d entries, %v", b.NNZ(), err)
-	}
-	for _, v := range []int{0, 1, 5, 1000} {
-		if got := deinterleave(interleave(uint32(v))); got != v {
-			t.Errorf("%d becomes %d", v, got)
-		}
-	}
-}
-
-// A step is measured many times over, with the sums of the one before.
-func TestStepsStayFinite(t *testing.T) {
-	sub, err := stepSubject(t.Context(), suitesLab(t), 20_000, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 60 {
-		if err := sub.run(t.Context()); err != nil {
-			t.Fatalf("step %d: %v", i, err)
-		}
-	}
-}
-
-// The flags that choose a part are those that leave out cases, or change ranks.
-func TestFlagsOfAPart(t *testing.T) {
-	for _, c := range []struct {
-		part string
-		want bool
-	}{
-		{(&runFlags{count: 14, full: true}).part(1), false},
-		{(&runFlags{pattern: "k=8"}).part(1), true},
-		{(&runFlags{}).part(2), true},
+	for _, args := range []string{
+		"run -suite levels -case Finite -count 1 -no-limits -quiet -record " + folder,
+		"peers -suite spmm -n 2000 -peer james -case k=1/layout=plain/workers=1 -count 5 -slice 1ns -no-limits -quiet -record " + folder,
 	} {
-		if (c.part != "") != c.want {
-			t.Errorf("%q, want a part: %v", c.part, c.want)
+		// Suite levels fails where the machine is busy; its recording is kept.
+		if code, _, stderr := call(strings.Fields(args)...); code != cli.OK && !strings.Contains(stderr, "suite levels: ") {
+			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+	for _, name := range []string{"levels", "peers-spmm"} {
+		if text, err := os.ReadFile(filepath.Join(below, name+".jsonl")); err != nil || string(text) != "{}" {
+			t.Errorf("%s became %q, %v", name, text, err)
+		}
+		if parts, err := filepath.Glob(filepath.Join(below, name+"-part-*.jsonl")); err != nil || len(parts) != 1 {
+			t.Errorf("parts of %s: %q, %v", name, parts, err)
 		}
 	}
 }
 
-func TestStepRatios(t *testing.T) {
-	all := summarise([]*Record{
-		{Suite: "step", Case: "op=product/k=2", Seconds: 2}, {Suite: "step", Case: "op=step/k=2", Seconds: 3},
-		{Suite: "scale", Case: "op=step/k=2", Seconds: 9}, {Suite: "step", Case: "op=step/k=8", Seconds: 1},
-	})
-	got := stepRatios(all)
-	if len(got) != 1 || got[0] != (stepRatio{"k=2", 1.5}) {
-		t.Errorf("%v", got)
+// A folder that cannot be had is an error before anything is measured.
+func TestRecordingFolderIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
 	}
+	refuse(t, cli.Failed, []string{"run", "-suite", "spmm", "-quiet", "-record", file}, "file")
+	refuse(t, cli.Failed, []string{"peers", "-quiet", "-record", file}, "file")
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
@@ -53,13 +54,13 @@ func TestPeersInterrupted(t *testing.T) {
 }
 
 // recorded reads the only recording below a folder.
-func recorded(t *testing.T, folder string) ([]*Record, []*Ratio) {
+func recorded(t *testing.T, folder string) ([]*record.Record, []*record.Ratio) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*", "*.jsonl"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%q, %v", files, err)
 	}
-	records, ratios, err := readLines(files[0])
+	records, ratios, err := record.Read(files[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,33 @@
+package report
+
+import (
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
+	"strings"
+	"testing"
+)
+
+// What stands beside a bare file server, and beside copies of a file, is the ratio of the
+// same run; a case whose other side was not measured has none.
+func TestRatiosBesideOthers(t *testing.T) {
+	at := func(suite, name string, seconds float64) record.Summary {
+		return record.Summary{Record: &record.Record{Suite: suite, Case: name, Seconds: seconds, Bytes: 4e6}}
+	}
+	all := []record.Summary{
+		at("retrieval", "server=service/form=int8/clients=1", 0.002), at("retrieval", "server=files/form=int8/clients=1", 0.001),
+		at("retrieval", "server=service/form=int8/clients=16", 0.002),
+		at("apply", "op=copy/synced=yes/n=1", 2), at("apply", "op=copy/synced=no/n=1", 1), at("apply", "op=apply/recipe=raw/n=1", 3),
+		at("apply", "op=apply/recipe=raw/n=2", 3),
+	}
+	var out strings.Builder
+	if err := suites.WriteServiceRatios(&out, all); err != nil {
+		t.Fatal(err)
+	}
+	if err := suites.WriteCopyRatios(&out, all); err != nil {
+		t.Fatal(err)
+	}
+	want := "form=int8/clients=1: 2000 MB/s, 0.50 of a bare file server\nraw: 1.50 times a copy that is synced, 3.00 times one that is not\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
