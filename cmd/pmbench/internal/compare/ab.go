@@ -26,7 +26,7 @@ type AB struct {
 // benchPackage is the package of this command within the module.
 const benchPackage = "cmd/pmbench"
 
-// run compares the working tree with a revision.
+// Run compares the working tree with a revision.
 func (f *AB) Run(ctx context.Context, e *cli.Env, revision string) (err error) {
 	if err := f.Compare.check(); err != nil {
 		return err

@@ -1,11 +1,12 @@
 package compare
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // busyTurns are the turns that two programs took on a busy machine, one of them a third

@@ -1,10 +1,11 @@
 package compare
 
 import (
+	"slices"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
-	"slices"
 )
 
 // readingsOf are the units with the readings of the yardstick beside a metric: those of a

@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // recording holds the values of a benchmark file: by case, by unit.

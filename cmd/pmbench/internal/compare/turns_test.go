@@ -1,8 +1,9 @@
 package compare
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 func TestWantsMore(t *testing.T) {

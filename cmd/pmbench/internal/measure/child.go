@@ -97,5 +97,5 @@ func (c *Child) Round(k, workers int, budget float64, check string) ([]float64, 
 // PeakBytes is the largest memory of the process, 0 where the peer does not tell.
 func (c *Child) PeakBytes() int64 { return c.peak }
 
-// close ends the process: without questions there is nothing left to do.
+// Close ends the process: without questions there is nothing left to do.
 func (c *Child) Close() error { return errors.Join(c.in.Close(), c.process.Wait()) }

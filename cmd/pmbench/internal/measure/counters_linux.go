@@ -36,7 +36,7 @@ func openCounters() (*counters, error) {
 			continue // the thread has ended
 		}
 		if err != nil {
-			c.Close()
+			c.close()
 			return nil, fmt.Errorf("perf_event_open: %w", err)
 		}
 		c.files = append(c.files, fd)
@@ -56,7 +56,7 @@ func (c *counters) read() float64 {
 	return sum
 }
 
-func (c *counters) Close() {
+func (c *counters) close() {
 	for _, fd := range c.files {
 		unix.Close(fd)
 	}

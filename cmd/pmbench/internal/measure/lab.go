@@ -17,7 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A lab holds what cases share: the machine, workers and data made once.
+// A Lab holds what cases share: the machine, workers and data made once.
 type Lab struct {
 	Machine *record.Machine
 	Meter   *Meter
@@ -47,10 +47,10 @@ func SmallLab() *Lab {
 	return l
 }
 
-// show tells how far this lab's portion of the work has come.
+// Show tells how far this lab's portion of the work has come.
 func (l *Lab) Show(what string, share float64) { l.Meter.Show(what, l.Work.At(share)) }
 
-// workers returns a set of n workers.
+// Workers returns a set of n workers.
 func (l *Lab) Workers(n int) *par.Workers {
 	if l.sets[n] == nil {
 		l.sets[n] = par.New(n)
@@ -85,7 +85,7 @@ func (l *Lab) sharedYard() (ranks *par.Ranks, workers int) {
 	return l.Ranks, l.Calm / l.Ranks.Size()
 }
 
-// atClose has a function called when the suite has ended.
+// AtClose has a function called when the suite has ended.
 func (l *Lab) AtClose(end func()) { l.ends = append(l.ends, end) }
 
 func (l *Lab) Close() {
@@ -97,7 +97,7 @@ func (l *Lab) Close() {
 	}
 }
 
-// calibration returns the speed of this machine, read or measured once.
+// Calibration returns the speed of this machine, read or measured once.
 func (l *Lab) Calibration() *kernel.Calibration {
 	if l.speed == nil {
 		speed := calibration.OfThisMachine(simd.Best())
@@ -106,7 +106,7 @@ func (l *Lab) Calibration() *kernel.Calibration {
 	return l.speed
 }
 
-// size returns n, or a small number in a small lab.
+// Size returns n, or a small number in a small lab.
 func (l *Lab) Size(n int) int {
 	if l.Small {
 		return max(n/1000, 200)
@@ -137,10 +137,10 @@ func Shared[T any](l *Lab, key string, make func() (T, error)) (T, error) {
 	return v, err
 }
 
-// has tells whether there is something made for a key.
+// Has tells whether there is something made for a key.
 func (l *Lab) Has(key string) bool { return l.made[key] != nil }
 
-// keep keeps a value for shared, and tells whether it did: not where the key has one.
+// Keep keeps a value for shared, and tells whether it did: not where the key has one.
 func (l *Lab) Keep(key string, v any) bool {
 	if l.Has(key) {
 		return false
@@ -149,12 +149,12 @@ func (l *Lab) Keep(key string, v any) bool {
 	return true
 }
 
-// forget drops what was made for keys with a prefix.
+// Forget drops what was made for keys with a prefix.
 func (l *Lab) Forget(prefix string) {
 	maps.DeleteFunc(l.made, func(key string, _ any) bool { return strings.HasPrefix(key, prefix) })
 }
 
-// gatherLimit returns rows of 64 bytes per second read in random order from a
+// GatherLimit returns rows of 64 bytes per second read in random order from a
 // table of that many bytes, 0 without limits.
 func (l *Lab) GatherLimit(ctx context.Context, bytes int64, workers int) (float64, error) {
 	if !l.Limits {

@@ -2,9 +2,10 @@ package measure
 
 import (
 	"context"
+	"runtime"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
-	"runtime"
 )
 
 // latency adds to a record what matters where somebody waits for each operation: the

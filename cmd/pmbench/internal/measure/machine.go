@@ -20,7 +20,7 @@ func counterNote() string {
 	if err != nil {
 		return "none (" + err.Error() + ")"
 	}
-	c.Close()
+	c.close()
 	return "instructions"
 }
 

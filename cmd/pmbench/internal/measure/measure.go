@@ -3,12 +3,13 @@ package measure
 import (
 	"context"
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"math"
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // Schedule says how long to measure.
@@ -17,7 +18,7 @@ type Schedule struct {
 	Budget time.Duration // of all rounds, with setup
 	Slice  time.Duration // of one measurement, at least one operation
 	Long   time.Duration // operations of this and more are not warmed up
-	// patience is how much longer a measurement may take to meet calm moments; what
+	// Patience is how much longer a measurement may take to meet calm moments; what
 	// one does not need the next ones of the case may.
 	Patience time.Duration
 }
@@ -130,7 +131,7 @@ func (t *trial) measure(ctx context.Context, l *Lab, s Schedule) (*record.Record
 	var sum tally
 	if count, err := openCounters(); err == nil {
 		sum.count = count
-		defer count.Close()
+		defer count.close()
 	}
 	best, calm := stretch{seconds: math.Inf(1)}, 0
 	yard.cpus = yard.cpus[:0]

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"io"
 	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // testLab is a small lab until the test ends.

@@ -12,7 +12,7 @@ import (
 // linePause is the least time between two lines about unfinished work.
 const linePause = 2 * time.Second
 
-// A meter shows how far long work has come: one line that is written over on a
+// A Meter shows how far long work has come: one line that is written over on a
 // terminal, plain lines elsewhere, nothing with -quiet.
 type Meter struct {
 	w        io.Writer // nil when nothing is shown
@@ -34,7 +34,7 @@ func NewMeter(e *cli.Env) *Meter {
 	return m
 }
 
-// show says what is being done and what share of all work is behind it; from
+// Show says what is being done and what share of all work is behind it; from
 // the share follows the estimate of the time left.
 func (m *Meter) Show(what string, share float64) {
 	now := m.now()
@@ -57,7 +57,7 @@ func (m *Meter) Show(what string, share float64) {
 	m.width = len(line)
 }
 
-// clear removes the line from a terminal; call it before anything is printed.
+// Clear removes the line from a terminal; call it before anything is printed.
 func (m *Meter) Clear() {
 	if m.terminal && m.w != nil && m.width > 0 {
 		fmt.Fprint(m.w, "\r", strings.Repeat(" ", m.width), "\r")
@@ -65,16 +65,16 @@ func (m *Meter) Clear() {
 	}
 }
 
-// A portion is a part of some work, by the share of it that lies before it and by its own.
+// A Portion is a part of some work, by the share of it that lies before it and by its own.
 type Portion struct{ from, length float64 }
 
 var AllWork = Portion{0, 1}
 
-// piece returns one of equal pieces of the portion.
+// Piece returns one of equal pieces of the portion.
 func (p Portion) Piece(i, of int) Portion {
 	length := p.length / float64(of)
 	return Portion{p.from + float64(i)*length, length}
 }
 
-// at is the share of the whole when a share of the portion is done.
+// At is the share of the whole when a share of the portion is done.
 func (p Portion) At(share float64) float64 { return p.from + p.length*share }

@@ -1,8 +1,9 @@
 package measure
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 )
 
 // processorTimes are times of all processors of a machine together, in any unit.

@@ -13,33 +13,33 @@ type Case struct {
 	N, D, K int
 	Workers int
 	Full    bool // only in the long form
-	// setup makes what the operation needs. It is called once, untimed, when
+	// Setup makes what the operation needs. It is called once, untimed, when
 	// the cases before it have been measured for the first time.
 	Setup func(ctx context.Context, l *Lab) (*Subject, error)
 }
 
-// A subject is what a case measures.
+// A Subject is what a case measures.
 type Subject struct {
-	// run is the operation.
+	// Run is the operation.
 	Run func(ctx context.Context) error
-	// nnz and bytes are those of one operation; they, eta and etaP99 are read
+	// NNZ and bytes are those of one operation; they, eta and etaP99 are read
 	// after it, so run may set them.
 	NNZ, Bytes  int64
 	Eta, EtaP99 float64 // NaN when there is none
 	Products    int     // of a method that takes as many as it needs
 	Pairs       bool    // the rate is one of pairs found, not of entries used
 	Madds       float64 // multiply-adds, 0: not counted
-	Roof        roof
-	// memory asks for a run of its own on fresh memory, whose peak is the
+	Roof        Roof
+	// Memory asks for a run of its own on fresh memory, whose peak is the
 	// operation's.
 	Memory bool
-	// latency asks for the slowest operations and the memory of each.
+	// Latency asks for the slowest operations and the memory of each.
 	Latency bool
 	Search  kernel.SearchStats // what filters left, of a search in many dimensions
 	Stores  bool               // the entries stay: peak memory is given per entry
 	Gather  float64            // rows per second of this case's table, for RoofGather
 	Choice  *record.Choice     // suite plan
-	// settings are those of suite levels.
+	// Settings are those of suite levels.
 	Settings *record.Choice
 	Equal    []record.Equality // searches whose pairs were compared
 	Sealed   *record.SealedFigures
@@ -47,12 +47,12 @@ type Subject struct {
 	Peak     float64             // multiply-adds of bytes a second, for RoofWords
 }
 
-// A roof is the limit a case is held against.
-type roof string
+// A Roof is the limit a case is held against.
+type Roof string
 
 const (
-	RoofRead   roof = "read"        // bytes over the bandwidth of reading
-	RoofGather roof = "gather"      // entries over the rate of random rows
-	RoofMadd   roof = "scalar madd" // multiply-adds over that of scalar Go
-	RoofWords  roof = "read, madd"  // bytes over the bandwidth or multiply-adds of bytes over their peak, the slower
+	RoofRead   Roof = "read"        // bytes over the bandwidth of reading
+	RoofGather Roof = "gather"      // entries over the rate of random rows
+	RoofMadd   Roof = "scalar madd" // multiply-adds over that of scalar Go
+	RoofWords  Roof = "read, madd"  // bytes over the bandwidth or multiply-adds of bytes over their peak, the slower
 )

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 )
 

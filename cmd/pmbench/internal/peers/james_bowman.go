@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	jbsparse "github.com/james-bowman/sparse"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 )
 
 // ownPeer comes with this program, which the others do not.

@@ -68,7 +68,7 @@ func serial(workers int) bool { return workers == 1 }
 
 // opponent is a peer that is ready: it has the data and does rounds.
 type opponent interface {
-	// round repeats the operation for some seconds, at least once, and returns
+	// Round repeats the operation for some seconds, at least once, and returns
 	// the seconds of each. With a file name it does the operation once and
 	// writes the result there.
 	Round(k, workers int, budget float64, check string) ([]float64, error)

@@ -14,7 +14,7 @@ import (
 // A Suite is a suite that others can play.
 type Suite struct {
 	Name string
-	// about says in lines for the help what is played, and against whom; note is for
+	// About says in lines for the help what is played, and against whom; note is for
 	// those who play.
 	About, Note string
 	Rows        int // of the largest case, unless -n asks for others

@@ -72,7 +72,7 @@ func (c *contest) linkedEmbedding(ctx context.Context, n, d int, work measure.Po
 		return err
 	}
 	t := c.twin("embed")
-	defer t.Close()
+	defer t.close()
 	for _, m := range matches {
 		t.plays(m)
 	}
@@ -113,7 +113,7 @@ func (c *contest) linkedModel(ctx context.Context, n int, work measure.Portion) 
 		return err
 	}
 	t := c.twin("apply")
-	defer t.Close()
+	defer t.close()
 	for _, m := range matches {
 		m.ratio.K = model.Map.Columns()
 		t.plays(m)
@@ -173,7 +173,7 @@ func (t *twin) ask(ctx context.Context, m *match, check string) error {
 	return err
 }
 
-func (t *twin) Close() {
+func (t *twin) close() {
 	if t.child != nil {
 		t.child.Close()
 	}

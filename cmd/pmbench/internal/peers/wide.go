@@ -4,10 +4,11 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // peerWideRows is the number of rows the peer, whose time grows with its square, is

@@ -2,9 +2,10 @@ package ranks
 
 import (
 	"cmp"
+	"slices"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
-	"slices"
 )
 
 // A calmness tells which measurements of a group are not disturbed: the host of a virtual machine

@@ -2,11 +2,12 @@ package ranks
 
 import (
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // roundsOf are rounds with these percentages of stolen time, whose records have the number of

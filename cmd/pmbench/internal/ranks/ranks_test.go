@@ -1,8 +1,9 @@
 package ranks
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 )
 
 // The flags that choose a part are those that leave out cases, or change sizes and ranks.

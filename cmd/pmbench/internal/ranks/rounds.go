@@ -3,6 +3,7 @@ package ranks
 import (
 	"context"
 	"fmt"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
@@ -30,7 +31,7 @@ func (f *Options) measure(ctx context.Context, l *measure.Lab, groups []*rankGro
 				continue
 			}
 			var one rankRound
-			if one, err = g.Round(ctx, world, func(ranks, at int) {
+			if one, err = g.round(ctx, world, func(ranks, at int) {
 				l.Meter.Show(fmt.Sprintf("%s with %d ranks", g.name, ranks), f.progress(round).Piece(i, len(groups)).Piece(at, len(g.ranks)).At(0))
 			}); err != nil {
 				half = calm[i].medians(one)
@@ -69,7 +70,7 @@ func (f *Options) progress(round int) measure.Portion {
 }
 
 // round measures a group once, with all numbers of ranks.
-func (g *rankGroup) Round(ctx context.Context, world rankWorld, show func(ranks, at int)) (r rankRound, err error) {
+func (g *rankGroup) round(ctx context.Context, world rankWorld, show func(ranks, at int)) (r rankRound, err error) {
 	for at, ranks := range g.ranks {
 		if len(g.cases[at]) == 0 {
 			continue

@@ -2,12 +2,13 @@ package ranks
 
 import (
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // Rounds that were left out, and what the host took, are told beside a figure.

@@ -3,11 +3,12 @@ package record
 import (
 	"bufio"
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"io"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 )
 
 // benchmarkName is the record's name in the Go benchmark format. The level is

@@ -29,42 +29,42 @@ type family struct {
 }
 
 const (
-	Intel = "GenuineIntel"
-	Amd   = "AuthenticAMD"
+	intel = "GenuineIntel"
+	amd   = "AuthenticAMD"
 )
 
 // families lists the designs of servers and of desktops with the same core.
 func families() []family {
 	return []family{
-		{name: "Haswell", vendor: Intel, family: 6, low: 60, high: 60},
-		{name: "Haswell", vendor: Intel, family: 6, low: 63, high: 63},
-		{name: "Haswell", vendor: Intel, family: 6, low: 69, high: 70},
-		{name: "Broadwell", vendor: Intel, family: 6, low: 61, high: 61},
-		{name: "Broadwell", vendor: Intel, family: 6, low: 71, high: 71},
-		{name: "Broadwell", vendor: Intel, family: 6, low: 79, high: 79},
-		{name: "Broadwell", vendor: Intel, family: 6, low: 86, high: 86},
-		{name: "Skylake", vendor: Intel, family: 6, low: 78, high: 78},
-		{name: "Skylake", vendor: Intel, family: 6, low: 94, high: 94},
-		{name: "Skylake-X", vendor: Intel, family: 6, low: 85, high: 85, from: 0, upTo: 4},
-		{name: "Cascade Lake", vendor: Intel, family: 6, low: 85, high: 85, from: 5, upTo: 7},
-		{name: "Cooper Lake", vendor: Intel, family: 6, low: 85, high: 85, from: 10, upTo: 11},
-		{name: "Ice Lake server", vendor: Intel, family: 6, low: 106, high: 106},
-		{name: "Ice Lake server", vendor: Intel, family: 6, low: 108, high: 108},
-		{name: "Sapphire Rapids", vendor: Intel, family: 6, low: 143, high: 143},
-		{name: "Emerald Rapids", vendor: Intel, family: 6, low: 207, high: 207},
-		{name: "Granite Rapids", vendor: Intel, family: 6, low: 173, high: 174},
-		{name: "Zen", vendor: Amd, family: 23, low: 0x00, high: 0x07},
-		{name: "Zen+", vendor: Amd, family: 23, low: 0x08, high: 0x0f},
-		{name: "Zen", vendor: Amd, family: 23, low: 0x10, high: 0x17},
-		{name: "Zen+", vendor: Amd, family: 23, low: 0x18, high: 0x1f},
-		{name: "Zen", vendor: Amd, family: 23, low: 0x20, high: 0x2f},
-		{name: "Zen 2", vendor: Amd, family: 23, low: 0x30, high: 0xaf},
-		{name: "Zen 3", vendor: Amd, family: 25, low: 0x00, high: 0x0f},
-		{name: "Zen 4", vendor: Amd, family: 25, low: 0x10, high: 0x1f},
-		{name: "Zen 3", vendor: Amd, family: 25, low: 0x20, high: 0x5f},
-		{name: "Zen 4", vendor: Amd, family: 25, low: 0x60, high: 0xaf},
-		{name: "Zen 5", vendor: Amd, family: 26, low: 0x00, high: 0x4f},
-		{name: "Zen 5", vendor: Amd, family: 26, low: 0x60, high: 0x7f},
+		{name: "Haswell", vendor: intel, family: 6, low: 60, high: 60},
+		{name: "Haswell", vendor: intel, family: 6, low: 63, high: 63},
+		{name: "Haswell", vendor: intel, family: 6, low: 69, high: 70},
+		{name: "Broadwell", vendor: intel, family: 6, low: 61, high: 61},
+		{name: "Broadwell", vendor: intel, family: 6, low: 71, high: 71},
+		{name: "Broadwell", vendor: intel, family: 6, low: 79, high: 79},
+		{name: "Broadwell", vendor: intel, family: 6, low: 86, high: 86},
+		{name: "Skylake", vendor: intel, family: 6, low: 78, high: 78},
+		{name: "Skylake", vendor: intel, family: 6, low: 94, high: 94},
+		{name: "Skylake-X", vendor: intel, family: 6, low: 85, high: 85, from: 0, upTo: 4},
+		{name: "Cascade Lake", vendor: intel, family: 6, low: 85, high: 85, from: 5, upTo: 7},
+		{name: "Cooper Lake", vendor: intel, family: 6, low: 85, high: 85, from: 10, upTo: 11},
+		{name: "Ice Lake server", vendor: intel, family: 6, low: 106, high: 106},
+		{name: "Ice Lake server", vendor: intel, family: 6, low: 108, high: 108},
+		{name: "Sapphire Rapids", vendor: intel, family: 6, low: 143, high: 143},
+		{name: "Emerald Rapids", vendor: intel, family: 6, low: 207, high: 207},
+		{name: "Granite Rapids", vendor: intel, family: 6, low: 173, high: 174},
+		{name: "Zen", vendor: amd, family: 23, low: 0x00, high: 0x07},
+		{name: "Zen+", vendor: amd, family: 23, low: 0x08, high: 0x0f},
+		{name: "Zen", vendor: amd, family: 23, low: 0x10, high: 0x17},
+		{name: "Zen+", vendor: amd, family: 23, low: 0x18, high: 0x1f},
+		{name: "Zen", vendor: amd, family: 23, low: 0x20, high: 0x2f},
+		{name: "Zen 2", vendor: amd, family: 23, low: 0x30, high: 0xaf},
+		{name: "Zen 3", vendor: amd, family: 25, low: 0x00, high: 0x0f},
+		{name: "Zen 4", vendor: amd, family: 25, low: 0x10, high: 0x1f},
+		{name: "Zen 3", vendor: amd, family: 25, low: 0x20, high: 0x5f},
+		{name: "Zen 4", vendor: amd, family: 25, low: 0x60, high: 0xaf},
+		{name: "Zen 5", vendor: amd, family: 26, low: 0x00, high: 0x4f},
+		{name: "Zen 5", vendor: amd, family: 26, low: 0x60, high: 0x7f},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// family names the processors that a section of a report is of: the design of the
+// Family names the processors that a section of a report is of: the design of the
 // processor, or, in recordings that do not hold it, the family that a folder they are in
 // is named for. Where that is none either, it is the name for the market, behind the
 // name of the folder.
@@ -27,7 +27,7 @@ func (m *Machine) Family() string {
 	return m.CPU
 }
 
-// processorWords are the name for the market and what the processor says of itself.
+// ProcessorWords are the name for the market and what the processor says of itself.
 func (m *Machine) ProcessorWords() string {
 	if !m.Processor.known() {
 		return m.CPU
@@ -43,7 +43,7 @@ func (m *Machine) words() string {
 	return m.CPU
 }
 
-// recordedIn notes the folders between the one of a report and a recording in it.
+// RecordedIn notes the folders between the one of a report and a recording in it.
 func (m *Machine) RecordedIn(folder, path string) {
 	below, err := filepath.Rel(folder, filepath.Dir(path))
 	if m == nil || err != nil || below == "." {
@@ -52,7 +52,7 @@ func (m *Machine) RecordedIn(folder, path string) {
 	m.folders = strings.Split(filepath.ToSlash(below), "/")
 }
 
-// setting names the instructions that the figures of a recording were made with: the
+// Setting names the instructions that the figures of a recording were made with: the
 // level and the choices between its loops, as PM_SIMD has them.
 func (m *Machine) Setting() string {
 	if m.Choices == "" {
@@ -61,7 +61,7 @@ func (m *Machine) Setting() string {
 	return m.Level + "," + m.Choices
 }
 
-// settingWords adds where the choices come from.
+// SettingWords adds where the choices come from.
 func (m *Machine) SettingWords() string { return cli.SettingWords(m.Level, m.Choices, m.ChoicesFrom) }
 
 // SettingOf names the level of a measurement, with the choices of its machine where the

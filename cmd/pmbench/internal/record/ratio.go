@@ -2,10 +2,11 @@ package record
 
 import (
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 )
 
 // A Ratio is a peer beside us, the object of peers -json.
@@ -72,7 +73,7 @@ func RatioHead() []string {
 	return []string{"case", "peer", "ours", "theirs", "ratio", "quartiles", "rounds", "result"}
 }
 
-// row returns a ratio as a line of a table.
+// Row returns a ratio as a line of a table.
 func (r *Ratio) Row() []string {
 	out := []string{r.Case, strings.TrimSpace(r.Peer + " " + r.Version), "", "", "", "", "", r.Result()}
 	if r.Ratio != nil {
@@ -87,10 +88,10 @@ func (r *Ratio) Row() []string {
 	return out
 }
 
-// extrapolated tells whether the seconds of the peer follow from those with fewer rows.
+// Extrapolated tells whether the seconds of the peer follow from those with fewer rows.
 func (r *Ratio) Extrapolated() bool { return r.PeerN > 0 && r.PeerN < r.N }
 
-// result says how theirs compares with ours.
+// Result says how theirs compares with ours.
 func (r *Ratio) Result() string {
 	switch {
 	case r.Missing != "":

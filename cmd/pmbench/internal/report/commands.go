@@ -2,11 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/peers"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
-	"slices"
-	"strings"
 )
 
 // commandsOf returns the commands that measured a suite. A recording from before

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // A report has the table of suite levels and the choices of its machine; what was recorded

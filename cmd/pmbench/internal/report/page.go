@@ -4,10 +4,11 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"html"
 	"slices"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 //go:embed page.css

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // A report takes the cases of a part that is newer, and the others from the whole.

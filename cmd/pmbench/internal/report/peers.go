@@ -3,11 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/peers"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
-	"slices"
-	"strings"
 )
 
 // ofSuite returns the ratios of a suite.

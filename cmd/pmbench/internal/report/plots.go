@@ -10,13 +10,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // writeSVG draws a plot.

@@ -5,10 +5,11 @@ import (
 	"image/color"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // ratioPlot shows the peers' times over ours in a suite, with their quartiles: circles

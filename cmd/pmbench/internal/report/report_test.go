@@ -1,14 +1,15 @@
 package report
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/peers"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/peers"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // The head of the page says at which level a machine was measured, and all that its

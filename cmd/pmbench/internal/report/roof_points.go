@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"io"
 	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // A roofPoint is a case in the roofline's terms, the object of roofline -json.

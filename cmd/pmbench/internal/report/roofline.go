@@ -17,7 +17,7 @@ type Roofline struct {
 	SVG string
 }
 
-// run shows the roofline of recordings, or of what it measures.
+// Run shows the roofline of recordings, or of what it measures.
 func (f *Roofline) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if err := cli.CheckPlace(f.SVG); err != nil {
 		return err

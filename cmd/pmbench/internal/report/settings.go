@@ -2,8 +2,9 @@ package report
 
 import (
 	"cmp"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // nativeSetting stands for what the program takes by itself.

@@ -1,18 +1,19 @@
 package report
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // recordedMachine is a machine of made-up recordings.
 func recordedMachine(level, asked string) *record.Machine {
-	return &record.Machine{CPU: "Xeon", Processor: &record.Processor{Vendor: record.Intel, Family: 6, Model: 85, Stepping: 7}, Cores: 2, Level: level, Asked: asked}
+	return &record.Machine{CPU: "Xeon", Processor: &record.Processor{Vendor: "GenuineIntel", Family: 6, Model: 85, Stepping: 7}, Cores: 2, Level: level, Asked: asked}
 }
 
 // recordSuite keeps a measurement of each case as run does, and a ratio as peers does.
@@ -59,7 +60,7 @@ func TestSettingsStandBesideEachOther(t *testing.T) {
 	recordSuite(t, folder, recordedMachine("avx2", "avx2"), "2026-01-02T00:00:00Z", false, 0.25, "k=2", "k=9")
 	recordSuite(t, folder, recordedMachine("avx512", "avx512"), "2026-01-03T00:00:00Z", true, 0.125, "k=1")
 	zen := recordedMachine("avx2", "avx2")
-	zen.Processor = &record.Processor{Vendor: record.Amd, Family: 25, Model: 0x11}
+	zen.Processor = &record.Processor{Vendor: "AuthenticAMD", Family: 25, Model: 0x11}
 	recordSuite(t, folder, zen, "2026-01-01T00:00:00Z", false, 2, "k=1")
 	for _, name := range []string{"cascade-lake/spmm.jsonl", "cascade-lake/avx2/peers-spmm.jsonl", "cascade-lake/avx512/spmm-ended-early.jsonl", "zen-4/avx2/spmm.jsonl"} {
 		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name))); err != nil {

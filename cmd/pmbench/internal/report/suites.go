@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/ranks"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
-	"gonum.org/v1/plot"
 )
 
 // suiteSections are the tables of the suites, with plots of the first setting.

@@ -128,7 +128,7 @@ func (s *answerSetting) subject(op string) (*measure.Subject, error) {
 		"marshal":  s.marshal,
 		"read":     func() error { return new(wire.CellsAnswer).UnmarshalBinary(f.answer) },
 		"rank":     func() error { return s.rank(f, f.answered) },
-		"round":    func() error { return s.Round(f) },
+		"round":    func() error { return s.round(f) },
 		"take-all": s.takeAll,
 	}[name]
 	if !ok {
@@ -185,7 +185,7 @@ func (s *answerSetting) takeAll() error {
 }
 
 // round is what a query takes, from the bytes of its request to its matches.
-func (s *answerSetting) Round(f *answerForm) error {
+func (s *answerSetting) round(f *answerForm) error {
 	s.line.Reset()
 	if err := s.serve(s.encoded, &s.line, f.form); err != nil {
 		return err

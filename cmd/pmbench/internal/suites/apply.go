@@ -127,8 +127,8 @@ func (s *applySetting) copy(synced bool) error {
 	return errors.Join(err, to.Close())
 }
 
-// WriteCopyRatios prints how much longer than copies of the file placing its rows takes.
-func WriteCopyRatios(w io.Writer, all []record.Summary) error {
+// writeCopyRatios prints how much longer than copies of the file placing its rows takes.
+func writeCopyRatios(w io.Writer, all []record.Summary) error {
 	copies := map[string]float64{}
 	for _, s := range all {
 		if s.Suite == "apply" {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 )
 
 // cellsCases build the truncated graph of points with about 32 neighbours: the

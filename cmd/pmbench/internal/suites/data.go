@@ -143,7 +143,7 @@ type PointSet struct {
 	Radius float64
 }
 
-// graph builds the truncated graph of the points.
+// Graph builds the truncated graph of the points.
 func (s *PointSet) Graph(ctx context.Context, workers *par.Workers) (kernel.Truncated, error) {
 	return s.graphWith(ctx, kernel.Options{Workers: workers})
 }

@@ -107,7 +107,7 @@ func (c *levelContest) run(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			c.Round()
+			c.round()
 		}
 		if c.choice().Ratio <= levelLimit {
 			break
@@ -117,7 +117,7 @@ func (c *levelContest) run(ctx context.Context) error {
 }
 
 // round runs the loop at every setting in turn.
-func (c *levelContest) Round() {
+func (c *levelContest) round() {
 	for i, s := range c.settings {
 		least := c.look(s)
 		for end := time.Now().Add(c.stretch); time.Now().Before(end); {

@@ -113,7 +113,7 @@ func TestLevelRounds(t *testing.T) {
 	c.stretch = 0
 	clear(calls)
 	for round := range 3 {
-		c.Round()
+		c.round()
 		for i, s := range settings {
 			if calls[s] != round+1 || len(c.turns[i]) != round+1 || c.least[i] <= 0 {
 				t.Fatalf("round %d: %v ran %d times, %d turns", round, s, calls[s], len(c.turns[i]))

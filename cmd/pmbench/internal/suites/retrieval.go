@@ -173,8 +173,8 @@ func (s *retrievalSetting) writeAnswer(name string, form wire.Form) error {
 	return errors.Join(err, f.Close())
 }
 
-// WriteServiceRatios prints what the service reaches of a bare file server, in the same run.
-func WriteServiceRatios(w io.Writer, all []record.Summary) error {
+// writeServiceRatios prints what the service reaches of a bare file server, in the same run.
+func writeServiceRatios(w io.Writer, all []record.Summary) error {
 	files := map[string]float64{}
 	for _, s := range all {
 		if name, ok := strings.CutPrefix(s.Case, "server=files/"); ok && s.Suite == "retrieval" {

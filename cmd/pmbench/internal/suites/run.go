@@ -19,7 +19,7 @@ type Options struct {
 	Full, NoLimits              bool
 }
 
-// chosen returns the suites that were asked for, and the pattern of their cases.
+// Chosen returns the suites that were asked for, and the pattern of their cases.
 func (f *Options) Chosen() (out []Suite, pattern *regexp.Regexp, err error) {
 	if out, err = Choose(f.Suite); err != nil {
 		return nil, nil, err
@@ -94,7 +94,7 @@ func (f *Options) writeOut(ctx context.Context, e *cli.Env, m *record.Machine, r
 	return record.EndedWith(ctx, ended, err)
 }
 
-// measure runs the chosen suites, one after the other. With an error it returns what was
+// Measure runs the chosen suites, one after the other. With an error it returns what was
 // measured before.
 func (f *Options) Measure(ctx context.Context, e *cli.Env, emit func(*record.Record) error) ([]*record.Record, *record.Machine, error) {
 	chosen, pattern, err := f.Chosen()

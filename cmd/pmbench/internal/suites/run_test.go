@@ -127,7 +127,7 @@ func TestStepRatios(t *testing.T) {
 		{Suite: "scale", Case: "op=step/k=2", Seconds: 9}, {Suite: "step", Case: "op=step/k=8", Seconds: 1},
 	})
 	got := StepRatios(all)
-	if len(got) != 1 || got[0] != (stepRatio{"k=2", 1.5}) {
+	if len(got) != 1 || got[0] != (StepRatio{"k=2", 1.5}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"fmt"
+
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 )
 

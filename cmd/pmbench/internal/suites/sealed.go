@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 )
 
 // sealedRows is the number of gallery rows of suite sealed, unless -n says otherwise.

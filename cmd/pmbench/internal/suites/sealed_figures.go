@@ -2,10 +2,11 @@ package suites
 
 import (
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"io"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // SealedLines says what the cases of suite sealed came to.

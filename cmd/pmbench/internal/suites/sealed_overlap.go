@@ -48,7 +48,7 @@ func (s *SealedSetting) overlapOf(query int, found []int32) float64 {
 	return float64(have) / nearestOverlap
 }
 
-// storedRows returns the bytes of the rows as the server stores them, row after row.
+// StoredRows returns the bytes of the rows as the server stores them, row after row.
 func (s *SealedSetting) StoredRows(ctx context.Context) ([]int8, error) {
 	if s.stored != nil {
 		return s.stored, nil

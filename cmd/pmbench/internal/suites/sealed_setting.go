@@ -130,7 +130,7 @@ func (s *SealedSetting) measureBytes(ctx context.Context, hint *wire.SealedHint)
 	return nil
 }
 
-// matrixBytes are those of the matrix of the server without what fills it up.
+// MatrixBytes are those of the matrix of the server without what fills it up.
 func (s *SealedSetting) MatrixBytes() int64 {
 	return int64(s.Manifest.Length) * int64(s.Manifest.Columns())
 }

@@ -1,13 +1,14 @@
 package suites
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // The cases of a small gallery: ranking in the clear and through the encryption find the same

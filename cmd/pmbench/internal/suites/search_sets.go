@@ -43,7 +43,7 @@ func SearchSets(sizes ...int) (out []SearchSet, err error) {
 // of zeros. They have the same graph, so one must not take much longer than the other.
 func cliffSets(n int) []SearchSet { return []SearchSet{{"uniform", n, 8}, {"padded", n, 9}} }
 
-// points makes or reads the points. Easy ones are normalise(centre + g/2), with
+// Points makes or reads the points. Easy ones are normalise(centre + g/2), with
 // centres of unit norm and g of that norm on average: classes are apart. Hard ones
 // have a cosine of 1/2 within a class and of 3/10 between classes. Uniform ones fill a
 // cube; padded ones are these with a last column of zeros.

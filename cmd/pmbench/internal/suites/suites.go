@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// A suite is a table of cases.
+// A Suite is a table of cases.
 type Suite struct {
 	Name, About string
 	cases       func(l *measure.Lab) []measure.Case
@@ -76,7 +76,7 @@ func Names() (names []string) {
 	return names
 }
 
-// pick returns the cases of the suite that match.
+// Pick returns the cases of the suite that match.
 func (s Suite) Pick(l *measure.Lab, pattern *regexp.Regexp, full bool) (out []measure.Case) {
 	for _, c := range s.cases(l) {
 		if (full || !c.Full) && pattern.MatchString(c.Name) {

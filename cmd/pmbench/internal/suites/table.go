@@ -2,12 +2,13 @@ package suites
 
 import (
 	"fmt"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // writeLatency prints a line for each case whose latency was measured.
@@ -97,7 +98,7 @@ func writeCases(w io.Writer, all []record.Summary) error {
 	if err := writeStepRatios(w, all); err != nil {
 		return err
 	}
-	if err := WriteServiceRatios(w, all); err != nil {
+	if err := writeServiceRatios(w, all); err != nil {
 		return err
 	}
 	if err := writeSealed(w, all); err != nil {
@@ -106,7 +107,7 @@ func writeCases(w io.Writer, all []record.Summary) error {
 	if err := writeTraffic(w, all); err != nil {
 		return err
 	}
-	if err := WriteCopyRatios(w, all); err != nil {
+	if err := writeCopyRatios(w, all); err != nil {
 		return err
 	}
 	return writeChoices(w, all)
@@ -122,13 +123,14 @@ func writeStepRatios(w io.Writer, all []record.Summary) error {
 	return nil
 }
 
-type stepRatio struct {
+// A StepRatio is what a fused step costs relative to its product, of a case.
+type StepRatio struct {
 	Name  string
 	Ratio float64
 }
 
 // StepRatios pairs the steps of suite step with their products.
-func StepRatios(all []record.Summary) (out []stepRatio) {
+func StepRatios(all []record.Summary) (out []StepRatio) {
 	product := map[string]float64{}
 	for _, s := range all {
 		if name, ok := strings.CutPrefix(s.Case, "op=product/"); ok && s.Suite == "step" {
@@ -137,7 +139,7 @@ func StepRatios(all []record.Summary) (out []stepRatio) {
 	}
 	for _, s := range all {
 		if name, ok := strings.CutPrefix(s.Case, "op=step/"); ok && s.Suite == "step" && product[name] > 0 {
-			out = append(out, stepRatio{name, s.Seconds / product[name]})
+			out = append(out, StepRatio{name, s.Seconds / product[name]})
 		}
 	}
 	return out

@@ -97,18 +97,18 @@ func wideSubject(ctx context.Context, l *measure.Lab, s WideSize, workers int) (
 	}, nil
 }
 
-// wideStep takes the first step again and again.
-type wideStep struct {
+// WideStep takes the first step again and again.
+type WideStep struct {
 	op     kernel.Operator
 	x, Dst blas32.General
 	st     kernel.Stats
 }
 
-func NewWideStep(op kernel.Operator, n int) (*wideStep, error) {
-	s := &wideStep{op: op, x: Block(n, WideColumns), Dst: Zeros(n, WideColumns)}
+func NewWideStep(op kernel.Operator, n int) (*WideStep, error) {
+	s := &WideStep{op: op, x: Block(n, WideColumns), Dst: Zeros(n, WideColumns)}
 	return s, s.st.Gather(s.x, nil)
 }
 
-func (s *wideStep) Run(ctx context.Context) error {
+func (s *WideStep) Run(ctx context.Context) error {
 	return s.op.Step(ctx, s.Dst, s.x, &kernel.Step{}, &s.st)
 }

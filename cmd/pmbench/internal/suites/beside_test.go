@@ -1,10 +1,10 @@
-package report
+package suites
 
 import (
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
-	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
 // What stands beside a bare file server, and beside copies of a file, is the ratio of the
@@ -20,10 +20,10 @@ func TestRatiosBesideOthers(t *testing.T) {
 		at("apply", "op=apply/recipe=raw/n=2", 3),
 	}
 	var out strings.Builder
-	if err := suites.WriteServiceRatios(&out, all); err != nil {
+	if err := writeServiceRatios(&out, all); err != nil {
 		t.Fatal(err)
 	}
-	if err := suites.WriteCopyRatios(&out, all); err != nil {
+	if err := writeCopyRatios(&out, all); err != nil {
 		t.Fatal(err)
 	}
 	want := "form=int8/clients=1: 2000 MB/s, 0.50 of a bare file server\nraw: 1.50 times a copy that is synced, 3.00 times one that is not\n"
