@@ -15,6 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
 )
 
 // asCommand makes a test binary the command itself.
@@ -191,4 +192,8 @@ func object(t *testing.T, line string) map[string]any {
 		t.Fatalf("%v: %s", err, line)
 	}
 	return v
+}
+
+func TestChoicesOfAnEarlierProcess(t *testing.T) {
+	clitest.EarlierChoices(t, asCommand+"="+withCache)
 }

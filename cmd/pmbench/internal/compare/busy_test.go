@@ -22,7 +22,7 @@ func readBusyTurns(t *testing.T) (b busyTurns) {
 		name string
 		into **recording
 	}{{"same.txt", &b.same}, {"slow.txt", &b.slow}} {
-		rec, err := readBenchmarks(filepath.Join("testdata", "busy", side.name))
+		rec, err := readBenchmarks(filepath.Join("..", "..", "testdata", "busy", side.name))
 		if err != nil {
 			t.Fatal(err)
 		}

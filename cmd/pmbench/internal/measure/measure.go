@@ -314,3 +314,47 @@ func (t *trial) record(l *Lab, seconds []float64) *record.Record {
 	r.RoofFraction = figures.Finite(limit / r.Seconds) // Inf without limits
 	return r
 }
+
+// latency adds to a record what matters where somebody waits for each operation: the
+// time that one in a hundred exceeds, and the memory that one takes from the heap.
+func (t *trial) latency(ctx context.Context, r *record.Record, seconds []float64) error {
+	if !t.sub.Latency {
+		return nil
+	}
+	r.SecondsP99 = figures.Finite(figures.Quantile(seconds, 0.99))
+	const count = 5
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range count {
+		if err := t.sub.Run(ctx); err != nil {
+			return err
+		}
+	}
+	runtime.ReadMemStats(&after)
+	r.HeapBytes = figures.Finite(float64(after.TotalAlloc-before.TotalAlloc) / count)
+	return nil
+}
+
+// processorTimes are times of all processors of a machine together, in any unit.
+type processorTimes struct {
+	worked float64
+	stolen float64 // that a virtual machine wanted to work, and its host had it wait
+}
+
+// unknownTimes are those of a system that does not tell.
+var unknownTimes = processorTimes{math.NaN(), math.NaN()}
+
+// add adds what has passed between two readings. The counters of some systems go back.
+func (t *processorTimes) add(before, after processorTimes) {
+	t.worked += max(after.worked-before.worked, 0)
+	t.stolen += max(after.stolen-before.stolen, 0)
+}
+
+// share is which share of the time that processors wanted to work their host had them wait; nil
+// where the system does not tell.
+func (t processorTimes) share() *float64 {
+	if t.stolen == 0 {
+		return figures.Finite(0)
+	}
+	return figures.Finite(t.stolen / (t.stolen + t.worked))
+}

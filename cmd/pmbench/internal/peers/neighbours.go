@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -86,4 +87,58 @@ func rowsThatDiffer(a, b []float32) (rows int) {
 		}
 	}
 	return rows
+}
+
+// cells plays the neighbour searches in few dimensions.
+func (c *contest) cells(ctx context.Context, n int, work measure.Portion) error {
+	sets := []struct {
+		kind string
+		d    int
+	}{{"uniform", 2}, {"clustered", 2}, {"uniform", 3}, {"clustered", 3}}
+	for i, s := range sets {
+		matches := c.matches(record.Ratio{Suite: "cells", N: n, D: s.d}, func(w int) string { return suites.CellsName(s.kind, n, s.d, w) })
+		if len(matches) == 0 {
+			continue
+		}
+		points, err := suites.PointsOfKind(ctx, c.lab, s.kind, n, s.d)
+		if err != nil {
+			return err
+		}
+		if err := c.neighbours(ctx, points, matches, 0, work.Piece(i, len(sets))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search plays the neighbour searches in many dimensions, of at most n points.
+func (c *contest) search(ctx context.Context, n int, work measure.Portion) error {
+	var sizes []int
+	for _, size := range []int{20_000, 100_000} {
+		if size <= n {
+			sizes = append(sizes, size)
+		}
+	}
+	if len(sizes) == 0 {
+		sizes = []int{n}
+	}
+	sets, err := suites.SearchSets(sizes...)
+	if err != nil {
+		return err
+	}
+	for i, set := range sets {
+		matches := c.matches(record.Ratio{Suite: "search", N: set.N, D: set.D}, set.Name)
+		if len(matches) == 0 {
+			continue
+		}
+		points, err := set.PointSet(ctx, c.lab)
+		if err != nil {
+			return err
+		}
+		// They decide in float32, by products: a few pairs next to the radius differ.
+		if err := c.neighbours(ctx, points, matches, set.N/100, work.Piece(i, len(sets))); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -211,3 +211,73 @@ func TestReadFloatsRefusesAnotherLength(t *testing.T) {
 		t.Error("10 bytes are no 3 numbers")
 	}
 }
+
+// The flags that choose a part are those that leave out cases or peers, or change sizes.
+func TestFlagsOfAPartOfPeers(t *testing.T) {
+	for _, c := range []struct {
+		part string
+		want bool
+	}{
+		{(&Options{N: suites.DefaultRows, Count: 9}).part(), false},
+		{(&Options{N: suites.DefaultRows, Pattern: "k=8"}).part(), true},
+		{(&Options{N: suites.DefaultRows, Peer: "scipy"}).part(), true},
+		{(&Options{N: 20_000}).part(), true},
+	} {
+		if (c.part != "") != c.want {
+			t.Errorf("%q, want a part: %v", c.part, c.want)
+		}
+	}
+}
+
+func TestDifferentWords(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "result")
+	if err := os.WriteFile(file, []byte{1, 0, 0, 0, 2, 0, 0, 0}, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := differentWords(file, []uint32{1, 3}); got != 1 || err != nil {
+		t.Errorf("%g, %v", got, err)
+	}
+	if _, err := differentWords(file, []uint32{1}); err == nil {
+		t.Error("a result of another length")
+	}
+}
+
+func TestDistanceDifference(t *testing.T) {
+	ours := []float64{0, 1, 4}
+	for _, c := range []struct {
+		theirs []float32
+		want   float64
+	}{
+		{[]float32{0, 1, 4}, 0},
+		{[]float32{0, 1.5, 5}, 0.5},
+		{[]float32{1, 1, 4}, math.Inf(1)},
+		{[]float32{0, float32(math.NaN()), 4}, math.Inf(1)},
+		{[]float32{0, 1, float32(math.Inf(1))}, math.Inf(1)},
+	} {
+		if got := distanceDifference(ours, c.theirs); got != c.want {
+			t.Errorf("%v differs by %g, want %g", c.theirs, got, c.want)
+		}
+	}
+}
+
+func TestDifferingEntries(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "result")
+	zero, nan := float32(0), float32(math.NaN())
+	if err := writeLittle(file, []float32{1, zero, nan, 4}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ours []float32
+		want float64
+	}{
+		{[]float32{1, zero, nan, 4}, 0},
+		{[]float32{1, float32(math.Copysign(0, -1)), nan, 5}, 2},
+	} {
+		if got, err := differingEntries(file, c.ours); err != nil || got != c.want {
+			t.Errorf("%v: %g, want %g, %v", c.ours, got, c.want, err)
+		}
+	}
+	if _, err := differingEntries(file, []float32{1}); err == nil {
+		t.Error("four entries are not one")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -64,6 +65,22 @@ func TestProgressOfDisturbedRounds(t *testing.T) {
 		}
 		if math.Abs(at-1) > 1e-12 {
 			t.Errorf("%d rounds end at %g", count, at)
+		}
+	}
+}
+
+// The flags that choose a part are those that leave out cases, or change sizes and ranks.
+func TestFlagsOfAPartOfRanks(t *testing.T) {
+	for _, c := range []struct {
+		part string
+		want bool
+	}{
+		{(&Options{Rows: suites.RankRows, Count: 9}).part(), false},
+		{(&Options{Rows: suites.RankRows, Local: true}).part(), true},
+		{(&Options{Rows: 20_000}).part(), true},
+	} {
+		if (c.part != "") != c.want {
+			t.Errorf("%q, want a part: %v", c.part, c.want)
 		}
 	}
 }

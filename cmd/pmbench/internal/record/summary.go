@@ -1,6 +1,10 @@
 package record
 
-import "github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+import (
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+)
 
 // Summary is what several measurements of a case come to.
 type Summary struct {
@@ -54,4 +58,32 @@ func Summarise(records []*Record) []Summary {
 		out = append(out, s)
 	}
 	return out
+}
+
+// RoundsWords is the number of rounds, with a mark where there should have been more.
+func (s Summary) RoundsWords() string {
+	text := fmt.Sprint(s.Rounds)
+	if s.EndedEarly {
+		text += " (ended early)"
+	}
+	return text
+}
+
+// RateWords is the rate of entries or pairs, "" where there is none.
+func (r *Record) RateWords() string {
+	switch {
+	case r.GnnzPerS != nil:
+		return fmt.Sprintf("%.3g Gnnz/s", *r.GnnzPerS)
+	case r.PairsPerS != nil:
+		return fmt.Sprintf("%.3g Mpairs/s", *r.PairsPerS/1e6)
+	}
+	return ""
+}
+
+// RoofWords is the fraction of the limit that was reached, "" without limits.
+func (r *Record) RoofWords() string {
+	if r.RoofFraction == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2g %s", *r.RoofFraction, r.Roof)
 }

@@ -58,7 +58,7 @@ func TestLogTicks(t *testing.T) {
 func TestReportOfTwoMachines(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"old", "new"} {
-		if err := os.CopyFS(filepath.Join(folder, name), os.DirFS(filepath.Join("testdata", "report"))); err != nil {
+		if err := os.CopyFS(filepath.Join(folder, name), os.DirFS(filepath.Join("..", "..", "testdata", "report"))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestReportOfTwoMachines(t *testing.T) {
 
 // The page in the repository is what the recordings beside it come to.
 func TestBenchmarksPage(t *testing.T) {
-	r, err := readReport(filepath.Join("testdata", "recordings"))
+	r, err := readReport(filepath.Join("..", "..", "testdata", "recordings"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestBenchmarksPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join("..", "..", "BENCHMARKS.md"))
+	got, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "BENCHMARKS.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,5 +140,65 @@ func TestSplit(t *testing.T) {
 	}
 	if want := []string{"zen:ace", "none:bf", "lake:d"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A report takes the cases of a part that is newer, and the others from the whole.
+func TestReportOfAPart(t *testing.T) {
+	folder := t.TempDir()
+	m := recordedMachine("avx2", "")
+	recordSuite(t, folder, m, "2026-01-01T00:00:00Z", false, 0.5, "k=1", "k=2")
+	below, err := record.Folder(folder, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ pattern, name, time string }{{"k=2", "k=2", "2026-01-02T00:00:00Z"}, {"k=1", "k=1", "2025-01-01T00:00:00Z"}} {
+		part := []*record.Record{{Suite: "spmm", Case: c.name, Seconds: 0.25, Time: c.time, Level: m.Level, Machine: m}}
+		if _, err := record.Write(t.Context(), below, "spmm"+record.PartName(c.pattern), false, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := readReport(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	records := r.newest().records
+	for _, x := range records {
+		got[x.Case] = x.Seconds
+	}
+	if len(records) != 2 || got["k=1"] != 0.5 || got["k=2"] != 0.25 || !slices.ContainsFunc(r.records, func(x *record.Record) bool { return x.Time[:4] == "2025" }) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A report has the table of suite levels and the choices of its machine; what was recorded
+// at another choice stays apart.
+func TestReportOfLevels(t *testing.T) {
+	m := &record.Machine{CPU: "Made-up CPU", Level: "avx512", Choices: "gather=off", ChoicesFrom: "measured"}
+	r := new(report)
+	for _, loop := range []string{"Finite/n=1", "Dots/d=2", "Dots/d=2"} {
+		choice := &record.Choice{Pick: "avx512,gather=off", Best: "avx2", Ratio: 1.15, Seconds: map[string]float64{"avx512,gather=off": 3e-6, "avx2": 2e-6}}
+		r.records = append(r.records, &record.Record{Suite: "levels", Case: "loop=" + loop, NNZ: 100, Seconds: 1e-6, Level: "avx512", Machine: m, Settings: choice})
+	}
+	other := *r.records[0]
+	asked := *other.Machine
+	asked.Choices, asked.ChoicesFrom = "gather=on", "PM_SIMD"
+	other.Machine = &asked
+	r.records = append(r.records, &other)
+	sections, err := r.sections()
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := sections[0].rows[1][1]
+	if !strings.Contains(limits, "avx512,gather=off (measured), avx512,gather=on (PM_SIMD)") {
+		t.Errorf("%q", limits)
+	}
+	levels := sections[1]
+	if levels.title != "Suite levels" || len(levels.rows) != 3 || levels.head[0] != "loop" {
+		t.Errorf("%+v", levels)
+	}
+	if row := r.headRow("x"); row[2] != "avx512,gather=off (measured), avx512,gather=on (PM_SIMD)" {
+		t.Errorf("%q", row)
 	}
 }

@@ -90,15 +90,15 @@ func suiteSection(s suites.Suite, settings []settingReport, all [][]record.Summa
 // suiteCells is a line of a table.
 func suiteCells(c record.Summary) []string {
 	return []string{
-		c.Case, figures.Duration(c.Seconds), figures.Duration(c.Low) + " to " + figures.Duration(c.High), suites.RoundsCell(c), suites.Rate(c.Record), figures.Optional(c.NsPerNNZ, "%.2f"),
-		suites.Fraction(c.Record), figures.Optional(c.EtaP99, "%.1e"), figures.Size(c.PeakBytes), figures.Optional(c.PeakPerNNZ, "%.1f"),
+		c.Case, figures.Duration(c.Seconds), figures.Duration(c.Low) + " to " + figures.Duration(c.High), c.RoundsWords(), c.RateWords(), figures.Optional(c.NsPerNNZ, "%.2f"),
+		c.RoofWords(), figures.Optional(c.EtaP99, "%.1e"), figures.Size(c.PeakBytes), figures.Optional(c.PeakPerNNZ, "%.1f"),
 	}
 }
 
 // medianCell is what a column of another setting has of a case.
 func medianCell(c record.Summary) string {
 	text := figures.Duration(c.Seconds)
-	if share := suites.Fraction(c.Record); share != "" {
+	if share := c.RoofWords(); share != "" {
 		text += ", " + share
 	}
 	if c.EndedEarly {

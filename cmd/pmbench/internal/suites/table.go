@@ -41,15 +41,6 @@ func writeTraffic(w io.Writer, all []record.Summary) error {
 	return nil
 }
 
-// RoundsCell is the number of rounds, with a mark where there should have been more.
-func RoundsCell(c record.Summary) string {
-	text := fmt.Sprint(c.Rounds)
-	if c.EndedEarly {
-		text += " (ended early)"
-	}
-	return text
-}
-
 // writeTable prints a line per case, and the table of suite levels.
 func writeTable(w io.Writer, all []record.Summary) error {
 	rest := slices.DeleteFunc(slices.Clone(all), func(s record.Summary) bool { return s.Settings != nil })
@@ -67,8 +58,8 @@ func writeCases(w io.Writer, all []record.Summary) error {
 	fmt.Fprintln(t, "suite\tcase\tmedian\tquartiles\trounds\trate\tns/nnz\tof limit\teta p99\tpeak\tB/nnz\t")
 	for _, s := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s..%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Suite, s.Case,
-			figures.Duration(s.Seconds), figures.Duration(s.Low), figures.Duration(s.High), RoundsCell(s), Rate(s.Record), figures.Optional(s.NsPerNNZ, "%.2f"),
-			Fraction(s.Record), figures.Optional(s.EtaP99, "%.1e"), figures.Size(s.PeakBytes), figures.Optional(s.PeakPerNNZ, "%.1f"))
+			figures.Duration(s.Seconds), figures.Duration(s.Low), figures.Duration(s.High), s.RoundsWords(), s.RateWords(), figures.Optional(s.NsPerNNZ, "%.2f"),
+			s.RoofWords(), figures.Optional(s.EtaP99, "%.1e"), figures.Size(s.PeakBytes), figures.Optional(s.PeakPerNNZ, "%.1f"))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -143,21 +134,4 @@ func StepRatios(all []record.Summary) (out []StepRatio) {
 		}
 	}
 	return out
-}
-
-func Rate(r *record.Record) string {
-	switch {
-	case r.GnnzPerS != nil:
-		return fmt.Sprintf("%.3g Gnnz/s", *r.GnnzPerS)
-	case r.PairsPerS != nil:
-		return fmt.Sprintf("%.3g Mpairs/s", *r.PairsPerS/1e6)
-	}
-	return ""
-}
-
-func Fraction(r *record.Record) string {
-	if r.RoofFraction == nil {
-		return ""
-	}
-	return fmt.Sprintf("%.2g %s", *r.RoofFraction, r.Roof)
 }
