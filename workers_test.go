@@ -15,23 +15,23 @@ import (
 // what they are lent. A file that is missing here starts goroutines that nobody counts.
 func TestWhoStartsGoroutines(t *testing.T) {
 	want := []string{
-		"capi/call.go",                     // takes work off a thread of C
-		"cluster/local.go",                 // runs ranks as goroutines
-		"cluster/owner_mpi.go",             // owns the thread that calls MPI
-		"cmd/pmbench/lab.go",               // a benchmark owns workers of each number that it measures
-		"cmd/pmbench/limits.go",            // and so does the measurement of the machine
-		"cmd/pmbench/load_target.go",       // has clients that come at the same time
-		"cmd/pmbench/suite_concurrent.go",  // has callers that come at the same time
-		"cmd/pmbench/suite_retrieval.go",   // owns the servers that it measures
-		"cmd/privatemail/await.go",         // waits for a file that may never come
-		"cmd/privatemail/serve_gallery.go", // owns the workers that cut a gallery into cells
-		"cmd/privatemail/serve_run.go",     // answers while it loads
-		"cmd/privatemail/serve_sealed.go",  // owns the workers that lay rows out for mode sealed
-		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
-		"cmd/privatemail/split.go",         // owns the workers that encode answers of shards
-		"evaluate/sweep.go",                // owns the workers of a sweep
-		"lend.go",                          // owns the workers of an Engine
-		"mechanism/budgettest/promises.go", // has callers that come at the same time
+		"capi/call.go",                              // takes work off a thread of C
+		"cluster/local.go",                          // runs ranks as goroutines
+		"cluster/owner_mpi.go",                      // owns the thread that calls MPI
+		"cmd/pmbench/internal/load/target.go",       // has clients that come at the same time
+		"cmd/pmbench/internal/measure/lab.go",       // a benchmark owns workers of each number that it measures
+		"cmd/pmbench/internal/measure/limits.go",    // and so does the measurement of the machine
+		"cmd/pmbench/internal/suites/concurrent.go", // has callers that come at the same time
+		"cmd/pmbench/internal/suites/retrieval.go",  // owns the servers that it measures
+		"cmd/privatemail/await.go",                  // waits for a file that may never come
+		"cmd/privatemail/serve_gallery.go",          // owns the workers that cut a gallery into cells
+		"cmd/privatemail/serve_run.go",              // answers while it loads
+		"cmd/privatemail/serve_sealed.go",           // owns the workers that lay rows out for mode sealed
+		"cmd/privatemail/slowdown.go",               // measures what other programs leave of the machine
+		"cmd/privatemail/split.go",                  // owns the workers that encode answers of shards
+		"evaluate/sweep.go",                         // owns the workers of a sweep
+		"lend.go",                                   // owns the workers of an Engine
+		"mechanism/budgettest/promises.go",          // has callers that come at the same time
 		"par/par.go",
 		"retrieval/client/folder.go",         // reads files, which wait for the disk together
 		"retrieval/front/survey.go",          // asks all shards at the same time

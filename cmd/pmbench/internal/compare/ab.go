@@ -17,10 +17,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
+// AB says what the working tree and a revision measure in turns: what verb ab is asked for.
 type AB struct {
-	Suite, Pattern, Keep string
-	Count                int
-	Compare              Options
+	Suite, Pattern string
+	Keep           string // the folder that keeps both recordings; "": none
+	Count          int    // turns of each; 0: as many as it takes to tell, of turnsOfLooks
+	Compare        Options
 }
 
 // benchPackage is the package of this command within the module.

@@ -1,3 +1,6 @@
+// Package compare tells whether one recording is slower than another, by tests that allow for
+// the neighbours of a shared machine and for the number of metrics. AB makes both recordings:
+// of a revision and of the working tree, which take turns.
 package compare
 
 import (
@@ -27,6 +30,7 @@ const (
 // comparison together.
 const significance = 0.05
 
+// Options are those of a comparison: what verb compare is asked for.
 type Options struct {
 	Threshold           float64
 	Metrics             string
@@ -47,6 +51,7 @@ func (f *Options) check() error {
 	return nil
 }
 
+// Files compares two files in the Go benchmark format.
 func (f *Options) Files(e *cli.Env, oldPath, newPath string) error {
 	if err := f.check(); err != nil {
 		return err

@@ -1,3 +1,5 @@
+// Package figures has the few statistics that pmbench takes of measurements, and the forms
+// in which numbers are printed.
 package figures
 
 import (

@@ -1,3 +1,5 @@
+// Package load asks a service of privatemail serve as many clients at once, and tells how
+// long its answers take.
 package load
 
 import (
@@ -16,12 +18,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
+// Options are what verb load is asked for.
 type Options struct {
-	Clients, Queries            int
-	Form, Check, Metrics, Token string
-	Get, Wait                   bool
+	Clients, Queries int
+	Form             string // of the rows in answers
+	Check            string // the gallery file that answers are compared with; "": none
+	Metrics          string // the URL where the service tells its memory; "": it is not asked
+	Token            string
+	Get              bool // get the URL itself
+	Wait             bool // measure when a line on standard input says so
 }
 
+// Run asks the service at the only one of names, a URL.
 func (f *Options) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) != 1 {
 		return cli.Usagef("want the URL of a service, got %d names", len(names))

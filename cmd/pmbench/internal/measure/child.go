@@ -73,8 +73,12 @@ func (c *Child) answer(v any) error {
 	return json.Unmarshal(line, v)
 }
 
+// Version is what the peer says of itself.
 func (c *Child) Version() string { return c.v }
 
+// Round repeats the operation for a budget of seconds, at least once, and returns the
+// seconds of each. With the name of a file in check it does the operation once and writes the
+// result there.
 func (c *Child) Round(k, workers int, budget float64, check string) ([]float64, error) {
 	question := strings.TrimSpace(fmt.Sprintf("%d %d %g %s", k, workers, budget, check))
 	if _, err := fmt.Fprintln(c.in, question); err != nil {

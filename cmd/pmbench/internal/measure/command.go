@@ -56,6 +56,7 @@ func tellingLine(text string) string {
 	return last
 }
 
+// ExeSuffix is how names of programs end on this system.
 func ExeSuffix() string {
 	if filepath.Separator == '\\' {
 		return ".exe"

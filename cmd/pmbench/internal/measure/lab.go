@@ -34,6 +34,7 @@ type Lab struct {
 	ends    []func() // what close calls, the last one first
 }
 
+// NewLab returns a lab on a machine.
 func NewLab(m *record.Machine, p *Meter) *Lab {
 	return &Lab{Machine: m, Meter: p, sets: map[int]*par.Workers{}, yards: map[int]*yardstick{}, made: map[string]any{}, Work: AllWork}
 }
@@ -88,6 +89,7 @@ func (l *Lab) sharedYard() (ranks *par.Ranks, workers int) {
 // AtClose has a function called when the suite has ended.
 func (l *Lab) AtClose(end func()) { l.ends = append(l.ends, end) }
 
+// Close ends the workers, and calls what AtClose was given.
 func (l *Lab) Close() {
 	for _, end := range slices.Backward(l.ends) {
 		end()

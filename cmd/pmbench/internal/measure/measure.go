@@ -1,3 +1,6 @@
+// Package measure measures cases: operations in rounds, between readings of a yardstick that
+// tells calm moments from others. A Lab holds what cases share. Machine and Limits say what
+// the machine is and what it can do at most; Command and Child run other programs.
 package measure
 
 import (

@@ -25,6 +25,7 @@ type Meter struct {
 	width    int // of what stands on it
 }
 
+// NewMeter returns the meter of a verb.
 func NewMeter(e *cli.Env) *Meter {
 	m := &Meter{w: e.Stderr, verb: e.Verb, now: time.Now, began: time.Now()}
 	if e.Quiet {
@@ -68,6 +69,7 @@ func (m *Meter) Clear() {
 // A Portion is a part of some work, by the share of it that lies before it and by its own.
 type Portion struct{ from, length float64 }
 
+// AllWork is all there is to do.
 var AllWork = Portion{0, 1}
 
 // Piece returns one of equal pieces of the portion.

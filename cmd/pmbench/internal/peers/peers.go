@@ -1,3 +1,6 @@
+// Package peers measures other libraries and programs beside this one: on the same data, in
+// turns, and only where the results are the same. Their programs are in folder programs, and
+// each is started once and asked by lines of JSON.
 package peers
 
 import (
@@ -17,13 +20,17 @@ import (
 // MinRounds is the least number of rounds a ratio is made of.
 const MinRounds = 5
 
+// Options are what verb peers is asked for.
 type Options struct {
-	Suite, Pattern, Peer, Record string
-	Count, N                     int
-	Slice                        time.Duration
-	NoLimits                     bool
+	Suite, Pattern, Peer string
+	Record               string // the folder of recordings; "": none
+	Count                int    // rounds
+	N                    int    // rows
+	Slice                time.Duration
+	NoLimits             bool
 }
 
+// Run lets the peers and us take turns. No names are wanted.
 func (f *Options) Run(ctx context.Context, e *cli.Env, names []string) (err error) {
 	if len(names) > 0 {
 		return cli.Usagef("names are not wanted, got %q", names[0])

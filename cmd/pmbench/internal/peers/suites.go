@@ -11,16 +11,17 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// A Suite is a suite that others can play.
+// A Suite is one that others can play.
 type Suite struct {
 	Name string
-	// About says in lines for the help what is played, and against whom; note is for
+	// About says in lines for the help what is played, and against whom; Note is for
 	// those who play.
 	About, Note string
 	Rows        int // of the largest case, unless -n asks for others
 	play        func(c *contest, ctx context.Context, n int, work measure.Portion) error
 }
 
+// Suites lists what peers can play.
 func Suites() []Suite {
 	return []Suite{
 		{
@@ -102,6 +103,7 @@ the commands of the MPI that PETSc has.`,
 	}
 }
 
+// SuiteNames are the names of all suites.
 func SuiteNames() (names []string) {
 	for _, s := range Suites() {
 		names = append(names, s.Name)

@@ -13,10 +13,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
+// A Model is what verb model is asked for: which rows and ranks, and the rates of a rank.
 type Model struct {
-	Rows, Ranks                       string
-	D, K, Cores                       int
-	Degree, Read, Madd, Link, Latency float64
+	Rows, Ranks      string // numbers with commas
+	D, K, Cores      int
+	Degree           float64
+	Read, Madd, Link float64 // thousand millions a second: bytes, multiply-adds of a worker, bytes
+	Latency          float64 // microseconds
 }
 
 // A Foreseen is what the model says of a number of rows and ranks, the object of model -json.
@@ -40,6 +43,7 @@ type Foreseen struct {
 	SearchSpeedup float64 `json:"search_speedup"`
 }
 
+// Run prints what the model says. No names are wanted.
 func (f *Model) Run(_ context.Context, e *cli.Env, names []string) error {
 	if len(names) > 0 {
 		return cli.Usagef("names are not wanted, got %q", names[0])

@@ -1,3 +1,6 @@
+// Package ranks tells how much faster several ranks are than one: it measures suite ranks with
+// several numbers of ranks, in rounds (Options), or foresees by a model what more ranks than
+// there are would take (Model).
 package ranks
 
 import (
@@ -24,17 +27,24 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
+// Options are what verb ranks is asked for.
 type Options struct {
-	Ranks, MPIRun, Pattern, Record string
-	Rows, Count, Times             int
-	Local                          bool
-	Stolen                         float64 // percent
-	calm                           int     // processors that are read; 0: everything counts
+	Ranks   string // numbers with commas
+	MPIRun  string // the command that starts ranks, with its options
+	Pattern string
+	Record  string // the folder of recordings; "": none
+	Rows    int
+	Count   int // rounds
+	Times   int // measurements of a start of mpirun
+	Local   bool
+	Stolen  float64 // percent
+	calm    int     // processors that are read; 0: everything counts
 }
 
 // A rankWorld runs cases of suite ranks, once, with a number of ranks.
 type rankWorld func(ctx context.Context, ranks int, cases []measure.Case) ([]*record.Record, error)
 
+// Run measures suite ranks with all numbers of ranks. No names are wanted.
 func (f *Options) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) > 0 {
 		return cli.Usagef("names are not wanted, got %q", names[0])

@@ -59,6 +59,7 @@ type Ratio struct {
 	File int `json:"-"`
 }
 
+// WriteRatios prints a table of ratios.
 func WriteRatios(w io.Writer, all []*Ratio) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "suite\t"+strings.Join(RatioHead(), "\t")+"\t")

@@ -1,3 +1,6 @@
+// Package record is what pmbench measures and keeps: measurements (Record), ratios to peers
+// (Ratio), and the machine they were made on. It names and writes recordings, reads them, and
+// sums them up. A recording is a file of JSON objects, one a line.
 package record
 
 import (

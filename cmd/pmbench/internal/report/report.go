@@ -1,3 +1,5 @@
+// Package report writes BENCHMARKS.md and a page with plots from the recordings of a folder,
+// and draws the roofline of products and steps.
 package report
 
 import (
@@ -16,11 +18,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
+// Options are what verb report is asked for: the files to write, no page where HTML is "".
 type Options struct{ Out, HTML string }
 
 // notesName is the file of text that ends a report.
 const notesName = "notes.md"
 
+// Run reports on the recordings of the only one of names, a folder.
 func (f *Options) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) != 1 {
 		return cli.Usagef("one folder of recordings is wanted, got %d names", len(names))

@@ -13,9 +13,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
+// A Roofline is what verb roofline is asked for.
 type Roofline struct {
-	suites.Options
-	SVG string
+	suites.Options        // what is measured where there are no recordings, and chosen from these
+	SVG            string // the file of the picture; "": none
 }
 
 // Run shows the roofline of recordings, or of what it measures.

@@ -29,6 +29,7 @@ func cellsCases(l *measure.Lab) (out []measure.Case) {
 	return out
 }
 
+// CellsName is the name of a case of suite cells.
 func CellsName(kind string, n, d, workers int) string {
 	return fmt.Sprintf("kind=%s/n=%d/d=%d/workers=%d", kind, n, d, workers)
 }

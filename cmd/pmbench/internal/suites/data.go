@@ -31,6 +31,7 @@ func Block(n, k int) blas32.General {
 	return x
 }
 
+// Zeros returns an n x k matrix of zeros.
 func Zeros(n, k int) blas32.General {
 	x := blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
 	mem.Huge(x.Data) // as every engine's own blocks

@@ -72,6 +72,7 @@ const (
 // ConvergeColumns is the number of eigenvectors, fewer where points are few.
 func ConvergeColumns(n int) int { return min(32, n/20) }
 
+// ConvergeName is the name of the case that computes eigenvectors.
 func ConvergeName(n, workers int) string {
 	kind, d := "uniform", ConvergeDimension
 	if folder := os.Getenv("PM_FEATURES"); folder != "" {

@@ -177,6 +177,7 @@ func checkLevels(records []*record.Record) error {
 	return fmt.Errorf("suite levels: what is chosen takes over %.2f times as long as the best: %s%s", levelLimit, strings.Join(slow, "; "), hint)
 }
 
+// LevelTableWords explains the columns of LevelTable.
 const LevelTableWords = "Least nanoseconds for an element. Settings that run the same loop have one figure. " +
 	"Chosen/best is how many times as long the chosen setting takes as another, by these least times or by the median of the rounds, whichever is less, " +
 	"and best is the setting where that is most, or the chosen one where none is over 1. So a setting whose least time alone is shorter is not the best."

@@ -13,10 +13,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
+// Options are what verb run is asked for.
 type Options struct {
-	Suite, Pattern, Out, Record string
-	Count, Rows, Calm           int
-	Full, NoLimits              bool
+	Suite   string // names with commas, or all
+	Pattern string
+	Out     string // the file in the Go benchmark format; "": none
+	Record  string // the folder of recordings; "": none
+	Count   int    // rounds; 0: as many as fit
+	Rows    int    // of suites sealed and ranks; 0: as many as they have by themselves
+	Calm    int    // processors that have to be quick beside what counts; 0: all counts
+	Full    bool
+	// NoLimits leaves out the limits of the machine.
+	NoLimits bool
 }
 
 // Chosen returns the suites that were asked for, and the pattern of their cases.
@@ -28,6 +36,7 @@ func (f *Options) Chosen() (out []Suite, pattern *regexp.Regexp, err error) {
 	return out, pattern, err
 }
 
+// Schedule says how long to measure the cases of a suite.
 func (f *Options) Schedule(of Suite) measure.Schedule {
 	s := measure.Schedule{Rounds: f.Count, Budget: measure.DefaultBudget, Slice: 200 * time.Millisecond, Long: 3 * time.Second}
 	if f.Full {
@@ -45,6 +54,7 @@ func (f *Options) Schedule(of Suite) measure.Schedule {
 	return s
 }
 
+// Run measures the chosen suites and shows what came of it. No names are wanted.
 func (f *Options) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) > 0 {
 		return cli.Usagef("names are not wanted, got %q: a suite is named by -suite", names[0])

@@ -17,6 +17,8 @@ import (
 const sealedRows = DefaultRows
 
 const (
+	// SealedDimension is the number of columns of the rows of suite sealed, SealedProbes
+	// how many cells a query asks for.
 	SealedDimension = 64
 	SealedProbes    = 8
 	// sealedWaiting is how many queries share a pass in case op=waiting.

@@ -40,6 +40,7 @@ type SealedSetting struct {
 	exact         []int32               // the nearest rows of every query, once somebody wants them
 }
 
+// NewSealedSetting returns a gallery of n rows.
 func NewSealedSetting(ctx context.Context, l *measure.Lab, n int) (*SealedSetting, error) {
 	if err := checkSealedMemory(n, mem.Available()); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ type SearchSet struct {
 	N, D int
 }
 
+// Name is the name of the case that builds the graph of the set.
 func (s SearchSet) Name(workers int) string {
 	return fmt.Sprintf("kind=%s/n=%d/d=%d/degree=%d/workers=%d", s.Kind, s.N, s.D, searchDegree, workers)
 }

@@ -33,6 +33,7 @@ func spmmCases(l *measure.Lab) (out []measure.Case) {
 	return out
 }
 
+// SpmmName is the name of a case of suite spmm.
 func SpmmName(order string, n, k int, layout sparse.Layout, workers int) string {
 	return fmt.Sprintf("order=%s/n=%d/nnz=%d/k=%d/layout=%v/workers=%d", order, n, Neighbours, k, layout, workers)
 }

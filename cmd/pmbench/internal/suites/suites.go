@@ -1,3 +1,6 @@
+// Package suites has what pmbench run measures. A suite is a table of cases in a file of its
+// own, and All lists the suites. The data of a suite, and the names of its cases, are for
+// peers too.
 package suites
 
 import (
@@ -69,6 +72,7 @@ func ChoosePattern(text string) (*regexp.Regexp, error) {
 	return pattern, nil
 }
 
+// Names are the names of all suites.
 func Names() (names []string) {
 	for _, s := range All() {
 		names = append(names, s.Name)

@@ -20,12 +20,15 @@ type WideSize struct {
 // WideSigma is the bandwidth of the paper.
 const WideSigma = 6
 
+// WideColumns is the number of columns of the iterate in suite wide.
 const WideColumns = 2
 
+// WideSizes lists the sets of suite wide.
 func WideSizes(l *measure.Lab) []WideSize {
 	return []WideSize{{l.Size(1_000_000), 64, false}, {l.Size(200_000), 512, false}, {l.Size(1_000_000), 512, true}}
 }
 
+// WideName is the name of a case of suite wide.
 func WideName(s WideSize, workers int) string {
 	return fmt.Sprintf("op=step/n=%d/d=%d/sigma=%d/k=%d/workers=%d", s.N, s.D, WideSigma, WideColumns, workers)
 }
@@ -72,6 +75,7 @@ func WideOperator(ctx context.Context, l *measure.Lab, n, d, workers int) (kerne
 	return measure.Shared(l, fmt.Sprint("wide operator ", n, d, workers), func() (kernel.Operator64, error) { return WidePoly(ctx, l, x, workers) })
 }
 
+// WidePoly returns the polynomial of rows.
 func WidePoly(ctx context.Context, l *measure.Lab, x blas32.General, workers int) (kernel.Operator64, error) {
 	return kernel.NewPoly(ctx, x, kernel.Sigma(WideSigma), &kernel.Options{Columns: WideColumns, Steps: 1, Workers: l.Workers(workers)})
 }
@@ -100,15 +104,18 @@ func wideSubject(ctx context.Context, l *measure.Lab, s WideSize, workers int) (
 // WideStep takes the first step again and again.
 type WideStep struct {
 	op     kernel.Operator
-	x, Dst blas32.General
+	x      blas32.General
+	Dst    blas32.General // the next iterate
 	st     kernel.Stats
 }
 
+// NewWideStep returns the first step of an operator on n rows.
 func NewWideStep(op kernel.Operator, n int) (*WideStep, error) {
 	s := &WideStep{op: op, x: Block(n, WideColumns), Dst: Zeros(n, WideColumns)}
 	return s, s.st.Gather(s.x, nil)
 }
 
+// Run takes the step.
 func (s *WideStep) Run(ctx context.Context) error {
 	return s.op.Step(ctx, s.Dst, s.x, &kernel.Step{}, &s.st)
 }
