@@ -31,3 +31,14 @@ func TestRatiosBesideOthers(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
+
+func TestStepRatios(t *testing.T) {
+	all := record.Summarise([]*record.Record{
+		{Suite: "step", Case: "op=product/k=2", Seconds: 2}, {Suite: "step", Case: "op=step/k=2", Seconds: 3},
+		{Suite: "scale", Case: "op=step/k=2", Seconds: 9}, {Suite: "step", Case: "op=step/k=8", Seconds: 1},
+	})
+	got := StepRatios(all)
+	if len(got) != 1 || got[0] != (StepRatio{"k=2", 1.5}) {
+		t.Errorf("%v", got)
+	}
+}

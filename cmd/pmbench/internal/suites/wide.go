@@ -103,10 +103,10 @@ func wideSubject(ctx context.Context, l *measure.Lab, s WideSize, workers int) (
 
 // WideStep takes the first step again and again.
 type WideStep struct {
-	op     kernel.Operator
-	x      blas32.General
-	Dst    blas32.General // the next iterate
-	st     kernel.Stats
+	op  kernel.Operator
+	x   blas32.General
+	Dst blas32.General // the next iterate
+	st  kernel.Stats
 }
 
 // NewWideStep returns the first step of an operator on n rows.
