@@ -18,11 +18,11 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"capi/call.go",                               // takes work off a thread of C
 		"cluster/local.go",                           // runs ranks as goroutines
 		"cluster/owner_mpi.go",                       // owns the thread that calls MPI
-		"cmd/pmbench/lab.go",                         // a benchmark owns workers of each number that it measures
-		"cmd/pmbench/limits.go",                      // and so does the measurement of the machine
-		"cmd/pmbench/load_target.go",                 // has clients that come at the same time
-		"cmd/pmbench/suite_concurrent.go",            // has callers that come at the same time
-		"cmd/pmbench/suite_retrieval.go",             // owns the servers that it measures
+		"cmd/pmbench/internal/load/target.go",        // has clients that come at the same time
+		"cmd/pmbench/internal/measure/lab.go",        // a benchmark owns workers of each number that it measures
+		"cmd/pmbench/internal/measure/limits.go",     // and so does the measurement of the machine
+		"cmd/pmbench/internal/suites/concurrent.go",  // has callers that come at the same time
+		"cmd/pmbench/internal/suites/retrieval.go",   // owns the servers that it measures
 		"cmd/privatemail/internal/progress/await.go", // waits for a file that may never come
 		"cmd/privatemail/internal/serve/gallery.go",  // owns the workers that cut a gallery into cells
 		"cmd/privatemail/internal/serve/run.go",      // answers while it loads

@@ -3,14 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/compare"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // fakeBench is a pmbench that measures nothing and records the time it is told
@@ -80,7 +85,7 @@ func repositoryOf(t *testing.T, then, now, sleep string) string {
 	}
 	git := func(args ...string) {
 		args = append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"}, args...)
-		if _, err := command(t.Context(), folder, "git", args...); err != nil {
+		if _, err := measure.Command(t.Context(), folder, "git", args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +107,7 @@ func repositoryOf(t *testing.T, then, now, sleep string) string {
 // tidy wants no worktree and no temporary file left.
 func tidy(t *testing.T, folder string) {
 	t.Helper()
-	out, err := command(context.Background(), folder, "git", "worktree", "list")
+	out, err := measure.Command(context.Background(), folder, "git", "worktree", "list")
 	if err != nil || strings.Count(out, "\n") != 1 {
 		t.Errorf("worktrees are left: %s %v", out, err)
 	}
@@ -138,9 +143,9 @@ func TestAB(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"old.txt", "new.txt"} {
-				rec, err := readBenchmarks(filepath.Join(folder, "runs", name))
-				if err != nil || len(rec.cases[rec.order[0]]["sec/op"]) != minRuns {
-					t.Errorf("%s: %+v %v", name, rec, err)
+				text, err := os.ReadFile(filepath.Join(folder, "runs", name))
+				if err != nil || strings.Count(string(text), " ns/op") != compare.MinRuns {
+					t.Errorf("%s: %s %v", name, text, err)
 				}
 			}
 			tidy(t, folder)
@@ -170,18 +175,6 @@ func TestABRefuses(t *testing.T) {
 	refuse(t, cli.Failed, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, "git repository")
 }
 
-func TestTellingLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"":           "",
-		"one\ntwo\n": "two",
-		"x.cpp:1:10: fatal error: a.h: No such file\n   1 | #include\ncompilation terminated.\n": "x.cpp:1:10: fatal error: a.h: No such file",
-	} {
-		if got := tellingLine(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // Ctrl-C leaves nothing behind.
 func TestABInterrupted(t *testing.T) {
 	folder := repository(t, true, "100.0", "time.Sleep(time.Hour)")
@@ -208,6 +201,60 @@ func TestABInterrupted(t *testing.T) {
 	cancel()
 	if code := <-done; code != cli.Interrupted {
 		t.Errorf("exit code %d: %s", code, messages.String())
+	}
+	tidy(t, folder)
+}
+
+// With times that 10 turns cannot tell apart ab goes on to 20 and to 40; with -count it does
+// not. Both sides make the choices between loops that ab has measured.
+func TestABGoesOn(t *testing.T) {
+	// Each side takes one, two, three times as long by turns: it counts them in a file.
+	turn := `func() float64 {
+		name := *out + ".turn"
+		text, _ := os.ReadFile(name)
+		os.WriteFile(name, append(text, 'x'), 0o644)
+		return 100 * float64(1+len(text)%3)
+	}()`
+	t.Setenv("PM_SIMD", "")
+	for _, c := range []struct {
+		args []string
+		runs string
+		more int
+	}{{nil, "40+40", 2}, {[]string{"-count", "12"}, "12+12", 0}} {
+		folder := repositoryOf(t, turn, turn, "")
+		code, stdout, stderr := call(append([]string{"ab", "HEAD", "-suite", "spmm", "-keep", "runs"}, c.args...)...)
+		if code != compare.UnclearCode || !strings.Contains(stdout, c.runs) {
+			t.Errorf("%q: exit code %d\n%s%s", c.args, code, stdout, stderr)
+		}
+		if got := strings.Count(stderr, "turns cannot tell, going on to"); got != c.more {
+			t.Errorf("%q: goes on %d times\n%s", c.args, got, stderr)
+		}
+		asked := ""
+		if simd.Measured() {
+			asked = simd.At(simd.Best()).Choices()
+		}
+		for _, name := range []string{"old.txt", "new.txt"} {
+			text, err := os.ReadFile(filepath.Join(folder, "runs", name))
+			if runs := strings.Count(string(text), "asked: "+strconv.Quote(asked)+"\n"); err != nil || strconv.Itoa(runs) != c.runs[:2] {
+				t.Errorf("%s: %d turns were asked for %q, %v", name, runs, asked, err)
+			}
+		}
+		tidy(t, folder)
+	}
+}
+
+// The three looks that ab may take share the chance of an alarm, and the one of -count has it all.
+func TestABSharesTheAlarms(t *testing.T) {
+	folder := repositoryOf(t, "100.0", "120.0", "")
+	for looks, args := range map[float64][]string{3: nil, 1: {"-count", "10"}} {
+		code, stdout, stderr := call(append([]string{"ab", "HEAD", "-suite", "spmm", "-quiet", "-json"}, args...)...)
+		if code != cli.Failed {
+			t.Fatalf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
+		}
+		v := object(t, stdout)
+		if p, all := v["p"].(float64), v["p_holm"].(float64); !(p > 0) || math.Abs(all-looks*p) > 1e-9*all {
+			t.Errorf("%q: p is %g and %g with all looks, want %g times", args, p, all, looks)
+		}
 	}
 	tidy(t, folder)
 }

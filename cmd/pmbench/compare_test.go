@@ -3,283 +3,26 @@ package main
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/compare"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func TestHolm(t *testing.T) {
-	for _, c := range []struct{ p, want []float64 }{
-		{nil, []float64{}},
-		{[]float64{0.03}, []float64{0.03}},
-		// Smallest first: 4 x 0.005, 3 x 0.01, 2 x 0.03, 1 x 0.04 raised to the one before.
-		{[]float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}},
-		{[]float64{0.5, 0.9, 0.4}, []float64{1, 1, 1}},
-		{[]float64{0.02, 0.02}, []float64{0.04, 0.04}},
-	} {
-		got := holm(c.p)
-		for i := range c.want {
-			if math.Abs(got[i]-c.want[i]) > 1e-15 {
-				t.Errorf("holm(%v) = %v, want %v", c.p, got, c.want)
-				break
-			}
-		}
-	}
-}
-
-// A weather is what neighbours do to a machine: it is calm or not by turns, and how
-// often and how badly drifts from recording to recording.
-type weather struct {
-	calm     float64 // the share of measurements that meet a calm moment
-	slowdown float64 // of the others
-}
-
-// noisy makes up a recording of cases that take 50 yards: a little noise in every
-// measurement, the weather in most, and an operation that feels it less than the
-// yardstick does, as those that wait for memory.
-func noisy(rng *rand.Rand, w weather, runs, cases int, slower float64) *recording {
-	const yard, feels = 1e-3, 0.7
-	rec := &recording{path: "made up", cases: map[string]map[string][]float64{}}
-	turbo := math.Exp(0.01 * rng.NormFloat64()) // the clock differs from recording to recording
-	for c := range cases {
-		name := fmt.Sprintf("Spmm/k=%d", c)
-		values := map[string][]float64{}
-		for range runs {
-			busy := 1.0
-			if rng.Float64() > w.calm {
-				busy = w.slowdown * (0.9 + 0.2*rng.Float64())
-			}
-			seconds := 50 * yard * turbo * slower * math.Pow(busy, feels) * math.Exp(0.015*rng.NormFloat64())
-			if rng.Float64() < 0.15 { // disturbed between two calm readings
-				seconds *= 1 + 0.3*rng.Float64()
-			}
-			reading := yard * turbo * busy * math.Exp(0.015*rng.NormFloat64())
-			values["sec/op"] = append(values["sec/op"], seconds)
-			values[yardsUnit] = append(values[yardsUnit], seconds/reading)
-			values[yardUnit] = append(values[yardUnit], reading)
-			values[leastYardUnit] = append(values[leastYardUnit], 0.98*yard*turbo)
-		}
-		rec.order = append(rec.order, name)
-		rec.cases[name] = values
-	}
-	return rec
-}
-
-// alarms compares made-up recordings of one commit and of a build slowed by a tenth
-// with it, and counts how often something is worse, and unclear.
-func alarms(t *testing.T, tries, runs, cases int, metric string, before, after weather) (same, slow, unclear int) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(7, 8))
-	count := func(old *recording, slower float64, worse *int) {
-		all, err := compareRecordings(old, noisy(rng, after, runs, cases, slower), []string{metric}, 0.05, false, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if slices.ContainsFunc(all, func(c *comparison) bool { return c.Worse }) {
-			*worse++
-		} else if slices.ContainsFunc(all, func(c *comparison) bool { return c.Unclear != "" }) {
-			unclear++
-		}
-	}
-	for range tries {
-		old := noisy(rng, before, runs, cases, 1)
-		count(old, 1, &same)
-		count(old, 1.1, &slow)
-	}
-	return same, slow, unclear
-}
-
-// Two recordings of one commit pass in at least 19 of 20 tries, and a build that
-// is slower by a tenth is found in at least 19 of 20, although the weather differs
-// between the recordings: most of their measurements are slowed by a half, and more
-// of one than of the other.
-func TestCompareIsRightNineteenTimesOfTwenty(t *testing.T) {
-	const tries, runs = 200, 40
-	fair, rough := weather{0.6, 1.5}, weather{0.45, 1.8}
-	for _, cases := range []int{1, 10} {
-		for name, pair := range map[string][2]weather{"fair, rough": {fair, rough}, "rough, fair": {rough, fair}, "still": {{1, 1}, {1, 1}}} {
-			same, slow, _ := alarms(t, tries, runs, cases, yardsUnit, pair[0], pair[1])
-			t.Logf("%s, %d cases: %d alarms about nothing, %d of %d found", name, cases, same, slow, tries)
-			if same*20 > tries {
-				t.Errorf("%s, %d cases: %d alarms about nothing in %d tries", name, cases, same, tries)
-			}
-			if slow*20 < tries*19 {
-				t.Errorf("%s, %d cases: found %d of %d", name, cases, slow, tries)
-			}
-		}
-	}
-	// What yards are there for: plain seconds see the weather.
-	if same, _, _ := alarms(t, tries, runs, 1, "sec/op", fair, rough); same*20 < tries {
-		t.Errorf("seconds are as good: %d alarms about nothing in %d tries", same, tries)
-	}
-}
-
-// Without calm moments there is no verdict on a tenth, and it says so.
-func TestCompareWithoutCalm(t *testing.T) {
-	const tries = 100
-	same, slow, unclear := alarms(t, tries, 20, 1, yardsUnit, weather{0.2, 1.5}, weather{0.3, 1.8})
-	if same+slow > 0 || unclear != 2*tries {
-		t.Errorf("%d and %d alarms, %d unclear of %d", same, slow, unclear, 2*tries)
-	}
-	// Twice the time is more than the machine varied by.
-	rng := rand.New(rand.NewPCG(9, 10))
-	w := weather{0.2, 1.5}
-	all, err := compareRecordings(noisy(rng, w, 20, 1, 1), noisy(rng, w, 20, 1, 2), []string{yardsUnit}, 0.05, false, 1)
-	if err != nil || !all[0].Worse {
-		t.Errorf("%+v, %v", all[0], err)
-	}
-	// Interleaved recordings have the same weather, and no allowance for it.
-	all, err = compareRecordings(noisy(rng, w, 20, 1, 1), noisy(rng, w, 20, 1, 1), []string{yardsUnit}, 0.05, true, 1)
-	if err != nil || all[0].Drift != 0 {
-		t.Errorf("%+v, %v", all[0], err)
-	}
-}
-
-// Only calm measurements are compared where there are enough, in the order in which
-// they were recorded.
-func TestCompareTakesTheCalmOnes(t *testing.T) {
-	record := func(slower float64) *recording {
-		values := map[string][]float64{}
-		for i := range 2 * minRuns {
-			busy := 1 + 0.5*float64(i%2) // every other measurement
-			values[yardsUnit] = append(values[yardsUnit], slower*(50+0.01*float64(i))*busy)
-			values[yardUnit] = append(values[yardUnit], 1e-3*busy)
-			values[leastYardUnit] = append(values[leastYardUnit], 1e-3)
-		}
-		return fixed(values)
-	}
-	old, slow := record(1), record(1.1)
-	for range 2 { // a comparison leaves the recordings as they are
-		all, err := compareRecordings(old, slow, []string{yardsUnit}, 0.05, false, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := all[0]
-		if !c.Worse || c.OldN != minRuns || c.NewN != minRuns || c.OldCalm != minRuns || c.Drift != 0 || math.Abs(c.Change-0.1) > 1e-12 || c.Old > 51 {
-			t.Errorf("%+v", c)
-		}
-	}
-}
-
-// The change that can be seen is that of a simulation: one of this size is found four
-// times of five.
-func TestDetectable(t *testing.T) {
-	const tries, runs = 2000, 15
-	rng := rand.New(rand.NewPCG(1, 2))
-	sample := func(shift float64) map[string][]float64 {
-		v := make([]float64, runs)
-		for i := range v {
-			v[i] = 1 + shift + 0.02*rng.NormFloat64()
-		}
-		return map[string][]float64{"sec/op": v}
-	}
-	mean := 0.0
-	for range tries {
-		c := compareMetric("X", "sec/op", sample(0), sample(0))
-		c.judge(0.05, 1)
-		mean += c.Detectable / tries
-	}
-	found := 0
-	for range tries {
-		if compareMetric("X", "sec/op", sample(0), sample(mean)).P < significance {
-			found++
-		}
-	}
-	// The U test sees somewhat more than medians do.
-	if share := float64(found) / tries; share < 0.75 || share > 0.97 {
-		t.Errorf("a change of %.4f is found in %.2f of the tries", mean, share)
-	}
-}
-
-func fixed(values map[string][]float64) *recording {
-	return &recording{path: "made up", order: []string{"X"}, cases: map[string]map[string][]float64{"X": values}}
-}
-
-// ramp is minRuns values a little apart.
-func ramp(from float64) (v []float64) {
-	for i := range minRuns {
-		v = append(v, from*(1+0.001*float64(i)))
+// tenFrom are as few values as are compared, a little apart.
+func tenFrom(first float64) (v []float64) {
+	for i := range compare.MinRuns {
+		v = append(v, first*(1+0.001*float64(i)))
 	}
 	return v
 }
 
-func TestCompareVerdicts(t *testing.T) {
-	for _, c := range []struct {
-		name, unit    string
-		old, new      float64
-		threshold     float64
-		worse, better bool
-	}{
-		{"slower", "sec/op", 1, 1.1, 0.05, true, false},
-		{"slower within the threshold", "sec/op", 1, 1.04, 0.05, false, false},
-		{"faster", "sec/op", 1, 0.9, 0.05, false, true},
-		{"a rate that rose", "Gnnz/s", 1, 1.2, 0.05, false, true},
-		{"a rate that fell", "Gnnz/s", 1, 0.9, 0.05, true, false},
-		{"more memory", "peak-B", 1, 1.2, 0.05, true, false},
-		{"equal", "sec/op", 1, 1, 0, false, false},
-	} {
-		all, err := compareRecordings(fixed(map[string][]float64{c.unit: ramp(c.old)}), fixed(map[string][]float64{c.unit: ramp(c.new)}), []string{c.unit}, c.threshold, false, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(all) != 1 || all[0].Worse != c.worse || all[0].Better != c.better {
-			t.Errorf("%s: %+v", c.name, all[0])
-		}
-	}
-	// From nothing to something.
-	zero := make([]float64, minRuns)
-	all, err := compareRecordings(fixed(map[string][]float64{"peak-B": zero}), fixed(map[string][]float64{"peak-B": ramp(1)}), []string{"peak-B"}, 0.05, false, 1)
-	if err != nil || !all[0].Worse {
-		t.Errorf("%+v, %v", all, err)
-	}
-}
-
-func TestCompareRefuses(t *testing.T) {
-	few := fixed(map[string][]float64{"sec/op": ramp(1)[:minRuns-1]})
-	enough := fixed(map[string][]float64{"sec/op": ramp(1)})
-	if _, err := compareRecordings(few, enough, []string{"sec/op"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "at least 10") {
-		t.Error(err)
-	}
-	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		values := ramp(1)
-		values[minRuns/2] = v
-		odd := fixed(map[string][]float64{"sec/op": values})
-		for _, pair := range [][2]*recording{{odd, enough}, {enough, odd}} {
-			if _, err := compareRecordings(pair[0], pair[1], []string{"sec/op"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "a value of sec/op that is not finite") {
-				t.Error(v, err)
-			}
-		}
-	}
-	if _, err := compareRecordings(enough, enough, []string{"peak-B"}, 0.05, false, 1); err == nil || !strings.Contains(err.Error(), "in common") {
-		t.Error(err)
-	}
-}
-
-// Metrics that only one side has are named.
-func TestCompareNamesWhatIsMissing(t *testing.T) {
-	old := fixed(map[string][]float64{"sec/op": ramp(1), "peak-B": ramp(1), yardsUnit: ramp(1), "eta": ramp(1)})
-	old.order, old.cases["Gone"] = append(old.order, "Gone"), map[string][]float64{"sec/op": ramp(1)}
-	now := fixed(map[string][]float64{"sec/op": ramp(1)})
-	metrics := []string{yardsUnit, "peak-B"}
-	if got, want := old.onlyHere(now, metrics), []string{"X " + yardsUnit, "X peak-B", "Gone"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := now.onlyHere(old, metrics); got != nil {
-		t.Errorf("%q", got)
-	}
-	// Without yards on either side seconds are compared.
-	all, err := compareRecordings(old, now, metrics, 0.05, false, 1)
-	if err != nil || len(all) != 1 || all[0].Metric != "sec/op" {
-		t.Errorf("%+v, %v", all, err)
-	}
-}
-
-// benchmarkFile writes a file of minRuns lines a case.
+// benchmarkFile writes a file of MinRuns lines a case.
 func benchmarkFile(t *testing.T, name string, cases map[string]float64) string {
 	t.Helper()
 	var b strings.Builder
@@ -290,7 +33,7 @@ func benchmarkFile(t *testing.T, name string, cases map[string]float64) string {
 			}
 		}
 	}) {
-		for _, v := range ramp(cases[c]) {
+		for _, v := range tenFrom(cases[c]) {
 			fmt.Fprintf(&b, "Benchmark%s-2 1 %g ns/op\n", c, v)
 		}
 	}
@@ -314,7 +57,7 @@ func TestCompareCommand(t *testing.T) {
 		t.Errorf("%d %s", code, stdout)
 	}
 	code, stdout, _ = call("compare", same, same, "-threshold", "0.1")
-	if code != unclearCode || !strings.Contains(stdout, "unclear: A/k=1-2 sec/op: too noisy") || !strings.Contains(stdout, "would not be seen") || !strings.Contains(stdout, "2 unclear") {
+	if code != compare.UnclearCode || !strings.Contains(stdout, "unclear: A/k=1-2 sec/op: too noisy") || !strings.Contains(stdout, "would not be seen") || !strings.Contains(stdout, "2 unclear") {
 		t.Errorf("no word about the noise: %d %s", code, stdout)
 	}
 	code, _, stderr = call("compare", same, same, "-threshold", "0.1", "-fail-unclear")
@@ -347,7 +90,7 @@ func overlapping(t *testing.T, shifts ...float64) string {
 	t.Helper()
 	var b strings.Builder
 	for c, shift := range shifts {
-		for i := range minRuns {
+		for i := range compare.MinRuns {
 			fmt.Fprintf(&b, "BenchmarkX/case=%d-2 1 %g ns/op\n", c, 100+2*float64(i)+shift)
 		}
 	}
@@ -373,18 +116,18 @@ func TestCompareLikelyWorse(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
-	if code != likelyCode {
+	if code != compare.LikelyCode {
 		t.Errorf("exit code %d", code)
 	}
 	if code, _, stderr := call("compare", old, now, "-fail-unclear"); code != cli.Failed || stderr != "" {
 		t.Errorf("-fail-unclear: exit code %d, %s", code, stderr)
 	}
-	if code, _, _ := call("compare", old, now, "-threshold", "10"); code == likelyCode || code == cli.Failed {
+	if code, _, _ := call("compare", old, now, "-threshold", "10"); code == compare.LikelyCode || code == cli.Failed {
 		t.Errorf("within the threshold: exit code %d", code)
 	}
 	code, stdout, _ = call("compare", "-json", old, now)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != likelyCode || len(lines) != 2 {
+	if code != compare.LikelyCode || len(lines) != 2 {
 		t.Fatalf("%d %s", code, stdout)
 	}
 	for i, line := range lines {
@@ -398,142 +141,85 @@ func TestCompareLikelyWorse(t *testing.T) {
 	}
 }
 
-// Likely worse is what is below the level by itself: not by all, and not above it.
-func TestLikelyByItself(t *testing.T) {
+// recordedAt writes a recording of one case with lines of where it was made.
+func recordedAt(t *testing.T, cores int, nanoseconds float64, lines ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, line := range lines {
+		fmt.Fprintln(&b, line)
+	}
+	for _, v := range tenFrom(nanoseconds) {
+		fmt.Fprintf(&b, "BenchmarkSpmm/k=1-%d 1 %g ns/op %g yards/op 0.001 yard-sec 0.001 least-yard-sec\n", cores, v, v/100)
+	}
+	path := filepath.Join(t.TempDir(), "recording.txt")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Recordings that were not made alike are refused, and compared and named with -across.
+func TestCompareOfDifferentOrigins(t *testing.T) {
+	home := []string{"goos: linux", "goarch: amd64", "cpu: A", "family: F", "cores: 2", "go: go1.26.1", "level: amx"}
+	with := func(line string) []string {
+		key, _, _ := strings.Cut(line, ":")
+		var out []string
+		for _, l := range home {
+			if strings.HasPrefix(l, key+":") {
+				l = line
+			}
+			out = append(out, l)
+		}
+		return out
+	}
+	old := recordedAt(t, 2, 100, home...)
 	for _, c := range []struct {
-		p, pHolm, change float64
-		worse, likely    bool
+		line   string
+		words  string
+		cores  int
+		metric string
 	}{
-		{.01, .04, .2, true, false}, {.049, .06, .2, false, true}, {.051, .06, .2, false, false},
-		{.01, .06, .04, false, false}, {.01, .06, -.2, false, false},
+		{"level: avx2", "level amx and avx2", 2, record.YardsUnit},
+		{"cpu: B", "processor A and B", 2, "sec/op"},
+		{"family: G", "family of processors F and G", 2, "sec/op"},
+		{"cores: 4", "cores 2 and 4", 4, record.YardsUnit},
+		{"goos: darwin", "system linux and darwin", 2, record.YardsUnit},
 	} {
-		got := &comparison{P: c.p, PHolm: c.pHolm, Change: c.change}
-		if got.judge(.05, 1); got.Worse != c.worse || got.Likely != c.likely {
-			t.Errorf("p %g, %g of all, worse by %g: %+v", c.p, c.pHolm, c.change, got)
+		now := recordedAt(t, c.cores, 100, with(c.line)...)
+		refuse(t, cli.Failed, []string{"compare", old, now}, "not recorded alike", c.words, "-across")
+		code, stdout, stderr := call("compare", old, now, "-across", "-json")
+		if code != cli.OK || !strings.Contains(stderr, c.words) {
+			t.Errorf("%s: exit code %d, %s%s", c.line, code, stdout, stderr)
+			continue
+		}
+		v := object(t, stdout)
+		if v["metric"] != c.metric || fmt.Sprint(v["differences"]) != "["+c.words+"]" {
+			t.Errorf("%s: %s", c.line, stdout)
 		}
 	}
 }
 
-// Each look at recordings that grow has its share of the chance of an alarm.
-func TestLooksShareTheAlarms(t *testing.T) {
-	shifted := func(by float64) *recording {
-		v := make([]float64, minRuns)
-		for i := range v {
-			v[i] = 100 + 2*float64(i) + by
-		}
-		return fixed(map[string][]float64{"sec/op": v})
+// Another version of Go is said and no reason to refuse; the same is not mentioned, and
+// a file that does not tell is compared.
+func TestCompareOfSimilarOrigins(t *testing.T) {
+	old := recordedAt(t, 2, 100, "cpu: A", "go: go1.26.1", "level: amx")
+	code, _, stderr := call("compare", old, recordedAt(t, 2, 100, "cpu: A", "go: go1.27", "level: amx"))
+	if code != cli.OK || !strings.Contains(stderr, "Go version go1.26.1 and go1.27") || !strings.Contains(stderr, "sec/op") {
+		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	compare := func(looks int) *comparison {
-		all, err := compareRecordings(shifted(0), shifted(7.5), []string{"sec/op"}, 0.05, true, looks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return all[0]
-	}
-	one, three := compare(1), compare(3)
-	if !one.Worse || one.Likely || three.Worse || !three.Likely || math.Abs(three.PHolm-3*one.PHolm) > 1e-12 {
-		t.Errorf("one look %+v, three %+v", one, three)
-	}
-	if three.Detectable <= one.Detectable || three.most <= one.most || one.most <= one.Change {
-		t.Errorf("one look sees %g, three %g", one.Detectable, three.Detectable)
-	}
-}
-
-// Processor time is compared beside a time that cannot tell, and left out beside one that can.
-func TestProcessorTime(t *testing.T) {
-	jumpy := make([]float64, minRuns) // a program that waits for others
-	for i := range jumpy {
-		jumpy[i] = 50 * float64(1+i%4)
-	}
-	beside := func(times []float64, cpu float64) *recording {
-		reading := make([]float64, minRuns)
-		for i := range reading {
-			reading[i] = 1e-3
-		}
-		return fixed(map[string][]float64{yardsUnit: times, cpuYardsUnit: ramp(cpu), cpuYardUnit: reading})
-	}
-	metrics := []string{yardsUnit, cpuYardsUnit, "peak-B"}
-	for _, c := range []struct {
-		name        string
-		old, now    *recording
-		interleaved bool
-		want        []string // metric and verdict
-	}{
-		{"both clear", beside(ramp(50), 50), beside(ramp(50), 50), false, []string{"yards/op "}},
-		{"more work in as much time", beside(ramp(50), 50), beside(ramp(50), 80), false, []string{"yards/op "}},
-		{"more work in less time", beside(ramp(50), 50), beside(ramp(30), 80), false, []string{"yards/op better"}},
-		{"slower", beside(ramp(50), 50), beside(ramp(80), 80), false, []string{"yards/op worse"}},
-		{"a third more behind others", beside(jumpy, 30), beside(jumpy, 40), false, []string{"yards/op unclear", "cpu-yards/op worse"}},
-		{"as much behind others", beside(jumpy, 30), beside(jumpy, 30), false, []string{"yards/op unclear", "cpu-yards/op "}},
-	} {
-		all, err := compareRecordings(c.old, c.now, metrics, 0.05, c.interleaved, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, c := range withoutSettled(all) {
-			got = append(got, c.Metric+" "+verdictOf(c))
-		}
-		if len(all) != 2 || !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q of %d, want %q", c.name, got, len(all), c.want)
+	for _, lines := range [][]string{{"cpu: A", "go: go1.26.1", "level: amx"}, nil, {"cpu: A"}} {
+		code, stdout, stderr := call("compare", old, recordedAt(t, 2, 100, lines...))
+		if code != cli.OK || stderr != "" {
+			t.Errorf("%q: exit code %d, %s%s", lines, code, stdout, stderr)
 		}
 	}
-	// Asked for by itself it is a metric as any other.
-	all, err := compareRecordings(beside(jumpy, 30), beside(jumpy, 40), []string{cpuYardsUnit}, 0.05, false, 1)
-	if err != nil || len(withoutSettled(all)) != 1 || !all[0].Worse {
-		t.Errorf("%+v, %v", all, err)
+	// A recording joined of two machines is not that of one.
+	joined := recordedAt(t, 2, 100, "cpu: A", "level: amx", "BenchmarkSpmm/k=1-2 1 100 ns/op", "level: avx2")
+	refuse(t, cli.Failed, []string{"compare", old, joined}, "level amx and amx, avx2")
+	// What a file says is not printed at any length, nor with its control characters.
+	hostile := recordedAt(t, 2, 100, "cpu: \x1b[31m"+strings.Repeat("x", 5000))
+	_, _, stderr = call("compare", old, hostile)
+	if strings.Contains(stderr, "\x1b") || len(stderr) > 1000 {
+		t.Errorf("%q", stderr)
 	}
-	// Processors that were slower in one recording are allowed for.
-	slow := beside(jumpy, 40)
-	for i := range slow.cases["X"][cpuYardUnit] {
-		slow.cases["X"][cpuYardUnit][i] = 1.5e-3
-	}
-	if all, err = compareRecordings(beside(jumpy, 30), slow, metrics, 0.05, false, 1); err != nil || verdictOf(all[1]) != "unclear" || all[1].Drift < 0.49 {
-		t.Errorf("%+v, %v", all[1], err)
-	}
-	// A revision from before there was cpu-yards/op has seconds, which its neighbour in time has too.
-	seconds := fixed(map[string][]float64{yardsUnit: jumpy, cpuUnit: ramp(3)})
-	present := beside(jumpy, 40)
-	present.cases["X"][cpuUnit] = ramp(4)
-	for _, interleaved := range []bool{true, false} {
-		all, err := compareRecordings(seconds, present, metrics, 0.05, interleaved, 1)
-		if err != nil || len(all) != map[bool]int{true: 2, false: 1}[interleaved] || interleaved && !all[1].Worse {
-			t.Errorf("interleaved %v: %+v, %v", interleaved, all, err)
-		}
-	}
-	if names := present.onlyHere(seconds, metrics); names != nil {
-		t.Errorf("%q: a revision before is no surprise", names)
-	}
-}
-
-// Readings that are no numbers, or stand still, are survived.
-func TestReadingsThatAreNone(t *testing.T) {
-	for _, reading := range []float64{math.NaN(), math.Inf(1), 0, -1} {
-		readings := make([]float64, minRuns)
-		for i := range readings {
-			readings[i] = reading
-		}
-		rec := func() *recording {
-			return fixed(map[string][]float64{yardsUnit: ramp(50), yardUnit: readings, leastYardUnit: readings, cpuYardsUnit: ramp(50), cpuYardUnit: readings})
-		}
-		all, err := compareRecordings(rec(), rec(), []string{yardsUnit, cpuYardsUnit}, 0.05, false, 1)
-		if err != nil || len(all) != 2 || all[0].Worse || all[1].Worse || all[1].OldN != minRuns {
-			t.Errorf("readings of %g: %+v, %v", reading, all, err)
-		}
-	}
-}
-
-// verdictOf says in a word what was found of a metric.
-func verdictOf(c *comparison) string {
-	switch {
-	case c.Worse:
-		return "worse"
-	case c.Likely:
-		return "likely"
-	case c.Better:
-		return "better"
-	case c.Unclear != "":
-		return "unclear"
-	}
-	return ""
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/load"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
@@ -65,7 +67,7 @@ func TestLoad(t *testing.T) {
 	public, admin := served(t, file)
 	for _, form := range []string{"float32", "int8"} {
 		code, stdout, stderr := call("load", public, "-clients", "4", "-queries", "40", "-form", form, "-check", file, "-metrics", admin+"/metrics", "-json", "-quiet")
-		var out Load
+		var out load.Result
 		if err := json.Unmarshal([]byte(stdout), &out); code != cli.OK || err != nil {
 			t.Fatalf("%s: exit code %d, %q, %v", form, code, stderr, err)
 		}
@@ -101,11 +103,16 @@ func TestLoadRefuses(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		var body strings.Builder
-		if _, err := receive(http.DefaultClient, s, &body, 1<<20); err != nil {
+		answer, err := http.DefaultClient.Do(s)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
 			t.Error(err)
 		}
-		text := []byte(body.String())
 		if r.Method == http.MethodPost {
 			text[len(text)/2] ^= 1
 			text = text[:len(text)-int(missing.Load())]

@@ -12,7 +12,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
 )
 
 // asCommand makes a test binary the command itself.
@@ -78,6 +81,7 @@ func TestWrongUsage(t *testing.T) {
 		{"run -suite spmm -case zebra", "zebra"},
 		{"run -suite spmm -count 0", "count"},
 		{"run -suite spmm x", "x"},
+		{"run -suite spmm -n 1000", "-n is for suites sealed and ranks"},
 		{"run -fast", "-fast"},
 		{"compare one", "two"},
 		{"compare a b -threshold -1", "threshold"},
@@ -92,6 +96,8 @@ func TestWrongUsage(t *testing.T) {
 		{"peers -count 4", "5"},
 		{"peers -suite step", "step"},
 		{"peers -suite serch", "did you mean search?"},
+		{"ranks -steal -1", "-steal"},
+		{"ranks -steal NaN", "-steal"},
 		{"version 2", "2"},
 		{"peers x", "x"},
 		{"report", "folder"},
@@ -150,9 +156,9 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range suites() {
-		if !strings.Contains(string(documented), s.about) {
-			t.Errorf("suite %s is not in the package comment", s.name)
+	for _, s := range suites.All() {
+		if !strings.Contains(string(documented), s.About) {
+			t.Errorf("suite %s is not in the package comment", s.Name)
 		}
 	}
 }
@@ -169,11 +175,11 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	code, stdout, _ := call("version")
-	if code != cli.OK || !strings.HasPrefix(stdout, "pmbench ") || !strings.Contains(stdout, level()) {
+	if code != cli.OK || !strings.HasPrefix(stdout, "pmbench ") || !strings.Contains(stdout, measure.Level()) {
 		t.Errorf("exit code %d, %q", code, stdout)
 	}
 	_, stdout, _ = call("version", "-json")
-	if v := object(t, stdout); v["go"] != runtime.Version() || v["simd"] != level() {
+	if v := object(t, stdout); v["go"] != runtime.Version() || v["simd"] != measure.Level() {
 		t.Errorf("%s", stdout)
 	}
 }
@@ -186,4 +192,8 @@ func object(t *testing.T, line string) map[string]any {
 		t.Fatalf("%v: %s", err, line)
 	}
 	return v
+}
+
+func TestChoicesOfAnEarlierProcess(t *testing.T) {
+	clitest.EarlierChoices(t, asCommand+"="+withCache)
 }

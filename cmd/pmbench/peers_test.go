@@ -1,20 +1,19 @@
 package main
 
 import (
-	"context"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/peers"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/iterate"
-	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
+
+// Searches for nearest neighbours have the distances of the peers that are installed.
+func TestNearestAgainstPeers(t *testing.T) {
+	played(t, 3, "-suite", "nearest", "-n", "2000", "-case", "kind=(clustered/.*d=3|hard).*workers=1$")
+}
 
 // played runs the peers of a suite on small data and returns what is said of those that
 // are installed, each with a ratio. PM_PEERS says that all are: CI sets it. contests is
@@ -37,7 +36,7 @@ func played(t *testing.T, contests int, args ...string) (out []map[string]any) {
 		switch {
 		case missing && os.Getenv("PM_PEERS") == "":
 			t.Logf("%v is missing: %v", v["peer"], why)
-		case missing || v["ratio"] == nil || v["rounds"].(float64) < minRounds || v["version"] == "":
+		case missing || v["ratio"] == nil || v["rounds"].(float64) < peers.MinRounds || v["version"] == "":
 			t.Errorf("%s", line)
 		default:
 			out = append(out, v)
@@ -57,50 +56,6 @@ func TestPeersOnSmallData(t *testing.T) {
 	}
 }
 
-// Only the peers asked for play.
-func TestChosenPeers(t *testing.T) {
-	for pattern, name := range map[string]string{"JAMES": ownPeer, "^eigen$": "Eigen"} {
-		for _, v := range played(t, 1, "-n", "3000", "-peer", pattern, "-case", "k=8/layout=plain/workers=1") {
-			if v["peer"] != name {
-				t.Errorf("%v plays for %s", v["peer"], pattern)
-			}
-		}
-	}
-}
-
-// Rayleigh quotients of our own eigenvectors are the eigenvalues; those of other
-// vectors are not.
-func TestEigenDifference(t *testing.T) {
-	l := testLab(t)
-	op, err := l.convergeOperator(t.Context(), 300, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := iterate.Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &iterate.ConvergeSettings{Columns: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	y := zeros(300, 4)
-	for i := range 300 { // to the operator's order
-		given := i
-		if order := op.Order(); order != nil {
-			given = int(order[i])
-		}
-		copy(y.Data[4*i:4*i+4], out.Points.Data[4*given:])
-	}
-	if got, err := eigenDifference(t.Context(), op, y.Data, out.Values); err != nil || got > 1e-6 {
-		t.Errorf("%g, %v", got, err)
-	}
-	y.Data[0] += 1
-	if got, err := eigenDifference(t.Context(), op, y.Data, out.Values); err != nil || got < 1e-2 {
-		t.Errorf("with another vector %g, %v", got, err)
-	}
-	a, err := weightsOf(t.Context(), op)
-	if err != nil || int64(a.NNZ()) != op.Cost().NNZ {
-		t.Errorf("%d weights, want %d: %v", a.NNZ(), op.Cost().NNZ, err)
-	}
-}
-
 // scikit-learn finds our eigenvalues, from a graph and from points, where it is installed;
 // CI sees to it that it is.
 func TestEigenvectorsAgainstAPeer(t *testing.T) {
@@ -108,30 +63,6 @@ func TestEigenvectorsAgainstAPeer(t *testing.T) {
 	for _, v := range played(t, 3, "-suite", "iterate", "-n", "400", "-case", "workers=1") {
 		if strings.HasPrefix(v["case"].(string), "op=embedding/") && (v["residual"].(float64) > 1e-5 || v["peer_residual"].(float64) > 1e-4) {
 			t.Errorf("residuals %v and %v", v["residual"], v["peer_residual"])
-		}
-	}
-}
-
-// Rows in the order of the points come out in that of the operator.
-func TestInOrder(t *testing.T) {
-	l := testLab(t)
-	x, err := searchSet{"easy", 300, 20}.points()
-	if err != nil {
-		t.Fatal(err)
-	}
-	op, err := nearestGraph(t.Context(), x, l.workers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer op.Close()
-	got := inOrder(op, x.Data, 20)
-	for row := range 300 {
-		given := row
-		if order := op.Order(); order != nil {
-			given = int(order[row])
-		}
-		if !slices.Equal(got[row*20:][:20], x.Data[given*20:][:20]) {
-			t.Fatalf("row %d", row)
 		}
 	}
 }
@@ -167,135 +98,6 @@ func TestPeersWithoutACase(t *testing.T) {
 	refuse(t, cli.Usage, []string{"peers", "-no-limits", "-quiet", "-case", "zebra"}, "zebra")
 }
 
-// fake is an opponent that takes a given time and has a given result.
-type fake struct {
-	seconds float64
-	result  []float32
-	rounds  int
-}
-
-func (f *fake) round(_, _ int, _ float64, check string) ([]float64, error) {
-	if check != "" {
-		return []float64{0}, writeLittle(check, f.result)
-	}
-	f.rounds++
-	return []float64{f.seconds}, nil
-}
-func (*fake) version() string { return "1" }
-func (*fake) close() error    { return nil }
-
-func TestNoRatioForAWrongResult(t *testing.T) {
-	right, wrong, noNumber := &fake{0.01, []float32{1, 2}, 0}, &fake{0.01, []float32{1, 3}, 0}, &fake{0.01, []float32{1, float32(math.NaN())}, 0}
-	c := &contest{lab: testLab(t), e: &cli.Env{Quiet: true}, folder: t.TempDir(), rounds: 5}
-	rivals := []*rival{
-		{peer: peer{name: "right", pairing: serial}, opponent: right}, {peer: peer{name: "wrong", pairing: serial}, opponent: wrong},
-		{peer: peer{name: "no number", pairing: serial}, opponent: noNumber}, {peer: peer{name: "absent", pairing: serial}, missing: "gone"},
-	}
-	m := &match{
-		ratio: Ratio{Suite: "spmm", Workers: 1}, most: 0.1,
-		ours: func(context.Context) error { time.Sleep(time.Millisecond); return nil },
-		differ: func(file string) (float64, error) {
-			v, err := readFloats(file, 2)
-			if err != nil {
-				return 0, err
-			}
-			return math.Abs(float64(v[1]) - 2), nil
-		},
-	}
-	if err := c.play(t.Context(), m, rivals, allWork); err != nil {
-		t.Fatal(err)
-	}
-	if len(c.ratios) != 4 || c.ratios[0].Ratio == nil || c.ratios[0].Rounds != 5 || right.rounds != 5 {
-		t.Fatalf("%+v", c.ratios[0])
-	}
-	for _, r := range c.ratios[1:] {
-		if r.Ratio != nil {
-			t.Errorf("%s has the ratio %g", r.Peer, *r.Ratio)
-		}
-	}
-	if wrong.rounds != 0 || noNumber.rounds != 0 || c.ratios[3].Missing != "gone" {
-		t.Errorf("%d and %d rounds of wrong results", wrong.rounds, noNumber.rounds)
-	}
-	// With two workers nobody here plays.
-	m.ratio.Workers, c.ratios = 2, nil
-	if err := c.play(t.Context(), m, rivals, allWork); err != nil || len(c.ratios) != 0 {
-		t.Errorf("%v, %v", c.ratios, err)
-	}
-}
-
-func TestProductDifference(t *testing.T) {
-	a, err := sparse.New(2, 2, []uint64{0, 2, 2}, []uint32{0, 1}, []float32{1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, y := block(2, 1), zeros(2, 1)
-	x.Data[0], x.Data[1] = -1, 1
-	if err := a.MulTo(t.Context(), nil, nil, y, x); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		theirs []float32
-		want   float64
-	}{
-		{[]float32{1, 0}, 0}, {[]float32{1.5, 0}, 0.5 / 3}, {[]float32{1, 1}, math.Inf(1)}, {[]float32{float32(math.NaN()), 0}, math.NaN()},
-	} {
-		got, err := productDifference(t.Context(), a, x, y, c.theirs)
-		if err != nil || got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("%v: %g, want %g, %v", c.theirs, got, c.want, err)
-		}
-	}
-}
-
-// The fingerprint of neighbours is the one a plain search gives.
-func TestFingerprint(t *testing.T) {
-	for _, kind := range []string{"uniform", "clustered"} {
-		for _, d := range []int{2, 3} {
-			l := testLab(t)
-			s, err := l.pointSet(t.Context(), kind, 700, d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			copy(s.points.Data[:d], s.points.Data[d:]) // two equal points
-			got, nnz, err := fingerprint(t.Context(), l, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, pairs := make([]float32, 3*700), int64(0)
-			for i := range uint32(700) {
-				for j := range uint32(700) {
-					d2 := 0.0
-					for c := range d {
-						v := float64(s.points.Data[int(i)*d+c]) - float64(s.points.Data[int(j)*d+c])
-						d2 += v * v
-					}
-					if i != j && math.Sqrt(d2) <= s.radius {
-						want[3*i]++
-						want[3*i+1] += float32((j * 2654435761) >> 20)
-						want[3*i+2] += float32((j * 2246822519) >> 20)
-						pairs++
-					}
-				}
-			}
-			if rows := rowsThatDiffer(got, want); rows != 0 || nnz != pairs {
-				t.Errorf("%s in %d dimensions: %d rows differ, %d pairs, want %d", kind, d, rows, nnz, pairs)
-			}
-		}
-	}
-	if rowsThatDiffer([]float32{1, 2, 3, 1, 2, 3}, []float32{1, 2, 3, 1, 2, 4}) != 1 {
-		t.Error("one row differs")
-	}
-}
-
-func TestReadFloatsRefusesAnotherLength(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, make([]byte, 10), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := readFloats(path, 3); err == nil {
-		t.Error("10 bytes are no 3 numbers")
-	}
-}
-
 // numpy's step is ours where it is installed, and its time is extrapolated.
 func TestWideAgainstAPeer(t *testing.T) {
 	for _, v := range played(t, 1, "-suite", "wide", "-n", "600", "-case", "d=64/.*workers=1") {
@@ -312,7 +114,7 @@ func TestRanksAgainstAPeer(t *testing.T) {
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 	seen := ""
 	for _, v := range played(t, 2, "-suite", "ranks", "-n", "3000") {
-		if v["difference"].(float64) > maxDifference || v["peer"] != "PETSc" {
+		if v["difference"].(float64) > 1e-5 || v["peer"] != "PETSc" {
 			t.Errorf("%v", v)
 		}
 		seen += v["case"].(string)
@@ -328,5 +130,31 @@ func TestMissingPeerOnRanks(t *testing.T) {
 	code, stdout, stderr := call("peers", "-suite", "ranks", "-n", "500", "-no-limits", "-slice", "1ms")
 	if code != cli.OK || !strings.Contains(stderr, "PETSc is missing") || !strings.Contains(stderr, "petsc-dev") || strings.Count(stdout, "missing") != 2 {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// What comes through the C interface has the bits of the Engine: a case whose result differs
+// would have no ratio. The process tells its memory.
+func TestThroughC(t *testing.T) {
+	for _, v := range played(t, 3, "-suite", "linked", "-n", "700", "-case", "workers=1") {
+		if v["peer"] != "through C" || v["difference"] != 0.0 || v["peer_peak_bytes"] == nil {
+			t.Errorf("%v", v)
+		}
+	}
+}
+
+// The plain loop of C has our words, where a compiler is installed; CI sees to it that one is.
+func TestSealedAgainstAPeer(t *testing.T) {
+	played(t, 1, "-suite", "sealed", "-n", "600", "-case", "workers=1")
+}
+
+// Only the peers asked for play.
+func TestChosenPeers(t *testing.T) {
+	for pattern, name := range map[string]string{"JAMES": "james-bowman/sparse", "^eigen$": "Eigen"} {
+		for _, v := range played(t, 1, "-n", "3000", "-peer", pattern, "-case", "k=8/layout=plain/workers=1") {
+			if v["peer"] != name {
+				t.Errorf("%v plays for %s", v["peer"], pattern)
+			}
+		}
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/ranks"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -64,11 +67,10 @@ func TestMPIOurSideOfAContest(t *testing.T) {
 		name, value, _ := strings.Cut(set, "=")
 		t.Setenv(name, value)
 	}
-	t.Setenv("MPIRUN", c.Args[0])
-	l := newLab(describeMachine(), newMeter(&cli.Env{Quiet: true}))
-	defer l.close()
-	l.rows = 4000
-	seconds, err := (&contest{lab: l}).ourRanks(t.Context(), l.rows, 2, rankCasesOf(l, 2)[1:2])
+	l := measure.NewLab(measure.Machine(), measure.NewMeter(&cli.Env{Quiet: true}))
+	defer l.Close()
+	l.Rows = 4000
+	seconds, err := ranks.Seconds(t.Context(), l.Machine, c.Args[0], l.Rows, 2, 0, suites.RankCases(l, 2)[1])
 	if err != nil || len(seconds) != 1 || seconds[0] <= 0 {
 		t.Errorf("%v, %v", seconds, err)
 	}

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
+	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -24,7 +25,7 @@ func TestRanksAsGoroutines(t *testing.T) {
 		v := object(t, line)
 		name, ranks := v["case"].(string), v["ranks"].(float64)
 		op, _, _ := strings.Cut(name, "/")
-		seen = append(seen, op+" "+number(ranks))
+		seen = append(seen, op+" "+figures.Number(ranks))
 		if v["n"] != 6000.0 || v["rounds"] != 1.0 || v["seconds"].(float64) <= 0 || v["speedup"].(float64) <= 0 || ranks == 1 && v["speedup"] != 1.0 {
 			t.Errorf("%s", line)
 		}
@@ -46,52 +47,9 @@ func TestRanksAsGoroutines(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("recordings %q, %v", files, err)
 	}
-	records, _, err := readLines(files[0])
+	records, _, err := record.Read(files[0])
 	if err != nil || len(records) != 6 || records[5].Ranks.Ranks != 3 || !strings.HasPrefix(records[5].Command, "pmbench ranks -local") {
 		t.Errorf("%d records, %v", len(records), err)
-	}
-}
-
-// Ratios are those of rounds, whatever the numbers of ranks are called, and files are not
-// mixed.
-func TestScalings(t *testing.T) {
-	record := func(file, ranks int, name string, seconds float64) *Record {
-		return &Record{Suite: "ranks", Case: name, N: 10, Seconds: seconds, Ranks: &RankFigures{Ranks: ranks, Exchanged: 5}, file: file}
-	}
-	one, two := "op=step/d=2/n=10/ranks=1/workers=1", "op=step/d=2/n=20/ranks=2/workers=1"
-	got := scalings([]*Record{
-		record(1, 1, one, 8), record(1, 1, "op=build/n=10/ranks=1", 3), record(1, 2, two, 4), {Suite: "spmm", Case: "k=8"},
-		record(1, 1, one, 30), record(1, 2, two, 10), record(1, 1, one, 9), record(1, 2, two, 9),
-		record(1, 2, two, 1), // a round that the first number of ranks has not
-		record(2, 2, two, 7),
-	})
-	type line struct {
-		name    string
-		ranks   int
-		seconds float64
-		speedup float64
-		rounds  int
-	}
-	var lines []line
-	for _, s := range got {
-		lines = append(lines, line{s.Case, s.Ranks, s.Seconds, *s.Speedup, s.Rounds})
-	}
-	want := []line{
-		{"op=step/d=2/workers=1", 1, 9, 1, 3}, {"op=step/d=2/workers=1", 2, 6.5, 2, 4},
-		{"op=build", 1, 3, 1, 1}, {"op=step/d=2/workers=1", 2, 7, 1, 1},
-	}
-	if !slices.Equal(lines, want) {
-		t.Errorf("%v, want %v", lines, want)
-	}
-	if s := got[1]; math.Abs(*s.SpeedupLow-1.5) > 1e-12 || math.Abs(*s.SpeedupHigh-2.5) > 1e-12 || s.Exchanged != 5 {
-		t.Errorf("quartiles %g and %g", *s.SpeedupLow, *s.SpeedupHigh)
-	}
-	if words, want := scalingWords(got), " op=step/d=2/workers=1: 2 ranks are 2.00 times as fast as 1 (1.50 to 2.50), 4 rounds."; words != want {
-		t.Errorf("%q, want %q", words, want)
-	}
-	var text strings.Builder
-	if err := writeScalings(&text, got); err != nil || strings.Count(text.String(), "\n") != 5 || !strings.Contains(text.String(), "1.50 to 2.50") {
-		t.Errorf("%s%v", &text, err)
 	}
 }
 

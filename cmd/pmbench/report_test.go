@@ -2,10 +2,8 @@ package main
 
 import (
 	"flag"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -72,128 +70,6 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// The head of the page says at which level a machine was measured, and all that its
-// recordings do not agree on.
-func TestHeadOfAPage(t *testing.T) {
-	m := &Machine{Cores: 2, GOOS: "linux", GOARCH: "amd64", Go: "go1.26.1"}
-	r := &report{
-		records: []*Record{{Level: "avx2", Time: "2026-02-03T04:05:06Z", Commit: "0123456789abcdef", Machine: m}, {Level: "avx2", Time: "2026-01-03T04:05:06Z"}},
-		ratios:  []*Ratio{{Level: "amx", Time: "2026-02-03T07:00:00Z", Machine: m}},
-	}
-	if got, want := r.headRow("A"), []string{"A", "2", "avx2, amx", "linux/amd64", "go1.26.1", "2026-01-03, 2026-02-03", "0123456789ab"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// Notes become elements of the page.
-func TestNotesOfAPage(t *testing.T) {
-	got := notesHTML("## A `b` <c>\n\nOne\ntwo `x <y>` and ` alone.\n\n    go build\n    ls\n- first\n  goes on\n- second\n\n| a | b |\n| --- | --- |\n| 1 | |")
-	want := "<h2>A <code>b</code> &lt;c&gt;</h2>\n<p>One two <code>x &lt;y&gt;</code> and ` alone.</p>\n<pre>go build\nls</pre>\n" +
-		"<ul>\n<li>first goes on</li>\n<li>second</li>\n</ul>\n<div class=\"wide\"><table class=\"words\">\n<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td></td></tr>\n</table></div>\n"
-	if got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
-}
-
-// A logarithmic axis has numbers over less than a power of ten and over many.
-func TestLogTicks(t *testing.T) {
-	for _, c := range []struct {
-		lo, hi float64
-		want   string
-	}{
-		{0.07, 3, "0.1 0.2 0.5 1 2"}, {1.1, 4, "1.5 2 3 4"}, {0.013, 0.04, "0.015 0.02 0.03 0.04"}, {1, 50, "1 2 5 10 20 50"}, {0.5, 60000, "1 10 100 1000 10000"}, {0, 1, ""}, {math.NaN(), 1, ""}, {1, math.Inf(1), ""},
-	} {
-		var labels []string
-		for _, tick := range (logTicks{}).Ticks(c.lo, c.hi) {
-			labels = append(labels, tick.Label)
-		}
-		if got := strings.Join(labels, " "); got != c.want {
-			t.Errorf("from %g to %g: %q, want %q", c.lo, c.hi, got, c.want)
-		}
-	}
-}
-
-// Processors that call themselves alike and do not say what they are are told apart by the
-// folders of their recordings.
-func TestReportOfTwoMachines(t *testing.T) {
-	folder := t.TempDir()
-	for _, name := range []string{"old", "new"} {
-		if err := os.CopyFS(filepath.Join(folder, name), os.DirFS(filepath.Join("testdata", "report"))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r, err := readReport(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts, names := r.families()
-	if want := []string{"new: Made-up CPU", "old: Made-up CPU"}; !slices.Equal(names, want) {
-		t.Fatalf("machines %q, want %q", names, want)
-	}
-	for i, part := range parts {
-		if len(part.records) != 11 || len(part.ratios) != 10 {
-			t.Errorf("%s: %d measurements and %d ratios", names[i], len(part.records), len(part.ratios))
-		}
-	}
-}
-
-// The page in the repository is what the recordings beside it come to.
-func TestBenchmarksPage(t *testing.T) {
-	r, err := readReport(filepath.Join("testdata", "recordings"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := r.markdown()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join("..", "..", "BENCHMARKS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Error("write it anew: go run ./cmd/pmbench report cmd/pmbench/testdata/recordings -out BENCHMARKS.md")
-	}
-}
-
-// A table names the commands that made it.
-func TestCommandsOfAReport(t *testing.T) {
-	s := peerSuite{name: "cells", rows: 1000}
-	for rows, want := range map[int]string{1000: "pmbench peers -suite cells -json", 500: "pmbench peers -suite cells -n 500 -json", 5000: "pmbench peers -suite cells -n 5000 -json"} {
-		if got := s.commands([]*Ratio{{N: rows}, {N: rows / 5}}); !slices.Equal(got, []string{want}) {
-			t.Errorf("%d rows: %q, want %q", rows, got, want)
-		}
-	}
-	if got, want := s.commands([]*Ratio{{N: 5, Command: "one"}, {N: 5, Command: "two"}, {N: 5, Command: "one"}}), []string{"one", "two"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	r := &report{records: []*Record{{Suite: "spmm"}, {Suite: "spmm", Command: "PM_SIMD=avx2 pmbench run -suite spmm"}, {Suite: "step", Command: "other"}}}
-	if got, want := commandWords(r.commandsOf("spmm")), "Commands: `pmbench run -suite spmm -json`, `PM_SIMD=avx2 pmbench run -suite spmm`."; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// A ratio says of its result what there is to say.
-func TestResultOfARatio(t *testing.T) {
-	for _, c := range []struct {
-		r    Ratio
-		want string
-	}{
-		{Ratio{Missing: "no compiler"}, "missing"},
-		{Ratio{Difference: finite(0.5)}, "differs: 0.5"},
-		{Ratio{Ratio: finite(2), Difference: finite(4e-7)}, "same (4e-07)"},
-		{Ratio{Ratio: finite(2), Difference: finite(90), Recall: finite(0.93)}, "recall 0.9300"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), Residual: finite(9e-6), PeerResidual: finite(2e-5)}, "same (0), residuals 9.0e-06 and 2.0e-05"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), N: 100, PeerN: 20}, "same (0), * from n = 20 times (n/20)^2"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), N: 20, PeerN: 20}, "same (0)"},
-		{Ratio{Ratio: finite(2), Difference: finite(0), Rounds: 2, WantedRounds: 5}, "same (0), ended after 2 of 5 rounds"},
-	} {
-		if got := c.r.result(); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}
-
 func TestRoofline(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "r.svg")
 	recording := filepath.Join("testdata", "report", "runs.jsonl")
@@ -216,45 +92,4 @@ func TestRoofline(t *testing.T) {
 		t.Errorf("%s", stdout)
 	}
 	refuse(t, cli.Failed, []string{"roofline", filepath.Join("testdata", "report", "peers.jsonl")}, "multiply-adds")
-}
-
-func TestStepRatios(t *testing.T) {
-	all := summarise([]*Record{
-		{Suite: "step", Case: "op=product/k=2", Seconds: 2}, {Suite: "step", Case: "op=step/k=2", Seconds: 3},
-		{Suite: "scale", Case: "op=step/k=2", Seconds: 9}, {Suite: "step", Case: "op=step/k=8", Seconds: 1},
-	})
-	got := stepRatios(all)
-	if len(got) != 1 || got[0] != (stepRatio{"k=2", 1.5}) {
-		t.Errorf("%v", got)
-	}
-}
-
-// Figures are split by what their machine is called, in their order; those of no machine
-// have a name too.
-func TestSplit(t *testing.T) {
-	lake, zen := &Machine{CPU: "lake"}, &Machine{CPU: "zen"}
-	r := &report{
-		records: []*Record{{Case: "a", Machine: zen}, {Case: "b"}, {Case: "c", Machine: zen}},
-		ratios:  []*Ratio{{Case: "d", Machine: lake}, {Case: "e", Machine: zen}, {Case: "f"}},
-	}
-	parts, names := r.split(func(m *Machine) string {
-		if m == nil {
-			return "none"
-		}
-		return m.CPU
-	})
-	var got []string
-	for i, p := range parts {
-		text := names[i] + ":"
-		for _, x := range p.records {
-			text += x.Case
-		}
-		for _, x := range p.ratios {
-			text += x.Case
-		}
-		got = append(got, text)
-	}
-	if want := []string{"zen:ace", "none:bf", "lake:d"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
 }

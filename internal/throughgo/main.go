@@ -1,7 +1,7 @@
-// Command throughgo is what peers/through_c.cpp is, from Go: an embedding of points, or rows
-// placed by a model from a file beside them, in a process that does nothing else. pmbench
-// starts both, so that they differ by the C interface alone. Questions, answers and files are
-// those of peers/peer.hpp.
+// Command throughgo is what through_c.cpp is, from Go: an embedding of points, or rows placed
+// by a model from a file beside them, in a process that does nothing else. pmbench starts
+// both, so that they differ by the C interface alone. Questions, answers and files are those
+// of peer.hpp. Both are in cmd/pmbench/internal/peers/programs.
 package main
 
 import (

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// readProcessors does not know here.
-func readProcessors() processorTimes { return unknownTimes }
