@@ -15,7 +15,7 @@ import (
 
 const module = "github.com/seed-64e14a55/privatemail"
 
-// heavy must not reach a program that links the engine.
+// heavy lists packages that a program with the engine must not link.
 var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "gonum.org/v1/plot", "golang.org/x/image", module + "/internal/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "github.com/james-bowman/sparse", "testing", module + "/internal/audit", module + "/internal/childtest", module + "/internal/ledgertest", module + "/kernel/internal/pointtest", module + "/mechanism/budgettest"}
 
 type listed struct {
@@ -47,8 +47,8 @@ func list(t *testing.T, args ...string) (packages []listed) {
 	}
 }
 
-// CONTRIBUTING.md has a line "package ─> imports" for every package, those it imports
-// above it.
+// CONTRIBUTING.md has a line "package ─> imports" for every package, below the
+// packages that it imports.
 func TestImportsFollowThePicture(t *testing.T) {
 	text, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {
@@ -92,15 +92,15 @@ func TestImportsFollowThePicture(t *testing.T) {
 // nothing stands for no imports.
 const nothing = "nothing of ours"
 
-// The two sides of a query share only what crosses the wire, and what compares the
-// published method cannot make a release.
+// The two sides of a query share only the wire format, and the code that evaluates
+// the published method cannot make a release.
 func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 	for name, never := range map[string][]string{
 		"retrieval/client":    {"retrieval/server"},
 		"retrieval/server":    {"retrieval/client"},
 		"retrieval/wire":      {"mechanism"},
 		"retrieval/published": {"mechanism"},
-		// No ledger can be touched, and nothing be remembered, where a query is sealed.
+		// A sealed query can neither use a ledger nor remember anything.
 		"retrieval/sealed/client": {"mechanism", "retrieval/client", "retrieval/sealed/server"},
 	} {
 		for _, p := range list(t, "./"+name) {
@@ -113,7 +113,7 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 	}
 }
 
-// go install ./cmd/... installs the programs that are for users, and no helper of theirs.
+// go install ./cmd/... installs only the programs for users, no helper programs.
 func TestTwoProgramsAreInstalled(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{if eq .Name \"main\"}}{{.ImportPath}}{{end}}", "./cmd/...").Output()
 	if err != nil {
@@ -148,7 +148,7 @@ func TestTheEngineStaysLight(t *testing.T) {
 	}
 }
 
-// CONTRIBUTING.md says where to look for what: those files and folders are there.
+// The files and folders that CONTRIBUTING.md names exist.
 func TestPlacesOfContributing(t *testing.T) {
 	text, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {

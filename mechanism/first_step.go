@@ -107,7 +107,7 @@ func (l LabelSettings) Check(relation sensitivity.Relation) error {
 	switch l.Mode {
 	case release.ModePublic, release.ModeDropped:
 		if l.Epsilon != 0 {
-			return fmt.Errorf("mechanism: Labels.Epsilon is set and labels are %s: %w", l.Mode, ErrLabels)
+			return fmt.Errorf("mechanism: a label epsilon is given, but labels are %s: %w", l.Mode, ErrLabels)
 		}
 		if l.Mode == release.ModePublic && relation.LabelPrivate() {
 			return fmt.Errorf("mechanism: public labels under %v, which protects the label: drop or randomise them, or choose a relation of features only: %w", relation, ErrLabels)
