@@ -4,7 +4,8 @@ package privatemail
 
 import "testing"
 
-// A build for all processors rounds products and sums apart, and others say that they do not.
+// A build for all processors rounds products and sums separately; other builds report that
+// they do not.
 func TestArchitecture(t *testing.T) {
 	if got := architecture(); got != "amd64" {
 		t.Errorf("architecture %q", got)

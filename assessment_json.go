@@ -6,7 +6,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 )
 
-// assessmentJSON is an Assessment as JSON, by the names that the command uses.
+// assessmentJSON is an Assessment as JSON, with the names that the command
+// uses.
 type assessmentJSON struct {
 	Relation  string           `json:"relation"`
 	Operator  string           `json:"operator"`
@@ -45,9 +46,9 @@ type paperJSON struct {
 	Proved bool            `json:"proved"`
 }
 
-// MarshalJSON implements json.Marshaler, by the names of privatemail sensitivity -json. sigma is
-// the standard deviation of the noise of an entry. Without a Calibration epsilon, delta and what
-// follows from them are null, as is paper where it is undefined.
+// MarshalJSON implements json.Marshaler, with the names of privatemail sensitivity -json. sigma
+// is the standard deviation of the noise of an entry. Without a Calibration epsilon, delta and
+// the numbers that follow from them are null, as is paper where it is undefined.
 func (a Assessment) MarshalJSON() ([]byte, error) {
 	out := assessmentJSON{
 		Relation: a.Tight.Relation().String(), Operator: a.Operator, Computed: a.Computed, Signal: jsonform.Number(a.Signal),

@@ -17,16 +17,16 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// What the audited releases promise, and the deviation s of the least noise that
-// keeps the promise at a sensitivity of one:
-// Phi(1/(2s) - s epsilon) - e^epsilon Phi(-1/(2s) - s epsilon) = delta.
+// The promise of the audited releases, and the deviation s of the least noise
+// that keeps it at a sensitivity of one: Phi(1/(2s) - s epsilon) - e^epsilon
+// Phi(-1/(2s) - s epsilon) = delta.
 const (
 	auditEpsilon, auditDelta = 1, 0.1
 	auditMultiplier          = 1.0858777651918563
 )
 
 // auditPair is two neighbouring data sets. All rows have the features (0.6, 0.8)
-// and label 1, but for the private ones.
+// and label 1, except the private ones.
 type auditPair struct {
 	name    string
 	rows    int
@@ -35,22 +35,23 @@ type auditPair struct {
 	// the null record, and a label.
 	sign  [2]float64
 	label [2]int32
-	// weight is that of two rows at a squared distance, null that of the null
-	// record to others.
+	// weight is the weight of two rows at a squared distance, null the weight
+	// of the null record to others.
 	weight func(d2 float64) float64
 	null   float64
-	// share is how much of the bound the two first steps differ by, at least.
+	// share is the least difference of the two first steps, as a share of the
+	// bound.
 	share    float64
 	runs     int // on either side
 	settings PrivateSettings
 }
 
-// auditPairs returns neighbours for three relations, and as many operators, whose
-// steps differ by 0.993, 0.992 and 0.990 of the bound, and for two records of a
+// auditPairs returns neighbours for three relations and three operators, whose steps
+// differ by 0.993, 0.992 and 0.990 of the bound, and neighbours for two records of a
 // client. For these a search over all signs and labels of few rows came no nearer to
 // twice the bound of one record: each changes its own row of the step by R and the
 // other rows by O, with O <= R where labels make the difference. The changes of other
-// rows add up, those of the two own rows are at right angles, which leaves
+// rows add up, and the changes of the two own rows are at right angles, which leaves
 // sqrt(2 R^2 + 4 O^2) / sqrt(4 R^2 + 4 O^2) <= sqrt(3)/2 = 0.866. Here it is 0.862.
 func auditPairs() []auditPair {
 	runs, fewer := 14_000, 3100
@@ -112,9 +113,9 @@ func auditPairs() []auditPair {
 // By chance it fails less than once in 3e6 runs: there are 5 audits with 4 bounds on
 // chances, wrong with probability 1e-8 each; 8 mean values and 16 sums of squares
 // that are more than 6 deviations off with probabilities 2e-9 and, with 3100 runs,
-// 6e-9; and a control that passes for right with less.
+// 6e-9; and a control that passes with a smaller probability.
 func TestAuditOfPrivatize(t *testing.T) {
-	// Every call leaves a megabyte behind.
+	// Every call leaves a megabyte of garbage.
 	percent := debug.SetGCPercent(800)
 	defer debug.SetGCPercent(percent)
 	e := engine(t, WithWorkers(1), WithBudget(1<<30))
@@ -139,13 +140,13 @@ func TestAuditOfPrivatize(t *testing.T) {
 		})
 	}
 	// The relations together: if each is private, so is one chosen at random. This
-	// has the power: noise at 0.9 of what it should be is found with probability
+	// has enough power: noise at 0.9 of its correct size is found with probability
 	// 0.999, in a short run noise at 0.8.
 	got := auditedEpsilon(attained)
 	if got > auditEpsilon {
 		t.Errorf("epsilon is at least %.3f", got)
 	}
-	// The same numbers as neighbours at the bound would make with 0.8 of the noise.
+	// The numbers that neighbours at the bound would give with 0.8 of the noise.
 	control := auditedEpsilon(less)
 	if control <= auditEpsilon {
 		t.Errorf("0.8 of the noise shows no more than %.3f", control)
@@ -154,8 +155,9 @@ func TestAuditOfPrivatize(t *testing.T) {
 }
 
 // release draws releases of both sides. It returns how far each lies from its own
-// step towards that of the neighbour, in units of their distance, and the share
-// that this distance has of the bound: of what the stated noise is enough for.
+// step towards the step of the neighbour, in units of the distance of the two
+// steps, and the share of this distance in the bound that the stated noise
+// suffices for.
 func (p *auditPair) release(t *testing.T, e *Engine) (toward []float64, share float64) {
 	s := p.settings
 	s.Epsilon, s.Delta, s.Ledger, s.Classes, s.SigmaQ = auditEpsilon, auditDelta, mechanism.NoLedger, 2, 1
@@ -216,11 +218,12 @@ func (p *auditPair) data(side int) (blas64.General, []int32) {
 	return x, y
 }
 
-// auditedEpsilon returns what releases say about epsilon, in both orders of the
-// neighbours at once, by two events "so far towards the other side". Half-way is
-// good where there is hardly any noise. The other is the best for noise at 0.92 of
-// what it should be: there the log-ratio of the densities is epsilon. Counts whose
-// chances differ stay closer to their mean than binomial ones (Hoeffding 1956).
+// auditedEpsilon returns the epsilon that releases show, in both orders of the
+// neighbours at once, by two events "at least this far towards the other side".
+// Half-way is good where there is very little noise. The other event is the best
+// for noise at 0.92 of its correct size: there the log-ratio of the densities is
+// epsilon. Counts whose chances differ stay closer to their mean than binomial
+// ones (Hoeffding 1956).
 func auditedEpsilon(toward []float64) float64 {
 	largest := math.Inf(-1)
 	for _, event := range []float64{0.5, 0.5 + 0.85*auditMultiplier*auditMultiplier*auditEpsilon} {

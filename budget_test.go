@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// watched is a budget of another package: a ledger that notes what it is asked.
+// watched is a budget of another package: a ledger that records its calls.
 type watched struct {
 	*mechanism.Ledger
 	refuse          error
@@ -24,7 +24,7 @@ func (w *watched) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spen
 	return w.Ledger.Reserve(unit, id, spend)
 }
 
-// A budget of another package pays as a ledger does, and is asked before the long work.
+// A budget of another package pays like a ledger, and is asked before the long work.
 func TestPrivatizeFromAnotherBudget(t *testing.T) {
 	x, y := classes(t, 40, 6)
 	s, ledger := paid(t)

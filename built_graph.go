@@ -11,11 +11,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// A builtGraph is the operator of some features, to be closed, and its description.
+// A builtGraph is the operator of some features, with its description. It must be
+// closed.
 type builtGraph struct {
 	iterate.Graph
 	op      kernel.Operator
-	x       blas32.General // the rows it was built of
+	x       blas32.General // the rows it was built from
 	options *kernel.Options
 }
 
@@ -35,13 +36,13 @@ func (e *Engine) build(ctx context.Context, m *share, features blas32.General, l
 	return g, nil
 }
 
-// beside returns the options of work that goes on while the graph is held, and so many
-// bytes more. What it takes is part of the bytes of steps.
+// beside returns the options of work that runs while the graph and that many more
+// bytes are held. Its memory is part of the bytes of steps.
 func (g *builtGraph) beside(bytes int64) *kernel.Options {
 	return beside(g.options, g.op.Cost().ResidentBytes+bytes)
 }
 
-// beside returns the options of work that goes on while so many bytes are held.
+// beside returns the options of work that runs while that many bytes are held.
 func beside(o *kernel.Options, held int64) *kernel.Options {
 	out := *o
 	out.BudgetBytes = max(o.BudgetBytes-held, 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// calls are the methods that work, each without what it needs.
+// calls are the methods that do work, each without required arguments.
 func calls(ctx context.Context, e *Engine, x blas32.General) map[string]func() error {
 	return map[string]func() error{
 		"embed":    func() error { _, err := e.Embed(ctx, x, nil, nil); return err },
@@ -29,8 +29,7 @@ func calls(ctx context.Context, e *Engine, x blas32.General) map[string]func() e
 	}
 }
 
-// Every error says once which call it comes from, and a closed engine is the same error
-// for all.
+// Every error names its call once, and a closed engine gives the same error in all.
 func TestErrorsNameTheCall(t *testing.T) {
 	x, _ := classes(t, 20, 3)
 	e := engine(t)
@@ -57,7 +56,7 @@ func TestErrorsNameTheCall(t *testing.T) {
 	}
 }
 
-// Sizes that no machine has are refused, whatever the budget, before make could panic.
+// Sizes that no machine has are refused with any budget, before make could panic.
 func TestSizesBeyondAnyMachine(t *testing.T) {
 	x, y := classes(t, 300, 8)
 	e := engine(t, WithBudget(math.MaxInt64))
@@ -84,7 +83,7 @@ func TestSizesBeyondAnyMachine(t *testing.T) {
 	}
 }
 
-// Rows that are not there are noticed before anything is drawn for them.
+// Missing rows are noticed before anything is drawn for them.
 func TestPrivatizeChecksTheShapeFirst(t *testing.T) {
 	e := engine(t, WithBudget(1<<20))
 	s, ledger := paid(t)

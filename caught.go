@@ -9,7 +9,7 @@ import (
 )
 
 // caught does the work of a call. A panic becomes an error: rows that the caller changes
-// meanwhile may lead anywhere.
+// meanwhile can cause any panic.
 func caught[T any](work func() (T, error)) (out T, err error) {
 	out, err = func() (out T, err error) {
 		defer par.Catch(&err)

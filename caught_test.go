@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A panic comes out of a call as an error that says what may have led to it, and the
-// Engine goes on working.
+// A call returns a panic as an error that names a possible cause, and the Engine
+// still works.
 func TestPanicsAreErrors(t *testing.T) {
 	x, y := classes(t, 300, 2)
 	blow := false
@@ -63,7 +63,7 @@ func TestRowsThatChangeDoNotPanic(t *testing.T) {
 	}
 }
 
-// A start that cannot be begun with is refused before a graph is built, by its own row.
+// An invalid start is refused before a graph is built, and the error names its row.
 func TestStartIsCheckedFirst(t *testing.T) {
 	x, y := classes(t, 3000, 2)
 	stages := 0

@@ -19,23 +19,23 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// ErrCheckpoint reports a checkpoint of another run than the one that is to go on from it.
+// ErrCheckpoint reports a checkpoint that belongs to another run.
 var ErrCheckpoint = errors.New("a checkpoint of another run")
 
-// A Checkpoint is a run of Embed after some of its steps. Settings.Resume goes on from there,
+// A Checkpoint is a run of Embed after some of its steps. Settings.Resume continues from it,
 // to the same bits, with any number of workers and ranks. Package checkpoint keeps one in a
-// file. Whoever has it has an embedding of the features, and can find out whether features and
-// labels are those that they guess.
+// file. A checkpoint contains an embedding of the features, and anyone who has it can confirm
+// a guess of the features and labels.
 type Checkpoint struct {
-	// Run has what decides the result of the run, by name: settings as they are, and the
-	// SHA-256 of features, labels, start and graph. How many steps there are is no part of it,
-	// and neither is when to stop: a run may go on for longer than it was to.
+	// Run has everything that decides the result of the run, by name: the settings, and the
+	// SHA-256 of features, labels, start and graph. The number of steps and the tolerance are
+	// not part of it: a run may continue for longer than planned.
 	Run map[string]string
-	// State is that of the steps.
+	// State is the state of the steps.
 	State iterate.State
 }
 
-// resumeOperator has a run that goes on take the operator that it began with, which another
+// resumeOperator makes a resumed run take the operator that it began with, which another
 // machine, budget or number of steps might not choose.
 func (s *Settings) resumeOperator() {
 	if s.Resume != nil && s.Operator == "" && slices.Contains(kernel.OperatorNames(), s.Resume.Run["operator"]) {
@@ -43,8 +43,8 @@ func (s *Settings) resumeOperator() {
 	}
 }
 
-// identify notes in the settings what decides the result of a run, its graph apart, and
-// refuses to go on from a checkpoint of another run. It does nothing where there are no
+// identify notes in the settings everything that decides the result of a run, except
+// its graph, and refuses a checkpoint of another run. It does nothing without
 // checkpoints.
 func (s *Settings) identify(ctx context.Context, workers *par.Workers, features blas32.General, labels *kernel.Labels) error {
 	if s.Checkpoint == nil && s.Resume == nil {
@@ -89,8 +89,7 @@ func (s *Settings) identify(ctx context.Context, workers *par.Workers, features 
 	return s.sameRun()
 }
 
-// identifyGraph adds what the graph decides, and refuses to go on from a checkpoint of a run
-// over another graph.
+// identifyGraph adds the graph, and refuses a checkpoint of a run over another graph.
 func (s *Settings) identifyGraph(op kernel.Operator, level string) error {
 	if s.identity == nil {
 		return nil
@@ -106,14 +105,14 @@ func (s *Settings) identifyGraph(op kernel.Operator, level string) error {
 	s.identity["operator"] = op.Name()
 	s.identity["graph"] = "SHA-256 " + hex.EncodeToString(sum[:])
 	s.identity["level"] = "any"
-	if op.Name() == "poly" { // its sums alone depend on the level
+	if op.Name() == "poly" { // only its sums depend on the level
 		s.identity["level"] = level
 	}
 	return s.sameRun()
 }
 
-// sameRun compares what is known of this run with the checkpoint that it is to go on from. The
-// error has names alone, and those of this run: a checkpoint may come from anywhere.
+// sameRun compares this run, as far as it is known, with the checkpoint to resume. The error
+// has only names, and only those of this run: a checkpoint may come from anywhere.
 func (s *Settings) sameRun() error {
 	if s.Resume == nil {
 		return nil
@@ -131,7 +130,7 @@ func (s *Settings) sameRun() error {
 	return fmt.Errorf("%w: other %s", ErrCheckpoint, strings.Join(other, ", "))
 }
 
-// addCheckpoints adds what the settings say of checkpoints to those of the loop.
+// addCheckpoints adds the settings of checkpoints to those of the loop.
 func (s *Settings) addCheckpoints(run *iterate.Settings) {
 	run.Every = s.CheckpointEvery
 	if s.Checkpoint != nil {
@@ -142,8 +141,8 @@ func (s *Settings) addCheckpoints(run *iterate.Settings) {
 	}
 }
 
-// guardCheckpoints keeps the function of the caller from waiting for the Engine, which waits
-// for it.
+// guardCheckpoints keeps the caller's function from waiting for the Engine, which waits for
+// it.
 func (e *Engine) guardCheckpoints(run *iterate.Settings) {
 	keep := run.Checkpoint
 	if keep == nil {
@@ -155,8 +154,8 @@ func (e *Engine) guardCheckpoints(run *iterate.Settings) {
 	}
 }
 
-// architecture says what decides when sums are rounded: the processor, and whether the compiler makes
-// one operation of a product and a sum, as for GOAMD64=v3.
+// architecture names what decides the rounding of sums: the processor, and whether the compiler
+// fuses a product and a sum, as for GOAMD64=v3.
 func architecture() string {
 	const small = 1.0 / (1 << 30)
 	if productAndSum(1+small, 1-small, -1) != 0 {
@@ -165,8 +164,9 @@ func architecture() string {
 	return runtime.GOARCH
 }
 
-// productAndSum is 0 for the arguments above where the product is rounded by itself. The compiler
-// must not know them: it would compute the result, and round as no processor does.
+// productAndSum is 0 for the arguments above where the product is rounded separately. The
+// compiler must not see the arguments: it would compute the result itself, with a different
+// rounding.
 //
 //go:noinline
 func productAndSum(x, y, z float64) float64 { return x*y + z }
@@ -174,7 +174,8 @@ func productAndSum(x, y, z float64) float64 { return x*y + z }
 // number is v with all its digits.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// hashedRows is about how many numbers workers hash at a time.
+// hashedRows is the approximate number of entries that a worker hashes at a
+// time.
 const hashedRows = 1 << 18
 
 // hashRows returns the SHA-256 of the hashes of successive rows, the same for any number of

@@ -36,7 +36,7 @@ func embedOn(ctx context.Context, ranks *par.Ranks, x blas32.General, y []int32,
 	return e.Embed(ctx, x, y, &s)
 }
 
-// A run that is resumed from any of its checkpoints has the bits of one that was not
+// A run resumed from any of its checkpoints has the same bits as one that was not
 // interrupted, on any number of ranks.
 func TestResumedEmbedding(t *testing.T) {
 	x, y, err := synth.Classes(400, 6, 5, 1)
@@ -112,7 +112,7 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	base := Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Paper, Coefficient: 0.5, Columns: 2, Steps: 3, Operator: "pairs"} // not the one that a plan has first
+	base := Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Paper, Coefficient: 0.5, Columns: 2, Steps: 3, Operator: "pairs"} // not the first of a plan
 	var kept *Checkpoint
 	s := base
 	s.Checkpoint = func(c *Checkpoint) error { kept = keepCheckpoint(c); return nil }
@@ -193,7 +193,7 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 	}
 }
 
-// The level of instructions counts for poly alone, whose last digits depend on it.
+// The level of instructions counts only for poly, whose last digits depend on it.
 func TestResumeAtAnotherLevel(t *testing.T) {
 	x, _, err := synth.Classes(200, 6, 5, 1)
 	if err != nil {
@@ -219,7 +219,8 @@ func TestResumeAtAnotherLevel(t *testing.T) {
 	}
 }
 
-// Who keeps a checkpoint cannot wait for the Engine, and its error ends the run.
+// The function that keeps a checkpoint cannot wait for the Engine, and its error
+// ends the run.
 func TestCheckpointFails(t *testing.T) {
 	x, _, err := synth.Classes(100, 4, 3, 1)
 	if err != nil {

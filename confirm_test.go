@@ -8,9 +8,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// Confirm gets the noise of the release and its signal before a row is read, unless
-// RestPublic makes rows count, and before the ledger is asked. Its error ends the call, and
-// nothing is spent.
+// Confirm gets the noise and the signal of the release before the ledger is asked and,
+// without RestPublic, before a row is read. Its error ends the call, and nothing is spent.
 func TestConfirm(t *testing.T) {
 	const n, d = 60, 4
 	x, y := classes(t, n, d)
@@ -25,7 +24,7 @@ func TestConfirm(t *testing.T) {
 		if rest {
 			s.PrivateRows, s.RestPublic = []int{4}, true
 		} else {
-			x.Data[0] = float32(math.NaN()) // nobody looks
+			x.Data[0] = float32(math.NaN()) // it is not read
 		}
 		no := errors.New("no")
 		var said mechanism.Calibration

@@ -8,11 +8,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
-// Continue takes a release further: it rebuilds the graph from the released
-// points and takes the later steps (package post). Nothing private goes in, so
-// it may run anywhere. labels and settings may be nil, as in post.Continue; the
-// workers, ranks, kernels, budget, calibration and progress of the settings are those of the engine.
-// Errors: ErrClosed and those of post.Continue.
+// Continue continues from a release: it rebuilds the graph from the released points and takes the
+// later steps (package post). Its input is not private, so it may run anywhere. labels and settings
+// may be nil, as in post.Continue; workers, ranks, kernels, budget, calibration and progress come
+// from the Engine. Errors: ErrClosed and those of post.Continue.
 func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*iterate.Embedding, error) {
 	return call(ctx, e, "continue", func() (*iterate.Embedding, error) {
 		return within(ctx, e, 0, "continue", func(m *share) (*iterate.Embedding, error) {

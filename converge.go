@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// An Eigenmap is the outcome of Converge.
+// An Eigenmap is the result of Converge.
 type Eigenmap struct {
 	// Points has a row for each row of the features and Settings.Columns
 	// columns. It is nil with Settings.Into.
@@ -22,23 +22,24 @@ type Eigenmap struct {
 	Values []float64
 	// Residuals has the |M u - lambda u| of each column, M as in iterate.Converge.
 	Residuals []float64
-	// Products is how often the graph was multiplied with a block of columns.
+	// Products is the number of products of the graph with a block of columns.
 	Products int
-	// Isolated is the number of rows that have no neighbours and no equals. They are
-	// zero in Points.
+	// Isolated is the number of rows without neighbours or equal rows. They are zero
+	// in Points.
 	Isolated int
 	// Status is iterate.Converged, or iterate.StepLimit after 1000 products.
 	Status iterate.Status
 }
 
-// plannedProducts is what the operator is chosen for. Between 30 and 250 products are
-// common: too many for one that is quick to build and slow to multiply with.
+// plannedProducts is the number of products for which the operator is chosen. Between
+// 30 and 250 are common: too many for an operator that is quick to build and slow to
+// multiply with.
 const plannedProducts = 50
 
-// Converge returns where the steps of form Attract lead: the leading
-// eigenvectors of the graph of features and labels, as iterate.Converge defines
-// them, rows of unit length. It is for clusters; for maps see Map, and to search, stop
-// early (Embed).
+// Converge returns the limit of the steps of form Attract: the leading eigenvectors of
+// the graph of features and labels, as iterate.Converge defines them, with rows of
+// unit length. It is for clusters; for maps see Map, and for search stop early
+// (Embed).
 //
 // Of the settings it uses those of the graph, Form, which must be kernel.Attract,
 // Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
@@ -53,7 +54,7 @@ func (e *Engine) Converge(ctx context.Context, features blas32.General, labels [
 		if err != nil {
 			return nil, err
 		}
-		if s.Columns = settings.Columns; s.Columns == 0 { // not that of a start: there is none
+		if s.Columns = settings.Columns; s.Columns == 0 { // not the columns of a start: there is none
 			s.Columns = 2
 		}
 		if err := s.checkInto(features, s.Columns); err != nil {

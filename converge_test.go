@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// The eigenvectors tell classes apart that the graph keeps apart: rows of one
-// class fall on one place, those of others elsewhere.
+// The eigenvectors separate classes that the graph separates: rows of one class
+// fall on one place, those of others elsewhere.
 func TestConvergeSeparatesClasses(t *testing.T) {
 	x, y, err := synth.Classes(300, 32, 4, 1)
 	if err != nil {
@@ -82,8 +82,8 @@ func TestConvergeRefuses(t *testing.T) {
 	}
 }
 
-// The operator is chosen for the many products of Converge, not for the one step that
-// form Attract is otherwise meant for.
+// The operator is chosen for the many products of Converge, not for the one step of
+// form Attract.
 func TestConvergePlansForManyProducts(t *testing.T) {
 	x, y := classes(t, 600, 16)
 	e := engine(t)

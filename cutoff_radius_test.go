@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// lattice has the integer points of a cube with the given number of points an edge, some of them
-// twice, in an order of chance: many pairs lie exactly at a distance.
+// lattice returns the integer points of a cube with the given number of points per edge, some of
+// them twice, in random order: many pairs have equal distances.
 func lattice(edge, d int) blas32.General {
 	rng := rand.New(rand.NewPCG(7, uint64(d)))
 	n := int(math.Pow(float64(edge), float64(d)))
@@ -30,7 +30,7 @@ func lattice(edge, d int) blas32.General {
 }
 
 // The pairs of a graph with a radius are those of a brute force in float64, also where many lie
-// exactly at the radius, and their weights those of the bandwidth.
+// exactly at the radius, and their weights follow from the bandwidth.
 func TestCutoffRadiusEqualsBruteForce(t *testing.T) {
 	uniform, err := synth.Uniform(300, 5, 3)
 	if err != nil {
@@ -95,7 +95,7 @@ func TestCutoffRadiusEqualsBruteForce(t *testing.T) {
 	}
 }
 
-// Embed and Plan take the radius as NeighbourGraph does, and count the graph as truncated.
+// Embed and Plan use the radius like NeighbourGraph, and treat the graph as truncated.
 func TestCutoffRadiusElsewhere(t *testing.T) {
 	x, y := classes(t, 120, 4)
 	e := engine(t)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Every command the pages show is run, in a folder with the files they speak of: those
-// that take long, or data we may not hand out, or ranks of mpirun, only as far as their
-// help, which is printed once all flags before it are known.
+// Every command on the pages is run, in a folder with the files they name. Commands
+// that take long, need data that we may not distribute, or ranks of mpirun, run only
+// with -h, which prints help once all flags before it are known.
 func TestCommandsOfThePagesRun(t *testing.T) {
 	tools, folder := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", tools, "./cmd/privatemail", "./cmd/pmbench").CombinedOutput(); err != nil {
@@ -63,8 +63,8 @@ var (
 )
 
 // commandsOf returns the commands in the indented blocks of a page, with the variables
-// set before them, and then those within its sentences that have a flag: others only
-// name a verb.
+// set before them, and then the commands within its sentences that have a flag: others
+// only name a verb.
 func commandsOf(page string) (commands []string) {
 	set := ""
 	add := func(line string) {

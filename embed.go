@@ -15,25 +15,25 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Settings say what to embed and how. One of Bandwidth, MeanNeighbours, CutoffRadius and
+// Settings of an embedding. One of Bandwidth, MeanNeighbours, CutoffRadius and
 // Neighbours is required; the zero value of every other field means its default.
 type Settings struct {
-	// Bandwidth is that of the Gaussian weights between features, for instance
+	// Bandwidth of the Gaussian weights between features, for instance
 	// kernel.Sigma(6).
 	Bandwidth kernel.Bandwidth
-	// MeanNeighbours asks instead for the bandwidth at which rows have this many
+	// MeanNeighbours, if set, chooses the bandwidth at which rows have this many
 	// neighbours on average, found by sampling. The graph is then truncated at
 	// CutoffWeight, unless Operator names one that does not truncate: then it is
 	// the full kernel of that bandwidth.
 	MeanNeighbours float64
-	// Neighbours asks instead for the graph of the nearest neighbours: two rows have a
-	// weight if one of them is among so many rows nearest to the other. Every row has a
-	// bandwidth of its own (kernel.Options.SelfTuned). Only the operator csr can serve, and
-	// no row is isolated.
+	// Neighbours, if set, chooses the graph of the nearest neighbours: two rows have a
+	// weight if one of them is among this many rows nearest to the other. Every row has its
+	// own bandwidth (kernel.Options.SelfTuned). Only the operator csr supports this, and no
+	// row is isolated.
 	Neighbours int
 	// CutoffWeight, if set, truncates the graph where a weight is below it. The
-	// graph is then fixed, whatever Tolerance is; the certificate says how far it
-	// is from the full kernel. Default: 1e-3 with MeanNeighbours; with Bandwidth
+	// graph then does not depend on Tolerance; the certificate says how far it is
+	// from the full kernel. Default: 1e-3 with MeanNeighbours; with Bandwidth
 	// the cutoff follows from Tolerance. Range (0, 1).
 	CutoffWeight float64
 	// CutoffRadius, if set, truncates the graph at a distance instead: two rows have a weight
@@ -42,25 +42,24 @@ type Settings struct {
 	// one, pairs whose weight would be below 1.2e-38 have none. It excludes CutoffWeight,
 	// MeanNeighbours and Neighbours.
 	CutoffRadius float64
-	// Tolerance is the wanted error of a row's weights relative to its degree,
+	// Tolerance is the largest error of a row's weights relative to its degree,
 	// met by 99 in 100 rows of a sample. The certificate has every row, and
-	// Isolated says what becomes of the rest. Default 1e-4.
+	// Isolated decides about the others. Default 1e-4.
 	Tolerance float64
 	// Operator forces an operator by name, one of kernel.OperatorNames. Default:
 	// the first of those Plan lists that keeps the tolerance.
 	Operator string
-	// Isolated says what becomes of rows without neighbours and of those that
-	// miss the tolerance. Default kernel.Keep.
+	// Isolated decides about rows without neighbours and rows that miss the
+	// tolerance. Default kernel.Keep.
 	Isolated kernel.IsolatedPolicy
 	// Standardize subtracts its mean from every feature column and divides it by its standard
 	// deviation first, so that no column outweighs others by its unit (points.StandardizeColumns).
-	// A run in form Attract then begins at these rows. It is for features that nobody has to keep
-	// private.
+	// A run in form Attract then begins at these rows. It is for features that are not private.
 	Standardize bool
 	// NormalizeRows divides every feature row by its norm first, after Standardize.
 	NormalizeRows bool
 
-	// Form is that of the step. Default kernel.Paper.
+	// Form is the form of the step. Default kernel.Paper.
 	Form kernel.Form
 	// Coefficient is alpha in form Paper, beta in form Attract. Default 0: no
 	// label term.
@@ -92,36 +91,36 @@ type Settings struct {
 
 	// Into, if set, gets the points in float32, in which they are computed, and Points of the
 	// result is nil: no copy in float64 is made. It has a row for each row of the features
-	// and as many columns as the points. The budget counts it. On an error it is left as it
-	// was. It shares no memory with the features, which stay as they are; it may be that of
-	// Start. Nobody else uses it during the call.
+	// and as many columns as the points. The budget counts it. On an error it is unchanged.
+	// It shares no memory with the features, which stay unchanged; it may be the memory of
+	// Start. It must not be used otherwise during the call.
 	Into blas32.General
-	// Overwrite lets Embed write to Into before it is done, in steps of a few columns at a time:
-	// it saves the memory of two more copies of the points. Points get the same bits where the
-	// graph is truncated. On an error what Into holds is of no use, and neither is a Start in its
-	// memory. Where the graph is truncated by MeanNeighbours, CutoffWeight, CutoffRadius or
-	// Neighbours, Into may then be the features themselves, which are overwritten, from when the graph is there.
-	// It goes without StopTolerance and Normalize, and it is for Embed alone.
+	// Overwrite lets Embed write to Into before it is done, in steps of a few columns at a time: it
+	// saves the memory of two more copies of the points. Points get the same bits where the graph
+	// is truncated. On an error the contents of Into, and of a Start in its memory, are lost. Where
+	// the graph is truncated by MeanNeighbours, CutoffWeight, CutoffRadius or Neighbours, Into may
+	// then be the features themselves, which are overwritten once the graph is built. It excludes
+	// StopTolerance and Normalize, and is only for Embed.
 	Overwrite bool
 
-	// Checkpoint, if set, is called after every CheckpointEvery steps, the last step apart, with
-	// all that is needed to go on from there. What it is given is of no use once it has returned:
+	// Checkpoint, if set, is called after every CheckpointEvery steps, except after the last, with
+	// everything needed to continue from there. Its argument is invalid once it has returned:
 	// package checkpoint writes it to a file. An error ends the run. It must not call the Engine,
-	// whose methods return ErrReentrant then. Of ranks each calls its own; one of them is enough to
-	// keep the checkpoint, which is the same on all. It is for Embed alone, without Overwrite.
+	// whose methods then return ErrReentrant. Each rank calls its own function; the checkpoint is
+	// the same on all, so one rank may keep it. It is only for Embed, without Overwrite.
 	Checkpoint func(*Checkpoint) error
 	// CheckpointEvery is the number of steps from one checkpoint to the next. Default: a tenth
 	// of Steps, rounded up.
 	CheckpointEvery int
-	// Resume, if set, is a checkpoint that the run goes on from. Its steps count among Steps, and
-	// the result has the bits of a run that began at its beginning. Features, labels and
-	// settings are those of the run that made it; Steps, StopTolerance and the number of workers
-	// and ranks may be others. The default of Operator is the one of that run. Every rank is
-	// given it. It is for Embed alone, without Overwrite.
+	// Resume, if set, is a checkpoint from which the run continues. Its steps count among Steps,
+	// and the result has the same bits as a run that was not interrupted. Features, labels and
+	// settings must be those of the run that made it; Steps, StopTolerance and the number of
+	// workers and ranks may differ. The default of Operator is the one of that run. Every rank
+	// gets it. It is only for Embed, without Overwrite.
 	Resume *Checkpoint
 
-	identity map[string]string // what decides the result, where there are checkpoints
-	full     bool              // of a Kernel: nothing truncates it, and it gets a copy of the rows, which outlives the call
+	identity map[string]string // everything that decides the result, where there are checkpoints
+	full     bool              // for a Kernel: not truncated, with a copy of the rows that outlives the call
 }
 
 // withDefaults returns a copy with the defaults that depend on other settings.
@@ -153,7 +152,7 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 // setStart fills in the defaults of the start and refuses one that does not fit.
 func (s *Settings) setStart(features blas32.General) error {
 	if s.Columns < 0 || s.Steps < 0 {
-		return fmt.Errorf("%w: %d columns, %d steps", ErrSettings, s.Columns, s.Steps)
+		return fmt.Errorf("%w: %d columns, %d steps, want 0 or more", ErrSettings, s.Columns, s.Steps)
 	}
 	if s.Columns == 0 {
 		s.Columns = 2
@@ -179,7 +178,8 @@ func (s *Settings) setStart(features blas32.General) error {
 	return nil
 }
 
-// setForm fills in the defaults that the form decides: the table and the steps.
+// setForm fills in the defaults that depend on the form: the table and the
+// steps.
 func (s *Settings) setForm() {
 	table, steps := kernel.EqualTable(), 5
 	if s.Form == kernel.Attract {
@@ -193,7 +193,7 @@ func (s *Settings) setForm() {
 	}
 }
 
-// graph returns how far the weights of the graph go.
+// graph returns the settings of the weights of the graph.
 func (s *Settings) graph() *pipeline.GraphSettings {
 	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight, CutoffRadius: s.CutoffRadius, Neighbours: s.Neighbours}
 }
@@ -209,10 +209,9 @@ func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 // labels may be nil when Coefficient is 0. Neither is changed.
 //
 // Errors: ErrSettings, ErrClosed, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite,
-// ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
-// ErrMemory, iterate.ErrDiverged, sparse.ErrAlias for Into, ErrCheckpoint for Resume, that of
-// Checkpoint, and that of ctx. Messages name
-// rows and settings, never values of rows.
+// ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and ErrMemory,
+// iterate.ErrDiverged, sparse.ErrAlias for Into, ErrCheckpoint for Resume, and the errors of
+// Checkpoint and of ctx. Messages name rows and settings, never values of rows.
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
 	return call(ctx, e, "embed", func() (*iterate.Embedding, error) {
 		s, err := settings.withDefaults(features)
@@ -277,18 +276,18 @@ func (s *Settings) step(n int, labels []int32) (step kernel.Step, err error) {
 	return step, step.Check(n)
 }
 
-// A Plan is what Embed would do.
+// A Plan describes what Embed would do.
 type Plan struct {
-	// Bandwidth is the one given, or the one found for the mean number of neighbours.
+	// Bandwidth is the given one, or the one found for the mean number of neighbours.
 	Bandwidth kernel.Bandwidth
-	// Neighbours is that of the settings. Where it is set every row has a bandwidth of its own.
+	// Neighbours is as in the settings. Where it is set every row has its own bandwidth.
 	Neighbours int
-	// Candidates are the operators, the one that would serve first.
+	// Candidates are the operators; Embed would take the first.
 	Candidates []kernel.Candidate
 }
 
-// Plan says what Embed would do with the same arguments, and at what cost. It
-// looks at a sample of rows and builds nothing. Errors: those of Embed.
+// Plan returns what Embed would do with the same arguments, and its cost. It
+// reads a sample of rows and builds nothing. Errors: those of Embed.
 func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
 	return call(ctx, e, "plan", func() (*Plan, error) {
 		s, err := settings.withDefaults(features)
@@ -302,8 +301,8 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 	})
 }
 
-// plan is Plan with settings that have their defaults, of a call that takes so many bytes
-// for steps. It reserves what it takes itself, and plans with the whole budget.
+// plan is Plan with settings that have their defaults, for a call that takes that many
+// bytes for steps. It reserves its own memory, and plans with the whole budget.
 func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Settings, steps float64) (*Plan, error) {
 	return within(ctx, e, settings.copied(features), "plan", func(m *share) (*Plan, error) {
 		s := *settings
@@ -321,16 +320,16 @@ func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General
 	if err != nil {
 		return nil, err
 	}
-	for i := range candidates { // the copy of the features comes on top
+	for i := range candidates { // plus the copy of the features
 		cost := &candidates[i].Cost
 		cost.PeakBytes = min(cost.PeakBytes, math.MaxInt64-always) + always
 	}
 	return &Plan{Bandwidth: s.Bandwidth, Neighbours: s.Neighbours, Candidates: candidates}, nil
 }
 
-// prepare returns the points of the graph, as they are and opened, fills in the bandwidth, and leaves
-// the kernel what the copy of the features and the labels, which take the bytes always, do
-// not take. The kernel knows what steps will take.
+// prepare returns the points of the graph, as a matrix and opened, and fills in the bandwidth.
+// always is the memory of the copy of the features and of the labels; the kernel may use the rest
+// of the budget, and knows the memory of the steps.
 func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, always int64, err error) {
 	o = e.graphOptions(s)
 	o.Progress = e.report(ctx)
@@ -378,7 +377,7 @@ func (s *Settings) rows(features blas32.General) (blas32.General, error) {
 	return p, nil
 }
 
-// graphOptions returns the options of the graph, but for its memory and progress.
+// graphOptions returns the options of the graph, except its memory and progress.
 func (e *Engine) graphOptions(s *Settings) *kernel.Options {
 	return &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
@@ -386,7 +385,7 @@ func (e *Engine) graphOptions(s *Settings) *kernel.Options {
 	}
 }
 
-// checkStart refuses features that a run cannot begin with. Those of Settings.Start have
+// checkStart refuses features that a run cannot begin with. Settings.Start has already
 // been checked.
 func checkStart(p blas32.General, s *Settings) error {
 	if s.Start.Data == nil && s.Form == kernel.Attract {
@@ -395,7 +394,7 @@ func checkStart(p blas32.General, s *Settings) error {
 	return nil
 }
 
-// start returns the iterate the run begins with: a fresh copy, unless the run leaves it as it is.
+// start returns the first iterate of the run: a fresh copy, unless the run does not change it.
 func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, error) {
 	from := s.Start
 	switch {

@@ -13,15 +13,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// An Engine owns a fixed set of worker goroutines, from New to Close. Its
-// methods are safe for concurrent use; concurrent calls share the workers. Lend hands them
-// to other packages.
+// An Engine owns a fixed set of worker goroutines, from New to Close. Its methods are safe
+// for concurrent use; concurrent calls share the workers. Lend lends them to other
+// packages.
 //
-// Inner loops are written for several sets of processor instructions, the levels of
-// package simd. An Engine runs at the highest one the machine has, or at the one the
-// environment variable PM_SIMD or WithLevel lowers it to. Where a level has two forms of a
-// loop, with the same bits, the faster one on this processor is used. What the level changes
-// beside the time of a call is in the package comment.
+// Inner loops are written for several sets of processor instructions, the levels of package
+// simd. An Engine runs at the highest level of the machine, or at a lower one set by the
+// environment variable PM_SIMD or by WithLevel. Where a level has two forms of a loop, with
+// the same bits, the faster one on this processor is used. The package comment says which
+// results the level can change.
 type Engine struct {
 	options options
 	workers *par.Workers
@@ -29,11 +29,11 @@ type Engine struct {
 
 	pool      *budget.Pool // the memory that calls share
 	large     largeCalls
-	reporting callers // those inside the progress function
-	calling   callers // those inside a method
+	reporting callers // inside the progress function
+	calling   callers // inside a method
 
 	mu      sync.Mutex
-	ended   sync.Cond // told when no call is running any more
+	ended   sync.Cond // signalled when the last running call ends
 	running int       // calls
 	closed  bool
 }
@@ -45,18 +45,18 @@ type options struct {
 	lent        *par.Workers // nil when the Engine starts its own
 	level       simd.Level
 	budget      int64
-	calibration *kernel.Calibration // nil when the machine is measured
+	calibration *kernel.Calibration // nil: measure the machine
 	progress    func(Progress)
 	ranks       *par.Ranks // nil for one process
-	ranksHere   int        // on this machine; 0 where nobody has said
-	// agreedBudget is that of all ranks, 0 for one process.
+	ranksHere   int        // on this machine; 0 for unknown
+	// agreedBudget is the budget of all ranks, 0 for one process.
 	agreedBudget int64
 }
 
 // An Option changes an Engine's defaults.
 type Option func(*options) error
 
-// WithWorkers sets the number of workers, from 1 to 4096; more than there are
+// WithWorkers sets the number of workers, from 1 to 4096; more workers than
 // processors gain nothing. Default: GOMAXPROCS, which honours the limits of a
 // container.
 func WithWorkers(n int) Option {
@@ -80,23 +80,23 @@ func WithLevel(level simd.Level) Option {
 }
 
 // WithBudget sets the bytes that all running calls together may take for what they build
-// and return. A call reserves what it is going to take, and gives it back when it returns:
-// what the caller keeps, features and results, is not counted from then on. Where other
-// calls hold too much the call waits, behind those that came before it, until its context
-// ends. A call that needs more than the whole budget is refused at once. Memory that Go has
-// not collected yet comes on top; GOMEMLIMIT bounds that.
+// and return. A call reserves its memory first, and gives it back when it returns: the
+// caller's features and results are not counted afterwards. Where other calls hold too
+// much, the call waits, behind earlier calls, until its context ends. A call that needs
+// more than the whole budget is refused immediately. Memory that Go has not yet collected
+// is not counted; GOMEMLIMIT bounds it.
 //
-// Whatever the budget, calls of which it is known beforehand that they need 16 MiB or more take
-// turns, too: as many of them run at a time as there are workers. Plans, Continue, Reserve and
-// calls within Reserve take none.
+// With any budget, calls that are known beforehand to need 16 MiB or more also take turns: as
+// many of them run at a time as there are workers. Plans, Continue, Reserve and calls within
+// Reserve take no turns.
 //
-// Default: three quarters of what the machine has available, measured when a call begins
-// and no other holds memory. Only Linux says what that is; elsewhere the Go memory limit
-// counts alone, and without one there is no limit.
+// Default: three quarters of the available memory, measured when a call begins and no
+// other holds memory. Only Linux reports the available memory; elsewhere only the Go
+// memory limit counts, and without one there is no limit.
 func WithBudget(bytes int64) Option {
 	return func(o *options) error {
 		if bytes < 1 {
-			return fmt.Errorf("privatemail: %w: a budget of %d bytes", ErrSettings, bytes)
+			return fmt.Errorf("privatemail: %w: a budget of %d bytes, want at least 1", ErrSettings, bytes)
 		}
 		o.budget = bytes
 		return nil
@@ -114,7 +114,7 @@ func WithCalibration(c kernel.Calibration) Option {
 	}
 }
 
-// Progress says how far a stage of long work has come. While a graph is built,
+// Progress is the progress of a stage of long work. While a graph is built,
 // the stages are some of "profile", "find neighbours", "find nearest neighbours", "count neighbours", "fill
 // weights", "repair rows", "list pairs", "degrees", "grid", "projection", "second
 // moments" and "bounds"; then come "steps", or "eigenvectors" and perhaps "arrange", and, with the operator
@@ -124,13 +124,13 @@ type Progress struct {
 	Done, Total int    // pieces of it
 }
 
-// WithProgress sets a function that is told of long work. The workers call it, one
-// at a time for each running call of the Engine, and it should be quick. It must not wait
-// for the Engine: methods that it calls return ErrReentrant, those of an Engine that shares
-// the workers may, and another goroutine that calls one is not to be waited for. It may
-// call an Engine with workers of its own whose progress function does not call this one. A
-// call that begins anew because others held memory tells its stages anew. ReportProgress sets
-// the function of single calls. Default: nobody is told.
+// WithProgress sets a function that is called during long work. The workers call it, one at a
+// time for each running call of the Engine, and it should be quick. It must not wait for the
+// Engine: methods that it calls return ErrReentrant, and methods of an Engine that shares the
+// workers may. It must not call such methods from another goroutine and wait for that one
+// either. It may call an Engine with separate workers whose progress function does not call
+// this one. A call that starts again because others held memory reports its stages again.
+// ReportProgress sets the function of single calls. Default: none.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report
@@ -167,7 +167,7 @@ func (e *Engine) Workers() int { return e.workers.Count() }
 func (e *Engine) Level() simd.Level { return e.kernels.Level() }
 
 // Close waits for running calls and stops the workers. Calls that wait for memory end with
-// ErrClosed, as do calls made later. It is idempotent. Called from within a method of the
+// ErrClosed, as do later calls. It is idempotent. Called from within a method of the
 // Engine, such as by a progress function or by the work of Reserve, it returns ErrReentrant
 // and closes nothing.
 func (e *Engine) Close() error {
@@ -188,9 +188,9 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// call is what the methods that work have in common: an Engine that stays open
-// until they return, and errors that begin with their name. What work returns
-// beside an error is passed on.
+// call does the common part of all methods that do work: the Engine stays open
+// until they return, and errors begin with their name. A result of work is
+// returned even with an error.
 func call[T any](ctx context.Context, e *Engine, name string, work func() (T, error)) (T, error) {
 	leave, err := e.enter(ctx)
 	if err != nil {
@@ -216,7 +216,7 @@ func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
 	switch outermost := accountOf(ctx, e) == nil; {
 	case e.closed && outermost:
 		return nil, ErrClosed
-	case e.running > 0 && outermost && !e.options.ranks.Alone(): // which of the two comes first would differ between ranks
+	case e.running > 0 && outermost && !e.options.ranks.Alone(): // their order could differ between ranks
 		return nil, fmt.Errorf("privatemail: %w: an Engine that shares its work with other ranks takes one call at a time", ErrSettings)
 	}
 	e.running++

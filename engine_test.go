@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// engine returns an Engine that plans for the machine of the planner's constants: what
-// another machine measures while tests load it would decide which operator is chosen.
+// engine returns an Engine that plans with the constants of the planner: measurements
+// on a machine loaded with tests would change the choice of the operator.
 func engine(t *testing.T, opts ...Option) *Engine {
 	t.Helper()
 	e, err := New(append([]Option{WithCalibration(kernel.Calibration{})}, opts...)...)
@@ -40,7 +40,7 @@ func classes(t *testing.T, n, d int) (blas32.General, []int32) {
 	return x, y
 }
 
-// Embed is its parts put together by hand.
+// Embed equals its parts put together by hand.
 func TestEmbedEqualsItsParts(t *testing.T) {
 	e := engine(t, WithWorkers(2))
 	x, y := classes(t, 400, 16)
@@ -159,8 +159,8 @@ func TestEmbedIsReproducible(t *testing.T) {
 	}
 }
 
-// The level of the inner loops changes no bit, with equal rows and without, in
-// few dimensions and in many.
+// The level of the inner loops changes no bit, with and without equal rows, in
+// few and many dimensions.
 func TestEmbedAtEveryLevel(t *testing.T) {
 	for _, c := range []struct{ n, d, equal int }{{5000, 3, 0}, {3000, 2, 40}, {600, 12, 0}} {
 		x, y := classes(t, c.n, c.d)
@@ -215,11 +215,11 @@ func TestGivenStart(t *testing.T) {
 	}
 }
 
-// The certificate of the result speaks of the rows as they were given.
+// The certificate of the result has the rows in the given order.
 func TestCertificateIsInTheOrderOfTheRows(t *testing.T) {
 	e := engine(t)
 	x, _ := classes(t, 300, 2)
-	x.Data[2*123], x.Data[2*123+1] = 50, 50 // far from everybody
+	x.Data[2*123], x.Data[2*123+1] = 50, 50 // far from all others
 	got, err := e.Embed(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(0.1), CutoffWeight: 1e-3})
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +348,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A table without a name is a table all the same.
+// A table without a name is valid.
 func TestUnnamedTable(t *testing.T) {
 	e := engine(t)
 	x, y := classes(t, 60, 3)

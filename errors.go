@@ -11,15 +11,15 @@ import (
 var ErrClosed = errors.New("privatemail: engine is closed")
 
 // ErrReentrant reports a method that would have waited for its own caller, and has done
-// nothing. The caller is the progress function of the Engine, a task of its workers, such as
-// the progress function of another Engine that shares them, or, of Close, anything that a
-// method of the Engine runs, such as the work of Reserve.
+// nothing. The caller is the progress function of the Engine, or a task of its workers, such
+// as the progress function of another Engine that shares them. For Close it is also anything
+// that a method of the Engine runs, such as the work of Reserve.
 var ErrReentrant = errors.New("privatemail: called from within the work of the same engine or of its workers")
 
 // ErrSettings reports a setting outside its range.
 var ErrSettings = iterate.ErrSettings
 
-// ErrZeroRow reports a row of zeros where rows are to be divided by their norm.
+// ErrZeroRow reports a row of zeros where rows are divided by their norm.
 var ErrZeroRow = points.ErrZeroRow
 
 // A ZeroRowError says which row is zero. Row counts from 0, the message from 1. It matches ErrZeroRow.

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// How dense the rows are around each of them: the sums of its weights, itself included.
+// The density around each row: the sum of its weights, including its own.
 func ExampleEngine_Kernel() {
 	features := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{0, 0, 0, 1, 1, 0, 9, 9}}
 	engine, err := privatemail.New()
@@ -36,7 +36,7 @@ func ExampleEngine_Kernel() {
 	// [2.213 1.974 1.974 1.000]
 }
 
-// The two nearest rows of each row, and how far they are.
+// The two nearest rows of each row, and their distances.
 func ExampleEngine_Nearest() {
 	features := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1, 3, 7}}
 	engine, err := privatemail.New()

@@ -41,7 +41,7 @@ func ExampleEngine_Lend() {
 	// 6 rows
 }
 
-// The points of two calls, side by side in one table of float32.
+// The points of two calls, next to each other in one table of float32.
 func ExampleSettings_into() {
 	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{
 		1, 0, .9, .1, .8, .3,

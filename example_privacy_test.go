@@ -15,8 +15,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// A release of six rows whose labels are public, and the steps after it, which
-// need nothing private.
+// A release of six rows with public labels, and the later steps, which need
+// nothing private.
 func ExampleEngine_Privatize() {
 	// Six rows of unit norm; labels are public, features are not.
 	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{1, 0, .6, .8, .8, .6, 0, 1, -.6, .8, -.8, .6}}
@@ -53,7 +53,7 @@ func ExampleEngine_Privatize() {
 	// 6 2
 }
 
-// What a private first step needs, before any data is read: 1001 rows, 98
+// The noise of a private first step, before any data is read: 1001 rows, 98
 // classes, the paper's parameters.
 func ExampleSensitivity() {
 	a, err := privatemail.Sensitivity(context.Background(), 1001, 64, &privatemail.PrivateSettings{
@@ -72,9 +72,9 @@ func ExampleSensitivity() {
 }
 
 // The published program passes the variance of the classical rule where a
-// standard deviation is wanted. Two errors then nearly cancel for the kernel of
-// the paper: its constant is too large, its noise too small. (For the label
-// matrix the program really uses there is no bound at all.)
+// standard deviation is expected. Two errors then nearly cancel for the kernel
+// of the paper: its constant is too large, its noise too small. (For the label
+// matrix that the program really uses there is no bound at all.)
 func ExampleSensitivity_published() {
 	const epsilon, delta = 0.1, 1e-5
 	a, err := privatemail.Sensitivity(context.Background(), 1001, 64, &privatemail.PrivateSettings{

@@ -48,7 +48,7 @@ func Example() {
 	// dense exact
 }
 
-// What a run would cost, before it starts.
+// The cost of a run, before it starts.
 func ExampleEngine_Plan() {
 	features := blas32.General{Rows: 5000, Cols: 1, Stride: 1, Data: make([]float32, 5000)}
 	for i := range features.Data {
@@ -93,7 +93,7 @@ func ExampleEngine_Converge() {
 		return
 	}
 	fmt.Println(m.Status)
-	for i, label := range labels { // the sign of an eigenvector is nobody's choice
+	for i, label := range labels { // the sign of an eigenvector is arbitrary
 		fmt.Printf("label %2d: %.2f from the first row\n", label, math.Abs(m.Points.At(i, 0)-m.Points.At(0, 0)))
 	}
 	// Output:

@@ -20,10 +20,10 @@ import (
 //
 //	w_j = exp(-(r_j / r)^2),
 //
-// r_j their distances and r that of the last. Where all of them are equal to the query they count
-// alike. k = 10 is a good number. The budget counts into, which has a row for each query and as
-// many columns as the embedding, and shares no memory with the other matrices. On an error it is
-// left as it was.
+// r_j their distances and r the distance of the last. Where all of them equal the query their
+// weights are equal. k = 10 is a good number. The budget counts into, which has a row for each
+// query and as many columns as the embedding, and shares no memory with the other matrices. On an
+// error it is unchanged.
 //
 // Errors: those of Nearest, and sparse.ErrAlias for into.
 func (e *Engine) Extend(ctx context.Context, features, embedding, queries blas32.General, k int, into blas32.General) error {
@@ -54,7 +54,7 @@ func (s *nearestSearch) checkExtend(embedding, into blas32.General) error {
 		return fmt.Errorf("embedding: %w", err)
 	}
 	if embedding.Cols < 1 || into.Data == nil {
-		return fmt.Errorf("%w: an embedding of %d columns, and memory for %d x %d", kernel.ErrShape, embedding.Cols, into.Rows, into.Cols)
+		return fmt.Errorf("%w: an embedding of %d columns, and an into of %d x %d", kernel.ErrShape, embedding.Cols, into.Rows, into.Cols)
 	}
 	if err := pipeline.CheckInto(into, s.queries.Rows, embedding.Cols); err != nil {
 		return err
@@ -67,8 +67,8 @@ func (s *nearestSearch) checkExtend(embedding, into blas32.General) error {
 	return nil
 }
 
-// mix writes the weighted means of rows of the embedding. Once it has begun it does not end
-// before it is done, so that into is never half written: it takes far less time than the search.
+// mix writes the weighted means of rows of the embedding. It ignores cancellation, so that into
+// is never half written: it takes far less time than the search.
 func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int, index []int, squared []float64) error {
 	const rows = 256
 	if err := ctx.Err(); err != nil {

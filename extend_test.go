@@ -54,7 +54,7 @@ func TestExtendEqualsBruteForce(t *testing.T) {
 			}
 		}
 	}
-	// Where all neighbours equal the query, they count alike.
+	// Where all neighbours equal the query, their weights are equal.
 	same := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{2, 2, 2}}
 	places := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{1, 2, 6}}
 	got := blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: make([]float32, 1)}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// firstStep returns f - Q, in float64 throughout: what is released with noise. No other
-// step of the iteration sees private rows.
+// firstStep returns f - Q, in float64 throughout, to be released with noise. No other
+// step of the iteration reads private rows.
 func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []int32, plan *privatePlan, o *kernel.Options) (blas64.General, error) {
 	step, err := plan.settings.paperStep(labels)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *PrivateSettings) paperStep(labels []int32) (step kernel.Step, err error
 	return step, err
 }
 
-// firstOptions returns the options of the operator, but for its memory.
+// firstOptions returns the options of the operator, except its memory.
 func (e *Engine) firstOptions(ctx context.Context, s *PrivateSettings) *kernel.Options {
 	return &kernel.Options{Steps: 1, Columns: s.Columns, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx)}
 }
@@ -65,7 +65,7 @@ func firstOperator(ctx context.Context, rows *kernel.UnitRows, plan *privatePlan
 		background := plan.query.Operator.(sensitivity.Background)
 		op, err := kernel.NewBackground(ctx, rows, s.Bandwidth, background.Radius, background.Weight, o)
 		if errors.Is(err, kernel.ErrMemory) {
-			// How much it would take is a fact about private rows.
+			// The memory it would take is a fact about private rows.
 			err = fmt.Errorf("%w: the budget is too small for this radius", kernel.ErrMemory)
 		}
 		return op, err

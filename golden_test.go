@@ -1,8 +1,7 @@
 //go:build amd64 && !amd64.v3 && !netlib
 
 // Other processors, and this one from level v3 on, fuse products into sums or have
-// another exponential, and a system BLAS sums in an order of its own: other bits, as good
-// as these.
+// another exponential, and a system BLAS sums in another order: other bits, equally good.
 
 package privatemail_test
 
@@ -20,7 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// What a release says of itself, the noise apart, has fixed bits: bound, error of the
+// The fields of a release, except the noise, have fixed bits: bound, error of the
 // step, noise multiplier, settings.
 func TestGoldenBits(t *testing.T) {
 	h := sha256.New()

@@ -17,13 +17,13 @@ import (
 
 // GraphBetween returns the graph between new rows, the queries, and the features: its Weights have
 // a row for each query and a column for each row of the features, with the weight of the two where
-// their distance is at most CutoffRadius. These are the entries that NeighbourGraph of all of them
-// would have, bit for bit; a query that equals a row has the weight 1 with it.
+// their distance is at most CutoffRadius. NeighbourGraph of all rows together would have the same
+// entries, bit for bit; a query that equals a row has the weight 1 with it.
 //
 // Of the settings it uses CutoffRadius, which is required, Bandwidth and NormalizeRows, and refuses
-// others that decide a graph. It compares every query with every row of the features: it is for
-// few queries, where many are quicker as part of a NeighbourGraph. Graph has the operator csr, the
-// bandwidth, the radius and the time. Errors: those of Nearest and ErrSettings.
+// other settings of a graph. It compares every query with every row of the features: it is for few
+// queries; many are quicker as part of a NeighbourGraph. Graph has the operator csr, the bandwidth,
+// the radius and the time. Errors: those of Nearest and ErrSettings.
 func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.General, settings *Settings) (*NeighbourGraph, error) {
 	return call(ctx, e, "graph", func() (*NeighbourGraph, error) {
 		if err := e.alone(graphAlone); err != nil {
@@ -34,7 +34,7 @@ func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.Gene
 			return nil, err
 		}
 		if s.Standardize {
-			return nil, fmt.Errorf("%w: the columns of new rows cannot be standardized by themselves: do so with all rows before", ErrSettings)
+			return nil, fmt.Errorf("%w: the columns of new rows cannot be standardized separately: standardize all rows together before the call", ErrSettings)
 		}
 		if s.CutoffRadius == 0 {
 			return nil, fmt.Errorf("%w: a graph between rows needs a cutoff radius", ErrSettings)
@@ -46,7 +46,7 @@ func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.Gene
 		if err := search.check(); err != nil {
 			return nil, err
 		}
-		// Numbers of rows, and what is kept of the queries.
+		// Row numbers, and the memory kept for the queries.
 		least := s.copied(features) + s.copied(queries) + 8*float64(features.Rows) + float64(queries.Rows)*(12*float64(queries.Cols)+72)
 		give, err := e.takeTurn(ctx, least, s.what(features))
 		if err != nil {

@@ -16,7 +16,8 @@ func part(x blas32.General, lo, hi int) blas32.General {
 	return blas32.General{Rows: hi - lo, Cols: x.Cols, Stride: x.Stride, Data: x.Data[lo*x.Stride:]}
 }
 
-// The graph between new rows and others has the entries of the graph of all of them, bit for bit.
+// The graph between new rows and others has the same entries as the graph of all rows, bit for
+// bit.
 func TestGraphBetween(t *testing.T) {
 	for _, d := range []int{2, 5, 24} {
 		x, _ := classes(t, 1400, d)

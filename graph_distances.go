@@ -15,13 +15,14 @@ import (
 )
 
 // Distances writes the Euclidean distance of each pair of a graph to into, in the order of its
-// weights (sparse.CSR.Arrays). The features are those of which NeighbourGraph or GraphBetween has made the graph,
-// with the same settings: the distances of a graph of rows that were standardized or divided by
-// their norms are those of these rows. Sums are in float64, and rounded once.
+// weights (sparse.CSR.Arrays). features must be those from which NeighbourGraph or GraphBetween
+// made the graph. Where the settings standardized rows or divided them by their norms, the
+// distances are between the resulting rows. Sums are in float64, and rounded once.
 //
-// into shares no memory with the features. The budget counts the copy of such rows alone. Errors:
+// into shares no memory with the features. The budget counts only the copy of such rows. Errors:
 // ErrClosed, ErrSettings for no graph, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite and
-// ErrMemory, sparse.ErrAlias for into, and that of ctx, after which into holds some of the distances.
+// ErrMemory, sparse.ErrAlias for into, and the error of ctx, after which into holds some of the
+// distances.
 func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features blas32.General, into []float32) error {
 	_, err := call(ctx, e, "distances", func() (struct{}, error) {
 		if graph == nil || graph.Weights == nil {
@@ -35,7 +36,7 @@ func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features 
 			return struct{}{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, features.Rows, features.Cols)
 		}
 		if len(into) != weights.NNZ() {
-			return struct{}{}, fmt.Errorf("%w: room for %d distances of %d pairs", kernel.ErrShape, len(into), weights.NNZ())
+			return struct{}{}, fmt.Errorf("%w: into has room for %d distances of %d pairs", kernel.ErrShape, len(into), weights.NNZ())
 		}
 		if mem.Overlap(into, used(features)) {
 			return struct{}{}, fmt.Errorf("into: %w: it shares memory with the features", sparse.ErrAlias)

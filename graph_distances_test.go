@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// The distances stand in the order of the weights, which belong to them.
+// The distances are in the order of the weights, and belong to them.
 func TestGraphDistances(t *testing.T) {
 	x, _ := classes(t, 2500, 5) // more rows than a worker takes at a time
 	e := engine(t, WithWorkers(2))

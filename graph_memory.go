@@ -9,9 +9,9 @@ import (
 )
 
 // withGraph runs work that builds a graph of the features, with a share of the budget that
-// holds the least such work takes. steps is the bytes that it takes when the graph is built.
-// Where the least is more than the whole budget, nothing is read. Work gets a copy of the
-// settings, which it may fill in.
+// holds the least memory of such work. steps is the number of bytes that work takes when the
+// graph is built. Where the least is more than the whole budget, nothing is read. work gets
+// a copy of the settings, which it may fill in.
 func withGraph[T any](ctx context.Context, e *Engine, features blas32.General, settings *Settings, steps float64, work func(m *share, s *Settings) (T, error)) (out T, err error) {
 	least, err := e.leastBytes(features, settings, steps)
 	if err != nil {
@@ -30,8 +30,8 @@ func withGraph[T any](ctx context.Context, e *Engine, features blas32.General, s
 	})
 }
 
-// A foundBandwidth is the bandwidth and the radius that a sample has given for a number of
-// neighbours. Work that begins anew takes them from here, and no second sample.
+// A foundBandwidth is the bandwidth and the radius found by sampling for a number of
+// neighbours. Work that starts again takes them from here, without a second sample.
 type foundBandwidth struct {
 	bandwidth kernel.Bandwidth
 	radius    float64
@@ -46,7 +46,7 @@ func (s *Settings) settle(ctx context.Context, m *share, opened *kernel.Points, 
 	}
 	s.Bandwidth, err = s.graph().Settle(ctx, opened, o)
 	if s.full {
-		o.CutoffRadius = 0 // a mean number of neighbours has decided the bandwidth alone
+		o.CutoffRadius = 0 // a mean number of neighbours has decided only the bandwidth
 	}
 	if m.found != nil && err == nil && s.MeanNeighbours > 0 {
 		*m.found = foundBandwidth{s.Bandwidth, o.CutoffRadius, true}

@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/seed-64e14a55/privatemail"
 
-// heavy must not reach a program that links the engine.
+// heavy lists packages that a program with the engine must not link.
 var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "gonum.org/v1/plot", "golang.org/x/image", module + "/internal/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "github.com/james-bowman/sparse", "testing", module + "/internal/audit", module + "/internal/childtest", module + "/internal/ledgertest", module + "/kernel/internal/pointtest", module + "/mechanism/budgettest"}
 
 type listed struct {
@@ -96,7 +96,7 @@ func TestImportsFollowThePicture(t *testing.T) {
 	}
 }
 
-// The two sides of a query share only what crosses the wire, and what compares the
+// The two sides of a query share only the wire format, and the code that evaluates the
 // published method cannot make a release.
 func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 	for name, never := range map[string][]string{
@@ -107,7 +107,7 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 		"paper/client":                {"paper/server", "retrieval/server"},
 		"paper/server":                {"paper/client", "retrieval/client"},
 		"internal/evaluate/published": {"mechanism"},
-		// No ledger can be touched, and nothing be remembered, where a query is sealed.
+		// A sealed query can neither use a ledger nor remember anything.
 		"retrieval/sealed/client": {"mechanism", "retrieval/client", "retrieval/sealed/server"},
 	} {
 		for _, p := range list(t, "./"+name) {
@@ -120,7 +120,7 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 	}
 }
 
-// go install ./cmd/... installs the programs that are for users, and no helper of theirs.
+// go install ./cmd/... installs only the programs for users, no helper programs.
 func TestTwoProgramsAreInstalled(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{if eq .Name \"main\"}}{{.ImportPath}}{{end}}", "./cmd/...").Output()
 	if err != nil {
@@ -155,7 +155,7 @@ func TestTheEngineStaysLight(t *testing.T) {
 	}
 }
 
-// CONTRIBUTING.md says where to look for what: those files and folders are there.
+// The files and folders that CONTRIBUTING.md names exist.
 func TestPlacesOfContributing(t *testing.T) {
 	text, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {

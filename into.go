@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// checkInto refuses a buffer that does not fit points of so many columns, or that shares
-// memory with the features. Those may be a file that cannot be written to.
+// checkInto refuses a buffer that does not fit points of that many columns, or that
+// shares memory with the features, which may be a file that cannot be written to.
 func (s *Settings) checkInto(features blas32.General, columns int) error {
 	if err := pipeline.CheckInto(s.Into, features.Rows, columns); err != nil {
 		return err
@@ -33,16 +33,18 @@ func used(x blas32.General) []float32 {
 	return x.Data[:(x.Rows-1)*x.Stride+x.Cols]
 }
 
-// overwrites tells whether the points go to the memory of the features. That may be where
-// Overwrite allows it and nobody reads the features again once the graph is there: a graph
-// that is truncated at a radius or by a number of neighbours keeps what it needs of them.
+// overwrites reports whether the points go to the memory of the features. This is allowed
+// with Overwrite where the features are not read again once the graph is built: a graph
+// that is truncated at a radius or by a number of neighbours keeps a copy of what it
+// needs.
 func (s *Settings) overwrites(features blas32.General) bool {
 	return s.Overwrite && s.graph().Truncated(s.Operator) && s.Into.Data != nil && s.Start.Data == nil && s.Form == kernel.Attract &&
 		s.Into.Rows == features.Rows && s.Into.Cols == features.Cols && s.Into.Stride == features.Stride &&
 		len(s.Into.Data) == len(features.Data) && &s.Into.Data[0] == &features.Data[0]
 }
 
-// columnsAtOnce is of how many columns there are two iterates at a time.
+// columnsAtOnce is the number of columns of which there are two iterates at a
+// time.
 func (s *Settings) columnsAtOnce() int {
 	if s.Overwrite {
 		return iterate.ColumnsAtOnce(s.Columns)
@@ -50,18 +52,18 @@ func (s *Settings) columnsAtOnce() int {
 	return s.Columns
 }
 
-// refuseForEmbed refuses what only calls with steps can do.
+// refuseForEmbed refuses settings that only Embed supports.
 func (s *Settings) refuseForEmbed() error {
 	switch {
 	case s != nil && s.Overwrite:
-		return fmt.Errorf("%w: overwrite is for Embed", ErrSettings)
+		return fmt.Errorf("%w: overwrite is only for Embed", ErrSettings)
 	case s != nil && (s.Checkpoint != nil || s.Resume != nil):
-		return fmt.Errorf("%w: checkpoints are for Embed", ErrSettings)
+		return fmt.Errorf("%w: checkpoints are only for Embed", ErrSettings)
 	}
 	return nil
 }
 
-// entryBytes is what an entry of the points takes beside the graph.
+// entryBytes is the memory of an entry of the points, without the graph.
 func (s *Settings) entryBytes(features blas32.General) float64 {
 	const single, double = 4, 8
 	some := 2 * single * float64(s.columnsAtOnce()) / float64(s.Columns) // two iterates

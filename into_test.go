@@ -72,8 +72,8 @@ func intoCases(t *testing.T, x blas32.General, y []int32) (all []intoCase) {
 		}})
 }
 
-// What goes to the buffer is what Points would have, and entries behind the rows of the
-// buffer are left alone.
+// The buffer gets the values that Points would have, and entries after the rows of the
+// buffer are unchanged.
 func TestIntoHasTheBitsOfPoints(t *testing.T) {
 	x, y := classes(t, 300, 6)
 	for _, c := range intoCases(t, x, y) {
@@ -159,7 +159,7 @@ func TestIntoSharesNoMemoryWithFeatures(t *testing.T) {
 }
 
 // With a buffer, neither the start nor the points in float64 are allocated, and the budget
-// knows it.
+// does not count them.
 func TestIntoTakesLessMemory(t *testing.T) {
 	const n, k = 4000, 64
 	x, _ := classes(t, n, k)

@@ -20,24 +20,24 @@ import (
 //
 //	K_ij = exp(-Gamma |x_i - x_j|^2),   K_ii = 1,
 //
-// which is never formed: it makes products with it. Its methods are safe for concurrent use.
+// without forming it: it computes products with K. Its methods are safe for concurrent use.
 type Kernel struct {
 	engine *Engine
 	graph  iterate.Graph
 	n      int
-	order  []uint32 // that of the operator; nil when it is the one of the features
+	order  []uint32 // of the operator; nil for the order of the features
 
 	mu sync.RWMutex // held for reading by products, for writing by Close
 	op kernel.Operator
 }
 
 // Kernel prepares products with the kernel of the features, by the operator that is expected to
-// take the least time and keeps Tolerance. The features are not needed afterwards. Close releases
-// what the Kernel holds, which the budget counts during this call only.
+// take the least time within Tolerance. The features are not needed afterwards. Close releases
+// the memory of the Kernel, which the budget counts during this call only.
 //
-// Of the settings it uses Bandwidth, or MeanNeighbours for the bandwidth alone, Tolerance,
-// Operator, Isolated, Standardize and NormalizeRows; Steps and Columns say how many products with how many
-// columns the operator is chosen for, by default 5 and 2. Settings that truncate the graph are
+// Of the settings it uses Bandwidth, or MeanNeighbours for the bandwidth only, Tolerance, Operator,
+// Isolated, Standardize and NormalizeRows. The operator is chosen for Steps products with Columns
+// columns, by default 5 and 2. Settings that truncate the graph are
 // ErrSettings. Errors: those of Embed.
 func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *Settings) (*Kernel, error) {
 	return call(ctx, e, "kernel", func() (*Kernel, error) {
@@ -61,7 +61,7 @@ func kernelSettings(features blas32.General, settings *Settings) (Settings, erro
 		return settings.withDefaults(features)
 	}
 	if settings.CutoffWeight != 0 || settings.CutoffRadius != 0 || settings.Neighbours != 0 {
-		return Settings{}, fmt.Errorf("%w: a kernel has every pair: it has no cutoff and no number of nearest neighbours", ErrSettings)
+		return Settings{}, fmt.Errorf("%w: a kernel has every pair: leave out the cutoff and the number of nearest neighbours", ErrSettings)
 	}
 	own := Settings{
 		Bandwidth: settings.Bandwidth, MeanNeighbours: settings.MeanNeighbours, Tolerance: settings.Tolerance, Operator: settings.Operator,
@@ -81,7 +81,7 @@ func (e *Engine) kernel(ctx context.Context, m *share, features blas32.General, 
 }
 
 // reportUntil returns a context whose progress ends with a call of end: an operator that outlives
-// its call must tell nothing to the caller of long ago.
+// its call must not report to that caller later.
 func (e *Engine) reportUntil(ctx context.Context) (_ context.Context, end func()) {
 	report := e.report(ctx)
 	if report == nil {
@@ -95,22 +95,22 @@ func (e *Engine) reportUntil(ctx context.Context) (_ context.Context, end func()
 	}), func() { ended.Store(true) }
 }
 
-// N returns the number of rows, and of columns.
+// N returns the number of rows and columns.
 func (k *Kernel) N() int { return k.n }
 
 // Graph describes the operator. Its certificate bounds the error of the weights of each row
-// relative to the degree, the sum of the weights without that of the diagonal, which is exact.
+// relative to the degree, the sum of the weights without the diagonal, which is exact.
 func (k *Kernel) Graph() iterate.Graph { return k.graph }
 
 // Apply sets dst = K v for n rows of any number of columns, in the order of the features. dst must
-// not overlap v. The budget counts what the product takes beside them. The error of row i is at most
+// not overlap v. The budget counts the other memory of the product. The error of row i is at most
 //
 //	(eta_i d_i + (2 Rounding + 2^-23) (d_i + 1)) max_j |v_j|,
 //
-// column by column, d_i being the degree of the row and eta_i and Rounding those of the certificate.
-// For rows without neighbours nothing is certified. Products tell no progress. On an error dst may
-// hold anything. Errors: ErrClosed when the Kernel or its Engine is closed, ErrReentrant,
-// kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and that of ctx.
+// column by column, with d_i the degree of the row and eta_i and Rounding from the certificate. For
+// rows without neighbours nothing is certified. Products report no progress. On an error the
+// contents of dst are arbitrary. Errors: ErrClosed when the Kernel or its Engine is closed,
+// ErrReentrant, kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the error of ctx.
 func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
 	_, err := call(ctx, k.engine, "product", func() (struct{}, error) {
 		if err := k.check(dst, v); err != nil {
@@ -121,7 +121,8 @@ func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
 			least = 8 * float64(k.n) * float64(v.Cols)
 		}
 		return within(ctx, k.engine, least, fmt.Sprintf("a product with %d columns", v.Cols), func(*share) (struct{}, error) {
-			// Not before the memory is there: whoever waits for Close may hold it.
+			// Only with the memory in hand: a caller that waits in Close may hold
+			// it.
 			k.mu.RLock()
 			defer k.mu.RUnlock()
 			if k.op == nil {
@@ -181,7 +182,7 @@ func (k *Kernel) apply(ctx context.Context, dst, v blas32.General) error {
 	})
 }
 
-// eachRow lets the workers do something for every row.
+// eachRow lets the workers call do for every row.
 func (k *Kernel) eachRow(ctx context.Context, do func(i int)) error {
 	const rows = 1024
 	return k.engine.workers.Do(ctx, par.Blocks(k.n, rows), par.Func(func(_, block int) {

@@ -18,7 +18,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// drawnColumns returns rows of standard normal numbers, with something behind each row.
+// drawnColumns returns rows of standard normal numbers, with other numbers after each
+// row.
 func drawnColumns(n, cols int) blas32.General {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(cols)))
 	v := blas32.General{Rows: n, Cols: cols, Stride: cols + 2, Data: make([]float32, n*(cols+2))}
@@ -28,7 +29,8 @@ func drawnColumns(n, cols int) blas32.General {
 	return v
 }
 
-// checkProduct holds dst against a brute force, within what the certificate says.
+// checkProduct compares dst with a brute force, within the error of the
+// certificate.
 func checkProduct(t *testing.T, name string, k *Kernel, x, v, dst blas32.General) {
 	t.Helper()
 	b, certificate := k.Graph().Bandwidth, k.Graph().Certificate
@@ -64,8 +66,8 @@ func checkProduct(t *testing.T, name string, k *Kernel, x, v, dst blas32.General
 	}
 }
 
-// Products are those of a brute force within the certificate: for every operator, wide and narrow
-// bandwidths, several columns, equal rows, rows that are no longer there, any number of workers.
+// Products agree with a brute force within the certificate: for every operator, wide and narrow
+// bandwidths, several columns, equal rows, rows cleared after the call, any number of workers.
 func TestKernelEqualsBruteForce(t *testing.T) {
 	space, err := synth.Uniform(400, 3, 5)
 	if err != nil {
@@ -92,7 +94,7 @@ func TestKernelEqualsBruteForce(t *testing.T) {
 						t.Errorf("%s: %v", name, err)
 						break
 					}
-					clear(rows.Data) // they are not needed any more
+					clear(rows.Data) // not needed by products
 					v := drawnColumns(k.N(), 3)
 					dst := blas32.General{Rows: k.N(), Cols: 3, Stride: 4, Data: make([]float32, 4*k.N())}
 					if err := k.Apply(t.Context(), dst, v); err != nil {
@@ -203,8 +205,8 @@ func TestKernelApplyRefusals(t *testing.T) {
 	}
 }
 
-// Close of a Kernel by a progress function would wait for its own caller; that of a call of long
-// ago is told nothing.
+// Close of a Kernel by a progress function would wait for its own caller; the progress function
+// of an earlier call is not called.
 func TestKernelProgress(t *testing.T) {
 	x, _ := classes(t, 2000, 3)
 	e := engine(t)
@@ -235,7 +237,8 @@ func TestKernelProgress(t *testing.T) {
 	}
 }
 
-// Close by a caller who holds memory does not wait for a product that waits for that memory.
+// Close by a caller that holds memory does not wait for a product that waits for that
+// memory.
 func TestKernelCloseBesideAWaitingProduct(t *testing.T) {
 	x := lattice(16, 2)
 	x.Rows = 250
@@ -260,7 +263,7 @@ func TestKernelCloseBesideAWaitingProduct(t *testing.T) {
 	}
 }
 
-// noticed is a context that tells when somebody waits for its end for the first time.
+// noticed is a context that reports when its end is waited for the first time.
 type noticed struct {
 	context.Context
 	once  sync.Once

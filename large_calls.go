@@ -8,15 +8,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
-// largeCall is how many bytes a large call needs at least.
+// largeCall is the least memory of a large call, in bytes.
 const largeCall = 16 << 20
 
-// largeCalls let as many large calls run at a time as there are workers, in the order in
-// which they came. All calls share the workers: more large ones at a time would end no
+// largeCalls lets as many large calls run at a time as there are workers, in the order
+// of their arrival. All calls share the workers: more large calls at a time would end no
 // sooner, and hold memory meanwhile. Small calls do not wait for large ones.
 type largeCalls struct {
 	from   int64         // bytes from which a call is large
-	turns  chan struct{} // has something for each that runs
+	turns  chan struct{} // an element for each running one
 	closed chan struct{} // closed with the Engine
 }
 
@@ -24,9 +24,9 @@ func newLargeCalls(workers int) largeCalls {
 	return largeCalls{from: largeCall, turns: make(chan struct{}, max(workers, 1)), closed: make(chan struct{})}
 }
 
-// takeTurn waits for the turn of a call that needs so many bytes at least, which what names.
-// give ends the turn. The caller holds no memory of the budget; one that does is part of a
-// call that has its turn.
+// takeTurn waits for the turn of a call that needs at least that many bytes; what names the
+// call. give ends the turn. The caller holds no memory of the budget; a caller that does is
+// part of a call that has its turn.
 func (e *Engine) takeTurn(ctx context.Context, least float64, what string) (give func(), err error) {
 	bytes := mem.Saturate(least)
 	switch {

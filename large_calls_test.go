@@ -10,9 +10,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// As many large calls run at a time as there are workers. Small ones and those within
-// another call do not wait for them, what has no hope is refused at once, and a context and
-// Close end a wait.
+// As many large calls run at a time as there are workers. Small calls and calls within
+// another do not wait for them, calls that never fit are refused immediately, and a context
+// and Close end a wait.
 func TestLargeCallsTakeTurns(t *testing.T) {
 	large, s := plane(20_000)
 	small, _ := plane(100)

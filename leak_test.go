@@ -22,13 +22,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
-// A fallible call is one that works, on features that may be bad.
+// A fallible call is a method that does work, on features that may be bad.
 type fallible struct {
 	name string
 	do   func(ctx context.Context, e *Engine, x blas32.General) error
 }
 
-// fallibleCalls are all methods that work, with settings that pass.
+// fallibleCalls are all methods that do work, with valid settings.
 func fallibleCalls(t *testing.T, r *release.Release, y []int32) []fallible {
 	private, _ := paid(t)
 	private.Ledger, private.NormalizeRows = mechanism.NoLedger, true
@@ -96,7 +96,7 @@ func inDouble(x blas32.General) blas64.General {
 	return out
 }
 
-// checkWhole fails if an Engine that nobody uses has not got everything back.
+// checkWhole fails if an unused Engine has not got all its memory back.
 func checkWhole(t *testing.T, e *Engine, what string) {
 	t.Helper()
 	e.mu.Lock()
@@ -126,7 +126,7 @@ func leakSet(t *testing.T) (blas32.General, []fallible) {
 	return x, fallibleCalls(t, r, y)
 }
 
-// worn is a context that ends after some looks at it.
+// worn is a context that ends after a number of checks.
 type worn struct {
 	context.Context
 	left atomic.Int64
@@ -151,7 +151,7 @@ func (w *worn) Err() error {
 	return context.Canceled
 }
 
-// A context that ends at any look at it ends the call, and the call gives everything back.
+// A context that ends at any check ends the call, and the call gives everything back.
 func TestNothingLeaksWhereContextsEnd(t *testing.T) {
 	x, all := leakSet(t)
 	e := fixedEngine(t, 64<<20, WithProgress(func(Progress) {}))
@@ -175,7 +175,7 @@ func TestNothingLeaksWhereContextsEnd(t *testing.T) {
 	}
 }
 
-// Panics of progress functions, wherever they are called, and bad rows leave nothing behind.
+// Panics at any call of a progress function, and bad rows, leave nothing behind.
 func TestNothingLeaksWherePanicsAndBadRowsAre(t *testing.T) {
 	x, all := leakSet(t)
 	var left atomic.Int64
@@ -208,8 +208,8 @@ func TestNothingLeaksWherePanicsAndBadRowsAre(t *testing.T) {
 	}
 }
 
-// Whatever the budget, a call is refused for it or comes to its end, alone and beside
-// another that holds a part, and nothing is left behind.
+// With any budget a call is refused for it or succeeds, alone and with another that
+// holds a part, and nothing is left behind.
 func TestNothingLeaksWhateverTheBudget(t *testing.T) {
 	x, all := leakSet(t)
 	for _, c := range all {
@@ -245,7 +245,7 @@ func TestNothingLeaksWhateverTheBudget(t *testing.T) {
 	}
 }
 
-// A budget of privacy that fails or panics leaves no memory of the Engine behind.
+// A privacy budget that fails or panics leaves no memory of the Engine reserved.
 func TestNothingLeaksWherePayersFail(t *testing.T) {
 	x, y := classes(t, 40, 6)
 	e := fixedEngine(t, 64<<20)
@@ -262,7 +262,8 @@ func TestNothingLeaksWherePayersFail(t *testing.T) {
 	}
 }
 
-// Every call that works waits for memory that another holds, and ends when it is free.
+// Every call that does work waits for memory that another holds, and ends when it is
+// free.
 func TestEveryCallWaitsForMemory(t *testing.T) {
 	x, all := leakSet(t)
 	for _, c := range all {

@@ -21,7 +21,7 @@ func TestLendIsTheWorkersOfTheEngine(t *testing.T) {
 	}
 	x, y := classes(t, 300, 3)
 	var wg sync.WaitGroup
-	wg.Go(func() { // beside work of the caller's own, and although the borrower closes them
+	wg.Go(func() { // at the same time as other work of the caller, and although the borrower closes them
 		for range 3 {
 			if _, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)}); err != nil {
 				t.Error(err)
@@ -81,7 +81,7 @@ func TestWithLent(t *testing.T) {
 			close(met)
 			return
 		}
-		select { // one worker alone comes to the second piece after the first
+		select { // a single worker would reach the second piece only after the first
 		case <-met:
 		case <-time.After(10 * time.Second):
 			t.Error("the workers have stopped")

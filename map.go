@@ -13,38 +13,38 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// A SpectralMap is the outcome of Map.
+// A SpectralMap is the result of Map.
 type SpectralMap struct {
 	// Points has a row for each row of the features and Settings.Columns columns. An
 	// isolated row is zero. It is nil with Settings.Into.
 	Points *mat.Dense
 	// Graph describes the graph of the features.
 	Graph iterate.Graph
-	// Values has the eigenvalues that the map is made of, falling, and Residuals
-	// their residuals, as iterate.Converge defines them.
+	// Values has the eigenvalues from which the map is made, falling, and
+	// Residuals their residuals, as iterate.Converge defines them.
 	Values, Residuals []float64
-	// Coefficients has a row for each eigenvector: what it adds to each column.
+	// Coefficients has a row for each eigenvector: its contribution to each
+	// column.
 	Coefficients *mat.Dense
-	// Products is how often the graph was multiplied with a block of columns.
+	// Products is the number of products of the graph with a block of columns.
 	Products int
-	// Isolated is the number of rows without neighbours and equals.
+	// Isolated is the number of rows without neighbours or equal rows.
 	Isolated int
-	// Components has the sizes of the parts of the graph that no weight connects, isolated
-	// rows apart, the largest first. Where a part lies in the map says nothing about the
-	// others.
+	// Components has the sizes of the parts of the graph that no weight connects, without
+	// isolated rows, the largest first. The places of the parts in the map say nothing
+	// about each other.
 	Components []int
 	// Status is iterate.Converged, or iterate.StepLimit after 1000 products.
 	Status iterate.Status
 }
 
-// mapVectors is how many eigenvectors a map takes beyond its columns.
+// mapVectors is the number of eigenvectors of a map beyond its columns.
 const mapVectors = 18
 
 // Map makes a map of the features for pictures: rows that are near in the graph are near,
-// clusters stand apart, a sheet that is rolled up lies flat. It takes the leading
-// eigenvectors of the graph (iterate.Converge), 18 more than it makes columns, and arranges
-// them (iterate.Arrange). No labels are used. It has no scale: distances between
-// rows that are far apart say little.
+// clusters are separate, a rolled-up sheet lies flat. It takes the leading eigenvectors of
+// the graph (iterate.Converge), 18 more than the columns of the map, and arranges them
+// (iterate.Arrange). It uses no labels. The map has no scale: large distances say little.
 //
 // Of the settings it uses those of the graph, for which Neighbours 10 is a good start,
 // Columns (default 2), StopTolerance for the residual of the eigenvectors (default
@@ -62,8 +62,8 @@ func (e *Engine) Map(ctx context.Context, features blas32.General, settings *Set
 	})
 }
 
-// PlanMap says what Map would do with the same arguments, as Plan does of Embed. Errors:
-// those of Embed.
+// PlanMap returns what Map would do with the same arguments, as Plan does for Embed.
+// Errors: those of Embed.
 func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
 	return call(ctx, e, "plan", func() (*Plan, error) {
 		s, _, err := mapSettings(features, settings)
@@ -103,15 +103,15 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 	}, nil
 }
 
-// limitVectors leaves as many eigenvectors as the rows with neighbours have, and refuses
-// more columns.
+// limitVectors limits the number of eigenvectors to those of the rows with neighbours,
+// and refuses more columns.
 func limitVectors(s *Settings, columns int, components []int) error {
 	connected := 0
 	for _, size := range components {
 		connected += size
 	}
 	if columns > connected-1 {
-		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant; a wider bandwidth or more neighbours connect rows", kernel.ErrShape, columns, connected, max(connected-1, 0))
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors besides the constant: a wider bandwidth or more neighbours connect rows", kernel.ErrShape, columns, connected, max(connected-1, 0))
 	}
 	s.Columns = min(s.Columns, connected-1)
 	return nil
@@ -132,8 +132,8 @@ func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (
 	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }
 
-// mapSettings returns the settings with their defaults, Columns the number of eigenvectors,
-// and the number of columns of the map.
+// mapSettings returns the settings with their defaults, Columns set to the number of
+// eigenvectors, and the number of columns of the map.
 func mapSettings(features blas32.General, settings *Settings) (s Settings, columns int, err error) {
 	if settings != nil && (settings.Coefficient != 0 || settings.Start.Data != nil) {
 		return s, 0, fmt.Errorf("%w: a map has no label term and no start", ErrSettings)
@@ -148,7 +148,7 @@ func mapSettings(features blas32.General, settings *Settings) (s Settings, colum
 		columns = 2
 	}
 	if columns >= features.Rows {
-		return s, 0, fmt.Errorf("%w: %d columns of %d rows, which have at most %d eigenvectors beside the constant", kernel.ErrShape, columns, features.Rows, features.Rows-1)
+		return s, 0, fmt.Errorf("%w: %d columns of %d rows, which have at most %d eigenvectors besides the constant", kernel.ErrShape, columns, features.Rows, features.Rows-1)
 	}
 	if err := s.checkInto(features, columns); err != nil {
 		return s, 0, err

@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	sampledRows      = 20_000          // rows of a sample that a large map begins with
+	sampledRows      = 20_000          // rows of the sample with which a large map begins
 	sampledFrom      = 3 * sampledRows // rows from which a map is large
 	sampleNeighbours = 10
 )
 
-// samplesStart tells whether the eigenvectors of n rows begin with those of a sample.
+// samplesStart reports whether the eigenvectors of n rows begin with those of a
+// sample.
 func (s *Settings) samplesStart(n int) bool { return n >= sampledFrom && s.Columns < sampledRows/2 }
 
-// sampledStart returns where the eigenvectors of many rows begin: those of a sample, one row
-// of each stretch of rows, and zero elsewhere. A random start would take a number of
-// products that grows with the number of rows. The sample has a graph of nearest neighbours
-// of its own, whatever the graph of all rows is.
+// sampledStart returns the start for the eigenvectors of many rows: the eigenvectors of a
+// sample, one row of each stretch of rows, and zero elsewhere. From a random start the
+// number of products would grow with the number of rows. The sample has its own graph of
+// nearest neighbours, for any graph of all rows.
 func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int, o *kernel.Options) (blas32.General, error) {
 	need := 4 * (float64(x.Rows)*float64(columns) + sampledRows*float64(x.Cols))
 	left, err := pipeline.Reserve(o.BudgetBytes, need, fmt.Sprintf("start of %d x %d", x.Rows, columns))

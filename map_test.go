@@ -43,7 +43,7 @@ func TestMapOfDigits(t *testing.T) {
 	}
 }
 
-// Parts that nothing connects are counted, and stand beside each other.
+// Parts that nothing connects are counted, and lie next to each other.
 func TestMapOfParts(t *testing.T) {
 	x, _ := classes(t, 120, 3)
 	for i := range 60 {
@@ -96,7 +96,7 @@ func TestMapRefuses(t *testing.T) {
 	}
 }
 
-// Many rows begin with a sample, and a square comes out as a square.
+// Many rows begin with a sample, and the map of a square is a square.
 func TestMapOfManyRows(t *testing.T) {
 	x, err := synth.Uniform(sampledFrom, 2, 1)
 	if err != nil {

@@ -12,20 +12,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// Reserve runs work while so many bytes of the Engine's budget are reserved for it: for
-// memory that work takes itself. It waits for them as other calls do. Calls of the Engine
-// with the context that work is given take their memory beside it and do not wait. Where
-// other callers hold memory that they need, work is ended by an error of such a call, which
-// it must return, and run anew when that memory is free. So work must be able to begin
+// Reserve runs work while that many bytes of the Engine's budget are reserved, for memory
+// that work takes itself. It waits for the bytes as other calls do. Calls of the Engine
+// with the context of work take their memory in addition and do not wait. Where other
+// callers hold memory that such a call needs, the call returns an error, which work must
+// return, and work runs again when that memory is free. So work must be able to start
 // again, and its goroutines must have ended when it returns.
 //
-// A call with another context waits like those of strangers, and for ever where it needs the
-// memory that is reserved here. Close within work is ErrReentrant. A panic of work is passed
-// on. Work that calls a second Engine holds memory of the first while it waits for that of
-// the second: programs should call the two in the same order everywhere.
+// A call with another context waits like any other, and for ever where it needs the memory
+// reserved here. Close within work returns ErrReentrant. A panic of work is passed on. Work
+// that calls a second Engine holds memory of the first while it waits for the second:
+// programs should call the two in the same order everywhere.
 //
-// Errors: those of work, as they are, ErrSettings for bytes below 0 and for no work,
-// ErrClosed, ErrReentrant, kernel.ErrMemory for more than the whole budget, and that of ctx.
+// Errors: those of work, unchanged, ErrSettings for bytes below 0 and for no work,
+// ErrClosed, ErrReentrant, kernel.ErrMemory for more than the whole budget, and the error of
+// ctx.
 func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context.Context) error) error {
 	leave, err := e.enter(ctx)
 	if err != nil {
@@ -36,7 +37,7 @@ func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context
 	case work == nil:
 		return fmt.Errorf("privatemail: reserve: %w: no work", ErrSettings)
 	case bytes < 0:
-		return fmt.Errorf("privatemail: reserve: %w: %d bytes", ErrSettings, bytes)
+		return fmt.Errorf("privatemail: reserve: %w: %d bytes, want 0 or more", ErrSettings, bytes)
 	}
 	_, err = hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
 		return struct{}{}, work(context.WithValue(ctx, accountKey{e}, s.account))
@@ -44,15 +45,15 @@ func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context
 	return err
 }
 
-// An account is what a call and the calls within it hold of the budget, in one run of its
-// work.
+// An account is the memory that a call and the calls within it hold of the budget, in one
+// run of its work.
 type account struct {
 	reservation *budget.Reservation
 	whole       int64 // bytes of the budget
 
 	mu     sync.Mutex
-	used   int64 // bytes of the reservation that its shares have
-	denied int64 // the most bytes that were asked for in vain
+	used   int64 // bytes of the reservation in its shares
+	denied int64 // the largest refused request, in bytes
 	ended  bool
 }
 
@@ -73,17 +74,17 @@ func accountOf(ctx context.Context, e *Engine) *account {
 	return a
 }
 
-// A share is what one call has of its account.
+// A share is the part of an account that one call has.
 type share struct {
 	*account
 	bytes int64
-	limit int64           // the most that bytes may become: what the account held for others when the call began is not for it
+	limit int64           // largest value of bytes: without the memory that the account held for others when the call began
 	steps float64         // bytes that are taken when the graph is built
-	found *foundBandwidth // what an attempt before this one has found; nil where nobody looks for it
+	found *foundBandwidth // found by an earlier attempt; nil where it is not needed
 }
 
 // reserve makes the share as large as the given number of bytes, if it is smaller, and
-// tells whether that was possible. It does not wait.
+// reports whether that was possible. It does not wait.
 func (s *share) reserve(bytes int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +111,7 @@ func (s *share) close() {
 	s.bytes = 0
 }
 
-// within is hold for work of the Engine's own: errors of missing memory name the whole
+// within is hold for work of the Engine: errors of missing memory name the whole
 // budget.
 func within[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (T, error) {
 	whole := int64(0)
@@ -121,14 +122,14 @@ func within[T any](ctx context.Context, e *Engine, least float64, what string, w
 	return out, e.explain(err, whole)
 }
 
-// hold runs work with a share of the budget, least bytes at first, which what names.
-// Where work is refused memory that others hold, all is given back, and work is run anew
-// when that memory is free, unless it has spent privacy: nobody waits who holds some. Where
-// work and the calls within it ask for more than the whole budget, waiting would not help.
-// A call within another one takes its share of the same account, and leaves waiting to the
-// outer one.
+// hold runs work with a share of the budget, least bytes at first; what names it in errors.
+// Where work is refused memory that others hold, it gives everything back and runs again
+// when that memory is free, unless it has spent privacy: no caller waits while it holds
+// memory. Where work and the calls within it ask for more than the whole budget, waiting
+// would not help. A call within another takes its share of the same account, and leaves
+// waiting to the outer call.
 func hold[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (out T, err error) {
-	first := min(mem.Saturate(max(least, 0)), budget.All-1) // an absurd size does not stand for the whole
+	first := min(mem.Saturate(max(least, 0)), budget.All-1) // a huge size must not mean the whole
 	if outer := accountOf(ctx, e); outer != nil {
 		s := &share{account: outer, limit: outer.left()}
 		defer s.close()
@@ -150,7 +151,7 @@ func hold[T any](ctx context.Context, e *Engine, least float64, what string, wor
 		}
 		next := a.denied
 		if try > 0 {
-			next = budget.All // what it asked for was not enough before
+			next = budget.All // its last request was not enough
 		}
 		switch failed := reservation.Exchange(ctx, next); {
 		case errors.Is(failed, budget.ErrWhole):
@@ -161,34 +162,34 @@ func hold[T any](ctx context.Context, e *Engine, least float64, what string, wor
 	}
 }
 
-// runWith runs work with all that a new account has used.
+// runWith runs work with everything that a new account has used.
 func runWith[T any](a *account, work func(s *share) (T, error)) (T, error) {
 	defer a.end()
 	return work(&share{account: a, bytes: a.used, limit: a.whole})
 }
 
-// left returns what the shares leave of the whole budget.
+// left returns the rest of the whole budget after the shares.
 func (a *account) left() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return max(a.whole-a.used, 0)
 }
 
-// with returns what the shares and so many bytes more come to.
+// with returns the sum of the shares and the given bytes.
 func (a *account) with(bytes int64) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return mem.Saturate(float64(a.used) + float64(bytes))
 }
 
-// end closes the account: nobody gets a share of it any more.
+// end closes the account: no call gets a share of it afterwards.
 func (a *account) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = true
 }
 
-// reserveError returns the error of a reservation of so many bytes that failed.
+// reserveError returns the error of a failed reservation of that many bytes.
 func (e *Engine) reserveError(err error, what string, bytes int64) error {
 	switch {
 	case errors.Is(err, budget.ErrClosed):
@@ -200,8 +201,8 @@ func (e *Engine) reserveError(err error, what string, bytes int64) error {
 	return fmt.Errorf("wait for memory: %w", err)
 }
 
-// explain makes an error of missing memory name the whole budget, where a part of it was
-// left to the work that failed, and say who has set it.
+// explain makes an error of missing memory name the whole budget, where the failed work
+// had only a part of it, and say how the budget was set.
 func (e *Engine) explain(err error, whole int64) error {
 	m, ok := errors.AsType[*kernel.MemoryError](err)
 	if _, done := errors.AsType[*budgetError](err); done || !ok {
@@ -232,7 +233,7 @@ func (o *options) whoseBudget() string {
 	case o.budget > 0:
 		return "the one that was set"
 	case o.agreedBudget > 0:
-		return "that of the rank with the least: its share of three quarters of the memory that is available on its machine"
+		return "the smallest of all ranks: a share of three quarters of the available memory of a machine"
 	}
-	return "three quarters of the memory that is available"
+	return "three quarters of the available memory"
 }

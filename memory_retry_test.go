@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Work whose calls ask for more than the whole budget together is refused, also where it
-// was run anew before because others held memory.
+// Work whose calls together ask for more than the whole budget is refused, also where it
+// had to start again because others held memory.
 func TestWorkThatNeverFitsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const whole = 1000
@@ -44,8 +44,8 @@ func TestWorkThatNeverFitsEnds(t *testing.T) {
 	})
 }
 
-// A call that its work has not waited for belongs to the run that it began in: what it
-// gives back is not free for the next run.
+// A call that its work has not waited for belongs to the run in which it began: the
+// memory it gives back is not free for the next run.
 func TestCallThatOutlivesARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const whole = 1000
@@ -89,8 +89,8 @@ func TestCallThatOutlivesARun(t *testing.T) {
 	})
 }
 
-// Reserve returns the error of its work as it is, also where a call within it found no
-// memory, or where it is about the memory of somebody else.
+// Reserve returns the error of its work unchanged, also where a call within it found
+// no memory, or where the error is about the memory of another Engine.
 func TestReserveReturnsTheErrorOfItsWork(t *testing.T) {
 	x, s := plane(2000)
 	e := fixedEngine(t, 1<<20)
@@ -125,7 +125,8 @@ func TestReserveRefusesAbsurdSizes(t *testing.T) {
 	}
 }
 
-// Reserve refuses what is no size and no work, and a panic of work gives all back.
+// Reserve refuses an invalid size and missing work, and a panic of work gives
+// everything back.
 func TestReserveRefusesNoWork(t *testing.T) {
 	const whole = 1 << 20
 	e := fixedEngine(t, whole)
@@ -147,8 +148,8 @@ func TestReserveRefusesNoWork(t *testing.T) {
 	}
 }
 
-// A call within Reserve that fits into what Reserve leaves of the budget is made: it does
-// not reckon with memory that its own caller holds.
+// A call within Reserve that fits into the rest of the budget is made: it does not count
+// the memory that its own caller holds.
 func TestCallFitsBesideItsReserve(t *testing.T) {
 	x, s := plane(400)
 	const whole, held = 1_600_000, 100_000
@@ -164,7 +165,7 @@ func TestCallFitsBesideItsReserve(t *testing.T) {
 	}
 }
 
-// Calls within Reserve that come one after the other use the same memory.
+// Consecutive calls within Reserve use the same memory.
 func TestCallsWithinReserveGiveBack(t *testing.T) {
 	e := fixedEngine(t, 1000)
 	if err := e.Reserve(t.Context(), 10, func(ctx context.Context) error {

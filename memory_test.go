@@ -17,8 +17,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// plane returns rows of a lattice in the plane, shaken a little, and settings with which
-// their graph takes several times the least that is known of it beforehand.
+// plane returns slightly perturbed rows of a lattice in the plane, and settings with
+// which their graph takes several times the memory that is known beforehand.
 func plane(n int) (blas32.General, *Settings) {
 	x := blas32.General{Rows: n, Cols: 2, Stride: 2, Data: make([]float32, 2*n)}
 	side := int(math.Ceil(math.Sqrt(float64(n))))
@@ -34,12 +34,13 @@ func fixedEngine(t *testing.T, bytes int64, opts ...Option) *Engine {
 	return engine(t, append([]Option{WithWorkers(2), WithBudget(bytes), WithCalibration(kernel.Calibration{})}, opts...)...)
 }
 
-// free tells whether so many bytes of the budget are free while probe holds 1 byte of it.
+// free reports whether that many bytes of the budget are free while probe holds 1 byte of
+// it.
 func free(probe *budget.Reservation, bytes int64) bool {
 	return probe.Grow(bytes + 1)
 }
 
-// While a call runs, what its graph takes is reserved, and afterwards nothing is.
+// While a call runs, the memory of its graph is reserved, and afterwards none is.
 func TestCallsReserveWhatTheyTake(t *testing.T) {
 	x, s := plane(10_000)
 	const whole = 64 << 20
@@ -73,7 +74,8 @@ func TestCallsReserveWhatTheyTake(t *testing.T) {
 	probe.Release()
 }
 
-// Callers that together need many times the budget get what a caller alone gets.
+// Callers that together need many times the budget get the same results as a
+// single caller.
 func TestManyCallersOfOneBudget(t *testing.T) {
 	x, s := plane(2000)
 	alone, err := fixedEngine(t, 1<<30).Embed(t.Context(), x, nil, s)
@@ -110,8 +112,8 @@ func TestManyCallersOfOneBudget(t *testing.T) {
 	all.Wait()
 }
 
-// holding runs work while somebody holds so many bytes of the budget, and returns what
-// ends that.
+// holding reserves that many bytes of the budget, and returns a function that releases
+// them.
 func holding(t *testing.T, e *Engine, bytes int64) (release func()) {
 	held, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -123,8 +125,8 @@ func holding(t *testing.T, e *Engine, bytes int64) (release func()) {
 	return sync.OnceFunc(func() { close(done) })
 }
 
-// A call that is refused memory in the middle, because others hold it, begins anew when
-// they have given it back, and comes to the same end.
+// A call that is refused memory in the middle, because others hold it, starts again
+// when they have given it back, with the same result.
 func TestCallBeginsAnew(t *testing.T) {
 	x, s := plane(10_000)
 	s.Bandwidth, s.CutoffWeight, s.MeanNeighbours = kernel.Bandwidth{}, 0, 80
@@ -169,7 +171,7 @@ func TestCallBeginsAnew(t *testing.T) {
 	})
 }
 
-// Who waits for memory is woken by its context and by Close, and nobody else.
+// A wait for memory ends with its own context, and with Close.
 func TestWaitForMemoryEnds(t *testing.T) {
 	x, s := plane(2000)
 	synctest.Test(t, func(t *testing.T) {
@@ -202,8 +204,8 @@ func TestWaitForMemoryEnds(t *testing.T) {
 	})
 }
 
-// What has no hope is refused before a feature is looked at, by an error that says what is
-// missing of which budget.
+// Calls that never fit are refused before a feature is read, by an error that says how
+// much is missing from which budget.
 func TestRefusedBeforeFeaturesAreRead(t *testing.T) {
 	x, s := plane(10_000)
 	x.Data[7] = float32(math.NaN())
@@ -252,7 +254,7 @@ func TestMemoryErrorsNameTheBudget(t *testing.T) {
 }
 
 // Calls within Reserve share its memory and do not wait for it: any number of such calls
-// ends, also while Close waits.
+// end, also while Close waits.
 func TestCallsWithinReserve(t *testing.T) {
 	x, s := plane(2000)
 	alone, err := fixedEngine(t, 1<<30).Embed(t.Context(), x, nil, s)
@@ -304,7 +306,7 @@ func TestCallsWithinReserve(t *testing.T) {
 	})
 }
 
-// A context that outlives its Reserve is one like any other.
+// A context that outlives its Reserve is like any other.
 func TestContextOutlivesReserve(t *testing.T) {
 	x, s := plane(2000)
 	e := fixedEngine(t, 1<<30)

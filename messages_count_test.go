@@ -13,20 +13,20 @@ import (
 	"testing"
 )
 
-// A place is what a message says of one row, column or the like; their places count from 1.
+// A place is the number of a row, column or the like in a message; it counts from 1.
 var place = regexp.MustCompile(`\b(row|column|entry|point|query|answer|neighbour|pixel|section) %d`)
 
-// notPlaces are texts that look as if they named a place and are no messages: names of
-// records, and results, whose numbers are those of the files of row numbers.
+// notPlaces are texts that look as if they named a place and are not messages: names
+// of records, and results, whose numbers are those of the files of row numbers.
 var notPlaces = []string{
 	"query %d",               // the name of a record, in package evaluate
 	"query %d\trow\t",        // the table of search and query
 	"query %d, row %d: %s\n", // the records that query has fetched
-	", row %d",               // what a spend protects, in the words of the ledger
+	", row %d",               // the protection of a spend, in the words of the ledger
 }
 
-// Places in messages count from 1. That is, what stands for them in the arguments of a
-// message ends in + 1.
+// Places in messages count from 1: their expression in the arguments of a message ends
+// in + 1.
 func TestMessagesCountFromOne(t *testing.T) {
 	found := 0
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
@@ -86,7 +86,7 @@ func verbsIn(format string) int {
 	return strings.Count(strings.ReplaceAll(format, "%%", ""), "%")
 }
 
-// oneMore tells whether an expression ends in + 1.
+// oneMore reports whether an expression ends in + 1.
 func oneMore(e ast.Expr) bool {
 	sum, ok := e.(*ast.BinaryExpr)
 	if !ok || sum.Op != token.ADD {

@@ -15,39 +15,39 @@ import (
 )
 
 // Nearest finds the k nearest rows of the features for every row of queries, exactly: by
-// Euclidean distance, computed in float64, and among equals by row number. Those of query i go to
-// places i*k to i*k+k-1 of ids, nearest first, and their distances to the same places of
-// distances. Either may be nil, when nobody wants it. The zero value of queries asks for the
-// neighbours of the features themselves, of which none is its own.
+// Euclidean distance, computed in float64, and at equal distances by row number. Those of query i
+// go to places i*k to i*k+k-1 of ids, nearest first, and their distances to the same places of
+// distances. Either slice may be nil. The zero value of queries finds the neighbours of the
+// features themselves; no row is its own neighbour.
 //
 // The bits are the same for any number of workers and at every level. The budget counts ids and
 // distances, which share no memory with features and queries. On an error some of them may have
 // been written. Errors: ErrClosed, kernel.ErrShape for sizes that do not fit and for more
-// neighbours than there are, kernel.ErrEmpty, ErrNonFinite and ErrMemory, sparse.ErrAlias, and that
-// of ctx.
+// neighbours than there are, kernel.ErrEmpty, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the
+// error of ctx.
 func (e *Engine) Nearest(ctx context.Context, features, queries blas32.General, k int, ids []int64, distances []float32) error {
 	return findNearest(ctx, e, &nearestSearch{features: features, queries: queries, k: k}, 8, ids, distances)
 }
 
-// Nearest32 is Nearest with row numbers of 4 bytes, as sparse matrices have them. More features
-// than such numbers can count are kernel.ErrShape.
+// Nearest32 is Nearest with row numbers of 4 bytes, as in sparse matrices. More features than
+// such numbers can count give kernel.ErrShape.
 func (e *Engine) Nearest32(ctx context.Context, features, queries blas32.General, k int, ids []int32, distances []float32) error {
 	if features.Rows > math.MaxInt32 {
-		return fmt.Errorf("%w: %d rows have no numbers of 4 bytes", kernel.ErrShape, features.Rows)
+		return fmt.Errorf("%w: %d rows are too many for row numbers of 4 bytes", kernel.ErrShape, features.Rows)
 	}
 	return findNearest(ctx, e, &nearestSearch{features: features, queries: queries, k: k}, 4, ids, distances)
 }
 
-// rowNumber is the type of row numbers that a caller may have.
+// rowNumber is a type of row numbers.
 type rowNumber interface{ int32 | int64 }
 
-// findNearest is Nearest for row numbers of either type, which take so many bytes each.
+// findNearest is Nearest for row numbers of either type, of the given size in bytes.
 func findNearest[T rowNumber](ctx context.Context, e *Engine, s *nearestSearch, size float64, ids []T, distances []float32) error {
 	_, err := call(ctx, e, "nearest", func() (struct{}, error) {
 		if err := s.check(); err != nil {
 			return struct{}{}, err
 		}
-		answers := s.asked() * s.k // no overflow: check has seen to that
+		answers := s.asked() * s.k // no overflow: check has ensured it
 		if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
 			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), s.k, s.asked())
 		}
@@ -70,8 +70,8 @@ func findNearest[T rowNumber](ctx context.Context, e *Engine, s *nearestSearch, 
 	return err
 }
 
-// writeNearest writes neighbours to the places from at on of ids and distances, of which either
-// may be nil.
+// writeNearest writes neighbours to ids and distances, from place at on. Either slice may be
+// nil.
 func writeNearest[T rowNumber, R uint32 | int](ids []T, distances []float32, at int, near []R, squared []float64) {
 	if ids != nil {
 		for e, j := range near {
@@ -85,18 +85,19 @@ func writeNearest[T rowNumber, R uint32 | int](ids []T, distances []float32, at 
 	}
 }
 
-// A nearestSearch is what is looked for where. No queries stand for the features.
+// A nearestSearch holds the features, the queries and the number of neighbours.
+// No queries means the features.
 type nearestSearch struct {
 	features, queries blas32.General
 	k                 int
 }
 
-// within tells whether the rows that ask are the features themselves.
+// within reports whether the queries are the features themselves.
 func (s *nearestSearch) within() bool {
 	return s.queries.Data == nil && s.queries.Rows == 0 && s.queries.Cols == 0
 }
 
-// asked is the number of rows that ask.
+// asked is the number of queries.
 func (s *nearestSearch) asked() int {
 	if s.within() {
 		return s.features.Rows
@@ -134,8 +135,8 @@ func (s *nearestSearch) check() error {
 	return nil
 }
 
-// bytes is what a search among rows that were not searched before takes, its answers
-// included: images of the features and numbers of rows.
+// bytes is the memory of a search among new rows, including its answers: images of
+// the features and row numbers.
 func (s *nearestSearch) bytes() float64 {
 	n, q := float64(s.features.Rows), float64(s.queries.Rows)
 	return n*(4*float64(s.features.Cols)+24) + 8*q + 16*q*float64(s.k)
@@ -146,8 +147,8 @@ func (s *nearestSearch) what() string {
 	return fmt.Sprintf("%d nearest neighbours of %d rows", s.k, s.asked())
 }
 
-// nearestAmong looks queries up with a share of the budget, and hands on what it has found: rows
-// of the features, and squared distances. held is what the caller takes beside that.
+// nearestAmong looks up the queries with a share of the budget, and passes its results to use:
+// rows of the features, and squared distances. held is the other memory of the caller.
 func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch, held float64, use func(index []int, squared []float64) error) error {
 	return e.nearest(ctx, s, held+s.bytes(), func(*share) error {
 		settings := nearest.Settings{Workers: e.workers, Kernels: e.kernels}
@@ -162,8 +163,8 @@ func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch, held float6
 	})
 }
 
-// nearestWithin is the search of the features among themselves. It hands on what it finds as soon
-// as it has found it: in many dimensions nothing else holds it. held is what the caller takes.
+// nearestWithin searches the features among themselves. It passes each result to give
+// immediately: in many dimensions results are not kept. held is the memory of the caller.
 func (e *Engine) nearestWithin(ctx context.Context, s *nearestSearch, held float64, give func(row int, near []uint32, squared []float64)) error {
 	return e.nearest(ctx, s, held, func(m *share) error {
 		return kernel.EachNearest(ctx, s.features, s.k, beside(&kernel.Options{
@@ -172,7 +173,8 @@ func (e *Engine) nearestWithin(ctx context.Context, s *nearestSearch, held float
 	})
 }
 
-// nearest runs a search that takes at least so many bytes, with a share of the budget.
+// nearest runs a search that takes at least that many bytes, with a share of the
+// budget.
 func (e *Engine) nearest(ctx context.Context, s *nearestSearch, least float64, search func(m *share) error) error {
 	give, err := e.takeTurn(ctx, least, s.what())
 	if err != nil {

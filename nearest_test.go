@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// bruteNearest sorts all rows by their distance from one, those of the same distance by number.
+// bruteNearest sorts all rows by their distance from one, at equal distances by number.
 func bruteNearest(x, queries blas32.General, q, k int, itself bool) (ids []int64, distances []float32) {
 	type row struct {
 		id int
@@ -46,7 +46,7 @@ func bruteNearest(x, queries blas32.General, q, k int, itself bool) (ids []int64
 	return ids, distances
 }
 
-// Neighbours are those of a brute force, bit for bit: of rows among themselves and of queries, in
+// Neighbours agree with a brute force, bit for bit: of rows among themselves and of queries, in
 // few and many dimensions, with equal rows and many equal distances, for any number of workers.
 func TestNearestEqualsBruteForce(t *testing.T) {
 	wide, err := synth.Clustered(150, 30, 3)
@@ -148,7 +148,7 @@ func TestNearestRefusals(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	// What is read cannot be written to.
+	// The inputs cannot be written to.
 	for name, queries := range map[string]blas32.General{"features": {}, "queries": lattice(5, 2)} {
 		read := queries
 		if read.Data == nil {
@@ -158,7 +158,7 @@ func TestNearestRefusals(t *testing.T) {
 			t.Errorf("distances go to the %s: %v", name, err)
 		}
 	}
-	// The budget counts what the caller gets.
+	// The budget counts the results.
 	e := engine(t, WithBudget(14000))
 	if err := e.Nearest(t.Context(), x, x, x.Rows, nil, nil); err != nil {
 		t.Error(err)

@@ -12,17 +12,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// A NeighbourGraph is the truncated graph of features, as Embed would use it, or that of GraphBetween.
+// A NeighbourGraph is the truncated graph of features, as Embed would use it, or the graph of
+// GraphBetween.
 type NeighbourGraph struct {
 	// Weights has the weight of rows i and j of the features at (i, j). It is symmetric
-	// and has no diagonal. That of GraphBetween has queries for rows.
+	// and has no diagonal. In the graph of GraphBetween the rows are queries.
 	Weights *sparse.CSR
-	// Graph describes it.
+	// Graph describes the graph.
 	Graph iterate.Graph
 
-	standardized bool      // it is the graph of rows whose columns were standardized
-	normalized   bool      // it is the graph of rows that were divided by their norms
-	distances    []float32 // those of GraphBetween, in the order of the weights; nil for the graph of some features
+	standardized bool      // the columns of its rows were standardized
+	normalized   bool      // its rows were divided by their norms
+	distances    []float32 // of GraphBetween, in the order of the weights; nil for NeighbourGraph
 }
 
 // NeighbourGraph builds the graph of the features and returns its weights. Of the
@@ -41,7 +42,7 @@ func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, se
 			s.Operator = "csr"
 		}
 		if !kernel.Truncates(s.Operator) {
-			return nil, fmt.Errorf("%w: operator %s: a graph of neighbours is built by csr or pairs", ErrSettings, s.Operator)
+			return nil, fmt.Errorf("%w: operator %s: want csr or pairs for a graph of neighbours", ErrSettings, s.Operator)
 		}
 		return withGraph(ctx, e, features, &s, 0, func(m *share, s *Settings) (*NeighbourGraph, error) {
 			return e.neighbourGraph(ctx, m, features, s)

@@ -8,7 +8,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// The graph is the one of Embed: as many neighbours, and weights of the rows as given.
+// The graph is the one of Embed: the same number of neighbours, and weights of the
+// rows in the given order.
 func TestNeighbourGraph(t *testing.T) {
 	x, _ := classes(t, 200, 5)
 	e := engine(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // The first step of hostile neighbours, computed as Privatize computes it, stays
-// within the bound it is calibrated to, whatever operator, relation, size,
+// within the bound it is calibrated to, for any operator, relation, size,
 // bandwidth and norms; and neither the bound nor a refusal depends on the
 // private record.
 func TestNeighboursStayWithinTheBound(t *testing.T) {
@@ -131,7 +131,7 @@ func drawNeighbours(rng *rand.Rand) *neighbours {
 	return c
 }
 
-// step returns f - Q and the bound, as Privatize comes by them.
+// step returns f - Q and the bound, as Privatize computes them.
 func (c *neighbours) step(t *testing.T, e *Engine, x blas64.General, y []int32) (f blas64.General, _ sensitivity.Bound, _ error) {
 	t.Helper()
 	s, err := c.settings.withDefaults()

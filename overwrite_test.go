@@ -17,7 +17,7 @@ func sameSize(x blas32.General, data []float32) blas32.General {
 	return blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: data}
 }
 
-// Points that overwrite a buffer, or the features, have the bits of those that do not.
+// Points that overwrite a buffer, or the features, have the same bits as others.
 func TestOverwriteHasTheBitsOfPoints(t *testing.T) {
 	for name, c := range map[string]struct {
 		n, d int
@@ -86,7 +86,7 @@ func TestOverwriteRefuses(t *testing.T) {
 	}
 }
 
-// The budget knows what is saved, and it is saved.
+// Overwrite saves memory, and the budget does not count it.
 func TestOverwriteTakesLessMemory(t *testing.T) {
 	const n, k = 4000, 64
 	x, _ := classes(t, n, k)
@@ -102,7 +102,7 @@ func TestOverwriteTakesLessMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}
-	allocated(false) // what the first call alone takes
+	allocated(false) // memory that only the first call takes
 	more, less := allocated(false), allocated(true)
 	if saved := (more - less) / (n * k); saved < 6 || saved > 8 { // two iterates of 56 of 64 columns
 		t.Errorf("%.1f bytes an entry are saved, want 7", saved)

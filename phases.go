@@ -12,11 +12,11 @@ import (
 )
 
 // A call has two phases. First it builds its graph, with the copy of the features and the
-// labels in memory. Then it takes steps: it has what the graph keeps, and makes iterates and
-// a result. What it reserves is the larger of the two, not their sum.
+// labels in memory. Then it takes steps: it holds the memory that the graph keeps, and makes
+// iterates and a result. It reserves the larger of the two, not their sum.
 
-// leastBytes is a lower bound of what a call takes that takes so many bytes for steps. It
-// looks at no feature.
+// leastBytes is a lower bound on the memory of a call that takes steps bytes for its
+// steps. It reads no feature.
 func (e *Engine) leastBytes(features blas32.General, s *Settings, steps float64) (float64, error) {
 	always := s.copied(features)
 	if _, err := pipeline.Reserve(e.pool.Whole(), always+steps, s.what(features)); err != nil {
@@ -25,7 +25,7 @@ func (e *Engine) leastBytes(features blas32.General, s *Settings, steps float64)
 	o := e.graphOptions(s)
 	o.StepBytes = mem.Saturate(steps)
 	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; !s.full && s.Neighbours == 0 && s.graph().Truncated(s.Operator) {
-		o.CutoffRadius = 1 // any: the graph is truncated
+		o.CutoffRadius = 1 // any number: the graph is truncated
 	}
 	graph, err := kernel.LeastBytes(features.Rows, features.Cols, o)
 	return always + float64(graph), err
@@ -36,11 +36,11 @@ func (s *Settings) what(features blas32.General) string {
 	return fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)
 }
 
-// copies tells whether the rows of the graph are a copy of the features: with columns
-// standardized, rows divided by their norms, or for a Kernel.
+// copies reports whether the rows of the graph are a copy of the features: with
+// columns standardized, rows divided by their norms, or for a Kernel.
 func (s *Settings) copies() bool { return s.Standardize || s.NormalizeRows || s.full }
 
-// copied is the bytes of that copy.
+// copied is the size of that copy in bytes.
 func (s *Settings) copied(features blas32.General) float64 {
 	if !s.copies() {
 		return 0
@@ -48,22 +48,22 @@ func (s *Settings) copied(features blas32.General) float64 {
 	return 4 * float64(features.Rows) * float64(features.Cols)
 }
 
-// pointBytes is what the iterates and the points that are returned take.
+// pointBytes is the memory of the iterates and the returned points.
 func (s *Settings) pointBytes(features blas32.General) float64 {
 	return float64(features.Rows) * float64(s.Columns) * s.entryBytes(features)
 }
 
-// convergeBytes is what eigenvectors and the points made of them take.
+// convergeBytes is the memory of eigenvectors and the points made from them.
 func (s *Settings) convergeBytes(features blas32.General) float64 {
 	return s.pointBytes(features) + iterate.ConvergeBytes(features.Rows, s.Columns, 0)
 }
 
-// mapBytes is what a map takes: eigenvectors, where they begin, and the points.
+// mapBytes is the memory of a map: eigenvectors, their start, and the points.
 func (s *Settings) mapBytes(features blas32.General) float64 {
 	return s.convergeBytes(features) + s.mapStartBytes(features)
 }
 
-// mapStartBytes is what the start of a large map takes; 0 where the map begins at random.
+// mapStartBytes is the memory of the start of a large map; 0 for a random start.
 func (s *Settings) mapStartBytes(features blas32.General) float64 {
 	if !s.samplesStart(features.Rows) {
 		return 0

@@ -42,8 +42,8 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// With growing budgets a call is refused before its long work begins, until it is let in,
-// and then it comes to its end. What it has in memory at any stage is within the budget.
+// With growing budgets a call is refused before its long work begins, until it is
+// admitted, and then it succeeds. Its memory at every stage is within the budget.
 func TestCallsThatAreLetInEnd(t *testing.T) {
 	for _, c := range []struct {
 		kind, operator string
@@ -99,8 +99,8 @@ func TestCallsThatAreLetInEnd(t *testing.T) {
 	}
 }
 
-// What is reserved in the end is what was reserved when the long work began, or at most a
-// quarter more, whatever the rows are.
+// The final reservation is the one made when the long work began, or at most a quarter
+// more, for any rows.
 func TestReservationIsEstimatedBeforehand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(300, 6000).Draw(t, "n"), rapid.IntRange(1, 3).Draw(t, "d")

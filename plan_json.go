@@ -8,7 +8,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// candidateJSON is a kernel.Candidate as JSON, by the names that the command uses.
+// candidateJSON is a kernel.Candidate as JSON, with the names that the command
+// uses.
 type candidateJSON struct {
 	Operator     string          `json:"operator"`
 	Feasible     bool            `json:"feasible"`
@@ -42,9 +43,9 @@ func degreesOf(d kernel.Degrees) degreesJSON {
 }
 
 // MarshalJSON implements json.Marshaler: an object with sigma, gamma and candidates, the best
-// first, by the names of privatemail plan -json. Where Neighbours is set it is called nearest,
-// and sigma and gamma are null: every row has its own. Where a candidate does not do what is asked
-// for, its seconds and eta are null; a radius of null is no cutoff.
+// first, with the names of privatemail plan -json. Where Neighbours is set it is called nearest,
+// and sigma and gamma are null: every row has its own. Where a candidate cannot be used, its
+// seconds and eta are null; a null radius means no cutoff.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	candidates := make([]candidateJSON, len(p.Candidates))
 	for i, c := range p.Candidates {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// A plan as JSON says what the plan says, and has null for numbers that JSON lacks.
+// A plan as JSON has the values of the plan, and null for numbers that JSON lacks.
 func TestPlanAsJSON(t *testing.T) {
 	e := engine(t)
 	x, _ := classes(t, 300, 3)

@@ -13,13 +13,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// A privatePlan is what a private first step is made with. It follows from public
-// numbers: from the settings, the number of rows and, where all rows but one are public,
-// from those.
+// A privatePlan holds everything that makes a private first step. It follows from public
+// numbers: from the settings, the number of rows and, where all rows except one are
+// public, from those rows.
 type privatePlan struct {
 	settings    *PrivateSettings
 	query       sensitivity.Query
-	operator    string // that makes the step: dense, background or poly
+	operator    string // makes the step: dense, background or poly
 	order       int    // of poly
 	q           blas64.General
 	start       sensitivity.Start // q measured, until the noise is chosen
@@ -27,8 +27,8 @@ type privatePlan struct {
 	calibration mechanism.Calibration
 }
 
-// beforeRows plans all that needs no row of the n x d features: the query, the start and,
-// unless the bound is one among public rows, the noise.
+// beforeRows plans everything that needs no row of the n x d features: the query, the
+// start and, unless the bound depends on public rows, the noise.
 func (p *privatePlan) beforeRows(ctx context.Context, n, d int) (err error) {
 	if err := p.draw(ctx, n); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (p *privatePlan) beforeRows(ctx context.Context, n, d int) (err error) {
 	return p.settings.checkTable(n)
 }
 
-// afterRows chooses the noise where that was left to public rows.
+// afterRows chooses the noise where it depends on public rows.
 func (p *privatePlan) afterRows(ctx context.Context, rows *kernel.UnitRows, labels []int32, d int) (err error) {
 	if !p.settings.RestPublic {
 		return nil
@@ -64,7 +64,7 @@ func (p *privatePlan) afterRows(ctx context.Context, rows *kernel.UnitRows, labe
 	return p.confirm()
 }
 
-// confirm asks the caller whether the noise will do.
+// confirm asks the caller to accept the noise.
 func (p *privatePlan) confirm() error {
 	if p.settings.Confirm == nil {
 		return nil
@@ -78,8 +78,8 @@ func (p *privatePlan) confirm() error {
 
 // draw fixes the query and draws the public start.
 func (p *privatePlan) draw(ctx context.Context, n int) (err error) {
-	if p.settings.Records > n { // a release says so, too
-		return fmt.Errorf("%w: %d records of a unit, and %d rows", ErrSettings, p.settings.Records, n)
+	if p.settings.Records > n { // release.Check refuses it too
+		return fmt.Errorf("%w: %d records of a unit, want at most the %d rows", ErrSettings, p.settings.Records, n)
 	}
 	s := p.settings
 	p.operator = s.operator(n)
@@ -97,10 +97,9 @@ func (p *privatePlan) measure() (err error) {
 }
 
 const (
-	// denseRows is the most rows that are computed pair by pair unless that is asked for.
+	// denseRows is the largest number of rows for which dense is the default.
 	denseRows = 1 << 16
-	// edgeWeight is the weight at the radius of the operator background, unless one is
-	// asked for.
+	// edgeWeight is the weight at the default radius of the operator background.
 	edgeWeight = 1e-3
 )
 
@@ -127,7 +126,7 @@ func (s *PrivateSettings) query(operator string) (q sensitivity.Query, err error
 	return q, err
 }
 
-// boundTable returns the label table as the bounds know it.
+// boundTable returns the label table in the terms of package sensitivity.
 func (s *PrivateSettings) boundTable() (sensitivity.Table, error) {
 	switch s.Table {
 	case "equal":
@@ -143,10 +142,11 @@ func (s *PrivateSettings) boundTable() (sensitivity.Table, error) {
 	return sensitivity.DataDependent{Name: s.Table}, nil // refused by every bound
 }
 
-// boundOperator returns the operator of a name as the bounds know it.
+// boundOperator returns the operator of a name in the terms of package
+// sensitivity.
 func (s *PrivateSettings) boundOperator(name string) (sensitivity.Operator, error) {
 	if s.Radius != 0 && name != "background" {
-		return nil, fmt.Errorf("%w: a radius goes with the operator background, not with %s", ErrSettings, name)
+		return nil, fmt.Errorf("%w: a radius is for the operator background, not for %s", ErrSettings, name)
 	}
 	switch name {
 	case "dense", "poly":
@@ -160,27 +160,27 @@ func (s *PrivateSettings) boundOperator(name string) (sensitivity.Operator, erro
 	case "csr":
 		return sensitivity.Truncated{Radius: s.Bandwidth.Radius(edgeWeight)}, nil // refused by every bound
 	}
-	return nil, fmt.Errorf("%w: no operator %q for a private step; there are dense, poly and background", ErrSettings, name)
+	return nil, fmt.Errorf("%w: no operator %q for a private step, want dense, poly or background", ErrSettings, name)
 }
 
 // checkTable refuses a Gaussian table that labels in 0 .. Classes-1 could make
-// too large. How many labels there are is private, so they do not decide it.
+// too large. The number of labels in use is private, so it does not count here.
 func (s *PrivateSettings) checkTable(n int) error {
 	if s.Table != "gaussian" || s.Alpha == 0 {
 		return nil
 	}
 	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
-		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes; state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
+		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes: state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
 	}
 	return nil
 }
 
-// ownBytes is what unit rows, starts and results take beside the operator, from public
-// numbers alone, and its name in errors.
+// ownBytes is the memory of unit rows, starts and results, without the operator, from
+// public numbers only, and its name in errors.
 func (s *PrivateSettings) ownBytes(n, d int) (own float64, what string) {
 	own = float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
 	if s.RestPublic {
-		own += float64(n) * float64(d) * 16 // the public rows, and centred
+		own += float64(n) * float64(d) * 16 // the public rows, and a centred copy
 	}
 	return own, fmt.Sprintf("private step of %d x %d", n, s.Columns)
 }
@@ -195,11 +195,11 @@ func (p *privatePlan) tight(relation sensitivity.Relation) (sensitivity.Bound, e
 func (p *privatePlan) known(ctx context.Context, rows *kernel.UnitRows, labels []int32) (sensitivity.Bound, error) {
 	s := p.settings
 	if len(s.PrivateRows) != 1 {
-		return sensitivity.Bound{}, fmt.Errorf("%w: the rest is public where one row is private, not %d", ErrSettings, len(s.PrivateRows))
+		return sensitivity.Bound{}, fmt.Errorf("%w: with the rest public one row is private, not %d", ErrSettings, len(s.PrivateRows))
 	}
 	row := s.PrivateRows[0]
 	if row < 0 || row >= rows.N() {
-		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row+1, rows.N())
+		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d, want 1 to %d", ErrSettings, row+1, rows.N())
 	}
 	public := sensitivity.Public{Row: row, Features: rows.Except(row), Labels: make([]int32, rows.N()-1)}
 	if labels != nil {
@@ -212,7 +212,7 @@ func (p *privatePlan) known(ctx context.Context, rows *kernel.UnitRows, labels [
 	return s.group(sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil))
 }
 
-// group turns the bound for one row into that for the rows of a unit.
+// group turns the bound for one row into the bound for the rows of a unit.
 func (s *PrivateSettings) group(b sensitivity.Bound, err error) (sensitivity.Bound, error) {
 	if err != nil || s.Records <= 1 {
 		return b, err
@@ -221,7 +221,7 @@ func (s *PrivateSettings) group(b sensitivity.Bound, err error) (sensitivity.Bou
 }
 
 // inflate adds the error of the computed step, for features in d dimensions, to the
-// bound: that of rounding and, for poly, that of its polynomial.
+// bound: the error of rounding and, for poly, of its polynomial.
 func (p *privatePlan) inflate(d int) error {
 	eta, err := p.start.RoundingError(p.query, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
 	if err == nil && p.operator == "poly" {
@@ -239,8 +239,8 @@ func (p *privatePlan) inflate(d int) error {
 	return err
 }
 
-// polyShare is the most that the error of poly may add to the sensitivity beside the
-// rounding that every operator has, as a part of it: the noise is larger by as much.
+// polyShare is the largest share that the error of poly may add to the sensitivity,
+// not counting the rounding that every operator has: the noise grows by as much.
 const polyShare = 0.01
 
 // computed says how the step is computed.
@@ -254,10 +254,10 @@ func (p *privatePlan) computed() string {
 	return "float64, every pair"
 }
 
-// chooseOrder finds the least order of poly whose error, counted twice, is at most
-// polyShare of the bound above that of computing every pair, and returns that error.
-// It uses public numbers alone: the range of weights between unit rows, the bound,
-// and Q. kernel.ErrTolerance is returned where no order will do.
+// chooseOrder finds the least order of poly for which twice the excess of its error
+// over that of computing every pair is at most polyShare of the bound, and returns
+// the error. It uses only public numbers: the range of weights between unit rows,
+// the bound, and Q. It returns kernel.ErrTolerance where no order suffices.
 func (p *privatePlan) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta, error) {
 	for p.order = 0; ; p.order++ {
 		entry, rounding, err := kernel.UnitPolyError(p.settings.Bandwidth, p.q.Rows, d, p.order)
@@ -273,7 +273,8 @@ func (p *privatePlan) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta
 		}
 		computed, err := p.start.RoundingError(p.query, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
 		if errors.Is(err, sensitivity.ErrEntryError) {
-			// Its sums are rounded too coarsely, and those of higher orders more so.
+			// Its sums are rounded too coarsely, and sums of higher orders even
+			// more.
 			return sensitivity.Eta{}, fmt.Errorf("%w: poly: %w", kernel.ErrTolerance, err)
 		}
 		if err != nil {
@@ -297,7 +298,7 @@ func (p *privatePlan) calibrate(d int) error {
 	if err != nil {
 		return err
 	}
-	reach += p.bound.Eta() // no entry is further off than all together
+	reach += p.bound.Eta() // the error of one entry is at most that of all together
 	p.start = sensitivity.Start{}
 	p.calibration, err = mechanism.Calibrate(mechanism.CalibrationSettings{
 		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Sensitivity: p.bound, Reach: reach, Rule: p.settings.Rule,

@@ -9,37 +9,37 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// PrivateSettings say what to release and at what price. All of them are
-// public, and must have been chosen without looking at a private record. What
-// concerns privacy has no default: Epsilon, Delta, Relation, LabelMode, Ledger
-// and Unit are required.
+// PrivateSettings describe a release and its price. All of them are public, and
+// must have been chosen without looking at a private record. The settings of
+// privacy have no default: Epsilon, Delta, Relation, LabelMode, Ledger and Unit
+// are required.
 type PrivateSettings struct {
-	// Epsilon and Delta are what the noise guarantees for one row, or for Records rows
-	// that change together.
+	// Epsilon and Delta are the guarantee of the noise for one row, or for Records
+	// rows that change together.
 	Epsilon, Delta float64
-	// Relation says what one record may change. sensitivity.ReplaceOne is the
-	// one under which "which record was it" is protected.
+	// Relation says which change of one record is protected. Under
+	// sensitivity.ReplaceOne the identity of the record is protected.
 	Relation sensitivity.Relation
-	// LabelMode says what happens to labels after the release:
-	// release.ModePublic, which needs a relation that takes the label to be public,
-	// release.ModeDropped or release.ModeRandomised.
+	// LabelMode says what happens to labels after the release: release.ModePublic,
+	// which needs a relation under which the label is public, release.ModeDropped
+	// or release.ModeRandomised.
 	LabelMode string
-	// LabelEpsilon is the price of randomised labels, on top of Epsilon.
+	// LabelEpsilon is the price of randomised labels, in addition to Epsilon.
 	LabelEpsilon float64
 	// Ledger is a *mechanism.Ledger, mechanism.NoLedger, or another budget.
 	Ledger mechanism.Budget
-	// Unit is whose budget is spent. A ledger keeps a keyed hash of its name,
-	// a release only its kind. Rows that are released together share one unit;
-	// see mechanism.Unit. NoLedger wants a name too, and forgets it.
+	// Unit is the unit whose budget is spent. A ledger keeps a keyed hash of
+	// its name, a release only its kind. Rows that are released together share
+	// one unit; see mechanism.Unit. NoLedger needs a name too, and forgets it.
 	Unit mechanism.Unit
-	// Records is how many rows of the unit there may be, a public number: the
-	// noise is for all of them changing together. Default 1 for a record;
+	// Records is the largest number of rows of the unit, a public number: the
+	// noise protects a change of all of them together. Default 1 for a record;
 	// required for a client.
 	Records int
 	// Rule chooses the noise. Default mechanism.Analytic.
 	Rule mechanism.Rule
 
-	// Bandwidth is that of the Gaussian weights between features. Required.
+	// Bandwidth of the Gaussian weights between features. Required.
 	Bandwidth kernel.Bandwidth
 	// Alpha is the coefficient of the label term, of either sign. Default 0.
 	Alpha float64
@@ -63,10 +63,11 @@ type PrivateSettings struct {
 	// polynomial of the least order whose error adds no more than a hundredth to the
 	// sensitivity, for wide bandwidths; or "background", the kernel truncated at Radius
 	// with a constant weight beyond, which is sparse. Default, from public numbers
-	// alone: dense up to 65,536 rows; above, background where a weight of 1e-3 is
-	// within a distance of 1, else poly where an order will do, else dense.
+	// only: dense up to 65,536 rows; above that, background where a weight of 1e-3 is
+	// within a distance of 1, else poly where an order suffices, else dense.
 	Operator string
-	// Radius is that of the operator background. Default: where a weight is 1e-3.
+	// Radius of the operator background. Default: the distance at which a weight
+	// is 1e-3.
 	Radius float64
 
 	// PrivateRows lists the rows that may be private, nil when any row may be. The
@@ -77,12 +78,11 @@ type PrivateSettings struct {
 	// it. The noise is then much smaller.
 	RestPublic bool
 
-	// Confirm, where it is not nil, is called before the ledger is asked, with the noise and
-	// a typical entry of the first step (sensitivity.Signal). An error of it ends the call,
-	// and nothing is spent. Both follow from public numbers, so that Confirm is called before
-	// a row is read; with RestPublic they follow from the public rows too, and all rows have
-	// been checked. It may be called more than once, and must not call the Engine. Sensitivity does not
-	// call it.
+	// Confirm, if set, is called before the ledger is asked, with the noise and a typical entry of
+	// the first step (sensitivity.Signal). If it returns an error the call ends, and nothing is
+	// spent. Both arguments follow from public numbers, so Confirm is called before a row is read;
+	// with RestPublic they also depend on the public rows, and all rows have been checked. It may
+	// be called more than once, and must not call the Engine. Sensitivity does not call it.
 	Confirm func(noise mechanism.Calibration, signal float64) error
 }
 
@@ -93,13 +93,13 @@ func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 	}
 	out := *s
 	if out.Columns < 0 {
-		return out, fmt.Errorf("%w: %d columns", ErrSettings, out.Columns)
+		return out, fmt.Errorf("%w: %d columns, want 0 or more", ErrSettings, out.Columns)
 	}
 	if out.Columns == 0 {
 		out.Columns = 2
 	}
 	if out.Records < 0 {
-		return out, fmt.Errorf("%w: %d records", ErrSettings, out.Records)
+		return out, fmt.Errorf("%w: %d records, want 0 or more", ErrSettings, out.Records)
 	}
 	if out.SigmaQ == 0 {
 		out.SigmaQ = 1e-8

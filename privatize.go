@@ -26,7 +26,7 @@ import (
 // mechanism). The spend is written to the ledger before noise is drawn; a call
 // that fails later, or is cancelled, has spent it: its error matches
 // mechanism.ErrSpent. If only noting the hash of the release in the ledger fails,
-// the release comes with the error.
+// the release is returned with the error.
 //
 // Every refusal is a typed error: those of packages sensitivity and mechanism,
 // kernel.ErrShape, kernel.ErrEmpty, kernel.ErrUnitNorm, kernel.ErrNonFinite,
@@ -45,9 +45,8 @@ func (e *Engine) Privatize64(ctx context.Context, features blas64.General, label
 	})
 }
 
-// privatize is Privatize for both types of features.
-// What needs no data comes first, so that most calls that cannot succeed are refused
-// before any row is read.
+// privatize is Privatize for both types of features. Checks that need no data come
+// first, so most calls that cannot succeed are refused before any row is read.
 func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labels []int32, settings *PrivateSettings) (*release.Release, error) {
 	if err := e.alone(noiseAlone); err != nil {
 		return nil, err
@@ -74,8 +73,8 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 	})
 }
 
-// privatizeWithin is privatize with a share of the budget for what is held beside the
-// operator. Until the spend is written to the ledger it can begin anew.
+// privatizeWithin is privatize with a share of the budget for the memory besides the
+// operator. Until the spend is written to the ledger it can start again.
 func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, features M, labels []int32, s PrivateSettings) (*release.Release, error) {
 	n, d, _ := points.Dims(features)
 	own, what := s.ownBytes(n, d)
@@ -111,23 +110,25 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 	return mechanism.Privatize(ctx, plan.calibration, s.Ledger, s.released(f, labels), e.workers)
 }
 
-// checkPayment refuses what concerns the payer and the labels and needs no data.
+// checkPayment checks everything about the payer and the labels that needs no
+// data.
 func (s *PrivateSettings) checkPayment() error {
 	if err := mechanism.CheckPayer(s.Ledger, s.Unit); err != nil {
 		return err
 	}
-	if s.Relation != 0 { // without one there is no bound, which says so
+	if s.Relation != 0 { // without one the bound is refused, with its own error
 		if err := s.labels().Check(s.Relation); err != nil {
 			return err
 		}
 	}
 	if s.Unit.Kind == release.UnitClient && s.Records == 0 {
-		return fmt.Errorf("%w: a client pays for all its rows; say how many there may be", ErrSettings)
+		return fmt.Errorf("%w: a client pays for all its rows: state how many there may be", ErrSettings)
 	}
 	return nil
 }
 
-// privateSize returns the numbers of rows and columns of features that can be private.
+// privateSize returns the numbers of rows and columns of features, and refuses sizes
+// that cannot be private.
 func privateSize[M points.Matrix](features M) (n, d int, err error) {
 	if n, d, err = points.Dims(features); err != nil {
 		return 0, 0, fmt.Errorf("features: %w", err)
@@ -138,8 +139,8 @@ func privateSize[M points.Matrix](features M) (n, d int, err error) {
 	return n, d, nil
 }
 
-// unitOptions say what rows may be: of unit norm, but for one null record under the
-// relations that have it.
+// unitOptions are the conditions on rows: unit norm, except for one null record
+// under the relations that have it.
 func (s *PrivateSettings) unitOptions(budget int64) kernel.UnitOptions {
 	o := kernel.UnitOptions{Normalize: s.NormalizeRows, BudgetBytes: budget}
 	if s.Relation == sensitivity.Null || s.Relation == sensitivity.FeaturesNull {
@@ -148,8 +149,8 @@ func (s *PrivateSettings) unitOptions(budget int64) kernel.UnitOptions {
 	return o
 }
 
-// checkRows refuses rows and labels that no bound covers. Its errors name row numbers
-// alone.
+// checkRows refuses rows and labels that no bound covers. Its errors contain only row
+// numbers.
 func (s *PrivateSettings) checkRows(rows *kernel.UnitRows, labels []int32) error {
 	if err := s.checkNull(rows); err != nil {
 		return err
@@ -157,12 +158,12 @@ func (s *PrivateSettings) checkRows(rows *kernel.UnitRows, labels []int32) error
 	return s.checkLabels(rows, labels)
 }
 
-// checkNull refuses a null record that is no private row: its neighbours would
-// have two, and no bound covers them.
+// checkNull refuses a null record outside the private rows: neighbouring data
+// would have two null records, which no bound covers.
 func (s *PrivateSettings) checkNull(rows *kernel.UnitRows) error {
 	for i := range rows.N() {
 		if rows.Null(i) && s.PrivateRows != nil && !slices.Contains(s.PrivateRows, i) {
-			return fmt.Errorf("a null record that is not among the private rows: %w", &points.ZeroRowError{Row: i})
+			return fmt.Errorf("the null record is not among the private rows: %w", &points.ZeroRowError{Row: i})
 		}
 	}
 	return nil
@@ -191,7 +192,7 @@ func (s *PrivateSettings) checkLabels(rows *kernel.UnitRows, labels []int32) err
 	return nil
 }
 
-// checkLedger refuses a spend that the budget says it cannot pay, before the long work.
+// checkLedger refuses, before the long work, a spend that the budget cannot pay.
 func (s *PrivateSettings) checkLedger(c mechanism.Calibration) error {
 	budget, ok := s.Ledger.(interface {
 		Covers(mechanism.Unit, mechanism.Spend) error
@@ -202,7 +203,7 @@ func (s *PrivateSettings) checkLedger(c mechanism.Calibration) error {
 	return budget.Covers(s.Unit, c.Spend(s.LabelEpsilon))
 }
 
-// released returns what is to be released: f - Q, with the labels when they are to be
+// released returns the input of the release: f - Q, with the labels if they are
 // randomised.
 func (s *PrivateSettings) released(displacement blas64.General, labels []int32) mechanism.FirstStep {
 	f := mechanism.FirstStep{

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// paid returns settings that pass, paid from a ledger of its own.
+// paid returns valid settings, paid from a new ledger.
 func paid(t *testing.T) (*PrivateSettings, *mechanism.Ledger) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger")
@@ -99,8 +99,8 @@ func widened(x blas32.General) blas64.General {
 	return out
 }
 
-// A release is the step by its formula plus noise of the stated size, whatever
-// the operator, the relation and who may be private.
+// A release is the step by its formula plus noise of the stated size, for any
+// operator, relation and private rows.
 func TestPrivatizeIsTheStepPlusNoise(t *testing.T) {
 	const n, d = 150, 6
 	x, y := classes(t, n, d)
@@ -174,7 +174,7 @@ func TestPrivatizeIsTheStepPlusNoise(t *testing.T) {
 			if got.Sensitivity.Relation != s.Relation.String() || got.Privacy.Epsilon != s.Epsilon || got.Ledger != 1 {
 				t.Errorf("%+v", got)
 			}
-			// Who is protected, and by which kernel, is in the release.
+			// The release states who is protected, and by which kernel.
 			var private []int
 			for _, row := range got.Sensitivity.PrivateRows {
 				private = append(private, int(row))
@@ -189,8 +189,8 @@ func TestPrivatizeIsTheStepPlusNoise(t *testing.T) {
 	}
 }
 
-// The noise does not hide a wrong step when there is hardly any: at a huge
-// epsilon it is a small part of the step.
+// Very little noise does not hide a wrong step: at a huge epsilon it is a small
+// part of the step.
 func TestPrivatizeComputesTheStep(t *testing.T) {
 	const n = 60
 	x, y := classes(t, n, 6)
@@ -326,7 +326,7 @@ func TestPrivatizeMemory(t *testing.T) {
 		if !errors.Is(err, kernel.ErrMemory) {
 			t.Errorf("%s: %v", c.operator, err)
 		}
-		// How many neighbours private rows have stays here.
+		// The error does not reveal how many neighbours private rows have.
 		if c.operator == "background" && strings.ContainsAny(strings.TrimPrefix(err.Error(), "privatemail"), "0123456789") {
 			t.Errorf("%q has a number", err)
 		}
@@ -336,7 +336,8 @@ func TestPrivatizeMemory(t *testing.T) {
 	}
 }
 
-// Cancelled before the spend, a call costs nothing; the engine closed, neither.
+// A call that is cancelled before the spend costs nothing, nor does a call on a
+// closed engine.
 func TestPrivatizeCancelled(t *testing.T) {
 	x, y := classes(t, 300, 6)
 	s, ledger := paid(t)
@@ -388,7 +389,7 @@ func TestPrivatizeTwice(t *testing.T) {
 	}
 }
 
-// What Sensitivity says is what Privatize does.
+// Privatize does what Sensitivity says.
 func TestSensitivityForetellsTheRelease(t *testing.T) {
 	x, y := classes(t, 80, 6)
 	s, _ := paid(t)
@@ -419,7 +420,7 @@ func TestSensitivityForetellsTheRelease(t *testing.T) {
 	}
 }
 
-// The choice of the operator looks at public numbers only.
+// The choice of the operator depends on public numbers only.
 func TestPrivateOperatorFromPublicNumbers(t *testing.T) {
 	for _, c := range []struct {
 		n     int
@@ -434,8 +435,8 @@ func TestPrivateOperatorFromPublicNumbers(t *testing.T) {
 	}
 }
 
-// A release that has travelled gives the same embedding as one that has not,
-// bit for bit, whatever the number of workers.
+// A release read from bytes gives the same embedding as the original, bit for
+// bit, for any number of workers.
 func TestContinueFromBytes(t *testing.T) {
 	x, y := classes(t, 200, 6)
 	s, _ := paid(t)
@@ -480,7 +481,7 @@ func TestContinueFromBytes(t *testing.T) {
 	}
 }
 
-// A null record that is not the private row leaves that one without neighbours.
+// A null record outside the private row is refused.
 func TestNullRecordMustBePrivate(t *testing.T) {
 	const n, d = 30, 4
 	for _, relation := range []sensitivity.Relation{sensitivity.Null, sensitivity.FeaturesNull} {
@@ -505,7 +506,7 @@ func TestNullRecordMustBePrivate(t *testing.T) {
 	}
 }
 
-// How many labels there are neither decides nor is told.
+// The number of private labels neither matters nor appears in errors.
 func TestManyPrivateLabels(t *testing.T) {
 	const n = 4200
 	x := blas32.General{Rows: n, Cols: 2, Stride: 2, Data: make([]float32, 2*n)}
@@ -564,9 +565,9 @@ func TestClientOfSeveralRows(t *testing.T) {
 	}
 }
 
-// Above the rows that dense is for, a wide bandwidth is poly with the least order
-// whose error adds no more than a hundredth; where none will do it is dense, unless
-// poly was asked for. The error is in the bound.
+// Above the limit of dense, a wide bandwidth takes poly with the least order whose
+// error adds no more than a hundredth; where no order suffices it takes dense,
+// unless poly was asked for. The error is in the bound.
 func TestPolyFromPublicNumbers(t *testing.T) {
 	assess := func(n, d int, sigma float64, operator string) (*privatePlan, error) {
 		s, err := (&PrivateSettings{Bandwidth: kernel.Sigma(sigma), Alpha: 0.6, Relation: sensitivity.ReplaceOne, Table: "equal", Classes: 10, Operator: operator, Seed: 1}).withDefaults()

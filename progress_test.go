@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// The function of a context hears of the calls with that context, and that of the Engine of
-// all others.
+// The function of a context gets the progress of calls with that context, and the function
+// of the Engine that of all others.
 func TestProgressOfACall(t *testing.T) {
 	x := blas32.General{Rows: 60, Cols: 2, Stride: 2, Data: make([]float32, 120)}
 	for i := range x.Data {

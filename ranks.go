@@ -16,21 +16,21 @@ import (
 
 // WithRanks shares the work of the Engine with other processes, whose Engines have the same
 // options and get the same calls with the same arguments in the same order, one at a time.
-// No bit of a result depends on how many there are, as long as the budget leaves each the
-// operator that the plan begins with. Default: this process alone.
+// No bit of a result depends on their number, as long as the budget allows each the first
+// operator of the plan. Default: this process alone.
 //
-// New waits for the other ranks and agrees with them. The level is to be the same
+// New waits for the other ranks and agrees on options with them. The level must be the same
 // everywhere. All have as many workers as the rank with the fewest, by default the processors
-// of its machine divided by the ranks there. The budget is that of the rank with the least,
-// by default its share of three quarters of what its machine has available, measured once.
+// of its machine divided by the ranks there. The budget is the smallest of all ranks, by
+// default a share of three quarters of the available memory of its machine, measured once.
 // The calibration is that of rank 0.
 //
 // Embed, Converge, Map and Continue share their work, and so do plans. Nearest,
 // Nearest32, Extend and Distances do all of it on every rank. Privatize, Privatize64, Kernel
 // and NeighbourGraph are ErrSettings: noise and ledger belong to one process, and so does a
-// graph that the caller keeps. A call beside another one is ErrSettings, too, unless it is
-// within Reserve. After an error of one rank alone the others may wait for it until their
-// contexts end.
+// graph that the caller keeps. A call at the same time as another is ErrSettings too, unless
+// it is within Reserve. After an error of only one rank the others may wait for it until
+// their contexts end.
 func WithRanks(ranks *par.Ranks) Option {
 	return func(o *options) error {
 		o.ranks = ranks
@@ -38,22 +38,23 @@ func WithRanks(ranks *par.Ranks) Option {
 	}
 }
 
-// WithRanksHere says how many of the ranks, this one among them, run on this machine and
+// WithRanksHere sets how many of the ranks, including this one, run on this machine and
 // share its processors and memory. Default: all of them.
 func WithRanksHere(n int) Option {
 	return func(o *options) error {
 		if n < 1 {
-			return fmt.Errorf("privatemail: %w: %d ranks on this machine", ErrSettings, n)
+			return fmt.Errorf("privatemail: %w: %d ranks on this machine, want at least 1", ErrSettings, n)
 		}
 		o.ranksHere = n
 		return nil
 	}
 }
 
-// terms are what ranks agree on, as numbers that they send each other.
+// terms are the options on which ranks agree, as numbers that they send each
+// other.
 type terms struct {
 	level                  simd.Level
-	workers                int // 0 where nobody has set them
+	workers                int // 0 where they are not set
 	processors             int // for each rank of the machine, where workers is 0
 	budget                 int64
 	scalar, vector, sparse float64 // of the calibration
@@ -73,7 +74,7 @@ func termsOf(w []int64) terms {
 	return terms{simd.Level(w[0]), int(w[1]), int(w[2]), w[3], number(w[4]), number(w[5]), number(w[6])}
 }
 
-// agree makes the options of all ranks those that they can work with together.
+// agree settles the options of all ranks.
 func (o *options) agree(ctx context.Context) error {
 	if o.ranks.Alone() {
 		return nil
@@ -92,7 +93,7 @@ func (o *options) agree(ctx context.Context) error {
 	return o.settle(all)
 }
 
-// terms returns what this rank would take by itself.
+// terms returns the options that this rank would choose alone.
 func (o *options) terms() terms {
 	here := cmp.Or(o.ranksHere, o.ranks.Size())
 	t := terms{level: simd.At(o.level).Level(), workers: o.workers, processors: max(runtime.GOMAXPROCS(0)/here, 1), budget: o.budget}
@@ -113,14 +114,14 @@ func (o *options) terms() terms {
 	return t
 }
 
-// settle takes the terms that hold for all ranks.
+// settle sets the options that hold for all ranks.
 func (o *options) settle(all []terms) error {
 	first := all[0]
 	workers, processors := first.workers, first.processors
 	lowest, budget := first.level, first.budget
 	for r, t := range all {
 		if t.workers != workers {
-			return fmt.Errorf("privatemail: %w: ranks 0 and %d have different numbers of workers, and memory is planned by it; set the same on all ranks", ErrSettings, r)
+			return fmt.Errorf("privatemail: %w: ranks 0 and %d have different numbers of workers, which the memory plan depends on: set the same on all ranks", ErrSettings, r)
 		}
 		lowest, processors, budget = min(lowest, t.level), min(processors, t.processors), min(budget, t.budget)
 	}
@@ -128,7 +129,7 @@ func (o *options) settle(all []terms) error {
 		if slices.ContainsFunc(all, func(t terms) bool { return t.level == simd.NEON }) {
 			lowest = simd.Generic // the one level that every machine has
 		}
-		return fmt.Errorf("privatemail: %w: rank 0 has the level %v and rank %d has %v, whose last bits can differ; set PM_SIMD=%v on all ranks", ErrSettings, first.level, r, all[r].level, lowest)
+		return fmt.Errorf("privatemail: %w: rank 0 has the level %v and rank %d has %v, whose last bits can differ: set PM_SIMD=%v on all ranks", ErrSettings, first.level, r, all[r].level, lowest)
 	}
 	if workers == 0 {
 		o.workers = processors
@@ -138,7 +139,7 @@ func (o *options) settle(all []terms) error {
 	return nil
 }
 
-// alone refuses work that belongs to one process; why says whose.
+// alone refuses work that belongs to one process; why gives the reason.
 func (e *Engine) alone(why string) error {
 	if e.options.ranks.Alone() {
 		return nil

@@ -38,7 +38,8 @@ func buffer(rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
 }
 
-// Calls on ranks have the bits of one process: points, trace and certificate.
+// Calls on ranks have the same bits as one process: points, trace and
+// certificate.
 func TestRanksChangeNoBit(t *testing.T) {
 	low, lowLabels := classes(t, 900, 3)
 	high, highLabels := classes(t, 300, 24)
@@ -104,7 +105,7 @@ func TestRanksChangeNoBit(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			for i := range out.Candidates { // what a rank holds beside others is its own
+			for i := range out.Candidates { // the memory of a rank differs
 				out.Candidates[i].Cost.ResidentBytes, out.Candidates[i].Cost.PeakBytes = 0, 0
 			}
 			text, err := json.Marshal(out)
@@ -151,7 +152,7 @@ func bitsOf(m *mat.Dense) (bits []uint64) {
 	return bits
 }
 
-// Ranks that cannot work together are told so, all of them, when they start.
+// Ranks that cannot work together all get an error when they start.
 func TestRanksAgree(t *testing.T) {
 	fast := terms{level: simd.AVX512, processors: 4, budget: 3000, scalar: 2, vector: 3, sparse: 4}
 	slow := terms{level: simd.AVX2, processors: 2, budget: 1000, scalar: 5}
@@ -167,7 +168,7 @@ func TestRanksAgree(t *testing.T) {
 	}{
 		{"the same", []terms{fast, fast}, ""},
 		{"less", []terms{fast, less, fast}, ""},
-		{"levels", []terms{fast, fast, slow}, "rank 2 has avx2, whose last bits can differ; set PM_SIMD=avx2 on all ranks"},
+		{"levels", []terms{fast, fast, slow}, "rank 2 has avx2, whose last bits can differ: set PM_SIMD=avx2 on all ranks"},
 		{"processors of another kind", []terms{fast, arm}, "PM_SIMD=generic on all ranks"},
 		{"workers", []terms{fast, set}, "ranks 0 and 1 have different numbers of workers"},
 	} {
@@ -213,7 +214,8 @@ func TestRanksAgree(t *testing.T) {
 	}
 }
 
-// What belongs to one process is refused on ranks, before the ledger is touched.
+// Work that belongs to one process is refused on ranks, before the ledger is
+// touched.
 func TestRanksRefuse(t *testing.T) {
 	x, y := classes(t, 60, 4)
 	s, ledger := paid(t)
@@ -241,7 +243,7 @@ func TestRanksRefuse(t *testing.T) {
 	}
 }
 
-// A call beside another one is refused, and one within Reserve is not.
+// A call at the same time as another is refused, except within Reserve.
 func TestRanksTakeOneCallAtATime(t *testing.T) {
 	x, _ := classes(t, 60, 4)
 	err := onRanks(2, func(e *Engine, ranks *par.Ranks) error {

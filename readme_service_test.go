@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The commands of README that make a model, serve it and ask the server work as they stand
-// there, but for the port: two programs, two modes, one server.
+// The commands of README that make a model, serve it and query the server work unchanged,
+// except for the port: two programs, two modes, one server.
 func TestServiceOfTheReadme(t *testing.T) {
 	tools, folder := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", tools, "./cmd/privatemail").CombinedOutput(); err != nil {
@@ -33,7 +33,7 @@ func TestServiceOfTheReadme(t *testing.T) {
 	}
 	address, blocks := "", ""
 	for line := range strings.Lines(section) {
-		if strings.HasPrefix(line, "    ") { // those within sentences are for files of yours, or take long
+		if strings.HasPrefix(line, "    ") { // commands within sentences are for the reader's files, or take long
 			blocks += line
 		}
 	}
@@ -63,8 +63,8 @@ func TestServiceOfTheReadme(t *testing.T) {
 	}
 }
 
-// startServer starts a server and returns its address. It is asked to end with the test, and
-// has to end well.
+// startServer starts a server and returns its address. It is told to end with the test, and
+// has to end without an error.
 func startServer(t *testing.T, c *exec.Cmd) (address string) {
 	t.Helper()
 	said, err := c.StderrPipe()
@@ -79,7 +79,7 @@ func startServer(t *testing.T, c *exec.Cmd) (address string) {
 		_, address, _ = strings.Cut(lines.Text(), "listening on ")
 	}
 	drained := make(chan struct{})
-	go func() { // a server whose log nobody reads would wait
+	go func() { // a server with an unread log would wait
 		defer close(drained)
 		for lines.Scan() {
 		}

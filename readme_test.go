@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// What stands around the snippet of README.md: its imports, and the variables it takes
-// as given.
+// The code around the snippet of README.md: its imports, and the variables it assumes.
 const (
 	beforeSnippet = `package main
 
@@ -47,7 +46,7 @@ func TestTheSnippetOfTheReadmeCompiles(t *testing.T) {
 	if err := os.WriteFile(source, []byte(beforeSnippet+code+afterSnippet), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// The file is seen as one of this module, and is not in it.
+	// The overlay adds the file to this module without writing it there.
 	place, err := filepath.Abs(filepath.Join("cmd", "snippet", "main.go"))
 	if err != nil {
 		t.Fatal(err)

@@ -85,8 +85,8 @@ func ends(t *testing.T, f func()) {
 	}
 }
 
-// Engines that share workers cannot make each other wait for themselves: in the progress
-// function of one the methods of the other end, with ErrReentrant where a worker calls them.
+// Engines that share workers cannot deadlock each other: in the progress function of one the
+// methods of the other end, with ErrReentrant where a worker calls them.
 func TestEnginesThatShareWorkers(t *testing.T) {
 	x, s := plane(3000)
 	for _, count := range []int{1, 3} {
@@ -162,7 +162,7 @@ func TestTasksOfLentWorkersCallTheirEngine(t *testing.T) {
 	})
 }
 
-// oddPayer is a budget that does something else when it is asked what it covers.
+// oddPayer is a budget whose Covers does something else.
 type oddPayer struct {
 	mechanism.Budget
 	covers func() error
@@ -170,8 +170,8 @@ type oddPayer struct {
 
 func (p *oddPayer) Covers(mechanism.Unit, mechanism.Spend) error { return p.covers() }
 
-// Close in anything that a method runs would wait for that method. Calls beside it, and
-// after it has returned, are not refused.
+// Close in anything that a method runs would wait for that method. Calls from outside,
+// and after it has returned, are not refused.
 func TestCloseWithinAMethod(t *testing.T) {
 	x, y := classes(t, 40, 6)
 	e := engine(t)

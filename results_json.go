@@ -20,7 +20,7 @@ type eigenmapJSON struct {
 	Status       string           `json:"status"`
 }
 
-// MarshalJSON implements json.Marshaler, in the manner of iterate.Embedding: for reports.
+// MarshalJSON implements json.Marshaler, like iterate.Embedding: for reports.
 func (m Eigenmap) MarshalJSON() ([]byte, error) {
 	return json.Marshal(eigenmapJSON{
 		Points: jsonform.MatrixOf(m.Points), Graph: m.Graph, Values: m.Values, Residuals: m.Residuals,
@@ -28,7 +28,7 @@ func (m Eigenmap) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// MarshalJSON implements json.Marshaler, in the manner of iterate.Embedding: for reports.
+// MarshalJSON implements json.Marshaler, like iterate.Embedding: for reports.
 func (m SpectralMap) MarshalJSON() ([]byte, error) {
 	return json.Marshal(eigenmapJSON{
 		Points: jsonform.MatrixOf(m.Points), Graph: m.Graph, Values: m.Values, Residuals: m.Residuals, Coefficients: jsonform.MatrixOf(m.Coefficients),

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// decoded is what a program finds in the JSON of a result.
+// decoded is the JSON of a result as another program decodes it.
 type decoded struct {
 	Points, Coefficients *struct {
 		Rows, Columns int
@@ -58,7 +58,7 @@ func samePoints(d decoded, m *mat.Dense) bool {
 	return d.Points != nil && d.Points.Rows == rows && d.Points.Columns == cols && slices.Equal(d.Points.Data, m.RawMatrix().Data)
 }
 
-// Results go into JSON with their numbers, infinite ones as null.
+// Results become JSON with their numbers, infinite ones as null.
 func TestResultsAsJSON(t *testing.T) {
 	x, y := classes(t, 60, 4)
 	e := engine(t)

@@ -13,20 +13,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// An Assessment is what a private first step would be worth and cost, known
+// An Assessment is the guarantee and the noise of a private first step, known
 // before any data is read.
 type Assessment struct {
-	// Tight is the bound Privatize calibrates to, with the error of the computed
-	// step: that of rounding and, for the operator poly, of its polynomial.
+	// Tight is the bound that Privatize calibrates to, with the error of the
+	// computed step: from rounding and, for the operator poly, from its
+	// polynomial.
 	Tight sensitivity.Bound
 	// Operator makes the step: dense, poly or background. Computed says how.
 	Operator, Computed string
 	// Corrected is the paper's constant with its errors repaired, nil where its
-	// proof does not reach: it needs the full kernel, alpha >= 0 and a table in
-	// [0, 1]. It is for the relation null, whatever was asked for.
+	// proof does not apply: it needs the full kernel, alpha >= 0 and a table in
+	// [0, 1]. It is for the relation null, even if the settings have another.
 	Corrected *sensitivity.CorrectedBound
-	// Paper is the published constant, nil where it is undefined. It is shown
-	// for comparison; nothing calibrates to it.
+	// Paper is the published constant, nil where it is undefined. It is for
+	// comparison; nothing calibrates to it.
 	Paper *sensitivity.Comparison
 	// PaperError says why Paper is nil. It is nil when Paper is not.
 	PaperError error
@@ -36,11 +37,11 @@ type Assessment struct {
 	Signal float64
 }
 
-// Sensitivity says what Privatize would do for n rows of d features: the bound,
-// the noise and, beside them, what the paper's constants would have been. It
-// needs no data. It does not look at Ledger, Unit and LabelMode, and without
-// Epsilon and Delta there is no Calibration. RestPublic needs data and is
-// refused. Errors: those of Privatize that need no data.
+// Sensitivity returns what Privatize would use for n rows of d features: the
+// bound and the noise, and for comparison the paper's constants. It needs no
+// data. It ignores Ledger, Unit and LabelMode, and without Epsilon and Delta
+// there is no Calibration. RestPublic needs data and is refused. Errors: those
+// of Privatize that need no data.
 func Sensitivity(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessment, error) {
 	out, err := assess(ctx, n, d, settings)
 	if err != nil {
@@ -55,7 +56,7 @@ func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessme
 		return nil, err
 	}
 	if s.RestPublic {
-		return nil, fmt.Errorf("%w: the bound for one row among public ones needs these rows", ErrSettings)
+		return nil, fmt.Errorf("%w: the bound with the rest public needs the public rows", ErrSettings)
 	}
 	if err := s.reserveBound(n); err != nil {
 		return nil, err
@@ -80,13 +81,13 @@ func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessme
 		return nil, err
 	}
 	out.Tight, out.Operator, out.Computed = p.bound, p.operator, p.computed()
-	p.start = sensitivity.Start{} // the paper's constants measure for themselves
+	p.start = sensitivity.Start{} // the paper's constants measure the start themselves
 	out.addPaper(&p)
 	out.Signal, err = sensitivity.Signal(p.query, p.q)
 	return out, err
 }
 
-// addPaper adds the paper's constant, as it was published and repaired.
+// addPaper adds the paper's constant, as published and repaired.
 func (a *Assessment) addPaper(p *privatePlan) {
 	if c, err := sensitivity.Corrected(sensitivity.Null, p.query, p.q); err == nil {
 		a.Corrected = &c
@@ -102,18 +103,18 @@ func (a *Assessment) addPaper(p *privatePlan) {
 //
 // Under the relations sensitivity.Null and sensitivity.FeaturesNull, Privacy.Mu compares
 // a record with the null record. BetweenRecords compares two real records, and its mu is
-// larger. There are two bounds of it: 2 Privacy.Mu, since the null record lies between
-// the two, and what sensitivity.Tight gives for the relation Relation.Real and the same
-// noise. BetweenRecords returns the smaller one; where the release has another bound than
-// Tight gives for its query, it returns 2 Privacy.Mu. mechanism.EpsilonAt turns the mu
-// into an epsilon. Under the other relations the mu is Privacy.Mu. Randomised labels cost
-// their own epsilon on top in either case.
+// larger. There are two bounds on it: 2 Privacy.Mu, since the null record lies between
+// the two, and the mu from sensitivity.Tight for the relation Relation.Real and the same
+// noise. BetweenRecords returns the smaller one; where the bound of the release is not
+// that of Tight for its query, it returns 2 Privacy.Mu. mechanism.EpsilonAt turns the mu
+// into an epsilon. Under the other relations the mu is Privacy.Mu. In either case
+// randomised labels cost their own epsilon in addition.
 //
-// It takes public numbers alone, those of the release. Errors: release.ErrRelease for a
-// nil release, those of release.Check, kernel.ErrMemory, and that of ctx.
+// It uses only the public numbers of the release. Errors: release.ErrRelease for a nil
+// release, those of release.Check, kernel.ErrMemory, and the error of ctx.
 func BetweenRecords(ctx context.Context, r *release.Release) (mu float64, err error) {
 	if r == nil {
-		return 0, fmt.Errorf("privatemail: between records: there is no release: %w", release.ErrRelease)
+		return 0, fmt.Errorf("privatemail: between records: the release is nil: %w", release.ErrRelease)
 	}
 	if err := r.Check(); err != nil {
 		return 0, fmt.Errorf("privatemail: between records: %w", err)
@@ -144,8 +145,8 @@ func between(ctx context.Context, r *release.Release) (float64, error) {
 	if r.Query.Radius > 0 {
 		p.query.Operator = sensitivity.Background{Radius: r.Query.Radius, Weight: r.Query.Background}
 	}
-	// The bound of the release itself tells whether it is understood: there are others
-	// than Tight, and other starts than those drawn from a seed.
+	// The bound of the release must equal Tight for its query: a release may have
+	// another bound, or a start that was not drawn from a seed.
 	if p.measure() != nil {
 		return 2 * r.Privacy.Mu, ctx.Err()
 	}
@@ -157,13 +158,13 @@ func between(ctx context.Context, r *release.Release) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// As the release has it: rounded up after each operation.
+	// Rounded up after each operation, as in the release.
 	up := func(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 	total := up(up(bound.Exact()+2*r.Sensitivity.OperatorError) + r.Sensitivity.GridError)
 	return min(2*r.Privacy.Mu, up(total/r.Privacy.Sigma)), nil
 }
 
-// settingsOf returns the settings of the first step of a release, those of its query.
+// settingsOf returns the settings of the first step of a release, from its query.
 func settingsOf(r *release.Release) PrivateSettings {
 	s := PrivateSettings{
 		Records:   r.Sensitivity.Records,
@@ -179,8 +180,8 @@ func settingsOf(r *release.Release) PrivateSettings {
 	return s
 }
 
-// reserveBound refuses a bound for n rows that memory does not hold. It takes the start,
-// its rows about their mean, class sums twice, and eleven numbers a row.
+// reserveBound refuses a bound for n rows that does not fit into memory. It takes the
+// start, its rows about their mean, class sums twice, and eleven numbers for each row.
 func (s *PrivateSettings) reserveBound(n int) error {
 	bytes := float64(n) * (float64(s.Columns)*(8+8+8+8) + 88)
 	_, err := pipeline.Reserve(mem.Budget(), bytes, fmt.Sprintf("bound for %d x %d", n, s.Columns))

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// Two real records are further apart than a record and the null record, and the mu
-// that is told for them covers what their first steps differ by.
+// Two real records differ by more than a record and the null record, and the mu
+// returned for them covers the difference of their first steps.
 func TestBetweenRecords(t *testing.T) {
 	const n, d, classes = 9, 3, 4
 	engine, err := New()
@@ -75,7 +75,8 @@ func TestBetweenRecords(t *testing.T) {
 			t.Errorf("%v: mu %g, want %g", c, mu, want)
 		}
 	}
-	// A background of another weight than Privatize takes, and a bound that is not Tight's.
+	// A background with another weight than Privatize uses, and a bound that is not from
+	// Tight.
 	settings := &PrivateSettings{
 		Epsilon: 1, Delta: 1e-5, Relation: sensitivity.Null, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
 		Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "x"}, Bandwidth: kernel.Sigma(0.8), Alpha: 0.7, Classes: classes,

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Standardize does what standardizing before the call does, also before NormalizeRows, and the
-// budget counts the copy.
+// Standardize equals standardizing before the call, also with NormalizeRows, and the budget
+// counts the copy.
 func TestStandardize(t *testing.T) {
 	x, y, err := synth.Classes(200, 6, 5, 1)
 	if err != nil {

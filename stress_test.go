@@ -18,8 +18,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
-// stressCalls are calls that differ in what they take. Each returns the points that it has
-// made, nil for none.
+// stressCalls are calls that differ in their memory. Each returns its points, nil for
+// none.
 func stressCalls(x blas32.General, r *release.Release) []func(context.Context, *Engine) ([]float64, error) {
 	_, wide := plane(x.Rows)
 	return []func(context.Context, *Engine) ([]float64, error){
@@ -64,8 +64,8 @@ func stressCalls(x blas32.General, r *release.Release) []func(context.Context, *
 }
 
 // Many callers of all kinds, with a budget for about one of them, contexts that end at any
-// time and a Close in the middle: every call ends, with what a caller alone gets or with
-// the error of its context or of Close, and all memory comes back.
+// time and a Close in the middle: every call ends, with the result of a single caller or
+// with the error of its context or of Close, and all memory comes back.
 func TestManyCallersOfAllKinds(t *testing.T) {
 	x, _ := plane(400)
 	s, _ := paid(t)

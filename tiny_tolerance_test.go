@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A tolerance below every number that can be divided by is kept or refused, and breaks nothing.
+// A tolerance too small to divide by is kept or refused, and breaks nothing.
 func TestTinyTolerance(t *testing.T) {
 	e := engine(t)
 	for _, rows := range []int{1, 3} {

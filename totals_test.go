@@ -73,10 +73,10 @@ func totalPairs(null bool, do func(a, b *totalData)) {
 	}
 }
 
-// What a ledger says that a unit has spent holds for every pair of data sets that it says it is
-// for, and so does each part: the exact epsilon of the releases together, computed from their
-// noise and from how far their steps differ, is never above. For pairs that a total is not for it
-// is far above, so that no ledger may add such releases up.
+// The spending of a unit that a ledger reports holds for every pair of data sets that the ledger
+// names, and so does each subtotal: the exact epsilon of the releases together, computed from
+// their noise and the difference of their steps, is never above it. For other pairs it is far
+// above, so no ledger may add such releases up.
 func TestTotalsHoldForWhatTheySay(t *testing.T) {
 	const delta = 1e-6
 	there := totalData{{1, 0}, {-1, 1}, {1, 1}, {1, 0}}
@@ -102,8 +102,8 @@ func TestTotalsHoldForWhatTheySay(t *testing.T) {
 	alone := PrivateSettings{Relation: sensitivity.ReplaceOne, Epsilon: 1, PrivateRows: []int{3}, RestPublic: true}
 	for name, c := range map[string]struct {
 		releases []PrivateSettings
-		pairs    map[string]pairsOf // by what a total or a part is for
-		outside  string             // among these, one that the total is not for and that stands far above it
+		pairs    map[string]pairsOf // by the protection of a total or subtotal
+		outside  string             // one of these that the total does not cover and that is far above it
 		above    float64
 	}{
 		"the same":                         {[]PrivateSettings{whole, whole}, map[string]pairsOf{"replace-one": one}, "", 0},
@@ -197,12 +197,12 @@ func TestTotalsHoldForWhatTheySay(t *testing.T) {
 	}
 }
 
-// pairsOf tells whether a pair, the first of which is a, is among some: by the rows that change,
-// whether a null record is on one side, and whether a label changes.
+// pairsOf reports whether a set of pairs contains a pair with the first data set a: by the rows
+// that change, whether a null record is on one side, and whether a label changes.
 type pairsOf func(rows []int, null, label bool, a *totalData) bool
 
-// totalRelease makes a release of the data that are there, and returns its step for other data in
-// units of its noise.
+// totalRelease makes a release of the given data, and returns its step for other data in units of
+// its noise.
 func totalRelease(t *testing.T, given *PrivateSettings, ledger *mechanism.Ledger, unit mechanism.Unit, there *totalData) (func(d *totalData) []float64, mechanism.Protection) {
 	t.Helper()
 	s := *given

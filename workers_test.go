@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// There is one kind of workers, those of package par, and few start any: all others take
-// what they are lent. A file that is missing here starts goroutines that nobody counts.
+// There is one kind of workers, those of package par, and few files start them: all
+// others use lent workers. A file that is missing here starts uncounted goroutines.
 func TestWhoStartsGoroutines(t *testing.T) {
 	want := []string{
 		"capi/call.go",                               // takes work off a thread of C

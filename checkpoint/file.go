@@ -1,5 +1,5 @@
-// Package checkpoint keeps checkpoints of an embedding in files: a run that was interrupted goes
-// on from the last one, to the same bits, on any number of workers and ranks.
+// Package checkpoint keeps checkpoints of an embedding in files: an interrupted run continues
+// from the last one, to the same bits, on any number of workers and ranks.
 //
 //	s.Checkpoint = func(c *privatemail.Checkpoint) error { return checkpoint.Save(ctx, path, c) }
 //	embedding, err := engine.Embed(ctx, features, labels, s)
@@ -12,8 +12,8 @@
 //	saved.Close()
 //
 // A file has the iterate of a run, the sums that the next step needs, the trace of the steps
-// before it, and what decides the result, so that no other run goes on from it. It is as
-// private as the features: whoever has it has an embedding of them, moved by their labels.
+// before it, and everything that decides the result, so that no other run continues from it.
+// It is as private as the features: it holds an embedding of them, moved by their labels.
 package checkpoint
 
 import (
@@ -32,11 +32,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// FileKind is the kind of such files, as package internal/sections calls it.
+// FileKind is the kind of these files for package internal/sections.
 const FileKind = "checkpoint"
 
-// fileVersion is the version of such a file. A change of this program that changes the bits of
-// a step is a new version: a run must not go on with other steps than it began with.
+// fileVersion is the version of these files. A change of this program that changes the bits of
+// a step needs a new version: a run must not continue with other steps than it began with.
 const fileVersion = 1
 
 // The sections of a checkpoint.
@@ -48,21 +48,22 @@ const (
 	pointsSection = "points" // float32, row by row
 )
 
-// size is that of the iterate.
+// size is the size of the iterate.
 type size struct {
 	Rows    int `json:"rows"`
 	Columns int `json:"columns"`
 }
 
-// longestText is how many bytes a section of JSON may have: what decides a run is told in fewer.
+// longestText is the largest size of a section of JSON in bytes: the description of a run is
+// shorter.
 const longestText = 1 << 16
 
-// perStep is how many numbers the trace has for a step.
+// perStep is the number of numbers of the trace for each step.
 const perStep = 3
 
 // Save writes a checkpoint to a file. The file is written under a temporary name, synced and
-// renamed: the checkpoint that was there before stays until the new one is safe. Errors:
-// points.ErrShape for a checkpoint whose parts do not fit, that of ctx, and those of the system.
+// renamed: the previous checkpoint stays until the new one is safe. Errors: points.ErrShape for
+// a checkpoint whose parts do not fit, the error of ctx, and those of the system.
 func Save(ctx context.Context, path string, c *privatemail.Checkpoint) error {
 	rows, columns, err := points.Dims(c.State.Points)
 	if err == nil {
@@ -108,20 +109,20 @@ func fill(w *sections.Writer, c *privatemail.Checkpoint, of size) error {
 
 // Saved is a checkpoint from a file.
 type Saved struct {
-	// Checkpoint is the checkpoint as Save got it. The rows of its iterate are a view of the
-	// file where the system maps files: they must not be changed, and are gone after Close. A run
-	// that replaces the file by Save keeps its view.
+	// Checkpoint is the checkpoint that Save wrote. The rows of its iterate are a view of the
+	// file where the system maps files: they must not be changed, and are invalid after Close. A
+	// run that replaces the file by Save keeps its view.
 	Checkpoint *privatemail.Checkpoint
 
 	file *sections.File
 }
 
 // Open opens a file of Save and compares all its checksums. It takes memory for the trace and
-// the sums; the iterate is mapped where the system can. Call Close when no run uses it any more.
+// the sums; the iterate is mapped where the system can. Call Close after the last use.
 //
-// Errors match formats.ErrUnsupported for a file that is foreign or of another version and
-// formats.ErrFormat for a damaged one; others are that of ctx and those of the system. Whether
-// the numbers make sense is for Embed to check.
+// Errors match formats.ErrUnsupported for a foreign file or another version and
+// formats.ErrFormat for a damaged one; others are those of ctx and of the system. Embed checks
+// whether the numbers make sense.
 func Open(ctx context.Context, path string) (*Saved, error) {
 	file, err := sections.Open(path, FileKind)
 	if err != nil {
@@ -137,7 +138,7 @@ func Open(ctx context.Context, path string) (*Saved, error) {
 // Close releases the iterate. It must not run while a run begins from it.
 func (s *Saved) Close() error { return s.file.Close() }
 
-// read returns what is in a file.
+// read returns the checkpoint in a file.
 func read(ctx context.Context, file *sections.File) (*privatemail.Checkpoint, error) {
 	if err := file.CheckVersion(fileVersion); err != nil {
 		return nil, err

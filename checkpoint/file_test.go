@@ -53,18 +53,19 @@ func TestFileBringsBackACheckpoint(t *testing.T) {
 	if x := got.State.Points; x.Rows != 3 || x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, -0.5}) {
 		t.Errorf("iterate %+v", x)
 	}
-	// A file that replaces this one leaves what is open as it was.
+	// A file that replaces this one leaves the open checkpoint unchanged.
 	other := sample()
 	other.State.Points.Data[0] = 77
 	if err := Save(t.Context(), path, other); err != nil {
 		t.Fatal(err)
 	}
 	if got.State.Points.Data[0] != 1 {
-		t.Error("a file that was replaced has changed what is open")
+		t.Error("replacing the file has changed the open checkpoint")
 	}
 }
 
-// An engine goes on from a file to the bits of a run that was not interrupted.
+// An engine continues from a file to the bits of a run that was not
+// interrupted.
 func TestResumeFromFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
 	x, y, err := synth.Classes(300, 5, 4, 1)
@@ -107,7 +108,7 @@ func TestResumeFromFile(t *testing.T) {
 	}
 }
 
-// A write that fails leaves the checkpoint that was there, and nothing beside it.
+// A write that fails leaves the previous checkpoint, and no other file.
 func TestSaveKeepsThePrevious(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "run.checkpoint")
@@ -148,7 +149,7 @@ func open(t *testing.T, data []byte) error {
 	return err
 }
 
-// Every byte that is changed is found, wherever a file is cut it is refused.
+// Every changed byte is found, and a file cut anywhere is refused.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
 	if err := Save(t.Context(), path, sample()); err != nil {
@@ -175,7 +176,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// Files whose checksums are right and whose contents lie.
+// Files with right checksums and wrong contents.
 func TestHostileFiles(t *testing.T) {
 	good := map[string]any{
 		runSection: map[string]string{"form": "paper"}, sizeSection: size{1, 2},

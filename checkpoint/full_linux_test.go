@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// There is never room on this device.
+// This device is always full.
 func TestFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.checkpoint")
 	if err := os.Symlink("/dev/full", path); err != nil {

@@ -12,21 +12,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// ArrangeSettings steer Arrange. Columns is required.
+// ArrangeSettings are the settings of Arrange. Columns is required.
 type ArrangeSettings struct {
-	// Columns is the number of columns k of the result, no more than there are
+	// Columns is the number of columns k of the result, at most the number of
 	// eigenvectors.
 	Columns int
-	// Components is the number of parts of the graph that no weight connects, isolated
-	// rows apart. Default 1.
+	// Components is the number of parts of the graph that no weight connects, not
+	// counting isolated rows. Default 1.
 	Components int
-	// Workers share the work, nil when the caller works alone.
+	// Workers share the work; nil means the caller works alone.
 	Workers *par.Workers
-	// Progress is told how many of the total rounds are done, nil when nobody listens.
+	// Progress, if set, is called with the number of finished rounds and their total.
 	Progress func(done, total int)
 }
 
-// An Arrangement is the outcome of Arrange.
+// An Arrangement is the result of Arrange.
 type Arrangement struct {
 	// Points has a row for each point and Columns columns. A row without neighbours is zero.
 	Points blas32.General
@@ -36,45 +36,45 @@ type Arrangement struct {
 }
 
 const (
-	landmarks    = 1000 // rows that stand for all rows where they push each other away
+	landmarks    = 1000 // rows that stand for all rows in the repulsion
 	arrangeSteps = 4    // from a map of the first eigenvectors to one of all of them
-	roundSteps   = 60   // most steps of a round
+	roundSteps   = 60   // largest number of steps in a round
 	sharpness    = 4    // of the last round: mu_m/mu_ref is 1/sharpness
 	farApart     = 0.2  // mu of parts that nothing connects, as a share of the first mu above 0
 )
 
 // Arrange makes a map of k columns, for pictures mostly two, out of m > k eigenvectors. The
-// first two alone show few clusters apart, and along a strip the second is a function of the
-// first. A linear map of all m keeps rows that are near in the graph near, and need
-// not fold.
+// first two alone separate few clusters, and along a strip the second is a function of the
+// first. A linear map of all m keeps rows near that are near in the graph, and need not
+// fold.
 //
 // With z_i the row of the eigenvectors of point i, each scaled to variance 1, and
 // mu_j = 1 - lambda_j, row i of the map is y_i = sum_j z_ij a_j. The coefficients minimise
 //
 //	E = 2 sum_j (mu_j/mu_ref) |a_j|^2 + log sum_{i != l} 1/(1 + |y_i - y_l|^2).
 //
-// The first sum is that of w_il |y_i - y_l|^2 over all weights, as share of their sum: the
-// eigenvectors make it diagonal. So E has the attraction of stochastic neighbour
-// embedding (Hinton and Roweis 2002) and the repulsion of t-SNE (van der Maaten and Hinton
-// 2008), within the span of the eigenvectors (Koren 2004). The repulsion is summed over
-// the pairs of at most 1000 rows. mu_ref grows from where only the first columns count to
-// 4 mu_m, in rounds that each begin with the map of the round before, as in the elastic
-// embedding (Carreira-Perpiñán 2010): the map begins flat, and no fold that a later round
-// would need is in it. Rounds take quasi-Newton steps that begin with the curvature of
-// the attraction (Vladymyrov and Carreira-Perpiñán 2012).
+// The first sum is the sum of w_il |y_i - y_l|^2 over all weights, divided by the sum of
+// the weights: the eigenvectors make it diagonal. So E has the attraction of stochastic
+// neighbour embedding (Hinton and Roweis 2002) and the repulsion of t-SNE (van der Maaten
+// and Hinton 2008), within the span of the eigenvectors (Koren 2004). The repulsion is
+// summed over the pairs of at most 1000 rows. mu_ref grows from a value at which only the
+// first columns count to 4 mu_m. Each round begins with the map of the round before, as in
+// the elastic embedding (Carreira-Perpiñán 2010): the map begins flat, without folds that
+// a later round would have to undo. Rounds take quasi-Newton steps that begin with the
+// curvature of the attraction (Vladymyrov and Carreira-Perpiñán 2012).
 //
 // Parts of the graph that nothing connects have lambda = 1. For them mu is 0.2 times the
-// first mu of the others, so that they stand beside each other and not infinitely far apart.
+// first mu of the others, so that they lie next to each other and not infinitely far away.
 //
 // The bits are the same for any number of workers. Errors: ErrSettings, ErrDiverged, and
-// that of ctx.
+// the error of ctx.
 func Arrange(ctx context.Context, e *Eigenvectors, settings *ArrangeSettings) (*Arrangement, error) {
 	m := len(e.Values)
 	if settings == nil || settings.Columns < 1 || settings.Columns > m || settings.Components < 0 {
-		return nil, fmt.Errorf("iterate: arrange: %w: want from 1 to %d columns, and components", ErrSettings, m)
+		return nil, fmt.Errorf("iterate: arrange: %w: want 1 to %d columns, and components of 0 or more", ErrSettings, m)
 	}
 	if x := e.Points; x.Cols != m || x.Rows < 1 || x.Stride < m || len(x.Data) < (x.Rows-1)*x.Stride+m {
-		return nil, fmt.Errorf("iterate: arrange: %w: %d eigenvalues of points of %d x %d", ErrSettings, m, x.Rows, x.Cols)
+		return nil, fmt.Errorf("iterate: arrange: %w: %d eigenvalues for points of %d x %d", ErrSettings, m, x.Rows, x.Cols)
 	}
 	a := newArranging(e, settings)
 	rounds := a.references()
@@ -95,13 +95,13 @@ type arranging struct {
 	workers *par.Workers
 	factor  []float64 // from a column of the eigenvectors to one of variance 1
 	mu      []float64
-	first   float64   // the least mu that counts to begin with
+	first   float64   // the least mu that counts in the first round
 	z       []float64 // rows of the landmarks, m numbers each
 	n       int       // landmarks
 	coef    []float64 // a_j, k numbers each, for the mu_ref of the last round
 	ref     float64   // of the last round; 0 before the first
 	y       []float64 // the map of the landmarks
-	push    []float64 // what the other landmarks do to each, k numbers each
+	push    []float64 // the repulsion of each by the others, k numbers each
 	share   []float64 // of each landmark in the sum of the repulsion
 }
 
@@ -110,7 +110,7 @@ func newArranging(e *Eigenvectors, s *ArrangeSettings) *arranging {
 	a := &arranging{k: s.Columns, m: m, workers: s.Workers, factor: make([]float64, m), mu: attraction(e.Values, s.Components)}
 	a.first = a.mu[min(a.k, m)-1]
 	for j, lambda := range e.Values {
-		if lambda > leastLambda { // below, a column is rounding
+		if lambda > leastLambda { // below, a column is only rounding errors
 			a.factor[j] = math.Sqrt(e.Mass) / lambda
 		}
 	}
@@ -129,12 +129,12 @@ func newArranging(e *Eigenvectors, s *ArrangeSettings) *arranging {
 }
 
 // leastLambda is the least eigenvalue whose vector is used: the column of the
-// eigenvectors is a multiple of it.
+// eigenvectors is a multiple of the eigenvalue.
 const leastLambda = 1e-3
 
-// attraction returns mu_j = 1 - lambda_j, those of components that nothing connects apart.
+// attraction returns mu_j = 1 - lambda_j, except for components that nothing connects.
 func attraction(values []float64, components int) []float64 {
-	apart := min(max(components, 1)-1, len(values)) // so many have lambda = 1
+	apart := min(max(components, 1)-1, len(values)) // this many have lambda = 1
 	mu := make([]float64, len(values))
 	for j := apart; j < len(mu); j++ {
 		mu[j] = max(1-values[j], 1e-7) // products are float32
@@ -149,7 +149,7 @@ func attraction(values []float64, components int) []float64 {
 	return mu
 }
 
-// pickRows returns the landmarks: one row of each stretch of rows, those that are zero apart.
+// pickRows returns the landmarks: one row of each stretch of the rows that are not zero.
 func pickRows(x blas32.General) (picked []int) {
 	var connected []int
 	for i := range x.Rows {
@@ -247,8 +247,8 @@ func (a *arranging) place(i int) {
 	}
 }
 
-// repel sets what the other landmarks add to the repulsion of landmark i and to its
-// gradient.
+// repel sets the contribution of the other landmarks to the repulsion of landmark i
+// and to its gradient.
 func (a *arranging) repel(i int) {
 	y, push := a.y[i*a.k:][:a.k], a.push[i*a.k:][:a.k]
 	clear(push)

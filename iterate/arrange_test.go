@@ -29,7 +29,8 @@ func vectorsOf(t *testing.T, p blas32.General, columns int, workers *par.Workers
 	return e
 }
 
-// roll returns a sheet, 4 by 1, rolled up in three dimensions, and where on it each row is.
+// roll returns a sheet, 4 by 1, rolled up in three dimensions, and the place of each row on
+// it.
 func roll(n int) (p blas32.General, along []float64) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	p = blas32.General{Rows: n, Cols: 3, Stride: 3}
@@ -42,8 +43,8 @@ func roll(n int) (p blas32.General, along []float64) {
 	return p, along
 }
 
-// A sheet that is rolled up lies flat: one direction of the map is the way along the sheet,
-// one the way across, where the first two eigenvectors are functions of each other.
+// A rolled-up sheet lies flat in the map: one direction is along the sheet, one across. The
+// first two eigenvectors are functions of each other.
 func TestArrangeUnrolls(t *testing.T) {
 	p, along := roll(1200)
 	var want []float32
@@ -75,7 +76,8 @@ func TestArrangeUnrolls(t *testing.T) {
 	}
 }
 
-// explained returns the share of the variance of y that a linear map of two columns has.
+// explained returns the share of the variance of y that a linear map of two columns
+// explains.
 func explained(x blas32.General, y []float64) float64 {
 	var n, sx, sz, sy, xx, xz, zz, xy, zy, yy float64
 	for i, v := range y {
@@ -89,7 +91,8 @@ func explained(x blas32.General, y []float64) float64 {
 	return (p*xy + q*zy) / yy
 }
 
-// The gradient is that of the energy, and the energy that of its definition.
+// The gradient belongs to the energy, and the energy agrees with its
+// definition.
 func TestArrangeEnergy(t *testing.T) {
 	p, _ := roll(150)
 	e := vectorsOf(t, p, 7, nil)
@@ -121,7 +124,7 @@ func TestArrangeEnergy(t *testing.T) {
 	}
 }
 
-// plainEnergy is E for landmarks that are all rows.
+// plainEnergy is E where all rows are landmarks.
 func plainEnergy(a *arranging, e *Eigenvectors) float64 {
 	n := e.Points.Rows
 	y := make([][]float64, n)

@@ -13,7 +13,7 @@ import (
 
 // blocks are the operations of the subspace iteration on its blocks, matrices of n rows
 // and m columns, in the inner product <x, y> = x'D y. Rows are split into pieces that do
-// not depend on the workers and are added up in their order.
+// not depend on the workers, and sums of pieces are added up in order.
 type blocks struct {
 	workers *par.Workers
 	kernels *simd.Kernels
@@ -27,7 +27,7 @@ type blocks struct {
 	coeff   []float32   // a rotation, transposed
 }
 
-// mostPieces bounds the memory of partial sums; it is more than workers need to
+// mostPieces bounds the memory of partial sums; workers need fewer pieces to
 // share the work evenly.
 const mostPieces = 64
 
@@ -88,7 +88,8 @@ func (b *blocks) gram(ctx context.Context, x, y blas32.General) (*mat.SymDense, 
 	return g, nil
 }
 
-// transpose writes rows from to to-1 of D^(1/2) x to dst, one column a row.
+// transpose writes the rows from .. to-1 of D^(1/2) x to dst, each column as a
+// row.
 func (b *blocks) transpose(dst []float32, x blas32.General, from, to int) {
 	for i := from; i < to; i++ {
 		root, at := b.root[i], i-from
@@ -173,7 +174,7 @@ func (b *blocks) residuals(ctx context.Context, px, x blas32.General, values []f
 	return sums, nil
 }
 
-// columnSums adds up what add makes of each row.
+// columnSums adds up the results of add for all rows.
 func (b *blocks) columnSums(ctx context.Context, rows int, add func(sum []float64, i int)) ([]float64, error) {
 	pieces := par.Blocks(rows, b.size)
 	err := b.workers.Do(ctx, pieces, par.Func(func(_, piece int) {

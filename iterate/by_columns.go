@@ -9,16 +9,16 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// atOnce is how many columns a run with Settings.Overwrite takes at a time. It is a multiple
-// of the lanes that steps sum columns in, and half a line of the cache.
+// atOnce is the number of columns that a run with Settings.Overwrite takes at a time. It is
+// a multiple of the lanes in which steps sum columns, and half a cache line.
 const atOnce = 8
 
-// ColumnsAtOnce returns the most of k columns that a run with Settings.Overwrite holds copies
-// of at a time, two of each.
+// ColumnsAtOnce returns how many of k columns a run with Settings.Overwrite copies at a time,
+// at most. It holds two copies of each.
 func ColumnsAtOnce(k int) int { return columnsFrom(0, k) }
 
-// columnsFrom returns how many of k columns come next after the first lo ones. Steps sum one or
-// two columns in another order than more of them, so these go with the first ones.
+// columnsFrom returns how many of k columns come next after the first lo. Steps sum one or two
+// columns in another order than more columns, so a rest of one or two goes with the first.
 func columnsFrom(lo, k int) int {
 	count := atOnce
 	if rest := k % atOnce; lo == 0 && (rest == 1 || rest == 2) {
@@ -40,14 +40,14 @@ func columns(m blas32.General, lo, count int) blas32.General {
 	return blas32.General{Rows: m.Rows, Cols: count, Stride: m.Stride, Data: m.Data[lo:]}
 }
 
-// runByColumns takes all steps of some columns from x to to, and then those of the next ones: no
-// column of a step depends on another one. Only sums over all columns do, and these are
-// complete with the last ones.
+// runByColumns takes all steps of some columns from x to to, and then all steps of the next
+// columns: no column of a step depends on another. Only sums depend on all columns, and they are
+// complete after the last.
 func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to blas32.General, step kernel.Step, s Settings) (*Result, error) {
 	var total []stepSums // of each step
 	result := new(Result)
 	done, all := 0, runsOf(x.Cols)*s.Steps
-	for lo := 0; lo == 0 || lo < x.Cols; { // a start without columns is for begin to refuse
+	for lo := 0; lo == 0 || lo < x.Cols; { // begin refuses a start without columns
 		count := columnsFrom(lo, x.Cols)
 		if err := ws.begin(op, columns(x, lo, count), step, s); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to
 // refuseOverwrite refuses settings that need all columns of a step before the next one.
 func (s *Settings) refuseOverwrite() error {
 	if s.Overwrite && (s.Tolerance > 0 || s.Normalize != None) {
-		return fmt.Errorf("iterate: %w: overwrite goes neither with a tolerance nor with normalising: these look at all columns after each step", ErrSettings)
+		return fmt.Errorf("iterate: %w: overwrite allows neither a tolerance nor normalising, which need all columns after each step", ErrSettings)
 	}
 	return nil
 }

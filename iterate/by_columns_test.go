@@ -28,8 +28,8 @@ func TestColumnsFrom(t *testing.T) {
 	}
 }
 
-// A run that overwrites gives the bits of one that does not, with equal points and labels,
-// for any number of workers, into its start or elsewhere.
+// A run that overwrites gives the same bits as one that does not, with equal points and
+// labels, for any number of workers, into its start or elsewhere.
 func TestOverwriteGivesTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 3))
 	p := random(rng, 700, 3)

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// CheckStart refuses a start that no run can begin with, whatever its operator: points.ErrShape,
-// *points.NonFiniteError, and ErrDiverged for an entry beyond 1e30. Who calls it before a
-// graph is built learns of it at once.
+// CheckStart refuses a start that no run can begin with, for any operator: points.ErrShape,
+// *points.NonFiniteError, and ErrDiverged for an entry beyond 1e30. Calling it before the graph
+// is built saves that work.
 func CheckStart(start blas32.General) error {
 	if err := refuseStart(start); err != nil {
 		return fmt.Errorf("iterate: %w", err)
@@ -30,7 +30,7 @@ func refuseStart(start blas32.General) error {
 			case v-v != 0:
 				return &points.NonFiniteError{What: "start", Row: i, Col: c}
 			default:
-				return fmt.Errorf("start: %w: row %d, column %d is beyond %g already; scale the rows, or leave that one out", ErrDiverged, i+1, c+1, maxAbs)
+				return fmt.Errorf("start: %w: row %d, column %d is already beyond %g: scale the rows, or leave that one out", ErrDiverged, i+1, c+1, maxAbs)
 			}
 		}
 	}

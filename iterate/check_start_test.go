@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// The row that an error names is the row of the start, whatever the order of the operator.
+// The row that an error names is the row of the start, for any order of the operator.
 func TestErrorsNameTheRowOfTheStart(t *testing.T) {
 	const n, row = 400, 100
 	p := newMatrix(n, 2)

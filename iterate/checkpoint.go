@@ -10,21 +10,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// A State is a run after some of its steps: all that the next step needs of them. A run that
-// goes on from a State gives the bits of one that was never interrupted, with any number of
-// workers and ranks, if operator, step and settings are the same.
+// A State is a run after some of its steps: all that the next step needs. A run that
+// continues from a State gives the same bits as one that was never interrupted, with any
+// number of workers and ranks, if operator, step and settings are the same.
 type State struct {
 	// Points is the iterate, in the order of the points.
 	Points blas32.General
-	// Sums are those of kernel.Stats, as AppendSums has them.
+	// Sums are the sums of kernel.Stats, as AppendSums writes them.
 	Sums []float64
 	// Trace has a record for each step that was taken.
 	Trace []Record
 }
 
-// Check refuses a State that no run of so many steps and this tolerance could have been in:
-// ErrSettings where it has no step, or more than there are, or where a step would have been
-// the last one, and the errors of CheckStart.
+// Check refuses a State that a run with these steps and this tolerance cannot reach:
+// ErrSettings where it has no step or too many, or where one of its steps would have been
+// the last, and the errors of CheckStart.
 func (s *State) Check(steps int, tolerance float64) error {
 	taken := len(s.Trace)
 	if taken < 1 || taken > steps {
@@ -32,19 +32,21 @@ func (s *State) Check(steps int, tolerance float64) error {
 	}
 	for i, r := range s.Trace {
 		if r.Step != i+1 {
-			return fmt.Errorf("iterate: %w: record %d of a state is of step %d", ErrSettings, i+1, r.Step)
+			return fmt.Errorf("iterate: %w: record %d of a state is for step %d", ErrSettings, i+1, r.Step)
 		}
 		if tolerance > 0 && r.Change <= tolerance {
-			return fmt.Errorf("iterate: %w: a state after %d steps, and step %d would have been the last: its change is within the tolerance %g", ErrSettings, taken, r.Step, tolerance)
+			return fmt.Errorf("iterate: %w: a state after %d steps, but step %d would have been the last: its change is within the tolerance %g", ErrSettings, taken, r.Step, tolerance)
 		}
 	}
 	return CheckStart(s.Points)
 }
 
-// defaultCheckpoints is how many checkpoints a run has at most where Settings.Every is not set.
+// defaultCheckpoints is the largest number of checkpoints of a run where Settings.Every is not
+// set.
 const defaultCheckpoints = 10
 
-// checkCheckpoints fills in Every and refuses settings that do not go with checkpoints.
+// checkCheckpoints fills in Every and refuses settings that cannot be used with
+// checkpoints.
 func (s *Settings) checkCheckpoints() error {
 	if s.Every < 0 {
 		return fmt.Errorf("iterate: %w: a checkpoint every %d steps", ErrSettings, s.Every)
@@ -53,7 +55,7 @@ func (s *Settings) checkCheckpoints() error {
 		s.Every = (s.Steps + defaultCheckpoints - 1) / defaultCheckpoints
 	}
 	if s.Overwrite && (s.Checkpoint != nil || s.From != nil) {
-		return fmt.Errorf("iterate: %w: overwrite goes without checkpoints: it takes all steps of some columns before the first step of others", ErrSettings)
+		return fmt.Errorf("iterate: %w: overwrite allows no checkpoints: it takes all steps of some columns before the first step of others", ErrSettings)
 	}
 	if s.From != nil {
 		return s.From.Check(s.Steps, s.Tolerance)
@@ -61,7 +63,7 @@ func (s *Settings) checkCheckpoints() error {
 	return nil
 }
 
-// beginFrom begins with a state in the place of a start of the same size.
+// beginFrom begins with a state in place of a start of the same size.
 func (ws *Workspace) beginFrom(op kernel.Operator, x blas32.General, step kernel.Step, s Settings) error {
 	from := s.From
 	if from.Points.Rows != x.Rows || from.Points.Cols != x.Cols {
@@ -83,7 +85,7 @@ func (ws *Workspace) checkpoint(ctx context.Context, trace []Record) error {
 	if t := len(trace); s.Checkpoint == nil || t%s.Every != 0 || t == s.Steps {
 		return nil
 	}
-	if err := ws.copyOut(ctx, ws.next); err != nil { // which the next step writes anew
+	if err := ws.copyOut(ctx, ws.next); err != nil { // which the next step overwrites
 		return err
 	}
 	state := &State{Points: ws.next, Sums: ws.stats.AppendSums(nil), Trace: slices.Clone(trace)}

@@ -25,8 +25,8 @@ type resumable struct {
 	settings      Settings
 }
 
-// resumables returns runs by every operator that steps are taken with, in both forms and with
-// every normalisation, with equal points and rows without labels among them.
+// resumables returns runs with every operator that takes steps, in both forms and with every
+// normalisation, some with equal points and rows without labels.
 func resumables(t *testing.T) map[string]*resumable {
 	rng := rand.New(rand.NewPCG(24, 1))
 	low, high := random(rng, 2500, 3), random(rng, 300, 20)
@@ -61,7 +61,7 @@ func resumables(t *testing.T) map[string]*resumable {
 	return all
 }
 
-// run takes the steps in one process of a run, with what change does to the settings.
+// run takes the steps in one process of a run, with settings modified by change.
 func (r *resumable) run(ctx context.Context, ranks *par.Ranks, change func(*Settings)) ([]float32, *Result, error) {
 	crew := par.New(2)
 	defer crew.Close()
@@ -81,7 +81,8 @@ func (r *resumable) run(ctx context.Context, ranks *par.Ranks, change func(*Sett
 	return x.Data, result, err
 }
 
-// states returns the end of an undisturbed run, and its state after each step but the last.
+// states returns the end of an undisturbed run, and its state after each step except the
+// last.
 func (r *resumable) states(t *testing.T, size int) (end []float32, trace []Record, states []*State) {
 	t.Helper()
 	err := cluster.Local(size, func(ranks *par.Ranks) error {
@@ -112,8 +113,8 @@ func keep(s *State) *State {
 	return out
 }
 
-// A run that stops after any step and goes on gives the bits of one that does not stop, its
-// trace included, on any number of ranks.
+// A run that stops after any step and continues gives the same bits and trace as one that
+// does not stop, on any number of ranks.
 func TestResumeGivesTheSameBits(t *testing.T) {
 	for name, r := range resumables(t) {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +151,7 @@ func TestResumeGivesTheSameBits(t *testing.T) {
 	}
 }
 
-// A run that stops by its tolerance does so after it was resumed, too, and into other memory.
+// A run that stops by its tolerance also does so after it was resumed, and into other memory.
 func TestResumeConverges(t *testing.T) {
 	r := resumables(t)["csr 3 attract none"]
 	r.settings.Steps = 6
@@ -164,7 +165,7 @@ func TestResumeConverges(t *testing.T) {
 		t.Fatalf("%v, %v", result, err)
 	}
 	_, _, states := r.states(t, 1)
-	if len(states) != 3 { // none after the step that was the last
+	if len(states) != 3 { // none after the last step
 		t.Fatalf("%d states", len(states))
 	}
 	into := newMatrix(r.start.Rows, r.start.Cols)
@@ -175,7 +176,7 @@ func TestResumeConverges(t *testing.T) {
 	if _, _, err = r.run(t.Context(), nil, func(s *Settings) { s.From, s.Tolerance = states[1], plain.Trace[0].Change }); !errors.Is(err, ErrSettings) {
 		t.Errorf("a state behind the last step: %v", err)
 	}
-	// More steps than the run was to take are those of the longer run.
+	// With more steps the resumed run gives the steps of the longer run.
 	more, _, err := r.run(t.Context(), nil, func(s *Settings) { s.Steps, s.Tolerance = 9, 0 })
 	if err != nil {
 		t.Fatal(err)

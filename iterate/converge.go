@@ -22,26 +22,26 @@ import (
 // result is lambda_j D^(-1/2) u_j, rows in the order of the points; its entry of
 // largest magnitude is positive. A row without neighbours is zero. step.Form
 // must be kernel.Attract, and step.Labels are in the order of the points, as in
-// Run; where a component of the graph is not connected to the rest, lambda = 1
-// is repeated and its eigenvectors tell the components apart.
+// Run. Where a component of the graph is not connected to the rest, lambda = 1
+// is repeated and its eigenvectors distinguish the components.
 //
-// It is a map of clusters, for pictures and for k-means. For retrieval it is
-// worse than the points themselves: it keeps who belongs together and forgets
-// who is near whom.
+// The result is a map of clusters, for pictures and for k-means. For retrieval
+// it is worse than the points themselves: it keeps which rows belong together
+// and forgets which are near each other.
 //
 // The method is subspace iteration on a block of k + 8 columns. A Chebyshev
 // polynomial of M makes the wanted directions grow, a Rayleigh-Ritz projection
-// sorts them, until |M u - lambda u| <= Tolerance for each of the k: up to 20
-// products for a projection, in float32 with sums over rows in float64. It takes every
-// operator, and of its weights uses the degrees and products alone. The bits are the
-// same for any number of workers; they depend on the level of Kernels.
+// sorts them, until |M u - lambda u| <= Tolerance for each of the k: up to 20 products
+// for a projection, in float32 with sums over rows in float64. It accepts every
+// operator and uses only its degrees and products. The bits are the same for any
+// number of workers; they depend on the level of Kernels.
 //
 // It is fast where the wanted eigenvalues are well above the eighth after them. Where
-// they are part of a larger cluster, as small eigenvalues often are, it takes long, and
+// they belong to a larger cluster, as small eigenvalues often do, it takes long, and
 // ends with StepLimit and the residuals reached.
 //
 // Errors: ErrSettings, kernel.ErrShape for more columns than there are eigenvectors,
-// those of kernel.Step.Check, kernel.ErrMemory, ErrDiverged, and that of ctx.
+// those of kernel.Step.Check, kernel.ErrMemory, ErrDiverged, and the error of ctx.
 func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, settings *ConvergeSettings) (*Eigenvectors, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
@@ -61,8 +61,8 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 		if err := c.project(ctx); err != nil {
 			return nil, fmt.Errorf("iterate: converge: %w", err)
 		}
-		// A random block of nearly as many columns as rows has eigenvectors in it, which
-		// need not be the leading ones before a filter made those grow.
+		// A random block of nearly as many columns as rows contains eigenvectors, which
+		// need not be the leading ones before a filter has made those grow.
 		whole := c.blocks.m == c.walk.rows-1
 		done := c.report() && (whole || !first)
 		if degree := c.chooseFilter(); !done && c.walk.products+degree <= s.MaxProducts {
@@ -82,10 +82,10 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 const (
 	guardColumns   = 8    // columns beyond the wanted ones: they settle last
 	highestDegree  = 20   // of the filter
-	mostGrowth     = 1e3  // of a direction against another in one filter: float32 must still see both
-	leastGrowth    = 4    // of the last wanted direction against those to be damped
-	bestCondition  = 1e-3 // of the block, from which a projection can be made
-	worstCondition = 1e-6 // below this a direction is rounding
+	mostGrowth     = 1e3  // of one direction relative to another in one filter: float32 must still hold both
+	leastGrowth    = 4    // of the last wanted direction relative to those to be damped
+	bestCondition  = 1e-3 // of the block, good enough for a projection
+	worstCondition = 1e-6 // below this a direction is only rounding errors
 )
 
 // convergence is the state of a run.
@@ -101,9 +101,8 @@ type convergence struct {
 	lo, hi            float64 // eigenvalues to be damped
 }
 
-// ConvergeBytes is the memory that Converge takes for so many columns of n rows with labels of
-// so many classes, in bytes: four blocks and the result, partial sums, small matrices, rows
-// and classes.
+// ConvergeBytes is the memory in bytes that Converge takes for that many columns and classes
+// of n rows: four blocks and the result, partial sums, small matrices, rows and classes.
 func ConvergeBytes(n, columns, classes int) float64 {
 	rows, m := float64(n), float64(columns+guardColumns)
 	return 4*rows*(4*m+float64(columns)) + 8*(mostPieces+8)*m*m + 32*rows + float64(classes)*(20*m+64)
@@ -112,7 +111,7 @@ func ConvergeBytes(n, columns, classes int) float64 {
 func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*convergence, error) {
 	n := op.N()
 	tooMany := func(rows int) error {
-		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, s.Columns, rows, max(rows-1, 0))
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors besides the constant", kernel.ErrShape, s.Columns, rows, max(rows-1, 0))
 	}
 	if s.Columns >= n {
 		return nil, tooMany(n)
@@ -146,7 +145,7 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 }
 
 // refill makes column j of u = D^(1/2) y random, so that rows of small degree
-// have their share.
+// count as well.
 func (c *convergence) refill(j int) {
 	for i, root := range c.walk.root {
 		u := float32(c.random.Uint64()>>40)*0x1p-23 - 1
@@ -245,7 +244,8 @@ func (c *convergence) independent(ctx context.Context) (*mat.Dense, error) {
 	return nil, fmt.Errorf("%w: no %d independent directions", ErrDiverged, m)
 }
 
-// report tells of a projection, and whether all wanted columns have converged.
+// report reports a projection, and returns whether all wanted columns have
+// converged.
 func (c *convergence) report() (done bool) {
 	r := ConvergeRecord{Products: c.walk.products}
 	for _, e := range c.residuals[:c.settings.Columns] {
@@ -262,10 +262,10 @@ func (c *convergence) report() (done bool) {
 
 // chooseFilter sets the interval that is damped and returns the degree.
 //
-// Everything below the block's smallest value goes. Where that leaves the last
-// wanted direction too little to grow by, as with an eigenvalue repeated more
-// often than the block has columns, the interval ends further down: nothing that
-// is wanted is lost by it, it only separates more slowly what is within.
+// Everything below the block's smallest value is damped. Where the last wanted
+// direction would then grow too little, as with an eigenvalue repeated more
+// often than the block has columns, the interval ends further down: no wanted
+// direction is lost, and the others separate more slowly.
 func (c *convergence) chooseFilter() (degree int) {
 	c.lo, c.hi = -1, c.values[len(c.values)-1]
 	wanted := c.values[c.settings.Columns-1]
@@ -279,7 +279,7 @@ func (c *convergence) chooseFilter() (degree int) {
 }
 
 // filter sets y to T(P) y, T the Chebyshev polynomial of the interval, scaled to
-// T(1) = 1 (Zhou and Saad 2007). Its first product is there already.
+// T(1) = 1 (Zhou and Saad 2007). Its first product has already been made.
 func (c *convergence) filter(ctx context.Context, degree int) error {
 	half, mid := (c.hi-c.lo)/2, (c.hi+c.lo)/2
 	first := half / (1 - mid)
@@ -338,13 +338,13 @@ func (c *convergence) result() *Eigenvectors {
 	return out
 }
 
-// falling returns the eigenvalues of a symmetric matrix from the largest on, and
+// falling returns the eigenvalues of a symmetric matrix in falling order, and
 // its eigenvectors in columns.
 func falling(g *mat.SymDense) ([]float64, *mat.Dense, error) {
 	m := g.SymmetricDim()
 	var e mat.EigenSym
 	if !e.Factorize(g, true) {
-		return nil, nil, fmt.Errorf("%w: eigenvalues of a projection", ErrDiverged)
+		return nil, nil, fmt.Errorf("%w: the eigenvalues of a projection do not converge", ErrDiverged)
 	}
 	rising := e.Values(nil)
 	var v mat.Dense

@@ -11,34 +11,34 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// ConvergeSettings steer Converge. Columns is required; the zero value of every
-// other field means its default.
+// ConvergeSettings are the settings of Converge. Columns is required; the zero
+// value of every other field means its default.
 type ConvergeSettings struct {
-	// Columns is the number of eigenvectors k. It is less than the number of rows that
-	// have neighbours.
+	// Columns is the number of eigenvectors k, less than the number of rows with
+	// neighbours.
 	Columns int
 	// Tolerance is the largest residual |M u - lambda u| of a unit vector u.
-	// Products are float32, so that little below 1e-6 is reached. Default 1e-5.
+	// Products are float32, so it gets little below 1e-6. Default 1e-5.
 	Tolerance float64
 	// MaxProducts ends a run that does not converge. Default 1000.
 	MaxProducts int
-	// Start has what is known of the eigenvectors, a row for each point and at most Columns
-	// columns. A row of zeros is not known: it gets the mean of its neighbours. Default: a
+	// Start has estimates of the eigenvectors, a row for each point and at most Columns
+	// columns. A row of zeros is unknown: it gets the mean of its neighbours. Default: a
 	// random start.
 	Start blas32.General
 	// UnitRows divides the rows of the result by their norm.
 	UnitRows bool
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
-	// what the machine has available.
+	// the available memory.
 	BudgetBytes int64
-	// Reserve, if set, is asked before memory is taken, with the bytes that will be held,
-	// and answers without waiting whether they may be; see kernel.Options.
+	// Reserve, if set, is called with the bytes that will be held, before any are taken,
+	// and returns without waiting whether they may be taken; see kernel.Options.
 	Reserve func(bytes int64) bool
-	// Workers share the work, nil when the caller works alone.
+	// Workers share the work; nil means the caller works alone.
 	Workers *par.Workers
-	// Kernels do the inner loops; nil stands for the best of this machine.
+	// Kernels do the inner loops; nil means the best of this machine.
 	Kernels *simd.Kernels
-	// Progress is called after each projection, nil when nobody is told.
+	// Progress, if set, is called after each projection.
 	Progress func(ConvergeRecord)
 }
 
@@ -65,21 +65,21 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 	if out.BudgetBytes == 0 {
 		out.BudgetBytes = mem.Budget()
 	}
-	out.BudgetBytes = min(out.BudgetBytes, mem.AddressSpace-1) // from there on make panics
+	out.BudgetBytes = min(out.BudgetBytes, mem.AddressSpace-1) // beyond it make panics
 	if out.Kernels == nil {
 		out.Kernels = simd.At(simd.Best())
 	}
 	return out, nil
 }
 
-// A ConvergeRecord says how far Converge has come.
+// A ConvergeRecord is the progress of Converge.
 type ConvergeRecord struct {
 	Products  int     // number of products of the operator with all columns of the block
 	Converged int     // columns whose residual is at most the tolerance
 	Residual  float64 // the largest of the wanted columns
 }
 
-// Eigenvectors are the outcome of Converge.
+// Eigenvectors is the result of Converge.
 type Eigenvectors struct {
 	// Points has a row for each point and a column for each eigenvalue.
 	Points blas32.General
@@ -89,8 +89,8 @@ type Eigenvectors struct {
 	Residuals []float64
 	// Products counts the products of the operator with a block of columns.
 	Products int
-	// Isolated is the number of rows that have no neighbours and no equals. They are
-	// zero in Points.
+	// Isolated is the number of rows without neighbours or equal rows. They are zero
+	// in Points.
 	Isolated int
 	// Mass is the sum of D over all rows: column j of Points times sqrt(Mass)/lambda_j has
 	// variance 1, where rows count as their D.

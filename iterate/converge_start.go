@@ -9,12 +9,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// mostHops is how far the known rows of a start are carried along the graph.
+// mostHops limits how far the known rows of a start spread along the graph.
 const mostHops = 64
 
-// begin makes the columns of the block that a start is given for from its known rows. A
-// row that is not known gets the mean of its known neighbours, as the walk weighs them,
-// hop by hop. The columns that are left are random.
+// begin fills the columns of the block that the start has. An unknown row gets the mean
+// of its known neighbours, weighted by the walk, hop by hop. The remaining columns are
+// random.
 func (c *convergence) begin(ctx context.Context) error {
 	start, k := c.settings.Start, c.settings.Start.Cols
 	order := c.walk.op.Order()

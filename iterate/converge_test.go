@@ -18,7 +18,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// given is an operator whose weights are a matrix: all Converge asks for is the
+// given is an operator whose weights are a matrix: Converge needs only the
 // product.
 type given struct {
 	kernel.Operator
@@ -123,7 +123,7 @@ func given1(op kernel.Operator, i int) int {
 	return int(op.Order()[i])
 }
 
-// checkEigenmap holds a result against the definition.
+// checkEigenmap compares a result with the definition.
 func checkEigenmap(t interface{ Fatalf(string, ...any) }, got *Eigenvectors, m *mat.SymDense, degree, values []float64, vectors *mat.Dense, tolerance float64) {
 	n, k := got.Points.Rows, got.Points.Cols
 	if got.Status != Converged {
@@ -209,9 +209,9 @@ func TestConvergeAgainstDense(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		m, degree, values, vectors := reference(t, op, labels, beta)
-		// No case of this test: rows that the walk does not know by rounding alone,
-		// columns that are zero because their eigenvalue is, and wanted
-		// eigenvalues within a cluster that is larger than the block.
+		// This test leaves out rows that the walk omits only because of rounding,
+		// columns that are zero because their eigenvalue is, and wanted eigenvalues
+		// within a cluster larger than the block.
 		for _, d := range degree {
 			if d < 1e-12 {
 				return
@@ -229,7 +229,7 @@ func TestConvergeAgainstDense(t *testing.T) {
 }
 
 // A block of ten columns for thirteen rows, in which two eigenvectors are found before
-// anything was filtered: those of 1 and of 0.99997, where 1 is there three times.
+// any filter, for 1 and 0.99997, although 1 occurs three times.
 func TestConvergeFindsTheLeading(t *testing.T) {
 	p := random(rand.New(rand.NewPCG(0, 1)), 13, 2)
 	copy(p.Data[16:], p.Data[:10])
@@ -245,7 +245,7 @@ func TestConvergeFindsTheLeading(t *testing.T) {
 	checkEigenmap(t, got, m, degree, values, vectors, 1e-5)
 }
 
-// A block of all eigenvectors needs no filter, and so no more products than one.
+// A block of all eigenvectors needs no filter, and so only one product.
 func TestConvergeInOneProjection(t *testing.T) {
 	op := rings(7)
 	m, degree, values, vectors := reference(t, op, nil, 0)

@@ -19,19 +19,19 @@
 //	result, err := iterate.Run(ctx, op, x, step, &iterate.Settings{Steps: 3}, nil) // moves x
 //
 // The objective is homogeneous, so an iterate may shrink towards a point or
-// grow without bound. [Settings.Normalize] rescales after each step; without
-// it a run that passes 1e30 ends with [ErrDiverged].
+// grow without bound. [Settings.Normalize] rescales after each step; without it
+// a run beyond 1e30 ends with [ErrDiverged].
 //
 // [Converge] returns the leading eigenvectors of the graph. Steps of form
-// Attract lead there if the columns are kept orthogonal. Converge takes
-// subspace iteration with a Chebyshev filter instead of thousands of steps.
+// Attract lead there if the columns are kept orthogonal. Converge uses subspace
+// iteration with a Chebyshev filter instead of thousands of steps.
 //
-// [RandomStart] makes the random start Q, the same for a seed wherever it
-// runs, up to the last bit of math.Log on another architecture.
+// [RandomStart] makes the random start Q, the same for a seed on every machine,
+// up to the last bit of math.Log on another architecture.
 //
 // Ranks share a run where they share the operator (kernel.Options.Ranks). Between steps each
-// has its own rows of the iterate alone. The products of Converge are shared, and what comes
-// between them is done by every rank.
+// rank has only its own rows of the iterate. Ranks share the products of Converge, and each
+// does all the work between them.
 //
 // # References
 //

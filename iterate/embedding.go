@@ -8,11 +8,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// An Embedding is what the steps of a Run have made of some rows, with a description of
-// the graph they went over. Engine.Embed, Engine.Continue and post.Continue return one.
+// An Embedding is the result of a Run, with a description of its graph. Engine.Embed,
+// Engine.Continue and post.Continue return one.
 type Embedding struct {
-	// Points has the embedding: a row for each row that went in, in the same order. It is nil
-	// where the caller had the embedding written to a buffer, Into of the settings.
+	// Points has the embedding: a row for each input row, in the same order. It is nil where
+	// Into of the settings named a buffer for the embedding.
 	Points *mat.Dense
 	// Graph describes the graph of these rows.
 	Graph Graph
@@ -22,19 +22,19 @@ type Embedding struct {
 	Trace []Record
 }
 
-// A Graph describes the graph of an embedding. Its neighbours are counted, and its
-// degrees are sums of weights.
+// A Graph describes the graph of an embedding. Neighbours are a count, and degrees
+// are sums of weights.
 type Graph struct {
 	// Operator is the name of the operator, one of kernel.OperatorNames.
 	Operator string
-	// Bandwidth is that of the Gaussian weights. Where Neighbours is set, it is in units of
-	// the scales of the rows.
+	// Bandwidth is the bandwidth of the Gaussian weights. Where Neighbours is set, it is in
+	// units of the scales of the rows.
 	Bandwidth kernel.Bandwidth
-	// Neighbours is how many nearest neighbours of each row were asked for in a graph that
-	// tunes itself; 0 for a graph of one bandwidth.
+	// Neighbours is the requested number of nearest neighbours of each row in a self-tuned
+	// graph; 0 for a graph of one bandwidth.
 	Neighbours int
-	// Radius is the cutoff, +Inf when every pair has a weight. Only weights that
-	// kernel.Repair has added belong to pairs farther apart.
+	// Radius is the cutoff, +Inf when every pair has a weight. Only weights
+	// added by kernel.Repair belong to pairs at a larger distance.
 	Radius float64
 	// MeanNeighbours is the mean number of neighbours of a row.
 	MeanNeighbours float64
@@ -43,8 +43,9 @@ type Graph struct {
 	// Certificate says how far the weights are from those of the full Gaussian kernel.
 	// Its rows are in the order of the points.
 	Certificate kernel.Certificate
-	// Cost is what the operator takes in time and memory.
+	// Cost is the time and memory of the operator.
 	Cost kernel.Cost
-	// BuildTime is how long the graph took, StepTime all steps together.
+	// BuildTime is the time of building the graph, StepTime of all steps
+	// together.
 	BuildTime, StepTime time.Duration
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// ErrDiverged reports an iterate that grew beyond 1e30 or is no longer finite;
-// see DivergedError.
+// ErrDiverged reports an iterate that grew beyond 1e30 or is not finite; see
+// DivergedError.
 var ErrDiverged = errors.New("the iterate diverges")
 
-// ErrSettings reports a setting outside its range, that of a graph or a step too.
+// ErrSettings reports a setting outside its range, including settings of a graph
+// or a step.
 var ErrSettings = kernel.ErrOption
 
 // A DivergedError says in which step an iterate grew out of bounds.
@@ -21,11 +22,11 @@ type DivergedError struct {
 }
 
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("iterate: %v: beyond %g at step %d; normalise after each step, take fewer steps or a smaller coefficient", ErrDiverged, maxAbs, e.Step)
+	return fmt.Sprintf("iterate: %v: beyond %g at step %d: normalise after each step, take fewer steps or a smaller coefficient", ErrDiverged, maxAbs, e.Step)
 }
 
 func (e *DivergedError) Unwrap() error { return ErrDiverged }
 
-// maxAbs is the largest entry an iterate may have: far below the float32
-// limit, so that no square of it in a sum overflows float64.
+// maxAbs is the largest entry an iterate may have: far below the float32 limit,
+// and no sum of its squares overflows float64.
 const maxAbs = 1e30

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Two groups of points on a line; their labels pull equal rows together.
+// Two groups of points on a line; labels pull rows of a class together.
 func ExampleRun() {
 	ctx := context.Background()
 	points := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1, 4, 5}}
@@ -42,8 +42,8 @@ func ExampleRun() {
 	// step 2: v = 0.3036
 }
 
-// Three groups of points on a line have two eigenvectors beside the constant that
-// tell them apart.
+// Three groups of points on a line have two eigenvectors besides the constant
+// that separate them.
 func ExampleConverge() {
 	ctx := context.Background()
 	points := blas32.General{Rows: 9, Cols: 1, Stride: 1, Data: []float32{0, 1, 2, 6, 7, 8, 12, 13, 14}}

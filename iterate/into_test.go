@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// A run that writes elsewhere gives the same bits and leaves its start alone, both in the
-// order of the points.
+// A run that writes elsewhere gives the same bits and leaves its start unchanged, both in
+// the order of the points.
 func TestRunInto(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	p, start := random(rng, 300, 2), random(rng, 300, 3)

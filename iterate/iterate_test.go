@@ -65,7 +65,7 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 			if slices.ContainsFunc(op.Degrees(), func(d float64) bool { return d > 0 && d < 1e-30 }) {
 				continue // W x is not a normal float32, so plainStep has no digits
 			}
-			// In the operator's order any x and labels will do.
+			// In the operator's order, any x and labels work.
 			var st kernel.Stats
 			if err := st.Gather(x, step.Labels); err != nil {
 				t.Fatalf("%v", err)
@@ -101,14 +101,14 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 			if math.Abs(st.Objective-v) > 1e-5*(size+math.Abs(v)) {
 				t.Fatalf("%s: objective fused %g, plain %g", name, st.Objective, v)
 			}
-			if st.MaxAbs <= maxAbs { // else the run ends here
+			if st.MaxAbs <= maxAbs { // otherwise the run ends here
 				checkSums(t, &st, fused, 1e-11)
 			}
 		}
 	})
 }
 
-// checkSums compares what a step reports of its output with the output.
+// checkSums compares the sums that a step reports with its output.
 func checkSums(t interface{ Fatalf(string, ...any) }, st *kernel.Stats, x blas32.General, rel float64) {
 	var fresh kernel.Stats
 	if err := fresh.Gather(x, nil); err != nil {
@@ -133,7 +133,7 @@ func build(t *testing.T, p blas32.General, workers *par.Workers, name string) ke
 	return op
 }
 
-// The change of a normalised step, found without a pass, is that of the rows.
+// The change of a normalised step, found without a pass, agrees with the rows.
 func TestNormalizedChange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	p := random(rng, 200, 2)
@@ -166,7 +166,7 @@ func TestNormalizedChange(t *testing.T) {
 	}
 }
 
-// A run is its steps one after another, in the order of the points.
+// A run takes its steps one after another, in the order of the points.
 func TestRunTakesTheSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p, start := random(rng, 300, 2), random(rng, 300, 3)
@@ -258,7 +258,8 @@ func TestNormalisation(t *testing.T) {
 	}
 }
 
-// Steps after a normalisation use sums that were transformed, not gathered.
+// Steps after a normalisation use sums that were transformed, not computed
+// again.
 func TestNormalisedSumsStayTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	p := random(rng, 400, 2)
@@ -334,7 +335,7 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// slow is a fake operator: iterate needs nothing of kernel but the interface.
+// slow is a fake operator: iterate needs only the interface of kernel.
 type slow struct {
 	kernel.Operator
 	n      int

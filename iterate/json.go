@@ -8,9 +8,9 @@ import (
 )
 
 // MarshalJSON implements json.Marshaler: an object with points (rows, columns and data, the
-// rows one after the other; none where Points is nil), graph, status and trace. Numbers that
-// are infinite become null. It is for reports, and nothing reads it back: package formats
-// has files of points.
+// rows one after the other; absent where Points is nil), graph, status and trace. Infinite
+// numbers become null. It is for reports, and nothing reads it back: package formats has
+// files of points.
 func (e Embedding) MarshalJSON() ([]byte, error) {
 	trace := make([]stepJSON, len(e.Trace))
 	for i, r := range e.Trace {
@@ -32,7 +32,7 @@ type stepJSON struct {
 	Change    jsonform.Number `json:"change"`
 }
 
-// graphJSON is a Graph as JSON, by the names that the command uses.
+// graphJSON is a Graph as JSON, with the names that the command uses.
 type graphJSON struct {
 	Operator     string          `json:"operator"`
 	Sigma        jsonform.Number `json:"sigma"`
@@ -51,9 +51,9 @@ type graphJSON struct {
 	StepsSeconds float64         `json:"steps_seconds"`
 }
 
-// MarshalJSON implements json.Marshaler, by the names of privatemail embed -json. Where
-// Neighbours is set it is called nearest, and sigma is null: every row has its own. A radius of
-// null is no cutoff, an eta of null no bound. Bounds of single rows are left out.
+// MarshalJSON implements json.Marshaler, with the names of privatemail embed -json. Where
+// Neighbours is set it is called nearest, and sigma is null: every row has its own. A null
+// radius means no cutoff, a null eta no bound. Bounds of single rows are left out.
 func (g Graph) MarshalJSON() ([]byte, error) {
 	sigma, gamma := g.Bandwidth.Sigma(), g.Bandwidth.Gamma()
 	if g.Neighbours > 0 {

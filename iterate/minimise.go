@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	minimiseMemory = 10   // pairs of steps and changes of the gradient that are kept
+	minimiseMemory = 10   // number of pairs of a step and a change of the gradient kept
 	sufficient     = 1e-4 // share of the promised descent that a step must bring
 	smallest       = 1e-6 // relative descent below which a run ends
 )
 
 // minimise moves x to a minimum of a function by limited-memory quasi-Newton steps
 // (Nocedal 1980) that begin with the given curvature of each number. value returns the
-// function at x and sets its gradient. A step that does not descend enough is halved. It
-// ends after the given number of steps, or when a step brings little.
+// function at x and sets its gradient. A step that does not descend enough is halved.
+// minimise ends after the given number of steps, or when a step brings little.
 func minimise(x, curvature []float64, steps int, value func(gradient []float64) (float64, error)) error {
 	gradient := make([]float64, len(x))
 	now, err := value(gradient)
@@ -26,7 +26,7 @@ func minimise(x, curvature []float64, steps int, value func(gradient []float64) 
 	for range steps {
 		direction := q.direction(gradient, curvature)
 		slope := dot(direction, gradient)
-		if !(slope < 0) { // at a minimum, or where numbers have no digits left
+		if !(slope < 0) { // at a minimum, or where all digits are lost
 			return nil
 		}
 		copy(from, x)
@@ -55,12 +55,12 @@ func minimise(x, curvature []float64, steps int, value func(gradient []float64) 
 	return nil
 }
 
-// quasiNewton has the last steps and what they changed of the gradient, the oldest first.
+// quasiNewton has the last steps and their changes of the gradient, the oldest first.
 type quasiNewton struct {
 	step, change [][]float64
 }
 
-// remember keeps a step. One along which the function does not curve upwards is left out.
+// remember keeps a step, unless the function does not curve upwards along it.
 func (q *quasiNewton) remember(x, from, gradient, before []float64) {
 	step, change := make([]float64, len(x)), make([]float64, len(x))
 	for i := range x {

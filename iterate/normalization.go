@@ -2,12 +2,12 @@ package iterate
 
 import "fmt"
 
-// Normalization says what is done to the iterate after each step.
+// Normalization says how the iterate is rescaled after each step.
 type Normalization int
 
 // The normalisations.
 const (
-	// None leaves the iterate as it is, as the paper's text does.
+	// None leaves the iterate unchanged, as the paper's text does.
 	None Normalization = iota
 	// Frobenius scales the iterate to |X|_F = sqrt(n).
 	Frobenius
@@ -27,12 +27,12 @@ func (n Normalization) String() string {
 	return fmt.Sprintf("Normalization(%d)", int(n))
 }
 
-// NormalizationByName returns the normalisation a command names.
+// NormalizationByName returns the normalisation with the given name.
 func NormalizationByName(name string) (Normalization, error) {
 	for n := None; n <= Centred; n++ {
 		if n.String() == name {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("iterate: %w: no normalisation %q; there are none, frobenius and centred", ErrSettings, name)
+	return 0, fmt.Errorf("iterate: %w: no normalisation %q, want none, frobenius or centred", ErrSettings, name)
 }

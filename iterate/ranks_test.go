@@ -46,7 +46,8 @@ func (r *sharedRun) build(ctx context.Context, ranks *par.Ranks) (kernel.Operato
 	return kernel.Build(ctx, p, kernel.Sigma(r.sigma), &o)
 }
 
-// outcome is all that runs with several settings give, as text that shows every bit.
+// outcome returns the results of runs with several settings, as text that shows
+// every bit.
 func (r *sharedRun) outcome(ctx context.Context, ranks *par.Ranks) (string, error) {
 	op, err := r.build(ctx, ranks)
 	if err != nil {
@@ -106,7 +107,7 @@ func TestRanksShareARun(t *testing.T) {
 	}
 }
 
-// Each of two ranks has rows to make, whatever the operator.
+// Each of two ranks has rows to compute, for every operator.
 func TestSharedRunsHaveSeveralChunks(t *testing.T) {
 	for _, r := range sharedRuns {
 		if err := cluster.Local(2, func(ranks *par.Ranks) error {
@@ -149,7 +150,7 @@ func TestRanksConverge(t *testing.T) {
 	}
 }
 
-// A rank whose context ends takes the others along, and leaves its start as it was.
+// A rank whose context ends also ends the others, and its start is unchanged.
 func TestCancelledRankEndsTheRun(t *testing.T) {
 	r := sharedRuns[0]
 	err := cluster.Local(3, func(ranks *par.Ranks) error {

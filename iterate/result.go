@@ -6,13 +6,13 @@ import "fmt"
 type Record struct {
 	// Step counts from 1.
 	Step int
-	// Objective is that of the iterate the step started from.
+	// Objective is the objective of the iterate before the step.
 	Objective float64
 	// Scale is the root mean square distance of the rows from their mean,
 	// after the step and before normalising.
 	Scale float64
-	// Change is |X_t - X_{t-1}|_F, after normalising where that is asked for,
-	// relative to the Frobenius norm of X_{t-1} about its mean.
+	// Change is |X_t - X_{t-1}|_F, after any normalising, relative to the
+	// Frobenius norm of X_{t-1} about its mean.
 	Change float64
 }
 
@@ -35,7 +35,8 @@ func (s Status) String() string {
 	return fmt.Sprintf("Status(%d)", int(s))
 }
 
-// A Result says how a run went. The iterate itself is where the start was.
+// A Result describes a run. The iterate itself is in the memory of the start,
+// or in Settings.Into.
 type Result struct {
 	// Status says how the run ended.
 	Status Status

@@ -15,18 +15,17 @@ import (
 
 // Run takes steps from the start x, rows in the order of the points, and
 // leaves the last iterate in x, or in Settings.Into. step.Labels are in the order of the
-// points too. On an error, a cancelled context among them, both are left as they were, unless
+// points too. On an error, including a cancelled context, both are unchanged, unless
 // Settings.Overwrite allows otherwise.
 //
-// ws is nil when a run takes memory of its own. A Workspace of the caller's lets
-// repeated runs of the same size reuse theirs.
+// With a nil ws the run allocates its memory. With a Workspace, repeated runs of
+// the same size reuse it.
 //
-// Where ranks share the operator all of them call Run with the same arguments, and each gets
-// the whole last iterate and the same records.
+// Where ranks share the operator, all of them call Run with the same arguments, and each
+// gets the whole last iterate and the same records.
 //
-// Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of
-// kernel.Step.Check, ErrDiverged, those of State.Check and of Settings.Checkpoint, and that of
-// ctx.
+// Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of kernel.Step.Check,
+// ErrDiverged, those of State.Check and of Settings.Checkpoint, and the error of ctx.
 func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.Step, settings *Settings, ws *Workspace) (*Result, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
@@ -88,14 +87,14 @@ type Workspace struct {
 	op       kernel.Operator
 	settings Settings
 	step     kernel.Step
-	given    *kernel.Labels // step.Labels as the caller ordered them
+	given    *kernel.Labels // step.Labels in the caller's order
 	stats    kernel.Stats
 	x, next  blas32.General
 	mean     []float64 // of the iterate before the step
 	rescale  rescale
 }
 
-// begin copies a start that is checked into the operator's order.
+// begin checks a start and copies it into the operator's order.
 func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Step, s Settings) error {
 	if x.Rows != op.N() || x.Cols < 1 {
 		return fmt.Errorf("iterate: %w: a start of %d x %d for %d points", kernel.ErrShape, x.Rows, x.Cols, op.N())
@@ -160,7 +159,7 @@ func (ws *Workspace) take(ctx context.Context, t int) (stepSums, error) {
 	return stepSums{objective: ws.stats.Objective, change: ws.stats.Change, before: before, spread: ws.stats.Spread}, nil
 }
 
-// stepSums are what a step sums over rows and columns.
+// stepSums are the sums of a step over rows and columns.
 type stepSums struct {
 	objective, change float64
 	before, spread    float64 // of the iterate before the step, and after it
@@ -173,7 +172,7 @@ func (s *stepSums) add(other stepSums) {
 	s.spread += other.spread
 }
 
-// record returns the record of step t of so many rows.
+// record returns the record of step t for that many rows.
 func (s *stepSums) record(t, rows int) Record {
 	r := Record{Step: t, Objective: s.objective, Scale: math.Sqrt(s.spread / float64(rows))}
 	if s.change > 0 {
@@ -185,7 +184,7 @@ func (s *stepSums) record(t, rows int) Record {
 // normalizedChange returns the relative change from the iterate before the
 // step, whose mean is ws.mean, to the one after it and after normalising. No
 // pass over the iterates is needed: with a and b the two, centred or not, s the
-// scale to come and |b - a|^2 known,
+// coming scale and |b - a|^2 known,
 //
 //	|s b - a|^2 = s^2 |b|^2 - 2 s a.b + |a|^2,   2 a.b = |a|^2 + |b|^2 - |b - a|^2.
 func (ws *Workspace) normalizedChange(before float64) float64 {
@@ -206,8 +205,8 @@ func (ws *Workspace) normalizedChange(before float64) float64 {
 	return math.Sqrt(max(s*s*b2-s*(a2+b2-change2)+a2, 0) / before)
 }
 
-// normalize rescales the iterate as the settings say. An iterate that is zero
-// stays so.
+// normalize rescales the iterate as the settings say. A zero iterate stays
+// zero.
 func (ws *Workspace) normalize(ctx context.Context) error {
 	n, norm2, r := float64(ws.x.Rows), ws.stats.Spread, &ws.rescale
 	r.shift = r.shift[:0]
@@ -253,8 +252,8 @@ func (r *rescale) Run(_, piece int) {
 	}
 }
 
-// copyOut copies the iterate, with the rows that other ranks have made, to dst in the order
-// of the points.
+// copyOut copies the iterate, including the rows of other ranks, to dst in the order of the
+// points.
 func (ws *Workspace) copyOut(ctx context.Context, dst blas32.General) error {
 	if err := ws.op.Complete(ctx, ws.x); err != nil {
 		return fmt.Errorf("iterate: gather rows: %w", err)
@@ -270,8 +269,8 @@ func (ws *Workspace) copyOut(ctx context.Context, dst blas32.General) error {
 	return nil
 }
 
-// resize returns a matrix of the given size, in the memory of m where it has room. Its values
-// may be anything.
+// resize returns a matrix of the given size, in the memory of m where that is large enough.
+// Its values are arbitrary.
 func resize(m blas32.General, rows, cols int) blas32.General {
 	if cap(m.Data) < rows*cols {
 		return newMatrix(rows, cols)

@@ -17,18 +17,19 @@ import (
 )
 
 // RandomStart returns the n x k random start Q, normal entries of standard
-// deviation sigma. It is a pure function of its arguments, the same wherever
-// it runs (up to the last bit of math.Log between architectures):
+// deviation sigma. It is a pure function of its arguments, the same on every
+// machine (up to the last bit of math.Log between architectures):
 //
 //	Q_ij = sigma NormalQuantile((u + 1/2) 2^-52),
 //
 // row by row, u the top 52 bits of the successive words of a ChaCha8 stream
 // keyed by SHA-256("privatemail Q 1", seed as 8 bytes little-endian).
 //
-// Q is public: it says nothing about the data, and it is never the noise.
+// Q is public: it contains nothing about the data, and it is never the noise.
 //
 // The error is kernel.ErrShape for an empty Q, kernel.ErrMemory for one that does
-// not fit into memory, ErrSettings for a sigma that is not positive, or that of ctx.
+// not fit into memory, ErrSettings for a sigma that is not positive, or the error of
+// ctx.
 func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (blas64.General, error) {
 	if n < 1 || k < 1 || k > math.MaxInt/8/n {
 		return blas64.General{}, fmt.Errorf("iterate: random start: %w: %d x %d", kernel.ErrShape, n, k)
@@ -48,8 +49,8 @@ func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (bla
 }
 
 // FillRandomStart sets x, a contiguous matrix, to RandomStart rounded to float32. It takes no
-// memory. Errors: ErrSettings for a sigma that is not positive, or that of ctx, with some of x
-// set.
+// memory. Errors: ErrSettings for a sigma that is not positive, or the error of ctx, with some
+// of x set.
 func FillRandomStart(ctx context.Context, x blas32.General, seed uint64, sigma float64) error {
 	if err := checkSigma(sigma); err != nil {
 		return err

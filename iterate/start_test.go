@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// The first entries for seed 1. They pin the definition: whoever changes them
-// changes every released number and says so in the change log.
+// The first entries for seed 1. They fix the definition: a change of them
+// changes every released number and belongs in the change log.
 func TestRandomStartIsPinned(t *testing.T) {
 	q, err := RandomStart(t.Context(), 2, 3, 1, 1)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestBadRandomStart(t *testing.T) {
 	}
 }
 
-// A start in float32 is the one in float64, rounded, and takes no memory to speak of.
+// A start in float32 is the one in float64, rounded, and takes almost no memory.
 func TestFillRandomStart(t *testing.T) {
 	q, err := RandomStart(t.Context(), 70_000, 2, 5, 3)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type walk struct {
 	op       kernel.Operator
 	workers  *par.Workers
-	degree   []float64 // D_i, 0 for a row the walk does not know
+	degree   []float64 // D_i, 0 for a row that the walk leaves out
 	root     []float32 // sqrt(D_i)
 	rows     int       // with D_i > 0
 	scale    float64   // 1/dbar
@@ -32,7 +32,7 @@ type walk struct {
 }
 
 // faintDegree is the share of the mean degree below which a row counts as
-// isolated: its products in float32 would have no digits.
+// isolated: its products in float32 would lose all digits.
 const faintDegree = 0x1p-64
 
 func newWalk(op kernel.Operator, step kernel.Step, workers *par.Workers) (*walk, error) {
@@ -94,14 +94,14 @@ func (w *walk) gatherClasses() error {
 	return nil
 }
 
-// reserve takes the memory for blocks of so many columns.
+// reserve takes the memory for blocks of that many columns.
 func (w *walk) reserve(columns int) {
 	w.wx = newMatrix(w.op.N(), columns)
 	size := len(w.members) * columns
 	w.sums, w.pull, w.pull32 = make([]float64, size), make([]float64, size), make([]float32, size)
 }
 
-// mulAdd sets dst = a P x + b x + c dst, the products counted. dst must not
+// mulAdd sets dst = a P x + b x + c dst, and counts the product. dst must not
 // overlap x.
 func (w *walk) mulAdd(ctx context.Context, dst, x blas32.General, a, b, c float64) error {
 	if err := w.op.Apply(ctx, w.wx, x); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// An Amount is a privacy budget or a part of one, a whole number of units of
-// 2^-96: of rho, or of epsilon in a pure pot. Whole numbers add up without
+// An Amount is a privacy budget or a part of one: a whole number of units of
+// 2^-96, of rho or (in a pure pot) of epsilon. Whole numbers add up without
 // drift, and no spend is too small to count.
 type Amount struct{ hi, lo uint64 }
 
@@ -71,11 +71,11 @@ func amountOfHalfSquare(x float64) (Amount, bool) {
 	return roundUp(hi, lo, 2*e-1+amountBits)
 }
 
-// amountOfGaussian returns what Gaussian noise calibrated to (epsilon, delta)
-// costs, and also what a budget of that size holds: one function for both, so
-// that a release at the whole budget fits. It is 1/(2 c^2), rounded down, with c
-// a little above the exact multiplier. Noise is made with a multiplier twice as
-// far above it, so the true cost is smaller.
+// amountOfGaussian returns the cost of Gaussian noise calibrated to (epsilon,
+// delta), and also the contents of a budget of (epsilon, delta): one function
+// for both, so that a release at the whole budget fits. It is 1/(2 c^2), rounded
+// down, with c a little above the exact multiplier. Noise is made with a
+// multiplier twice as far above it, so the true cost is smaller.
 func amountOfGaussian(epsilon, delta float64) Amount {
 	m, e := mantissa(multiplier(epsilon, delta) * (1 + 0x1p-41))
 	square := new(big.Int).SetUint64(m)

@@ -98,7 +98,7 @@ func TestAmountsAreRoundedUp(t *testing.T) {
 }
 
 // The price of a Gaussian release is the formula of the multiplier, floored,
-// and above what the noise really costs.
+// and above the true cost of the noise.
 func TestAmountOfGaussian(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range 300 {

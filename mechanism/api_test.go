@@ -86,8 +86,8 @@ func overlay(t *testing.T) map[string]string {
 	return list.Replace
 }
 
-// T-13: production code has one generator, ChaCha8, and no normal numbers but
-// its own.
+// T-13: production code has one generator, ChaCha8, and no normal numbers
+// except its own.
 func TestOneGenerator(t *testing.T) {
 	found := false
 	for _, p := range production(t) {
@@ -109,7 +109,7 @@ func TestOneGenerator(t *testing.T) {
 
 const usesReader = "uses the variable Reader of crypto/rand"
 
-// generators returns what a file does with random numbers that it must not.
+// generators returns a forbidden use of random numbers in a file.
 func generators(file *ast.File) (complaint string) {
 	local, secret := "", ""
 	for _, i := range file.Imports {
@@ -149,7 +149,7 @@ func generators(file *ast.File) (complaint string) {
 	return complaint
 }
 
-// T-13: nobody outside can choose the randomness. No exported function, method,
+// T-13: no caller can choose the randomness. No exported function, method,
 // field or variable has a seed, a generator or a reader in it.
 func TestNoSeedsInTheAPI(t *testing.T) {
 	count := 0
@@ -227,7 +227,7 @@ func receiver(d *ast.FuncDecl) string {
 
 var suspicious = regexp.MustCompile(`(?i)seed|entropy|random|generator`)
 
-// chooses returns what in a declaration could choose randomness.
+// chooses returns the part of a declaration that could choose randomness.
 func chooses(node ast.Node) (complaint string) {
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -254,7 +254,7 @@ func chooses(node ast.Node) (complaint string) {
 	return complaint
 }
 
-// The searches above find what they are for.
+// The searches above find what they look for.
 func TestSearches(t *testing.T) {
 	for _, test := range []struct {
 		code string

@@ -10,12 +10,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/audit"
 )
 
-// T-7: releases of two neighbours do not show a larger epsilon than promised,
-// by any of some events "so far in the direction of the difference". The best
-// one, where the log-ratio of the densities is epsilon, is among them for noise
-// as it should be; the others are better when there is less. At (1, 0.05) a
-// hundred thousand runs a side find noise at 0.9 of what it should be, a million
-// 0.97; each test proves its power on neighbours that are too far apart.
+// T-7: releases of two neighbours do not show a larger epsilon than promised, by
+// any of several events "at least this far in the direction of the difference".
+// For correct noise they include the best event, where the log-ratio of the
+// densities is epsilon; for too little noise the others are better. At (1, 0.05)
+// a hundred thousand runs a side find noise at 0.9 of its correct size, a
+// million find 0.97; each test proves its power on neighbours that are too far
+// apart.
 func TestThresholdAudit(t *testing.T) {
 	const rows, columns, m = 4, 2, 8
 	const epsilon, delta, multiplier = 1, 0.05, 1.332778
@@ -59,8 +60,8 @@ func TestThresholdAudit(t *testing.T) {
 	}
 }
 
-// project releases the matrix that lies so far in a direction and returns how
-// far in that direction the releases lie.
+// project releases the matrix at a distance in a direction and returns the
+// distances of the releases in that direction.
 func project(t *testing.T, c Calibration, unit []float64, at float64, runs int, source io.Reader) []float64 {
 	t.Helper()
 	rows, columns := c.Bound().Size()
@@ -91,15 +92,15 @@ func beyond(x []float64, threshold float64) (n int) {
 	return n
 }
 
-// T-8: the same from histograms, without knowing the best event: the sum over
-// bins of what one side exceeds e^epsilon times the other is at most delta, up
-// to sampling. Every coordinate of a release is a run, since the noise of one
-// does not depend on the others.
+// T-8: the same from histograms, without knowing the best event: summed over
+// the bins, the excess of one side over e^epsilon times the other is at most
+// delta, up to sampling. Every coordinate of a release is a run, since its
+// noise does not depend on the others.
 func TestHistogramAudit(t *testing.T) {
 	const rows, columns = 500, 500
 	releases := 1
 	if nightly {
-		releases = 8 // two million draws a side
+		releases = 8 // two million draws per side
 	}
 	const epsilon, delta, bins = 1, 0.05, 120
 	b := boundNear(t, rows, columns, 0.0132)
@@ -123,7 +124,7 @@ func TestHistogramAudit(t *testing.T) {
 	}
 	// The sum has a deviation of 0.0005 and is up by less than 0.001, half the
 	// deviations of the bins near the threshold, and 2.8 times as much with one
-	// release; noise at 0.9 of what it should be adds 0.017.
+	// release; noise at 0.9 of its correct size adds 0.017.
 	const tolerance = 0.01
 	here, there := histogram(0), histogram(b.Value())
 	if d := excess(there, here); d > delta+tolerance {
@@ -138,9 +139,9 @@ func TestHistogramAudit(t *testing.T) {
 }
 
 // T-9: one release with a hundred thousand canaries (Steinke, Nasr and Jagielski
-// 2023). Each coordinate holds plus or minus half the sensitivity, and the
-// thousand signs that show best are guessed. It finds gross errors only: a
-// quarter of the noise, which is what four times the canaries amount to.
+// 2023). Each coordinate holds plus or minus half the sensitivity, and the test
+// guesses the thousand signs that show best. It finds gross errors only, such as
+// a quarter of the noise, equivalent to canaries four times as large.
 func TestOneRunAudit(t *testing.T) {
 	const rows, columns, m = 400, 250, 100_000
 	const epsilon, delta, guesses = 1, 1e-10, 1000

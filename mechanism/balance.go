@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Balance is what one unit has spent and can still spend.
+// A Balance holds what one unit has spent and what it can still spend.
 type Balance struct {
 	Unit             string // the first digits of its keyed hash
 	UnitKind         string // UnitRecord or UnitClient
@@ -13,18 +13,17 @@ type Balance struct {
 	// Epsilon is what was spent, at the Delta of the total; see
 	// Ledger.EpsilonAt.
 	Epsilon float64
-	// Protects says which pairs of data sets Spent, Epsilon and the total are for: those
-	// that every spend of the unit protects. Where it is the zero Protection they are
-	// for none that is known, and nothing is proved for all releases together; AllProtect
-	// of Kinds says why.
+	// Protects says for which pairs of data sets Spent, Epsilon and the total hold: those
+	// that every spend of the unit protects. Where it is the zero Protection no such pair
+	// is known, and nothing is proved for all releases together; AllProtect of Kinds says
+	// why.
 	Protects Protection
 	// Subtotals are nil where all spends protect the same pairs. Otherwise there is one
 	// for each Protection among them, in the order of their first spends.
 	Subtotals []Subtotal
 }
 
-// Kinds returns the protections of the unit's spends, each once. AllProtect says what they come
-// to.
+// Kinds returns the protections of the unit's spends, each once. AllProtect combines them.
 func (b Balance) Kinds() []Protection {
 	if b.Subtotals == nil {
 		return []Protection{b.Protects}
@@ -36,20 +35,21 @@ func (b Balance) Kinds() []Protection {
 	return kinds
 }
 
-// A Subtotal is for pairs of data sets that some spends of a unit protect.
+// A Subtotal adds up the spends of a unit that protect the same pairs of data
+// sets.
 type Subtotal struct {
 	Protects Protection
-	// Spends is how many spends of the unit protect all these pairs, Spent what they cost
-	// and Epsilon the same at the Delta of the total. What the unit's other spends promise
-	// for these pairs is not known, and not counted: the numbers are for releases that
-	// were not chosen by looking at earlier ones. For the zero Protection they are sums
-	// and no promise.
+	// Spends is the number of spends of the unit that protect all these pairs, Spent their
+	// cost, and Epsilon the same cost at the Delta of the total. The promise of the unit's
+	// other spends for these pairs is unknown and not counted: the numbers hold for
+	// releases that were not chosen by looking at earlier ones. For the zero Protection
+	// they are sums and promise nothing.
 	Spends  int
 	Spent   Pots
 	Epsilon float64
 }
 
-// unitState is what a ledger knows of a unit.
+// unitState is what a ledger knows about a unit.
 type unitState struct {
 	Spent
 	spends int
@@ -95,5 +95,5 @@ func (h *ledgerHeader) balance(unit unitHash, kind string, u unitState, epsilon 
 	return b
 }
 
-// shortHash is what a unit is shown by.
+// shortHash returns the text that stands for a unit in output.
 func shortHash(unit unitHash) string { return hex.EncodeToString(unit[:6]) }

@@ -28,7 +28,8 @@ func (o *outsider) LedgerID(Unit) ([16]byte, error) { return o.number, o.numberE
 
 func (o *outsider) Paid([16]byte) (bool, error) { return true, o.paidErr }
 
-// releases makes a release of each kind and returns what came out, and the errors.
+// releases makes a release of each kind and returns which came out, and the
+// errors.
 func releases(t *testing.T, b Budget) (made []bool, errs []error) {
 	t.Helper()
 	c := calibrate(t, CalibrationSettings{Epsilon: 0.5, Delta: 1e-6, Sensitivity: boundOf(t, sensitivity.ReplaceOne, 6, 3, 1)})
@@ -40,8 +41,8 @@ func releases(t *testing.T, b Budget) (made []bool, errs []error) {
 	return append(made, series != nil), append(errs, err)
 }
 
-// A receipt for another release, or one that says what only NoLedger may say, makes no
-// release; the spend may be written down.
+// A receipt for another release, or with the number 0, which only NoLedger may give,
+// makes no release; the spend may be written down.
 func TestReceiptsAreChecked(t *testing.T) {
 	for name, test := range map[string]struct {
 		receipt func(id [16]byte) Receipt
@@ -65,7 +66,7 @@ func TestReceiptsAreChecked(t *testing.T) {
 	}
 }
 
-// A budget that cannot say who it is, or says that it is none, is not asked to pay.
+// A budget whose LedgerID fails or is zero is not asked to pay.
 func TestBudgetsHaveANumber(t *testing.T) {
 	down := errors.New("nobody answers")
 	good := func(id [16]byte) Receipt { return NewReceipt(7, id) }
@@ -114,7 +115,7 @@ func TestBudgetsHaveANumber(t *testing.T) {
 	}
 }
 
-// Charge is the arithmetic of a ledger.
+// Charge does the arithmetic of a ledger.
 func TestChargeIsThatOfALedger(t *testing.T) {
 	for _, total := range []Total{ledgerTotal, {Kind: ZCDP, Epsilon: 1, Delta: 1e-6}, {Kind: Pure, Epsilon: 1}, {Kind: Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}} {
 		l, _ := newLedgerDisk(t, total)
@@ -157,7 +158,7 @@ func TestChargeIsThatOfALedger(t *testing.T) {
 
 func chargeError(_ Spent, err error) error { return err }
 
-// Pots come back from JSON as they were, and texts are in the order of amounts.
+// Pots come back from JSON unchanged, and texts are in the order of amounts.
 func TestAmountsAsText(t *testing.T) {
 	before := ""
 	for _, a := range []Amount{{}, {0, 1}, {0, math.MaxUint64}, {1, 0}, {1 << 40, 5}, {math.MaxUint64, math.MaxUint64}} {

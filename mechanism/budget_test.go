@@ -9,8 +9,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// A name that the ledger does not know is a budget of its own, so it has to be said
-// to be new; once it has spent it is known, in this process and the next.
+// A name that the ledger does not know would be a separate budget, so it needs New;
+// once it has spent it is known, in this process and the next.
 func TestUnknownUnit(t *testing.T) {
 	path := newLedgerFile(t, ledgerTotal)
 	l, err := OpenLedger(path)
@@ -37,7 +37,7 @@ func TestUnknownUnit(t *testing.T) {
 	refused(known("digits"))
 	mustReserve(t, l, first, 1, oneUnit)
 	mustReserve(t, l, known("digits"), 2, oneUnit)
-	mustReserve(t, l, first, 3, oneUnit) // it may be new, and need not be
+	mustReserve(t, l, first, 3, oneUnit) // New is allowed for a known unit
 	for _, name := range []string{"digit", "Digits", "digits ", "digits\x00"} {
 		refused(known(name))
 	}
@@ -79,7 +79,7 @@ func TestPayerID(t *testing.T) {
 			}
 		}
 	}
-	// The same ledger opened anew is the same payer.
+	// The same ledger opened again is the same payer.
 	path := newLedgerFile(t, ledgerTotal)
 	var ids [2][32]byte
 	for i := range ids {
@@ -106,7 +106,8 @@ func TestPayerID(t *testing.T) {
 	}
 }
 
-// A copy of a ledger is the same payer, and does not know what the other has paid since.
+// A copy of a ledger is the same payer, and does not know what the other has paid since
+// then.
 func TestPaid(t *testing.T) {
 	path := newLedgerFile(t, ledgerTotal)
 	data, err := os.ReadFile(path)

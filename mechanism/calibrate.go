@@ -33,14 +33,14 @@ func (r Rule) String() string {
 	return fmt.Sprintf("Rule(%d)", int(r))
 }
 
-// RuleByName returns the rule of a name.
+// RuleByName returns the rule with the given name.
 func RuleByName(name string) (Rule, error) {
 	for r := Analytic; r <= Classical; r++ {
 		if r.String() == name {
 			return r, nil
 		}
 	}
-	return 0, fmt.Errorf("mechanism: %w: no rule %q; there are analytic and classical", ErrParam, name)
+	return 0, fmt.Errorf("mechanism: %w: no rule %q, want analytic or classical", ErrParam, name)
 }
 
 // Multiplier returns the standard deviation of the noise for a sensitivity of
@@ -66,7 +66,7 @@ func (r Rule) Multiplier(epsilon, delta float64) (float64, error) {
 	return 0, &ParamError{Field: "Rule", Value: float64(r), Allowed: "Analytic or Classical"}
 }
 
-// The range in which the multiplier is known to its last digits.
+// The range in which the multiplier is exact to its last digits.
 const (
 	minEpsilon, maxEpsilon = 1e-6, 100
 	minDelta, maxDelta     = 1e-100, 0.1
@@ -103,8 +103,8 @@ func EpsilonAt(mu, delta float64) (float64, error) {
 	return epsilonAt(mu, delta), nil
 }
 
-// CalibrationSettings say what a release is to be worth. None of them has a default but
-// the rule, and none may depend on private data.
+// CalibrationSettings state the privacy of a release. Only the rule has a default, and
+// none of them may depend on private data.
 type CalibrationSettings struct {
 	// Epsilon is in [1e-6, 100], Delta in [1e-100, 0.1].
 	Epsilon, Delta float64
@@ -114,13 +114,13 @@ type CalibrationSettings struct {
 	// Reach is a bound on the absolute value of every coordinate of the matrix
 	// to be released, for all data, such as sensitivity.Displacement gives.
 	Reach float64
-	// Rule is Analytic unless said otherwise.
+	// Rule is Analytic by default.
 	Rule Rule
 }
 
-// A Calibration is the noise for one matrix: what it is and what it is worth.
-// It is made by Calibrate from public numbers alone, is immutable, and its zero
-// value is refused by Privatize.
+// A Calibration describes the noise for one matrix and its privacy. Calibrate
+// makes it from public numbers only. It is immutable, and Privatize refuses its
+// zero value.
 type Calibration struct {
 	settings  CalibrationSettings
 	step      float64
@@ -130,20 +130,20 @@ type Calibration struct {
 }
 
 // Calibrate returns the noise that makes a release of a matrix with the given
-// sensitivity (Epsilon, Delta)-private. It is a pure function: it touches no
-// data and draws nothing.
+// sensitivity (Epsilon, Delta)-private. It is a pure function: it reads no data
+// and draws nothing.
 //
 // With c the multiplier of the rule, the grid step is the power of two g =
 // 2^(floor(log2(c (Delta + 2E))) - 40) and the standard deviation the multiple
 // of it next above c (Delta + 2E + g sqrt(m)): Delta + 2E is the bound with its
-// operator error, m the number of coordinates, g sqrt(m) what rounding to the
-// grid adds.
+// operator error, m the number of coordinates, g sqrt(m) the effect of rounding
+// to the grid.
 //
 // Errors are a *ParamError for numbers out of range, for a matrix so large that
 // the grid would cost more than a thousandth of the noise and for a Reach
-// beyond 2^51 g, where coordinates would be clamped, and ErrSensitivity for a
-// bound that is not one of computed numbers, does not know its columns or
-// covers only some of the rows.
+// beyond 2^51 g, where coordinates would be clamped; and ErrSensitivity for a
+// bound that has no stated operator error, was made from norms or covers only
+// some of the rows.
 func Calibrate(p CalibrationSettings) (Calibration, error) {
 	if err := checkBound(p.Sensitivity); err != nil {
 		return Calibration{}, err
@@ -173,7 +173,7 @@ func Calibrate(p CalibrationSettings) (Calibration, error) {
 	return c, nil
 }
 
-// maxGridShare is how much of the sensitivity the grid may add.
+// maxGridShare is the largest share of the sensitivity that the grid may add.
 const maxGridShare = 1e-3
 
 func checkBound(b sensitivity.Bound) error {
@@ -182,9 +182,9 @@ func checkBound(b sensitivity.Bound) error {
 	case !b.Valid():
 		return fmt.Errorf("mechanism: there is no bound: %w", ErrSensitivity)
 	case !b.ErrorStated():
-		return fmt.Errorf("mechanism: the bound is for exact arithmetic, state the operator error with Inflate: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound is for exact arithmetic: state the operator error with Inflate: %w", ErrSensitivity)
 	case columns == 0:
-		return fmt.Errorf("mechanism: the bound was made from norms and does not know the columns: %w", ErrSensitivity)
+		return fmt.Errorf("mechanism: the bound was made from norms: make it from Q: %w", ErrSensitivity)
 	case released != nil && len(released) != rows:
 		return fmt.Errorf("mechanism: the bound is for %d of %d rows, and all are released: %w", len(released), rows, ErrSensitivity)
 	}
@@ -201,16 +201,16 @@ func coordinates(b sensitivity.Bound) float64 {
 // is the rounded result of one operation.
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// Epsilon returns the epsilon asked for.
+// Epsilon returns the requested epsilon.
 func (c Calibration) Epsilon() float64 { return c.settings.Epsilon }
 
-// Delta returns the delta asked for.
+// Delta returns the requested delta.
 func (c Calibration) Delta() float64 { return c.settings.Delta }
 
 // Rule is the rule that chose Sigma.
 func (c Calibration) Rule() Rule { return c.settings.Rule }
 
-// Bound is the sensitivity bound the noise was calibrated to.
+// Bound is the sensitivity bound that the noise was calibrated to.
 func (c Calibration) Bound() sensitivity.Bound { return c.settings.Sensitivity }
 
 // Sigma is the standard deviation of the noise of one entry, Multiple * Step
@@ -223,16 +223,17 @@ func (c Calibration) Step() float64 { return c.step }
 // Multiple is Sigma in grid steps, from 2^40 up to 2^42.
 func (c Calibration) Multiple() int64 { return c.multiple }
 
-// L2Sensitivity is the sensitivity of what noise is added to, the computed
-// matrix rounded to the grid: the bound's value plus GridError, rounded up.
+// L2Sensitivity is the sensitivity of the matrix that noise is added to, the
+// computed one rounded to the grid: the bound's value plus GridError, rounded
+// up.
 func (c Calibration) L2Sensitivity() float64 { return c.total }
 
-// GridError is what rounding to the grid can add to the distance of two
-// neighbours, Step times the root of the number of coordinates, rounded up.
+// GridError bounds what rounding to the grid can add to the distance of two
+// neighbours: Step times the root of the number of coordinates, rounded up.
 func (c Calibration) GridError() float64 { return c.gridError }
 
 // Mu is L2Sensitivity/Sigma, rounded up: the noise makes a release
-// Mu-Gaussian-private, whatever rule chose Sigma. Randomised labels come on top.
+// Mu-Gaussian-private under either rule. Randomised labels cost extra.
 func (c Calibration) Mu() float64 { return up(c.total / c.Sigma()) }
 
 // Rho is Mu^2/2, rounded up: the noise makes a release Rho-zCDP, and (a, a Rho)-Renyi
@@ -242,8 +243,8 @@ func (c Calibration) Rho() float64 {
 	return up(mu*mu) / 2
 }
 
-// LabelEpsilon is what randomised labels cost together when as many records change:
-// records times that of one, rounded up.
+// LabelEpsilon is the cost of randomised labels when that many records change
+// together: records times epsilon, rounded up.
 func LabelEpsilon(epsilon float64, records int) float64 {
 	n := float64(max(1, records))
 	product := n * epsilon
@@ -253,11 +254,10 @@ func LabelEpsilon(epsilon float64, records int) float64 {
 	return product
 }
 
-// Spend is what one release costs, with labels randomised at labelEpsilon, 0
-// for none. The analytic rule is charged its (Epsilon, Delta), the classical
-// one, which adds more noise than these ask for, its Rho. As many records as
-// the bound lets change together pay for their labels. What it protects is what the bound
-// is for.
+// Spend is the cost of one release, with labels randomised at labelEpsilon, 0 for none.
+// The analytic rule is charged its (Epsilon, Delta); the classical one, which adds more
+// noise than these need, its Rho. All records that may change together under the bound
+// pay for their labels. The spend protects the pairs that the bound is for.
 func (c Calibration) Spend(labelEpsilon float64) Spend {
 	s := Spend{
 		PureEpsilon: LabelEpsilon(labelEpsilon, c.settings.Sensitivity.Records()),

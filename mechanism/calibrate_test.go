@@ -70,8 +70,8 @@ func enough(s, epsilon, delta float64) bool {
 	return bigMul(bigExp(bigMul(bigMul(x, x), bigOf(0.5))), bigOf(delta)).Cmp(bigOf(1.25)) >= 0
 }
 
-// T-1: within 1e-11 of the vectors and never below the exact value, as the
-// oracle has it; the same for what Calibrate makes of them.
+// T-1: within 1e-11 of the vectors and never below the exact value of the
+// oracle; the same for the result of Calibrate.
 func TestMultiplier(t *testing.T) {
 	for _, v := range vectors {
 		c, err := Analytic.Multiplier(v.epsilon, v.delta)
@@ -103,7 +103,8 @@ func TestMultiplier(t *testing.T) {
 	}
 }
 
-// Where the classical rule is too little, as Classical and docs/privacy.md say.
+// The epsilon from which the classical rule is too little, as Classical and
+// docs/privacy.md state it.
 func TestClassicalFailsForLargeEpsilon(t *testing.T) {
 	for _, c := range []struct{ delta, from float64 }{{1e-5, 8.4}, {0.1, 5.8}} {
 		for epsilon, holds := range map[float64]bool{c.from - 0.1: true, c.from + 0.1: false} {
@@ -142,8 +143,7 @@ func TestCalibrateVectors(t *testing.T) {
 	}
 }
 
-// The further checks of the design: two points of the curve, three multipliers
-// at a large delta.
+// Further checks: two points of the curve, three multipliers at a large delta.
 func TestCurve(t *testing.T) {
 	for _, test := range []struct{ s, epsilon, delta float64 }{{10, 0.1, 0.00875176814581}, {0.5, 0, 0.682689492137}} {
 		if got := math.Exp(logCurve(test.s, test.epsilon)); !near(got, test.delta, 1e-11) {
@@ -171,7 +171,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// T-2: what the noise has to satisfy at every point of a grid.
+// T-2: properties of the noise at every point of a grid.
 func TestMultiplierProperties(t *testing.T) {
 	epsilons := []float64{1e-6, 1e-4, 0.01, 0.03, 0.1, 0.3, 0.7, 0.999, 1, 1.5, 3, 6, 10, 20, 50, 100}
 	deltas := []float64{1e-100, 1e-50, 1e-20, 1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 0.1}
@@ -196,7 +196,7 @@ func TestMultiplierProperties(t *testing.T) {
 						t.Errorf("%v(%g, %g) = %g is too much", rule, epsilon, delta, c)
 					}
 					// Where delta covers nearly all, the last factor of c is many times
-					// its size in epsilon; so the way back begins before it.
+					// its size in epsilon; so the way back starts without that factor.
 					if back, err := EpsilonAt(1/multiplier(epsilon, delta), delta); err != nil || !near(back, epsilon, 1e-9) {
 						t.Errorf("EpsilonAt(1/%g, %g) = %g, %v, want %g", c, delta, back, err, epsilon)
 					}
@@ -275,7 +275,7 @@ func TestComposition(t *testing.T) {
 }
 
 // Delta_tot is Delta + 2E + g sqrt(m), not below it in exact arithmetic and
-// above it by roundings only; the grid and the multiple are where they belong.
+// above it by rounding only; the grid and the multiple are in range.
 func TestTotalSensitivity(t *testing.T) {
 	for _, rows := range []int{2, 5, 40, 300} {
 		for _, scale := range []float64{1, 1e-8, 12345} {
@@ -473,7 +473,7 @@ func TestRuleNames(t *testing.T) {
 	}
 }
 
-// 3 x 0.7 is more than the float64 next to it.
+// 3 x 0.7 is more than the nearest float64.
 func TestLabelEpsilon(t *testing.T) {
 	for _, c := range []struct {
 		epsilon float64

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// What a release says of its worth passes the check of package release over the
-// whole range of calibration, and does not when it says a little more.
+// The stated privacy of a release passes the check of package release over the
+// whole range of calibration, and fails when it claims slightly more.
 func TestClaimsPassTheCheck(t *testing.T) {
 	b := boundOf(t, sensitivity.ReplaceOne, 6, 3, 1)
 	for e := -6.0; e <= 2; e += 0.5 {

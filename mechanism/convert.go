@@ -2,7 +2,7 @@ package mechanism
 
 import "math"
 
-// What the calculi of privacy are worth in each other.
+// Conversions between the calculi of privacy.
 
 // rhoOfPure returns mu^2/2 for the least mu at which a pure epsilon is
 // mu-Gaussian-private, rounded up. The trade-off curve of a pure epsilon has
@@ -15,7 +15,7 @@ func rhoOfPure(epsilon float64) float64 {
 		enough = func(z float64) bool { return math.Erfc(z) <= 2/(1+math.Exp(epsilon)) }
 	}
 	_, z := crossing(0, epsilon, enough)
-	// The functions are right to about 2^-52; the factor covers that amply.
+	// The functions are accurate to about 2^-52, which the factor covers amply.
 	return 4 * z * z * (1 + 0x1p-40)
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// The small decisions that mechanisms have got wrong before are kept in this
-// file. .ci/mutants gets them wrong one at a time (.ci/mutate/noise.txt), and the
-// tests have to notice.
+// This file holds the small decisions that published mechanisms have got wrong.
+// .ci/mutants gets them wrong one at a time (.ci/mutate/noise.txt), and the tests
+// have to notice.
 
 // classicalHolds reports whether the classical rule is proved.
 func classicalHolds(epsilon float64) bool { return epsilon < 1 }
@@ -22,14 +22,14 @@ func classicalMultiplier(epsilon, delta float64) float64 {
 }
 
 // noiseMultiplier is the standard deviation per sensitivity. Delta is for the
-// whole matrix: the number of coordinates has no part in it.
+// whole matrix and does not depend on the number of coordinates.
 func noiseMultiplier(p CalibrationSettings) (float64, error) {
 	return p.Rule.Multiplier(p.Epsilon, p.Delta)
 }
 
 // totalSensitivity is the Frobenius sensitivity of the computed matrix on the
-// grid, and the grid's part of it. Rounding moves each coordinate by at most
-// half a step, on either side.
+// grid, and the grid's part of it. In each of the two data sets rounding moves
+// a coordinate by at most half a step.
 func totalSensitivity(b sensitivity.Bound, step float64) (total, gridError float64) {
 	gridError = step * up(math.Sqrt(coordinates(b)))
 	return up(b.Value() + gridError), gridError
@@ -51,12 +51,12 @@ func drawSeeds(source io.Reader, seeds []seed) error {
 // seedOf returns the seed of a chunk, which no other chunk uses.
 func seedOf(seeds []seed, chunk int) *seed { return &seeds[chunk] }
 
-// half is what is added before rounding down, in units of 2^-64.
+// half is added before rounding down, in units of 2^-64.
 const half = 1 << 63
 
-// perturb writes the grid points of x from coordinate lo up to hi, each with a
-// noise of its own. A value is rounded before noise is added: then the sum is
-// the ideal noise around a grid point, rounded, whatever the value was.
+// perturb writes the grid points of x from coordinate lo up to hi, each with
+// its own noise. A value is rounded before noise is added: then the sum is the
+// ideal noise around a grid point, rounded, for every value.
 func perturb(dst []int64, x blas64.General, lo, hi int, c Calibration, normal *sampler) {
 	row, column := lo/x.Cols, lo%x.Cols
 	for i := lo; i < hi; i++ {
@@ -67,9 +67,8 @@ func perturb(dst []int64, x blas64.General, lo, hi int, c Calibration, normal *s
 	}
 }
 
-// nearest returns the grid point next to x, which is clamped to 2^51 steps.
-// Dividing by a power of two is exact. Any rounding by at most half a step
-// would do.
+// nearest returns the grid point nearest to x, clamped to 2^51 steps. Dividing
+// by a power of two is exact. Any rounding by at most half a step would do.
 func nearest(x, step float64) int64 {
 	x = max(-clampSteps*step, min(clampSteps*step, x))
 	if math.IsNaN(x) {
@@ -78,8 +77,8 @@ func nearest(x, step float64) int64 {
 	return int64(math.RoundToEven(x / step))
 }
 
-// spendFirst runs draw only after the budget has written the spend down, and has said so
-// for this release. Whatever happens then, nothing is given back.
+// spendFirst runs draw only after the budget has written the spend down, and has
+// confirmed it for this release. After that nothing is given back.
 func spendFirst(budget Budget, unit Unit, id [16]byte, spend Spend, draw func() error) (Receipt, error) {
 	if err := spend.check(); err != nil {
 		return Receipt{}, err

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
 )
 
-// system is where randomness comes from.
+// system is the source of randomness.
 var system io.Reader = entropy.System{}
 
 // chunkSize is how many coordinates share a stream.
@@ -26,8 +26,8 @@ type secrets struct {
 	labels []seed // one or none
 }
 
-// drawSecrets reads the seeds of the chunks in order, that of the labels if
-// asked for, and the identifier. There is no other source to fall back to.
+// drawSecrets reads the seeds of the chunks in order, the seed of the labels if
+// wanted, and the identifier. There is no second source.
 func drawSecrets(source io.Reader, chunks int, labels bool) (*secrets, error) {
 	s := &secrets{chunks: make([]seed, chunks)}
 	if labels {
@@ -63,10 +63,11 @@ func stream(s *seed, use func(source)) {
 	words.Seed(seed{})
 }
 
-// below returns a number in 0 .. n-1, all exactly equally likely, n > 0. The
-// high word of n times a random word is one, and each comes up for 2^64/n
+// below returns a number in 0 .. n-1, all exactly equally likely, n > 0. It
+// takes the high word of n times a random word. Each number comes up for 2^64/n
 // words, rounded up or down; the 2^64 mod n words with the smallest low words
-// are drawn again, which leaves as many for each (Lemire 2019).
+// are drawn again, which leaves equally many words for each number (Lemire
+// 2019).
 func below(n uint64, words source) uint64 {
 	for {
 		high, low := bits.Mul64(words.Uint64(), n)

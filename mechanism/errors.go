@@ -10,8 +10,8 @@ var (
 	// ErrParam reports a parameter that is missing or out of its range; where
 	// the parameter is a number the error is a *ParamError.
 	ErrParam = errors.New("parameter out of range")
-	// ErrSensitivity reports a bound that noise cannot be calibrated to: none,
-	// one without a stated operator error, or one of another matrix.
+	// ErrSensitivity reports that noise cannot be calibrated to the bound: it
+	// is missing, has no stated operator error, or belongs to another matrix.
 	ErrSensitivity = errors.New("sensitivity bound not usable")
 	// ErrNonFinite reports a matrix with a NaN or an infinity.
 	ErrNonFinite = errors.New("value is not finite")
@@ -25,29 +25,29 @@ var (
 	// *BudgetError.
 	ErrBudgetExceeded = errors.New("privacy budget exceeded")
 	// ErrUnknownUnit reports a unit that the ledger does not know and that is not
-	// said to be new.
+	// New.
 	ErrUnknownUnit = errors.New("unknown unit")
 	// ErrOtherRelation reports a spend that protects other pairs of data sets than the
-	// earlier spends of its unit, which is not said to be meant; the error is a
+	// earlier spends of its unit, without Unit.OtherRelation; the error is a
 	// *RelationError.
 	ErrOtherRelation = errors.New("another relation")
 	// ErrLedger reports a ledger that is missing, damaged, of another kind or
 	// cannot be written.
 	ErrLedger = errors.New("ledger not usable")
-	// ErrSpent reports a failure after the spend was written down: it counts,
-	// and no retry is free.
-	ErrSpent = errors.New("the budget is spent all the same")
+	// ErrSpent reports a failure after the spend was written down: the spend
+	// counts, and a retry costs again.
+	ErrSpent = errors.New("the budget is spent nevertheless")
 	// ErrLocked reports a ledger that another process holds.
 	ErrLocked = errors.New("ledger is in use by another process")
 )
 
-// errUnknown says what a caller can do, and not the name.
+// errUnknown says what a caller can do, without the name.
 func errUnknown(kind string) error {
-	return fmt.Errorf("mechanism: %w: the ledger knows no %s of this name; check the name, or say that the unit is new", ErrUnknownUnit, kind)
+	return fmt.Errorf("mechanism: %w: the ledger knows no %s of this name: check the name, or say that the unit is new", ErrUnknownUnit, kind)
 }
 
-// A ParamError names a parameter, what was given and what is allowed. No field
-// of it ever holds a value of the data. It matches ErrParam.
+// A ParamError names a parameter, its value and what is allowed. None of its
+// fields ever holds a value of the data. It matches ErrParam.
 type ParamError struct {
 	Field   string  // the name of the parameter
 	Value   float64 // what was given
@@ -60,7 +60,7 @@ func (e *ParamError) Error() string {
 
 func (e *ParamError) Unwrap() error { return ErrParam }
 
-// A BudgetError says what was asked and what is left. It matches
+// A BudgetError says how much was asked for and how much remains. It matches
 // ErrBudgetExceeded.
 type BudgetError struct {
 	UnitKind         string // of the unit, which is not named
@@ -77,7 +77,7 @@ func (e *BudgetError) Error() string {
 func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }
 
 // A RelationError says which pairs of data sets all earlier spends of a unit protect, and
-// which the new one. It matches ErrOtherRelation.
+// which the new spend protects. It matches ErrOtherRelation.
 type RelationError struct {
 	UnitKind string     // of the unit, which is not named
 	Before   Protection // zero where no pair is known
@@ -85,14 +85,14 @@ type RelationError struct {
 }
 
 func (e *RelationError) Error() string {
-	before, total := "together protect no pair of data sets that is known", "have a total for no pair of data sets that is known"
+	before, total := "together protect no known pair of data sets", "no known pair of data sets"
 	if e.Before.known() {
 		before = fmt.Sprintf("protect %q", e.Before)
 	}
 	if both := e.Before.Both(e.Asked); both.known() {
-		total = fmt.Sprintf("have a total for %q alone", both)
+		total = fmt.Sprintf("%q only", both)
 	}
-	return fmt.Sprintf("mechanism: %v: the earlier spends of this %s %s, and this one protects %q; all of them would %s; say so if this is meant",
+	return fmt.Sprintf("mechanism: %v: the earlier spends of this %s %s, and this one protects %q; the total of all would hold for %s: say so if this is meant",
 		ErrOtherRelation, e.UnitKind, before, e.Asked, total)
 }
 

@@ -67,7 +67,8 @@ func Example() {
 	// 4 x 2 analytic replace-one
 }
 
-// The least noise, the classical formula, and where that is refused.
+// The least noise, the classical formula, and an epsilon for which that is
+// refused.
 func ExampleRule_Multiplier() {
 	for _, epsilon := range []float64{0.1, 0.5, 1} {
 		analytic, err := mechanism.Analytic.Multiplier(epsilon, 1e-5)
@@ -118,5 +119,5 @@ func ExampleNewSeries() {
 	// noise 5.9746
 	// 3 <nil>
 	// 3 <nil>
-	// 0 mechanism: all 2 vectors of the series are released: parameter out of range
+	// 0 mechanism: all 2 vectors of the series have been released: parameter out of range
 }

@@ -10,34 +10,36 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// A FirstStep is a computed first step f to be released, and whose budget pays.
+// A FirstStep is a computed first step f to be released, and the unit that pays
+// for it.
 type FirstStep struct {
-	// Displacement is f - Q. It is secret: nothing of it leaves Privatize but
-	// the release.
+	// Displacement is f - Q. It is secret: it leaves Privatize only as the
+	// release.
 	Displacement blas64.General
-	// Query holds the public parameters of f, which are those of the bound, and of Q.
+	// Query holds the public parameters of Q and of f, the latter equal to those of
+	// the bound.
 	Query release.Query
-	// Unit is whose privacy is spent.
+	// Unit is the unit whose privacy is spent.
 	Unit Unit
-	// Labels says what later steps may know of the labels.
+	// Labels says what later steps may know about the labels.
 	Labels LabelSettings
 }
 
 // LabelSettings choose a label mode; there is no default.
 type LabelSettings struct {
 	// Mode is release.ModePublic, ModeDropped or ModeRandomised. ModePublic needs a
-	// relation that takes the label to be public.
+	// relation under which the label is public.
 	Mode string
 	// Values are the labels of all rows, nil in every mode but ModeRandomised, which
 	// needs a relation that protects the label.
 	Values []int32
-	// Epsilon is what randomising the labels costs each row: in [1e-6, 20] in
-	// ModeRandomised, 0 in the other modes.
+	// Epsilon is the cost of randomising the labels, for each row: in [1e-6,
+	// 20] in ModeRandomised, 0 in the other modes.
 	Epsilon float64
 }
 
-// check looks at everything a release can fail for, except entropy, the budget and the
-// context.
+// check checks everything that can make a release fail, except entropy, the budget and
+// the context.
 func (f FirstStep) check(c Calibration, budget Budget) error {
 	if err := CheckPayer(budget, f.Unit); err != nil {
 		return err
@@ -58,7 +60,7 @@ func (f FirstStep) check(c Calibration, budget Budget) error {
 func checkMatrix(b sensitivity.Bound, x blas64.General) error {
 	rows, columns := b.Size()
 	if x.Rows != rows || x.Cols != columns {
-		return fmt.Errorf("mechanism: the matrix is %d x %d and the bound for %d x %d: %w", x.Rows, x.Cols, rows, columns, ErrSensitivity)
+		return fmt.Errorf("mechanism: the matrix is %d x %d and the bound is for %d x %d: %w", x.Rows, x.Cols, rows, columns, ErrSensitivity)
 	}
 	if x.Stride < x.Cols || x.Stride > len(x.Data) || int64(len(x.Data)) < int64(rows-1)*int64(x.Stride)+int64(columns) {
 		return fmt.Errorf("mechanism: the matrix has a stride of %d and %d numbers, too few for %d x %d: %w", x.Stride, len(x.Data), rows, columns, ErrParam)
@@ -73,13 +75,13 @@ func checkMatrix(b sensitivity.Bound, x blas64.General) error {
 	return nil
 }
 
-// checkQuery compares what the release will say of the query with the query of
+// checkQuery compares the query that the release will state with the query of
 // the bound.
 func checkQuery(bound sensitivity.Query, q release.Query) error {
 	name, classes := "", 0
 	switch t := bound.Table.(type) {
 	case sensitivity.Gaussian:
-		// A release tells one width, that of the features.
+		// A release states one width, the width of the features.
 		if t.Sigma == bound.Sigma {
 			name, classes = "gaussian", t.Classes
 		}
@@ -92,23 +94,23 @@ func checkQuery(bound sensitivity.Query, q release.Query) error {
 	case name == "":
 		return fmt.Errorf("mechanism: a release cannot describe the label table %v: %w", bound.Table, ErrSensitivity)
 	case q.Sigma != bound.Sigma || q.Alpha != bound.Alpha || q.Table != name || q.Classes != classes:
-		return fmt.Errorf("mechanism: the query is not that of the bound, %v: %w", bound, ErrSensitivity)
+		return fmt.Errorf("mechanism: the query differs from the query of the bound, %v: %w", bound, ErrSensitivity)
 	case !(q.SigmaQ > 0 && q.SigmaQ <= math.MaxFloat64):
 		return &ParamError{Field: "Query.SigmaQ", Value: q.SigmaQ, Allowed: "a positive finite number"}
 	}
 	return nil
 }
 
-// Check tells before any work whether the mode and its price go with a relation; the
-// labels themselves are looked at by Privatize. Errors are ErrLabels and ErrParam.
+// Check reports before any work whether the mode and its price fit a relation;
+// Privatize checks the labels themselves. Errors are ErrLabels and ErrParam.
 func (l LabelSettings) Check(relation sensitivity.Relation) error {
 	switch l.Mode {
 	case release.ModePublic, release.ModeDropped:
 		if l.Epsilon != 0 {
-			return fmt.Errorf("mechanism: an epsilon of labels that are %s: %w", l.Mode, ErrLabels)
+			return fmt.Errorf("mechanism: a label epsilon is given, but labels are %s: %w", l.Mode, ErrLabels)
 		}
 		if l.Mode == release.ModePublic && relation.LabelPrivate() {
-			return fmt.Errorf("mechanism: public labels under %v, which protects the label: drop or randomise them, or take a relation of features alone: %w", relation, ErrLabels)
+			return fmt.Errorf("mechanism: public labels under %v, which protects the label: drop or randomise them, or choose a relation of features only: %w", relation, ErrLabels)
 		}
 		return nil
 	case release.ModeRandomised:
@@ -116,7 +118,7 @@ func (l LabelSettings) Check(relation sensitivity.Relation) error {
 		return fmt.Errorf("mechanism: label mode %q, want %q, %q or %q: %w", l.Mode, release.ModePublic, release.ModeDropped, release.ModeRandomised, ErrLabels)
 	}
 	if !relation.LabelPrivate() {
-		return fmt.Errorf("mechanism: labels are public under %v, randomising them promises nothing: %w", relation, ErrLabels)
+		return fmt.Errorf("mechanism: labels are public under %v, so randomising them protects nothing: %w", relation, ErrLabels)
 	}
 	if !(l.Epsilon >= minEpsilon && l.Epsilon <= maxLabelEpsilon) {
 		return &ParamError{Field: "Labels.Epsilon", Value: l.Epsilon, Allowed: "1e-6 to 20"}
@@ -124,14 +126,15 @@ func (l LabelSettings) Check(relation sensitivity.Relation) error {
 	return nil
 }
 
-// checkLabels checks the label mode and, without a word about them, the labels.
+// checkLabels checks the label mode and the labels. Its errors contain no
+// label.
 func (f FirstStep) checkLabels(b sensitivity.Bound) error {
 	if err := f.Labels.Check(b.Relation()); err != nil {
 		return err
 	}
 	if f.Labels.Mode != release.ModeRandomised {
 		if f.Labels.Values != nil {
-			return fmt.Errorf("mechanism: labels given in mode %s: %w", f.Labels.Mode, ErrLabels)
+			return fmt.Errorf("mechanism: labels are given in mode %s: %w", f.Labels.Mode, ErrLabels)
 		}
 		return nil
 	}

@@ -16,13 +16,13 @@ import (
 
 // The statistical tests run in two tiers. By default all randomness comes from
 // a fixed stream that only tests have, so a test either always passes or always
-// fails, and sizes are cut to what still has the power its comment states. With
-// PM_NIGHTLY=1 the system's entropy and the full sizes are used. The critical
-// values are those of a false alarm in 1e9 in both.
+// fails, and sizes are the smallest that have the power stated in the comment
+// of the test. With PM_NIGHTLY=1 the system's entropy and the full sizes are
+// used. The critical values allow one false alarm in 1e9 in both.
 var nightly = os.Getenv("PM_NIGHTLY") == "1"
 
-// pick returns the size for the tier; -short is a tenth of the default, and
-// enough for mistakes that are not small.
+// pick returns the size for the tier; -short takes a tenth of the default,
+// enough to find all but small mistakes.
 func pick(usual, full int) int {
 	switch {
 	case nightly:
@@ -70,7 +70,7 @@ func matrix(rows, columns int, scale float64) blas64.General {
 }
 
 // boundOf returns a bound of a matrix of the given shape, proportional to scale
-// but for rounding.
+// except for rounding.
 func boundOf(t testing.TB, relation sensitivity.Relation, rows, columns int, scale float64) sensitivity.Bound {
 	t.Helper()
 	key := boundKey{relation, rows, columns, scale}
@@ -93,13 +93,13 @@ func boundOf(t testing.TB, relation sensitivity.Relation, rows, columns int, sca
 	return b
 }
 
-// boundNear returns a bound whose value is near the one wanted.
+// boundNear returns a bound with nearly the given value.
 func boundNear(t testing.TB, rows, columns int, value float64) sensitivity.Bound {
 	t.Helper()
 	return boundOf(t, sensitivity.ReplaceOne, rows, columns, value/boundOf(t, sensitivity.ReplaceOne, rows, columns, 1).Value())
 }
 
-// calibrate is Calibrate for parameters that must do.
+// calibrate is Calibrate for parameters that must be accepted.
 func calibrate(t testing.TB, p CalibrationSettings) Calibration {
 	t.Helper()
 	if p.Reach == 0 {

@@ -27,7 +27,7 @@ func logCurve(s, epsilon float64) float64 {
 	}
 	// R(a) and R(b) agree in most digits. Their difference is the integral of
 	// -R' = 1 - x R(x) from a to b, here by five points of Gauss and Legendre.
-	// b - a is taken as it is known, not by subtraction.
+	// b - a is the known 1/s, not a subtraction.
 	sum := 0.0
 	for i, x := range legendreNodes {
 		x = centre + half*x
@@ -66,8 +66,8 @@ func erfcx(x float64) float64 {
 }
 
 // multiplier returns the least noise multiplier that is (epsilon,
-// delta)-private, to the last digits of float64, before any rounding to the
-// safe side.
+// delta)-private, to the last digits of float64, not yet rounded to the safe
+// side.
 func multiplier(epsilon, delta float64) float64 {
 	target := math.Log(delta)
 	// rho + 2 sqrt(rho L) <= epsilon suffices, L = ln(1/delta), rho = 1/(2 s^2).

@@ -1,7 +1,7 @@
 //go:build amd64 && !amd64.v3
 
 // Other processors, and this one from level v3 on, fuse products into sums or have
-// another exponential: other bits, as good as these.
+// another exponential: other bits, equally good.
 
 package mechanism
 

@@ -6,11 +6,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// clampSteps is how many grid steps a coordinate may be away from zero. With
-// noise on top the sum stays a whole number of steps that float64 holds.
+// clampSteps is the largest distance of a coordinate from zero, in grid steps.
+// With noise added the sum is still a whole number of steps that float64 can
+// hold.
 const clampSteps = 1 << 51
 
-// onGrid returns a + b, clamped to what a release may hold: noise reaches that far
+// onGrid returns a + b, clamped to the range of a release: noise reaches that far
 // with a probability below exp(-1e6), and clamping is post-processing.
 func onGrid(a, b int64) int64 {
 	sum := a + b

@@ -9,12 +9,12 @@ import (
 )
 
 // FormatHead returns the state that Ledger.Head reports as a text: NUMBER:HASH, the hash in
-// hexadecimal digits. It is what to keep elsewhere for OpenLedgerAt.
+// hexadecimal digits. Keep it elsewhere for OpenLedgerAt.
 func FormatHead(sequence uint64, hash [sha256.Size]byte) string {
 	return fmt.Sprintf("%d:%x", sequence, hash)
 }
 
-// ParseHead reads what FormatHead has written. The error is ErrParam.
+// ParseHead reads the text of FormatHead. The error is ErrParam.
 func ParseHead(text string) (sequence uint64, hash [sha256.Size]byte, err error) {
 	number, digits, _ := strings.Cut(text, ":")
 	sequence, err = strconv.ParseUint(number, 10, 64)

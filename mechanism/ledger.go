@@ -8,27 +8,27 @@ import (
 	"sync"
 )
 
-// A Ledger keeps what each unit has spent, in a file. A spend is on the disk
-// before anything is released for it, and nothing is ever given back, so a
-// crash can lose budget but never gain any. One process at a time holds a
-// ledger; its methods are safe for concurrent use. It takes about 50 bytes of
-// memory for each release and 220 for each unit. The zero value is a closed ledger that
-// holds nothing: whatever is asked of it is ErrLedger.
+// A Ledger records in a file what each unit has spent. A spend is on the disk before
+// anything is released for it, and nothing is ever given back, so a crash can lose
+// budget but never gain any. One process at a time holds a
+// ledger; its methods are safe for concurrent use. It takes about 50 bytes of memory
+// for each release and 220 for each unit. The zero value is a closed ledger that holds
+// nothing: every call returns ErrLedger.
 //
-// The file holds keyed hashes in place of the names of units. The key is in it
-// too: who has the file can test whether a guessed name is in it. Keep it as
-// private as the names.
+// The file holds keyed hashes in place of the names of units. It also holds the
+// key: anyone who has the file can test whether a guessed name is in it. Keep
+// it as private as the names.
 //
-// The records are chained by hashes, which find accidents. They have no key: whoever
-// can write the file can edit it and compute them anew, or put back an older copy, as a
-// backup may do by accident; the budget spent since is then forgotten. Keep Head
-// elsewhere and open with OpenLedgerAt to notice. Two devices with ledgers of their own for
-// one unit spend the sum of both.
+// The records are chained by hashes, which detect accidents. The hashes have no key: anyone
+// who can write the file can edit it and compute them again, or put back an older copy, as
+// a backup may do by accident; the budget spent since is then forgotten. To notice this,
+// keep Head elsewhere and open with OpenLedgerAt. Two devices with separate ledgers for one
+// unit spend the sum of both.
 type Ledger struct {
 	mutex  sync.Mutex
 	file   ledgerFile // nil when closed
 	state  *ledgerState
-	failed error // of a write, after which it is not known what the disk holds; nil before
+	failed error // of a write, after which the contents of the disk are unknown; nil before
 }
 
 // ledgerFile is the part of an *os.File that a ledger uses.
@@ -40,8 +40,8 @@ type ledgerFile interface {
 	Truncate(size int64) error
 }
 
-// Close gives up the lock. Later spends are refused; what was spent can still
-// be asked.
+// Close releases the lock. Later spends are refused; the methods that report
+// spending still work.
 func (l *Ledger) Close() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -56,18 +56,17 @@ func (l *Ledger) Close() error {
 	return nil
 }
 
-// Reserve takes a spend from the budget of a unit, and returns when that is on
-// the disk. The spend is final, whether or not a release follows. Privatize, Select and
+// Reserve takes a spend from the budget of a unit, and returns when the spend is on the
+// disk. The spend is final, whether or not a release follows. Privatize, Select and
 // NewSeries call it; mechanisms of other packages pay with it before they draw any noise.
 //
-// The error is a *BudgetError if the spend does not fit, ErrUnknownUnit for a unit
-// that has not spent before and is not said to be New, a *RelationError for a spend that
-// protects other pairs of data sets than the earlier spends of the unit do together, unless
-// it says OtherRelation, ErrParam for a spend that does not say what it protects, and ErrLedger for a
-// release id that has been used and for a spend that the kind of ledger cannot
-// count; the ledger is then as before. If writing fails the error is ErrLedger,
-// the spend counts because it may be on the disk, and the ledger refuses
-// everything until it is opened anew.
+// The error is a *BudgetError if the spend does not fit; ErrUnknownUnit for a unit that has not
+// spent before and is not New; a *RelationError for a spend that protects other pairs of data sets
+// than the earlier spends of the unit do together, unless the unit says OtherRelation; ErrParam for
+// a spend that does not say what it protects; and ErrLedger for a release id that has been used and
+// for a spend that the kind of ledger cannot count. The ledger is then unchanged. If writing fails
+// the error is ErrLedger, the spend counts because it may be on the disk, and the ledger refuses
+// everything until it is opened again.
 func (l *Ledger) Reserve(unit Unit, releaseID [16]byte, spend Spend) (Receipt, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -76,7 +75,7 @@ func (l *Ledger) Reserve(unit Unit, releaseID [16]byte, spend Spend) (Receipt, e
 		return Receipt{}, err
 	}
 	if _, used := l.state.releases[releaseID]; used {
-		return Receipt{}, ledgerError("this release has been paid for")
+		return Receipt{}, ledgerError("this release has already been paid for")
 	}
 	b := l.header().total.Kind.reserveBlock(l.state.sequence+1, hash, kind, releaseID, cost, spend)
 	if err := l.append(b); err != nil {
@@ -85,8 +84,9 @@ func (l *Ledger) Reserve(unit Unit, releaseID [16]byte, spend Spend) (Receipt, e
 	return Receipt{sequence: l.state.sequence, id: releaseID}, nil
 }
 
-// Covers returns the error Reserve would return for the spend now, and spends
-// nothing. Long work can be refused before it begins; only Reserve decides.
+// Covers returns the error that Reserve would return for the spend now, and
+// spends nothing. It allows refusing long work before it begins; only Reserve
+// decides.
 func (l *Ledger) Covers(unit Unit, spend Spend) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -94,8 +94,8 @@ func (l *Ledger) Covers(unit Unit, spend Spend) error {
 	return err
 }
 
-// price returns what stands for the unit and what a spend costs it, or why it
-// cannot pay.
+// price returns the hash of the unit and the cost of a spend, or the reason why
+// the unit cannot pay.
 func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost Pots, err error) {
 	header := l.header()
 	if hash, kind, err = header.hash(unit); err != nil {
@@ -125,7 +125,7 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost P
 }
 
 // Commit notes the SHA-256 of the release that a spend was for, once. A spend
-// without it counts all the same.
+// without the note also counts.
 func (l *Ledger) Commit(receipt Receipt, sum [sha256.Size]byte) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -134,9 +134,9 @@ func (l *Ledger) Commit(receipt Receipt, sum [sha256.Size]byte) error {
 	}
 	switch of, known := l.state.releases[receipt.id]; {
 	case known && of == 0:
-		return ledgerError("this release has been committed")
+		return ledgerError("this release has already been committed")
 	case !known || of != receipt.sequence:
-		return ledgerError("the receipt is not of this ledger")
+		return ledgerError("the receipt belongs to another ledger")
 	}
 	return l.append(commitBlock(l.state.sequence+1, receipt, sum))
 }
@@ -153,11 +153,11 @@ func (l *Ledger) usable() error {
 
 // failure is the error after a write that failed.
 func (l *Ledger) failure() error {
-	return fmt.Errorf("mechanism: %w: an earlier write failed, open the ledger again: %w", ErrLedger, l.failed)
+	return fmt.Errorf("mechanism: %w: an earlier write failed: open the ledger again: %w", ErrLedger, l.failed)
 }
 
-// append writes a record that has been checked. If that fails it counts, but is
-// not part of Head.
+// append writes a record that has been checked. If writing fails the record
+// counts, but is not part of Head.
 func (l *Ledger) append(b *block) error {
 	s := l.state
 	at, sequence, sum := s.end(), s.sequence, s.sum
@@ -184,7 +184,7 @@ func writeBlock(f ledgerFile, b *block, at int64) error {
 	return f.Sync()
 }
 
-// Total returns what the ledger holds for each unit.
+// Total returns the budget of each unit.
 func (l *Ledger) Total() Total {
 	if h := l.header(); h != nil {
 		return h.total
@@ -200,9 +200,9 @@ func (l *Ledger) header() *ledgerHeader {
 	return l.state.header
 }
 
-// Balance returns what a unit has spent and can still spend, and which pairs of data sets its
-// total is for. The error is ErrUnknownUnit for one that has spent nothing, and ErrParam for
-// an invalid unit.
+// Balance returns what a unit has spent and can still spend, and for which pairs of data sets
+// its total holds. The error is ErrUnknownUnit for a unit that has spent nothing, and
+// ErrParam for an invalid unit.
 func (l *Ledger) Balance(unit Unit) (Balance, error) {
 	hash, _, err := l.header().hash(unit)
 	if err != nil {
@@ -217,7 +217,7 @@ func (l *Ledger) Balance(unit Unit) (Balance, error) {
 	return l.header().balance(hash, unit.Kind, of, l.header().total.epsilonOf), nil
 }
 
-// Spent returns what a unit has spent, nothing for one that the ledger does not know.
+// Spent returns what a unit has spent, zero for a unit that the ledger does not know.
 func (l *Ledger) Spent(unit Unit) (Pots, error) {
 	hash, _, err := l.header().hash(unit)
 	if err != nil {
@@ -237,12 +237,12 @@ func (l *Ledger) Remaining(unit Unit) (Pots, error) {
 	return l.state.header.whole.minus(spent), nil
 }
 
-// EpsilonAt returns the epsilon of what a unit has spent so far at a delta of
-// the caller's choice (0 in a Pure ledger), rounded up. What is proved is the
-// statement about the whole total. For spends that were fixed beforehand this
-// one holds too; if their sizes were chosen by looking at earlier releases it
-// is an estimate. Either is about the pairs of data sets that all spends of the unit
-// protect, which Balance tells.
+// EpsilonAt returns the epsilon of what a unit has spent so far at a delta of the
+// caller's choice (0 in a Pure ledger), rounded up. The statement about the whole
+// total is proved. This number is proved only for spends that were fixed beforehand;
+// if their sizes were chosen by looking at earlier releases it is an estimate. Both
+// are about the pairs of data sets that all spends of the unit protect; Balance
+// returns these.
 func (l *Ledger) EpsilonAt(unit Unit, delta float64) (float64, error) {
 	spent, err := l.Spent(unit)
 	if err != nil {
@@ -256,7 +256,7 @@ func (l *Ledger) EpsilonAt(unit Unit, delta float64) (float64, error) {
 }
 
 // Head returns the number of records and the hash of the last one (of the
-// header if there is none), which stands for all before it.
+// header if there is none), which covers all before it.
 func (l *Ledger) Head() (sequence uint64, hash [sha256.Size]byte) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -270,16 +270,17 @@ func (l *Ledger) Head() (sequence uint64, hash [sha256.Size]byte) {
 // Copies of a ledger share it.
 func (l *Ledger) LedgerID(Unit) ([16]byte, error) {
 	if l == nil || l.state == nil {
-		return [16]byte{}, ledgerError("it was not opened")
+		return [16]byte{}, ledgerError("the ledger was not opened")
 	}
 	return l.state.header.id, nil
 }
 
-// Paid tells whether the ledger has a spend for a release. After a write that failed it is
-// not known what the disk holds: the error is ErrLedger until the ledger is opened again.
+// Paid reports whether the ledger has a spend for a release. After a failed write the
+// contents of the disk are unknown: the error is ErrLedger until the ledger is opened
+// again.
 func (l *Ledger) Paid(releaseID [16]byte) (bool, error) {
 	if l == nil || l.state == nil {
-		return false, ledgerError("it was not opened")
+		return false, ledgerError("the ledger was not opened")
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

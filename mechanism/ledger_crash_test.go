@@ -77,8 +77,8 @@ func TestLedgerCutAtEveryByte(t *testing.T) {
 		if known := spent[count][0] > 0; known != (err == nil) || !known && !errors.Is(err, ErrUnknownUnit) || b.Spent.Rho.lo != spent[count][0] {
 			t.Fatalf("%d bytes: read %v, %v", n, b, err)
 		}
-		// Only an outside record of the head tells the cut from an older state.
-		// It is then refused before anything is mended.
+		// Only a head kept elsewhere distinguishes the cut from an older state.
+		// The ledger is then refused before anything is mended.
 		old := &ledgerDisk{data: slices.Clone(data[:n])}
 		if _, err = loadLedger(old, int64(n), &pin{sequence: uint64(records), hash: hash}); (err == nil) != (count == records) {
 			t.Fatalf("%d bytes: %v", n, err)
@@ -86,7 +86,7 @@ func TestLedgerCutAtEveryByte(t *testing.T) {
 		if err != nil && (!errors.Is(err, ErrLedger) || !bytes.Equal(old.data, data[:n])) {
 			t.Fatalf("%d bytes: %v, or the file was changed", n, err)
 		}
-		// What was mended stays so, and the ledger is as good as new.
+		// The mended ledger stays mended, and works like a new one.
 		mended, _, err := load(d.data)
 		if err != nil || len(d.data)%blockSize != 0 {
 			t.Fatalf("%d bytes: mended to %d: %v", n, len(d.data), err)
@@ -100,7 +100,7 @@ func TestLedgerCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// Every spend that was granted is durable by then, and at most one more is.
+// Every granted spend is durable when Reserve returns, and at most one more is.
 func TestLedgerIsDurableBeforeItReturns(t *testing.T) {
 	l, d := newLedgerDisk(t, ledgerTotal)
 	for i := range 20 {
@@ -119,7 +119,8 @@ func TestLedgerIsDurableBeforeItReturns(t *testing.T) {
 }
 
 // After a failure of the disk the spend counts, all further ones are refused,
-// and whatever of it the disk kept, opening anew finds all that was granted.
+// and whichever part of it the disk kept, opening again finds everything that
+// was granted.
 func TestLedgerOnAFailingDisk(t *testing.T) {
 	const granted = 3
 	fail := func(t *testing.T, breakDisk func(*ledgerDisk), commit bool) *ledgerDisk {
@@ -151,7 +152,7 @@ func TestLedgerOnAFailingDisk(t *testing.T) {
 			if err := l.Commit(r, [32]byte{}); !errors.Is(err, ErrLedger) {
 				t.Fatal("committed to a broken ledger:", err)
 			}
-			// Whether the last spend is on the disk is not known: it does not count as paid.
+			// Whether the last spend is on the disk is unknown: it does not count as paid.
 			if paid, err := l.Paid(releaseID(granted)); paid || !errors.Is(err, ErrLedger) {
 				t.Fatal("paid by a broken ledger:", err)
 			}
@@ -286,7 +287,7 @@ func TestLedgerOfTwoProcesses(t *testing.T) {
 }
 
 // A process that is killed while it spends has spent what it was granted, and
-// at most the one it was asking for.
+// at most one spend that it was waiting for.
 func TestLedgerOfAKilledProcess(t *testing.T) {
 	rounds := 50
 	if testing.Short() {
@@ -317,7 +318,7 @@ func TestLedgerOfAKilledProcess(t *testing.T) {
 				t.Fatal(lines.Text())
 			}
 		}
-		child.Wait() // says that it was killed
+		child.Wait() // returns that it was killed
 
 		l, err := OpenLedger(path)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// createLedgers makes one ledger after the other in a folder until it is killed.
+// createLedgers makes ledgers in a folder until it is killed.
 func createLedgers(folder string) {
 	for i := 0; ; i++ {
 		if err := CreateLedger(filepath.Join(folder, fmt.Sprint(i)), ledgerTotal); err != nil {
@@ -23,8 +23,8 @@ func createLedgers(folder string) {
 	}
 }
 
-// A process that is killed while it creates a ledger leaves a sound one or none, and what
-// else it leaves hinders nobody.
+// A process that is killed while it creates a ledger leaves a sound one or none, and
+// files that do no harm.
 func TestCreateLedgerOfAKilledProcess(t *testing.T) {
 	rounds := 60
 	if testing.Short() {
@@ -50,7 +50,7 @@ func TestCreateLedgerOfAKilledProcess(t *testing.T) {
 			}
 			created++
 		}
-		child.Wait() // says that it was killed
+		child.Wait() // returns that it was killed
 
 		entries, err := os.ReadDir(folder)
 		if err != nil {
@@ -79,7 +79,8 @@ func TestCreateLedgerOfAKilledProcess(t *testing.T) {
 	t.Logf("%d ledgers after %d kills, %d temporary files left", ledgers, rounds, left)
 }
 
-// A file that ends before its first record gets no word that its budget is untouched.
+// The error for a file that ends within its header does not say that its budget is
+// untouched.
 func TestCutOffLedger(t *testing.T) {
 	path := newLedgerFile(t, ledgerTotal)
 	data, err := os.ReadFile(path)

@@ -24,8 +24,8 @@ func refused(t *testing.T, name string, data []byte) {
 	}
 }
 
-// Each bit of the file is covered by a hash: no flip goes unnoticed, and none
-// is taken for a crash.
+// A hash covers each bit of the file: every flip is noticed, and none is taken
+// for a crash.
 func TestLedgerWithAFlippedBit(t *testing.T) {
 	data, _ := smallLedger(t)
 	for i := range data {
@@ -62,8 +62,8 @@ func TestLedgerRearranged(t *testing.T) {
 	refused(t, "two records of zeros", append(slices.Clone(data), make([]byte, 2*blockSize)...))
 	refused(t, "zeros within", append(append(slices.Clone(data), make([]byte, blockSize)...), 1))
 
-	// One record of zeros, in whole or in part, is what some file systems make of
-	// a write that was lost.
+	// Some file systems leave a record of zeros, whole or in part, where a write
+	// was lost.
 	for n := 1; n <= blockSize; n++ {
 		l, d, err := load(append(slices.Clone(data), make([]byte, n)...))
 		if err != nil || !bytes.Equal(d.data, data) {
@@ -85,7 +85,8 @@ func seal(data []byte) []byte {
 	return data
 }
 
-// Right hashes do not make a record right: programs with errors write those.
+// Correct hashes do not make a record valid: programs with errors write such
+// records.
 func TestLedgerWithWrongContents(t *testing.T) {
 	data, _ := smallLedger(t)
 	if l, _, err := load(seal(slices.Clone(data))); err != nil || spentUnits(t, l, alice) == 0 {

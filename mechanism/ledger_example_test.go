@@ -19,7 +19,7 @@ func ExampleLedger() {
 	}
 	defer os.RemoveAll(folder)
 
-	// Once: what each record may spend in its life.
+	// Done once: the budget of each record for all time.
 	path := filepath.Join(folder, "privacy.ledger")
 	total := mechanism.Total{Kind: mechanism.GDP, Epsilon: 1, Delta: 1e-6}
 	if err := mechanism.CreateLedger(path, total); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// A ledger is a header and records of the same size, little-endian, each
-// closed by the SHA-256 of the hash before it and its own body. A record lies
-// within one sector of a disk and is never changed.
+// A ledger is a header and records of the same size, little-endian. Each ends
+// with the SHA-256 of the hash before it and its own body. A record lies within
+// one sector of a disk and is never changed.
 //
 //	header              reserve               commit
 //	 0 magic             0 1                   0 2
@@ -28,13 +28,14 @@ import (
 //	80 total: low, high 80 rho, pure epsilon
 //	96 SHA-256          96 SHA-256            96 SHA-256
 //
-// The 6 bytes of a protection are those of Protection.encode. They are zero in spends from
-// before it was noted, which are of an unknown relation. A program from then takes a spend
-// with other bytes for damage, and refuses the ledger.
+// The 6 bytes of a protection are those of Protection.encode. They are zero in spends of
+// programs that noted no protection: the relation of these is unknown. Such a program
+// takes a spend with other bytes for damage, and refuses the ledger.
 //
-// The amount and the total are of the one pot that a ledger counts in. A mixed ledger,
-// version 2, has its two totals as floats at 80, rho, and 88, pure epsilon. Its amounts
-// are of rho, and what is taken from the pure pot is the pure epsilon at 88.
+// The amount and the total belong to the one pot that a ledger counts in. A mixed
+// ledger, version 2, has its two totals as floats: rho at 80 and pure epsilon at 88.
+// Its amounts are amounts of rho, and a spend takes the pure epsilon at 88 from the
+// pure pot.
 const (
 	blockSize = bodySize + sha256.Size
 	bodySize  = 96
@@ -45,7 +46,7 @@ const (
 	reserveRecord, commitRecord = 1, 2
 )
 
-// The number of each kind of unit in the file is its place here plus one.
+// The number of each kind of unit in the file is its index here plus one.
 var unitKinds = [...]string{release.UnitRecord, release.UnitClient}
 
 // A block is the header or a record.
@@ -72,8 +73,8 @@ func (b *block) zero(from, to int) (all bool) { return allZero(b[from:to]) }
 
 func allZero(p []byte) bool { return len(bytes.TrimLeft(p, "\x00")) == 0 }
 
-// A unitHash stands for a unit in the file. Two units with one hash would share
-// a budget, which is safe.
+// A unitHash stands for a unit in the file. Two units with the same hash would
+// share a budget, which is safe.
 type unitHash [16]byte
 
 // ledgerHeader is the first block.
@@ -120,7 +121,7 @@ func (h *ledgerHeader) encode() *block {
 	return &b
 }
 
-// version returns that of the format of a ledger of the kind.
+// version returns the version of the format of a ledger of the kind.
 func (k Kind) version() uint32 {
 	if k == Mixed {
 		return mixedLedger
@@ -165,14 +166,14 @@ func decodeLedgerHeader(b *block) (*ledgerHeader, error) {
 		h.whole.Rho = b.amount(80)
 	}
 	if !worth(h.whole.Rho, computed.Rho) || !worth(h.whole.Pure, computed.Pure) {
-		return nil, ledgerError("invalid header: the total is not worth its epsilon and delta")
+		return nil, ledgerError("invalid header: the total does not match its epsilon and delta")
 	}
 	return h, nil
 }
 
-// worth tells whether the total of a file is the computed one, up to its last digits:
-// another machine may round them differently. Up to here the total is still
-// (epsilon, delta)-private.
+// worth reports whether the total of a file is the computed one, up to its last
+// digits: another machine may round them differently. Within this tolerance the total
+// is still (epsilon, delta)-private.
 func worth(total, computed Amount) bool {
 	low, high := total, computed
 	if low.Cmp(high) > 0 {
@@ -181,10 +182,10 @@ func worth(total, computed Amount) bool {
 	return high.minus(low).Float() <= computed.Float()*0x1p-42
 }
 
-// hash returns what stands for the unit in the file.
+// hash returns the hash of the unit in the file.
 func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
 	if h == nil {
-		return hash, 0, ledgerError("it was not opened")
+		return hash, 0, ledgerError("the ledger was not opened")
 	}
 	if err := u.check(); err != nil {
 		return hash, 0, err
@@ -197,7 +198,7 @@ func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
 	return hash, kind, nil
 }
 
-// reserveBlock returns the body of a reserve in a ledger of the kind given.
+// reserveBlock returns the body of a reserve in a ledger of the kind.
 func (k Kind) reserveBlock(sequence uint64, unit unitHash, unitKind byte, id [16]byte, cost Pots, s Spend) *block {
 	var b block
 	b[0], b[1] = reserveRecord, unitKind
@@ -217,7 +218,8 @@ func (k Kind) reserveBlock(sequence uint64, unit unitHash, unitKind byte, id [16
 	return &b
 }
 
-// cost returns what a reserve in a ledger of the kind takes, and whether it can be one.
+// cost returns what a reserve in a ledger of the kind takes, and whether the block is a
+// valid reserve.
 func (k Kind) cost(b *block) (cost Pots, ok bool) {
 	switch k {
 	case Pure:

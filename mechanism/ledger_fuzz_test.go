@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Whatever the bytes are, a ledger is opened or refused; if it is opened it can
-// be spent from, never beyond its total, and opens again.
+// For any bytes, a ledger is opened or refused; an open ledger can be spent
+// from, never beyond its total, and opens again.
 func FuzzLedger(f *testing.F) {
 	data, _ := smallLedger(f)
 	f.Add(data, false)

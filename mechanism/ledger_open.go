@@ -11,14 +11,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// CreateLedger makes an empty ledger that no one but its owner can read. It
-// never replaces a file: that error matches fs.ErrExist.
+// CreateLedger makes an empty ledger that only its owner can read. It never
+// replaces a file: the error then matches fs.ErrExist.
 //
-// The ledger is complete on the disk before it has its name: a crash leaves a whole
-// ledger at path or none. It can also leave a temporary file beside it, whose name begins
-// with ".privatemail-new-"; nothing reads that, and the next call removes it. If all that fails is to sync the folder,
-// the ledger is there and can be opened, and the error says so. On file systems without
-// hard links a crash can leave a part of a ledger, which is refused.
+// The ledger is complete on the disk before it has its name: a crash leaves a whole ledger at path
+// or none. It can also leave a temporary file in the same folder, whose name begins with
+// ".privatemail-new-"; nothing reads this file, and the next call removes it. If only the sync of
+// the folder fails, the ledger is there and can be opened, and the error says so. On file systems
+// without hard links a crash can leave a part of a ledger, which is refused.
 func CreateLedger(path string, total Total) error {
 	header, err := newLedgerHeader(total)
 	if err != nil {
@@ -30,11 +30,11 @@ func CreateLedger(path string, total Total) error {
 	return nil
 }
 
-// OpenLedger opens a ledger and verifies all of it. A last record that a crash left
-// incomplete is completed, and counts, if its contents are there, and is
-// taken off if they are not, because its spend has not been granted then. Any
-// other damage, and a file that is missing, is ErrLedger. If the ledger is open
-// already, here or in another process, the error is ErrLocked.
+// OpenLedger opens a ledger and verifies all of it. If a crash left the last record
+// incomplete, the record is completed and counts if its contents are there;
+// otherwise it is removed, because its spend was not granted. Any other damage, and
+// a missing file, is ErrLedger. If the ledger is already open, here or in another
+// process, the error is ErrLocked.
 //
 // Symbolic links are not followed. On a network file system the lock is only as
 // good as that system's.
@@ -42,10 +42,10 @@ func OpenLedger(path string) (*Ledger, error) {
 	return openLedger(path, nil)
 }
 
-// OpenLedgerAt is OpenLedger for a ledger that must have gone through a state
-// that Head reported earlier. A copy from before that state, one that was edited before
-// it, and another ledger are ErrLedger. What came after the state is not checked, so the
-// newest Head is the one to keep.
+// OpenLedgerAt is OpenLedger for a ledger that must have gone through a state that Head
+// reported earlier. An older copy, a ledger that was edited before that state, and
+// another ledger are ErrLedger. Records after the state are not checked, so keep the
+// newest Head.
 func OpenLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Ledger, error) {
 	return openLedger(path, &pin{sequence: sequence, hash: hash})
 }
@@ -57,12 +57,12 @@ type pin struct {
 	passed   bool
 }
 
-// visit looks at each state of a ledger that is read.
+// visit checks each state of a ledger while it is read.
 func (p *pin) visit(s *ledgerState, _ *block) error {
 	if p != nil && s.sequence == p.sequence {
 		p.passed = true
 		if s.sum != p.hash {
-			return ledgerError(fmt.Sprintf("not the ledger expected: record %d is another one", p.sequence))
+			return ledgerError(fmt.Sprintf("not the expected ledger: record %d differs", p.sequence))
 		}
 	}
 	return nil
@@ -71,7 +71,7 @@ func (p *pin) visit(s *ledgerState, _ *block) error {
 // passedBy is called at the end, with the last state.
 func (p *pin) passedBy(s *ledgerState) error {
 	if p != nil && !p.passed {
-		return ledgerError(fmt.Sprintf("an old copy: it has %d records, and had %d", s.sequence, p.sequence))
+		return ledgerError(fmt.Sprintf("an old copy: it has %d records, and the ledger had %d", s.sequence, p.sequence))
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func openLedger(path string, at *pin) (*Ledger, error) {
 	f := &namedFile{File: opened, path: path}
 	info, err := f.inPlace()
 	if err == nil {
-		// Whoever put the file here may not have.
+		// The program that put the file here may not have done this.
 		err = disk.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
@@ -106,8 +106,8 @@ func openLedger(path string, at *pin) (*Ledger, error) {
 	return l, nil
 }
 
-// A namedFile is a file that must stay where it was opened: what is written to
-// a ledger after another file has taken its name would be lost.
+// A namedFile is a file that must stay where it was opened: spends written
+// after another file has taken its name would be lost.
 type namedFile struct {
 	*os.File
 	path string
@@ -137,21 +137,22 @@ func (f *namedFile) Sync() error {
 	return err
 }
 
-// regularFile returns what is at path if it can be a ledger.
+// regularFile returns the file at path if it can be a ledger.
 func regularFile(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
 		return nil, ledgerFailure(err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, ledgerError("a symbolic link; name the file itself")
+		return nil, ledgerError("a symbolic link: name the file itself")
 	case !info.Mode().IsRegular():
 		return nil, ledgerError("not a regular file")
 	}
 	return info, nil
 }
 
-// loadLedger reads a ledger and mends its end, unless it has not gone through a state.
+// loadLedger reads a ledger and mends its end. It refuses a ledger that has not gone
+// through the state of the pin.
 func loadLedger(f ledgerFile, size int64, at *pin) (*Ledger, error) {
 	s, tail, err := readLedger(f, size, at.visit)
 	if err == nil {

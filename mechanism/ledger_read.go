@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// ledgerState is what the blocks of a ledger say together.
+// ledgerState is the result of all blocks of a ledger.
 type ledgerState struct {
 	header   *ledgerHeader
 	sequence uint64            // of the last record
@@ -18,10 +18,10 @@ type ledgerState struct {
 	releases map[[16]byte]uint64 // sequence of the reserve, 0 after its commit
 }
 
-// end returns where the next record goes.
+// end returns the offset of the next record.
 func (s *ledgerState) end() int64 { return int64(s.sequence+1) * blockSize }
 
-// add takes up the next record, whose hash has been set or verified.
+// add adds the next record, whose hash has been set or verified.
 func (s *ledgerState) add(b *block) error {
 	if b.word(8) != s.sequence+1 {
 		return s.damaged()
@@ -59,11 +59,12 @@ func (s *ledgerState) damaged() error {
 // readLedger reads the size bytes of a ledger and verifies the chain. visit is
 // called after each record, and for the header with nil.
 //
-// A record is written at once and a spend is good only when all of it is on
-// the disk, so a crash leaves at most one record in part, at the end. If its
-// body is whole it counts and is returned as tail, complete. If not, or if it is
-// nothing but zeros, of which some file systems make the end of a file whose
-// data they lost, it is left out: its reserve has not returned.
+// A record is written in one piece, and a spend is granted only when all of it
+// is on the disk, so a crash leaves at most one partial record, at the end. If
+// its body is whole, it counts and is returned, completed, as tail. Otherwise it
+// is left out: its reserve has not returned. A last record of zeros is left out
+// as well: some file systems leave zeros at the end of a file whose data they
+// lost.
 func readLedger(r io.ReaderAt, size int64, visit func(*ledgerState, *block) error) (s *ledgerState, tail *block, err error) {
 	buffered := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), int(min(size, 1<<16)))
 	if s, err = readLedgerHeader(buffered); err != nil {
@@ -93,9 +94,9 @@ func readLedger(r io.ReaderAt, size int64, visit func(*ledgerState, *block) erro
 	}
 }
 
-// cutOff says what to do with a file that ends before its first record could begin. It
-// cannot say that nothing was spent: the file may have been longer.
-const cutOff = ": it was cut off, or never finished. Put back its newest copy; if nothing was ever released with it, remove it and create it anew"
+// cutOff says what to do with a file that ends within its header. It cannot say that
+// nothing was spent: the file may have been longer.
+const cutOff = ": it was cut off, or never finished. Put back its newest copy; if nothing was ever released with it, remove it and create a new one"
 
 // readLedgerHeader reads the first block and returns the state before any record.
 func readLedgerHeader(r io.Reader) (*ledgerState, error) {
@@ -139,7 +140,7 @@ func readRecord(r *bufio.Reader, b *block) (n int, err error) {
 	return n, nil
 }
 
-// verify takes up the next record if the n bytes of it that are there continue the
+// verify adds the next record if the n bytes of it that are there continue the
 // chain, and completes its hash.
 func (s *ledgerState) verify(b *block, n int) error {
 	closing := b.chain(s.sum)

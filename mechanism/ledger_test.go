@@ -27,10 +27,10 @@ var (
 	bob         = Unit{Kind: release.UnitClient, Name: "bob@example.org", New: true}
 )
 
-// oneUnit is the least spend there is, so that amounts count spends.
+// oneUnit is the smallest possible spend, so that amounts count spends.
 var oneUnit = said(Spend{Rho: 0x1p-96})
 
-// said is a spend that says what it protects.
+// said returns the spend with a Protection.
 func said(s Spend) Spend {
 	s.Protects = AnyRow(sensitivity.ReplaceOne, 1)
 	return s
@@ -81,7 +81,7 @@ func spentUnits(t testing.TB, l *Ledger, u Unit) uint64 {
 	return a.Rho.lo
 }
 
-// A ledgerDisk is a file in memory that tells what would survive a power cut,
+// A ledgerDisk is a file in memory that shows what would survive a power cut,
 // and fails on demand.
 type ledgerDisk struct {
 	data, durable []byte
@@ -317,7 +317,7 @@ func TestLedgerRefuses(t *testing.T) {
 	}
 }
 
-// Values that no function of this package made are refused, and nothing panics.
+// Values not made by this package are refused, and nothing panics.
 func TestZeroLedger(t *testing.T) {
 	l := new(Ledger)
 	_, reserve := l.Reserve(alice, releaseID(0), oneUnit)
@@ -531,7 +531,7 @@ func TestOpenLedgerAt(t *testing.T) {
 	if _, err := ReadLedgerAt(path, heads[3].sequence, heads[3].hash); !errors.Is(err, ErrLedger) {
 		t.Error("old copy:", err)
 	}
-	l = mustOpen(t, path) // it is free again, and spent another way
+	l = mustOpen(t, path) // it is free again, and is spent differently
 	mustReserve(t, l, bob, 7, oneUnit)
 	l.Close()
 	if _, err := OpenLedgerAt(path, heads[3].sequence, heads[3].hash); !errors.Is(err, ErrLedger) {
@@ -542,8 +542,8 @@ func TestOpenLedgerAt(t *testing.T) {
 	}
 }
 
-// The hashes have no key. Whoever edits the file can compute them anew, and only a head
-// that was kept elsewhere tells.
+// The hashes have no key. Anyone who edits the file can compute them again, and only a
+// head that was kept elsewhere shows it.
 func TestEditedLedger(t *testing.T) {
 	path := newLedgerFile(t, ledgerTotal)
 	l := mustOpen(t, path)
@@ -556,7 +556,7 @@ func TestEditedLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := []*block{(*block)(data), (*block)(data[blockSize:]), (*block)(data[2*blockSize:])}
-	blocks[1].setAmount(48, Amount{0, 1}) // alice has spent next to nothing
+	blocks[1].setAmount(48, Amount{0, 1}) // alice has spent almost nothing
 	for i, b := range blocks[1:] {
 		b.setSum(b.chain(blocks[i].sum()))
 	}
@@ -576,7 +576,7 @@ func TestEditedLedger(t *testing.T) {
 	}
 }
 
-// What is written after the file lost its name would be lost.
+// Spends written after the file lost its name would be lost.
 func TestLedgerMovedAway(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be moved there")

@@ -2,22 +2,23 @@ package mechanism
 
 import "math"
 
-// What a release does to the odds between two neighbours. Whoever weighs two neighbouring
-// data sets against each other multiplies their odds by the ratio of the probabilities of
-// the release they see. The logarithm of that ratio, in favour of the true data set,
-// is the privacy loss. Under Gaussian noise, for neighbours as far apart as the bound
-// allows, it is normal with mean mu^2/2 and standard deviation mu, mu the sensitivity over
-// the standard deviation of the noise; for closer neighbours it is smaller.
+// How a release changes the odds between two neighbours. An observer who compares two
+// neighbouring data sets multiplies their odds by the ratio of the probabilities of the
+// release under them. The logarithm of that ratio, in favour of the true data set, is the
+// privacy loss. Under Gaussian noise, for neighbours at the largest distance that the
+// bound allows, it is normal with mean mu^2/2 and standard deviation mu, mu the
+// sensitivity over the standard deviation of the noise; for closer neighbours it is
+// smaller.
 //
 // (epsilon, delta)-privacy is P[S] <= e^epsilon P'[S] + delta for every set S of
-// outcomes. It does not say that the loss is above epsilon with probability delta at
-// most. That probability is LossTail, and under the analytic rule it is larger. What the
-// loss exceeds with probability delta is LossAt. Both are for whoever sees all of the
-// release: unlike (epsilon, delta) they need not hold for a function of it.
+// outcomes. It does not say that the loss is above epsilon with probability at most
+// delta. That probability is LossTail, and under the analytic rule it is larger. LossAt
+// is the number that the loss exceeds with probability delta. Both are for an observer
+// of the whole release: unlike (epsilon, delta) they need not hold for a function of it.
 
 // LossTail returns the probability with which the odds in favour of the true data set
 // rise by more than the factor e^epsilon, with Gaussian noise of this mu. It is
-// Phi(-epsilon/mu + mu/2) for the neighbours that are furthest apart, less for others.
+// Phi(-epsilon/mu + mu/2) for neighbours at the largest distance, less for others.
 // The error is a *ParamError when mu is not in [0, 1e6] or epsilon is not in [0, 1e9].
 func LossTail(mu, epsilon float64) (float64, error) {
 	if err := checkMu(mu); err != nil {

@@ -3,19 +3,19 @@ package mechanism
 import "math"
 
 // A unit of a Mixed ledger has two pots: E of pure epsilon and mu of Gaussian privacy.
-// What is drawn from the first is E-private together, whatever was chosen by looking at
-// earlier answers (Rogers, Roth, Ullman and Vadhan 2016), what is drawn from the second
-// is mu-Gaussian-private together (Smith and Thakurta 2022), and the two may take turns
-// in any order (Vadhan and Zhang 2023). All of it is then at least as private as one
-// randomised response of E beside one Gaussian of mu. An outcome of the response
-// multiplies the odds by e^E, with probability e^E/(1 + e^E), or by e^-E. Given the
-// outcome, the Gaussian has to do with what is left of epsilon, so
+// All answers paid from the first are together E-private, even if they were chosen by
+// looking at earlier answers (Rogers, Roth, Ullman and Vadhan 2016). All answers paid
+// from the second are together mu-Gaussian-private (Smith and Thakurta 2022). The two
+// may take turns in any order (Vadhan and Zhang 2023). Together they are at least as
+// private as one randomised response of E and one Gaussian of mu. An outcome of the
+// response multiplies the odds by e^E, with probability e^E/(1 + e^E), or by e^-E.
+// Given the outcome, the Gaussian has the rest of epsilon, so
 //
 //	delta(epsilon) = e^E/(1+e^E) d(epsilon - E) + 1/(1+e^E) d(epsilon + E),
 //	d(t) = Phi(-t/mu + mu/2) - e^t Phi(-t/mu - mu/2),   t any real number
 //
-// (Dong, Roth and Su 2022 on pairs). It is at most d(epsilon - E), what basic
-// composition would say.
+// (Dong, Roth and Su 2022 on pairs). It is at most d(epsilon - E), the result
+// of basic composition.
 
 // logDeltaOfMixed returns ln delta(epsilon), for epsilon, pure and mu >= 0.
 func logDeltaOfMixed(pure, mu, epsilon float64) float64 {
@@ -33,8 +33,8 @@ func logHockeyStick(mu, t float64) float64 {
 	if mu == 0 {
 		return math.Inf(-1)
 	}
-	// Where the curve has no digits left it is below e^-1800, and Phic(a) <= e^(-a^2/2)
-	// is enough.
+	// Where the curve has lost its digits it is below e^-1800, and Phic(a) <=
+	// e^(-a^2/2) is enough.
 	if a := t/mu - mu/2; a > 60 {
 		return -a * a / 2
 	}
@@ -52,8 +52,8 @@ func logSum(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// rhoBesidePure returns the largest mu^2/2 that is (epsilon, delta)-private beside a
-// pure epsilon, rounded down. pure is at least minEpsilon below epsilon.
+// rhoBesidePure returns the largest mu^2/2 that together with a pure epsilon is
+// (epsilon, delta)-private, rounded down. pure is at least minEpsilon below epsilon.
 func rhoBesidePure(epsilon, delta, pure float64) float64 {
 	target := math.Log(delta)
 	low := 1 / multiplier(epsilon-pure, delta) // by basic composition
@@ -72,7 +72,7 @@ func epsilonOfMixed(pure, mu, delta float64) float64 {
 	if pure == 0 {
 		return epsilonAt(mu, delta)
 	}
-	// At most what basic composition says.
+	// At most the result of basic composition.
 	basic := up(pure + epsilonAt(mu, delta))
 	target := math.Log(delta)
 	if logDeltaOfMixed(pure, mu, 0) <= target {

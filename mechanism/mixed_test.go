@@ -25,7 +25,8 @@ func bigHockeyStick(mu, t *big.Float) *big.Float {
 	return bigSub(bigTail(bigSub(x, half)), bigMul(bigExp(t), bigTail(bigAdd(x, half))))
 }
 
-// bigMixed returns delta(epsilon) of randomised response E beside a Gaussian mu.
+// bigMixed returns delta(epsilon) of randomised response E together with a
+// Gaussian mu.
 func bigMixed(pure, mu, epsilon float64) *big.Float {
 	e := bigExp(bigOf(pure))
 	all := bigAdd(bigOf(1), e)
@@ -70,9 +71,9 @@ func TestCurveOfMixedByDefinition(t *testing.T) {
 	}
 }
 
-// The Gaussian pot never promises more than (epsilon, delta), and is nearly all that
-// is possible: both by 1200-bit arithmetic. It is never less than basic composition
-// would leave.
+// The Gaussian pot never promises more than (epsilon, delta), and is nearly the
+// largest possible: both by 1200-bit arithmetic. It is never smaller than basic
+// composition allows.
 func TestMixedTotals(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	cases := []Total{
@@ -127,7 +128,7 @@ func TestEpsilonOfMixed(t *testing.T) {
 	}
 }
 
-// What a gdp ledger refuses within the same total.
+// A mixed ledger pays what a gdp ledger of the same total refuses.
 func TestMixedPaysBoth(t *testing.T) {
 	both := said(Spend{Epsilon: 1, Delta: 1e-6, PureEpsilon: 0.5})
 	gdp, _ := newLedgerDisk(t, Total{Kind: GDP, Epsilon: 2, Delta: 1e-6})
@@ -151,14 +152,15 @@ func TestMixedPaysBoth(t *testing.T) {
 			t.Errorf("%q lacks %q", err, words)
 		}
 	}
-	// The pure pot goes on when the Gaussian one is used up, to its last unit.
+	// The pure pot still pays when the Gaussian one is used up, to its last
+	// unit.
 	mustReserve(t, l, alice, 2, Spend{PureEpsilon: 0.5})
 	if _, err := l.Reserve(alice, releaseID(3), said(Spend{PureEpsilon: 1e-300})); !errors.Is(err, ErrBudgetExceeded) {
 		t.Errorf("%v", err)
 	}
 	left, _ := l.Remaining(alice)
 	mustReserve(t, l, alice, 4, Spend{Rho: left.Rho.Float() * (1 - 1e-12)})
-	// Another unit has its own.
+	// Another unit has its own pots.
 	mustReserve(t, l, bob, 5, both)
 	again, _, err := load(d.durable)
 	if err != nil {

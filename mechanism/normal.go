@@ -6,15 +6,15 @@ import "math/bits"
 // the distribution of the nearest integer to S Z with Z standard normal, and no
 // floating point number takes part (Karney 2016, algorithm N).
 //
-// Everything rests on one device of von Neumann's. The chance that uniform
+// The method rests on an idea of von Neumann. The chance that uniform
 // numbers fall n times in a row from y, y > z_1 > ... > z_n, is y^n/n!, so the
 // chance that the run ends after an even number is 1 - y + y^2/2 - ... = e^-y.
 type sampler struct {
 	source source
 }
 
-// A uniform is a number in [0, 1) of which the leading words are drawn, and
-// more when a comparison asks for them. What was drawn is kept.
+// A uniform is a number in [0, 1). Its leading words are drawn at first, and
+// more when a comparison needs them. Drawn words are kept.
 type uniform struct {
 	first uint64
 	rest  []uint64
@@ -51,7 +51,7 @@ func (s *sampler) lessAfter(a, b *uniform) bool {
 func (s *sampler) draw(multiple int64) int64 {
 	for {
 		// The whole part k has weight e^(-k^2/2): k successes of chance e^-1/2
-		// and then a failure, and k (k-1) successes more.
+		// and then a failure, and k (k-1) more successes.
 		k := 0
 		for s.half() {
 			k++
@@ -109,7 +109,7 @@ func (s *sampler) fits(x *uniform, k int) bool {
 }
 
 // run succeeds with chance exp(-x(2k+x)/(2k+2)): a run that begins at x, and
-// goes on after each step only with chance (2k+x)/(2k+2).
+// continues after each step with chance (2k+x)/(2k+2).
 func (s *sampler) run(x *uniform, k int) bool {
 	y := s.uniform()
 	if !s.less(&y, x) || !s.thin(x, k) {
@@ -138,16 +138,16 @@ func (s *sampler) thin(x *uniform, k int) bool {
 }
 
 // round returns the nearest integer to S (k+x). S k is an integer; S x + 1/2 is
-// known up to S 2^-64 by the first word of x, and if that does not tell its
-// whole part more words are drawn. S k overflows for k >= 2^21 only, which has
-// chance e^-(2^41).
+// known up to S 2^-64 by the first word of x, and if that does not determine
+// its whole part more words are drawn. S k overflows for k >= 2^21 only, which
+// has chance e^-(2^41).
 func (s *sampler) round(multiple int64, k int, x *uniform) int64 {
 	scale := uint64(multiple)
 	whole, part := bits.Mul64(scale, x.first)
 	part, carry := bits.Add64(part, half, 0)
 	whole += carry
 	// The rest of x adds less than S to part, in units of 2^-64. Each further
-	// word settles whether that carries, unless all it leaves is below one unit.
+	// word decides whether that carries, unless less than one unit remains open.
 	for i := 0; part > -scale; i++ {
 		high, low := bits.Mul64(scale, s.digit(x, i))
 		part, carry = bits.Add64(part, high, 0)

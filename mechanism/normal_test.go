@@ -25,9 +25,9 @@ func words(t testing.TB, from io.Reader) source {
 	return chacha.NewChaCha8(seeds[0])
 }
 
-// T-3: small multiples, where a cell is wide, against exact probabilities.
-// A million draws see a cell that is off by one percent or two; the centre cell
-// is the one that truncation doubles.
+// T-3: small multiples, where a cell is wide, against exact probabilities. A
+// million draws detect a cell that is off by one or two percent; truncation
+// would double the centre cell.
 func TestSmallGrids(t *testing.T) {
 	n := pick(1_000_000, 2_000_000)
 	normal := &sampler{words(t, randomness("small grids"))}
@@ -50,8 +50,8 @@ func TestSmallGrids(t *testing.T) {
 }
 
 // T-4: the noise of whole releases is normal with standard deviation Sigma, at
-// two values of it that are far from one, and the same test rejects noise that
-// is one percent off. A million draws put that 14 deviations away.
+// two values of Sigma far from one, and the same test rejects noise that is one
+// percent off. With a million draws that is 14 deviations.
 func TestNoiseIsNormal(t *testing.T) {
 	const rows, columns = 500, 500
 	releases := pick(4, 16)
@@ -59,8 +59,8 @@ func TestNoiseIsNormal(t *testing.T) {
 	for _, sigma := range []float64{0.0176, 37.5} {
 		b := boundNear(t, rows, columns, sigma/3.73063163482)
 		c, r := calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)
-		// What the noise has to be follows from the bound, not from what the
-		// calibration says of itself.
+		// The expected noise follows from the bound, not from the fields of the
+		// calibration.
 		want := 3.73063163482 * b.Value()
 		var z []float64
 		for range releases {
@@ -94,7 +94,7 @@ func TestNoiseIsNormal(t *testing.T) {
 	}
 }
 
-// script is a source that gives the words of a test.
+// script is a source that returns the words of a test.
 type script struct {
 	t     *testing.T
 	words []uint64
@@ -115,10 +115,10 @@ const (
 )
 
 // fail ends a count of successes of e^-1/2: below a half, then not below that.
-var fail = []uint64{1 << 62, 1 << 62, 5, 4} // the second pair tells them apart
+var fail = []uint64{1 << 62, 1 << 62, 5, 4} // the second pair separates the two draws
 
-// rounded returns the nearest integer to S (k + 0.x) for a fraction given by
-// its words, all that follow being zero, in exact arithmetic.
+// rounded returns the nearest integer to S (k + 0.x) in exact arithmetic, for a
+// fraction given by its words; all further words are zero.
 func rounded(multiple int64, k int, fraction ...uint64) int64 {
 	x := new(big.Int).SetInt64(int64(k))
 	for _, w := range fraction {
@@ -182,7 +182,7 @@ func TestDrawScripted(t *testing.T) {
 		{"just above", join(fail, w(edge, full, edge2, full, top)), -above},
 		{"settled by the next word", join(fail, w(edge, full, edge2-1, top)), -below},
 		{"settled above", join(fail, w(edge, full, edge2+1, 0)), above},
-		// The word a tie has drawn serves the rounding, which draws no other.
+		// The rounding uses the word that a tie has drawn, and draws no other.
 		{"tie at the half-integer", join(fail, w(edge, edge, full, full-1, 0)), above},
 	} {
 		source := &script{t, test.words}
@@ -200,7 +200,7 @@ func TestDrawScripted(t *testing.T) {
 	}
 }
 
-// Rounding against integer arithmetic, half of the cases next to a half-integer.
+// Rounding against integer arithmetic, half of the cases near a half-integer.
 func TestRoundAgainstIntegers(t *testing.T) {
 	source := chacha.NewPCG(3, 4)
 	for range 200_000 {

@@ -7,7 +7,7 @@ import (
 )
 
 // The oracle: normal probabilities and the privacy curve in 1200-bit
-// arithmetic, from power series and with nothing of the package's own.
+// arithmetic, from power series, without any code of the package.
 const oracleBits = 1200
 
 func bigOf(x float64) *big.Float { return new(big.Float).SetPrec(oracleBits).SetFloat64(x) }
@@ -21,7 +21,7 @@ func bigQuo(x, y *big.Float) *big.Float { return bigOp((*big.Float).Quo, x, y) }
 func bigAdd(x, y *big.Float) *big.Float { return bigOp((*big.Float).Add, x, y) }
 func bigSub(x, y *big.Float) *big.Float { return bigOp((*big.Float).Sub, x, y) }
 
-// small reports whether a term no longer matters beside a sum.
+// small reports whether a term is negligible in a sum.
 func small(term, sum *big.Float) bool {
 	return term.Sign() == 0 || sum.Sign() != 0 && term.MantExp(nil) < sum.MantExp(nil)-oracleBits
 }
@@ -82,8 +82,8 @@ func bigCurve(s, epsilon *big.Float) *big.Float {
 	return bigSub(bigTail(bigSub(centre, half)), bigMul(bigExp(epsilon), bigTail(bigAdd(centre, half))))
 }
 
-// cell is the chance that the nearest integer to S Z is j, as the tests of the
-// sampler use it.
+// cell is the chance that the nearest integer to S Z is j, for the tests of the
+// sampler.
 func cell(multiple, j int64) float64 {
 	at := func(x float64) float64 { return math.Erfc(x/float64(multiple)/math.Sqrt2) / 2 }
 	x := math.Abs(float64(j))

@@ -1,8 +1,9 @@
 package mechanism
 
-// Pots are what a ledger counts, for one unit: Rho of Gaussian or zero-concentrated
-// privacy, and Pure, the epsilon of pure privacy. A GDP or ZCDP ledger counts all in
-// Rho, a Pure ledger all in Pure, and a Mixed ledger each in its own. Both add up.
+// Pots holds what a ledger counts for one unit: Rho of Gaussian or zero-concentrated
+// privacy, and Pure, the epsilon of pure privacy. A GDP or ZCDP ledger counts
+// everything in Rho, a Pure ledger everything in Pure, and a Mixed ledger each in
+// its own pot. Both add up.
 type Pots struct{ Rho, Pure Amount }
 
 // add returns a + b, and whether both sums can be represented.
@@ -15,5 +16,5 @@ func (a Pots) add(b Pots) (sum Pots, ok bool) {
 // minus returns a - b for b within a.
 func (a Pots) minus(b Pots) Pots { return Pots{a.Rho.minus(b.Rho), a.Pure.minus(b.Pure)} }
 
-// within tells whether neither pot is above that of b.
+// within reports whether neither pot is above the pot of b.
 func (a Pots) within(b Pots) bool { return a.Rho.Cmp(b.Rho) <= 0 && a.Pure.Cmp(b.Pure) <= 0 }

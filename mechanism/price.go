@@ -13,7 +13,7 @@ func (k Kind) Price(s Spend) (cost Pots, err error) {
 			return Pots{}, err
 		}
 		if s.Rho != 0 {
-			return Pots{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "0 beside Epsilon and Delta"}
+			return Pots{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "0 where Epsilon and Delta are set"}
 		}
 		cost.Rho = amountOfGaussian(s.Epsilon, s.Delta)
 	case s.Rho != 0:
@@ -39,8 +39,8 @@ func (k Kind) Price(s Spend) (cost Pots, err error) {
 
 func validPure(epsilon float64) bool { return epsilon > 0 && epsilon <= maxEpsilon }
 
-// pure returns what a pure epsilon costs: itself, or the least rho that it has in the
-// calculus of the ledger.
+// pure returns the cost of a pure epsilon: itself, or the least rho that covers it in
+// the calculus of the ledger.
 func (k Kind) pure(epsilon float64) (cost Pots) {
 	switch k {
 	case GDP:

@@ -14,21 +14,22 @@ import (
 
 // Privatize adds the calibrated noise and returns the release.
 //
-// The order is fixed. Everything is checked, all randomness drawn and all
-// memory taken first; then the budget writes the spend down, and only then is
-// noise made. An error before that leaves the budget untouched. After it
+// The order is fixed. First everything is checked, all randomness drawn and all
+// memory taken. Then the budget writes the spend down, and only then is noise
+// made. An error before the spend leaves the budget untouched. After the spend
 // nothing is given back: a cancelled context returns its error, and the spend
-// stays. Errors from then on match ErrSpent. If only noting the hash of the
-// release fails, at the very end, the release comes with the error: it has been
+// stays. These errors match ErrSpent. If only noting the hash of the release
+// fails, at the very end, the release is returned with the error: it has been
 // paid for.
 //
-// The result depends on the matrix, the calibration and the randomness alone,
-// not on the number of workers, which are nil when the caller works alone. Privatize is
+// The result depends only on the matrix, the calibration and the randomness, not on the
+// number of workers. Nil workers mean the calling goroutine alone. Privatize is
 // safe for concurrent use.
 //
 // Errors are ErrSensitivity when the matrix or its parameters are not those of
 // the bound, ErrNonFinite, ErrParam, ErrLabels, ErrLedger without a budget,
-// ErrEntropy, what the budget says (ErrBudgetExceeded among it), and that of ctx.
+// ErrEntropy, the errors of the budget (such as ErrBudgetExceeded), and the error
+// of ctx.
 func Privatize(ctx context.Context, c Calibration, budget Budget, f FirstStep, workers *par.Workers) (*release.Release, error) {
 	return privatize(ctx, c, budget, f, workers, system)
 }
@@ -90,8 +91,8 @@ func fill(ctx context.Context, out *release.Release, c Calibration, f FirstStep,
 	return ctx.Err()
 }
 
-// describe returns the release with all its fields set but the private ones,
-// the grid and the labels, which are zero.
+// describe returns the release with all its fields set except the private ones:
+// the grid and the labels are zero.
 func describe(c Calibration, f FirstStep, id [16]byte) *release.Release {
 	bound := c.Bound()
 	out := &release.Release{

@@ -99,8 +99,8 @@ func TestPrivatize(t *testing.T) {
 	}
 }
 
-// Whatever is wrong is found before entropy is drawn or budget spent, and no
-// error tells a value of the data.
+// Every fault is found before entropy is drawn or budget spent, and no error
+// contains a value of the data.
 func TestPrivatizeRefuses(t *testing.T) {
 	c, good := fixture(t, 6, 3, 1)
 	features := calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: boundOf(t, sensitivity.FeaturesReplace, 6, 3, 1)})
@@ -186,7 +186,7 @@ func TestPrivatizeRefuses(t *testing.T) {
 	if out, err := privatize(background, c, nil, good, nil, untouched{t}); !errors.Is(err, ErrLedger) || out != nil {
 		t.Errorf("no budget: %v", err)
 	}
-	// A matrix that is part of a larger one is as good.
+	// A matrix that is part of a larger one is accepted.
 	r := good
 	r.Displacement.Stride, r.Displacement.Data = 5, slices.Repeat([]float64{1, 2, 3, math.NaN(), math.NaN()}, 6)[:28]
 	strided, err := privatize(background, c, NoLedger, r, nil, fixed("stride"))
@@ -203,7 +203,7 @@ func TestPrivatizeRefuses(t *testing.T) {
 	}
 }
 
-// untouched is entropy that must not be asked for.
+// untouched is entropy that must not be read.
 type untouched struct{ t *testing.T }
 
 func (u untouched) Read([]byte) (int, error) {
@@ -211,7 +211,7 @@ func (u untouched) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// The order: entropy, then the spend, then noise; nothing comes back.
+// The order: entropy, then the spend, then noise; nothing is given back.
 func TestSpendFirst(t *testing.T) {
 	c, r := fixture(t, 6, 3, 1)
 	price := []Spend{said(Spend{Epsilon: 1, Delta: 1e-5})}
@@ -229,8 +229,8 @@ func TestSpendFirst(t *testing.T) {
 			t.Errorf("%v, %v", out, err)
 		}
 	})
-	// The context ends while the spend is written. Noise that is made after it
-	// must notice; a release here means that the noise was there before.
+	// The context ends while the spend is written. Noise made after the spend
+	// must notice; a release here means that the noise was made before.
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(background)
 		ledger := &fakeBudget{onReserve: cancel}
@@ -274,7 +274,7 @@ func TestSpendFirst(t *testing.T) {
 	})
 }
 
-// A context that ends while the last chunk is made is noticed, too.
+// A context that ends while the last chunk is made is noticed too.
 func TestCancelledAtTheEnd(t *testing.T) {
 	c, r := fixture(t, 6, 3, 1)
 	secret, err := drawSecrets(fixed("end"), 1, false)
@@ -300,7 +300,7 @@ func (u *until) Err() error {
 	return nil
 }
 
-// counted counts the bytes read and keeps where they were put.
+// counted counts the bytes read and keeps the slices they were read into.
 type counted struct {
 	from io.Reader
 	n    int
@@ -314,7 +314,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// shortReader fails after so many bytes, with an error or none.
+// shortReader fails after a number of bytes, with or without an error.
 type shortReader struct {
 	left int
 	err  error
@@ -327,7 +327,7 @@ func (s *shortReader) Read(p []byte) (int, error) {
 	n := min(s.left, len(p))
 	s.left -= n
 	for i := range p[:n] {
-		p[i] = 1 // an identifier of zeros is none
+		p[i] = 1 // an identifier of zeros is invalid
 	}
 	return n, nil
 }
@@ -366,8 +366,8 @@ func TestEntropyFails(t *testing.T) {
 	}
 }
 
-// T-12: the same bytes for any number of workers and processors with the same
-// entropy, and others with the system's.
+// T-12: with the same entropy the bytes are the same for any number of workers
+// and processors, and with the system's entropy they differ.
 func TestWorkersDoNotMatter(t *testing.T) {
 	const rows, columns = 140, 1000 // three chunks
 	c, r := fixture(t, rows, columns, 1)
@@ -417,7 +417,7 @@ func TestSystemEntropy(t *testing.T) {
 	if len(seen) != 3 || len(grids) != 3 {
 		t.Errorf("%d identifiers and %d matrices of three releases", len(seen), len(grids))
 	}
-	// A source that another package puts in its place is refused, before the spend.
+	// A source that another package has substituted is refused before the spend.
 	defer func(old io.Reader) { rand.Reader = old }(rand.Reader)
 	rand.Reader = fixed("replaced")
 	budget := new(fakeBudget)
@@ -438,8 +438,8 @@ func constant(t *testing.T, c Calibration, r FirstStep, value float64, source io
 }
 
 // T-5: the low bits of the output are uniform and its trailing zeros geometric,
-// whatever the value: nothing of its precision shows. A quarter of a million
-// draws for each value see a low byte that is five percent off.
+// for every value: its precision does not show. A quarter of a million draws
+// for each value detect a low byte that is five percent off.
 func TestLowBits(t *testing.T) {
 	const rows, columns = 500, 500
 	c, r := fixture(t, rows, columns, 10)
@@ -479,8 +479,8 @@ func TestLowBits(t *testing.T) {
 	}
 }
 
-// T-5: with the same entropy the noise is the same whatever the value, and the
-// value counts by its nearest grid point alone.
+// T-5: with the same entropy the noise is the same for every value, and only
+// the nearest grid point of the value counts.
 func TestNoiseIgnoresTheValue(t *testing.T) {
 	c, r := fixture(t, 40, 50, 10)
 	want := constant(t, c, r, 0, fixed("shift")).Grid
@@ -503,7 +503,7 @@ func TestNoiseIgnoresTheValue(t *testing.T) {
 }
 
 // T-6: no correlation inside a release, between its chunks or with another
-// release of the same matrix, and no four numbers in a row that come again.
+// release of the same matrix, and no four consecutive numbers that repeat.
 func TestNoiseIsIndependent(t *testing.T) {
 	const rows, columns = 30_000, 7 // four chunks, the last not full
 	c, r := fixture(t, rows, columns, 1)
@@ -552,8 +552,8 @@ func TestNoiseIsIndependent(t *testing.T) {
 	}
 }
 
-// T-15, as far as it concerns this package: no seed and no word of the noise
-// streams stands in the bytes of a release.
+// T-15, the part of this package: the bytes of a release contain no seed and no
+// word of the noise streams.
 func TestReleaseHoldsNoSecrets(t *testing.T) {
 	c, r := fixture(t, 40, 50, 1)
 	source := &keptReader{from: fixed("secrets")}
@@ -585,7 +585,7 @@ func TestReleaseHoldsNoSecrets(t *testing.T) {
 	}
 }
 
-// keptReader is a reader that keeps a copy of what it gave.
+// keptReader is a reader that keeps a copy of the bytes it returned.
 type keptReader struct {
 	from  io.Reader
 	bytes []byte
@@ -597,7 +597,7 @@ func (k *keptReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Releases may be made side by side with one set of workers.
+// Several releases may be made at the same time with one set of workers.
 func TestPrivatizeConcurrently(t *testing.T) {
 	c, r := fixture(t, 70, 1000, 1)
 	workers := par.New(2)
@@ -616,7 +616,7 @@ func TestPrivatizeConcurrently(t *testing.T) {
 	}
 }
 
-// What can be told before any work is told by the same checks.
+// CheckPayer and LabelSettings.Check, the checks before any work.
 func TestChecksBeforeWork(t *testing.T) {
 	unit := Unit{Kind: release.UnitRecord, Name: "photo", New: true}
 	randomised := func(epsilon float64) LabelSettings {

@@ -14,20 +14,20 @@ import (
 )
 
 // A Protection says which pairs of data sets a spend protects: those whose two releases
-// cannot be told apart beyond the price of the spend. It has a relation of package
-// sensitivity, how many records may change together, the rows that may be private, and
-// whether all other rows are public.
+// cannot be distinguished beyond the price of the spend. It holds a relation of package
+// sensitivity, the number of records that may change together, the rows that may be
+// private, and whether all other rows are public.
 //
 // Releases add up for a pair that every one of them protects, and for no other. Both returns
-// these pairs. The zero value stands for pairs that nobody knows: a Budget refuses a spend
-// with it, and spends of a ledger that noted no protection have it. Protections are
-// compared with ==. As text they can be kept and printed, such as "replace-one",
-// "replace-one, 20 records" or "null, row 17, rest public".
+// these pairs. The zero value stands for unknown pairs: a Budget refuses a spend with it,
+// and spends of a ledger that noted no protection have it. Protections are compared with ==.
+// They can be kept and printed as text, such as "replace-one", "replace-one, 20 records" or
+// "null, row 17, rest public".
 //
-// Rows are known by their numbers: they must mean the same records in all releases of a
-// unit. Of a list of rows only a hash of 32 bits is kept.
+// Rows are identified by their numbers, which must mean the same records in all
+// releases of a unit. For a list of rows only a hash of 32 bits is kept.
 type Protection struct {
-	relation byte // one of sensitivity, or anyData
+	relation byte // of sensitivity, or anyData
 	form     byte
 	records  uint32 // that change together, 1 where one row is private
 	rows     uint32 // the number of the row, or the hash of a list
@@ -46,13 +46,13 @@ const (
 	someRows             // a list
 )
 
-// maxListed is the most records that are noted beside a list of rows. A smaller number says
-// less, and is true as well.
+// maxListed is the largest number of records noted with a list of rows. A smaller number
+// states less and is also true.
 const maxListed = 63
 
-// AnyRow returns the protection of a mechanism whose bound is for a relation, whichever row is
-// the private one, and for as many records as change together. It is the zero Protection, which
-// is refused, for no relation and for fewer records than 1.
+// AnyRow returns the protection of a mechanism whose bound is for a relation, for any private
+// row, and for that many records that change together. It is the zero Protection, which is
+// refused, for an invalid relation and for fewer records than 1.
 func AnyRow(relation sensitivity.Relation, records int) Protection {
 	if relation < sensitivity.ReplaceOne || relation > sensitivity.FeaturesNull || records < 1 {
 		return Protection{}
@@ -61,16 +61,17 @@ func AnyRow(relation sensitivity.Relation, records int) Protection {
 }
 
 // AnyData returns the protection of a mechanism that protects every data set against every
-// other, such as Select: its price is for any two items, whatever they were computed from.
+// other, such as Select: its price holds for any two items, whatever they were computed
+// from.
 func AnyData() Protection { return Protection{relation: anyData} }
 
-// ProtectionOf returns what noise that was calibrated to a bound protects.
+// ProtectionOf returns the protection of noise that was calibrated to a bound.
 func ProtectionOf(b sensitivity.Bound) Protection {
 	return AnyRow(b.Relation(), b.Records()).only(b.Rows().Private, b.Derivation() == sensitivity.Theorem2)
 }
 
-// ProtectionOfRelease returns what a release says that it protects. The release must be one
-// that Check accepts.
+// ProtectionOfRelease returns the protection that a release states. Check must accept the
+// release.
 func ProtectionOfRelease(r *release.Release) Protection {
 	relation, err := sensitivity.RelationByName(r.Sensitivity.Relation)
 	if err != nil {
@@ -84,7 +85,7 @@ func ProtectionOfRelease(r *release.Release) Protection {
 }
 
 // only returns p for a list of private rows; any row may be private when the list is empty.
-// More records than rows cannot change.
+// No more records than rows can change.
 func (p Protection) only(rows []int, restPublic bool) Protection {
 	switch {
 	case p == Protection{} || len(rows) == 0:
@@ -102,7 +103,8 @@ func (p Protection) only(rows []int, restPublic bool) Protection {
 	return p
 }
 
-// hashRows stands for a list of rows, in any order.
+// hashRows returns a hash of a list of rows that does not depend on their
+// order.
 func hashRows(rows []int) uint32 {
 	b := []byte("privatemail private rows 1")
 	for _, row := range slices.Sorted(slices.Values(rows)) {
@@ -115,15 +117,14 @@ func hashRows(rows []int) uint32 {
 // known is false for the zero Protection.
 func (p Protection) known() bool { return p != Protection{} }
 
-// Both returns the pairs that p and q protect, the zero Protection where there is none, or
-// none that is known. Spends with p and q add up for these pairs.
+// Both returns the pairs that p and q both protect, or the zero Protection where none is
+// known. Spends with p and q add up for these pairs.
 //
-// A pair of FeaturesReplace is one of ReplaceOne, too: the label happens to stay. All other
-// relations have no pair in common that is worth a name: those with the null record and
-// those without differ in whether one record is null, and Null changes the label to 0, which
-// FeaturesNull keeps. Fewer records that change are a case of more. A private row is one of
-// any row; of two lists it is not known what they share. With rest public the pairs are those
-// around the rows that were there.
+// A pair of FeaturesReplace is also a pair of ReplaceOne, with equal labels. No other two
+// relations have pairs in common that have a name: a pair either has a null record or has
+// none, and Null changes the label to 0, which FeaturesNull keeps. A change of fewer records
+// is a case of a change of more. A single private row is a case of any row; what two lists
+// share is unknown. With rest public the pairs are those with the actual other rows.
 func (p Protection) Both(q Protection) Protection {
 	switch {
 	case !p.known() || !q.known():
@@ -149,7 +150,7 @@ func (p Protection) Both(q Protection) Protection {
 	return out
 }
 
-// bothRelations returns the relation whose pairs are those of a and b, 0 for none.
+// bothRelations returns the relation of the pairs that a and b share, 0 for none.
 func bothRelations(a, b byte) byte {
 	const whole, features = byte(sensitivity.ReplaceOne), byte(sensitivity.FeaturesReplace)
 	switch {
@@ -161,8 +162,8 @@ func bothRelations(a, b byte) byte {
 	return 0
 }
 
-// AllProtect returns the text of the pairs that all of some protections protect. Where none is
-// known it is "unknown" if one of them is zero, and else "none".
+// AllProtect returns the text of the pairs that all the given protections protect. Where no
+// such pair is known it is "unknown" if one of them is zero, and else "none".
 func AllProtect(all ...Protection) string {
 	both := AnyData()
 	for _, p := range all {
@@ -174,7 +175,8 @@ func AllProtect(all ...Protection) string {
 	return "none"
 }
 
-// Includes tells whether p protects every pair that q does, for a q that is not zero.
+// Includes reports whether p protects every pair that q does, for a q that is not
+// zero.
 func (p Protection) Includes(q Protection) bool { return q.known() && p.Both(q) == q }
 
 // String returns the text of p, and "unknown" for the zero Protection.
@@ -201,21 +203,21 @@ func (p Protection) String() string {
 	return text
 }
 
-// MarshalText returns the text that UnmarshalText reads, which is String.
+// MarshalText returns String, which UnmarshalText reads.
 func (p Protection) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads what MarshalText has written. The error is ErrParam.
+// UnmarshalText reads the text of MarshalText. The error is ErrParam.
 func (p *Protection) UnmarshalText(text []byte) error {
 	parsed := parseProtection(string(text))
 	if parsed.String() != string(text) {
-		return fmt.Errorf("mechanism: %q is no protection: %w", text, ErrParam)
+		return fmt.Errorf("mechanism: invalid protection %q: %w", text, ErrParam)
 	}
 	*p = parsed
 	return nil
 }
 
-// parseProtection returns a protection whose String is the text, if there is one, and else
-// any other.
+// parseProtection returns a protection whose String is the text, if there is one, and
+// otherwise an arbitrary one.
 func parseProtection(text string) (p Protection) {
 	if text == anyDataName {
 		return AnyData()
@@ -246,7 +248,8 @@ func parseProtection(text string) (p Protection) {
 	return p
 }
 
-// valid tells whether p is the zero Protection or one that this package makes.
+// valid reports whether p is the zero Protection or one that this package
+// makes.
 func (p Protection) valid() bool {
 	switch {
 	case p.relation == 0 || p.relation == anyData:
@@ -261,8 +264,8 @@ func (p Protection) valid() bool {
 	return p.form == someRows && p.records <= maxListed
 }
 
-// encode fills 6 bytes: the relation; the form, and above it the records of a list; the
-// records, the row or the hash of the list.
+// encode fills 6 bytes: the relation; the form, with the records of a list in the
+// higher bits; and the records, the row or the hash of the list.
 func (p Protection) encode(to []byte) {
 	to[0], to[1] = p.relation, p.form
 	number := p.rows
@@ -275,7 +278,7 @@ func (p Protection) encode(to []byte) {
 	binary.LittleEndian.PutUint32(to[2:6], number)
 }
 
-// decodeProtection reads what encode has written; ok is false for other bytes.
+// decodeProtection reads the bytes of encode; ok is false for other bytes.
 func decodeProtection(b []byte) (p Protection, ok bool) {
 	p = Protection{relation: b[0], form: b[1] & 3, records: 1}
 	switch number := binary.LittleEndian.Uint32(b[2:6]); p.form {

@@ -40,8 +40,8 @@ var toyAll = func() (all []toyData) {
 	return all
 }()
 
-// toyPair tells by the words of package sensitivity whether two rows may be the two sides of a
-// change under a relation.
+// toyPair reports, following the words of package sensitivity, whether two rows may be the two
+// sides of a change under a relation.
 func toyPair(relation sensitivity.Relation, a, b toyRow) bool {
 	null := toyRow{}
 	switch relation {
@@ -55,7 +55,7 @@ func toyPair(relation sensitivity.Relation, a, b toyRow) bool {
 	return (a.features == 0) != (b.features == 0) && a.label == b.label
 }
 
-// A toyProtection is a protection with all that it was made of.
+// A toyProtection is a protection with everything it was made of.
 type toyProtection struct {
 	Protection
 	relation   sensitivity.Relation // 0 for any data
@@ -64,8 +64,8 @@ type toyProtection struct {
 	restPublic bool
 }
 
-// protects tells whether a pair is among those of the protection. The data that are there
-// have the rest that is public.
+// protects reports whether the protection contains a pair. there is the actual data set;
+// its other rows are the public ones.
 func (p toyProtection) protects(a, b, there toyData) bool {
 	if p.relation == 0 {
 		return true
@@ -99,8 +99,9 @@ func toyProtections() (all []toyProtection) {
 	return all
 }
 
-// What Both returns is protected by both, pair for pair, in a model with all data sets of
-// three rows; and where it is one of the two, or a known relation of rows, nothing is lost.
+// Every pair that Both returns is protected by both, in a model with all data sets of three
+// rows; and where the result is one of the two, or a known relation of rows, no pair is
+// lost.
 func TestBothProtect(t *testing.T) {
 	all := toyProtections()
 	there := toyData{{1, 0}, {2, 1}, {1, 1}}
@@ -168,8 +169,8 @@ func TestBothProtect(t *testing.T) {
 	}
 }
 
-// What several protect is what each two do, and where that is nothing the text says whether all
-// of them are known.
+// AllProtect agrees with Both applied repeatedly, and where no pair is left its text says
+// whether all protections are known.
 func TestAllProtect(t *testing.T) {
 	whole, features, null := AnyRow(sensitivity.ReplaceOne, 1), AnyRow(sensitivity.FeaturesReplace, 1), AnyRow(sensitivity.Null, 1)
 	for _, c := range []struct {
@@ -191,8 +192,8 @@ func TestAllProtect(t *testing.T) {
 	}
 }
 
-// A protection comes back from six bytes and from its text, and no other bytes and texts are
-// taken for one.
+// A protection survives the way through six bytes and through its text, and other bytes and
+// texts are refused.
 func TestProtectionAsBytesAndText(t *testing.T) {
 	all := []Protection{
 		{}, AnyRow(sensitivity.ReplaceOne, 20), AnyRow(sensitivity.FeaturesNull, 1<<31-1), AnyRow(sensitivity.ReplaceOne, 70).only([]int{0, 1, 2}, false),
@@ -251,7 +252,7 @@ func TestProtectionAsBytesAndText(t *testing.T) {
 	}
 }
 
-// What noise protects is what its bound is for.
+// Noise protects the pairs that its bound is for.
 func TestProtectionOfBounds(t *testing.T) {
 	q := matrix(6, 2, 1)
 	bound := func(relation sensitivity.Relation, rows []int, records int) sensitivity.Bound {
@@ -297,8 +298,9 @@ func TestProtectionOfBounds(t *testing.T) {
 	}
 }
 
-// The three faults of a ledger that notes no relation: a total that is no promise for the pair
-// at hand. Each spend is refused, and where it is meant the total is for what both protect.
+// Three faults of a ledger that notes no relation: its total promises nothing for the pair at
+// hand. Each spend is refused, and with OtherRelation the total is for the pairs that both
+// protect.
 func TestOtherRelation(t *testing.T) {
 	whole := AnyRow(sensitivity.ReplaceOne, 1)
 	features := AnyRow(sensitivity.FeaturesReplace, 1)
@@ -337,7 +339,7 @@ func TestOtherRelation(t *testing.T) {
 			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 				t.Errorf("%s: a refusal was written down", name)
 			}
-			// Another unit is free to protect what it likes.
+			// Another unit may protect other pairs.
 			mustReserve(t, l, bob, 2, spends[1])
 			meant := alice
 			meant.OtherRelation = true
@@ -376,8 +378,8 @@ func TestOtherRelation(t *testing.T) {
 			if again, err := l.Balance(alice); err != nil || !reflect.DeepEqual(again, balance) {
 				t.Errorf("%s: %+v, want %+v, %v", name, again, balance, err)
 			}
-			// From now on what all protect is the kind of the unit; where that is nothing,
-			// every spend has to be meant.
+			// From then on a spend must protect exactly what all earlier ones protect;
+			// where that is nothing, every spend needs OtherRelation.
 			for i, p := range []Protection{c.first.Protects, c.second.Protects, AnyData()} {
 				err := l.Covers(alice, Spend{Rho: 0x1p-96, Protects: p})
 				if same := c.both.known() && p == c.both; same != (err == nil) || !same && !errors.Is(err, ErrOtherRelation) {
@@ -397,8 +399,8 @@ func spentOf(t *testing.T, l *Ledger, u Unit) Pots {
 	return spent
 }
 
-// A ledger of a program that noted no relation opens and counts. Its spends are of an unknown
-// relation, which is another one than any.
+// A ledger of a program that noted no relation opens and counts. Its spends have an unknown
+// relation, which differs from every other.
 func TestLedgerOfUnknownRelation(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "relation-unknown.ledger"))
 	if err != nil {
@@ -414,7 +416,7 @@ func TestLedgerOfUnknownRelation(t *testing.T) {
 		t.Fatalf("%+v, %v", balance, err)
 	}
 	one := said(Spend{Epsilon: 1, Delta: 1e-6})
-	if err := l.Covers(alice, one); !errors.Is(err, ErrOtherRelation) || !strings.Contains(err.Error(), "no pair of data sets that is known") {
+	if err := l.Covers(alice, one); !errors.Is(err, ErrOtherRelation) || !strings.Contains(err.Error(), "no known pair of data sets") {
 		t.Error(err)
 	}
 	unsaid := one
@@ -443,7 +445,7 @@ func TestLedgerOfUnknownRelation(t *testing.T) {
 	}
 }
 
-// Mechanisms ask no budget for a spend that does not say what it protects, and each says it.
+// Every mechanism states what its spends protect, and makes no spend without that.
 func TestMechanismsSayWhatTheyProtect(t *testing.T) {
 	budget := &fakeBudget{}
 	c, r := fixture(t, 6, 3, 1)

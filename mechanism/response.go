@@ -7,15 +7,15 @@ import (
 )
 
 // randomisedResponse writes to dst the labels after k-ary randomised response:
-// each is kept with probability t/2^64, t of keepThreshold, and otherwise
-// becomes one of the other classes, all equally likely. Each label by itself is
+// each is kept with probability t/2^64, t from keepThreshold, and otherwise
+// becomes one of the other classes, all equally likely. Each single label is
 // then epsilon-private. Both probabilities are exact: nothing is rounded when a
 // label is drawn.
 //
 // The caller has checked that labels are in 0 .. classes-1, that dst is as long,
-// and that epsilon is in [1e-6, 100]. dst may be labels. Two words are drawn
-// for each row (a third with probability below classes/2^64), whatever the
-// label, and no branch depends on it; a single class takes none.
+// and that epsilon is in [1e-6, 100]. dst may be labels. Two words are drawn for
+// each row (a third with probability below classes/2^64), for every label, and
+// no branch depends on the label; a single class takes none.
 func randomisedResponse(dst, labels []int32, classes int, epsilon float64, words source) {
 	if classes == 1 {
 		clear(dst)
@@ -35,8 +35,8 @@ func randomisedResponse(dst, labels []int32, classes int, epsilon float64, words
 //
 //	t/(2^64-t) (classes-1) <= e^epsilon,
 //
-// up to the last digits of an e^epsilon that is itself rounded down, and so
-// never one above it. 2 <= classes <= 2^31 and 1e-6 <= epsilon <= 100.
+// up to the last digits of an e^epsilon that is itself rounded down, so never
+// too large. 2 <= classes <= 2^31 and 1e-6 <= epsilon <= 100.
 //
 // Proof that labels drawn with it are epsilon-private. One output comes from
 // two different labels with probabilities p = t/2^64, when it is the label, and
@@ -54,7 +54,7 @@ func randomisedResponse(dst, labels []int32, classes int, epsilon float64, words
 //	(e^epsilon - 1)(classes-1)/(classes (e^epsilon + classes - 1))
 //	    > epsilon (1/2) /(classes + epsilon e^epsilon) > 1e-6/2^33 > 2^-53,
 //
-// while p is below p* by at most 2^-64 and what the series lost, less than
+// while p is below p* by at most 2^-64 and the error of the series, less than
 // 2^-200.
 //
 // For large epsilon t stays below 2^64, since classes - 1 >= 1 makes the
@@ -67,13 +67,13 @@ func keepThreshold(classes int, epsilon float64) uint64 {
 	return t.Quo(t, others.Add(others, e)).Uint64()
 }
 
-// expDigits is the number of binary digits of expDown behind the point.
+// expDigits is the number of binary digits of expDown after the point.
 const expDigits = 256
 
 // expDown returns 2^256 e^epsilon, rounded down, for epsilon in [1e-6, 100]. It
 // is never above it, because each term of the series is positive and each
-// operation rounds down; it is at least 2^256, the first term; and less than a
-// part in 2^200 is lost. No property of math.Exp is used.
+// operation rounds down; it is at least 2^256, the first term; and its relative
+// error is below 2^-200. No property of math.Exp is used.
 func expDown(epsilon float64) *big.Int {
 	fraction, exponent := math.Frexp(epsilon) // epsilon ends before 2^-72
 	x := big.NewInt(int64(math.Ldexp(fraction, 53)))

@@ -16,9 +16,9 @@ var (
 	responseClasses  = []int{2, 3, 4, 5, 7, 10, 16, 98, 100, 1000, 1024, 65537, 1_000_000, math.MaxInt32}
 )
 
-// expBelow returns e^x from below, by halving x until the series is short,
-// which is another way than that of keepThreshold, and squaring back. The 40
-// squarings multiply a relative error of 2^-590 by 2^40; 2^-500 covers it.
+// expBelow returns e^x from below, unlike keepThreshold by halving x until the
+// series is short and squaring back. The 40 squarings multiply a relative error
+// of 2^-590 by 2^40; 2^-500 covers it.
 func expBelow(x float64) *big.Float {
 	const bits, halvings = 600, 40
 	y := new(big.Float).SetPrec(bits).SetFloat64(x)
@@ -38,8 +38,8 @@ func expBelow(x float64) *big.Float {
 
 // responsePrivate reports whether keeping with probability t/2^64 is
 // epsilon-private: whether no output is more than e^epsilon times as likely
-// under one label as under another. All in exact numbers but e^epsilon, which is
-// taken from below.
+// under one label as under another. All numbers are exact except e^epsilon,
+// which is taken from below.
 func responsePrivate(t uint64, classes int, epsilon float64) bool {
 	whole := new(big.Int).Lsh(big.NewInt(1), 64)
 	kept := new(big.Int).SetUint64(t)
@@ -70,7 +70,8 @@ func TestResponseIsPrivate(t *testing.T) {
 			if !responsePrivate(keep, classes, epsilon) {
 				t.Errorf("epsilon %g, %d classes: keeping with %d/2^64 is not private", epsilon, classes, keep)
 			}
-			// Nothing is given away either: one more would be too many.
+			// The threshold is not too small either: one more would be too
+			// many.
 			if keep < math.MaxUint64 && responsePrivate(keep+1, classes, epsilon) {
 				t.Errorf("epsilon %g, %d classes: %d/2^64 is not the largest", epsilon, classes, keep)
 			}
@@ -105,7 +106,7 @@ func TestResponseSaturates(t *testing.T) {
 	}
 }
 
-// wordFunc is a source of what a function returns.
+// wordFunc is a source of the words that a function returns.
 type wordFunc func() uint64
 
 func (f wordFunc) Uint64() uint64 { return f() }
@@ -116,10 +117,10 @@ func wordScript(words ...uint64) (word wordFunc, used *int) {
 	return func() uint64 { *used++; return words[*used-1] }, used
 }
 
-// For every outcome j of below the words that lead to it are a range, in which
-// low words ascend by n from one below n, so that at most the first word is
-// drawn again. Looking at it and the next shows that exactly floor(2^64/n)
-// words are left for each.
+// For every outcome j of below the words that lead to it are a range. In it the
+// low words start below n and ascend by n, so at most the first word is drawn
+// again. Checking it and the next shows that exactly floor(2^64/n) words remain
+// for each outcome.
 func TestBelowIsExactlyUniform(t *testing.T) {
 	ceil := func(j, n uint64) *big.Int { // of j 2^64 / n
 		x := new(big.Int).Lsh(new(big.Int).SetUint64(j), 64)
@@ -237,8 +238,8 @@ func TestResponseFrequencies(t *testing.T) {
 	}
 }
 
-// The labels of a release are randomised, at the epsilon that was asked for them
-// and paid.
+// The labels of a release are randomised, at the epsilon that was requested and
+// paid.
 func TestReleasedLabels(t *testing.T) {
 	const rows, classes, epsilon = 20_000, 10, 2.5
 	c, r := fixture(t, rows, 1, 1)

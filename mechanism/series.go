@@ -8,21 +8,21 @@ import (
 )
 
 // SeriesSettings describe vectors that are released one after the other, such as
-// the steps of an iteration on private rows, or a single one. None of them has a
-// default, and none may depend on private data.
+// the steps of an iteration on private rows, or a single vector. None of the
+// settings has a default, and none may depend on private data.
 type SeriesSettings struct {
 	// Epsilon, in [1e-6, 100], and Delta, in [1e-100, 0.1], are for all vectors
 	// together.
 	Epsilon, Delta float64
-	// L2Sensitivity bounds how far one record can move any one of the vectors,
-	// as computed, whatever was released before it. It is the caller's to prove:
-	// clipping the computed vector to a ball makes it the ball's diameter.
+	// L2Sensitivity bounds how far one record can move any one of the computed
+	// vectors, whatever was released before. The caller has to prove it:
+	// clipping the computed vector to a ball makes it the diameter of the ball.
 	L2Sensitivity float64
 	// Protects says which pairs of data sets L2Sensitivity was proved for, such as
 	// AnyRow(sensitivity.ReplaceOne, 1).
 	Protects Protection
-	// Vectors is how many there are and Coordinates the length of each; their
-	// product is at most 2^24.
+	// Vectors is their number and Coordinates the length of each; the product
+	// is at most 2^24.
 	Vectors, Coordinates int
 }
 
@@ -37,8 +37,8 @@ type noise struct {
 func (n noise) sigma() float64 { return float64(n.multiple) * n.step }
 
 // calibrate returns the noise of each vector. Gaussian releases compose exactly
-// even when later ones are chosen by what came before: T of them at sensitivity
-// D are worth one at sqrt(T) D (Dong, Roth and Su 2022).
+// even when later ones depend on earlier ones: T of them at sensitivity D cost
+// as much as one at sqrt(T) D (Dong, Roth and Su 2022).
 func (p SeriesSettings) calibrate() (noise, error) {
 	multiplier, err := Analytic.Multiplier(p.Epsilon, p.Delta)
 	if err != nil {
@@ -62,15 +62,14 @@ func (p SeriesSettings) calibrate() (noise, error) {
 }
 
 // Sigma returns the standard deviation of the noise on each coordinate. It
-// touches no data and draws nothing.
+// reads no data and draws nothing.
 func (p SeriesSettings) Sigma() (float64, error) {
 	n, err := p.calibrate()
 	return n.sigma(), err
 }
 
-// A Series has been paid for and releases vectors, exactly as many as its
-// settings say, its copies and all callers taken together. It is safe for
-// concurrent use.
+// A Series has been paid for and releases vectors: as many as its settings say,
+// for all its copies and callers together. It is safe for concurrent use.
 type Series struct {
 	settings SeriesSettings
 	noise    noise
@@ -78,9 +77,9 @@ type Series struct {
 	left     *atomic.Int64
 }
 
-// NewSeries makes sure that there is entropy, lets the budget write the spend of
-// all vectors down, and returns the series. Errors are a *ParamError, ErrLedger
-// without a budget, ErrEntropy, and what the budget says.
+// NewSeries checks that there is entropy, lets the budget write down the spend
+// of all vectors, and returns the series. Errors are a *ParamError, ErrLedger
+// without a budget, ErrEntropy, and the errors of the budget.
 func NewSeries(budget Budget, unit Unit, p SeriesSettings) (*Series, error) {
 	return newSeries(budget, unit, p, system)
 }
@@ -111,13 +110,13 @@ func newSeries(budget Budget, unit Unit, p SeriesSettings, source io.Reader) (*S
 // Sigma is the standard deviation of the noise on each coordinate.
 func (s *Series) Sigma() float64 { return s.noise.sigma() }
 
-// Release returns x with noise: a new slice on the grid. The number of
-// coordinates is that of the settings, and coordinates are clamped to 2^51 grid
-// steps, more than 500 Sigma. Errors are ErrParam for another length or one
-// vector too many, ErrNonFinite and ErrEntropy; none of them costs a vector.
+// Release returns x with noise: a new slice on the grid. x has the number of
+// coordinates of the settings; they are clamped to 2^51 grid steps, more than
+// 500 Sigma. Errors are ErrParam for another length or one vector too many,
+// ErrNonFinite and ErrEntropy; none of them costs a vector.
 //
-// Each vector has a stream of its own, seeded now: one that lived from vector to
-// vector could be copied with the process, and noise be used twice.
+// Each vector has its own stream, seeded now: a stream kept from vector to
+// vector could be copied with the process, and its noise used twice.
 func (s *Series) Release(x []float64) ([]float64, error) {
 	if s.left == nil {
 		return nil, fmt.Errorf("mechanism: the series was not made by NewSeries: %w", ErrParam)
@@ -136,7 +135,7 @@ func (s *Series) Release(x []float64) ([]float64, error) {
 	}
 	defer secret.forget()
 	if s.left.Add(-1) < 0 {
-		return nil, fmt.Errorf("mechanism: all %d vectors of the series are released: %w", s.settings.Vectors, ErrParam)
+		return nil, fmt.Errorf("mechanism: all %d vectors of the series have been released: %w", s.settings.Vectors, ErrParam)
 	}
 	out := make([]float64, len(x))
 	stream(seedOf(secret.chunks, 0), func(words source) {

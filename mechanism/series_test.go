@@ -14,8 +14,8 @@ import (
 
 var testUnit = Unit{Kind: release.UnitRecord, Name: "row", New: true}
 
-// The noise of T vectors is sqrt(T) times that of one, up to the grid, and that
-// of one is the vector of the design page: 2.5 at (1, 1e-6) is 10.5616972233.
+// The noise of T vectors is sqrt(T) times the noise of one, up to the grid; for
+// one vector of sensitivity 2.5 at (1, 1e-6) it is 10.5616972233.
 func TestSeriesSigma(t *testing.T) {
 	one := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 1, Coordinates: 3}
 	sigma, err := one.Sigma()
@@ -32,7 +32,7 @@ func TestSeriesSigma(t *testing.T) {
 	}
 }
 
-// Composition read back: the mu of all vectors together is worth no more than
+// Composition read back: the mu of all vectors together costs no more than
 // (epsilon, delta).
 func TestSeriesComposes(t *testing.T) {
 	p := SeriesSettings{Epsilon: 3, Delta: 1e-5, L2Sensitivity: 0.7, Vectors: 37, Coordinates: 2, Protects: oneUnit.Protects}
@@ -46,8 +46,8 @@ func TestSeriesComposes(t *testing.T) {
 	}
 }
 
-// The noise covers what rounding to the grid adds, as much for every vector; with
-// many coordinates that is more than the multiplier is rounded up by.
+// The noise covers the rounding to the grid, equally for every vector; with many
+// coordinates this is more than the rounding up of the multiplier.
 func TestSeriesCoversTheGrid(t *testing.T) {
 	p := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 4, Coordinates: 1 << 22, Protects: oneUnit.Protects}
 	n, err := p.calibrate()
@@ -88,7 +88,7 @@ func TestSeriesNoise(t *testing.T) {
 		squares += a * a
 		cross += a * b
 	}
-	// Each is normal to good accuracy; 6.11 has a false alarm in 1e9.
+	// Each is normal to good accuracy; 6.11 allows one false alarm in 1e9.
 	root := math.Sqrt(n)
 	for name, z := range map[string]float64{"mean": sum / root, "variance": (squares - n) / (root * math.Sqrt2), "independence": cross / root} {
 		if math.Abs(z) > 6.11 {
@@ -144,9 +144,10 @@ func TestSeriesRefuses(t *testing.T) {
 	}
 }
 
-// Noise comes from entropy that is drawn when a vector is released: what is kept
-// in between, and may be copied with a process or a machine, holds none. Without
-// entropy nothing comes out, and the vector that was paid for can be had later.
+// Noise comes from entropy that is drawn when a vector is released: the state
+// kept in between, which may be copied with a process or a machine, holds none.
+// Without entropy nothing comes out, and the vector that was paid for can be
+// released later.
 func TestSeriesDrawsWhenItReleases(t *testing.T) {
 	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2, Protects: oneUnit.Protects}
 	short := io.LimitReader(fixed("late"), 16+31).(*io.LimitedReader)
@@ -163,8 +164,7 @@ func TestSeriesDrawsWhenItReleases(t *testing.T) {
 	}
 }
 
-// A series is paid for once, however many copies of it there are and whoever
-// uses them at the same time.
+// A series is paid for once, for any number of copies and simultaneous callers.
 func TestSeriesCopies(t *testing.T) {
 	const vectors, callers = 5, 16
 	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: vectors, Coordinates: 2, Protects: oneUnit.Protects}

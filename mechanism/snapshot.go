@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// A Snapshot is what a ledger said when it was read.
+// A Snapshot holds the contents of a ledger when it was read.
 type Snapshot struct {
 	// LedgerID was drawn when the ledger was created. Copies of a ledger share it.
 	LedgerID [16]byte
-	// Total is what the ledger holds for each unit, Whole the same in its pots.
+	// Total is the budget of each unit, Whole the same as pots.
 	Total Total
 	Whole Pots
 	// Sequence and Hash are those of Ledger.Head.
@@ -19,7 +19,8 @@ type Snapshot struct {
 	Hash     [sha256.Size]byte
 	// Entries are the spends, in the order of the ledger.
 	Entries []Entry
-	// Balances are those of the units, in the order of their first spends.
+	// Balances are the balances of the units, in the order of their first
+	// spends.
 	Balances []Balance
 
 	header *ledgerHeader
@@ -33,10 +34,10 @@ type Entry struct {
 	UnitKind  string // as in its Balance
 	ReleaseID [16]byte
 	Cost      Pots  // in the calculus of the ledger
-	Spend     Spend // as it was asked for; what it protects is zero where that was not noted
+	Spend     Spend // as requested; Protects is zero where none was noted
 	Committed bool  // the hash of the release was noted
-	// Sum is the SHA-256 of the binary form of the release, or that of a selection,
-	// zero when it is not committed. A series has none.
+	// Sum is the SHA-256 of the binary form of the release, or the hash of a
+	// selection; zero when it is not committed. A series has none.
 	Sum [sha256.Size]byte
 }
 
@@ -71,7 +72,7 @@ func readSnapshot(path string, at *pin) (*Snapshot, error) {
 
 func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 	out := &Snapshot{places: make(map[unitHash]int)}
-	pending := make(map[uint64]int) // entries by sequence, of those not committed
+	pending := make(map[uint64]int) // uncommitted entries by sequence
 	state, _, err := readLedger(f, size, func(s *ledgerState, b *block) error {
 		if err := at.visit(s, b); err != nil {
 			return err
@@ -119,8 +120,8 @@ func (s *Snapshot) addEntry(b *block, cost Pots) {
 	})
 }
 
-// close fills in what the last state of the ledger says: its head, the total, and what
-// each unit has spent.
+// close fills in the last state of the ledger: its head, the total, and what each unit
+// has spent.
 func (s *Snapshot) close(state *ledgerState) {
 	s.header = state.header
 	s.LedgerID, s.Total, s.Whole = state.header.id, state.header.total, state.header.whole
@@ -139,8 +140,8 @@ func (s *Snapshot) close(state *ledgerState) {
 	}
 }
 
-// Balance returns the balance of a unit. The error is ErrUnknownUnit for one that
-// has spent nothing, and ErrParam for an invalid unit.
+// Balance returns the balance of a unit. The error is ErrUnknownUnit for a unit
+// that has spent nothing, and ErrParam for an invalid unit.
 func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 	hash, _, err := s.header.hash(unit)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 
 // EpsilonOf returns the epsilon of spends of one unit together, at the Delta of the total
 // and rounded up; Ledger.EpsilonAt says when it holds, and for which pairs of data sets.
-// Spends that do not fit the total have one, too.
+// Spends that do not fit the total also have an epsilon.
 func (s *Snapshot) EpsilonOf(spends ...Pots) float64 {
 	var sum Pots
 	for _, spend := range spends {
@@ -170,11 +171,11 @@ func (s *Snapshot) EpsilonOf(spends ...Pots) float64 {
 	return s.Total.Kind.epsilonAt(sum, s.Total.Delta)
 }
 
-// IsLedger tells whether the file at path begins like a ledger, sound or not:
-// whoever is about to replace a file had better ask.
+// IsLedger reports whether the file at path begins like a ledger, sound or not.
+// Programs that are about to replace a file should check this first.
 func IsLedger(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false // to open a pipe would wait for its writer
+		return false // opening a pipe would wait for its writer
 	}
 	f, err := os.Open(path)
 	if err != nil {

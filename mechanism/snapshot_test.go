@@ -7,8 +7,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// EpsilonOf agrees with the balance of a unit that has spent the same, clamps what fits
-// to the total, and has an answer for what does not fit.
+// EpsilonOf agrees with the balance of a unit that has spent the same, clamps spends
+// that fit to the total, and has an answer for spends that do not fit.
 func TestEpsilonOfSpends(t *testing.T) {
 	for _, total := range []Total{{Kind: GDP, Epsilon: 2, Delta: 1e-6}, {Kind: ZCDP, Epsilon: 2, Delta: 1e-6}, {Kind: Mixed, Epsilon: 3, Delta: 1e-6, PureEpsilon: 1}} {
 		path := newLedgerFile(t, total)

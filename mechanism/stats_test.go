@@ -19,8 +19,8 @@ const (
 )
 
 // chiSquare returns the statistic of counts against expected counts and whether
-// it is beyond the critical value. Cells expected fewer than ten times are put
-// together.
+// it is beyond the critical value. Cells expected fewer than ten times are
+// combined.
 func chiSquare(counts, expected []float64) (statistic float64, degrees int, reject bool) {
 	var restCount, restExpected float64
 	cells := 0
@@ -56,8 +56,8 @@ func TestCriticalValues(t *testing.T) {
 	}
 }
 
-// notNormal returns which statistic tells z from independent standard normal
-// numbers, "" if none does.
+// notNormal returns the statistic that distinguishes z from independent
+// standard normal numbers, "" if none does.
 func notNormal(z []float64) string {
 	n := float64(len(z))
 	var first, second, fourth float64

@@ -23,9 +23,9 @@ import (
 // It is purely epsilon-private, whatever the item was computed from: a set z has
 // the probability p/C(m-1, w-1) for the items in it and (1-p)/C(m-1, w) for all
 // others, and the ratio of the two is p (m-w) / ((1-p) w) = r. Here r is a
-// rational number a/2^256 with 1 <= r <= e^epsilon, short of it by less than a
-// part in 2^200, and sets are drawn with exactly the probabilities that follow
-// from it.
+// rational number a/2^256 with 1 <= r <= e^epsilon, below e^epsilon by a
+// relative error under 2^-200, and sets are drawn with exactly the resulting
+// probabilities.
 type Subset struct {
 	Items   int     // m, 2 to 2^20
 	Size    int     // w, 1 to m-1
@@ -65,9 +65,9 @@ func (s Subset) odds() (favourable, all *big.Int) {
 
 // A Selection is a released set.
 type Selection struct {
-	ID       [16]byte // a number that names the release
-	Sequence uint64   // that the budget gave the spend, 0 for NoLedger
-	Items    []int    // in rising order, which tells nothing of the private one
+	ID       [16]byte // identifies the release
+	Sequence uint64   // the number the budget gave the spend, 0 for NoLedger
+	Items    []int    // in rising order, which reveals nothing about the private one
 }
 
 // Select spends s.Epsilon, as a pure epsilon, from the budget of a unit and then
@@ -76,16 +76,16 @@ type Selection struct {
 // The order is that of Privatize: everything is checked and entropy drawn first,
 // then the budget writes the spend down, then the set is drawn. An error before
 // the spend leaves the budget untouched; if only noting the hash of the set
-// fails, the selection comes with the error, which matches ErrSpent.
+// fails, the selection is returned with the error, which matches ErrSpent.
 //
-// Each call is a new spend, also for the same item. Whoever must answer for one
-// record several times keeps the selection and sends it again; Subset.Draw and
-// Subset.Pay let it be kept first.
+// Each call is a new spend, also for the same item. To answer several times for
+// one record, keep the selection and send it again; Subset.Draw and Subset.Pay
+// allow keeping it first.
 //
-// Errors are ErrParam, ErrLedger without a budget, ErrEntropy and what the
-// budget says (ErrBudgetExceeded among it); none tells the item. Select is safe
-// for concurrent use. How much is drawn and how long it takes does not depend on
-// the item.
+// Errors are ErrParam, ErrLedger without a budget, ErrEntropy and the errors of
+// the budget (such as ErrBudgetExceeded); none reveals the item. Select is safe
+// for concurrent use. The amount drawn and the time taken do not depend on the
+// item.
 func Select(budget Budget, unit Unit, s Subset, item int) (*Selection, error) {
 	return selectSubset(budget, unit, s, item, system)
 }
@@ -115,9 +115,9 @@ func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reade
 }
 
 // Draw draws a set for the private item and spends nothing. Nobody may see the set before
-// Pay has paid for it. It is for those who keep a set before they pay for it, so that a
-// crash in between loses nothing: Paid tells later whether it was paid for. Errors are
-// ErrParam and ErrEntropy; neither tells the item.
+// Pay has paid for it. It is for callers who keep a set before they pay for it, so that a
+// crash in between loses nothing: Paid reports later whether it was paid for. Errors are
+// ErrParam and ErrEntropy; neither reveals the item.
 func (s Subset) Draw(item int) (*Selection, error) {
 	secret, err := s.prepare(item, system)
 	if err != nil {
@@ -128,9 +128,9 @@ func (s Subset) Draw(item int) (*Selection, error) {
 }
 
 // Pay spends s.Epsilon, as a pure epsilon, for a set that Draw has drawn, and notes its
-// Sequence. Only after it has returned nil may the set be sent. After an error Paid tells
-// whether the set was paid for all the same. Errors are those of Select, and ErrParam for
-// a set that Draw does not draw.
+// Sequence. The set may be sent only after Pay has returned nil. After an error Paid
+// reports whether the set was paid for nevertheless. Errors are those of Select, and
+// ErrParam for a set that Draw cannot have drawn.
 func (s Subset) Pay(budget Budget, unit Unit, drawn *Selection) error {
 	if err := CheckPayer(budget, unit); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (s Subset) Pay(budget Budget, unit Unit, drawn *Selection) error {
 	return s.commit(budget, receipt, drawn)
 }
 
-// possible tells whether items are w of m in rising order.
+// possible reports whether items are w of m in rising order.
 func (s Subset) possible(items []int) bool {
 	if len(items) != s.Size || items[0] < 0 || items[len(items)-1] >= s.Items {
 		return false
@@ -161,7 +161,7 @@ func (s Subset) possible(items []int) bool {
 	return true
 }
 
-// spend is what a set costs.
+// spend is the cost of a set.
 func (s Subset) spend() Spend { return Spend{PureEpsilon: s.Epsilon, Protects: AnyData()} }
 
 // prepare checks everything and draws entropy.
@@ -185,7 +185,7 @@ func (s Subset) draw(item int, secret *secrets) (items []int) {
 	return items
 }
 
-// commit notes the hash of a set that is paid for.
+// commit notes the hash of a set that has been paid for.
 func (s Subset) commit(budget Budget, receipt Receipt, out *Selection) error {
 	out.Sequence = receipt.Sequence()
 	if err := budget.Commit(receipt, s.hash(out.Items)); err != nil {
@@ -194,11 +194,10 @@ func (s Subset) commit(budget Budget, receipt Receipt, out *Selection) error {
 	return nil
 }
 
-// fill returns a set with or without the item, all of them equally likely. The
-// others are numbered 1 .. m-1 by their distance from it, in a circle, and w of
-// them are drawn. To include the item the first gives way to it: the w-1 left
-// are a uniform choice still. included is a mask: whoever has seen the set, and knows whether
-// the item is in it, knows more than the set tells.
+// fill returns a set with or without the item, all of them equally likely. The others are
+// numbered 1 .. m-1 by their distance from the item, in a circle, and w of them are drawn. To
+// include the item, it replaces the first: the other w-1 are still a uniform choice. included
+// is a mask, so that nothing but the set reveals whether the item is in it.
 func (s Subset) fill(item int, included uint64, words source) []int {
 	others := make([]int, s.Items-1)
 	for i := range others {
@@ -214,8 +213,8 @@ func (s Subset) fill(item int, included uint64, words source) []int {
 	return set
 }
 
-// turn adds the item to numbers below m, modulo m, and sorts them, in the same time whatever they
-// are: a remainder or another sort would take one that depends on the item.
+// turn adds the item to numbers below m, modulo m, and sorts them, in the same time for all
+// numbers: the time of a remainder or of another sort would depend on the item.
 func (s Subset) turn(set []int, item int) {
 	slots := make([]sametime.Slot, len(set))
 	for i, v := range set {
@@ -229,9 +228,8 @@ func (s Subset) turn(set []int, item int) {
 	clear(slots)
 }
 
-// belowBig returns a number in 0 .. n-1, all exactly equally likely, n > 0. As
-// many bits as n has are drawn until they are below it, twice on average at
-// most.
+// belowBig returns a number in 0 .. n-1, all exactly equally likely, n > 0. It
+// draws as many bits as n has until they are below n, at most twice on average.
 func belowBig(n *big.Int, words source) *big.Int {
 	size := n.BitLen()
 	buffer := make([]byte, (size+63)/64*8)
@@ -247,8 +245,8 @@ func belowBig(n *big.Int, words source) *big.Int {
 	}
 }
 
-// hash returns what a ledger keeps of a set: SHA-256 of a name, m, w, epsilon
-// and the items, 8 bytes each, little-endian.
+// hash returns the hash of a set that a ledger keeps: SHA-256 of a fixed text,
+// m, w, epsilon and the items, 8 bytes each, little-endian.
 func (s Subset) hash(items []int) [sha256.Size]byte {
 	b := []byte("privatemail subset 1")
 	b = binary.LittleEndian.AppendUint64(b, uint64(s.Items))

@@ -19,10 +19,11 @@ var subsetSizes = [][2]int{{2, 1}, {3, 1}, {3, 2}, {12, 1}, {55, 1}, {98, 8}, {1
 
 // subsetPrivate reports whether including the item with probability p makes no
 // set more than e^epsilon times as likely for one item as for another, in exact
-// numbers but for e^epsilon, which is taken from below.
+// numbers except e^epsilon, which is taken from below.
 func subsetPrivate(s Subset, p *big.Rat) bool {
 	without := new(big.Rat).Sub(big.NewRat(1, 1), p)
-	// p/C(m-1, w-1) against (1-p)/C(m-1, w): the binomials are as w to m-w.
+	// p/C(m-1, w-1) against (1-p)/C(m-1, w): the binomials have the ratio w to
+	// m-w.
 	ratio := p.Quo(p, without)
 	ratio.Mul(ratio, big.NewRat(int64(s.Items-s.Size), int64(s.Size)))
 	limit, _ := expBelow(s.Epsilon).Rat(nil)
@@ -36,7 +37,7 @@ func TestSubsetIsPrivate(t *testing.T) {
 			if !subsetPrivate(s, new(big.Rat).SetFrac(s.odds())) {
 				t.Errorf("%+v is not private", s)
 			}
-			// And nothing to speak of is given away.
+			// The probability is not much below the best either.
 			p, err := s.Inclusion()
 			if err != nil {
 				t.Fatal(err)
@@ -82,8 +83,8 @@ func TestSubsetFrequencies(t *testing.T) {
 	}
 }
 
-// The same for what is released. It is in rising order, so that its order tells
-// nothing.
+// The same for released sets. They are in rising order, so that the order
+// reveals nothing.
 func TestSelectFrequencies(t *testing.T) {
 	s, randomness := Subset{Items: 5, Size: 2, Epsilon: 1.5}, randomness("selections")
 	checkFrequencies(t, s, pick(10_000, 100_000), func(item int) []int {
@@ -337,7 +338,8 @@ func TestSelectRefuses(t *testing.T) {
 	}
 }
 
-// A set that is drawn first costs what one that is selected does, and is noted alike.
+// A set that is drawn first costs the same as a selected one, and is noted in the
+// same way.
 func TestDrawAndPay(t *testing.T) {
 	s := Subset{Items: 12, Size: 3, Epsilon: 1.5}
 	drawn, err := s.Draw(11)

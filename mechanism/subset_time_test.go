@@ -7,13 +7,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/sametime/inspect"
 )
 
-// subsetSource is the file as it was compiled, also where the tests are built over another one.
+// subsetSource is the file as it was compiled, also where an overlay replaces it.
 //
 //go:embed subset.go
 var subsetSource embed.FS
 
-// Where a set meets the item, no branch, no index and no remainder depends on either, and none
-// depends on whether the item is in the set.
+// Where a set is combined with the item, no branch, index or remainder depends on either, or
+// on whether the item is in the set.
 func TestSubsetByMasks(t *testing.T) {
 	for _, problem := range inspect.Files(subsetSource, inspect.Functions{"subset.go": {
 		"draw": {"item", "included"}, "fill": {"item", "included"}, "turn": {"set", "item"},

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// A Kind says in which calculus a ledger adds up. It is fixed when the ledger
-// is created: choosing it after the fact would choose the better of several
-// guarantees.
+// A Kind is the calculus in which a ledger adds up. It is fixed when the ledger
+// is created: a later choice would pick the better of several guarantees.
 type Kind uint8
 
 // The kinds of ledgers.
 const (
 	// GDP counts rho = mu^2/2 of Gaussian privacy. Gaussian noise composes
 	// exactly in it, and the total is read with the privacy curve of the
-	// Gaussian mechanism. A pure epsilon is charged at the least mu it has.
+	// Gaussian mechanism. A pure epsilon is charged at the least mu that covers
+	// it.
 	GDP Kind = iota + 1
 	// ZCDP counts rho of zero-concentrated privacy, in which a pure epsilon
 	// costs only epsilon^2/2. The total is read with the conversion of Canonne,
@@ -39,30 +39,29 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// KindByName returns the kind a command names, or ErrParam.
+// KindByName returns the kind with the given name, or ErrParam.
 func KindByName(name string) (Kind, error) {
 	for k := GDP; k.valid(); k++ {
 		if k.String() == name {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("mechanism: %w: no kind %q; there are mixed, gdp, zcdp and pure", ErrParam, name)
+	return 0, fmt.Errorf("mechanism: %w: no kind %q, want mixed, gdp, zcdp or pure", ErrParam, name)
 }
 
-// A Total is what a ledger holds for each unit: all its releases together are
-// (Epsilon, Delta)-private for the pairs of data sets that every one of them protects, which
-// Balance.Protects says. For other pairs it says nothing.
-// The total is chosen before the first release; the later ones and their prices may
-// depend on the earlier results (Smith and Thakurta 2022
-// for GDP, Feldman and Zrnic 2021 for ZCDP, Rogers, Roth, Ullman and Vadhan 2016
-// for Pure, and Vadhan and Zhang 2023 for the two pots of Mixed).
+// A Total is the budget of each unit in a ledger: all releases of the unit together are
+// (Epsilon, Delta)-private for the pairs of data sets that every one of them protects, see
+// Balance.Protects. For other pairs it states nothing. The total is chosen before the first
+// release; the later ones and their prices may depend on the earlier results (Smith and
+// Thakurta 2022 for GDP, Feldman and Zrnic 2021 for ZCDP, Rogers, Roth, Ullman and Vadhan
+// 2016 for Pure, and Vadhan and Zhang 2023 for the two pots of Mixed).
 type Total struct {
 	Kind    Kind
 	Epsilon float64 // 1e-6 to 100
 	Delta   float64 // 1e-100 to 0.1; 0 for Pure
 	// PureEpsilon is the size of the pure pot of a Mixed total, at least 1e-6 and at
 	// least 1e-6 below Epsilon; 0 for other kinds. The Gaussian pot follows from it:
-	// the most that makes both together (Epsilon, Delta)-private.
+	// the largest that keeps both together (Epsilon, Delta)-private.
 	PureEpsilon float64
 }
 
@@ -75,8 +74,8 @@ func (t Total) String() string {
 }
 
 // describe returns pots of the total in words. A pure pot is an epsilon. Gaussian
-// privacy adds up by rho, which means little to a reader, so its epsilon at the delta of
-// the total stands beside it: that of this amount alone.
+// privacy adds up by rho, which means little to a reader, so the text also has the
+// epsilon of this amount alone, at the delta of the total.
 func (t Total) describe(p Pots) string {
 	pure := fmt.Sprintf("pure epsilon %.6g", p.Pure.Float())
 	if t.Kind == Pure {
@@ -91,7 +90,7 @@ func (t Total) describe(p Pots) string {
 
 const maxRho = 1e9
 
-// pots returns how much the total is, rounded down.
+// pots returns the total as pots, rounded down.
 func (t Total) pots() (whole Pots, err error) {
 	if err := t.check(); err != nil {
 		return Pots{}, err
@@ -122,27 +121,27 @@ func (t Total) check() error {
 	}
 	switch {
 	case t.Kind != Mixed && t.PureEpsilon != 0:
-		return &ParamError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "0, but for a mixed ledger"}
+		return &ParamError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "0 except in a mixed ledger"}
 	case t.Kind == Mixed && !(t.PureEpsilon >= minEpsilon && t.Epsilon-t.PureEpsilon >= minEpsilon):
 		return &ParamError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "at least 1e-6, and at least 1e-6 below Epsilon"}
 	}
 	return nil
 }
 
-// epsilonAt returns the epsilon that pots are worth at delta, rounded up.
+// epsilonAt returns the epsilon of pots at delta, rounded up.
 func (k Kind) epsilonAt(p Pots, delta float64) float64 {
 	rho, pure := p.Rho.Float(), p.Pure.Float()
 	switch {
 	case rho == 0:
-		return pure // exact at delta 0; at a larger one it holds all the same
+		return pure // exact at delta 0, and a bound at a larger delta
 	case k == ZCDP:
 		return epsilonOfZCDP(rho, delta)
 	}
 	return epsilonOfMixed(pure, math.Sqrt(2*rho), delta)
 }
 
-// epsilonWithin is epsilonAt for pots that fit the total. That all of it is
-// (Epsilon, Delta)-private is known without the rounding.
+// epsilonWithin is epsilonAt for pots that fit the total. The whole total is
+// known to be (Epsilon, Delta)-private without the rounding.
 func (t Total) epsilonWithin(p Pots, delta float64) float64 {
 	epsilon := t.Kind.epsilonAt(p, delta)
 	if delta >= t.Delta {
@@ -154,7 +153,7 @@ func (t Total) epsilonWithin(p Pots, delta float64) float64 {
 // epsilonOf is epsilonWithin at the delta of the total.
 func (t Total) epsilonOf(p Pots) float64 { return t.epsilonWithin(p, t.Delta) }
 
-// checkDelta is that of the releases, and 0 for a pure ledger.
+// checkDelta checks delta as for a release; for a pure ledger it must be 0.
 func (k Kind) checkDelta(delta float64) error {
 	if k != Pure {
 		return checkDelta(delta)

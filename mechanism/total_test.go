@@ -65,7 +65,7 @@ func TestTotalOfZCDP(t *testing.T) {
 			t.Errorf("rho %g, delta %g: epsilon %.17g, want %g", c.rho, c.delta, got, c.epsilon)
 		}
 	}
-	// Far outside of any budget the conversion stays above the trivial bounds.
+	// Far outside any budget the conversion stays above the trivial bounds.
 	for _, rho := range []float64{1e3, 1e6, 1e9} {
 		if e := epsilonOfZCDP(rho, 1e-5); !(e > rho && e <= epsilonBound(rho, -math.Log(1e-5))) {
 			t.Errorf("rho %g: epsilon %g", rho, e)
@@ -76,8 +76,8 @@ func TestTotalOfZCDP(t *testing.T) {
 	}
 }
 
-// compositions is the table of the design: each release calibrated to
-// (epsilon, delta), all of them read at another delta.
+// compositions is a table of releases, each calibrated to (epsilon, delta), all
+// of them together read at another delta.
 var compositions = []struct {
 	epsilon, delta float64
 	times          int
@@ -143,8 +143,8 @@ func TestWholeBudgetFits(t *testing.T) {
 	}
 }
 
-// n equal parts of a budget never add up to more than it, and leave less than
-// what rounding takes.
+// n equal parts of a budget never add up to more than the budget, and leave
+// less than the rounding takes.
 func TestEqualParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 200 {

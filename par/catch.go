@@ -6,8 +6,8 @@ import "runtime/debug"
 //
 //	defer par.Catch(&err)
 //
-// Do does the same for tasks. Functions that read rows of the caller's defer it, because
-// rows that change meanwhile may lead anywhere.
+// Do does the same for tasks. Functions that read the caller's rows defer it, because
+// rows that change meanwhile can cause any panic.
 func Catch(err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Value: v, Stack: debug.Stack()}

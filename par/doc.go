@@ -7,12 +7,13 @@
 //		... // rows lo to hi-1
 //	}))
 //
-// One rule keeps results reproducible: work is split into pieces that depend on the data
-// alone, every piece writes only what it owns, and partial sums are added in the order
-// of the pieces. Which worker takes which piece then cannot change a bit of the result.
+// One rule keeps results reproducible: work is split into pieces that depend only on the
+// data, every piece writes only its own part of the result, and partial sums are added
+// in the order of the pieces. Which worker takes which piece then cannot change a bit of
+// the result.
 //
 // A [Workers] owns its goroutines from [New] to [Workers.Close]. The nil Workers is valid
-// and runs everything in the caller, so packages below the engine take a *Workers
-// and need no second code path. [Workers.Lend] is for handing Workers on to somebody who
-// must not stop them: an Engine lends its own.
+// and runs everything in the caller, so packages below the engine take a *Workers and
+// need no second code path. [Workers.Lend] hands Workers to a borrower that must not stop
+// them: an Engine lends its own.
 package par

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A task that reads a mapped file which somebody has truncated is an error, on every worker.
+// A task that reads a truncated mapped file gives an error, on every worker.
 func TestDoMeetsFault(t *testing.T) {
 	const size = 1 << 16
 	path := filepath.Join(t.TempDir(), "file")

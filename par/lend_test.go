@@ -15,7 +15,7 @@ func TestLentWorkersAreTheSameGoroutines(t *testing.T) {
 		t.Fatalf("%d workers of 3 are lent", lent.Count())
 	}
 	// Both callers use one counter without a lock: the race detector would object if
-	// their turns were not taken from each other.
+	// they did not take turns.
 	sum := 0
 	var wg sync.WaitGroup
 	for _, w := range []*Workers{owner, lent, lent.Lend()} {
@@ -33,8 +33,8 @@ func TestLentWorkersAreTheSameGoroutines(t *testing.T) {
 	}
 }
 
-// allMeet runs as many pieces as there are workers, and each waits for the others, which
-// come where each worker has one.
+// allMeet runs one piece for each worker. Each piece waits for all others, so every
+// worker must take one.
 func allMeet(t *testing.T, w *Workers) {
 	t.Helper()
 	var here atomic.Int32

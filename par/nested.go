@@ -7,15 +7,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/goroutine"
 )
 
-// ErrNested reports that a task has called Do of the workers that run it. Nothing was done:
-// the call would have waited for the task.
+// ErrNested reports that a task has called Do of the workers that run it. Do did nothing:
+// it would have waited for the task.
 var ErrNested = errors.New("par: called by a task of the same workers")
 
-// InTask tells whether its caller runs a task of these workers, or of workers that share
-// their goroutines by Lend. Do would then return ErrNested.
+// InTask reports whether its caller runs in a task of these workers, or of workers that
+// share their goroutines by Lend. Do would then return ErrNested.
 func (w *Workers) InTask() bool { return w != nil && w.crew != nil && w.crew.inTask() }
 
-// inTask tells whether this goroutine runs a task of the crew.
+// inTask reports whether this goroutine runs a task of the crew.
 func (c *crew) inTask() bool {
 	id := goroutine.ID()
 	for worker := range c.doing {
@@ -27,7 +27,7 @@ func (c *crew) inTask() bool {
 }
 
 // takeTurn waits for the turn of a Do. A task finds the turn taken, by the Do that runs it,
-// so nobody else has to be looked for.
+// so only then takeTurn checks whether its caller is a task.
 func (c *crew) takeTurn(ctx context.Context) error {
 	select {
 	case c.turn <- struct{}{}:

@@ -22,8 +22,8 @@ func within(t *testing.T, f func()) {
 	}
 }
 
-// A task that calls Do of its own workers, or of those that share their goroutines, is told
-// so, whichever worker it is. Other workers serve it.
+// A task that calls Do of its own workers, or of workers that share their goroutines, gets
+// ErrNested on every worker. Do of other workers succeeds.
 func TestNestedDoIsRefused(t *testing.T) {
 	for _, count := range []int{1, 4} {
 		owner, other := New(count), New(2)
@@ -55,8 +55,8 @@ func TestNestedDoIsRefused(t *testing.T) {
 	}
 }
 
-// Who has been a task and is none any more is not refused: neither after a return, nor
-// after a panic, nor goroutines that take the place of one that a task has ended.
+// A goroutine that has finished a task is not refused: neither after a return, nor
+// after a panic, nor where it replaces one that a task has ended.
 func TestFormerTasksAreNotRefused(t *testing.T) {
 	w := New(2)
 	defer w.Close()
@@ -71,7 +71,7 @@ func TestFormerTasksAreNotRefused(t *testing.T) {
 			}
 		}
 		var all sync.WaitGroup
-		for range 100 { // goroutines whose memory others get
+		for range 100 { // goroutines whose memory is reused
 			all.Go(func() { _ = w.Do(t.Context(), 2, Func(func(_, _ int) { runtime.Goexit() })) })
 		}
 		all.Wait()
@@ -106,7 +106,7 @@ func TestOtherGoroutinesWait(t *testing.T) {
 	})
 }
 
-// A task can close its workers: they stop when its Do ends. Those that borrow them cannot.
+// A task can close its workers: they stop when its Do ends. A borrower cannot.
 func TestTaskClosesItsWorkers(t *testing.T) {
 	for _, count := range []int{1, 3} {
 		w := New(count)

@@ -11,13 +11,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/goroutine"
 )
 
-// A Task is work split into pieces. Run does one piece; it is called once for
-// each piece in [0, pieces), by worker in [0, Count()). Do of the same Workers, and of those
-// that lent or borrowed its goroutines, returns ErrNested to it: it would wait for its own
-// turn. So Run must not wait for another goroutine that calls Do there.
+// A Task is work split into pieces. Run does one piece; it is called once for each piece in
+// [0, pieces), by worker in [0, Count()). If Run calls Do of the same Workers, or of Workers
+// that share their goroutines by Lend, Do returns ErrNested, since it would wait for its own
+// turn. Run must not wait for another goroutine that calls Do there either.
 //
-// Task is an interface and not a function so that a caller can keep one task
-// value and start it again and again without allocating a closure.
+// Task is an interface and not a function so that a caller can start one task
+// value many times without allocating a closure.
 type Task interface {
 	Run(worker, piece int)
 }
@@ -30,13 +30,13 @@ func (f Func) Run(worker, piece int) { f(worker, piece) }
 
 // Workers are a fixed number of goroutines that share work. The caller of Do is one
 // of them. Concurrent calls of Do take turns. The nil Workers and the zero Workers
-// run in the caller alone.
+// run everything in the caller.
 type Workers struct {
 	crew *crew
-	lent bool // Close is for somebody else
+	lent bool // Close does nothing
 }
 
-// crew is the goroutines, which Workers that are lent have in common with their owner.
+// crew is the goroutines, which lent Workers share with their owner.
 type crew struct {
 	wake    []chan struct{} // one per goroutine, capacity 1
 	stopped sync.WaitGroup
@@ -81,9 +81,9 @@ func New(workers int) *Workers {
 	return &Workers{crew: c}
 }
 
-// Lend returns the same goroutines for somebody else to use. Both take turns, and Close of
-// what is lent does nothing: who started the goroutines stops them. After that what was lent
-// goes on in its caller alone.
+// Lend returns Workers with the same goroutines for a borrower. Both take turns, and Close
+// of the lent Workers does nothing: only the owner stops the goroutines. After that the lent
+// Workers run everything in their caller.
 func (w *Workers) Lend() *Workers {
 	if w == nil {
 		return nil
@@ -99,10 +99,10 @@ func (w *Workers) Count() int {
 	return len(w.crew.wake) + 1
 }
 
-// Close stops the goroutines and waits for them. It is idempotent and waits
-// for a running Do. Called by a task it returns at once, and the Do of that task stops the
-// goroutines when it ends. A closed Workers goes on working in the caller alone. Workers that
-// were lent are not closed.
+// Close stops the goroutines and waits for them. It is idempotent and waits for a running Do.
+// Called by a task it returns immediately, and the Do of that task stops the goroutines when
+// it ends. After Close, Workers run everything in the caller. On lent Workers Close does
+// nothing.
 func (w *Workers) Close() {
 	if w == nil || w.crew == nil || w.lent {
 		return
@@ -130,10 +130,10 @@ func (c *crew) stop() {
 }
 
 // Do runs task for every piece in [0, pieces) and returns when all are done.
-// The context is checked while waiting for the turn and before each piece;
-// after a cancellation the pieces not yet begun are left out and the context's
-// error is returned. A panic in the task is returned as a *PanicError. A task that calls Do
-// of its own workers gets ErrNested.
+// The context is checked while waiting for the turn and before each piece; after a
+// cancellation the remaining pieces are left out and the context's error is returned. A
+// panic in the task is returned as a *PanicError. A task that calls Do of its own workers
+// gets ErrNested.
 func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (c *crew) work(worker int, id uintptr) {
 }
 
 func (j *job) work(worker int) {
-	// Rows may be those of a mapped file, which somebody truncates.
+	// Rows may be in a mapped file, which another program truncates.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	returned := false
 	defer func() {
@@ -216,7 +216,7 @@ func (j *job) work(worker int) {
 			v = "the task ended its goroutine"
 		}
 		j.failed.CompareAndSwap(nil, &PanicError{Value: v, Stack: debug.Stack()})
-		j.next.Store(j.pieces) // nobody needs to begin another piece
+		j.next.Store(j.pieces) // no other piece has to begin
 	}()
 	for j.ctx.Err() == nil {
 		piece := j.next.Add(1) - 1
@@ -232,8 +232,7 @@ func (j *job) err() error {
 	if p := j.failed.Load(); p != nil {
 		return p
 	}
-	// A cancellation that came after the last piece was begun has left
-	// nothing out.
+	// A cancellation after the last piece has begun leaves nothing out.
 	if j.next.Load() >= j.pieces {
 		return nil
 	}
@@ -246,7 +245,7 @@ func Blocks(n, size int) int { return (n + size - 1) / size }
 // Block returns the half-open range of block b of the given size within n.
 func Block(b, n, size int) (lo, hi int) { return b * size, min((b+1)*size, n) }
 
-// Part returns the first of the things in the given part, when n things are split
-// into about equal parts. Part(n, parts, parts) is n. It multiplies in 64 bits, so
-// that a 32-bit int does not overflow.
+// Part returns the index of the first item of the given part when n items are
+// split into about equal parts. Part(n, parts, parts) is n. It multiplies in 64
+// bits, so that a 32-bit int does not overflow.
 func Part(n, part, parts int) int { return int(int64(n) * int64(part) / int64(parts)) }

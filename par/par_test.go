@@ -111,8 +111,8 @@ func TestDoReturnsPanics(t *testing.T) {
 	}
 }
 
-// A task that ends its goroutine, as t.FailNow does, ends the call with an error
-// and leaves the set whole.
+// A task that ends its goroutine, as t.FailNow does, ends the call with an
+// error, and no worker is lost.
 func TestDoSurvivesGoexit(t *testing.T) {
 	workers := New(3)
 	defer workers.Close()

@@ -2,7 +2,7 @@ package par
 
 import "testing"
 
-// Products of sizes that an int of 32 bits has no room for.
+// Products of sizes that overflow an int of 32 bits.
 func TestPartsOfManyPoints(t *testing.T) {
 	for _, c := range []struct{ n, part, parts, want int }{
 		{10, 0, 3, 0}, {10, 1, 3, 3}, {10, 3, 3, 10},

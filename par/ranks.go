@@ -7,30 +7,30 @@ import (
 	"unsafe"
 )
 
-// A Link carries bytes between the processes of a run. Package cluster has two: one over
-// MPI, and one between goroutines. All ranks make the same calls in the same order. An
-// error is final: a rank that got one makes no further calls.
+// A Link transfers bytes between the processes of a run. Package cluster has two: one
+// over MPI, and one between goroutines. All ranks make the same calls in the same order.
+// An error is final: a rank that gets one makes no further calls.
 type Link interface {
 	// Rank is the number of this process, from 0 to Size-1.
 	Rank() int
 	// Size is the number of processes.
 	Size() int
-	// Gather hands every rank what all ranks have: rank r has set data[bounds[r]] to
-	// data[bounds[r+1]-1], and on return all of data[bounds[0]:bounds[Size]] is set on
-	// every rank. All ranks call it with the same bounds.
+	// Gather gives every rank the data of all ranks: rank r has set
+	// data[bounds[r]:bounds[r+1]], and on return all of data[bounds[0]:bounds[Size]]
+	// is set on every rank. All ranks call it with the same bounds.
 	Gather(ctx context.Context, data []byte, bounds []int) error
-	// Exchange begins to send out[r] to rank r, and to receive in[r] from rank r, of every
-	// r; the lengths agree, and those of the rank itself are 0. Nobody touches the memory
-	// until wait has returned, and wait comes before the next call.
+	// Exchange begins to send out[r] to rank r and to receive in[r] from rank r, for every
+	// r; the lengths agree, and are 0 for the rank itself. The memory must not be used
+	// until wait has returned, and wait is called before the next call.
 	Exchange(ctx context.Context, out, in [][]byte) (wait func(context.Context) error, err error)
 }
 
-// Ranks are the processes that share one run. The rule of this package holds for them as it
-// does for workers: pieces depend on the data alone, every rank does some of them, and sums
-// are added in the order of the pieces. So the number of ranks changes no bit of a result.
+// Ranks are the processes that share one run. The rule of this package holds for them as
+// for workers: pieces depend only on the data, every rank does some of them, and sums are
+// added in the order of the pieces. So the number of ranks changes no bit of a result.
 // All ranks have the same data and make the same calls in the same order.
 //
-// The nil Ranks are one process alone.
+// The nil Ranks are a single process.
 type Ranks struct {
 	link               Link
 	gathered, exchange atomic.Int64 // bytes received
@@ -55,15 +55,15 @@ func (r *Ranks) Size() int {
 	return r.link.Size()
 }
 
-// Alone tells whether this process has nobody to share with.
+// Alone reports whether this is the only process.
 func (r *Ranks) Alone() bool { return r.Size() == 1 }
 
-// Part returns the pieces lo to hi-1 of n pieces that this rank does.
+// Part returns the pieces lo to hi-1, of n pieces, that this rank does.
 func (r *Ranks) Part(n int) (lo, hi int) {
 	return Part(n, r.Rank(), r.Size()), Part(n, r.Rank()+1, r.Size())
 }
 
-// Bounds returns where the part of each rank of n pieces begins, and the end.
+// Bounds returns where the part of each rank begins, for n pieces, and the end.
 func (r *Ranks) Bounds(n int) []int {
 	bounds := make([]int, r.Size()+1)
 	for rank := range bounds {
@@ -72,7 +72,7 @@ func (r *Ranks) Bounds(n int) []int {
 	return bounds
 }
 
-// Traffic returns how many bytes this rank has received: by Gather and by Exchange.
+// Traffic returns how many bytes this rank has received by Gather and by Exchange.
 func (r *Ranks) Traffic() (gathered, exchanged int64) {
 	if r == nil {
 		return 0, 0
@@ -93,8 +93,9 @@ func bytesOf[T Word](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// Gather hands every rank what all ranks have: rank r has set data[bounds[r]:bounds[r+1]],
-// and on return all of it is set on every rank. The bounds are the same on all ranks.
+// Gather gives every rank the data of all ranks: rank r has set
+// data[bounds[r]:bounds[r+1]], and on return all of it is set on every rank. The bounds
+// are the same on all ranks.
 func Gather[T Word](ctx context.Context, r *Ranks, data []T, bounds []int) error {
 	if r.Alone() {
 		return nil
@@ -110,8 +111,8 @@ func Gather[T Word](ctx context.Context, r *Ranks, data []T, bounds []int) error
 	return r.link.Gather(ctx, bytesOf(data), scaled)
 }
 
-// GatherEqual returns what all ranks have, one behind the other. All have the same number of
-// words. One process gets own itself.
+// GatherEqual returns the words of all ranks, in the order of the ranks. All have the same
+// number of words. A single process gets own itself.
 func GatherEqual[T Word](ctx context.Context, r *Ranks, own []T) (all []T, err error) {
 	if r.Alone() {
 		return own, nil
@@ -121,7 +122,7 @@ func GatherEqual[T Word](ctx context.Context, r *Ranks, own []T) (all []T, err e
 	return all, Gather(ctx, r, all, r.Bounds(len(all)))
 }
 
-// Any tells whether a rank says yes. All ranks ask.
+// Any reports whether yes is true on any rank. All ranks call it.
 func Any(ctx context.Context, r *Ranks, yes bool) (bool, error) {
 	own := []uint8{0}
 	if yes {
@@ -131,8 +132,8 @@ func Any(ctx context.Context, r *Ranks, yes bool) (bool, error) {
 	return slices.Contains(all, 1), err
 }
 
-// GatherAll returns what all ranks have, one behind the other, and where the part of each
-// begins, and the end. Ranks may have any number of words.
+// GatherAll returns the words of all ranks, in the order of the ranks, and where the part
+// of each begins, and the end. Ranks may have any number of words.
 func GatherAll[T Word](ctx context.Context, r *Ranks, own []T) (all []T, bounds []int, err error) {
 	if r.Alone() {
 		return own, []int{0, len(own)}, nil
@@ -151,8 +152,8 @@ func GatherAll[T Word](ctx context.Context, r *Ranks, own []T) (all []T, bounds 
 }
 
 // Exchange begins to send out[s] to rank s and to receive in[s] from it, for every s; the
-// lengths agree, and those of the rank itself are 0. Nobody touches the memory until wait has
-// returned, and wait comes before anything else that ranks do together.
+// lengths agree, and are 0 for the rank itself. The memory must not be used until wait has
+// returned, and wait is called before any other call that ranks make together.
 func Exchange[T Word](ctx context.Context, r *Ranks, out, in [][]T) (wait func(context.Context) error, err error) {
 	if r.Alone() {
 		return func(context.Context) error { return nil }, nil

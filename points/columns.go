@@ -8,7 +8,7 @@ import (
 )
 
 // ColumnMoments returns the mean of each column of x and the mean of the squared deviations from
-// it, its variance, in float64. It does not look for numbers that are not finite.
+// it, its variance, in float64. It does not check that numbers are finite.
 func ColumnMoments(x blas32.General) (mean, variance []float64) {
 	mean, variance = make([]float64, x.Cols), make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -31,11 +31,10 @@ func ColumnMoments(x blas32.General) (mean, variance []float64) {
 	return mean, variance
 }
 
-// StandardizeColumns writes to dst the columns of x, each less its mean and divided by its
-// standard deviation, in float64 and rounded once. A column whose numbers are all equal, but for
-// what rounding makes of them, becomes zero. dst may be x; a partial overlap is not allowed. On
-// error dst is untouched: ErrShape when the sizes differ, *NonFiniteError for the first NaN or
-// infinity.
+// StandardizeColumns writes to dst the columns of x, each minus its mean and divided by its
+// standard deviation, in float64 and rounded once. A column whose numbers are all equal up to
+// rounding becomes zero. dst may be x; a partial overlap is not allowed. On error dst is
+// unchanged: ErrShape when the sizes differ, *NonFiniteError for the first NaN or infinity.
 func StandardizeColumns(dst, x blas32.General) error {
 	n, d, err := Dims(x)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Columns come out with mean 0 and variance 1, in place too, and constant ones as zeros whatever
-// their size.
+// Columns come out with mean 0 and variance 1, also in place, and constant columns of any size
+// as zeros.
 func TestStandardizeColumns(t *testing.T) {
 	const n, d, stride = 50, 4, 6
 	x := blas32.General{Rows: n, Cols: d, Stride: stride, Data: make([]float32, n*stride)}

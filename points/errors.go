@@ -6,19 +6,20 @@ import (
 )
 
 // Sentinels, matched with errors.Is. Other packages export them under the same
-// names, so errors.Is finds a fault wherever it was noticed.
+// names, so errors.Is recognises a fault from any package.
 var (
-	// ErrShape reports sizes that do not fit each other, the storage behind
-	// them, or memory.
+	// ErrShape reports sizes that do not fit each other, their storage, or
+	// memory.
 	ErrShape = errors.New("shapes do not match")
 	// ErrNonFinite reports a NaN or an infinity; see NonFiniteError for its place.
 	ErrNonFinite = errors.New("value is not finite")
-	// ErrZeroRow reports a row that has no direction; see ZeroRowError.
+	// ErrZeroRow reports a row of zeros, which has no direction; see
+	// ZeroRowError.
 	ErrZeroRow = errors.New("row is zero")
 )
 
-// NonFiniteError tells where the first NaN or infinity stands. It carries the place
-// and not the value: rows may be private. It matches ErrNonFinite.
+// NonFiniteError gives the place of the first NaN or infinity, but not the value,
+// since rows may be private. It matches ErrNonFinite.
 type NonFiniteError struct {
 	What     string // what was read: "points" for features, "x" for an iterate
 	Row, Col int    // counted from 0; the message counts from 1
@@ -32,8 +33,8 @@ func (e *NonFiniteError) Error() string {
 // Unwrap returns ErrNonFinite.
 func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
 
-// ZeroRowError tells which row cannot be scaled to unit length. Row counts from
-// 0, its message from 1. It matches ErrZeroRow.
+// ZeroRowError names the row that cannot be scaled to unit length. Row counts
+// from 0, the message from 1. It matches ErrZeroRow.
 type ZeroRowError struct {
 	Row int
 }

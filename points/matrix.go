@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Matrix is the two types in which rows travel: float32 for features, float64
-// for embeddings ((*mat.Dense).RawMatrix) and wherever rounding must not show.
+// Matrix is one of the two types of rows: float32 for features, float64 for
+// embeddings ((*mat.Dense).RawMatrix) and wherever rounding would show.
 type Matrix interface {
 	blas32.General | blas64.General
 }
@@ -48,7 +48,7 @@ func CheckSize[M Matrix](x M, rows, cols int) error {
 // row-major order, ErrShape if x is malformed, and nil otherwise.
 func CheckFinite[M Matrix](x M) error {
 	rows, cols, err := Dims(x)
-	if err != nil || cols == 0 { // of no columns there may be no memory either
+	if err != nil || cols == 0 { // a matrix without columns may have no memory
 		return err
 	}
 	row := make([]float64, cols)

@@ -8,9 +8,9 @@ import (
 )
 
 // Normalize divides v by its Euclidean norm in place and returns the norm. A
-// norm that is zero or not finite is returned and leaves v as it was. Squares
-// are summed plainly: entries should lie well inside 1e-150..1e150, as
-// everything that was a float32 does.
+// norm that is zero or not finite is returned and leaves v unchanged. Squares
+// are summed without scaling: entries should lie well inside 1e-150..1e150, as
+// all float32 numbers do.
 func Normalize(v []float64) (norm float64) {
 	norm = euclid(v)
 	if norm == 0 || math.IsInf(norm, 0) || math.IsNaN(norm) {
@@ -23,9 +23,9 @@ func Normalize(v []float64) (norm float64) {
 }
 
 // NormalizeRows writes to dst the rows of x, each divided by its Euclidean norm
-// in float64 and rounded once, so that a row of dst has length 1 to about
-// 6e-8. dst may be x; a partial overlap is not allowed. On error dst is
-// untouched: ErrShape when the sizes differ, *NonFiniteError for the first NaN or
+// in float64 and rounded once, so that a row of dst has length 1 to about 6e-8.
+// dst may be x; a partial overlap is not allowed. On error dst is unchanged:
+// ErrShape when the sizes differ, *NonFiniteError for the first NaN or
 // infinity, *ZeroRowError for the first zero row.
 func NormalizeRows(dst, x blas32.General) error {
 	n, d, err := Dims(x)
@@ -36,8 +36,8 @@ func NormalizeRows(dst, x blas32.General) error {
 		return fmt.Errorf("points: normalize rows: destination: %w", err)
 	}
 
-	// All norms come before the first write: an error must not leave half of
-	// the rows scaled when dst is x.
+	// All norms are computed before the first write: an error must not leave
+	// some rows scaled when dst is x.
 	row := make([]float64, d)
 	norms := make([]float64, n)
 	for i := range norms {

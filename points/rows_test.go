@@ -156,7 +156,7 @@ func TestCheckFiniteOfNoColumns(t *testing.T) {
 	}
 }
 
-// Each entry is rounded, and what lies behind a row stays behind.
+// Each entry is rounded, and entries after a row are not copied.
 func TestSingle(t *testing.T) {
 	x := blas64.General{Rows: 2, Cols: 2, Stride: 3, Data: []float64{1, 0.1, 7, -2, 1e300}}
 	got := Single(x)

@@ -13,15 +13,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// Continue rebuilds the graph from the released points and takes further steps. labels
-// are nil when the label term is left out, or made from the randomised labels of the
-// release; s is nil when every setting has its default. The embedding is centred: a
+// Continue rebuilds the graph from the released points and takes further steps. Nil
+// labels leave the label term out, or take the randomised labels of the release; a nil
+// s means default settings. The embedding is centred: a
 // shift of all rows changes neither the graph nor the steps.
 //
 // Errors: *release.Error, release.ErrRelease for a nil release, ErrLabelMode, ErrScale,
-// iterate.ErrSettings, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is no number,
-// kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
-// ErrMemory, iterate.ErrDiverged, and that of ctx.
+// iterate.ErrSettings, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is not
+// finite, kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
+// ErrMemory, iterate.ErrDiverged, and the error of ctx.
 func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {
 	out, err := embed(ctx, r, labels, s)
 	if err != nil {
@@ -67,12 +67,12 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	}
 	start := x
 	if s.Into.Data == nil {
-		start.Data = slices.Clone(x.Data) // it becomes the last iterate
+		start.Data = slices.Clone(x.Data) // becomes the last iterate
 	}
 	return pipeline.Embed(ctx, opened, b, o, func(kernel.Operator) (blas32.General, error) { return start, nil }, step, s.run())
 }
 
-// stepOf returns the step with the labels the mode of the release allows.
+// stepOf returns the step with the labels that the mode of the release allows.
 func stepOf(r *release.Release, labels *release.PublicLabels, s *Settings) (kernel.Step, error) {
 	step := kernel.Step{Form: kernel.Paper, Coefficient: r.Query.Alpha}
 	if s.Alpha != nil {
@@ -81,11 +81,11 @@ func stepOf(r *release.Release, labels *release.PublicLabels, s *Settings) (kern
 	switch r.Labels.Mode {
 	case release.ModeDropped:
 		if labels != nil {
-			return step, fmt.Errorf("%w: they were dropped when it was made", ErrLabelMode)
+			return step, fmt.Errorf("%w: its labels were dropped when it was made", ErrLabelMode)
 		}
 	case release.ModeRandomised:
 		if labels != nil {
-			return step, fmt.Errorf("%w: it brings its own, randomised", ErrLabelMode)
+			return step, fmt.Errorf("%w: it has its own randomised labels", ErrLabelMode)
 		}
 		var err error
 		if labels, err = r.PublicLabels(); err != nil {

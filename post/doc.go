@@ -1,13 +1,13 @@
-// Package post takes a release further: it rebuilds the graph from the released
-// points and takes the later steps of the iteration.
+// Package post continues from a release: it rebuilds the graph from the
+// released points and takes the later steps of the iteration.
 //
 //	X_1 = Q + Step Grid                                   (the release)
 //	X_t = X_{t-1} + 1/2 Diag(L)^+ (alpha L_Y - L) X_{t-1},  L the Laplacian of X_1
 //
-// Whatever is computed from a release and public numbers alone costs no privacy:
-// differential privacy is kept by post-processing. The arguments and the imports of
-// this package hold it to that: its functions take a release and labels declared
-// public, and it imports neither the mechanism nor anything that reads files.
+// Computing from a release and public numbers only costs no privacy: differential
+// privacy survives post-processing. The arguments and imports of this package
+// ensure this: its functions take a release and labels declared public, and it
+// imports neither the mechanism nor anything that reads files.
 //
 //	r, err := release.Read(file)
 //	if err != nil {
@@ -19,8 +19,8 @@
 //	}
 //	embedding, err := post.Continue(ctx, r, labels, &post.Settings{MeanNeighbours: 20})
 //
-// The label Laplacian L_Y is the one way a private value could come back in.
-// Labels therefore enter only as release.PublicLabels, and the mode named when
-// the release was made decides: public labels are given by the caller, dropped
-// ones may not be, randomised ones are in the release.
+// A private value could return only through the label Laplacian L_Y. Labels
+// therefore enter only as release.PublicLabels, and the label mode of the
+// release decides: in mode public the caller gives them, in mode dropped there
+// are none, in mode randomised they are in the release.
 package post

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// Whoever gets the bytes of a release can take it further, without the features.
+// Anyone with the bytes of a release can continue from it, without the features.
 func ExampleContinue() {
 	r, err := release.Read(bytes.NewReader(received()))
 	if err != nil {
@@ -35,7 +35,7 @@ func ExampleContinue() {
 	// 6 x 2 after 2 more steps
 }
 
-// received is what somebody with the features has sent.
+// received is a release sent by the owner of the features.
 func received() []byte {
 	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{1, 0, .6, .8, .8, .6, 0, 1, -.6, .8, -.8, .6}}
 	engine, err := privatemail.New()

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// Points returns the released matrix Q + Step Grid, or ErrScale where float64 does
-// not hold it.
+// Points returns the released matrix Q + Step Grid, or ErrScale where float64
+// cannot hold it.
 func Points(ctx context.Context, r *release.Release) (*mat.Dense, error) {
 	if err := check(r); err != nil {
 		return nil, fmt.Errorf("post: %w", err)
@@ -26,15 +26,16 @@ func Points(ctx context.Context, r *release.Release) (*mat.Dense, error) {
 	return mat.NewDense(q.Rows, q.Cols, q.Data), nil
 }
 
-// check refuses a nil release and one that release.Check does: it may come from anywhere.
+// check refuses a nil release and one that fails release.Check: it may come from
+// anywhere.
 func check(r *release.Release) error {
 	if r == nil {
-		return fmt.Errorf("%w: there is none", release.ErrRelease)
+		return fmt.Errorf("%w: it is nil", release.ErrRelease)
 	}
 	return r.Check()
 }
 
-// points is Points of a release that was checked.
+// points is Points of a checked release.
 func points(ctx context.Context, r *release.Release) (blas64.General, error) {
 	q, err := iterate.RandomStart(ctx, r.Rows, r.Columns, r.Query.Seed, r.Query.SigmaQ)
 	if err != nil {
@@ -57,8 +58,8 @@ func releasedRows(ctx context.Context, r *release.Release) (blas32.General, erro
 	return centred(released)
 }
 
-// centred subtracts the column means in float64, where they do not cost the
-// digits that tell the rows apart, before the points become float32.
+// centred subtracts the column means in float64, where this costs none of the
+// digits in which rows differ, before the points become float32.
 func centred(raw blas64.General) (blas32.General, error) {
 	mean := make([]float64, raw.Cols)
 	for i, v := range raw.Data {

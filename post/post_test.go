@@ -20,8 +20,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// made returns a release of zeros and noise: what post makes of a release does
-// not depend on what is in it. Alpha is 0.5, with 4 classes.
+// made returns a release of zeros and noise: post treats every release alike.
+// Alpha is 0.5, with 4 classes.
 func made(t testing.TB, n int, mode string) *release.Release {
 	t.Helper()
 	q, err := iterate.RandomStart(t.Context(), n, 2, 5, 1)
@@ -98,7 +98,8 @@ func TestPointsAreStartPlusGrid(t *testing.T) {
 	}
 }
 
-// Continue is the graph of the released points, centred, and plain steps.
+// Continue builds the graph of the centred released points and takes plain
+// steps.
 func TestContinueEqualsItsParts(t *testing.T) {
 	const n = 60
 	half := -0.25
@@ -215,7 +216,7 @@ func TestContinueRefuses(t *testing.T) {
 	}
 }
 
-// Fewer classes than the release allows are fine: the table is the same.
+// Fewer classes than the release allows are valid: the table is the same.
 func TestContinueWithFewerClasses(t *testing.T) {
 	r := made(t, 40, release.ModePublic)
 	y := make([]int32, 40)
@@ -227,7 +228,7 @@ func TestContinueWithFewerClasses(t *testing.T) {
 	}
 }
 
-// What this package can reach is what keeps its promise.
+// The package imports nothing that could break its promise.
 func TestReach(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {

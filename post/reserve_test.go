@@ -13,8 +13,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
-// With a buffer the points are the same, and in float32; one that does not fit is refused
-// before memory is asked for.
+// With a buffer the points are the same, in float32; a buffer that does not fit is
+// refused before memory is asked for.
 func TestContinueInto(t *testing.T) {
 	const n = 50
 	r := made(t, n, release.ModeDropped)
@@ -41,12 +41,12 @@ func TestContinueInto(t *testing.T) {
 	}
 }
 
-// Reserve is asked for the points first, 40 bytes an entry and 32 with a buffer, and for the
-// graph beside them. A refusal is kernel.ErrMemory.
+// Reserve is asked for the points first, 40 bytes an entry and 32 with a buffer, and then
+// for the graph. A refusal is kernel.ErrMemory.
 func TestContinueReserves(t *testing.T) {
 	const n = 50
 	r := made(t, n, release.ModeDropped)
-	var graph []int64 // what is asked for beside the points, whatever these take
+	var graph []int64 // what is asked for in addition to the points
 	for _, c := range []struct {
 		into blas32.General
 		own  int64

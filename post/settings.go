@@ -15,58 +15,59 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Settings say how to go on. The zero value of every field means its default, and a nil
+// Settings of Continue. The zero value of every field means its default, and a nil
 // *Settings means all defaults.
 type Settings struct {
-	// Bandwidth is that of the Gaussian weights between released points. Default:
-	// that of the first step, as in the paper, which suits only a start Q of its
-	// size. When the points are much closer together every weight is 1 and the graph
-	// carries nothing.
+	// Bandwidth of the Gaussian weights between released points. Default: the
+	// bandwidth of the first step, as in the paper, which suits only a start Q of
+	// its size. When the points are much closer together every weight is nearly 1
+	// and the graph is useless.
 	Bandwidth kernel.Bandwidth
-	// MeanNeighbours asks instead for the bandwidth at which rows have this many
+	// MeanNeighbours, if set, chooses the bandwidth at which rows have this many
 	// neighbours on average.
 	MeanNeighbours float64
-	// CutoffWeight, Tolerance, Operator and Isolated are those of
+	// CutoffWeight, Tolerance, Operator and Isolated are as in
 	// privatemail.Settings.
 	CutoffWeight float64
 	Tolerance    float64
 	Operator     string
 	Isolated     kernel.IsolatedPolicy
 
-	// Alpha is the coefficient of the label term, nil when it is that of the first
-	// step. Without labels there is no label term, whatever it is.
+	// Alpha is the coefficient of the label term; nil means the one of the first
+	// step. Without labels there is no label term for any Alpha.
 	Alpha *float64
 	// Steps is the number of further steps. Default 4.
 	Steps int
-	// StopTolerance and Normalize are those of privatemail.Settings.
+	// StopTolerance and Normalize are as in privatemail.Settings.
 	StopTolerance float64
 	Normalize     iterate.Normalization
 
 	// Into, if set, gets the points in float32, in which they are computed, and Points of the
-	// result is nil: no copy in float64 is made. It has the rows and columns of the
-	// release. On an error it is left as it was.
+	// result is nil: no copy in float64 is made. It has the rows and columns of the release.
+	// On an error it is unchanged.
 	Into blas32.General
 
-	// Workers share the work, nil when the caller works alone.
+	// Workers share the work; nil means the caller works alone.
 	Workers *par.Workers
-	// Ranks share the work with other processes, which make the same call; nil for one process.
+	// Ranks share the work with other processes, which make the same call; nil means one
+	// process.
 	Ranks *par.Ranks
-	// Kernels do the inner loops; nil stands for the best of this machine.
+	// Kernels do the inner loops; nil means the best of this machine.
 	Kernels *simd.Kernels
-	// BudgetBytes is the memory that may be taken. Default: three quarters of what
-	// the machine has available.
+	// BudgetBytes is the memory that may be taken. Default: three quarters of the
+	// available memory.
 	BudgetBytes int64
-	// Reserve, if set, is asked before memory is taken, with all that will be held, and
-	// answers without waiting whether it may be; see kernel.Options.
+	// Reserve, if set, is called with all the memory that will be held, before any is
+	// taken, and returns without waiting whether it may be taken; see kernel.Options.
 	Reserve func(bytes int64) bool
-	// Calibration is the speed of the machine, for the choice of an operator; nil when
-	// this machine is measured, once in a process.
+	// Calibration is the speed of the machine, for the choice of an operator; nil
+	// means to measure this machine, once in a process.
 	Calibration *kernel.Calibration
-	// Progress is told of long work, nil when nobody is.
+	// Progress, if set, is called during long work.
 	Progress func(stage string, done, total int)
 }
 
-// withDefaults returns a copy with the default of Steps, of settings that may be nil.
+// withDefaults returns a copy of settings that may be nil, with the default of Steps.
 func (s *Settings) withDefaults() (out Settings, err error) {
 	if s != nil {
 		out = *s
@@ -76,14 +77,14 @@ func (s *Settings) withDefaults() (out Settings, err error) {
 	}
 	switch {
 	case out.Steps < 0:
-		return out, fmt.Errorf("%w: %d steps", iterate.ErrSettings, out.Steps)
+		return out, fmt.Errorf("%w: %d steps, want 0 or more", iterate.ErrSettings, out.Steps)
 	case out.Steps == 0:
 		out.Steps = 4
 	}
 	return out, out.run().Check()
 }
 
-// graph returns how far the weights of the graph go.
+// graph returns the settings of the weights of the graph.
 func (s *Settings) graph() *pipeline.GraphSettings {
 	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
 }
@@ -97,7 +98,8 @@ func (s *Settings) run() *iterate.Settings {
 	return run
 }
 
-// graphOptions returns those of the graph of a release, with what is left of the budget.
+// graphOptions returns the options for the graph of a release, with the rest of the
+// budget.
 func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *kernel.Options, err error) {
 	o = &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: r.Columns,
@@ -116,7 +118,8 @@ func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *k
 	return o, nil
 }
 
-// ownBytes is what the points, the iterates, the result and the class sums take.
+// ownBytes is the memory for the points, the iterates, the result and the class
+// sums.
 func (s *Settings) ownBytes(r *release.Release, labels *kernel.Labels) float64 {
 	result := 4 + 8 // a copy of the start, and the result in float64
 	if s.Into.Data != nil {

@@ -40,7 +40,7 @@ func ratioOf(got float64, want *big.Float) float64 {
 
 func scaledBy(a *big.Float, v float64) *big.Float { return times(a, exactly(v)) }
 
-// The constants of Theorem 1 in the whole range of bandwidths and of rows.
+// The constants of Theorem 1, over the whole range of bandwidths and rows.
 func TestConstantsInManyDigits(t *testing.T) {
 	worst := 0.0
 	one := exactly(1)
@@ -398,8 +398,8 @@ func TestKnownInManyDigits(t *testing.T) {
 	t.Logf("above the theorem by at most %.2g", most)
 }
 
-// Sums over public rows that cancel but for rounding: what float64 makes of them
-// may be zero, the bound must not be below the theorem.
+// Sums over public rows that cancel except for rounding: in float64 they may be
+// zero, and the bound must not be below the theorem.
 func TestKnownCancelling(t *testing.T) {
 	rng := rand.New(rand.NewPCG(27, 27))
 	none := func(a, b int32) *big.Float { return exactly(0) }
@@ -474,7 +474,7 @@ func TestKnownWideBandwidth(t *testing.T) {
 	}
 }
 
-// A floor next to the largest degree there is: the two inverses nearly agree.
+// A floor near the largest possible degree: the two inverses nearly agree.
 func TestFloorNextToTheDegree(t *testing.T) {
 	const n = 40
 	for _, gap := range []float64{1e-3, 1e-9, 1e-13} {
@@ -494,8 +494,8 @@ func TestFloorNextToTheDegree(t *testing.T) {
 	}
 }
 
-// Released rows that nearly agree with the private one, far from the others: what
-// the bound is made of is not below the exact number.
+// Released rows that nearly agree with the private one and are far from the
+// others: no number that the bound is made of is below the exact one.
 func TestShapesFromAbove(t *testing.T) {
 	rng := rand.New(rand.NewPCG(26, 26))
 	for range 300 {
@@ -565,8 +565,8 @@ func TestShapesFromAbove(t *testing.T) {
 	}
 }
 
-// What has lost its digits on the way is refused, also where the scale of Q would
-// make a usual number of it.
+// Numbers that have lost their digits on the way are refused, also where the
+// scale of Q would make them look normal.
 func TestNoDigitsLeft(t *testing.T) {
 	q := scaled(matrix(1, 0, 1), 0x1p500)
 	query := Query{Operator: Full{}, Sigma: 1e139, Alpha: 1e-40, Table: Range{1, 1}}

@@ -27,9 +27,9 @@ type Assumption string
 
 // The assumptions.
 const (
-	// PublicParameters: nothing but private records is private.
+	// PublicParameters: required by every bound.
 	PublicParameters Assumption = "Q, the bandwidth, alpha, the table, the number of rows and the operator were chosen without looking at a private record"
-	// UnitOrNullRows: needed where one record is the null record.
+	// UnitOrNullRows: required where one record is the null record.
 	UnitOrNullRows Assumption = "every row is of unit norm, rescaled in float64, except one null record, whose weights are a constant by definition"
 	// UnitBall: enough where no null record is used.
 	UnitBall Assumption = "every row lies in the closed unit ball, squared distances clamped to [0, 4]"
@@ -48,8 +48,8 @@ const (
 )
 
 // A Bound is a proved upper bound on the L2 (Frobenius) sensitivity of the
-// query for one Q: the most that f can change between neighbouring data
-// sets. Only the functions of this package make one, and the paper's constant
+// query for one Q: f changes by no more between neighbouring data sets. Only
+// the functions of this package make one, and the paper's constant
 // is never one. The zero value is no bound: Valid is false.
 //
 // Until Inflate is called the bound is for exact arithmetic, and ErrorStated is
@@ -67,9 +67,9 @@ type Bound struct {
 	group       int // records that change together, 0 before Group
 }
 
-// identity tells whether a bound and an error belong to the same query and Q.
-// Two tables of the same name and range are the same here: errors depend on no
-// more of them.
+// identity shows whether a bound and an error belong to the same query and Q.
+// Two tables of the same name and range are the same here: errors depend on
+// nothing else in them.
 type identity struct {
 	query         string
 	table         span
@@ -80,7 +80,7 @@ type identity struct {
 }
 
 // matches reports whether an error of o may be added to a bound of i. A bound
-// made from norms is for every Q with norms at most these.
+// made from norms holds for every Q with norms at most these.
 func (i identity) matches(o identity) bool {
 	if i.columns != 0 {
 		return i == o
@@ -93,8 +93,8 @@ func (i identity) matches(o identity) bool {
 // Valid reports whether b was made by this package; the zero Bound was not.
 func (b Bound) Valid() bool { return b.delta > 0 && b.relation.valid() }
 
-// Value returns the sensitivity to calibrate noise with: Exact, and with
-// operator errors stated by Inflate Exact + 2 eta. It is rounded up.
+// Value returns the sensitivity to calibrate noise with: Exact, or Exact + 2
+// eta once Inflate has stated operator errors. It is rounded up.
 func (b Bound) Value() float64 {
 	if b.eta.value == 0 {
 		return b.delta
@@ -126,7 +126,8 @@ func (b Bound) Query() Query { return b.query }
 // Derivation returns the name of the proof.
 func (b Bound) Derivation() Derivation { return b.derivation }
 
-// Assumptions returns the conditions of the bound, in a slice of the caller's.
+// Assumptions returns the conditions of the bound, in a slice that the caller
+// may change.
 func (b Bound) Assumptions() []Assumption { return slices.Clone(b.assumptions) }
 
 // Size returns the rows and columns of the Q the bound is for; columns are 0
@@ -134,7 +135,7 @@ func (b Bound) Assumptions() []Assumption { return slices.Clone(b.assumptions) }
 func (b Bound) Size() (rows, columns int) { return b.of.rows, b.of.columns }
 
 // Rows returns the rows that may be private and those released, nil meaning
-// all, in slices of the caller's.
+// all, in slices that the caller may change.
 func (b Bound) Rows() Rows { return b.rows.clone() }
 
 // Records returns how many records may change together: 1 unless Group was
@@ -166,9 +167,9 @@ func (b Bound) Inflate(eta Eta) (Bound, error) {
 	case !b.Valid():
 		return Bound{}, named(op, refuse(ErrMismatch, "there is no bound"))
 	case !eta.stated():
-		return Bound{}, named(op, refuse(ErrMismatch, "there is no error; zero has to be derived, too"))
+		return Bound{}, named(op, refuse(ErrMismatch, "there is no error; a zero error has to be derived, too"))
 	case b.eta.stated():
-		return Bound{}, named(op, refuse(ErrMismatch, "an error is stated already"))
+		return Bound{}, named(op, refuse(ErrMismatch, "an error has already been stated"))
 	case !b.of.matches(eta.of):
 		return Bound{}, named(op, refuse(ErrMismatch, "the error is for %d x %d, %s", eta.of.rows, eta.of.columns, eta.of.query))
 	}
@@ -179,18 +180,18 @@ func (b Bound) Inflate(eta Eta) (Bound, error) {
 	return b, nil
 }
 
-// Group returns the bound for records changing together, records times that of
-// one: the chain of single changes. Under Null and FeaturesNull the chain would
-// pass through data with several null records, which their proofs exclude;
-// under Theorem 2 only one row is private. Both are refused with ErrGroup.
-// Operator errors are stated after it.
+// Group returns the bound for several records that change together: records
+// times the bound for one, by a chain of single changes. Under Null and
+// FeaturesNull the chain would pass through data with several null records,
+// which their proofs exclude; under Theorem 2 only one row is private. Both are
+// refused with ErrGroup. Operator errors are stated afterwards.
 func (b Bound) Group(records int) (Bound, error) {
 	const op = "group"
 	switch {
 	case !b.Valid() || b.eta.stated() || b.group != 0:
 		return Bound{}, named(op, refuse(ErrGroup, "want a bound of one record without an operator error"))
 	case records < 1:
-		return Bound{}, named(op, refuse(ErrGroup, "%d records", records))
+		return Bound{}, named(op, refuse(ErrGroup, "%d records, want at least 1", records))
 	case b.relation.usesNull():
 		return Bound{}, named(op, refuse(ErrGroup, "not for %v; use the bound of %v or %v", b.relation, ReplaceOne, FeaturesReplace))
 	case b.derivation == Theorem2:

@@ -191,7 +191,7 @@ func TestInflate(t *testing.T) {
 
 	other, _ := RoundingError(exampleQuery, scaled(exampleQ, 2), Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
 	// The same centred Q at another place has other rounding errors, a table of the
-	// same name other entries, and a larger Q is not one the norms allow.
+	// same name may have other entries, and the norms exclude a larger Q.
 	shifted := clone(exampleQ)
 	for i := range shifted.Data {
 		shifted.Data[i] += 1024

@@ -18,19 +18,19 @@ import "math"
 // the weights are the same and only 1/D changes. Features as in Theorem 1.
 //
 // Rows i != s: now the label weights among other rows change too, those of the
-// class that s leaves and of the one it joins. Write B_i for sum_{j != i,s} u_ij
-// (q_i - q_j). The identity of Theorem 1 gains alpha (B_i - B'_i)/(S_i+a'). Let A be the
-// a members other than s of a class, with mean q_A. With s in it (m = a+1)
+// class that s leaves and of the one it joins. Write B_i for sum_{j != i,s} u_ij (q_i -
+// q_j). The identity of Theorem 1 gains alpha (B_i - B'_i)/(S_i+a'). Let A be the
+// members of a class other than s, a in number, with mean q_A. With s in it (m = a+1)
 //
 //	B_i + b (q_i - q_s) = [ a (q_i - q_A) + q_i - q_s ]/(a+1),
 //
 // without s (m = a) it is q_i - q_A; the difference is (q_A - q_s)/(a+1) for each
 // of the a members, and nothing for rows of other classes. Its norm over A is
 // sqrt(a)/(a+1) |q_A - q_s| <= |Z_{s,A}|_F/(a+1) <= |Z_{s,A}|_F/2, and the class
-// left and the class joined are disjoint: together at most |Z_s|_F/2, which is
-// the term with ku. In g_i - q_s, B_i = (a/m)(q_i - q_A) with m = a or a+1, whichever
-// data set it is of, so that over all rows it is at most F (a class mean is the
-// nearest constant), and b <= 1/2. The rest is as in Theorem 1. QED
+// left and the class joined are disjoint: together at most |Z_s|_F/2, which is the
+// term with ku. In g_i - q_s, B_i = (a/m)(q_i - q_A) with m = a or a+1, in either
+// data set, so over all rows it is at most F (a class mean is the nearest constant),
+// and b <= 1/2. The rest is as in Theorem 1. QED
 //
 // When only rows T are released, a row of T may be moved by rows of its class
 // that are not in T, so |Z_{s,T}|_F is not enough: each of its m rows moves by at

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The paper's constant is exceeded by data; the corrected bound and Theorem 1 are not.
+// Data can exceed the paper's constant, but not the corrected bound or Theorem 1.
 func TestPaperConstantIsExceeded(t *testing.T) {
 	const n, s = 1000, 1000
 	query := Query{Operator: Full{}, Sigma: 30, Alpha: 0.005, Table: Gaussian{Classes: 501, Sigma: 30}}
@@ -81,8 +81,8 @@ func TestPaperProved(t *testing.T) {
 	near(t, "Delta", p.Delta, 0.5*p.M*math.Sqrt(3)*math.Sqrt(5))
 }
 
-// The corrected bound is never exceeded either, nor is it below Theorem 1's
-// attained changes.
+// No data exceed the corrected bound either, and it is not below the changes
+// attained under Theorem 1.
 func TestCorrectedNeverExceeded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	for range 40 {
@@ -106,8 +106,9 @@ func TestCorrectedNeverExceeded(t *testing.T) {
 	}
 }
 
-// A truncated kernel has no useful bound: one record holds up the degrees of
-// all others. With a floor or a background the bounds hold on the same data.
+// A truncated kernel has no useful bound: one record keeps the degrees of all
+// others above zero. With a floor or a background the bounds hold on the same
+// data.
 func TestTruncatedKernel(t *testing.T) {
 	const n, sigma, alpha = 1000, 6, 0.6
 	rng := rand.New(rand.NewPCG(13, 13))
@@ -188,7 +189,7 @@ func TestClassSizeSubset(t *testing.T) {
 	near2("plain form", math.Ldexp(both(plain, search.evaluate(0), search.q)/2, g.exponent), 0.000134)
 }
 
-// A weight next to the end of the background's range, as another program may
+// A weight near the end of the background's range, as another program may
 // compute it.
 func TestBackgroundRange(t *testing.T) {
 	for _, sigma := range []float64{0.3, 1, 6, 1e3} {
@@ -235,7 +236,7 @@ func TestAudit(t *testing.T) {
 	}
 	check("paper", 0.5*p.M*math.Sqrt(1001)*norms.Frobenius, 5.6686e-6, 1e-4)
 	check("corrected, Frobenius", 0.5*math.Sqrt(in.corrected()*1001)*norms.Frobenius, 6.3035e-6, 1e-4)
-	check("corrected, spectral", 0.5*math.Sqrt(in.corrected()*1001)*norms.Spectral, 4.5077e-6, 1e-3) // there of Q as it is
+	check("corrected, spectral", 0.5*math.Sqrt(in.corrected()*1001)*norms.Spectral, 4.5077e-6, 1e-3) // the figure is for Q without centring
 	for rel, want := range map[Relation]float64{Null: 1.2583e-8, ReplaceOne: 1.2722e-8, FeaturesReplace: 9.5142e-10} {
 		b, err := Scalar(rel, query, norms)
 		if err != nil {
@@ -249,12 +250,12 @@ func TestAudit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(rel.String()+", row r", b.Exact(), want, 1.5e-2) // there with a sharper H_s
+		check(rel.String()+", row r", b.Exact(), want, 1.5e-2) // the figure uses a sharper H_s
 	}
 }
 
 // The error of an approximate operator: weights moved within the entry bound,
-// degrees with them.
+// and degrees with them.
 func TestEntryError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 14))
 	largest := 0.0

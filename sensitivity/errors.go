@@ -5,16 +5,17 @@ import (
 	"fmt"
 )
 
-// Sentinels, matched with errors.Is; every error of this package is an *Error
-// around one of them, but for that of a context that has ended.
+// Sentinels, matched with errors.Is. Every error of this package is an *Error
+// around one of them, except the error of a context that has ended.
 var (
 	// ErrRelation reports a neighbouring relation that is missing, unknown, or
 	// not the one a bound is proved for.
 	ErrRelation = errors.New("neighbouring relation not usable")
-	// ErrOperator reports that no operator was named, or none of this package.
+	// ErrOperator reports that no operator was named, or one that is not of
+	// this package.
 	ErrOperator = errors.New("operator missing")
 	// ErrNoBound reports an operator, a label table or a combination for which
-	// no bound is proved. There is no looser one to fall back to.
+	// no bound is proved. No looser bound takes its place.
 	ErrNoBound = errors.New("no bound is proved")
 	// ErrBandwidth reports a bandwidth that is not a positive finite number.
 	ErrBandwidth = errors.New("bandwidth out of range")
@@ -27,7 +28,7 @@ var (
 	ErrShape = errors.New("shapes do not match")
 	// ErrNonFinite reports a NaN or an infinity in an input.
 	ErrNonFinite = errors.New("value is not finite")
-	// ErrNorms reports norms that no matrix has.
+	// ErrNorms reports norms that no matrix can have.
 	ErrNorms = errors.New("norms contradict each other")
 	// ErrRow reports a row number outside the matrix, a repeated one, or an
 	// empty list of rows.
@@ -47,8 +48,8 @@ var (
 	// ErrUnrepresentable reports a bound that float64 cannot hold: weights that
 	// underflow (2/sigma^2 > 700), or a result that overflows or underflows.
 	ErrUnrepresentable = errors.New("bound is not representable")
-	// ErrDegenerate reports a query that does not depend on the data, such as
-	// that of a Q with all rows equal: there is nothing to calibrate.
+	// ErrDegenerate reports a query that does not depend on the data, for
+	// example because all rows of Q are equal: there is nothing to calibrate.
 	ErrDegenerate = errors.New("query does not depend on the data")
 	// ErrPaperUndefined reports that the paper's constant has a denominator
 	// that is not positive. Corrected and Tight are defined nevertheless.
@@ -61,7 +62,7 @@ var (
 )
 
 // An Error says which function refused its arguments, what was wrong with them and,
-// where it helps, the number. It never carries a value of a data row.
+// where it helps, the number. It never contains a value of a data row.
 type Error struct {
 	Op     string // the function, such as "tight" or "known"
 	Detail string // what was wrong, in words
@@ -80,7 +81,7 @@ func refuse(err error, format string, args ...any) error {
 }
 
 // named puts the name of the function into an error made by refuse, and before
-// that of a context.
+// the error of a context.
 func named(op string, err error) error {
 	if err == nil {
 		return nil

@@ -16,7 +16,7 @@ func with(change func(q *Query)) Query {
 	return q
 }
 
-// What is not proved is refused, each case with an error of its own.
+// Every case that is not proved is refused, each with its own error.
 func TestRefusals(t *testing.T) {
 	ok := with(func(*Query) {})
 	nan, inf := math.NaN(), math.Inf(1)
@@ -196,7 +196,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What is allowed although it looks odd.
+// Unusual arguments that are allowed.
 func TestAllowed(t *testing.T) {
 	for name, q := range map[string]Query{
 		"alpha 0":                 with(func(q *Query) { q.Alpha = 0 }),
@@ -216,7 +216,7 @@ func TestAllowed(t *testing.T) {
 			}
 		}
 	}
-	// One class: nothing to hide in the label.
+	// One class: the label hides nothing.
 	one := with(func(q *Query) { q.Table = Equal{1} })
 	if a, b := mustTight(t, Null, one, exampleQ, Rows{}), mustTight(t, FeaturesNull, one, exampleQ, Rows{}); math.Abs(a/b-1) > 1e-12 {
 		t.Errorf("one class: %v and %v", a, b)
@@ -233,7 +233,7 @@ func TestKnownStopsWithItsContext(t *testing.T) {
 	if _, err := Known(ctx, ReplaceOne, exampleQuery, exampleQ, examplePublic, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	// Millions of classes are tabulated before the first pair of rows.
+	// A table of millions of classes ends with the context.
 	s := &surroundings{n: 1, k: 1, apart: []float64{1}, length: []float64{1}}
 	one := func(a, b int32) float64 { return 1 }
 	if err := s.tabulate(ctx, []int32{0}, entries{weight: one, offset: one, classes: 1 << 20}); !errors.Is(err, context.Canceled) {

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// An Eta is a bound on |f^(X) - f(X)|_F, how far a computed first step may be
-// from the exact one, for every admissible X: it follows from public numbers,
-// never from data. The zero value is no statement and is refused by
-// Bound.Inflate. It belongs to one query and one Q.
+// An Eta is a bound on |f^(X) - f(X)|_F, the error of a computed first step,
+// for every admissible X: it follows from public numbers, never from data. The
+// zero value states nothing, and Bound.Inflate refuses it. It belongs to one
+// query and one Q.
 type Eta struct {
 	value float64
 	of    identity
@@ -20,11 +20,12 @@ func (e Eta) stated() bool { return e.of.rows > 0 }
 // Value returns the bound, in the units of Q.
 func (e Eta) Value() float64 { return e.value }
 
-// Plus returns the error of both sources together, ErrMismatch when they belong
-// to different queries, and ErrUnrepresentable when the sum overflows.
+// Plus returns the error of both sources together. It returns ErrMismatch when
+// they belong to different queries, and ErrUnrepresentable when the sum
+// overflows.
 func (e Eta) Plus(other Eta) (Eta, error) {
 	if !e.stated() || !other.stated() || e.of != other.of {
-		return Eta{}, named("eta", refuse(ErrMismatch, "the errors are of different queries"))
+		return Eta{}, named("eta", refuse(ErrMismatch, "the errors belong to different queries"))
 	}
 	sum, err := newEta(e.value+other.value, e.of)
 	return sum, named("eta", err)
@@ -43,8 +44,9 @@ func newEta(value float64, of identity) (Eta, error) {
 //	|w^_ij - w_ij| <= entry   for all pairs of all admissible data,
 //
 // null records included. The entry bound must be an a-priori one, from public
-// numbers; what a certificate reports for the data at hand is data. It must be
-// below 0.999 of the smallest weight l of the operator, Full or Background.
+// numbers; a number that a certificate reports for the data at hand is data. It
+// must be below 0.999 of the smallest weight l of the operator, Full or
+// Background.
 //
 //	E = 1/2 entry (N/(n l)) (1 + max(1+entry, alpha U)/(l-entry)) F,
 //
@@ -98,10 +100,10 @@ type Arithmetic struct {
 	UnitRoundoff float64
 	// Dimension is the number of columns of the features.
 	Dimension int
-	// Relative is a further error of sums over weights, where they are not made of
-	// computed weights but of moments: a degree is off by this much more of itself,
-	// a product (W q)_i by up to twice as much of D_i max_j |q_j|. Default 0. It does
-	// not go with Floor.
+	// Relative is a further error of sums over weights that are made of moments, not
+	// of computed weights: a degree is off by this much more of itself, a product (W
+	// q)_i by up to twice as much of D_i max_j |q_j|. Default 0. Floor does not allow
+	// it.
 	Relative float64
 }
 
@@ -113,15 +115,15 @@ type Arithmetic struct {
 //	th  = expm1(4 x (dim+8) (3+sqrt(dim))^2 u0) + 8 u0 + Relative,
 //
 // and n/tau in place of 1/l for Floor. In float64 it is about 1e-9 of Delta at a
-// thousand rows and grows like N^(3/2); errors that occur are far smaller.
+// thousand rows and grows like N^(3/2); actual errors are far smaller.
 //
 // # What is covered
 //
-// Rows are divided by their computed norm, in this arithmetic. Squared distances
-// come from differences, or from |a|^2 + |b|^2 - 2 a.b of the rows as they are or
-// less the middle of their bounding box, clamped to [0, 4] or not. Weights are
-// exp(-x d^2), raised to the computed exp(-4 x) where they are below it or not, the null
-// record's a constant or made like all others. The exponential, by a library or by a
+// Rows are divided by their computed norm, in this arithmetic. Squared distances come from
+// differences, or from |a|^2 + |b|^2 - 2 a.b of the rows, unchanged or less the middle of
+// their bounding box, clamped to [0, 4] or not. Weights are exp(-x d^2), raised to the
+// computed exp(-4 x) where they are below it or not; those of the null record are a
+// constant or made like all others. The exponential, by a library or by a
 // polynomial, is off by at most 4 u0 of itself. Products with W are sums over all rows, or
 // for Background
 //
@@ -140,56 +142,56 @@ type Arithmetic struct {
 //
 // # Proof
 //
-// The exact f is that of the rows divided by their exact norms. A computed row is
-// off it by at most (2 dim + 8) u0, so two of them change a squared distance by at
+// The exact f belongs to the rows divided by their exact norms. A computed row is off by
+// at most (2 dim + 8) u0, so two of them change a squared distance by at
 // most (18 dim + 72) u0. The middle z of the bounding box of unit rows has |z_c| <=
 // 1/2 in a coordinate with both signs, and otherwise at most half of 1 plus the
 // smallest size in it; so |z| <= (1 + sqrt(dim))/2, and rows less z are no longer than
-// (3 + sqrt(dim))/2. The product form is off by (2 dim + 16) u0 times the sum of two
-// of their squares, that is (dim+8) (3+sqrt(dim))^2 u0; differences are off by 5 (dim+2)
-// u0. Together, and with the rounding of x and of x d^2, that is below 4 (dim+8)
-// (3+sqrt(dim))^2 u0, since (3+sqrt(dim))^2 >= 16. With exp itself a weight is off by th
+// (3 + sqrt(dim))/2. The product form is off by (2 dim + 16) u0 times the sum of two of
+// their squares, that is (dim+8) (3+sqrt(dim))^2 u0; differences are off by 5 (dim+2) u0.
+// Together with the rounding of x and of x d^2, this is below 4 (dim+8) (3+sqrt(dim))^2
+// u0, since (3+sqrt(dim))^2 >= 16. With the error of exp, a weight is off by th
 // relatively, at most. The exact weight w is at least exp(-4 x). A computed weight that is
-// raised to the computed exp(-4 x) comes nearer to w where that is at most w, and else is
-// above w by no more than the computed exp(-4 x) is above the exact one, less than th w. A
-// label weight is off by 8 u0 U, because t exp(-t) < 1.
+// raised to the computed exp(-4 x) comes nearer to w where exp(-4 x) as computed is at
+// most w, and else is above w by no more than the computed exp(-4 x) is above the exact
+// one, less than th w. A label weight is off by 8 u0 U, because t exp(-t) < 1.
 //
 // Write g for gamma_{N+16}, which is at least 18 u0; it and th are at most 1/128.
 // A sum over rows is off by g times the sum of its absolute terms. In the form for
-// Background these are at most 6 D and 6 D M, as om n <= D and N+1 <= 3n. So D_i and
-// (W q)_i are off by at most e D and e D M with e = th + 6.1 g, a maximum with tau by
-// no more, and their quotient by 2 e M/(1-e). Half of that, and for Floor the
-// error 2 e/(1-e) of D_i/max(D_i, tau) times half of |q_i - (W q)_i/D_i| <= 2 M, make at
+// Background these are at most 6 D and 6 D M, as om n <= D and N+1 <= 3n. So D_i and (W
+// q)_i are off by at most e D and e D M with e = th + 6.1 g, a maximum with tau by no
+// more, and their quotient by 2 e M/(1-e). Half of this, and for Floor the error 2
+// e/(1-e) of D_i/max(D_i, tau) times half of |q_i - (W q)_i/D_i| <= 2 M, add up to at
 // most 3 e M/(1-e).
 //
-// The label term does not depend on m, so that the error of m does not count;
+// The label term does not depend on m, so the error of m does not count;
 // |m| <= 1.01 M. The sizes of the two parts of an entry of K add up to at most 2 U,
 // for equality over class sizes too, whose U is 1/2 although a class of one row has
 // the entry 1. So (K n)_c is off by (2 g + 8 u0) U N, times |q_i - m| <= 2.02 M; the
 // class sums together by (g + 4 u0) N M, centring included, times 2 U; their sum
-// over classes, of size 2.02 N M, by (2 g + 8 u0) U of that; the last product and
-// difference by 7 u0 U N M and q_i - m by 3 u0 U N M. In all l_i is off by less than
-// (10.2 g + 56 u0) U N M <= 14 g U N M. It is at most 2 U n M itself. With |alpha|/(2 D_i) <=
+// over classes, of size 2.02 N M, by (2 g + 8 u0) U of that; the last product and difference by
+// 7 u0 U N M and q_i - m by 3 u0 U N M. In total l_i is off by less than (10.2 g + 56 u0) U N M
+// <= 14 g U N M. Its size is at most 2 U n M. With |alpha|/(2 D_i) <=
 // |alpha|/(2 n l), N <= 2n and the error e/(1-e) + 3 u0 of alpha/(2 D_i), the label part is off
 // by (|alpha| U/l) (e/(1-e) + 15.1 g) M.
 //
-// The additions that are left, that of f - Q among them, round numbers of size at
-// most 2 (1 + |alpha| U/l) M, in all by 0.6 g (1 + |alpha| U/l) M or less. As 1/(1-e) < 1.06, the
+// The remaining additions, f - Q among them, round numbers of size at most 2 (1 + |alpha| U/l) M,
+// in total by 0.6 g (1 + |alpha| U/l) M or less. As 1/(1-e) < 1.06, the
 // factor of M is at most 3.2 th + 20.2 g for the features, and 1.1 th + 22.3 g for the
 // labels times |alpha| U/l. There are N rows. QED
 //
 // Sums by moments have the error Relative, a degree once and (W q)_i twice. It adds to th:
-// a weight that is off by th relatively changes D_i and (W q)_i by no more than th D_i and
-// th D_i M, and that is all that is used of it. The second time is covered because Floor is
-// refused: the quotient is off by at most 3 e M/(1-e), and the half of it that enters the
-// step is within the 3 e M/(1-e) that stand above for Floor too. Where the weights are approximations, as in EntryError,
-// within a sixteenth of l, D_i >= 15/16 n l, and what was rounded up above covers
-// that: 3.2 16/15 < 4, 22.3 16/15 < 32.
+// a weight that is off by th relatively changes D_i and (W q)_i by no more than th D_i and th D_i
+// M, and the proof uses nothing else. The second time is covered because Floor is refused: the
+// quotient is off by at most 3 e M/(1-e), and the half that enters the step is within the 3 e
+// M/(1-e) above, which includes Floor. Where the weights are approximations, as in EntryError,
+// within a sixteenth of l, D_i >= 15/16 n l, and the rounding up of the factors covers that: 3.2
+// 16/15 < 4, 22.3 16/15 < 32.
 //
-// Numbers that over- or underflow on the way are not covered: ErrUnrepresentable
-// is returned for 2/sigma^2 > 640, where package kernel may take a degree for zero,
-// and for magnitudes of Q, alpha and the table whose products leave the range of
-// float64.
+// Numbers that over- or underflow on the way are not covered: RoundingError returns
+// ErrUnrepresentable for 2/sigma^2 > 640, where package kernel may take a degree
+// for zero, and for magnitudes of Q, alpha and the table whose products leave the
+// range of float64.
 //
 // Other errors: those of Tight that concern the query and Q, and ErrEntryError
 // where the arithmetic cannot carry the sums.
@@ -216,7 +218,7 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 		return Eta{}, refuse(ErrEntryError, "unit roundoff %g, %d dimensions, relative error %g", a.UnitRoundoff, a.Dimension, a.Relative)
 	}
 	if _, floor := query.Operator.(Floor); floor && a.Relative > 0 {
-		return Eta{}, refuse(ErrEntryError, "sums by moments, of relative error %g, do not go with Floor", a.Relative)
+		return Eta{}, refuse(ErrEntryError, "sums by moments, of relative error %g, cannot be used with Floor", a.Relative)
 	}
 	x, err := halfInverseSquare(query.Sigma)
 	if err != nil {
@@ -232,7 +234,7 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 	}
 	largest, alpha, u := start.largest, math.Abs(query.Alpha), t.largest()
 	perLabel := alpha * u / lowest
-	// What is left of the range of float64 is for sums and rounding.
+	// The rest of the range of float64 is for sums and rounding.
 	const near0, far = 0x1p-960, 0x1p960
 	if 4*x > 640 || lowest*largest < near0 || u != 0 && u*largest < near0 ||
 		alpha/lowest > far || rows*max(1, u)*max(1, largest) > far || (1+perLabel)*largest > far {
@@ -246,8 +248,8 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 //	1/2 (1 + |alpha| U/l) max over columns of (largest - smallest entry),
 //
 // n/tau in place of 1/l for Floor, because f_i - q_i is half a mean of differences
-// q_j - q_i with weights w/D, plus alpha times one with weights u/D. It tells how
-// large the numbers are that noise is added to; it is no sensitivity. Errors
+// q_j - q_i with weights w/D, plus alpha times one with weights u/D. It shows how
+// large the numbers are that noise is added to; it is not a sensitivity. Errors
 // are those of Tight that concern the query and Q.
 func Displacement(query Query, q blas64.General) (float64, error) {
 	d, err := displacement(query, q.Rows, func() (float64, error) {
@@ -260,7 +262,8 @@ func Displacement(query Query, q blas64.General) (float64, error) {
 	return d, named("displacement", err)
 }
 
-// displacement is Displacement with the number of rows and what finds the widest column.
+// displacement is Displacement with the number of rows and a function that finds the
+// widest column.
 func displacement(query Query, rows int, widest func() (float64, error)) (float64, error) {
 	t, err := query.check()
 	if err != nil {
@@ -276,13 +279,13 @@ func displacement(query Query, rows int, widest func() (float64, error)) (float6
 	}
 	d := 0.5 * (1 + math.Abs(query.Alpha)*t.largest()/lowest) * w * roundUp
 	if !finite(d) {
-		return 0, refuse(ErrUnrepresentable, "it overflows")
+		return 0, refuse(ErrUnrepresentable, "the displacement overflows")
 	}
 	return d, nil
 }
 
-// lowestDegree returns the smallest degree there is over n: l, or tau/n for
-// Floor.
+// lowestDegree returns the smallest possible degree divided by n: l, or tau/n
+// for Floor.
 func lowestDegree(query Query, rows int) (float64, error) {
 	if f, ok := query.Operator.(Floor); ok {
 		return f.Tau / float64(max(1, rows-1)), f.check()

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// Four rows, any of which may be private, and the same when the others are
-// public.
+// Any of four rows may be private; then only the last one may be, and the
+// others are public.
 func ExampleTight() {
 	q := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 0, .5, -1, -.25, .75, 2, 1}}
 	query := sensitivity.Query{
@@ -37,7 +37,7 @@ func ExampleTight() {
 	}
 	fmt.Println("known row: ", last)
 
-	// What was computed in float64 differs from the exact step by rounding.
+	// A step computed in float64 differs from the exact one by rounding.
 	eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
 	if err != nil {
 		fmt.Println(err)
@@ -46,7 +46,8 @@ func ExampleTight() {
 	computed, err := any1.Inflate(eta)
 	fmt.Println(computed.ErrorStated(), computed.Value() > any1.Value(), err)
 
-	// A kernel cut at a radius has no bound, with a constant beyond it it has.
+	// A kernel cut at a radius has no bound; with a constant beyond the radius
+	// it has one.
 	query.Operator = sensitivity.Truncated{Radius: 1}
 	_, err = sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
 	fmt.Println(errors.Is(err, sensitivity.ErrNoBound))

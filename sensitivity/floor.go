@@ -15,8 +15,8 @@ import "math"
 //	      U (1/tau - 1/h)                                         (the label stays)
 //
 // Proof. 2 (f_i - q_i) = G_i = sum_j (w_ij - alpha u_ij)(q_j - q_i)/D^_i. Row s: p_j =
-// w_sj/D^_s has p_j <= 1/g (D^_s is at least w_sj and tau, and w_sj <= 1) and adds
-// up to at most 1, so |p|^2 <= 1/g. All p_j are >= 0, hence |p - p~|^2 <= |p|^2 + |p~|^2
+// w_sj/D^_s has p_j <= 1/g (D^_s is at least w_sj and tau, and w_sj <= 1); they add up
+// to at most 1, so |p|^2 <= 1/g. All p_j are >= 0, hence |p - p~|^2 <= |p|^2 + |p~|^2
 // <= 2/g, and sum |p - p~| <= 2: the minimum. D^_s lies in [tau, h], so u_sj/D^_s
 // changes by at most kLt: the first term, as in Theorem 1.
 //
@@ -24,14 +24,14 @@ import "math"
 //
 //	G_i - G'_i = G_i (D^'_i - D^_i)/D^'_i + ((a-a') - alpha (b-b'))(q_s - q_i)/D^'_i,
 //
-// |D^'_i - D^_i| <= |a'-a| <= 1 because the maximum with tau is 1-Lipschitz, and
-// D^'_i >= tau. G is that of one data set: |G|_F <= (|alpha| U N/tau + 1 + sqrt(n/g)) F,
-// where the label Laplacian of N nodes has norm at most U N, D_i/D^_i <= 1, and
-// the matrix w_ij/D^_i has rows adding up to at most 1, entries at most 1/g, so
-// columns adding up to at most n/g. Minkowski. QED
+// |D^'_i - D^_i| <= |a'-a| <= 1 because the maximum with tau is 1-Lipschitz, and D^'_i
+// >= tau. G belongs to one data set: |G|_F <= (|alpha| U N/tau + 1 + sqrt(n/g)) F,
+// where the label Laplacian of N nodes has norm at most U N, D_i/D^_i <= 1, and the
+// rows of the matrix w_ij/D^_i add up to at most 1 and its entries are at most 1/g, so
+// its columns add up to at most n/g. Minkowski. QED
 //
 // When only rows T are released, |Z_{s,T}|_F may stand for |Z_s|_F in O_s, and as
-// before R_s counts only for s in T and O_s only when T has another row.
+// in Theorem 1 R_s counts only for s in T and O_s only when T has another row.
 
 // floorForm has the constants of variant V1.
 type floorForm struct {
@@ -47,8 +47,8 @@ func newFloorForm(rel Relation, f Floor, t span, alpha, n float64) floorForm {
 		c.kL = c.largest * inverse
 		return c
 	}
-	// u_hi/d - u_lo/d' for (d, d') = (tau, tau), (tau, h) and (h, tau); that of (h, h)
-	// is below the first.
+	// u_hi/d - u_lo/d' for (d, d') = (tau, tau), (tau, h) and (h, tau); the value at
+	// (h, h) is below the first.
 	c.kL = max(t.spread/f.Tau, t.spread/h+t.hi*inverse, t.spread/h-t.lo*inverse)
 	c.ku = t.spread
 	return c

@@ -12,13 +12,13 @@ import (
 
 // geometry is Q as the bounds see it: centred, and scaled by a power of two so
 // that no square over- or underflows. The bounds do not change under a shift of
-// all rows and are homogeneous in the scale, which exponent gives back. All
+// all rows and are homogeneous in the scale, which exponent restores. All
 // fields but exponent are of the scaled matrix.
 //
 // The centred entries are below 1 in size and off by at most placeError each.
-// What the bounds are made of has that error added, so that it is never below
-// the exact number by more than its own relative rounding, whatever Q is: rows
-// that nearly agree, and lie far from the others, too.
+// The numbers that the bounds are made of have that error added, so none is
+// below the exact number by more than its own relative rounding, for every Q:
+// also for rows that nearly agree and lie far from the others.
 type geometry struct {
 	rows, columns int
 	exponent      int
@@ -32,11 +32,11 @@ type geometry struct {
 }
 
 // placeError bounds the error of a centred and scaled entry: half a unit for
-// the difference from the first row, two for the mean, one for taking it off.
+// the difference from the first row, two for the mean, one for subtracting it.
 const placeError = 0x1p-50
 
 // maxGram is the largest order of a Gram matrix whose eigenvalues are computed
-// once, maxRowGram of one computed anew for each row.
+// once, maxRowGram of one whose eigenvalues are computed for each row.
 const (
 	maxGram    = 256
 	maxRowGram = 64
@@ -98,8 +98,8 @@ func newGeometry(q blas64.General) (*geometry, error) {
 	return g, nil
 }
 
-// factors return what a number is multiplied with, one after the other, to be in the units
-// of the geometry: 2^-exponent itself may overflow.
+// factors returns two numbers whose product is 2^-exponent, which itself may overflow. A
+// number multiplied by one and then the other is in the units of the geometry.
 func (g *geometry) factors() (first, second float64) {
 	half := -g.exponent / 2
 	return math.Ldexp(1, half), math.Ldexp(1, -g.exponent-half)
@@ -111,12 +111,12 @@ func (g *geometry) scaled(v float64) float64 {
 	return v * first * second
 }
 
-// errorOf bounds the norm of the errors of so many rows.
+// errorOf bounds the norm of the errors of that many rows.
 func (g *geometry) errorOf(rows int) float64 {
 	return placeError * math.Sqrt(float64(rows)*float64(g.columns))
 }
 
-// digestOf tells matrices apart, by their size and all their entries.
+// digestOf distinguishes matrices by their size and all their entries.
 func digestOf(q blas64.General) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	buffer := binary.LittleEndian.AppendUint64(nil, uint64(q.Rows))
@@ -184,9 +184,9 @@ func (g *geometry) zSpectral(s int) float64 {
 	return min(g.zFrobenius(s), math.Hypot(g.spectral, math.Sqrt(n)*g.distance[s]))
 }
 
-// spectralNorm returns the largest singular value of the n x k matrix m, from
-// the smaller of its Gram matrices, or the Frobenius norm where both are large. known is
-// that of the columns, or nil.
+// spectralNorm returns the largest singular value of the n x k matrix m, from the
+// smaller of its Gram matrices, or the Frobenius norm where both are large. known is the
+// Gram matrix of the columns, or nil.
 func spectralNorm(m []float64, n, k int, known []float64) (float64, error) {
 	if n == 0 || k == 0 {
 		return 0, nil

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Public is all there is besides one private record: every other row. It must
-// be the same whatever the private record is, its number of rows and its labels
-// too. Rows chosen by looking at the private record (one of every class but
-// its own, say) are not public, and no bound covers them.
+// Public is everything except one private record: all other rows. It must be
+// the same whatever the private record is, including its number of rows and its
+// labels. Rows chosen by looking at the private record (for example one of
+// every class except its own) are not public, and no bound covers them.
 type Public struct {
 	// Row is the position of the private row in Q. It is public.
 	Row int
@@ -20,14 +20,15 @@ type Public struct {
 	// Labels are the labels of these rows, 0 .. classes-1.
 	Labels []int32
 	// Label is the label of the private row, which is public under
-	// FeaturesReplace and FeaturesNull; the others do not read it.
+	// FeaturesReplace and FeaturesNull; the other relations do not read it.
 	Label int32
 }
 
 // Known returns the bound of Theorem 2: one private row, at a known position,
-// among rows that are public. It uses them, and is much below Tight. The
-// operator is Full, and the table gives its entries (not Range, not ClassSize).
-// released lists the rows that are published, nil meaning all.
+// among rows that are public. It uses the public rows and is much smaller than
+// Tight. The operator is Full, and the table gives its entries (so it is not
+// Range or ClassSize). released lists the rows that are published, nil meaning
+// all.
 //
 // # Statement
 //
@@ -75,14 +76,14 @@ type Public struct {
 //
 // Every difference is of the form A B - A' B' = (A - A') B' + A (B - B'), where the
 // differences of inverse degrees are fractions of 1-l, 1-rho and rho-l, and
-// those of table entries are taken from entries less a constant, so that a wide
-// bandwidth or a nearly constant table loses no digits. What may cancel all the
-// same (V_i, V(y), Qc^T Xc, the two ends of 1/D) has its rounding error added: the
-// result is an upper bound for every public part, and above the formula by a
+// differences of table entries are taken from entries less a constant, so that a
+// wide bandwidth or a nearly constant table loses no digits. Terms that may still
+// cancel (V_i, V(y), Qc^T Xc, the two ends of 1/D) have their rounding error added:
+// the result is an upper bound for every public part, and above the formula by a
 // few units in the twelfth digit.
 //
 // Time O(n^2 (d + k) + classes^2 n k); classes whose row of T agrees on all
-// public labels count once. The context is looked at between pieces of rows and
+// public labels count once. The context is checked between blocks of rows and
 // between classes.
 //
 // Errors: those of Tight, ErrUnitRow, ErrLabels and the error of the context.
@@ -127,8 +128,8 @@ func known(ctx context.Context, relation Relation, query Query, q blas64.General
 	})
 }
 
-// knownConstants checks all that is neither Q nor public rows, and returns the levels of
-// the weights and the entries of the table.
+// knownConstants checks everything except Q and the public rows, and returns the levels
+// of the weights and the entries of the table.
 func knownConstants(relation Relation, query Query) (lv levels, table entries, err error) {
 	if err := relation.check(); err != nil {
 		return lv, table, err
@@ -137,7 +138,7 @@ func knownConstants(relation Relation, query Query) (lv levels, table entries, e
 		return lv, table, err
 	}
 	if _, ok := query.Operator.(Full); !ok {
-		return lv, table, refuse(ErrNoBound, "one known row with a %v; use Tight with that row", query.Operator)
+		return lv, table, refuse(ErrNoBound, "one known row with a %v: use Tight with that row", query.Operator)
 	}
 	if lv, err = query.Operator.levels(query.Sigma); err != nil {
 		return lv, table, err
@@ -160,13 +161,13 @@ func (s *surroundings) delta(ctx context.Context, relation Relation, label int32
 		return 0, err
 	}
 	if square != 0 && square < smallestSquare {
-		return 0, refuse(ErrUnrepresentable, "its square underflows")
+		return 0, refuse(ErrUnrepresentable, "the square of the bound underflows")
 	}
 	// Every term is off by a few times the relative error of a weight.
 	return math.Sqrt(square) / 2 * (1 + 8*s.weightError), nil
 }
 
-// smallestSquare is the smallest square of a change that has all its digits.
+// smallestSquare is the smallest square of a change that keeps all its digits.
 const smallestSquare = 0x1p-900
 
 // unitRows returns the public features, checked and scaled to unit norm.
@@ -198,11 +199,11 @@ func (p Public) checkLabels(relation Relation, classes int) error {
 	}
 	for i, y := range p.Labels {
 		if y < 0 || int(y) >= classes {
-			return refuse(ErrLabels, "that of public row %d is not one of 0 .. %d", i+1, classes-1)
+			return refuse(ErrLabels, "the label of public row %d is not one of 0 .. %d", i+1, classes-1)
 		}
 	}
 	if !relation.LabelPrivate() && (p.Label < 0 || int(p.Label) >= classes) {
-		return refuse(ErrLabels, "that of the private row is not one of 0 .. %d", classes-1)
+		return refuse(ErrLabels, "the label of the private row is not one of 0 .. %d", classes-1)
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ type Operator interface {
 	levels(sigma float64) (levels, error)
 }
 
-// levels are weights by their negative logarithms: low is that of the smallest
-// weight between two rows of unit norm, null that of the weight between the
-// null record and a unit row. Every difference of weights or of their inverses
+// levels holds negative logarithms of weights: low belongs to the smallest
+// weight between two rows of unit norm, null to the weight between the null
+// record and a unit row. Every difference of weights or of their inverses
 // is then a product of an exponential and an expm1, without cancellation.
 type levels struct{ low, null float64 }
 
@@ -42,11 +42,11 @@ func (Full) levels(sigma float64) (levels, error) {
 	return levels{low: 4 * x, null: x}, nil
 }
 
-// Floor is a kernel whose degrees are kept from below, max(D_i, Tau) in place
-// of D_i (variant V1). The weights may be any symmetric function of two rows
-// with values in [0, 1], so every truncation is covered; a label table that is
-// truncated as well is another Table, whose range then includes 0. The bound is of
-// order |alpha| n/Tau: Tau has to be a constant part of n to be of use.
+// Floor is a kernel whose degrees are at least Tau: max(D_i, Tau) in place of D_i
+// (variant V1). The weights may be any symmetric function of two rows with values
+// in [0, 1], so every truncation is covered. A label table that is truncated as
+// well is another Table, and its range then includes 0. The bound is of order
+// |alpha| n/Tau: to be useful, Tau has to be a constant fraction of n.
 type Floor struct{ Tau float64 }
 
 func (f Floor) String() string { return fmt.Sprintf("degree floor %v", f.Tau) }
@@ -68,8 +68,8 @@ func (f Floor) check() error {
 // Background is a truncated kernel with a constant in place of the weights left out:
 // w_ij = exp(-|x_i-x_j|^2/(2 sigma^2)) when |x_i-x_j| <= Radius, else Weight
 // (variant V2). Its Laplacian is a sparse one plus Weight (N I - 1 1^T).
-// Radius is in (0, 2] and Weight in [exp(-2/sigma^2), exp(-Radius^2/(2
-// sigma^2))]; Midpoint returns the middle of it, with the smallest error.
+// Radius is in (0, 2] and Weight in [exp(-2/sigma^2), exp(-Radius^2/(2 sigma^2))];
+// Midpoint returns the middle of that range, which has the smallest error.
 //
 // The null record has weight exp(-1/(2 sigma^2)) to every row when Radius >= 1
 // and Weight otherwise, by definition rather than by a computed distance.
@@ -91,14 +91,14 @@ func (b Background) levels(sigma float64) (levels, error) {
 		return levels{}, refuse(ErrBackground, "radius %g, want one in (0, 2]", b.Radius)
 	}
 	// The ends are compared with a tolerance, since callers compute them too.
-	// It is harmless: the smallest weight there is is taken below.
+	// This is harmless: the smallest possible weight is taken below.
 	edge := b.Radius * b.Radius * full.null
 	if !(b.Weight >= math.Exp(-full.low)*(1-1e-12)) || b.Weight > math.Exp(-edge)*(1+1e-12) {
 		return levels{}, refuse(ErrBackground, "weight %g, want one in [%g, %g]", b.Weight, math.Exp(-full.low), math.Exp(-edge))
 	}
 	background := -math.Log(b.Weight)
 	if b.Weight > 0.5 {
-		background = max(0, -math.Log1p(b.Weight-1)) // next to one the difference is exact
+		background = max(0, -math.Log1p(b.Weight-1)) // near one the difference is exact
 	}
 	lv := levels{low: max(background, edge), null: background}
 	if b.Radius >= 1 {
@@ -108,8 +108,8 @@ func (b Background) levels(sigma float64) (levels, error) {
 }
 
 // Midpoint returns the background of the given radius half way between the
-// smallest and the largest weight it replaces, which has the least error. The
-// arguments are checked where the result is used.
+// smallest and the largest weight it replaces, which has the smallest error.
+// The arguments are checked where the result is used.
 func Midpoint(sigma, radius float64) Background {
 	x := 1 / (2 * sigma * sigma)
 	return Background{Radius: radius, Weight: (math.Exp(-4*x) + math.Exp(-radius*radius*x)) / 2}
@@ -117,8 +117,8 @@ func Midpoint(sigma, radius float64) Background {
 
 // Truncated is a kernel that is zero beyond a radius, with neither a floor nor
 // a background. It has no useful bound and is always refused with ErrNoBound:
-// one record may hold up the degrees of all others, and its leaving changes
-// the result by an amount of order n^(3/2).
+// one record may keep the degrees of all others above zero, and removing it
+// changes the result by an amount of order n^(3/2).
 type Truncated struct{ Radius float64 }
 
 func (t Truncated) String() string { return fmt.Sprintf("truncated kernel of radius %v", t.Radius) }
@@ -137,7 +137,7 @@ const maxExponent = 700
 // constants underflow.
 const minExponent = 1e-280
 
-// halfInverseSquare returns 1/(2 sigma^2) for a bandwidth that is checked.
+// halfInverseSquare checks a bandwidth and returns 1/(2 sigma^2).
 func halfInverseSquare(sigma float64) (float64, error) {
 	if !(sigma > 0) || math.IsInf(sigma, 0) {
 		return 0, refuse(ErrBandwidth, "sigma = %g, want a positive finite number", sigma)

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The paper's lemma, and what is left of it.
+// The paper's lemma and its repair.
 //
-// M is D^{-1}(alpha L_Y - L_X) of X less that of X~ for Null, so that f(X) - f(X~) =
+// M is D^{-1}(alpha L_Y - L_X) of X minus the same of X~, for Null, so that f(X) - f(X~) =
 // 1/2 M Q. The paper bounds m_ii^2 by Mii, m_ij^2 by Mij and calls M = n Mij + Mii a bound
 // on the norm of a row, with A = n l + rho - 1, B = (n+1) l - 1, C = n + rho - 1 and nu the
 // smallest label weight:
@@ -17,11 +17,11 @@ import (
 //	Mij = (alpha^2+1)(1/A^2 + 1/B^2) - 2 alpha nu l (1/C^2 + 1/n^2) - 2 (alpha^2 nu^2 + l^2)/(n C) + 4 alpha/(A B)
 //	Delta = 1/2 M sqrt(n+1) |Q|_F
 //
-// Three things are wrong with it. M bounds the square of the norm of a row, so
-// what follows is sqrt(M (n+1)), and the printed Delta only when M >= 1. Where (n+1) nu < 1
-// the lower end of a label degree is negative, and subtracting its square is
-// not a bound. Where A or B is not positive the formula squares the sign away.
-// The first two make Comparison.Proved false; the last is ErrPaperUndefined.
+// Three things are wrong with it. M bounds the square of the norm of a row, so the argument
+// gives sqrt(M (n+1)), and the printed Delta only when M >= 1. Where (n+1) nu < 1 the lower
+// end of a label degree is negative, and subtracting its square is not a bound. Where A or
+// B is not positive, the square hides the sign. The first two make Comparison.Proved false;
+// the last is ErrPaperUndefined.
 //
 // # Corrected
 //
@@ -37,36 +37,36 @@ import (
 // product by the ends of its factors, all of which are non-negative for alpha >=
 // 0: squares from above, the mixed products -2 E E~/(D D~), -2 w w~/(D D~), -2 alpha^2 u u~/(D D~)
 // and -2 alpha (w u/D^2 + w~ u~/D~^2) by their smallest, +2 alpha (w u~ + w~ u)/(D D~) by its
-// largest size. All N rows satisfy this, so |M|_F^2 <= N Mcorr, and M 1 = 0 allows Qc
-// for Q: |M Q|_F <= |M|_F |Qc|_2. QED
+// largest size. All N rows satisfy this, so |M|_F^2 <= N Mcorr, and M 1 = 0 allows Qc in place of
+// Q: |M Q|_F <= |M|_F |Qc|_2. QED
 //
-// Both are evaluated as sums of positive terms, for where the bandwidth is wide
-// the terms above cancel almost to nothing. 1/a^2 + 1/b^2 is (1/b-1/a)^2 + 2/(a b), and
-// what is taken off 2/(a b) has the form
+// Both are evaluated as sums of positive terms, because at a wide bandwidth the terms
+// above nearly cancel. 1/a^2 + 1/b^2 is (1/b-1/a)^2 + 2/(a b), and the terms subtracted
+// from 2/(a b) have the form
 //
 //	1/(a b) - t/(x y) = [ (x y - a b) + a b (1-t) ]/(a b x y),   x, y each n or C,
 //	x y - a b = x (y-a) + a (x-b),
 //
 // where y-a, x-b and 1-t are sums of multiples of 1-l, 1-rho, rho-l and 1-nu.
 
-// A Comparison is the paper's constant for a query, to be shown beside the
-// bounds. It is no Bound, and nothing turns it into one.
+// A Comparison is the paper's constant for a query, shown next to the bounds.
+// It is not a Bound, and nothing turns it into one.
 type Comparison struct {
 	// MII, MIJ and M are the constants of the lemma.
 	MII, MIJ, M float64
 	// Delta is the printed sensitivity, 1/2 M sqrt(N) |Q|_F, not rounded.
 	Delta float64
-	// RootMissing: M < 1, so that the square root the argument leaves out makes
-	// Delta smaller than what the argument gives.
+	// RootMissing: M < 1. The square root that the printed formula leaves out
+	// then makes Delta smaller than the number the argument gives.
 	RootMissing bool
 	// NegativeDegree: (n+1) nu < 1, so that the square of a negative lower end is
 	// subtracted.
 	NegativeDegree bool
 }
 
-// Proved reports whether the paper's argument does imply its number here, for
-// Null. It is never a reason to calibrate with it: Corrected and Tight are
-// proved everywhere, and Tight is smaller by a factor of order N.
+// Proved reports whether the paper's argument implies its number here, for
+// Null. This is never a reason to calibrate with that number: Corrected and
+// Tight are proved everywhere, and Tight is smaller by a factor of order N.
 func (c Comparison) Proved() bool { return !c.RootMissing && !c.NegativeDegree }
 
 // A CorrectedBound is the paper's bound with its errors repaired: the Bound with
@@ -80,10 +80,10 @@ type CorrectedBound struct {
 	Frobenius float64
 }
 
-// Paper returns the paper's constant for the query and the start Q of N rows,
-// all rows, the private one too. It covers the full kernel, alpha >= 0 and
-// tables in [0, 1], the paper's being Gaussian; nu is the smallest entry. It is
-// for comparison only. ErrPaperUndefined reports a denominator that is not
+// Paper returns the paper's constant for the query and the start Q; its N rows
+// include the private one. It covers the full kernel, alpha >= 0 and tables in
+// [0, 1] (the paper's table is Gaussian); nu is the smallest entry. It is for
+// comparison only. ErrPaperUndefined reports a denominator that is not
 // positive; the other errors are those of Corrected.
 func Paper(query Query, q blas64.General) (Comparison, error) {
 	c, err := paper(query, q)
@@ -141,7 +141,7 @@ func corrected(relation Relation, query Query, q blas64.General) (CorrectedBound
 	return CorrectedBound{Bound: b, M: m, Frobenius: root * frobeniusNorm(q)}, nil
 }
 
-// frobeniusNorm returns |Q|_F of a matrix that is checked.
+// frobeniusNorm returns |Q|_F of a matrix that has been checked.
 func frobeniusNorm(q blas64.General) float64 {
 	norms := make([]float64, q.Rows)
 	for i := range norms {
@@ -169,13 +169,13 @@ func newLemma(query Query, rows int) (lemma, error) {
 		return lemma{}, refuse(ErrShape, "%d rows, want the private row and at least one more", rows)
 	}
 	if _, ok := query.Operator.(Full); !ok {
-		return lemma{}, refuse(ErrNoBound, "the paper's argument for a %v", query.Operator)
+		return lemma{}, refuse(ErrNoBound, "the paper's argument does not cover a %v", query.Operator)
 	}
 	if query.Alpha < 0 {
-		return lemma{}, refuse(ErrNoBound, "the paper's argument for alpha < 0")
+		return lemma{}, refuse(ErrNoBound, "the paper's argument does not cover alpha < 0")
 	}
 	if t.classSize || t.lo < 0 || t.hi > 1 {
-		return lemma{}, refuse(ErrNoBound, "the paper's argument for a table outside [0, 1]")
+		return lemma{}, refuse(ErrNoBound, "the paper's argument does not cover a table outside [0, 1]")
 	}
 	lv, err := query.Operator.levels(query.Sigma)
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 // In one dimension it is the sum of the distances. In two, choose signs so that
 // every z_j = q_j - q_s points into the upper half plane, and sort by angle.
 // For a given e the sum is |sum_j sign(e.z_j) z_j . e|, and the maximum over e is
-// the longest vector sum_j +-z_j whose signs are those of some e: the signs are
-// one value up to a place in the order of angles and the other behind it,
-// because the line orthogonal to e divides the half plane once. So
+// the longest vector sum_j +-z_j whose signs belong to some e: the signs have one
+// value up to a place in the order of angles and the other after it, because the
+// line orthogonal to e divides the half plane once. So
 //
 //	H_s = max over t of |2 (z_1 + .. + z_t) - (z_1 + .. + z_n)|,
 //
 // in O(n log n). Two vectors whose angles round to the same number, or to the
 // wrong order, change a sum by rounding errors only. In more dimensions H_s is
-// not computed: min(sum of distances, sqrt(n) |Z_s|_2) is above it, the second
-// by Cauchy and Schwarz.
+// not computed: min(sum of distances, sqrt(n) |Z_s|_2) bounds it, the second by
+// Cauchy and Schwarz.
 
-// planar is the scratch of exactPlanar, reused between rows.
+// planar is the scratch memory of exactPlanar, reused between rows.
 type planar struct {
 	z, sorted []planarVector
-	ends      []int // of the parts that sort divides angles into
+	ends      []int // of the parts into which sort divides angles
 }
 
 type planarVector struct{ angle, x, y float64 }
@@ -49,7 +49,7 @@ func (p *planar) exactPlanar(g *geometry, s int) float64 {
 	}
 	p.sort()
 	tx, ty := sx.sum(), sy.sum()
-	best := 0.0 // t = 0 and t = n are the same length
+	best := 0.0 // t = 0 and t = n give the same length
 	var ax, ay accumulator
 	for _, z := range p.sorted {
 		ax.add(z.x)
@@ -61,7 +61,7 @@ func (p *planar) exactPlanar(g *geometry, s int) float64 {
 }
 
 // sort leaves the vectors in the order of their angles in sorted. Angles are from 0 to 4
-// and mostly all over: vectors go to parts of that range, about as many as there are
+// and mostly spread out: vectors go to parts of that range, about as many as there are
 // vectors, and each part is sorted.
 func (p *planar) sort() {
 	parts := min(len(p.z), 1<<20) + 1

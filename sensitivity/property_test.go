@@ -97,7 +97,7 @@ func TestScaleAndShift(t *testing.T) {
 		if w := mustTight(t, rel, query, shifted, rows); math.Abs(w-v) > 1e-12*v {
 			t.Fatalf("%v: shifted %.17g, want %.17g", query, w, v)
 		}
-		// The sign of alpha does not matter, and a stride neither.
+		// Neither the sign of alpha nor a stride matters.
 		query.Alpha = -query.Alpha
 		wide := blas64.General{Rows: q.Rows, Cols: q.Cols, Stride: q.Cols + 3, Data: make([]float64, q.Rows*(q.Cols+3))}
 		for i := range wide.Data {
@@ -140,9 +140,9 @@ func TestScalarFormIsAbove(t *testing.T) {
 	})
 }
 
-// The search for the largest row: it is the maximum over the rows one by one,
+// The search for the largest row finds the maximum over the rows one by one,
 // the order of the rows does not matter, and a small number of full evaluations
-// only ever raises the result.
+// can only raise the result.
 func TestLargestRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng, query, q, rows := drawCase(t)
@@ -172,14 +172,14 @@ func TestLargestRow(t *testing.T) {
 		if few, err := tight(rel, query, of(q), rows, 1); err != nil || few.Exact() < want {
 			t.Fatalf("%v %v: one evaluation gives %.17g, %v; want at least %.17g", rel, query, few.Exact(), err, want)
 		}
-		// Fewer released rows, smaller bound; fewer private rows, too.
+		// Fewer released rows or fewer private rows give a smaller bound.
 		if full := mustTight(t, rel, query, q, Rows{Private: rows.Private}); want > full*(1+1e-12) {
 			t.Fatalf("%v %v: %.17g for some rows, %.17g for all", rel, query, want, full)
 		}
 	})
 }
 
-// H_s against all signs where rows are few, and many directions where not.
+// H_s against all signs for few rows, and against many directions for many.
 func TestProjections(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for round := range 500 {
@@ -288,8 +288,8 @@ func TestStepCommutesWithShift(t *testing.T) {
 	}
 }
 
-// Where the bandwidth is wide the constants are of order 1/sigma^2 and made of
-// differences that cancel if evaluated as they are written.
+// At a wide bandwidth the constants are of order 1/sigma^2, made of differences
+// that cancel when evaluated literally.
 func TestWideBandwidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	q := gaussianStart(rng, 20, 2)
@@ -317,7 +317,7 @@ func TestWideBandwidth(t *testing.T) {
 	if a, b := m(1e6), m(1e9); math.Abs(a/b-1) > 1e-9 {
 		t.Errorf("sigma^2 M is %.15g and %.15g", a, b)
 	}
-	// The background's level is found from a weight next to one.
+	// The background's level is found from a weight near one.
 	for _, rel := range relations {
 		back := func(sigma float64) float64 {
 			query := Query{Operator: Midpoint(sigma, 1.3), Sigma: sigma, Alpha: 0.6, Table: Range{0.5, 0.5}}
@@ -349,8 +349,8 @@ func TestBackgroundOfFullRadius(t *testing.T) {
 	}
 }
 
-// Known uses the public rows, so it is below Tight on data like those it is for,
-// and does not depend on what it must not read.
+// Known uses the public rows, so it is below Tight on typical data, and does not
+// depend on values it must not read.
 func TestKnownAgainstTight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	const n, dim = 60, 8
@@ -387,7 +387,7 @@ func TestKnownAgainstTight(t *testing.T) {
 		if math.Abs(c.Exact()/b.Exact()-1) > 1e-12 {
 			t.Errorf("%v: %.15g after scaling, %.15g before", rel, c.Exact(), b.Exact())
 		}
-		// Only row r, and everything but row r.
+		// Only row r, and everything except row r.
 		own, err := Known(context.Background(), rel, query, q, public, []int{17})
 		if err != nil {
 			t.Fatal(err)
@@ -411,7 +411,7 @@ func TestKnownAgainstTight(t *testing.T) {
 	}
 }
 
-// Several records changing together, against random changes.
+// Several records that change together, against random changes.
 func TestGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	const n = 8

@@ -12,7 +12,7 @@ import (
 //
 //	f = Q + 1/2 Diag(D)^{-1} (Alpha L_Y - L_X) Q,
 //
-// all but Q itself. They must have been chosen without looking at a private
+// except Q itself. They must have been chosen without looking at a private
 // record.
 type Query struct {
 	// Operator says how the feature weights are made. Required.
@@ -29,14 +29,14 @@ type Query struct {
 	Table Table
 }
 
-// String returns the query in one line. Equal lines mean equal queries, up to
-// the entries of a Values table, of which it tells the name.
+// String returns the query in one line. Equal lines mean equal queries, except
+// for the entries of a Values table, of which it shows only the name.
 func (q Query) String() string {
 	return fmt.Sprintf("%v, sigma %v, alpha %v, table %v", q.Operator, q.Sigma, q.Alpha, q.Table)
 }
 
-// check looks at everything but the operator's own range and returns that of
-// the table.
+// check checks everything except the operator's own range and returns the range
+// of the table.
 func (q Query) check() (span, error) {
 	switch q.Operator.(type) {
 	case Full, Floor, Background, Truncated:
@@ -93,7 +93,7 @@ func checkRows(what string, rows []int, n int) error {
 	seen := make(map[int]bool, len(rows))
 	for _, i := range rows {
 		if i < 0 || i >= n {
-			return refuse(ErrRow, "%s row %d of %d", what, i+1, n)
+			return refuse(ErrRow, "%s row %d, want one of 1 .. %d", what, i+1, n)
 		}
 		if seen[i] {
 			return refuse(ErrRow, "%s row %d is listed twice", what, i+1)
@@ -110,7 +110,7 @@ func (r Rows) clone() Rows {
 // Norms are the numbers of Q that the scalar form of the bound needs; the rows
 // are centred at their mean qbar.
 type Norms struct {
-	// Rows is N, the number of rows, the private one included (n+1 in the
+	// Rows is N, the number of rows including the private one (n+1 in the
 	// formulas).
 	Rows int
 	// Frobenius is F, the Frobenius norm of the centred Q.
@@ -119,8 +119,8 @@ type Norms struct {
 	Spectral float64
 	// Radius is the largest |q_j - qbar|.
 	Radius float64
-	// Distance is |q_s - qbar| of the private row s, the largest one when any
-	// of several rows may be private: Radius when it may be any.
+	// Distance is |q_s - qbar| of the private row s, the largest of them when
+	// several rows may be private: Radius when any row may be.
 	Distance float64
 }
 
@@ -140,9 +140,9 @@ func (m Norms) check() error {
 		return refuse(ErrDegenerate, "all rows of Q are equal")
 	}
 	if m.Frobenius < 0x1p-1000 {
-		return refuse(ErrUnrepresentable, "norms of Q next to the smallest numbers")
+		return refuse(ErrUnrepresentable, "norms of Q are too small")
 	}
-	// Each is at most the next for every matrix; rounding may touch the last
+	// Each is at most the next for every matrix; rounding may change the last
 	// digits.
 	const slack = 1 + 1e-12
 	if m.Distance > m.Radius*slack || m.Radius > m.Spectral*slack || m.Spectral > m.Frobenius*slack {
@@ -151,8 +151,8 @@ func (m Norms) check() error {
 	return nil
 }
 
-// checkMatrix returns ErrShape or ErrNonFinite unless q is a matrix of at least
-// minRows rows and one column, all of it finite.
+// checkMatrix returns ErrShape or ErrNonFinite unless q is a finite matrix of
+// at least minRows rows and one column.
 func checkMatrix(what string, q blas64.General, minRows int) error {
 	if q.Rows < minRows || q.Cols < 1 {
 		return refuse(ErrShape, "%s is %d x %d, want at least %d x 1", what, q.Rows, q.Cols, minRows)
@@ -170,9 +170,9 @@ func checkMatrix(what string, q blas64.General, minRows int) error {
 	return nil
 }
 
-// Measure returns the norms of Q that Scalar takes, with Distance equal to Radius, for
-// any private row. Spectral is within a relative 1e-12; for more than 256 rows and columns
-// both it is the Frobenius norm, an upper bound.
+// Measure returns the norms of Q that Scalar takes, with Distance equal to Radius, for any
+// private row. Spectral is within a relative 1e-12; where both rows and columns are more
+// than 256 it is the Frobenius norm, an upper bound.
 func Measure(q blas64.General) (Norms, error) {
 	g, err := newGeometry(q)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// data is a data set and a first step on it, computed by its definition: the
-// reference the bounds are tested against.
+// data is a data set and a first step on it, computed by the definition: the
+// reference against which the bounds are tested.
 type data struct {
 	features [][]float64
 	null     []bool
@@ -104,7 +104,7 @@ func (d *data) step() []float64 {
 	return stepOf(w, u, d.q, d.alpha, d.tau, k)
 }
 
-// stepOf is the step for weights that are given.
+// stepOf is the step for given weights.
 func stepOf(w, u []float64, q blas64.General, alpha, tau float64, k int) []float64 {
 	n := q.Rows
 	f := make([]float64, n*k)

@@ -2,9 +2,9 @@ package sensitivity
 
 import "fmt"
 
-// A Relation says which two data sets are neighbours: what one person may
-// change without the release telling. It has no default; the zero value is
-// refused with ErrRelation.
+// A Relation says which two data sets are neighbours: the change by one person
+// that the release hides. It has no default; the zero value is refused with
+// ErrRelation.
 //
 // The row that changes is called s. Labels are integers 0 .. classes-1. The
 // null record is the zero row.
@@ -13,13 +13,13 @@ type Relation int
 // The relations, with their names in the proofs.
 const (
 	// ReplaceOne, (b): row s is any unit row with any label, against any other.
-	// It is the relation under which "which record was it" is protected at the
-	// stated level, and the one to prefer.
+	// Under this relation the identity of the record is protected at the stated
+	// level. It is the one to prefer.
 	ReplaceOne Relation = iota + 1
 	// Null, (a): row s with its label, against the null record with label 0.
 	// It is the paper's relation. The null record is not neutral (it has the
-	// same weight to every row and label 0 is a class), and two real records are
-	// two such steps apart.
+	// same weight to every row and label 0 is a class), and between two real
+	// records lie two such steps.
 	Null
 	// FeaturesReplace, (cr): as ReplaceOne, but the label of row s is public and
 	// stays. Nothing is promised about the label.
@@ -39,7 +39,8 @@ func (r Relation) String() string {
 	return fmt.Sprintf("Relation(%d)", int(r))
 }
 
-// RelationByName returns the relation a command names, or ErrRelation.
+// RelationByName returns the relation of that name, as the commands spell it,
+// or ErrRelation.
 func RelationByName(name string) (Relation, error) {
 	for r := ReplaceOne; r <= FeaturesNull; r++ {
 		if relationNames[r] == name {
@@ -50,11 +51,11 @@ func RelationByName(name string) (Relation, error) {
 }
 
 // LabelPrivate reports whether the label of the changed row is protected too.
-// Where it is, nothing after the release may read that label.
+// If it is, nothing after the release may read that label.
 func (r Relation) LabelPrivate() bool { return r == ReplaceOne || r == Null }
 
-// Real returns the relation between two real records: the one with Replace in its name
-// for those with the null record, and r itself for others.
+// Real returns the relation between two real records: ReplaceOne for Null,
+// FeaturesReplace for FeaturesNull, and r itself for the others.
 func (r Relation) Real() Relation {
 	switch r {
 	case Null:

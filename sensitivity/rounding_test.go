@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// digits is the precision of the step the computed ones are compared with.
+// digits is the precision of the reference step.
 const digits = 240
 
 func exactly(v float64) *big.Float     { return new(big.Float).SetPrec(digits).SetFloat64(v) }
@@ -61,8 +61,8 @@ func (c *roundingCase) unit() blas64.General {
 	return x
 }
 
-// near reports whether a pair is within the radius of the background, decided on
-// the computed rows.
+// near reports whether a pair of computed rows is within the radius of the
+// background.
 func (c *roundingCase) near(x blas64.General, i, j int) bool {
 	a, b := x.Data[i*x.Stride:][:x.Cols], x.Data[j*x.Stride:][:x.Cols]
 	if null := make([]float64, x.Cols); slices.Equal(a, null) || slices.Equal(b, null) {
@@ -71,7 +71,7 @@ func (c *roundingCase) near(x blas64.General, i, j int) bool {
 	return squared(a, b) <= c.back.Radius*c.back.Radius
 }
 
-// exact returns f - Q with the digits above, for rows divided by their exact
+// exact returns f - Q with that many digits, for rows divided by their exact
 // norms.
 func (c *roundingCase) exact() []*big.Float {
 	n, k, x := c.q.Rows, c.q.Cols, c.unit()
@@ -228,7 +228,7 @@ func farFrom(f []float64, exact []*big.Float) float64 {
 	return math.Sqrt(sum)
 }
 
-// The rounding bound against 240 bits, on the cases that are hard for it: a
+// The rounding bound against 240 bits, on hard cases: a
 // large common offset of Q, as many classes as rows, a narrow bandwidth, a large
 // alpha of either sign, rows close together, orthonormal, opposite, and null.
 func TestRoundingErrorCoversTheStep(t *testing.T) {
@@ -305,8 +305,8 @@ func TestRoundingErrorCoversTheStep(t *testing.T) {
 	t.Logf("largest error over bound: %.3g", largest)
 }
 
-// The figures: the formula, a step in float32, and a first-order estimate,
-// which has |Q|_F sqrt(n) where this bound has a factor 32.
+// Figures: the formula, a step in float32, and a first-order estimate, which
+// has |Q|_F sqrt(n) where this bound has a factor 32.
 func TestRoundingError(t *testing.T) {
 	query := Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{Classes: 98, Sigma: 6}}
 	rng := rand.New(rand.NewPCG(15, 15))
@@ -342,7 +342,7 @@ func TestRoundingError(t *testing.T) {
 	if got, want := more.Value()-base.Value(), (1+0.6*math.Exp(2.0/36))*4e-6*math.Sqrt(rows)*3.8; math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("a relative error of 1e-6 adds %g, want %g", got, want)
 	}
-	// Against Delta it is next to nothing.
+	// It is very small compared with Delta.
 	eta, _ := RoundingError(query, q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim})
 	if v := 2 * eta.Value() / mustTight(t, FeaturesReplace, query, q, Rows{}); v > 1e-7 {
 		t.Errorf("2 eta is %g of Delta", v)
@@ -398,8 +398,8 @@ func TestRoundingErrorGrows(t *testing.T) {
 	}
 }
 
-// Where numbers leave the range of float64 on the way, or weights are taken for
-// zero, no rounding bound is given.
+// There is no rounding bound where numbers leave the range of float64 on the
+// way or weights are taken for zero.
 func TestRoundingErrorRange(t *testing.T) {
 	float64s := Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2}
 	ok := Query{Operator: Full{}, Sigma: 1, Alpha: 0.6, Table: Equal{3}}

@@ -19,8 +19,8 @@ import (
 // -search.rounds=100 is the full-length search.
 var rounds = flag.Int("search.rounds", 1, "length of the adversarial search, in units of the default")
 
-// limit is how far rounding of the reference may carry a change over the bound,
-// relatively; the bounds themselves are above the theorem by 1e-9.
+// limit bounds the ratio of a change to its bound, with room for the rounding
+// of the reference; the bounds themselves are above the theorem by 1e-9.
 const limit = 1 + 1e-10
 
 func gaussianStart(rng *rand.Rand, n, k int) blas64.General {
@@ -84,7 +84,7 @@ func newAdversary(rng *rand.Rand, rel Relation, query Query, classes int, weight
 			d.null2 = o.Weight
 		}
 	case Floor:
-		// Any radius: the bound does not know it.
+		// Any radius: the bound does not depend on it.
 		radius := []float64{0.5, 1.1, 1.5}[rng.IntN(3)]
 		d.feature, d.tau = cutKernel(query.Sigma, radius, 0), o.Tau
 		if radius < 1 {
@@ -200,8 +200,8 @@ func (a *adversary) random(dim int) {
 	a.repair()
 }
 
-// climb takes steps that change one row or record and keeps what raises the
-// change of f.
+// climb takes steps that change one row or record, and keeps those that raise
+// the change of f.
 func (a *adversary) climb(dim, steps int) float64 {
 	best := a.value()
 	vary := func(x []float64) []float64 {
@@ -367,7 +367,7 @@ func TestAdversaryNeverExceedsTheBound(t *testing.T) {
 			n = 20 + rng.IntN(42)
 		}
 		q := gaussianStart(rng, n, 1+rng.IntN(3))
-		if rng.IntN(3) == 0 { // one row apart from the rest
+		if rng.IntN(3) == 0 { // one row far from the rest
 			for i := range q.Data {
 				q.Data[i] *= 0.05
 			}
@@ -408,8 +408,8 @@ func TestAdversaryNeverExceedsTheBound(t *testing.T) {
 	report(t, largest)
 }
 
-// weightAdversary chooses weights freely in their range, which is more than any
-// data can do, and Q.
+// weightAdversary chooses Q, and weights freely in their range, which is more
+// than any data can do.
 type weightAdversary struct {
 	rng      *rand.Rand
 	rel      Relation
@@ -520,7 +520,7 @@ func (a *weightAdversary) climb(steps int) float64 {
 	return best
 }
 
-// Weights free in their ranges, a few rows: the bounds are nearly attained.
+// Weights free in their ranges and a few rows: the bounds are nearly attained.
 func TestFreeWeightsNeverExceedTheBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	largest := make(map[string]float64)
@@ -561,7 +561,7 @@ func TestFreeWeightsNeverExceedTheBound(t *testing.T) {
 	}
 }
 
-// Theorem 2 against a search over the private record alone.
+// Theorem 2 against a search over the private record only.
 func TestKnownNeverExceeded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	largest := make(map[string]float64)

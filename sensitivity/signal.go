@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Signal returns a scale to hold noise against: the root mean square entry of f
-// for data that stand for any, rows with equal features and the labels 0 ..
-// classes-1 in turn. It follows from public numbers, and bounds nothing.
+// Signal returns a scale to compare noise with: the root mean square entry of f
+// for typical data, rows with equal features and the labels 0 .. classes-1 in
+// turn. It follows from public numbers and bounds nothing.
 //
 // With all weights 1 and n = N-1,
 //
@@ -67,9 +67,9 @@ func newTypical(alpha float64, q blas64.General, classes int) *typical {
 	return t
 }
 
-// addLabels makes the label term of each class. Classes further apart than the width
-// have the weight far; a loop over all pairs would take minutes for a table of many
-// classes.
+// addLabels makes the label term of each class. Two classes that differ by more than
+// width have the weight far; a loop over all pairs would take minutes for a table of
+// many classes.
 func (t *typical) addLabels(table Table, weight func(a, b int32) float64) {
 	k := t.q.Cols
 	width, far := bandOf(table, t.classes)
@@ -95,8 +95,8 @@ func (t *typical) entry(i, j int) float64 {
 	return v/2 + (t.total[j]-v+t.alpha*(t.degree[c]*v-t.pull[c*t.q.Cols+j]))/(2*n)
 }
 
-// rootMeanSquare returns that of all entries. Entries are divided by the largest first:
-// tiny starts have squares that underflow.
+// rootMeanSquare returns the root mean square of all entries. Entries are divided by
+// the largest first: the squares of a tiny start underflow.
 func (t *typical) rootMeanSquare() float64 {
 	largest, squares := 0.0, 0.0
 	for i := range t.q.Rows {
@@ -116,9 +116,9 @@ func (t *typical) rootMeanSquare() float64 {
 	return largest * math.Sqrt(squares/float64(t.q.Rows*t.q.Cols))
 }
 
-// bandOf returns how far apart classes can be and still have a weight of their
-// own, and the weight of those further apart. A Gaussian weight beyond 9 Sigma
-// is below 1e-17.
+// bandOf returns the largest difference of two classes that have a weight of
+// their own, and the weight of all other pairs. A Gaussian weight beyond 9
+// Sigma is below 1e-17.
 func bandOf(t Table, classes int) (width int, far float64) {
 	switch t := t.(type) {
 	case Equal:

@@ -71,7 +71,7 @@ func TestSignalRefuses(t *testing.T) {
 	}
 }
 
-// A table of many classes costs no more than one of few.
+// A table of many classes costs no more than a table of few.
 func TestSignalOfManyClasses(t *testing.T) {
 	q := normalQ(200_000, 2, 1e-8, 1)
 	for _, table := range []Table{Gaussian{1 << 16, 6}, Equal{1 << 16}, Different{1 << 16}} {

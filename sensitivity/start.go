@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// A Start is the public start Q of a first step, measured once for all that is asked about
-// it. Its methods are the functions of the same names, which measure Q in every call. A
-// Start keeps what it has measured and not Q, which may change afterwards. It does not
-// change and is safe for concurrent use. The zero value is no start, and is refused.
+// A Start is the public start Q of a first step, measured once for several calls. Its
+// methods are the functions of the same names, which measure Q in every call. A Start
+// keeps the measurements and not Q, which may change afterwards. It does not change and is
+// safe for concurrent use. The zero value is refused.
 type Start struct {
 	g       *geometry
 	largest float64 // of |q_j|
@@ -30,7 +30,7 @@ func newStart(q blas64.General) (Start, error) {
 	return Start{g: g, largest: largestNorm(q), widest: widestColumn(q)}, nil
 }
 
-// A measurement gives the start that a bound is asked for, once all else is checked.
+// A measurement gives the start of a bound once everything else has been checked.
 type measurement struct {
 	rows  int
 	start func() (Start, error)
@@ -41,7 +41,7 @@ func of(q blas64.General) measurement {
 	return measurement{q.Rows, func() (Start, error) { return newStart(q) }}
 }
 
-// again is the measurement of a Q that has.
+// again is the measurement of a Q that has been measured.
 func (s Start) again() measurement {
 	if s.g == nil {
 		return measurement{2, func() (Start, error) { return s, refuse(ErrShape, "no start was measured") }}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// What a Start says is what the functions say, also after Q has changed.
+// A Start gives the same results as the functions, also after Q has changed.
 func TestStart(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	query := Query{Operator: Full{}, Sigma: 2, Alpha: 0.5, Table: Equal{Classes: 3}}
@@ -38,7 +38,7 @@ func TestStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ofStart.Exact() != bound.Exact() || entryOfStart != entry || roundingOfStart != rounding || reachOfStart != reach {
-			t.Errorf("k = %d: a start says other numbers", k)
+			t.Errorf("k = %d: a start gives other numbers", k)
 		}
 		if _, err := bound.Inflate(roundingOfStart); err != nil {
 			t.Errorf("k = %d: %v", k, err)
@@ -67,7 +67,8 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
-// Vectors are sorted by angle wherever they point, many or all of them in one direction too.
+// Vectors are sorted by angle wherever they point, also when many or all of them have the
+// same direction.
 func TestPlanarSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	var p planar

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The evaluation of Theorem 2; statement and proof stand at Known.
+// The evaluation of Theorem 2; statement and proof are at Known.
 
-// entries are the entries of a table in the form Theorem 2 needs them: as they
-// are, and less a constant.
+// entries holds the entries of a table in the two forms that Theorem 2 needs:
+// unchanged, and less a constant.
 type entries struct {
 	span    span
 	weight  func(a, b int32) float64
@@ -21,8 +21,8 @@ type entries struct {
 	classes int
 }
 
-// offsetsOf returns the entries of a table less one (Gaussian) or less the
-// smallest of them, with an error that is small against their spread.
+// offsetsOf returns the entries of a table minus one (Gaussian) or minus the
+// smallest of them, with an error that is small compared with their spread.
 func offsetsOf(t Table, s span, weight func(a, b int32) float64) func(a, b int32) float64 {
 	g, ok := t.(Gaussian)
 	if !ok {
@@ -38,7 +38,7 @@ func offsetsOf(t Table, s span, weight func(a, b int32) float64) func(a, b int32
 	}
 }
 
-// surroundings is what the public rows contribute, in the units of the
+// surroundings is the contribution of the public rows, in the units of the
 // geometry: Theorem 2 without the private record.
 type surroundings struct {
 	n, k        int
@@ -46,7 +46,7 @@ type surroundings struct {
 	lv          levels
 	weightError float64   // relative error of a computed weight, from above
 	own         bool      // row r is released
-	rows        []int     // public rows released, all at first
+	rows        []int     // released public rows, all at first
 	degree      []float64 // S_i
 	pull        []float64 // V_i, n x k
 	pullError   []float64 // rounding error of V_i, from above
@@ -67,8 +67,8 @@ type surroundings struct {
 	turnOffset  []turn      // the same from the offsets
 }
 
-// turn is a sum of rows with the sum of their lengths, of which its rounding
-// error is a small part.
+// turn is a sum of rows with the sum of their lengths; its rounding error is a
+// small fraction of that.
 type turn struct {
 	sum  []float64
 	size float64
@@ -121,8 +121,8 @@ func (s *surroundings) measure(q blas64.General, g *geometry, r int) error {
 	return nil
 }
 
-// addPairs sets S_i and V_i for all public rows x, with the products of pieceRows of
-// them and all others at a time.
+// addPairs sets S_i and V_i for all public rows x, from the products of pieceRows of
+// them with all others at a time.
 func (s *surroundings) addPairs(ctx context.Context, x blas64.General, labels []int32) error {
 	const pieceRows = 64
 	n := s.n
@@ -143,7 +143,7 @@ func (s *surroundings) addPairs(ctx context.Context, x blas64.General, labels []
 }
 
 // addRow sets S_i and V_i from the products of row i with all public rows and the row of
-// the label table that is its class's. pull is memory for the sums.
+// the label table for its class. pull is memory for the sums.
 func (s *surroundings) addRow(i int, dots, table []float64, pull []accumulator) {
 	var degree accumulator
 	pullError := 0.0
@@ -168,7 +168,7 @@ func (s *surroundings) addRow(i int, dots, table []float64, pull []accumulator) 
 	}
 }
 
-// position returns the row of Q that public row i is, the private one being r.
+// position returns the number of public row i in Q, where r is the private row.
 func position(i, r int) int {
 	if i < r {
 		return i
@@ -195,7 +195,7 @@ func (s *surroundings) tabulate(ctx context.Context, labels []int32, table entri
 		s.label[j] = c
 	}
 	if table.classes > maxEntries/len(distinct) {
-		return refuse(ErrTable, "%d classes by %d public labels are too many to hold", table.classes, len(distinct))
+		return refuse(ErrTable, "%d classes by %d public labels are too many to keep in memory", table.classes, len(distinct))
 	}
 	seen := make(map[string]int)
 	s.class = make([]int, table.classes)
@@ -249,14 +249,14 @@ func (s *surroundings) release(released []int, r int) {
 func (s *surroundings) phi(x blas64.General) (float64, error) {
 	n, d, k := x.Rows, x.Cols, s.k
 	rows := float64(n)
-	// The rows are off unit norm by rowError at most; beta is taken that much
-	// larger, which widens the interval of the degree.
+	// The norms of the rows differ from 1 by rowError at most; beta is taken
+	// that much larger, which widens the interval of the degree.
 	rowError := float64(4*d+64) * ulp
 	xc := slices.Clone(x.Data)
 	mean := centreColumns(xc, n, d)
 	s.setEnds(min(1, blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: mean})+rowError))
 	if n == 1 {
-		return 0, nil // the one weight is all of p
+		return 0, nil // p has a single weight
 	}
 
 	qc := slices.Clone(s.apart)
@@ -273,7 +273,7 @@ func (s *surroundings) phi(x blas64.General) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// What centring and the products are off by.
+	// The errors of centring and of the products.
 	qFrob, xFrob := frobeniusOf(qc), frobeniusOf(xc)
 	qError, xError := 8*ulp*math.Sqrt(rows*float64(k))*s.radius, rowError*math.Sqrt(rows)
 	cross += (rows+8)*ulp*qFrob*xFrob + qError*xFrob + xError*qFrob
@@ -291,8 +291,8 @@ func (s *surroundings) phi(x blas64.General) (float64, error) {
 	return phi, nil
 }
 
-// setEnds sets the ends of the inverse degree of a unit row r, times n, and what they
-// are apart from each other and from that of the null record.
+// setEnds sets the ends of the inverse degree of a unit row r, times n, and their
+// differences from each other and from the inverse degree of the null record.
 func (s *surroundings) setEnds(beta float64) {
 	inverse := 2 * s.lv.null // 1/sigma^2
 	h := -math.Expm1(-s.lv.low) * (1 - beta) / 2
@@ -311,7 +311,7 @@ func crossNorm(q, x []float64, n, k, d int) (float64, error) {
 	return spectralNorm(cross, k, d, nil)
 }
 
-// state is one of the private record.
+// state is a state of the private record.
 type state struct {
 	class int // index into surroundings.classes
 	null  bool

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// A Table is what a bound needs to know of the label weights u_ij =
-// T[y_i][y_j]. The tables of this package are Gaussian, Equal, Different,
-// Values, Range and ClassSize; DataDependent stands for the rest and is always
-// refused.
+// A Table describes the label weights u_ij = T[y_i][y_j] as far as a bound
+// needs them. The tables of this package are Gaussian, Equal, Different,
+// Values, Range and ClassSize; DataDependent stands for all others and is
+// always refused.
 //
 // Bounds for any row use only the range [lo, hi] of the entries; Known uses the
 // entries themselves.
@@ -20,7 +20,7 @@ type Table interface {
 	entries() (weight func(a, b int32) float64, classes int, err error)
 }
 
-// span is the range of a table. spread is hi-lo, kept on its own because the
+// span is the range of a table. spread is hi-lo, kept separately because the
 // subtraction would lose the digits of a nearly constant table. classSize marks
 // the table of Theorem 1s.
 type span struct {
@@ -118,9 +118,9 @@ func indicatorSpan(classes int, equal float64) (span, error) {
 
 // Values is any fixed public symmetric table given by its entries, of either
 // sign. Weight must be defined for all labels 0 .. Classes-1; every pair is
-// looked at once. Weight must return the same number for the same labels as long
+// checked once. Weight must return the same number for the same labels as long
 // as a bound of the table is in use: a bound does not hold for entries that
-// change afterwards. Name tells tables apart in bounds and errors.
+// change afterwards. Name distinguishes tables in bounds and errors.
 type Values struct {
 	Name    string
 	Classes int
@@ -140,7 +140,7 @@ func (t Values) span() (span, error) {
 		return span{}, refuse(ErrTable, "table %s has no entries", t.Name)
 	}
 	if t.Classes > maxValues {
-		return span{}, refuse(ErrTable, "table %s has %d classes, too many to look at every pair; Range needs none", t.Name, t.Classes)
+		return span{}, refuse(ErrTable, "table %s has %d classes, too many to check every pair: use Range", t.Name, t.Classes)
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for a := range int32(t.Classes) {
@@ -163,9 +163,9 @@ func (t Values) entries() (func(a, b int32) float64, int, error) {
 	return t.Weight, t.Classes, err
 }
 
-// Range is any fixed public symmetric table of which only the range of the
-// entries is known. Signs are allowed. A constant may not be subtracted from a
-// table first: its Laplacian is divided by the private degrees.
+// Range is any fixed public symmetric table whose entries are known by their
+// range only. Negative entries are allowed. A constant may not be subtracted
+// from a table first: its Laplacian is divided by the private degrees.
 type Range struct{ Low, High float64 }
 
 func (t Range) String() string { return fmt.Sprintf("range(%v,%v)", t.Low, t.High) }
@@ -178,17 +178,17 @@ func (t Range) span() (span, error) {
 }
 
 func (t Range) entries() (func(a, b int32) float64, int, error) {
-	return nil, 0, refuse(ErrTable, "the entries are needed, %v gives only their range", t)
+	return nil, 0, refuse(ErrTable, "the entries are needed, and %v gives only their range", t)
 }
 
 // ClassSize has 1/m(y) between two rows of the same class and 0 between
-// classes, where the size m(y) counts all rows of the class, the private one
-// too. It depends on the data, so no fixed range covers it; Theorem 1s does,
-// for the full kernel and the constant background.
+// classes, where the size m(y) counts all rows of the class, including the
+// private one. It depends on the data, so no fixed range covers it; Theorem 1s
+// does, for the full kernel and the constant background.
 //
-// Sizes counted on public rows only make a fixed table: use Values or
-// Range{0, 1/min m}. A table with 1/(m(y)-1) is another one and not covered:
-// use DataDependent.
+// Sizes counted on public rows only make a fixed table: use Values or Range{0,
+// 1/min m}. A table with 1/(m(y)-1) is different and has no bound: it is
+// DataDependent.
 type ClassSize struct{}
 
 func (t ClassSize) String() string { return "class-size" }
@@ -230,7 +230,7 @@ func spanOf(t Table) (span, error) {
 	case Gaussian, Equal, Different, Values, Range, ClassSize, DataDependent:
 		return t.span()
 	case nil:
-		return span{}, refuse(ErrTable, "no table")
+		return span{}, refuse(ErrTable, "no table; want one of this package")
 	}
 	return span{}, refuse(ErrTable, "%T, want a table of this package by value", t)
 }

@@ -8,16 +8,16 @@ import "math"
 //
 // There are N = n+1 rows. Feature weights are symmetric, w_ij in [l, 1], and
 // depend on rows i and j only; label weights are u_ij = T[y_i][y_j] with a fixed
-// symmetric table T in [u_lo, u_hi], U = max(|u_lo|, |u_hi|), of any sign; alpha
+// symmetric table T in [u_lo, u_hi] of any sign, U = max(|u_lo|, |u_hi|); alpha
 // is any real number. D_i is the sum of the w_ij over j != i. For the full
 // kernel l = exp(-2/sigma^2) belongs to antipodal unit rows. The null record has
 // the same weight rho to every unit row, exp(-1/(2 sigma^2)) for the full
-// kernel. X and X~ agree but for row s. Then
+// kernel. X and X~ agree except in row s. Then
 //
 //	f_i = q_i/2 + g_i/2,   g_i = [ sum_j w_ij q_j + alpha sum_j u_ij (q_i - q_j) ] / D_i
 //
 // (sums over j != i), and f_i - f~_i = (g_i - g~_i)/2. A constant added to all
-// rows of Q is added to every g_i, so only differences of rows matter and the
+// rows of Q is added to every g_i, so only differences of rows matter, and the
 // rows may be taken relative to their mean qbar. Qc is that matrix, F and S its
 // Frobenius and spectral norm, rmax its largest row, Z_s the n rows q_j - q_s,
 // and H_s the largest sum of |e.(q_j - q_s)| over unit vectors e.
@@ -38,9 +38,9 @@ import "math"
 //	kL  = the largest |u/d - u'/d'| for u, u' in [u_lo, u_hi] and d, d' in [l, 1],
 //	      one of d, d' being rho with a null record; u = u' when the label stays
 //
-// kL is attained at end points, each term being monotone in d: with P(d,d') =
-// u_hi/d - u_lo/d' it is the largest of P over {l,1} x {l,1} for ReplaceOne; of
-// P(l,rho), P(1,rho), P(rho,l), P(rho,1) for Null; U (1/l - 1) for
+// kL is attained at end points, since each term is monotone in d: with P(d,d')
+// = u_hi/d - u_lo/d' it is the largest of P over {l,1} x {l,1} for ReplaceOne;
+// of P(l,rho), P(1,rho), P(rho,l), P(rho,1) for Null; U (1/l - 1) for
 // FeaturesReplace; U max(1/l - 1/rho, 1/rho - 1) for FeaturesNull.
 //
 // # Proof
@@ -66,7 +66,7 @@ import "math"
 // a = 1/sqrt(K). This is kT.
 //
 // Rows i != s. Let S_i be the sum of the w_ij over j != i, s, let a = w_is and b
-// = u_is, and for each row by itself write a prime for the data set with the
+// = u_is, and for each row separately write a prime for the data set with the
 // larger a. From D_i g_i = sum_{j != i,s} (...) + a q_s + alpha b (q_i - q_s) in
 // both data sets,
 //
@@ -81,15 +81,14 @@ import "math"
 //
 // The first sum: its coefficients add up to at most 1 in each row, so by Jensen
 // its square is at most sum_j (w_ij/D_i) |q_j - q_s|^2, and w_ij/D_i <= 1/(1+(n-1)l),
-// since D_i holds n-1 more weights; over the n-1 rows i a column adds up to at
-// most chi. So it is at most sqrt(chi) |Z_s|_F, whichever data set D_i is of. The
-// second: D_i >= n l. A Laplacian of n nodes with weights |u| <= U has
-// |z^T L z| <= U sum_{i<j} (z_i - z_j)^2 <= U n |z|^2, so its norm is at most n U, times
-// the norm of the rows of Qc other than s, at most F; the weights among rows
-// other than s are the same in both data sets. The last is at most U |Z_s|_F.
-// Minkowski's inequality over the rows i gives O_s, and the rows of f - f~ being
-// those of row s and the others, Delta(s). No positivity condition was used:
-// the theorem holds for all n >= 1, sigma > 0 and real alpha. QED
+// since D_i holds n-1 more weights; over the n-1 rows i a column adds up to at most chi.
+// So it is at most sqrt(chi) |Z_s|_F, in either data set. The second: D_i >= n l. A
+// Laplacian of n nodes with weights |u| <= U has |z^T L z| <= U sum_{i<j} (z_i - z_j)^2
+// <= U n |z|^2, so its norm is at most n U, times the norm of the rows of Qc other than
+// s, at most F; the weights among rows other than s are the same in both data sets. The
+// last is at most U |Z_s|_F. Minkowski's inequality over the rows i gives O_s. Row s and
+// the other rows of f - f~ together give Delta(s). No positivity condition
+// was used: the theorem holds for all n >= 1, sigma > 0 and real alpha. QED
 //
 // # Released rows
 //
@@ -99,9 +98,9 @@ import "math"
 //	(|alpha| ku/d0) |Z_{s,T}|_F + psi min{ the bracket above,
 //	    (sqrt(m)/(n l)) ( sum_j |q_j-q_s| + |alpha| U max_{i in T} sum_j |q_i-q_j| ) },
 //
-// Z_{s,T} being the rows of Z_s in T: the second member bounds |g_i - q_s| row by
-// row with weights at most 1 and D_i >= n l. With T = {s} only R_s is left; with m
-// = 0 the sum over other rows is empty.
+// where Z_{s,T} are the rows of Z_s in T: the second member bounds |g_i - q_s| row
+// by row with weights at most 1 and D_i >= n l. With T = {s} only R_s remains;
+// with m = 0 the sum over other rows is empty.
 //
 // # From below
 //
@@ -109,13 +108,12 @@ import "math"
 // (-e, c) for Null, (e, 0) and (-e, c) for ReplaceOne, and with equal labels
 // between 0 and -e or e and -e for the other two, g_s - g~_s is alpha kL (q_s - mean
 // of the others) up to sign, so that Delta(s) >= 1/2 |alpha| kL (N/n) |q_s - qbar|
-// for the Gaussian table. The theorem is within sqrt(1 + S^2/(N d_s^2)) and the
-// kF term of that: it does not grow with n, where the paper's constant grows
-// like n.
+// for the Gaussian table. The theorem is within sqrt(1 + S^2/(N d_s^2)) and the kF
+// term of this: it does not grow with n, while the paper's constant grows like n.
 
-// rowShape holds what the bounds need of Q around one private row s. Every
-// bound is non-decreasing in each of the fields, so upper bounds may stand in
-// for them.
+// rowShape holds the numbers of Q around one private row s that the bounds
+// need. Every bound is non-decreasing in each of the fields, so upper bounds
+// may replace them.
 type rowShape struct {
 	h        float64 // H_s
 	zFrob    float64 // |Z_s|_F
@@ -127,7 +125,7 @@ type rowShape struct {
 	zPart    float64 // |Z_{s,T}|_F
 }
 
-// overall holds what they need of Q besides.
+// overall holds the other numbers of Q that the bounds need.
 type overall struct {
 	n         float64 // N - 1
 	frobenius float64 // F
@@ -137,12 +135,12 @@ type overall struct {
 	sumPart   float64 // max over i in T of sum_j |q_i - q_j|
 }
 
-// A form evaluates one theorem, 2 Delta(s), for a row.
+// A form evaluates 2 Delta(s) of one theorem for a row.
 type form interface {
 	row(r rowShape, q overall) (own, rest float64) // R_s and O_s
 }
 
-// both returns 2 Delta(s) from the parts of a form.
+// both returns 2 Delta(s) from the two parts of a form.
 func both(f form, r rowShape, q overall) float64 {
 	own, rest := f.row(r, q)
 	if !r.released {
@@ -151,8 +149,8 @@ func both(f form, r rowShape, q overall) float64 {
 	return math.Hypot(own, rest)
 }
 
-// theorem1 holds the constants of Theorem 1; kS replaces kL and U/l the label
-// part for the table of Theorem 1s.
+// theorem1 holds the constants of Theorem 1; for the table of Theorem 1s, kS
+// replaces kL.
 type theorem1 struct {
 	alpha            float64 // absolute value
 	low              float64 // l
@@ -231,8 +229,7 @@ func (c theorem1) row(r rowShape, q overall) (own, rest float64) {
 	return own, c.alpha*c.ku/c.d0*r.zPart + c.psi*bracket // 0 where no other row is released
 }
 
-// feature returns the part of R_s that the features of row s are responsible
-// for.
+// feature returns the part of R_s that comes from the features of row s.
 func (c theorem1) feature(q overall) float64 {
 	return min(c.kF*q.spectral/math.Sqrt(q.n), c.kT*q.radius)
 }

@@ -8,20 +8,20 @@ import (
 )
 
 // Tight returns the bound of Theorem 1 for the query with the start Q, N x k: N
-// counts all rows, the private one too. It is the largest over the rows that
-// may be private. The operator chooses the form: Full, Background (Theorem 1
-// with the background as the smallest weight) or Floor (V1); the table
-// ClassSize that of Theorem 1s. The proofs stand in theorem1.go, floor.go and
+// counts all rows, including the private one. It is the largest over the rows
+// that may be private. The operator chooses the form: Full, Background (Theorem
+// 1 with the background as the smallest weight) or Floor (V1); the table
+// ClassSize chooses Theorem 1s. The proofs are in theorem1.go, floor.go and
 // class_size.go.
 //
 // H_s is exact for k = 1 and 2. First every row gets a cheap upper bound, in
-// O(k): Theorem 1 with sqrt(n (S^2 + N d_s^2)) for H_s and the like. Then rows
-// are evaluated one by one, the largest cheap bound first, until no remaining
-// cheap bound exceeds the best bound evaluated. No row left out can exceed it,
-// so the result is the maximum. After 2^22/N rows, but no fewer than 64, Tight
-// returns the largest remaining cheap bound instead, which is still an upper
-// bound for every row. Time O(N k^2) and O(N log N) for each row evaluated; at
-// N = 100,000, k = 2 well under a second for a random Q.
+// O(k): Theorem 1 with sqrt(n (S^2 + N d_s^2)) for H_s and similar bounds for
+// the rest. Then rows are evaluated one by one, the largest cheap bound first,
+// until no remaining cheap bound exceeds the best bound evaluated. No row left
+// out can exceed it, so the result is the maximum. After 2^22/N rows, but no
+// fewer than 64, Tight returns the largest remaining cheap bound instead, which
+// is still an upper bound for every row. Time O(N k^2) and O(N log N) for each
+// row evaluated; at N = 100,000, k = 2 well under a second for a random Q.
 //
 // Errors: ErrRelation, ErrOperator, ErrNoBound, ErrTable, ErrBandwidth,
 // ErrCoefficient, ErrShape, ErrNonFinite, ErrRow, ErrFloor, ErrBackground,
@@ -31,7 +31,8 @@ func Tight(relation Relation, query Query, q blas64.General, rows Rows) (Bound, 
 	return b, named("tight", err)
 }
 
-// tight is Tight with a number of rows to evaluate one by one, 0 for the usual.
+// tight is Tight with a number of rows to evaluate one by one, 0 for the
+// default.
 func tight(relation Relation, query Query, m measurement, rows Rows, limit int) (Bound, error) {
 	form, derivation, t, err := formOf(relation, query, m.rows)
 	if err != nil {
@@ -55,18 +56,17 @@ func tight(relation Relation, query Query, m measurement, rows Rows, limit int) 
 	})
 }
 
-// As many rows are evaluated one by one as make maxEvaluated rows when each counts N
-// times, and no fewer than minEvaluated.
+// maxEvaluated/N rows are evaluated one by one, but no fewer than minEvaluated.
 const (
 	minEvaluated = 64
 	maxEvaluated = 1 << 22
 )
 
 // Scalar returns the bound of Theorem 1, V1, V2 or 1s from the norms of Q alone,
-// for all rows released. It is never below that of Tight for a Q with these
-// norms, and holds for every Q with norms at most these. Norms.Rows is N, all
-// rows, the private one too. It is for those who plan before there is a Q, and package
-// mechanism calibrates to no bound of it. Errors are those of Tight, and ErrNorms.
+// for all rows released. It is never below that of Tight for a Q with these norms, and
+// holds for every Q with norms at most these. Norms.Rows is N, all rows including the
+// private one. Scalar is for planning before there is a Q; package mechanism does not
+// calibrate to its bounds. Errors are those of Tight, and ErrNorms.
 func Scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 	b, err := scalar(relation, query, norms)
 	return b, named("scalar", err)
@@ -92,8 +92,8 @@ func scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 	})
 }
 
-// formOf checks all that is not Q and returns the constants of the theorem that
-// covers the query, and the range of its table.
+// formOf checks everything except Q. It returns the constants of the theorem
+// that covers the query, and the range of its table.
 func formOf(relation Relation, query Query, rows int) (form, Derivation, span, error) {
 	if err := relation.check(); err != nil {
 		return nil, "", span{}, err
@@ -112,7 +112,7 @@ func formOf(relation Relation, query Query, rows int) (form, Derivation, span, e
 			return nil, "", span{}, err
 		}
 		if t.classSize {
-			return nil, "", span{}, refuse(ErrNoBound, "class sizes that count the private row, with a degree floor")
+			return nil, "", span{}, refuse(ErrNoBound, "class sizes that count the private row do not go with a degree floor")
 		}
 		return newFloorForm(relation, o, t, query.Alpha, n), DegreeFloor, t, nil
 	case Background:
@@ -128,8 +128,8 @@ func formOf(relation Relation, query Query, rows int) (form, Derivation, span, e
 	return newTheorem1(relation, lv, t, query.Alpha, n), derivation, t, nil
 }
 
-// shapeFromAbove returns upper bounds for all that a bound needs of a row, from
-// its distance to the mean: |Z_s|_F exactly, |Z_s|_2^2 <= S^2 + N d^2, H_s <=
+// shapeFromAbove returns upper bounds for all numbers of a row, from its
+// distance to the mean: |Z_s|_F exactly, |Z_s|_2^2 <= S^2 + N d^2, H_s <=
 // sqrt(n) |Z_s|_2 and sum <= sqrt(n) |Z_s|_F by Cauchy and Schwarz, and the
 // farthest row by the triangle inequality.
 func shapeFromAbove(d float64, q overall) rowShape {
@@ -182,7 +182,7 @@ func newSearch(g *geometry, rows Rows) *search {
 		total.add(squaredDistance(g.row(i), s.partMean))
 	}
 	s.partFrob2 = total.sum()
-	// The largest sum of distances from a released row, or a bound of it where
+	// The largest sum of distances from a released row, or a bound on it where
 	// there are many.
 	exact := s.count*g.columns <= maxSums/g.rows
 	for _, i := range rows.Released {
@@ -196,7 +196,7 @@ func newSearch(g *geometry, rows Rows) *search {
 	return s
 }
 
-// maxSums is the most work put into the sums of distances from released rows.
+// maxSums limits the work for the sums of distances from released rows.
 const maxSums = 1 << 27
 
 func squaredDistance(a, b []float64) (d2 float64) {
@@ -242,7 +242,7 @@ func (s *search) evaluate(i int) rowShape {
 // maximum unless more than limit rows have to be evaluated, and the row it
 // belongs to.
 //
-// Why it is one: let a_i >= b_i be the two evaluations of row i (the form is
+// Proof: let a_i >= b_i be the two evaluations of row i (the form is
 // non-decreasing in every field of the shape). Rows are taken in descending
 // order of a_i. If the loop ends at row i because a_i <= best, all rows from i
 // on have b <= a <= a_i <= best, and all before i have b <= best. If it ends at
@@ -287,8 +287,8 @@ type candidate struct {
 	row   int
 }
 
-// candidates are a heap: the first has the largest bound, and of equal ones the first row.
-// Few of many are taken from it, for which to sort them all takes longer.
+// candidates is a heap: the first has the largest bound, and among equal bounds the first
+// row. Only a few candidates are taken from it, so sorting them all would take longer.
 type candidates []candidate
 
 func (c candidates) Len() int { return len(c) }
@@ -302,7 +302,7 @@ func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
 // Push is for heap.Interface; nothing is added.
 func (c *candidates) Push(v any) { *c = append(*c, v.(candidate)) }
 
-// Pop drops the last. Nobody looks at what it returns.
+// Pop drops the last. Its result is not used.
 func (c *candidates) Pop() any {
 	*c = (*c)[:len(*c)-1]
 	return nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// asWritten evaluates the formulas of the documentation as they stand there,
-// without a thought for cancellation.
+// asWritten evaluates the formulas of the documentation literally, without care
+// for cancellation.
 func asWritten(rel Relation, query Query, r rowShape, q overall) (own, rest float64) {
 	t, _ := query.Table.span()
 	alpha, u := math.Abs(query.Alpha), max(math.Abs(t.lo), math.Abs(t.hi))
@@ -77,7 +77,8 @@ func asWritten(rel Relation, query Query, r rowShape, q overall) (own, rest floa
 	return own, alpha*ku/d0*r.zPart + psi*bracket
 }
 
-// Every form against its formula, and what it needs of Q against definitions.
+// Every form against its formula, and the numbers of Q that it needs against
+// their definitions.
 func TestFormsAsWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 19))
 	same := func(what string, got, want float64) {
@@ -114,7 +115,7 @@ func TestFormsAsWritten(t *testing.T) {
 				wantOwn = 0
 			}
 			same("both", total, math.Hypot(wantOwn, wantRest))
-			// From above is above.
+			// The bound from above is above.
 			if above := both(f, s.fromAbove(i), s.q); above < total*(1-1e-12) {
 				t.Errorf("%.15g from above, %.15g in full", above, total)
 			}
@@ -161,8 +162,8 @@ func TestFormsAsWritten(t *testing.T) {
 	}
 }
 
-// More rows than a block of the Gram matrix and than the sums of distances are
-// computed for.
+// More rows than a block of the Gram matrix has, and than the sums of distances
+// are computed for.
 func TestLongMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 20))
 	const n = 12_000
@@ -211,8 +212,8 @@ func TestLongMatrices(t *testing.T) {
 	}
 }
 
-// The constants of the paper and their repair as written, for tables other than
-// the paper's too: nu is the smallest entry.
+// The constants of the paper and their repair as written, also for tables other
+// than the paper's: nu is the smallest entry.
 func TestLemmaAsWritten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 21))
 	for range 500 {

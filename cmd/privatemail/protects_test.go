@@ -114,7 +114,7 @@ func TestRelationUnknown(t *testing.T) {
 	if unit := object(t, stdout)["units"].([]any)[0].(map[string]any); unit["protects"] != "unknown" {
 		t.Error(stdout)
 	}
-	refuse(t, cli.Failed, private(toy(t), path, path+".release", args...), "the earlier spends of this record together protect no pair of data sets that is known")
+	refuse(t, cli.Failed, private(toy(t), path, path+".release", args...), "the earlier spends of this record together protect no known pair of data sets")
 	succeed(t, private(toy(t), path, path+".release", append(args, "-other-relation")...)...)
 	show, _ = succeed(t, "budget", "show", path, "-unit", name)
 	if parts := linesOf(show, "parts"); !strings.HasPrefix(parts, "relation unknown: 1 of 2 spends; nothing is known that they protect together\nreplace-one: epsilon 0.5 by 1 of 2 spends\n") {

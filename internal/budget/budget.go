@@ -1,7 +1,7 @@
 // Package budget shares one amount of memory among calls that run at the same time.
 //
-// Nobody who holds memory ever waits for more: Grow answers at once, and Exchange gives
-// back what is held before it waits. So calls cannot wait for each other.
+// No caller that holds memory waits for more: Grow answers immediately, and Exchange
+// gives its memory back before it waits. So calls cannot wait for each other.
 package budget
 
 import (
@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// All stands for the whole budget, whatever it is.
+// All stands for the whole budget, of any size.
 const All = math.MaxInt64
 
 // ErrClosed reports a wait that Close has ended.
@@ -23,23 +23,24 @@ var ErrWhole = errors.New("more than the whole budget")
 
 // A Pool is memory that callers reserve, in the order in which they came.
 type Pool struct {
-	measure func() int64 // tells how much there is; asked while nobody holds any
+	measure func() int64 // returns the total; called while nobody holds any
 
 	mu      sync.Mutex
 	whole   int64
 	held    int64
 	holders int
 	arrived uint64         // the last place given
-	queue   []*Reservation // those who wait, by their places
+	queue   []*Reservation // waiting callers, by their places
 	closed  bool
 }
 
-// New returns a pool of the bytes that measure tells. The pool asks it anew whenever
-// nobody holds any: what others have taken in the meantime is not to be had.
+// New returns a pool of the bytes that measure returns. The pool calls measure again
+// whenever nobody holds any bytes: memory that other programs have taken in the
+// meantime is not available.
 func New(measure func() int64) *Pool { return &Pool{measure: measure} }
 
-// A Reservation is memory that one caller holds. It belongs to one goroutine at a time,
-// but for Grow, which many may call.
+// A Reservation is memory that one caller holds. One goroutine at a time may use it,
+// except for Grow, which many may call.
 type Reservation struct {
 	pool   *Pool
 	place  uint64        // in the order of arrival
@@ -63,9 +64,9 @@ func (p *Pool) refresh() {
 	}
 }
 
-// Reserve waits until the bytes are free and all who came before have theirs. It refuses
-// more than the whole at once, with ErrWhole. The wait ends with the error of ctx, or with
-// ErrClosed.
+// Reserve waits until the bytes are free and all earlier callers have theirs. It refuses
+// more than the whole immediately, with ErrWhole. The wait ends with the error of ctx, or
+// with ErrClosed.
 func (p *Pool) Reserve(ctx context.Context, bytes int64) (*Reservation, error) {
 	p.mu.Lock()
 	p.arrived++
@@ -74,9 +75,9 @@ func (p *Pool) Reserve(ctx context.Context, bytes int64) (*Reservation, error) {
 	return r, r.wait(ctx, bytes)
 }
 
-// Exchange gives back what r holds and waits for the bytes in the place that r had from
-// the beginning: those who came later are behind it. Errors: those of Reserve. After an
-// error r holds nothing.
+// Exchange gives back what r holds and waits for the bytes in the original place of r:
+// later callers are behind it. Errors: those of Reserve. After an error r holds
+// nothing.
 func (r *Reservation) Exchange(ctx context.Context, bytes int64) error {
 	r.Release()
 	return r.wait(ctx, bytes)
@@ -99,17 +100,17 @@ func (r *Reservation) wait(ctx context.Context, bytes int64) error {
 	defer p.mu.Unlock()
 	at := slices.Index(p.queue, r)
 	switch {
-	case at < 0 && r.held == 0: // the queue was dissolved
+	case at < 0 && r.held == 0: // Close has ended the queue
 		return ErrClosed
 	case at < 0:
-		return nil // also when ctx has ended since
+		return nil // also when ctx has ended since then
 	}
 	p.queue = slices.Delete(p.queue, at, at+1)
-	p.serve() // those behind may fit
+	p.serve() // requests behind it may fit
 	return ctx.Err()
 }
 
-// queue puts r into the queue, in its place, and serves whose turn it is.
+// queue puts r into its place in the queue, and serves the queue.
 func (r *Reservation) queue(bytes int64) error {
 	p := r.pool
 	p.mu.Lock()
@@ -136,13 +137,13 @@ func (r *Reservation) queue(bytes int64) error {
 	return nil
 }
 
-// serve gives memory to the first of the queue as long as it fits.
+// serve gives memory to the first in the queue as long as it fits.
 func (p *Pool) serve() {
 	for len(p.queue) > 0 {
 		p.refresh()
 		r := p.queue[0]
 		// When nobody holds any, the first is served whatever the measure says now: it was
-		// within the whole when it came, and nothing that it could wait for would change that.
+		// within the whole when it came, and waiting would not change anything.
 		if p.holders > 0 && r.wanted > p.whole-p.held {
 			return
 		}
@@ -154,8 +155,8 @@ func (p *Pool) serve() {
 	}
 }
 
-// Grow makes r hold the bytes in all, if they are free and nobody waits who came before
-// r. It tells whether r holds them now. It does not wait.
+// Grow makes r hold this many bytes in total, if they are free and no earlier caller
+// waits. It reports whether r holds them now. It does not wait.
 func (r *Reservation) Grow(bytes int64) bool {
 	p := r.pool
 	p.mu.Lock()
@@ -192,8 +193,7 @@ func (r *Reservation) Release() {
 	p.serve()
 }
 
-// Close ends all waits with ErrClosed. Those who hold memory keep it until they release
-// it.
+// Close ends all waits with ErrClosed. Holders keep their memory until they release it.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -26,7 +26,7 @@ func mustReserve(t *testing.T, p *Pool, bytes int64) *Reservation {
 	return r
 }
 
-// Those who came first are served first, also where a later and smaller request would fit.
+// Earlier callers are served first, even where a later and smaller request would fit.
 func TestFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := fixed(10)
@@ -40,7 +40,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 				mu.Lock()
 				order = append(order, i)
 				mu.Unlock()
-				time.Sleep(time.Second) // by the clock of the test, which does not wait
+				time.Sleep(time.Second) // by the fake clock of the test
 				r.Release()
 			})
 			synctest.Wait() // until it waits
@@ -50,7 +50,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 		}
 		first.Release()
 		all.Wait()
-		// 0 and 1 fit together: which of the two notes itself first is open.
+		// 0 and 1 fit together, and may come in either order.
 		if len(order) != 4 || order[0]+order[1] != 1 || order[2] != 2 || order[3] != 3 {
 			t.Errorf("served in the order %v", order)
 		}
@@ -60,7 +60,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 	})
 }
 
-// A cancelled wait gives way to those behind it, who may fit.
+// A cancelled wait gives way to requests behind it, which may fit.
 func TestCancelledWaitGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := fixed(10)
@@ -96,7 +96,7 @@ func TestCancelledWaitGivesWay(t *testing.T) {
 	})
 }
 
-// Close ends waits, and a holder can still give back what it holds.
+// Close ends waits, and a holder can still release its memory.
 func TestCloseEndsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := fixed(10)
@@ -138,7 +138,7 @@ func TestMoreThanTheWhole(t *testing.T) {
 	}
 }
 
-// A request of nothing holds a place, and so the measure, like any other.
+// A request of 0 bytes holds a place, and so the measure, like any other.
 func TestNothing(t *testing.T) {
 	p := fixed(10)
 	r := mustReserve(t, p, 0)
@@ -151,7 +151,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// Whoever was there first grows first; whoever gives back keeps the place of its arrival.
+// The earlier caller grows first, and a caller that gives memory back keeps its place.
 func TestGrowAndExchangeKeepTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := fixed(10)
@@ -187,7 +187,7 @@ func TestGrowAndExchangeKeepTheOrder(t *testing.T) {
 	})
 }
 
-// The whole is measured while nobody holds any, and only then.
+// The whole is measured only while nobody holds any.
 func TestWholeIsMeasuredWhileNobodyHolds(t *testing.T) {
 	now := int64(10)
 	p := New(func() int64 { return now })
@@ -202,8 +202,8 @@ func TestWholeIsMeasuredWhileNobodyHolds(t *testing.T) {
 	}
 }
 
-// One who waits is served even if there is less when it is alone: otherwise it would
-// wait for ever.
+// A lone waiting caller is served even if there is less memory by then: otherwise it
+// would wait for ever.
 func TestLessWhenServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := int64(10)
@@ -234,8 +234,8 @@ func TestReleaseOnPanic(t *testing.T) {
 	mustReserve(t, p, 10).Release()
 }
 
-// Many callers reserve, grow, exchange, give up and leave: the sum of what they hold
-// never exceeds the whole, and everybody is served in the end.
+// Many callers reserve, grow, exchange, give up and leave: together they never hold
+// more than the whole, and all are served in the end.
 func TestManyCallers(t *testing.T) {
 	const whole, callers, rounds = 100, 32, 200
 	p := fixed(whole)

@@ -9,10 +9,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// GraphSettings say how far the weights of a graph go: a bandwidth, or the mean number
-// of neighbours a row should have, and the weight at which the graph is truncated; or the
-// radius at which it is truncated, with or without a bandwidth; or how many nearest
-// neighbours each row has, in a graph that tunes itself.
+// GraphSettings determine the weights of a graph: a bandwidth, or the mean number of
+// neighbours of a row, and the weight at which the graph is truncated; or the radius at
+// which it is truncated, with or without a bandwidth; or the number of nearest neighbours
+// of each row, in a self-tuned graph.
 type GraphSettings struct {
 	Bandwidth      kernel.Bandwidth
 	MeanNeighbours float64
@@ -22,25 +22,25 @@ type GraphSettings struct {
 }
 
 // Check refuses numbers outside their range; the error is iterate.ErrSettings.
-// That nothing is given is left to the caller, who may have a default.
+// It accepts settings without any number, since the caller may have a default.
 func (s *GraphSettings) Check() error {
 	switch {
 	case s.Bandwidth != kernel.Bandwidth{} && s.MeanNeighbours != 0:
 		return fmt.Errorf("%w: both a bandwidth and a mean number of neighbours are given", iterate.ErrSettings)
 	case s.Neighbours < 0:
-		return fmt.Errorf("%w: %d nearest neighbours", iterate.ErrSettings, s.Neighbours)
+		return fmt.Errorf("%w: %d nearest neighbours, want 1 or more", iterate.ErrSettings, s.Neighbours)
 	case s.Neighbours > 0 && (s.Bandwidth != kernel.Bandwidth{} || s.MeanNeighbours != 0 || s.CutoffWeight != 0):
-		return fmt.Errorf("%w: a number of nearest neighbours comes without a bandwidth, a mean number of neighbours and a cutoff weight", iterate.ErrSettings)
+		return fmt.Errorf("%w: a number of nearest neighbours excludes a bandwidth, a mean number of neighbours and a cutoff weight", iterate.ErrSettings)
 	case s.MeanNeighbours < 0 || math.IsNaN(s.MeanNeighbours):
-		return fmt.Errorf("%w: a mean of %g neighbours", iterate.ErrSettings, s.MeanNeighbours)
+		return fmt.Errorf("%w: a mean of %g neighbours, want a positive number", iterate.ErrSettings, s.MeanNeighbours)
 	case s.CutoffWeight != 0 && !(s.CutoffWeight > 0 && s.CutoffWeight < 1):
 		return fmt.Errorf("%w: cutoff weight %g, want a number between 0 and 1", iterate.ErrSettings, s.CutoffWeight)
 	}
 	return s.checkRadius()
 }
 
-// checkRadius refuses a radius outside its range, and beside another setting that says where
-// the graph is truncated.
+// checkRadius refuses a radius outside its range, or together with another setting that
+// truncates the graph.
 func (s *GraphSettings) checkRadius() error {
 	switch {
 	case s.CutoffRadius == 0:
@@ -48,26 +48,26 @@ func (s *GraphSettings) checkRadius() error {
 	case !(s.CutoffRadius > 0) || math.IsInf(s.CutoffRadius, 0):
 		return fmt.Errorf("%w: cutoff radius %g, want a positive number", iterate.ErrSettings, s.CutoffRadius)
 	case s.CutoffWeight != 0 || s.MeanNeighbours != 0 || s.Neighbours != 0:
-		return fmt.Errorf("%w: a cutoff radius comes without a cutoff weight and a number of neighbours", iterate.ErrSettings)
+		return fmt.Errorf("%w: a cutoff radius excludes a cutoff weight and a number of neighbours", iterate.ErrSettings)
 	}
 	return nil
 }
 
-// Given tells whether a setting says how far the weights of the graph go.
+// Given reports whether a setting determines the weights of the graph.
 func (s *GraphSettings) Given() bool {
 	return s.Bandwidth != kernel.Bandwidth{} || s.MeanNeighbours != 0 || s.CutoffRadius != 0 || s.Neighbours != 0
 }
 
-// Truncated tells whether the graph is truncated by the operator of the given name, whatever
-// the tolerance is.
+// Truncated reports whether the operator of the given name truncates the graph at every
+// tolerance.
 func (s *GraphSettings) Truncated(operator string) bool {
 	fixed := s.MeanNeighbours > 0 || s.CutoffWeight > 0 || s.CutoffRadius > 0
 	return s.Neighbours > 0 || fixed && kernel.Truncates(operator)
 }
 
-// Settle returns the bandwidth and puts the cutoff into the options, unless they
-// force an operator that does not truncate: then a mean number of neighbours decides the
-// bandwidth alone, and weights below the cutoff have their place in the full kernel.
+// Settle returns the bandwidth and puts the cutoff into the options, unless they force
+// an operator that does not truncate: then a mean number of neighbours decides only the
+// bandwidth, and weights below the cutoff are part of the full kernel.
 func (s *GraphSettings) Settle(ctx context.Context, p *kernel.Points, o *kernel.Options) (b kernel.Bandwidth, err error) {
 	switch {
 	case s.Neighbours > 0:

@@ -66,7 +66,8 @@ func TestSettle(t *testing.T) {
 	if b, radius := settle(GraphSettings{CutoffRadius: 2}, ""); math.Abs(b.Weight(4)-kernel.DegreeCutoff) > 1e-12 || radius != 2 {
 		t.Errorf("%v, radius %g", b, radius)
 	}
-	// The mean degree says the same about the bandwidth whether or not it is cut.
+	// The mean number of neighbours gives the same bandwidth with and without a
+	// cutoff.
 	b, radius := settle(GraphSettings{MeanNeighbours: 10}, "csr")
 	if !(radius > 0) {
 		t.Errorf("csr is not cut: radius %g", radius)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// CheckInto refuses a buffer of the caller's that does not fit points of the given size. The
-// zero value stands for no buffer.
+// CheckInto refuses a buffer that does not fit points of the given size. The zero value
+// means no buffer.
 func CheckInto(into blas32.General, rows, cols int) error {
 	if into.Data == nil && into.Rows == 0 && into.Cols == 0 {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Reserve sets own bytes of a budget aside for what is named and returns the
-// rest, or a *kernel.MemoryError where nothing would be left. Own is a float64
-// so that products of sizes nobody has checked do not wrap round.
+// Reserve sets own bytes of a budget aside for what and returns the rest, or a
+// *kernel.MemoryError where nothing would be left. own is a float64 so that
+// products of unchecked sizes do not wrap round.
 func Reserve(budget int64, own float64, what string) (rest int64, err error) {
 	budget = min(budget, mem.AddressSpace)
 	if own >= float64(budget) {
@@ -18,8 +18,9 @@ func Reserve(budget int64, own float64, what string) (rest int64, err error) {
 	return budget - int64(own), nil
 }
 
-// LabelBytes is what labels, which may be nil, add to the memory of steps of n rows
-// and k columns: the class sums, of each chunk and of all together, and themselves.
+// LabelBytes is the memory that labels, which may be nil, add to steps of n rows
+// and k columns: the class sums, of each chunk and of all together, and the labels
+// themselves.
 func LabelBytes(n, k int, labels *kernel.Labels) float64 {
 	if labels == nil {
 		return 0

@@ -1,6 +1,6 @@
-// Package pipeline takes points to an iterate.Embedding: it settles the bandwidth, builds
-// the graph, takes the steps and describes both. Package privatemail does so with
-// features, package post with a release.
+// Package pipeline turns points into an iterate.Embedding: it settles the bandwidth,
+// builds the graph, takes the steps and describes both. Package privatemail uses it for
+// features, package post for a release.
 package pipeline
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Embed builds the graph of p and takes steps over it from the iterate that start returns,
-// which is made when the graph is there, and may look at it. Where run says Into, the last iterate goes there,
-// and otherwise to that of start, a contiguous matrix, and to Points.
+// Embed builds the graph of p and takes steps over it from the iterate that start returns. start is
+// called with the finished graph. The last iterate goes to Into of run if that is set; otherwise to
+// the iterate of start, a contiguous matrix, and to Points.
 func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, start func(kernel.Operator) (blas32.General, error), step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
 	began := time.Now()
 	op, err := p.Build(ctx, b, o)
@@ -55,8 +55,8 @@ func Widen(x blas32.General) *mat.Dense {
 	return out
 }
 
-// Components returns the sizes of the parts of a graph that no weight connects, isolated
-// rows apart, the largest first. An operator that has every pair is one part.
+// Components returns the sizes of the parts of a graph that no weight connects, without
+// isolated rows, the largest first. An operator that has every pair is one part.
 func Components(ctx context.Context, op kernel.Operator) ([]int, error) {
 	if c, ok := op.(interface {
 		Components(context.Context) ([]int, error)

@@ -1,14 +1,14 @@
-// Package budgettest tries whether a mechanism.Budget keeps its promises. It is for those
-// who write one:
+// Package budgettest tests whether an implementation of mechanism.Budget keeps its
+// promises:
 //
 //	err := budgettest.Check(budgettest.Settings{
 //		New:    func(total mechanism.Total) (mechanism.Budget, error) { ... },
 //		Reopen: func(budget mechanism.Budget) (mechanism.Budget, error) { ... },
 //	})
 //
-// What it cannot try is a power cut: that a spend is on a disk, and not only in the memory
-// of some machine, is for the author of the budget to prove. And a budget that passes may
-// still be wrong where nobody looked.
+// It cannot test a power cut: the author of the budget has to prove that a spend is on a
+// disk, and not only in the memory of some machine. A budget that passes may still have
+// faults that no test looks for.
 package budgettest
 
 import (
@@ -23,25 +23,24 @@ import (
 
 // Settings say how budgets are made.
 type Settings struct {
-	// New makes a budget that nobody has spent from, with this total for each unit.
-	// Required.
+	// New makes an unspent budget with this total for each unit. Required.
 	New func(total mechanism.Total) (mechanism.Budget, error)
-	// Reopen returns a budget as it is found after the process that used it was killed:
-	// nothing was closed, and nothing of the memory of that process is left. The budget
-	// given is not used afterwards. Required, but for mechanism.NoLedger.
+	// Reopen returns a budget in the state after its process was killed: nothing was
+	// closed, and the memory of that process is lost. The budget given is not used
+	// afterwards. Required, except for mechanism.NoLedger.
 	Reopen func(budget mechanism.Budget) (mechanism.Budget, error)
-	// Share returns a second way to a budget that stays in use, such as another process
-	// or machine has. Default: there is none, and goroutines share the budget itself.
+	// Share returns a second access to a budget that stays in use, like that of another
+	// process or machine. Default: none, and goroutines share the budget itself.
 	Share func(budget mechanism.Budget) (mechanism.Budget, error)
-	// Kinds are those of the totals that the budget knows. Default: all.
+	// Kinds are the kinds of totals that the budget supports. Default: all.
 	Kinds []mechanism.Kind
 }
 
-// Check makes budgets, spends from them, and returns what they did not keep, all of it
-// joined, or nil. mechanism.NoLedger keeps what it promises, too, which is little.
+// Check makes budgets, spends from them, and returns all broken promises, joined, or
+// nil. mechanism.NoLedger passes too; it promises little.
 func Check(s Settings) error {
 	if s.New == nil {
-		return errors.New("there is no New")
+		return errors.New("Settings.New is missing")
 	}
 	kinds := s.Kinds
 	if len(kinds) == 0 {
@@ -51,7 +50,7 @@ func Check(s Settings) error {
 	for _, kind := range kinds {
 		c, ok := cases[kind]
 		if !ok {
-			return fmt.Errorf("no kind %v", kind)
+			return fmt.Errorf("unknown kind %v", kind)
 		}
 		for _, p := range promises {
 			if err := s.try(c, p); err != nil {
@@ -62,7 +61,7 @@ func Check(s Settings) error {
 	return errors.Join(all...)
 }
 
-// protected is what most spends protect.
+// protected is the protection of most spends.
 var protected = mechanism.AnyRow(sensitivity.ReplaceOne, 2)
 
 // cases has a total of each kind, and a spend that fits a few times.
@@ -78,7 +77,7 @@ type testCase struct {
 	spend mechanism.Spend
 }
 
-// room is how often the spend fits the total.
+// room returns how many of the spends fit the total.
 func (c testCase) room() (n int, err error) {
 	var spent mechanism.Spent
 	for {
@@ -115,12 +114,12 @@ func (s Settings) try(c testCase, p promise) error {
 		return t.countsNothing()
 	}
 	if s.Reopen == nil {
-		return errors.New("there is no Reopen")
+		return errors.New("Settings.Reopen is missing")
 	}
 	return p.keep(t)
 }
 
-// given returns an error where there is neither one nor a budget.
+// given returns err, or an error where there is no budget either.
 func given(budget mechanism.Budget, err error) error {
 	if err == nil && budget == nil {
 		return errors.New("it returns no budget")
@@ -128,7 +127,7 @@ func given(budget mechanism.Budget, err error) error {
 	return err
 }
 
-// countsNothing is all that NoLedger promises.
+// countsNothing tests the promises of NoLedger.
 func (t *trial) countsNothing() error {
 	unit, id := t.unit(), newID()
 	for range t.fits + 1 {
@@ -149,7 +148,7 @@ func (t *trial) countsNothing() error {
 	return nil
 }
 
-// reopen goes on with the budget as it is after a kill.
+// reopen continues with the budget in its state after a kill.
 func (t *trial) reopen() error {
 	budget, err := t.Reopen(t.budget)
 	if err = given(budget, err); err != nil {
@@ -159,7 +158,7 @@ func (t *trial) reopen() error {
 	return nil
 }
 
-// unit returns a unit that has never spent, in no run.
+// unit returns a unit that has never spent in any run.
 func (t *trial) unit() mechanism.Unit {
 	return mechanism.Unit{Kind: release.UnitRecord, Name: "unit " + rand.Text(), New: true}
 }
@@ -185,7 +184,7 @@ func (t *trial) pay(unit mechanism.Unit) (mechanism.Receipt, error) {
 	return receipt, nil
 }
 
-// payTimes is pay, several times.
+// payTimes calls pay several times.
 func (t *trial) payTimes(unit mechanism.Unit, times int) (receipts []mechanism.Receipt, err error) {
 	for i := range times {
 		receipt, err := t.pay(unit)
@@ -197,7 +196,7 @@ func (t *trial) payTimes(unit mechanism.Unit, times int) (receipts []mechanism.R
 	return receipts, nil
 }
 
-// refused demands that one more spend of a unit is refused, with an error of a kind.
+// refused demands that one more spend of a unit is refused with the given error.
 func (t *trial) refused(unit mechanism.Unit, id [16]byte, spend mechanism.Spend, want error) error {
 	_, err := t.budget.Reserve(unit, id, spend)
 	return t.wants(err, want, unit)
@@ -221,7 +220,7 @@ func (t *trial) full(unit mechanism.Unit) error {
 	return t.refused(unit, newID(), t.spend, mechanism.ErrBudgetExceeded)
 }
 
-// left demands that a unit can spend so many times more, and not once more than that.
+// left demands that a unit can spend exactly that many times more.
 func (t *trial) left(unit mechanism.Unit, times int) error {
 	if _, err := t.payTimes(unit, times); err != nil {
 		return err

@@ -17,7 +17,8 @@ func TestNoLedger(t *testing.T) {
 	}
 }
 
-// A ledger after a kill is its file, which is copied because the first one is still open.
+// After a kill only the file of a ledger is left. It is copied because the first ledger
+// is still open.
 func TestLedger(t *testing.T) {
 	paths := map[mechanism.Budget]string{}
 	open := func(path string) (mechanism.Budget, error) {
@@ -92,44 +93,44 @@ func TestTable(t *testing.T) {
 // Each fault is found, under the promise that it breaks.
 func TestFaultsAreFound(t *testing.T) {
 	for fault, promise := range map[string]string{
-		"overspends":                              "what fits is granted",
-		"refuses the last":                        "what fits is granted",
-		"gives back on a refusal":                 "what fits is granted",
+		"overspends":                              "spends that fit are granted",
+		"refuses the last":                        "spends that fit are granted",
+		"gives back on a refusal":                 "spends that fit are granted",
 		"kinds share":                             "units do not share",
 		"units share":                             "units do not share",
-		"receipts without a number":               "receipts are told apart",
-		"receipts with one number":                "receipts are told apart",
-		"receipts for another release":            "receipts are told apart",
+		"receipts without a number":               "receipts differ",
+		"receipts with one number":                "receipts differ",
+		"receipts for another release":            "receipts differ",
 		"one price":                               "spends of all sizes",
-		"ids pay twice":                           "a release id pays once",
-		"ids pay twice for another spend":         "a release id pays once",
+		"ids pay twice":                           "a release id is paid for once",
+		"ids pay twice for another spend":         "a release id is paid for once",
 		"numbers decided before they are written": "callers at the same time",
 		"forgets crowds":                          "callers at the same time",
-		"forgets ids":                             "a release id pays once",
-		"every unit is known":                     "a new unit is said to be new",
-		"any relation will do":                    "another relation is said to be meant",
-		"notes no relation":                       "another relation is said to be meant",
-		"notes the first relation":                "another relation is said to be meant",
-		"notes the last relation":                 "another relation is said to be meant",
+		"forgets ids":                             "a release id is paid for once",
+		"every unit is known":                     "an unknown unit needs New",
+		"any relation will do":                    "another relation needs OtherRelation",
+		"notes no relation":                       "another relation needs OtherRelation",
+		"notes the first relation":                "another relation needs OtherRelation",
+		"notes the last relation":                 "another relation needs OtherRelation",
 		"takes bad input":                         "bad input is refused",
-		"names units":                             "what fits is granted",
+		"names units":                             "spends that fit are granted",
 		"gives back on a commit":                  "nothing is given back",
 		"gives back on a foreign receipt":         "nothing is given back",
 		"gives back on bad input":                 "nothing is given back",
 		"commits twice":                           "a spend is committed once",
 		"takes foreign receipts":                  "a spend is committed once",
-		"everything is paid":                      "Paid tells what was paid",
-		"paid when committed":                     "Paid tells what was paid",
+		"everything is paid":                      "Paid reports paid releases",
+		"paid when committed":                     "Paid reports paid releases",
 		"number zero":                             "the number of the ledger",
 		"number shared":                           "the number of the ledger",
 		"number drawn anew":                       "the number of the ledger",
 		"forgets its number":                      "the number of the ledger",
 		"decides before it writes":                "callers at the same time",
 		"ids decided before they are written":     "one release id at the same time",
-		"ways have their own number":              "a second way",
-		"ways know their own spends":              "a second way",
-		"ways count receipts apart":               "a second way",
-		"ways commit apart":                       "a second way",
+		"ways have their own number":              "a second access",
+		"ways know their own spends":              "a second access",
+		"ways count receipts apart":               "a second access",
+		"ways commit apart":                       "a second access",
 		"forgets":                                 "spends are durable",
 		"forgets what is not committed":           "spends are durable",
 		"covers everything":                       "Covers agrees",
@@ -145,7 +146,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// So is a price that leaves out a part of a spend.
+// A price that leaves out a part of a spend is found too.
 func TestFreePartsAreFound(t *testing.T) {
 	for _, fault := range []string{"noise is free", "labels are free"} {
 		err := checkTable(fault, mechanism.Mixed)
@@ -158,15 +159,15 @@ func TestFreePartsAreFound(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	table := func(total mechanism.Total) (mechanism.Budget, error) { return newTable(total, ""), nil }
 	for name, s := range map[string]Settings{
-		"nothing":     {},
-		"no reopen":   {New: table},
-		"no kind":     {New: table, Kinds: []mechanism.Kind{17}},
-		"no budget":   {New: func(mechanism.Total) (mechanism.Budget, error) { return nil, errors.New("none") }},
-		"not opened":  {New: table, Reopen: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
-		"nil":         {New: func(mechanism.Total) (mechanism.Budget, error) { return nil, nil }, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }},
-		"nil again":   {New: table, Reopen: func(mechanism.Budget) (mechanism.Budget, error) { return nil, nil }},
-		"nil shared":  {New: table, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }, Share: func(mechanism.Budget) (mechanism.Budget, error) { return nil, nil }},
-		"cannot part": {New: table, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }, Share: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
+		"nothing":      {},
+		"no reopen":    {New: table},
+		"unknown kind": {New: table, Kinds: []mechanism.Kind{17}},
+		"no budget":    {New: func(mechanism.Total) (mechanism.Budget, error) { return nil, errors.New("none") }},
+		"not opened":   {New: table, Reopen: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
+		"nil":          {New: func(mechanism.Total) (mechanism.Budget, error) { return nil, nil }, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }},
+		"nil again":    {New: table, Reopen: func(mechanism.Budget) (mechanism.Budget, error) { return nil, nil }},
+		"nil shared":   {New: table, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }, Share: func(mechanism.Budget) (mechanism.Budget, error) { return nil, nil }},
+		"cannot part":  {New: table, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }, Share: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
 	} {
 		if err := Check(s); err == nil {
 			t.Errorf("%s: no error", name)

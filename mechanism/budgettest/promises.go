@@ -13,28 +13,28 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// A promise is tried on a fresh budget.
+// A promise is tested on a fresh budget.
 type promise struct {
 	name string
 	keep func(*trial) error
 }
 
 var promises = []promise{
-	{"what fits is granted and no more", (*trial).grantsWhatFits},
+	{"spends that fit are granted, and no others", (*trial).grantsWhatFits},
 	{"spends of all sizes", (*trial).allSizes},
 	{"units do not share", (*trial).unitsAreApart},
-	{"receipts are told apart", (*trial).receipts},
-	{"a release id pays once", (*trial).idsPayOnce},
-	{"a new unit is said to be new", (*trial).newUnits},
-	{"another relation is said to be meant", (*trial).otherRelation},
+	{"receipts differ", (*trial).receipts},
+	{"a release id is paid for once", (*trial).idsPayOnce},
+	{"an unknown unit needs New", (*trial).newUnits},
+	{"another relation needs OtherRelation", (*trial).otherRelation},
 	{"bad input is refused", (*trial).badInput},
 	{"nothing is given back", (*trial).givesNothingBack},
 	{"a spend is committed once", (*trial).commits},
-	{"Paid tells what was paid", (*trial).paid},
+	{"Paid reports paid releases", (*trial).paid},
 	{"the number of the ledger", (*trial).ledgerID},
 	{"callers at the same time", (*trial).atOnce},
 	{"one release id at the same time", (*trial).oneIDAtOnce},
-	{"a second way leads to the same budget", (*trial).oneBudget},
+	{"a second access reaches the same budget", (*trial).oneBudget},
 	{"spends are durable", (*trial).durable},
 	{"Covers agrees with Reserve", (*trial).covers},
 }
@@ -44,7 +44,7 @@ func (t *trial) grantsWhatFits() error {
 	if err := t.left(unit, t.fits); err != nil {
 		return err
 	}
-	for range 3 { // a refusal gives no room
+	for range 3 { // a refusal frees nothing
 		if err := t.full(unit); err != nil {
 			return err
 		}
@@ -52,8 +52,8 @@ func (t *trial) grantsWhatFits() error {
 	return nil
 }
 
-// allSizes spends in many sizes and parts until nothing fits, beginning with another part
-// for each unit. Total.Charge says what fits.
+// allSizes spends in many sizes and parts until nothing fits, beginning with a different
+// part for each unit. Total.Charge decides what fits.
 func (t *trial) allSizes() error {
 	parts := []mechanism.Spend{{Rho: 0.002}, {PureEpsilon: 0.06}, {Rho: 0.001, PureEpsilon: 0.04}, {Epsilon: 0.05, Delta: 1e-7}}
 	for first := range parts {
@@ -72,8 +72,8 @@ func (t *trial) allSizes() error {
 	return nil
 }
 
-// spendAll spends a part of a spend or a few of it until 4 in a row are refused, and
-// returns what the unit has spent in all.
+// spendAll spends one or a few times a part of a spend until 4 in a row are refused,
+// and returns the total spent by the unit.
 func (t *trial) spendAll(unit mechanism.Unit, spent mechanism.Spent, part mechanism.Spend) (mechanism.Spent, error) {
 	sizes := []float64{1, 6, 2.5, 0.3}
 	for i, refused := 0, 0; refused < len(sizes); i++ {
@@ -166,7 +166,7 @@ func (t *trial) newUnits() error {
 	fresh := t.unit()
 	known := fresh
 	known.New = false
-	for range 2 { // a refusal does not make it known
+	for range 2 { // a refusal does not make the unit known
 		if err := t.refused(known, newID(), t.spend, mechanism.ErrUnknownUnit); err != nil {
 			return err
 		}
@@ -183,13 +183,13 @@ func (t *trial) newUnits() error {
 	client := known
 	client.Kind = release.UnitClient
 	if err := t.refused(client, newID(), t.spend, mechanism.ErrUnknownUnit); err != nil {
-		return fmt.Errorf("a client of the name of a record: %w", err)
+		return fmt.Errorf("a client with the name of a record: %w", err)
 	}
 	return t.left(known, t.fits-2)
 }
 
-// otherRelation spends for other pairs of data sets than before: first for those of a
-// spend that protects less, then for those of one that has none in common.
+// otherRelation spends for other pairs of data sets than before: first for fewer
+// pairs, then for pairs that have none in common with them.
 func (t *trial) otherRelation() error {
 	unit := t.unit()
 	meant := unit
@@ -208,7 +208,7 @@ func (t *trial) otherRelation() error {
 		{unit, kind(protected), true},
 		{unit, kind(one), false},
 		{unit, kind(mechanism.AnyData()), false},
-		{unit, kind(protected), true}, // a refusal is no spend
+		{unit, kind(protected), true}, // a refusal is not a spend
 		{meant, kind(one), true},
 		{unit, kind(one), true}, // what all of them protect
 		{unit, kind(protected), false},
@@ -216,7 +216,7 @@ func (t *trial) otherRelation() error {
 		{unit, kind(one), false},
 		{unit, kind(features), true},
 		{meant, kind(null), true},
-		{unit, kind(null), false}, // there is no pair left
+		{unit, kind(null), false}, // no pair is left
 		{unit, kind(features), false},
 		{meant, kind(features), true},
 		{unit, kind(features), false},
@@ -224,7 +224,7 @@ func (t *trial) otherRelation() error {
 		if err := t.reopen(); err != nil {
 			return err
 		}
-		what := fmt.Sprintf("a spend for %q, said to be meant: %v", step.spend.Protects, step.unit.OtherRelation)
+		what := fmt.Sprintf("a spend for %q, with OtherRelation %v", step.spend.Protects, step.unit.OtherRelation)
 		if budget, ok := t.budget.(interface {
 			Covers(mechanism.Unit, mechanism.Spend) error
 		}); ok {
@@ -240,8 +240,7 @@ func (t *trial) otherRelation() error {
 			return fmt.Errorf("%s, is refused: %w", what, err)
 		}
 	}
-	// Units that have not spent so have nothing to do with it, and another relation is not
-	// more room.
+	// Units that have not spent so are not affected, and another relation frees nothing.
 	other := t.unit()
 	if err := t.left(other, t.fits); err != nil {
 		return err
@@ -401,11 +400,11 @@ func (t *trial) ledgerID() error {
 		return err
 	}
 	if first == ([16]byte{}) {
-		return errors.New("it is zero, as that of NoLedger")
+		return errors.New("it is zero, like that of NoLedger")
 	}
 	same := func(when string) error {
 		if again, err := t.budget.LedgerID(unit); err != nil || again != first {
-			return fmt.Errorf("it is another one %s: %w", when, orNone(err))
+			return fmt.Errorf("it changes %s: %w", when, orNone(err))
 		}
 		return nil
 	}
@@ -426,12 +425,12 @@ func (t *trial) ledgerID() error {
 		return fmt.Errorf("calling New: %w", err)
 	}
 	if number, err := other.LedgerID(unit); err != nil || number == first {
-		return fmt.Errorf("two budgets have one: %w", orNone(err))
+		return fmt.Errorf("two budgets have the same: %w", orNone(err))
 	}
 	return nil
 }
 
-// ways returns the budget and, if there is one, a second way to it.
+// ways returns the budget and, if there is one, a second access to it.
 func (t *trial) ways() ([2]mechanism.Budget, error) {
 	if t.Share == nil {
 		return [2]mechanism.Budget{t.budget, t.budget}, nil
@@ -444,7 +443,7 @@ func (t *trial) ways() ([2]mechanism.Budget, error) {
 }
 
 // together reserves from many goroutines at once and returns the receipts of those that
-// were granted. A refusal must be of the kind wanted.
+// were granted. A refusal must match want.
 func (t *trial) together(callers int, want error, next func(i int) (mechanism.Unit, [16]byte)) (granted []mechanism.Receipt, err error) {
 	ways, err := t.ways()
 	if err != nil {
@@ -523,7 +522,7 @@ func (t *trial) oneIDAtOnce() error {
 	return nil
 }
 
-// oneBudget spends by one way and looks by the other, in turn.
+// oneBudget spends by one access and reads by the other, in turn.
 func (t *trial) oneBudget() error {
 	ways, err := t.ways()
 	if err != nil {
@@ -545,9 +544,9 @@ func (t *trial) oneBudget() error {
 			return fmt.Errorf("two spends have the number %d", receipt.Sequence())
 		}
 		seen[receipt.Sequence()] = true
-		unit.New = false // either way knows it from now on
+		unit.New = false // both know it from now on
 		if err := t.seenBy(ways[1-i%2], unit, number, receipt); err != nil {
-			return fmt.Errorf("what one way has spent, looked at by the other: %w", err)
+			return fmt.Errorf("a spend by one access, seen by the other: %w", err)
 		}
 	}
 	for _, t.budget = range ways {
@@ -558,7 +557,8 @@ func (t *trial) oneBudget() error {
 	return nil
 }
 
-// seenBy demands that a way to the budget knows its number and a spend, which it commits.
+// seenBy demands that an access to the budget knows its number and a spend, which it
+// commits.
 func (t *trial) seenBy(way mechanism.Budget, unit mechanism.Unit, number [16]byte, receipt mechanism.Receipt) error {
 	if again, err := way.LedgerID(unit); err != nil || again != number {
 		return fmt.Errorf("LedgerID returns another number: %w", orNone(err))
@@ -597,7 +597,7 @@ func (t *trial) covers() error {
 		return nil
 	}
 	unit := t.unit()
-	for range t.fits + 1 { // to ask costs nothing
+	for range t.fits + 1 { // asking costs nothing
 		if err := budget.Covers(unit, t.spend); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// A database is what several machines share: what was written outlives each of them.
+// A database is shared by several machines: its contents outlive each of them.
 type database struct {
 	mutex   sync.Mutex
 	number  [16]byte
@@ -21,13 +21,13 @@ type database struct {
 	spends  map[[16]byte]uint64
 	commits map[uint64][sha256.Size]byte
 	prices  map[[16]byte]mechanism.Spend // of the spends
-	count   uint64                       // of numbers that were given, where a fault counts apart
+	count   uint64                       // of numbers given, where a fault counts separately
 	crowded map[[16]byte]bool            // spends made while others waited
 	inside  atomic.Int32                 // callers of Reserve
 }
 
 // A table is a budget in a database, written outside package mechanism. A fault is
-// a promise that it does not keep.
+// a promise that the table breaks.
 type table struct {
 	db    *database
 	fault string
@@ -35,7 +35,7 @@ type table struct {
 	way   way
 }
 
-// A way is what one machine keeps to itself, where a fault makes it.
+// A way is the state that one machine keeps to itself under some faults.
 type way struct {
 	second bool
 	paid   map[[16]byte]bool
@@ -46,7 +46,7 @@ func newWay(second bool) way {
 	return way{second: second, paid: map[[16]byte]bool{}, done: map[uint64]bool{}}
 }
 
-// shared is a second way to the table.
+// shared is a second access to the table.
 func (t *table) shared() *table {
 	return &table{db: t.db, fault: t.fault, crowd: t.crowd, way: newWay(true)}
 }
@@ -81,7 +81,7 @@ func (t *table) key(unit mechanism.Unit) string {
 	return unit.Kind + " " + unit.Name
 }
 
-// charged returns the spend that is charged in place of one.
+// charged returns the spend that a faulty table charges in place of another.
 func (t *table) charged(spend mechanism.Spend) mechanism.Spend {
 	switch {
 	case t.fault == "one price" && spend.PureEpsilon > 0 && spend.PureEpsilon < 100:
@@ -94,7 +94,7 @@ func (t *table) charged(spend mechanism.Spend) mechanism.Spend {
 	return spend
 }
 
-// charge returns what the unit has spent after a spend, or why it cannot.
+// charge returns what the unit has spent after a spend, or why it is refused.
 func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, error) {
 	text, known := t.db.spent[t.key(unit)]
 	var spent mechanism.Spent
@@ -181,7 +181,7 @@ func (t *table) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend)
 	return mechanism.NewReceipt(sequence, id), nil
 }
 
-// wait lets others in between a decision and what is written of it.
+// wait lets other callers in between a decision and writing it.
 func (t *table) wait() {
 	t.db.mutex.Unlock()
 	t.crowd.wait()
@@ -256,7 +256,7 @@ func (t *table) Covers(unit mechanism.Unit, spend mechanism.Spend) error {
 	return err
 }
 
-// reopened is what is left of the table after a kill.
+// reopened is the table after a kill.
 func (t *table) reopened() *table {
 	next := &table{db: t.db, fault: t.fault, crowd: newCrowd(), way: newWay(false)}
 	switch t.fault {
@@ -282,12 +282,13 @@ func (t *table) reopened() *table {
 	return next
 }
 
-// A crowd lets callers go on together. One that is alone goes on after a while.
+// A crowd lets callers continue together. A single caller continues after a
+// while.
 type crowd struct{ meet chan struct{} }
 
 func newCrowd() *crowd { return &crowd{meet: make(chan struct{})} }
 
-// wait tells whether somebody came.
+// wait reports whether another caller came.
 func (c *crowd) wait() bool {
 	select {
 	case c.meet <- struct{}{}:

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// GridLimit is the largest size of a grid number: up to it float64 holds every
-// integer, so that Displacement is exact. Noise exceeds it with a probability
+// GridLimit is the largest size of a grid number: float64 holds every integer
+// up to it, so Displacement is exact. Noise exceeds it with a probability
 // below exp(-1e6), and is then clamped to it.
 const GridLimit int64 = 1 << 53
 
-// The ranges calibration accepts.
+// The ranges that calibration accepts.
 const (
 	minEpsilon, maxEpsilon = 1e-6, 100
 	minDelta, maxDelta     = 1e-100, 0.1
@@ -22,16 +22,17 @@ const (
 	minStep, maxStep       = 0x1p-900, 0x1p900
 )
 
-// maxEntries bounds Rows * Columns; 8 TiB of grid is more than anyone sends.
+// maxEntries bounds Rows * Columns; it allows a grid of 8 TiB.
 const maxEntries = 1 << 40
 
-// slack is how far a number that was rounded up may lie above the exact one,
-// relative: far more than rounding needs, far less than a wrong number shows.
+// slack bounds how far a number that was rounded up may lie above the exact
+// one, relatively: far more than rounding needs, far less than the error of a
+// wrong number.
 const slack = 0x1p-20
 
 // The names package sensitivity gives its relations, and its derivations with
 // the kind of operator each is proved for. Its derivation for class sizes that
-// count the private row is not among them: no label table of a release has them.
+// count the private row is missing: no label table of a release uses them.
 var (
 	relations   = []string{"replace-one", "null", "features-replace", "features-null"}
 	derivations = map[string]string{
@@ -45,8 +46,8 @@ var (
 	tables = []string{"gaussian", "equal", "different"}
 )
 
-// Check looks at every field. It returns nil when the release is sound, or an
-// *Error that names the first field that is not: an ErrVersion for another
+// Check checks every field. It returns nil when the release is valid, or an
+// *Error that names the first invalid field: an ErrVersion for another
 // mechanism, else an ErrRelease. Seed and Ledger may have any value.
 func (r *Release) Check() error {
 	for _, part := range []func() error{
@@ -73,7 +74,7 @@ func (r *Release) checkHead() error {
 	return oneOf("unit", r.Unit, UnitRecord, UnitClient)
 }
 
-// entries returns rows * columns, or an error when they are no shape.
+// entries returns rows * columns, or an error for an invalid shape.
 func entries(rows, columns int) (int, error) {
 	switch {
 	case rows < 1:
@@ -138,17 +139,17 @@ func (r *Release) checkSensitivity() error {
 	operator, known := derivations[s.Derivation]
 	switch {
 	case !known:
-		return refuse("sensitivity.derivation", "is not one that is known")
+		return refuse("sensitivity.derivation", "is unknown")
 	case s.Operator != operator:
 		return refuse("sensitivity.operator", "want %s, which derivation %s is for", operator, s.Derivation)
 	case s.Private < 0 || s.Private > r.Rows || s.Private != len(s.PrivateRows):
 		return refuse("sensitivity.private", "%d private rows, %d listed, of %d", s.Private, len(s.PrivateRows), r.Rows)
 	case s.Derivation == "theorem-2" && s.Private != 1:
-		return refuse("sensitivity.private", "%d rows, want the one that derivation theorem-2 is for", s.Private)
+		return refuse("sensitivity.private", "%d rows, want 1 for derivation theorem-2", s.Private)
 	case s.Records < 1 || s.Records > r.Rows:
 		return refuse("sensitivity.records", "%d, want 1 to the number of rows", s.Records)
 	case s.Records > 1 && (s.Derivation == "theorem-2" || strings.HasSuffix(s.Relation, "null")):
-		return refuse("sensitivity.records", "%d: no bound for several records is proved by %s under %s", s.Records, s.Derivation, s.Relation)
+		return refuse("sensitivity.records", "%d: %s proves no bound for several records under %s", s.Records, s.Derivation, s.Relation)
 	}
 	for i, row := range s.PrivateRows {
 		if row < 0 || int(row) >= r.Rows || i > 0 && row <= s.PrivateRows[i-1] {
@@ -158,8 +159,9 @@ func (r *Release) checkSensitivity() error {
 	return nil
 }
 
-// checkWorth compares the sensitivity with its parts and the worth of the noise
-// with both. Its numbers are finite and positive by now, apart from Mu and Rho.
+// checkWorth compares the sensitivity with its parts and the privacy of the
+// noise with both. Its numbers are already known to be finite and positive,
+// except Mu and Rho.
 func (r *Release) checkWorth() error {
 	s, p := &r.Sensitivity, &r.Privacy
 	for _, number := range []struct {
@@ -185,14 +187,14 @@ func (r *Release) checkWorth() error {
 		return refuse("privacy.rho", "%g is not mu^2 / 2, rounded up", p.Rho)
 	}
 	if !(curve(p.Mu, p.Epsilon) <= p.Delta*(1+curveSlack)) {
-		return refuse("privacy.epsilon", "%g at delta %g is less than mu = %g is worth", p.Epsilon, p.Delta, p.Mu)
+		return refuse("privacy.epsilon", "%g at delta %g is less than mu = %g gives", p.Epsilon, p.Delta, p.Mu)
 	}
 	return nil
 }
 
-// curve is the delta at which Gaussian noise worth mu is (epsilon,
-// delta)-private (Balle and Wang 2018). Its two terms agree in up to nine digits
-// in the ranges above; it tells a wrong claim, and calibrates nothing.
+// curve is the delta at which Gaussian noise of mu is (epsilon, delta)-private
+// (Balle and Wang 2018). Its two terms agree in up to nine digits in the ranges
+// above; it detects wrong claims, and calibrates nothing.
 func curve(mu, epsilon float64) float64 {
 	tail := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
 	return tail(epsilon/mu-mu/2) - math.Exp(epsilon)*tail(epsilon/mu+mu/2)
@@ -282,9 +284,9 @@ func oneOf(field, value string, names ...string) error {
 	return nil
 }
 
-// exact returns x with the precision for every sum and product of this file: the sum of
-// a few float64 reaches from 2^-1074 to 2^1026, and one more factor, 1 + slack,
-// adds 20 bits; products of three of them have at most 159.
+// exact returns x with enough precision for every sum and product of this file: the sum
+// of a few float64 ranges from 2^-1074 to 2^1026, and the factor 1 + slack adds 20
+// bits; products of three float64 have at most 159 bits.
 func exact(x float64) *big.Float { return new(big.Float).SetPrec(2200).SetFloat64(x) }
 
 func plus(x, y *big.Float) *big.Float  { return new(big.Float).Add(x, y) }

@@ -24,8 +24,8 @@ func TestCheckAcceptsReleases(t *testing.T) {
 	})
 }
 
-// wrong holds, for every field, values it must not have while the others stay
-// as they are in sample. A field for which every value is allowed has none.
+// wrong holds, for every field, values that are invalid while the others are as
+// in sample. A field that allows every value has none.
 var wrong = map[string][]func(*Release){
 	"ID":        {func(r *Release) { r.ID = [16]byte{} }},
 	"Mechanism": texts(func(r *Release) *string { return &r.Mechanism }, "rounded-gaussian", "rounded-gaussian/2", "Rounded-Gaussian/1"),
@@ -112,8 +112,8 @@ func floats(at func(*Release) *float64, values ...float64) []func(*Release) {
 	return set(at, append(values, math.NaN(), math.Inf(1), math.Inf(-1))...)
 }
 
-// nearby moves a number by so many of its last digits, and sets it to what no
-// such number may be.
+// nearby moves a number by multiples of its last digit, and sets it to values
+// that are never valid.
 func nearby(at func(*Release) *float64, digits ...float64) []func(*Release) {
 	list := floats(at, 0, -1, math.MaxFloat64, 5e-324)
 	for _, d := range digits {
@@ -192,7 +192,7 @@ func snake(path string) string {
 	return b.String()
 }
 
-// What depends on more than one field.
+// Checks that depend on more than one field.
 func TestCheckCombinations(t *testing.T) {
 	cases := map[string]struct {
 		change func(*Release)
@@ -244,7 +244,7 @@ func TestCheckCombinations(t *testing.T) {
 	}
 }
 
-// knownRow makes it the release of one private row among public ones.
+// knownRow turns r into the release of one private row among public ones.
 func knownRow(r *Release, rows ...int32) {
 	r.Sensitivity.Derivation = "theorem-2"
 	r.Sensitivity.Private, r.Sensitivity.PrivateRows = len(rows), rows
@@ -258,7 +258,7 @@ func background(r *Release, radius, weight float64) {
 const bitsOfInt = 32 << (^uint(0) >> 63)
 
 // The least numbers that pass are the exact ones rounded up, not to nearest:
-// one digit less in any of them is noticed.
+// one digit less in any of them is refused.
 func TestCheckRoundsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := arbitrary(t)

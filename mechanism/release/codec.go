@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// magic begins the binary form. Its first byte is no text and its last two
-	// are what a program that converts line ends would change.
+	// magic begins the binary form. Its first byte is not text, and its last
+	// two would be changed by a program that converts line ends.
 	magic      = "\x89PMREL\r\n"
 	version    = 1
 	maxString  = 64
@@ -50,7 +50,7 @@ func (r *Release) WriteTo(w io.Writer) (int64, error) {
 	return c.n, err
 }
 
-// checksum returns the SHA-256 that both forms carry.
+// checksum returns the SHA-256 that both forms contain.
 func (r *Release) checksum() (out [sha256.Size]byte) {
 	sum := sha256.New()
 	r.writeBody(sum) // a hash never fails
@@ -130,15 +130,15 @@ func writeSlice[T any](w io.Writer, b []byte, values []T, add func([]byte, T) []
 	return nil
 }
 
-// UnmarshalBinary reads the binary form. When it fails, r stays as it was; the
+// UnmarshalBinary reads the binary form. When it fails, r is unchanged; the
 // error is an *Error.
 func (r *Release) UnmarshalBinary(data []byte) error {
 	return r.readBinary(bytes.NewReader(data), int64(len(data)))
 }
 
 // Read reads a release in either form, and nothing may follow it. Memory grows
-// with what src delivers; bound it with an io.LimitedReader where src may go on
-// for ever. Errors are those of src or an *Error.
+// with the data from src; bound it with an io.LimitedReader where src may be
+// endless. Errors are those of src or an *Error.
 func Read(src io.Reader) (*Release, error) {
 	in := bufio.NewReaderSize(src, bufferSize)
 	first, err := in.Peek(1)
@@ -169,7 +169,7 @@ func readError(err error) error {
 	return fmt.Errorf("release: read: %w", err)
 }
 
-// readBinary sets r to what in holds. size is the number of bytes there, -1
+// readBinary sets r to the contents of in. size is their number of bytes, -1
 // when it is not known.
 func (r *Release) readBinary(in io.Reader, size int64) error {
 	d := &decoder{in: in, sum: sha256.New(), left: size}
@@ -275,7 +275,7 @@ func (d *decoder) word() (uint64, error) {
 	return little.Uint64(b[:]), err
 }
 
-// fixed reads a field of fixed size and passes over the others.
+// fixed reads a field of fixed size and skips the others.
 func (d *decoder) fixed(f field) error {
 	var target func(v uint64)
 	switch p := f.value.(type) {
@@ -318,7 +318,7 @@ func (d *decoder) text(name string, p *string) error {
 }
 
 // readSlice reads count values of size bytes. It takes memory for all of them
-// at once only when it knows that their bytes are there.
+// at once only when their bytes are known to be there.
 func readSlice[T any](d *decoder, count, size int, get func([]byte) T) ([]T, error) {
 	piece := min(count, bufferSize/size)
 	out := make([]T, 0, piece)

@@ -29,7 +29,7 @@ var (
 	_ io.WriterTo                = (*Release)(nil)
 )
 
-// The files are those of sample, made by go test -update. A change of their
+// The files hold sample and are made by go test -update. A change of their
 // bytes is a change of the format.
 func TestGolden(t *testing.T) {
 	for name, got := range map[string][]byte{
@@ -105,7 +105,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Both forms give back every bit, and the same from either.
+// Both forms restore every bit, and each restores the other.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := arbitrary(t)
@@ -217,13 +217,13 @@ func TestTrailingBytesAreRefused(t *testing.T) {
 	}
 }
 
-// sealed puts the right checksum behind a body.
+// sealed appends the right checksum to a body.
 func sealed(body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return append(bytes.Clone(body), sum[:]...)
 }
 
-// Wrong content under a right checksum.
+// Wrong contents with a right checksum.
 func TestHostileBinary(t *testing.T) {
 	whole := mustBinary(t, sample())
 	body := whole[:len(whole)-32]
@@ -314,7 +314,7 @@ func TestMemoryGrowsWithTheData(t *testing.T) {
 	}
 }
 
-// What fails leaves the receiver as it was.
+// A failure leaves the receiver unchanged.
 func TestFailureChangesNothing(t *testing.T) {
 	b, text := mustBinary(t, sample()), mustJSON(t, sample())
 	b[len(b)-1]++

@@ -1,7 +1,7 @@
-// Package release holds what leaves the private side: the Release, a first step
-// with noise, and PublicLabels, the labels later steps may use. Whoever
-// continues from a release imports this package and never the one that draws
-// the noise, so nothing private is within reach.
+// Package release holds the data that leave the private side: the Release, a
+// first step with noise, and PublicLabels, the labels that later steps may use.
+// Code that continues from a release imports this package and not the one that
+// draws the noise, so it cannot reach anything private.
 //
 //	r, err := release.Read(file) // in either form, and checked
 //	if err != nil {
@@ -11,22 +11,21 @@
 //
 // # Checks
 //
-// Release.Check looks at every field: numbers are finite and in range, the
-// noise, its worth and the sensitivity agree with each other, names are known
-// and sizes match. Comparisons that privacy rests on are exact, without
-// rounding. Nothing that fails it is written, and nothing that fails it is read.
-// What it cannot tell is whether the noise was drawn as the release says: that
-// is the word of who made it. Epsilon and Delta are compared with what Mu gives,
-// to a thousandth of Delta.
+// Release.Check checks every field: numbers are finite and in range; the noise,
+// its privacy and the sensitivity agree with each other; names are known and
+// sizes match. Comparisons that privacy depends on are exact, without rounding.
+// A release that fails Check is neither written nor read. Check cannot find out
+// whether the noise was drawn as the release says: for that one has to trust its
+// author. Epsilon and Delta are compared with Mu, to a thousandth of Delta.
 //
 // # Two forms
 //
 // A release has a binary and a JSON form with the same content. Read takes
-// either, told apart by the first bytes. The same release always gives the same
-// bytes, and a file that was changed is refused: the binary form ends with a
-// SHA-256 checksum of all that comes before it, and the JSON form carries the
-// checksum of its binary form. This finds accidents and careless edits; it is no
-// signature.
+// either, and recognises it by the first bytes. The same release always gives
+// the same bytes, and a changed file is refused: the binary form ends with a
+// SHA-256 checksum of everything before it, and the JSON form contains the
+// checksum of its binary form. This finds accidents and careless edits; it is
+// not a signature.
 //
 // The binary form, every number in 8 bytes, little-endian:
 //
@@ -42,7 +41,7 @@
 //	   152  56    Query: Sigma, Alpha, Radius, Background (float64), Classes (signed),
 //	              SigmaQ (float64), Seed
 //	   208  8     Labels.Epsilon                             float64
-//	   216  8     Ledger, the number of the spend in whatever budget paid; 0: in none
+//	   216  8     Ledger, the number of the spend in the budget that paid; 0: none
 //	   224        Mechanism, Rule, Norm, Derivation, Relation, Operator, Table,
 //	              Mode, Unit: each a byte with its length, at most 64, and so
 //	              many bytes of text
@@ -54,18 +53,19 @@
 //
 // The JSON form is one object with the names of the fields in snake case, a
 // format and a version at its beginning and the checksum at its end. Every key
-// must be there once, spelled as it is written, and no other. Numbers survive
-// exactly: float64 in the shortest form that reads back to the same bits, the
-// grid as plain integers. Their size is at most 2^53 (GridLimit), so a reader
-// that keeps all numbers in float64, as JavaScript does, loses nothing. The two
-// numbers that may need all 64 bits, seed and ledger, are strings of decimal
-// digits.
+// must be there exactly once and in the same spelling, and no other key.
+// Numbers survive exactly: float64 in the shortest form that reads back to the
+// same bits, the grid as plain integers. Their size is at most 2^53
+// (GridLimit), so a reader that keeps all numbers in float64, as JavaScript
+// does, loses nothing. The two numbers that may need all 64 bits, seed and
+// ledger, are strings of decimal digits.
 //
 // # Untrusted input
 //
 // Sizes are checked before memory is taken for them, and memory grows with the
-// data that really arrives: at most a small multiple of the input, whatever it
-// claims. Bytes behind a release are an error. No input makes a decoder panic.
+// data that really arrives: at most a small multiple of the input, whatever
+// sizes it claims. Bytes after a release are an error. No input makes a decoder
+// panic.
 //
 // # Concurrency
 //

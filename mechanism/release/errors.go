@@ -7,8 +7,8 @@ import (
 
 // Sentinels, matched with errors.Is.
 var (
-	// ErrRelease reports a release with a field that is wrong, or bytes that
-	// are no release.
+	// ErrRelease reports a release with an invalid field, or bytes that are not
+	// a release.
 	ErrRelease = errors.New("not a valid release")
 	// ErrChecksum reports a release that was changed after it was written.
 	ErrChecksum = errors.New("checksum does not match")
@@ -22,7 +22,7 @@ var (
 // An Error says what is wrong with a release, and where. It wraps one of the
 // sentinels.
 type Error struct {
-	Field  string // as the JSON form spells it: "privacy.epsilon"; "" when it is none
+	Field  string // as the JSON form spells it: "privacy.epsilon"; "" for no single field
 	Detail string // what was wrong, in words
 	Err    error  // one of the sentinels
 }

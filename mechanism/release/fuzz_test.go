@@ -20,8 +20,8 @@ func seeds(f *testing.F, form func(*Release) []byte) {
 	f.Add([]byte{})
 }
 
-// same checks that what was decoded passes Check, gives the same bytes again and
-// comes through the other form.
+// same checks that a decoded release passes Check, gives the same bytes again
+// and survives the other form.
 func same(t *testing.T, r *Release) []byte {
 	t.Helper()
 	binary := mustBinary(t, r)
@@ -41,8 +41,8 @@ func same(t *testing.T, r *Release) []byte {
 func FuzzBinary(f *testing.F) {
 	seeds(f, func(r *Release) []byte { return mustBinary(f, r) })
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// As it is, and with the right checksum in place of its end, which gets
-		// further.
+		// Unchanged, and with the right checksum in place of its end, which
+		// gets further.
 		for _, b := range [][]byte{data, sealed(data[:max(0, len(data)-32)])} {
 			for name, decode := range binaryDecoders {
 				r, err := decode(b)
@@ -69,8 +69,8 @@ func FuzzJSON(f *testing.F) {
 			case !known(err):
 				t.Fatalf("%s: %v", name, err)
 			case errors.Is(err, ErrChecksum) && name == "UnmarshalJSON":
-				// An edited release: what it says passes Check, so that with a
-				// checksum of its own it is one.
+				// An edited release that passes Check: with the right checksum
+				// it is valid.
 				var d document
 				p := &parser{json.NewDecoder(bytes.NewReader(text)), d.fields(), make(map[string]bool)}
 				p.UseNumber()

@@ -14,8 +14,8 @@ import (
 
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// finish sets the numbers that follow from others, as calibration does with a
-// noise multiplier of c.
+// finish sets the numbers that follow from others, as calibration does with the
+// noise multiplier c.
 func finish(r *Release, c float64) *Release {
 	s, p := &r.Sensitivity, &r.Privacy
 	_, exponent := math.Frexp(c * (s.Bound + 2*s.OperatorError))
@@ -29,8 +29,8 @@ func finish(r *Release, c float64) *Release {
 	return r
 }
 
-// sample is a release of five rows with randomised labels. c is that of
-// epsilon 1 and delta 1e-5.
+// sample is a release of five rows with randomised labels. c belongs to epsilon
+// 1 and delta 1e-5.
 func sample() *Release {
 	return finish(&Release{
 		ID:        [16]byte{0x5e, 0xed, 3: 7, 15: 0xff},
@@ -118,7 +118,7 @@ func mustJSON(t testing.TB, r *Release) []byte {
 	return b
 }
 
-// decoders are all the ways in, by the form they are for.
+// decoders are all decoding functions, by form.
 var (
 	binaryDecoders = map[string]func([]byte) (*Release, error){
 		"UnmarshalBinary": func(b []byte) (*Release, error) { r := new(Release); return r, r.UnmarshalBinary(b) },
@@ -153,8 +153,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// leaves calls f with the path and value of every field, nested ones taken
-// apart.
+// leaves calls f with the path and value of every field, including nested ones.
 func leaves(v reflect.Value, path string, f func(path string, v reflect.Value)) {
 	if v.Kind() != reflect.Struct {
 		f(path, v)

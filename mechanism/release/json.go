@@ -15,7 +15,8 @@ import (
 // format is the value of the first key of the JSON form.
 const format = "privatemail-release"
 
-// document is the JSON form: a release between what is said about it.
+// document is the JSON form: a release between its format and version and its
+// checksum.
 type document struct {
 	format  string
 	version int
@@ -37,9 +38,9 @@ func (r Release) MarshalJSON() ([]byte, error) {
 	return appendFields(make([]byte, 0, 2048+20*len(r.Grid)+8*len(r.Labels.Values)), d.fields()), nil
 }
 
-// Summary returns the fields of the JSON form that say what the release is: all but the released
-// numbers, the randomised labels, and what is for readers of files. It is for reports, and nothing
-// reads it back. The error is that of Check.
+// Summary returns the fields of the JSON form that describe the release: all except the released
+// numbers, the randomised labels, the format and version, and the checksum. It is for reports, and
+// nothing reads it back. The error is that of Check.
 func (r *Release) Summary() ([]byte, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (r *Release) Summary() ([]byte, error) {
 	return appendFields(nil, fields), nil
 }
 
-// appendFields appends fields as an object, those of a group in an object of their own.
+// appendFields appends fields as an object, and each group as an object within it.
 func appendFields(b []byte, fields []field) []byte {
 	group, before := "", byte('{')
 	for _, f := range fields {
@@ -83,7 +84,7 @@ func appendValue(b []byte, value any) []byte {
 		return appendHex(b, p[:])
 	case *[sha256.Size]byte:
 		return appendHex(b, p[:])
-	case *string: // a known name, without anything to escape
+	case *string: // a known name, with nothing to escape
 		return strconv.AppendQuote(b, *p)
 	case *int:
 		return strconv.AppendInt(b, int64(*p), 10)
@@ -117,7 +118,7 @@ func appendIntegers[T int32 | int64](b []byte, values []T) []byte {
 }
 
 // UnmarshalJSON reads the JSON form. White space and the order of keys are
-// free. When it fails, r stays as it was.
+// free. When it fails, r is unchanged.
 func (r *Release) UnmarshalJSON(data []byte) error { return r.readJSON(bytes.NewReader(data)) }
 
 func (r *Release) readJSON(in io.Reader) error {
@@ -151,7 +152,8 @@ func (r *Release) readJSON(in io.Reader) error {
 	return nil
 }
 
-// jsonError makes an error of package json an *Error and leaves others.
+// jsonError turns an error of package json into an *Error and returns others
+// unchanged.
 func jsonError(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -162,9 +164,9 @@ func jsonError(err error) error {
 	return readError(err)
 }
 
-// parser walks the object by its tokens, because package json by itself takes
-// a key that is repeated, or differs in case, and null for any number. Another
-// reader could then see another release in the same text.
+// parser walks the object by its tokens, because package json accepts a
+// repeated key, a key that differs in case, and null for any number. Another
+// reader could then see a different release in the same text.
 type parser struct {
 	*json.Decoder
 	fields []field
@@ -183,13 +185,13 @@ func (p *parser) object(prefix string) error {
 		if err != nil {
 			return err
 		}
-		key, _ := t.(string) // package json lets no other key through
+		key, _ := t.(string) // package json returns only strings as keys
 		name := prefix + key
 		if strings.Contains(key, ".") { // the dot of a name stands for a group
 			return refuse("", "unknown key %.64q", name)
 		}
 		if p.seen[name] {
-			return refuse(name, "is there twice")
+			return refuse(name, "occurs twice")
 		}
 		if err := p.value(name); err != nil {
 			return err
@@ -239,7 +241,7 @@ func (p *parser) field(f field) error {
 		isText, err = isNumber, parseNumber(target, string(number))
 	}
 	if !isText || err != nil {
-		return refuse(f.name, "is not of the type it has here")
+		return refuse(f.name, "has the wrong type")
 	}
 	if f.name == "version" && string(number) != strconv.Itoa(version) {
 		return versionError(string(number))
@@ -272,12 +274,12 @@ func parseNumber(target any, text string) (err error) {
 func (p *parser) integers(name string, target json.Unmarshaler) error {
 	err := p.Decode(target)
 	if errors.Is(err, errIntegers) {
-		return refuse(name, "is no array of integers of the right size")
+		return refuse(name, "want an array of integers of the right size")
 	}
 	return err
 }
 
-var errIntegers = errors.New("no array of integers")
+var errIntegers = errors.New("not an array of integers")
 
 // integers reads an array of numbers without point or exponent. The package's
 // own decoder would take null for 0.

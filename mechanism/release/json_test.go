@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// Text that is not what was written: edits, other spellings of the same thing
-// that another reader may take for something else, and things that are no
-// release.
+// Text that no release wrote: edits, other spellings of the same values that
+// another reader may understand differently, and text that is not a release.
 func TestHostileJSON(t *testing.T) {
 	whole := string(mustJSON(t, sample()))
 	edit := func(pairs ...string) string {
@@ -120,8 +119,8 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
-// Whatever becomes of one character, the text is refused or still means the
-// same release.
+// After any change of one character the text is refused or still means the same
+// release.
 func TestEveryEditIsRefused(t *testing.T) {
 	text := mustJSON(t, sample())
 	for i, old := range text {
@@ -143,8 +142,8 @@ func TestEveryEditIsRefused(t *testing.T) {
 	}
 }
 
-// A reader with nothing but float64, as in JavaScript, sees every number as it
-// is; what would not fit is a string.
+// A reader with only float64, as in JavaScript, reads every number exactly;
+// numbers that would not fit are strings.
 func TestJSONNumbersFitInFloat64(t *testing.T) {
 	var doc map[string]any
 	if err := json.Unmarshal(mustJSON(t, sample()), &doc); err != nil {
@@ -166,7 +165,7 @@ func TestJSONNumbersFitInFloat64(t *testing.T) {
 	}
 }
 
-// The numbers that rounding or a lost sign would change.
+// Numbers that rounding or a lost sign would change.
 func TestFloatsSurvive(t *testing.T) {
 	for _, x := range []float64{
 		0, math.Copysign(0, -1), 5e-324, -5e-324, 0x1.fffffffffffffp-1023, 0x1p-1022, math.MaxFloat64, -math.MaxFloat64,
@@ -202,8 +201,8 @@ func TestJSONInside(t *testing.T) {
 	}
 }
 
-// A dotted key at the top is no key of the format: another reader of the same
-// text sees no epsilon, or another one.
+// A dotted key at the top is not a key of the format: another reader of the
+// same text sees no epsilon, or a different one.
 func TestDottedKeys(t *testing.T) {
 	var tree map[string]json.RawMessage
 	if err := json.Unmarshal(mustJSON(t, sample()), &tree); err != nil {
@@ -229,7 +228,7 @@ func encoded(t *testing.T, v any) []byte {
 	return b
 }
 
-// The summary has what says what a release is, and none of its numbers.
+// The summary has the fields that describe a release, and no released number.
 func TestSummary(t *testing.T) {
 	r := sample()
 	text, err := r.Summary()

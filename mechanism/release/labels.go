@@ -6,9 +6,9 @@ import (
 )
 
 // PublicLabels are labels that later steps may use, one for each row: declared
-// to be public by the caller, or randomised in a release. Taking this type and
-// no plain slice makes whoever has labels say which of the two they are. They
-// are immutable and safe for concurrent use.
+// to be public by the caller, or randomised in a release. Functions take this
+// type and not a plain slice so that callers must say which of the two their
+// labels are. PublicLabels are immutable and safe for concurrent use.
 type PublicLabels struct {
 	values  []int32
 	classes int
@@ -16,16 +16,15 @@ type PublicLabels struct {
 
 // Declare states that values, each in 0 .. classes-1, are public: that showing
 // them to anyone discloses nothing about a private record. Nothing can verify
-// that. It copies values. A label of -1, which stands for "none" elsewhere, is
+// that. It copies values. A label of -1, which elsewhere means no label, is
 // refused: which rows have a label may itself be private, so a partly labelled
-// set has to be made whole, or labels left out, before it is declared. The error
-// is an ErrLabels.
+// set has to be completed, or used without labels. The error is an ErrLabels.
 func Declare(values []int32, classes int) (*PublicLabels, error) {
 	switch {
 	case classes < 1:
 		return nil, &Error{Detail: fmt.Sprintf("%d classes, want at least 1", classes), Err: ErrLabels}
 	case len(values) == 0:
-		return nil, &Error{Detail: "there are none", Err: ErrLabels}
+		return nil, &Error{Detail: "there are no labels", Err: ErrLabels}
 	}
 	if i := outside(values, classes); i >= 0 {
 		return nil, &Error{Detail: fmt.Sprintf("row %d: want 0 to %d", i+1, classes-1), Err: ErrLabels}
@@ -37,7 +36,7 @@ func Declare(values []int32, classes int) (*PublicLabels, error) {
 // in any other mode.
 func (r *Release) PublicLabels() (*PublicLabels, error) {
 	if r.Labels.Mode != ModeRandomised {
-		return nil, &Error{Field: "labels.mode", Detail: "the release has randomised labels only in mode " + ModeRandomised, Err: ErrLabels}
+		return nil, &Error{Field: "labels.mode", Detail: "a release has labels only in mode " + ModeRandomised, Err: ErrLabels}
 	}
 	return Declare(r.Labels.Values, r.Query.Classes)
 }

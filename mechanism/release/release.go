@@ -3,9 +3,9 @@ package release
 import "gonum.org/v1/gonum/mat"
 
 // A Release is a first step with noise, and everything a reader needs to know
-// about it: what it is worth, how it was made, and the public numbers the later
-// steps need. It holds nothing else; in particular no noise, no seed of it and
-// nothing that was measured on the data.
+// about it: its privacy, how it was made, and the public numbers that later
+// steps need. It holds nothing else; in particular neither the noise nor its
+// seed, and nothing that was measured on the data.
 //
 // The released matrix is Q + Step * Grid: the grid holds f - Q, and Q is a
 // public function of Query.Seed.
@@ -25,8 +25,9 @@ type Release struct {
 	// Privacy.Sigma = Multiple * Step exactly.
 	Multiple int64
 
-	// Privacy says what the noise is worth, Sensitivity what it was calibrated to,
-	// Query how the first step was made, Labels what later steps know of the labels.
+	// Privacy states the guarantee of the noise, Sensitivity the bound it was
+	// calibrated to, Query how the first step was made, Labels what later steps know
+	// about the labels.
 	Privacy     Privacy
 	Sensitivity Sensitivity
 	Query       Query
@@ -36,16 +37,16 @@ type Release struct {
 	// UnitClient; its name stays with the ledger.
 	Unit string
 	// Ledger is the number that the budget gave the spend, 0 when nothing was counted
-	// (mechanism.NoLedger). For a mechanism.Ledger it is the line of its file; other
-	// budgets have numbers of their own. A release does not say which kind paid for it, nor
-	// which ledger, since that would tie together all releases that one ledger paid for. The
-	// number is the word of who made the release: who has the ledger can look the spend up by
-	// ID (mechanism.Paid), and nobody else can.
+	// (mechanism.NoLedger). For a mechanism.Ledger it is the number of the record; other
+	// budgets have other numbers. A release does not say which kind of budget paid for it,
+	// nor which ledger, since that would link all releases that one ledger paid for. Readers
+	// have to trust the number: only the owner of the ledger can look up the spend by ID
+	// (mechanism.Paid).
 	Ledger uint64
 }
 
-// RoundedGaussian is the mechanism's name: ideal Gaussian noise, rounded to the
-// grid exactly.
+// RoundedGaussian is the name of the mechanism: ideal Gaussian noise, rounded
+// exactly to the grid.
 const RoundedGaussian = "rounded-gaussian/1"
 
 // The kinds of privacy units.
@@ -54,9 +55,9 @@ const (
 	UnitClient = "client" // all rows of one person or device
 )
 
-// Privacy says what the noise is worth, label randomisation not included.
+// Privacy states the guarantee of the noise, not counting label randomisation.
 type Privacy struct {
-	// Epsilon and Delta are those that the noise was calibrated to.
+	// Epsilon and Delta are the numbers that the noise was calibrated to.
 	Epsilon, Delta float64
 	// Rule is RuleAnalytic or RuleClassical.
 	Rule string
@@ -78,11 +79,12 @@ const (
 type Sensitivity struct {
 	// Total is Bound + 2 OperatorError + GridError, rounded up.
 	Total float64
-	// Bound is the proved one for the exact query.
+	// Bound is the proved bound for the exact query.
 	Bound float64
 	// OperatorError bounds the distance of the computed from the exact query.
 	OperatorError float64
-	// GridError is what rounding to the grid can add between two neighbours.
+	// GridError is the most that rounding to the grid can add between two
+	// neighbours.
 	GridError float64
 	// Norm is NormFrobenius.
 	Norm string
@@ -90,13 +92,13 @@ type Sensitivity struct {
 	// the weights that the proof is for, as package sensitivity spells them:
 	// "full" is for all operators that weigh every pair, dense and poly.
 	Derivation, Relation, Operator string
-	// Private is the number of rows that may be the private one, and PrivateRows
-	// lists them, ascending: the others get no protection. They are 0 and nil when
-	// any row may be.
+	// Private is the number of rows that may be private, and PrivateRows lists
+	// them, ascending: the others get no protection. They are 0 and nil when any
+	// row may be private.
 	Private     int
 	PrivateRows []int32
-	// Records is how many rows may change together, 1 unless a group bound was
-	// used.
+	// Records is the number of rows that may change together, 1 unless a group
+	// bound was used.
 	Records int
 }
 
@@ -110,8 +112,8 @@ type Query struct {
 	Sigma float64
 	// Alpha is the coefficient of the label term.
 	Alpha float64
-	// Radius and Background are those of the operator background: pairs further apart
-	// than Radius have the weight Background. Both are zero for other operators.
+	// Radius and Background belong to the operator background: pairs at a distance
+	// above Radius have the weight Background. Both are zero for other operators.
 	Radius, Background float64
 	// Table is the label table: "equal", "different", or "gaussian" of width
 	// Sigma.
@@ -127,7 +129,7 @@ type Query struct {
 type Labels struct {
 	// Mode is ModePublic, ModeDropped or ModeRandomised.
 	Mode string
-	// Epsilon is what the randomised labels cost, each row its own. It is 0 in other
+	// Epsilon is the cost of the randomised labels, for each row. It is 0 in other
 	// modes.
 	Epsilon float64
 	// Values are the randomised labels, nil in other modes.
@@ -142,8 +144,8 @@ const (
 )
 
 // Displacement returns Step * Grid, the release without Q, exactly. It is for readers
-// who have Q or need none of it; post.Points adds it. It allocates. The release must be
-// one that Check accepts.
+// who have Q or do not need it; post.Points adds Q. It allocates. Check must accept the
+// release.
 func (r *Release) Displacement() *mat.Dense {
 	out := make([]float64, len(r.Grid))
 	for i, v := range r.Grid {

@@ -8,8 +8,8 @@ type field struct {
 }
 
 // fields lists every field once, for both forms. The JSON form has them in this
-// order. The binary form has first those of fixed size, then the strings, then
-// the slices, each in this order.
+// order. The binary form has first the fields of fixed size, then the strings,
+// then the slices, each in this order.
 func (r *Release) fields() []field {
 	return []field{
 		{"id", &r.ID},
