@@ -6,7 +6,7 @@ import (
 )
 
 // Ranks that make the same calls never differ, however far one is ahead. A call of another
-// kind or with other numbers shows as soon as both have made theirs, and ever after.
+// kind or with other numbers is noticed once both ranks have made it, and from then on.
 func TestCallsDiffer(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -17,10 +17,10 @@ func TestCallsDiffer(t *testing.T) {
 			what, numbers := kind(1+draw.IntN(2)), []int{draw.IntN(3), draw.IntN(3)}
 			own.add(what, numbers)
 			if other.put(block); own.differs(block) {
-				t.Fatalf("call %d of the same calls differs from one before", i)
+				t.Fatalf("call %d of the same calls differs from an earlier one", i)
 			}
 			if own.put(block); other.differs(block) {
-				t.Fatalf("call %d of the same calls differs from one to come", i)
+				t.Fatalf("call %d of the same calls differs from a later one", i)
 			}
 			other.add(what, numbers)
 			switch {
@@ -38,7 +38,7 @@ func TestCallsDiffer(t *testing.T) {
 	}
 }
 
-// Calls that were made long ago are forgotten: nothing is said of them.
+// Calls made long ago are forgotten: they never count as different.
 func TestCallsOfLongAgo(t *testing.T) {
 	var own, other calls
 	block := make([]byte, callBytes)
@@ -51,6 +51,6 @@ func TestCallsOfLongAgo(t *testing.T) {
 		}
 	}
 	if own.add(gathering, nil); own.differs(block) {
-		t.Error("a mark of another call")
+		t.Error("a forgotten call counts as different")
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Times of an end.
+// Times at the end of a run.
 const (
-	patience     = 3 * time.Second        // that a rank with an error waits for the others
-	haste        = 500 * time.Millisecond // the same of one that was told to end; launchers kill soon after
-	abortTime    = 5 * time.Second        // that MPI has to end the processes
-	forwarding   = 200 * time.Millisecond // that a launcher has to forward what was printed: it drops the rest at an abort
+	patience     = 3 * time.Second        // how long a rank with an error waits for the others
+	haste        = 500 * time.Millisecond // the same for a rank that a signal asked to end; launchers kill soon after
+	abortTime    = 5 * time.Second        // how long MPI has to end the processes
+	forwarding   = 200 * time.Millisecond // how long a launcher has to forward output: it drops the rest at an abort
 	watchingTime = time.Second
 )
 
 var (
-	errUnfinished = errors.New("cluster: an exchange between ranks was not waited for")
+	errUnfinished = errors.New("cluster: the rank ended without waiting for an exchange")
 	errStuck      = errors.New("cluster: a call of MPI does not return")
 )
 
@@ -71,7 +71,8 @@ func (o *owner) end(err error) error {
 		}
 		o.abortFromOutside(code)
 	}
-	// Launchers end all ranks when one exits with a code: none does before rank 0 has printed.
+	// Launchers end all ranks when one exits with a code, so every rank waits until rank 0 has
+	// printed.
 	if _, err := o.agree(context.Background(), own); err != nil {
 		o.abortFromOutside(max(code, 1))
 	}
@@ -85,7 +86,7 @@ func (o *owner) end(err error) error {
 	return nil
 }
 
-// agree hands every rank the outcomes of all.
+// agree gives every rank the outcomes of all ranks.
 func (o *owner) agree(ctx context.Context, own outcome) ([]outcome, error) {
 	size := o.Size()
 	data, bounds := make([]byte, size*outcomeBytes), make([]int, size+1)
@@ -103,7 +104,7 @@ func (o *owner) agree(ctx context.Context, own outcome) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// leave ends MPI, and the owner with it. All ranks call it.
+// leave ends MPI and the owner. All ranks call it.
 func (o *owner) leave() (err error) {
 	o.do(func() {
 		if err = o.beats.stop(); err == nil {
@@ -114,7 +115,7 @@ func (o *owner) leave() (err error) {
 	return err
 }
 
-// say prints a line of this rank, by one write: others print at the same time.
+// say prints a line of this rank in one write, since others print at the same time.
 func say(rank int, text string) {
 	if text != "" {
 		fmt.Fprintf(os.Stderr, "rank %d: %s\n", rank, text)
@@ -142,9 +143,9 @@ func (o *owner) abortFromOutside(code int) {
 	os.Exit(code)
 }
 
-// watch ends this process where the owner hangs in a call of MPI: nobody else would see the
-// silence of other ranks then. The launcher ends the others. Seconds count in which this
-// process has run.
+// watch ends this process if the owner hangs in a call of MPI, since then nothing else
+// would notice the silence of other ranks. The launcher ends the others. Only seconds in
+// which this process has run count.
 func (o *owner) watch() {
 	second := time.NewTicker(watchingTime)
 	defer second.Stop()

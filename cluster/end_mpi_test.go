@@ -34,7 +34,7 @@ func uneven(r *par.Ranks, expected, sent int) error {
 		return err
 	}
 	err = wait(context.Background())
-	go func() { // until the process ends: the memory of a transfer that has failed stays where it is
+	go func() { // until the process ends: the memory of a failed transfer stays in place
 		for {
 			runtime.GC()
 		}
@@ -48,7 +48,7 @@ func uneven(r *par.Ranks, expected, sent int) error {
 	return err
 }
 
-// ends are programs that end in some way, and what is seen of it.
+// ends are programs that end in some way, with their exit code and output.
 var ends = []struct {
 	name  string
 	run   func(*World) error
@@ -57,7 +57,7 @@ var ends = []struct {
 }{
 	{"all well", func(w *World) error { return meet(context.Background(), w.Ranks()) }, 0, nil},
 	{"late", func(w *World) error {
-		time.Sleep(time.Duration(w.Ranks().Rank()) * (patience + haste)) // a rank that is well waits
+		time.Sleep(time.Duration(w.Ranks().Rank()) * (patience + haste)) // a rank without an error waits
 		return nil
 	}, 0, nil},
 	{"all the same", func(*World) error { return &codedError{"tool: no such file", 2} }, 2, []string{"tool: no such file"}},
@@ -77,7 +77,7 @@ var ends = []struct {
 		}
 		return meet(context.Background(), w.Ranks())
 	}, 6, []string{"rank 1: tool: full disk"}},
-	// MPI cannot take back what a rank waits for: the ranks agree, and abort.
+	// MPI cannot cancel a transfer that a rank waits for: the ranks agree, and abort.
 	{"given up", func(w *World) error {
 		r := w.Ranks()
 		ctx, stop := context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -104,7 +104,7 @@ var ends = []struct {
 	}, 1, []string{"rank 0: " + errUnfinished.Error()}},
 	{"short message", func(w *World) error { return uneven(w.Ranks(), 2, 1) }, 7, []string{"rank 0: tool: ranks make different calls"}},
 	{"long message", func(w *World) error { return uneven(w.Ranks(), 1, 2) }, 7, []string{"rank 0: tool: truncated"}},
-	// Faults stay with Go, whatever MPI does about signals.
+	// Go handles faults, whatever MPI does about signals.
 	{"fault", func(*World) (err error) {
 		defer par.Catch(&err)
 		var none *World
@@ -113,7 +113,7 @@ var ends = []struct {
 	}, 1, []string{"panic"}},
 }
 
-// apart are programs whose ranks wait for each other for ever, unless somebody notices.
+// apart are programs whose ranks would wait for each other for ever.
 var apart = map[string]func(*World) error{
 	"other calls": func(w *World) error {
 		r := w.Ranks()
@@ -132,7 +132,7 @@ var apart = map[string]func(*World) error{
 		if err := meet(context.Background(), w.Ranks()); err != nil || w.Ranks().Rank() == 1 {
 			return err
 		}
-		time.Sleep(3 * time.Second) // the other has told by now that it has ended
+		time.Sleep(3 * time.Second) // by now the other has reported its end
 		return meet(context.Background(), w.Ranks())
 	},
 }
@@ -164,7 +164,7 @@ func TestMPIEnds(t *testing.T) {
 	}
 }
 
-// Ranks that live and make different calls end with an error.
+// Living ranks that make different calls end with an error.
 func TestMPIDifferentCalls(t *testing.T) {
 	for name := range apart {
 		t.Run(name, func(t *testing.T) {

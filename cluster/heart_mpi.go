@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// A heart tells the next rank that this one lives and which calls it has made, and listens to
-// the one before. The owner calls it.
+// A heart reports to the next rank that this one lives and which calls it has made, and
+// listens to the one before. The owner calls it.
 type heart struct {
 	*communicator
 	silence  time.Duration
 	calls    *calls
 	in, out  *transfer     // out is nil while nothing is on its way
-	got, say []byte        // a byte that says what it is, and the calls
+	got, say []byte        // a byte for the kind of message, and the calls
 	heard    []byte        // the calls of the rank before
-	over     bool          // the rank before has said bye
-	last     time.Time     // of the turn before
-	silent   time.Duration // for which nothing was heard
-	unsaid   time.Duration // since the last beat was sent
+	over     bool          // the rank before has sent bye
+	last     time.Time     // the time of the last turn
+	silent   time.Duration // how long nothing was heard
+	unsaid   time.Duration // time since the last beat was sent
 }
 
-// What a message between hearts is.
+// The kinds of message between hearts.
 const (
 	beat = 0
 	bye  = 1 // the last one
 )
 
-// newHeart makes a communicator for beats, and begins to listen. All ranks call it.
+// newHeart makes a communicator for beats and begins to listen. All ranks call it.
 func newHeart(silence time.Duration, made *calls) (*heart, error) {
 	c, err := newCommunicator()
 	if err != nil {
@@ -49,7 +49,7 @@ func (h *heart) listen() error {
 	return h.in.receive(h.communicator, h.got, h.before())
 }
 
-// hear takes what the rank before has sent.
+// hear takes the message that the rank before has sent, if any.
 func (h *heart) hear() error {
 	for !h.over && h.in.test(0) {
 		h.in.pins.Unpin()
@@ -67,7 +67,7 @@ func (h *heart) hear() error {
 	return nil
 }
 
-// free tells whether nothing is on its way to the next rank.
+// free reports whether nothing is on its way to the next rank.
 func (h *heart) free() (bool, error) {
 	if h.out == nil || !h.out.test(0) {
 		return h.out == nil, nil
@@ -85,14 +85,14 @@ func (h *heart) speak(what byte) (sent bool, err error) {
 	}
 	h.say[0] = what
 	h.calls.put(h.say[1:])
-	h.out = newTransfer("telling a rank that this one lives")
+	h.out = newTransfer("reporting to a rank that this one lives")
 	return true, h.out.send(h.communicator, h.say, h.next())
 }
 
-// turn sends and receives what is due. It returns a LostError where nothing was heard for too
-// long, and errMismatch where the rank before makes other calls: each could wait for ever in
-// one that the other does not make. Time counts as far as this process has run: where a whole
-// run was suspended, nobody is lost.
+// turn sends and receives due messages. It returns a LostError if nothing was heard for too
+// long, and errMismatch if the rank before makes other calls: each could wait for ever in a
+// call that the other does not make. Only time in which this process has run counts: no rank
+// is lost because a whole run was suspended.
 func (h *heart) turn() error {
 	now := time.Now()
 	passed := min(now.Sub(h.last), time.Second)
@@ -117,8 +117,8 @@ func (h *heart) turn() error {
 	return nil
 }
 
-// stop tells the next rank that nothing more will come, and waits until the one before has
-// said so: MPI ends when no message is on its way.
+// stop tells the next rank that no more messages will come, and waits until the rank
+// before has said the same: MPI ends when no message is on its way.
 func (h *heart) stop() error {
 	for said := false; ; time.Sleep(time.Millisecond) {
 		free, err := h.free()

@@ -6,28 +6,28 @@ import (
 	"strconv"
 )
 
-// A launch is what the environment says about who has started this process.
+// A launch is what the environment says about how this process was started.
 type launch struct {
-	variable string // that says so; empty where no launcher has started this process
-	size     int    // processes that were started together, 0 where that is not known
+	variable string // that says so; "" if no launcher has started this process
+	size     int    // processes started together, 0 if unknown
 }
 
-// several tells whether the environment says that there are other processes.
+// several reports whether the environment says that there are other processes.
 func (l launch) several() bool { return l.size > 1 }
 
-// Variables in which launchers tell each process how many there are: mpirun of Open MPI,
-// those that speak PMI (MPICH, Intel MPI, srun --mpi=pmi2), and mpirun of MVAPICH.
+// Variables in which launchers put the number of processes: mpirun of Open MPI,
+// launchers with PMI (MPICH, Intel MPI, srun --mpi=pmi2), and mpirun of MVAPICH.
 var sizeVariables = []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}
 
-// readLaunch looks at the environment. A job of Slurm is no launch by itself: its script is
-// one process, and srun without PMI starts copies that do not know each other.
+// readLaunch reads the environment. A Slurm job alone is not a launch: its script is one
+// process, and srun without PMI starts copies that do not know each other.
 func readLaunch(getenv func(string) string) launch {
 	for _, name := range sizeVariables {
 		if size, err := strconv.Atoi(getenv(name)); err == nil && size > 0 {
 			return launch{name, size}
 		}
 	}
-	// PMIx keeps the number of processes to itself; srun tells it beside.
+	// PMIx does not show the number of processes, but srun sets it separately.
 	rank, err := strconv.Atoi(getenv("PMIX_RANK"))
 	if err != nil || rank < 0 {
 		return launch{}

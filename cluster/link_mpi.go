@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// largestPiece is how many bytes travel at once: MPI counts them by an int of 32 bits. A
-// variable for tests.
+// largestPiece is the largest number of bytes in one message: MPI counts them in an int
+// of 32 bits. Tests change it.
 var largestPiece = 1 << 30
 
 // Rank is the number of this process.
@@ -18,7 +18,7 @@ func (o *owner) Rank() int { return o.work.rank }
 // Size is the number of processes.
 func (o *owner) Size() int { return o.work.size }
 
-// Gather is one MPI_Iallgatherv, or broadcasts in pieces where the bytes are too many for it.
+// Gather is one MPI_Iallgatherv, or several broadcasts of pieces if there are too many bytes.
 func (o *owner) Gather(ctx context.Context, data []byte, bounds []int) error {
 	const what = "a gather of all ranks"
 	if err := o.usable(what); err != nil {
@@ -49,7 +49,7 @@ func (o *owner) gather(ctx context.Context, what string, c *communicator, data [
 	return o.await(ctx, t)
 }
 
-// Exchange begins to send and receive. The owner looks after it while workers compute.
+// Exchange begins to send and receive. The owner attends to the transfer while workers compute.
 func (o *owner) Exchange(_ context.Context, out, in [][]byte) (func(context.Context) error, error) {
 	const what = "an exchange between ranks"
 	if err := o.usable(what); err != nil {
@@ -57,7 +57,7 @@ func (o *owner) Exchange(_ context.Context, out, in [][]byte) (func(context.Cont
 	}
 	t, err := o.begin(what, func(t *transfer) error {
 		o.calls.add(exchanging, nil)    // lengths differ between ranks
-		for s := 1; s < o.Size(); s++ { // receivers first: what comes has a place to go
+		for s := 1; s < o.Size(); s++ { // receive first, so that arriving data has a place
 			from := (o.Rank() + o.Size() - s) % o.Size()
 			if err := pieces(in[from], func(piece []byte) error { return t.receive(o.work, piece, from) }); err != nil {
 				return err
@@ -77,7 +77,7 @@ func (o *owner) Exchange(_ context.Context, out, in [][]byte) (func(context.Cont
 	return func(ctx context.Context) error { return o.await(ctx, t) }, nil
 }
 
-// usable refuses further calls of a rank that has failed: the others do not make them.
+// usable refuses further calls of a rank that has failed, since the others do not make them.
 func (o *owner) usable(what string) error {
 	if o.broken.Load() {
 		return fmt.Errorf("cluster: %s: %w", what, errBroken)

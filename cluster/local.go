@@ -11,8 +11,8 @@ import (
 )
 
 // Local runs the given number of ranks as goroutines, each with its own call of run, and
-// returns when all have returned. As soon as one fails, what the others do together fails
-// too, and Local returns the first error.
+// returns when all have returned. As soon as one fails, calls of the others that all
+// ranks make together fail too, and Local returns the first error.
 func Local(size int, run func(ranks *par.Ranks) error) error {
 	h := &hub{size: size, seats: make([]seat, size), lost: make(chan struct{}), turn: make(chan struct{})}
 	var all sync.WaitGroup
@@ -27,24 +27,24 @@ func Local(size int, run func(ranks *par.Ranks) error) error {
 	return h.err
 }
 
-// runCaught turns a panic of run into an error: the other ranks would wait for ever.
+// runCaught turns a panic of run into an error; otherwise the other ranks would wait for ever.
 func runCaught(run func(*par.Ranks) error, ranks *par.Ranks) (err error) {
 	defer par.Catch(&err)
 	return run(ranks)
 }
 
-// A hub is where ranks of one process meet.
+// A hub is the meeting point of the ranks of one process.
 type hub struct {
 	size  int
 	mu    sync.Mutex
-	seats []seat        // what each rank has brought
-	here  int           // ranks that have come to the meeting at hand
+	seats []seat        // the seat of each rank
+	here  int           // ranks that have come to the current meeting
 	turn  chan struct{} // closed when all have come
 	lost  chan struct{} // closed when a rank has failed
 	err   error         // its error
 }
 
-// A seat is what a rank brings to a meeting: what it does there, and its memory.
+// A seat is what a rank brings to a meeting: its call and its memory.
 type seat struct {
 	what   string
 	pieces [][]byte // of Exchange, by rank; of Gather, the data alone
@@ -53,7 +53,7 @@ type seat struct {
 
 var errMismatch = errors.New("ranks make different calls")
 
-// fail notes the error of a rank, of the first that fails.
+// fail keeps the error of the first rank that fails.
 func (h *hub) fail(rank int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *localLink) Gather(ctx context.Context, data []byte, bounds []int) error
 	})
 }
 
-// Exchange copies from the memory of the other ranks when it is waited for.
+// Exchange copies from the memory of the other ranks when the caller waits for it.
 func (l *localLink) Exchange(_ context.Context, out, in [][]byte) (func(context.Context) error, error) {
 	l.seats[l.rank] = seat{what: "exchange", pieces: out}
 	return func(ctx context.Context) error {
@@ -118,8 +118,8 @@ func (l *localLink) Exchange(_ context.Context, out, in [][]byte) (func(context.
 	}, nil
 }
 
-// share lets a rank take from every other one, all of which have come, and waits until all
-// have taken.
+// share calls take for every other rank once all have come, and waits until all ranks have
+// taken.
 func (l *localLink) share(ctx context.Context, take func(other int, s seat) error) error {
 	if err := l.meet(ctx); err != nil {
 		return err

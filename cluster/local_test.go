@@ -102,7 +102,7 @@ func TestLocalExchange(t *testing.T) {
 	}
 }
 
-// A rank that fails, panics or ends its context takes the others along.
+// A rank that fails, panics or ends its context makes the others fail too.
 func TestLocalFails(t *testing.T) {
 	own := errors.New("own")
 	err := cluster.Local(3, func(r *par.Ranks) error {
@@ -138,7 +138,7 @@ func TestLocalFails(t *testing.T) {
 	}
 }
 
-// Ranks that gather between other bounds would have other data afterwards.
+// Ranks must gather with the same bounds, or they would get different data.
 func TestLocalGatherRefusesOtherBounds(t *testing.T) {
 	err := cluster.Local(2, func(r *par.Ranks) error {
 		return par.Gather(t.Context(), r, make([]int32, 3), []int{0, 1 + r.Rank(), 3})

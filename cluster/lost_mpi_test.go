@@ -45,7 +45,8 @@ func init() {
 		}
 		return nil
 	}
-	// Ranks wait for what does not come, until a signal ends their context, as commands do.
+	// Ranks wait for a message that does not come, until a signal ends their context, as in
+	// commands.
 	programs["wait"] = func(w *World) error {
 		r := w.Ranks()
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -64,7 +65,7 @@ func init() {
 		(&owner{work: &communicator{rank: 3}, options: options{silence: time.Second}}).watch()
 		return nil
 	}
-	// Ranks compute for themselves: nobody waits for anybody.
+	// Ranks compute alone: none waits for another.
 	programs["compute"] = func(w *World) error {
 		fmt.Printf("rank %d is process %d\n", w.Ranks().Rank(), os.Getpid())
 		select {}
@@ -97,7 +98,7 @@ func startRanks(t *testing.T, ranks int, program string) (l *launched, pids []in
 		pids[rank] = pid
 	}
 	t.Cleanup(func() {
-		for _, pid := range pids { // where the test has failed
+		for _, pid := range pids { // in case the test has failed
 			if runs(pid) {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
@@ -106,7 +107,7 @@ func startRanks(t *testing.T, ranks int, program string) (l *launched, pids []in
 	return l, pids, in
 }
 
-// runs tells whether a process is there that is this binary.
+// runs reports whether a process exists and runs this binary.
 func runs(pid int) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	program, _, _ := strings.Cut(string(line), "\x00")
@@ -114,8 +115,8 @@ func runs(pid int) bool {
 	return err == nil && program == self
 }
 
-// A rank that dies or hangs ends the others, whether they wait for it or not. A rank that
-// hangs is named by the one that noticed.
+// A rank that dies or hangs ends the others, whether they wait for it or not. The rank
+// that notices names the lost one.
 func TestMPILostRank(t *testing.T) {
 	for _, c := range []struct {
 		ranks, lost int
@@ -136,10 +137,10 @@ func TestMPILostRank(t *testing.T) {
 				t.Fatal(err)
 			}
 			if l.Wait() == nil {
-				t.Error("the run has ended well")
+				t.Error("the run ended without an error")
 			}
 			if c.signal == syscall.SIGSTOP {
-				want := fmt.Sprintf("rank %d: rank %d is lost: nothing was heard of it for 3s", (c.lost+1)%c.ranks, c.lost)
+				want := fmt.Sprintf("rank %d: rank %d is lost: nothing was heard from it for 3s", (c.lost+1)%c.ranks, c.lost)
 				if got := l.lines("lost"); len(got) != 1 || got[0] != want {
 					t.Errorf("%q, want %q", got, want)
 				}
@@ -156,7 +157,7 @@ func TestMPILostRank(t *testing.T) {
 	}
 }
 
-// A run that was suspended as a whole has lost nobody.
+// No rank counts as lost after the whole run was suspended.
 func TestMPISuspended(t *testing.T) {
 	t.Parallel()
 	l, pids, in := startRanks(t, 2, "meet")
@@ -176,7 +177,7 @@ func TestMPISuspended(t *testing.T) {
 	l.end(t, 0)
 }
 
-// Ranks that are told to end say so, also where one waits for a call that another will not make.
+// Interrupted ranks say so, even where one waits for a call that another will not make.
 func TestMPIInterrupted(t *testing.T) {
 	t.Parallel()
 	l, pids, _ := startRanks(t, 2, "wait")

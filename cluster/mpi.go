@@ -19,7 +19,7 @@ package cluster
 #include <sys/prctl.h>
 #endif
 
-// pm_init starts MPI. Errors are returned, also those of communicators that are made of this.
+// pm_init starts MPI. Errors are returned, also those of communicators made from this one.
 static int pm_init(int *level) {
 #ifdef __linux__
 	prctl(PR_SET_TIMERSLACK, 2000UL); // of this thread: pm_test sleeps for microseconds
@@ -64,10 +64,10 @@ static long pm_since(const struct timespec *from) {
 	return (now.tv_sec - from->tv_sec) * 1000000L + (now.tv_nsec - from->tv_nsec) / 1000;
 }
 
-// pm_test waits at most so many microseconds for all requests, which began some microseconds
-// ago and may take as many as expected. First it asks again and again and lets others run in
-// between, since most answers come at once. While bytes may be on their way it sleeps for
-// short times, since libraries send pieces when they are asked. Then it sleeps longer and
+// pm_test waits at most limit microseconds for all requests, which began age microseconds
+// ago and are expected to take expected microseconds. First it polls and lets others run in
+// between, since most requests end at once. While bytes may be on their way it sleeps for
+// short times, since libraries send pieces when they are polled. Then it sleeps longer and
 // longer, since another rank computes.
 static int pm_test(MPI_Request *requests, int count, MPI_Status *statuses, long age, long expected, long limit, int *done) {
 	struct timespec from;
@@ -111,15 +111,15 @@ import (
 	"unsafe"
 )
 
-// What follows is called by the thread alone that has called startMPI.
+// Only the thread that has called startMPI calls the following functions.
 
-// A communicator keeps its messages apart from those of others.
+// A communicator keeps its messages separate from those of others.
 type communicator struct {
 	comm       C.MPI_Comm
 	rank, size int
 }
 
-// failure turns what a function of MPI has returned into an error.
+// failure turns the code that a function of MPI has returned into an error.
 func failure(what string, code C.int) error {
 	if code == C.MPI_SUCCESS {
 		return nil
@@ -145,13 +145,13 @@ func startMPI() error {
 	return nil
 }
 
-// stopMPI is what every rank calls last.
+// stopMPI is the last call of every rank.
 func stopMPI() error { return failure("ending MPI", C.MPI_Finalize()) }
 
 // abortMPI ends the processes of all ranks.
 func abortMPI(code int) { C.pm_abort(C.int(code)) }
 
-// newCommunicator returns one of all processes. All ranks call it.
+// newCommunicator returns a communicator of all processes. All ranks call it.
 func newCommunicator() (*communicator, error) {
 	c := &communicator{}
 	var rank, size C.int
@@ -173,7 +173,7 @@ func (c *communicator) neighbours() (int, error) {
 	return int(count), failure("counting the ranks of this machine", code)
 }
 
-// A transfer is what MPI does with the memory of one call. The memory does not move until
+// A transfer is the work of MPI on the memory of one call. The memory does not move until
 // the transfer is done.
 type transfer struct {
 	what     string
@@ -224,9 +224,9 @@ func (t *transfer) broadcast(c *communicator, data []byte, from int) error {
 	})
 }
 
-// gather hands every rank the bytes bounds[r] to bounds[r+1]-1 of each rank r.
+// gather gives every rank the bytes bounds[r] to bounds[r+1]-1 of each rank r.
 func (t *transfer) gather(c *communicator, data []byte, bounds []int) error {
-	// MPI reads these until the end, so they are pinned, too.
+	// MPI reads these until the end, so they are pinned too.
 	counts, starts := make([]C.int, c.size), make([]C.int, c.size)
 	for r := range c.size {
 		counts[r], starts[r] = C.int(bounds[r+1]-bounds[r]), C.int(bounds[r]-bounds[0])
@@ -238,11 +238,11 @@ func (t *transfer) gather(c *communicator, data []byte, bounds []int) error {
 	})
 }
 
-// bytesPerMicrosecond is what the slower networks of clusters carry.
+// bytesPerMicrosecond is the rate of the slower networks of clusters.
 const bytesPerMicrosecond = 1000
 
-// test waits at most so long for the end of the transfer and tells whether it has come, with
-// an error or without.
+// test waits at most limit for the end of the transfer, and reports whether it has ended, with
+// or without an error.
 func (t *transfer) test(limit time.Duration) (ended bool) {
 	if len(t.requests) == 0 {
 		return true

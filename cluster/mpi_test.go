@@ -41,7 +41,7 @@ func TestMPITransfers(t *testing.T) {
 	}
 }
 
-// A process alone does not start MPI, whether mpirun has started it or nobody has.
+// A single process does not start MPI, with or without mpirun.
 func TestMPIAlone(t *testing.T) {
 	ranksOf(t, 1, "alone").run(t, 0)
 	if out, err := childtest.Command(t, []string{"PM_RANK_PROGRAM=alone"}).CombinedOutput(); err != nil {

@@ -4,9 +4,9 @@ package cluster
 
 import "os"
 
-// Open connects this process with those that a launcher has started beside it. This program
-// was built without MPI: Open returns a world of one rank, or ErrNoMPI where the environment
-// says that there are others.
+// Open connects this process with the others that a launcher has started. This program was
+// built without MPI: Open returns a world of one rank, or ErrNoMPI if the environment says
+// that there are others.
 func Open(...Option) (*World, error) {
 	if l := readLaunch(os.Getenv); l.several() {
 		return nil, l.refuse(ErrNoMPI)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// An owner is the goroutine that calls MPI, and what it has. It is the par.Link of its rank.
+// An owner is the goroutine that calls MPI, and its state. It is the par.Link of its rank.
 type owner struct {
 	options
 	work, control *communicator
@@ -25,16 +25,16 @@ type owner struct {
 	left          bool          // MPI has ended
 	gone          chan struct{} // closed when left
 	turns         atomic.Int64  // of the loop, for the watch
-	failed        []*transfer   // MPI may go on with a part of them: their memory stays pinned
+	failed        []*transfer   // MPI may still work on a part of them: their memory stays pinned
 	calls         calls         // of work
-	broken        atomic.Bool   // a call has failed or was given up: further ones are refused
+	broken        atomic.Bool   // a call has failed or was abandoned: further ones are refused
 	ended         atomic.Bool   // End was called
 }
 
 // Times of the owner.
 const (
-	turnTime = 100 * time.Millisecond // within which a new job is taken while transfers are active
-	idleTime = 500 * time.Millisecond // within which messages are looked for while none is
+	turnTime = 100 * time.Millisecond // the longest delay of a new job while transfers are active
+	idleTime = 500 * time.Millisecond // the longest time between checks for messages while none is active
 )
 
 var (
@@ -42,8 +42,8 @@ var (
 	errLeft   = errors.New("the run has ended")
 )
 
-// Open connects this process with those that a launcher has started beside it. Where the
-// environment names no launcher, or one that has started this process alone, Open returns a
+// Open connects this process with the others that a launcher has started. If the
+// environment names no launcher, or one that has started only this process, Open returns a
 // world of one rank and does not start MPI.
 func Open(opts ...Option) (*World, error) {
 	l := readLaunch(os.Getenv)
@@ -73,7 +73,7 @@ func Open(opts ...Option) (*World, error) {
 	return w, nil
 }
 
-// start starts MPI and makes what ranks talk by.
+// start starts MPI and makes the communicators of the ranks.
 func (o *owner) start(l launch) (neighbours int, err error) {
 	if err := startMPI(); err != nil {
 		return 0, err
@@ -94,8 +94,8 @@ func (o *owner) start(l launch) (neighbours int, err error) {
 	return o.work.neighbours()
 }
 
-// serve does what others ask for, looks after transfers and tells the next rank that this one
-// lives, until leave.
+// serve runs the jobs of other goroutines, attends to transfers and reports to the next rank
+// that this one lives, until leave.
 func (o *owner) serve() {
 	idle := time.NewTicker(idleTime)
 	defer close(o.gone)
@@ -124,8 +124,8 @@ func (o *owner) serve() {
 	}
 }
 
-// progress looks after all transfers, and waits a while for the newest: older ones are those
-// that were given up.
+// progress checks all transfers, and waits a while for the newest: older ones were
+// abandoned.
 func (o *owner) progress() {
 	for i := 0; i < len(o.active); i++ {
 		t, limit := o.active[i], time.Duration(0)
@@ -145,7 +145,7 @@ func (o *owner) progress() {
 	}
 }
 
-// do has the owner call f and returns when it has. It returns false where the owner has left.
+// do makes the owner call f and waits for it. It returns false if the owner has left.
 func (o *owner) do(f func()) bool {
 	done := make(chan struct{})
 	select {
@@ -157,7 +157,7 @@ func (o *owner) do(f func()) bool {
 	}
 }
 
-// begin has the owner begin a transfer by post.
+// begin makes the owner begin a transfer with post.
 func (o *owner) begin(what string, post func(*transfer) error) (*transfer, error) {
 	t := newTransfer(what)
 	select {
@@ -177,14 +177,14 @@ func (o *owner) post(t *transfer, post func(*transfer) error) {
 		return
 	case len(t.requests) > 0:
 		o.failed = append(o.failed, t)
-	default: // nothing has begun
+	default: // nothing was started
 		t.pins.Unpin()
 	}
 	close(t.done)
 }
 
-// await waits for the end of a transfer or of the context. MPI cannot take a transfer of all
-// ranks back: it goes on, and its memory stays pinned.
+// await waits for the end of a transfer or of the context. MPI cannot cancel a transfer of
+// all ranks: it continues, and its memory stays pinned.
 func (o *owner) await(ctx context.Context, t *transfer) error {
 	select {
 	case <-t.done:

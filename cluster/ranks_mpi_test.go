@@ -17,7 +17,7 @@ import (
 )
 
 // A test starts this binary again, as several ranks: each runs one of the programs instead of
-// tests, and exits with the code that World.End gives.
+// tests, and exits with the code of World.End.
 func TestMain(m *testing.M) {
 	name := os.Getenv("PM_RANK_PROGRAM")
 	if name == "" {
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A codedError has an exit code of its own.
+// A codedError is an error with an exit code.
 type codedError struct {
 	text string
 	code int
@@ -60,7 +60,7 @@ type codedError struct {
 func (e *codedError) Error() string { return e.text }
 func (e *codedError) ExitCode() int { return e.code }
 
-// programs are what ranks do.
+// programs are the programs of ranks, by name.
 var programs = map[string]func(*World) error{}
 
 // launched is a run of a program on several ranks.
@@ -81,7 +81,7 @@ func ranksOf(t *testing.T, ranks int, program string, variables ...string) *laun
 	return l
 }
 
-// run runs it to its end, and fails the test where the exit code is another.
+// run runs it to its end, and fails the test if the exit code is not the given one.
 func (l *launched) run(t *testing.T, code int) {
 	t.Helper()
 	l.start(t)
@@ -101,14 +101,14 @@ func (l *launched) end(t *testing.T, code int) {
 	stuck := time.AfterFunc(60*time.Second, func() { l.Process.Signal(os.Interrupt) })
 	l.Wait()
 	if !stuck.Stop() {
-		t.Fatalf("the ranks did not end by themselves\n%s", l.said())
+		t.Fatalf("the ranks did not end\n%s", l.said())
 	}
 	if got := l.ProcessState.ExitCode(); got != code {
 		t.Fatalf("exit code %d, want %d\n%s", got, code, l.said())
 	}
 }
 
-// said returns all that was printed.
+// said returns everything that was printed.
 func (l *launched) said() string {
 	text, err := os.ReadFile(l.errors)
 	if err != nil {

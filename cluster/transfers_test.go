@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// transfers has ranks gather and exchange random numbers of words, none and many among them,
-// one call after the other, and looks at every word. All links do the same.
+// transfers makes ranks gather and exchange random numbers of words, from none to many, one
+// call after the other, and checks every word. All links give the same results.
 func transfers(ctx context.Context, r *par.Ranks, rounds, most int) error {
 	draw := rand.New(rand.NewPCG(1, 2)) // the same on all ranks
 	length := func() int {

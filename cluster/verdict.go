@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// An outcome is how a rank has ended, as it tells the others.
+// An outcome says how a rank has ended, and is sent to the others.
 type outcome struct {
 	failed  bool
-	pending bool // a call was given up, so MPI may still write
+	pending bool // a call was abandoned, so MPI may still write
 	code    int
 	text    string
 }
 
-// outcomeBytes is the size of an outcome that is sent; longer texts are cut.
+// outcomeBytes is the size of an outcome as sent; longer texts are cut.
 const outcomeBytes = 2048
 
 // put writes the outcome into the block of its rank.
@@ -44,7 +44,7 @@ func flag(set bool) byte {
 }
 
 // verdict returns the lines that say why a run has failed, with the ranks in front unless all
-// say the same, and the code of the first rank that has failed.
+// lines are the same, and the code of the first rank that has failed.
 func verdict(outcomes []outcome) (lines string, code int) {
 	var b strings.Builder
 	said := map[string]bool{}

@@ -8,20 +8,20 @@ import (
 )
 
 var (
-	// featureArrays and labelArrays are the names that arrays of a .npz may have to be taken
-	// without being asked for, the first found wins.
+	// featureArrays and labelArrays are the names of the arrays that are read from a .npz by
+	// default. The first one found is read.
 	featureArrays = []string{"features", "X", "x", "data", "arr_0"}
 	labelArrays   = []string{"labels", "label", "y", "target"}
-	// columnArrays are the names that the array with the names of columns may have.
+	// columnArrays are the possible names of the array with the names of columns.
 	columnArrays = []string{"columns", "column_names", "feature_names"}
 )
 
-// Archive is what a .npz file of numpy.savez holds.
+// Archive describes the contents of a .npz file of numpy.savez.
 type Archive struct {
 	Arrays   []string // the names of its arrays, sorted
-	Features string   // the array that ReadMatrix takes, empty for none
-	Labels   string   // the array with a name for labels, empty for none
-	Columns  string   // the array with a name for the names of columns, empty for none
+	Features string   // the array that ReadMatrix reads, "" for none
+	Labels   string   // the array with a name for labels, "" for none
+	Columns  string   // the array with a name for the names of columns, "" for none
 }
 
 // ReadArchive reads the directory of a .npz file.
@@ -40,8 +40,8 @@ func ReadArchive(path string) (*Archive, error) {
 	return a, nil
 }
 
-// SplitArray divides a name such as x.npz:features into that of the file and that of the array in
-// it, which is empty for any other name. A file that has the whole name comes first.
+// SplitArray splits a name such as x.npz:features into the names of the file and of the array
+// in it. The array is "" for any other name, and where a file with the whole name exists.
 func SplitArray(path string) (file, array string) {
 	i := strings.LastIndex(strings.ToLower(path), ".npz:")
 	if i < 0 {
@@ -80,7 +80,7 @@ func (z *npzArchive) archive() (*Archive, error) {
 	return a, nil
 }
 
-// pick returns the member to read: the array asked for, the only one, or one with a known name.
+// pick returns the member to read: the given array, the only one, or one with a known name.
 func (z *npzArchive) pick(array string, known []string) (string, error) {
 	a, err := z.archive()
 	if err != nil {
@@ -99,12 +99,12 @@ func (z *npzArchive) pick(array string, known []string) (string, error) {
 			return name + ".npy", nil
 		}
 	}
-	return "", failf(ErrColumn, "none of the %d arrays of the archive is called %s; name the one to read behind the file, as in x.npz:NAME",
+	return "", failf(ErrColumn, "none of the %d arrays of the archive is called %s; name the array to read after the file, as in x.npz:NAME",
 		len(a.Arrays), strings.Join(known, ", "))
 }
 
-// withArray opens a file of one of the formats of table and hands its bytes to read; known are the
-// names that an array of a .npz may have.
+// withArray opens a file in one of the formats of table and passes its bytes to read. known are
+// the possible names of an array of a .npz.
 func withArray(path string, table []format, known []string, read func(*source, format) error) error {
 	file, array := SplitArray(path)
 	if !strings.HasSuffix(strings.ToLower(file), ".npz") {
@@ -120,7 +120,7 @@ func withArray(path string, table []format, known []string, read func(*source, f
 	return named(path, err)
 }
 
-// readMember hands the bytes of an array to read.
+// readMember passes the bytes of an array to read.
 func readMember(r io.ReaderAt, size int64, array string, known []string, read func(*source, format) error) error {
 	z, err := openNPZ(r, size)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// readBinHeader reads the uint32 rows and uint32 columns before the rows of a .fbin file and its
-// relatives; the elements are little-endian.
+// readBinHeader reads the uint32 rows and uint32 columns before the rows of a .fbin file or a
+// related format. The elements are little-endian.
 func readBinHeader(s *source, k kind) (array, error) {
 	var head [8]byte
 	if err := s.readFull(head[:]); err != nil {

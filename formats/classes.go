@@ -10,7 +10,7 @@ import (
 // Labels are the classes of rows.
 type Labels struct {
 	Class []int32  // of each row, -1 for none
-	Names []string // of classes 0, 1 and so on where the file has names, in sorted order; nil where it has numbers
+	Names []string // of classes 0, 1 and so on in sorted order, if the file has names; nil if it has numbers
 }
 
 // Missing counts the rows without a label.
@@ -28,12 +28,12 @@ func (l *Labels) Missing() (n int) {
 type classes struct {
 	ids   map[string]int32
 	texts []string
-	first []int64 // where each text stands first: a line counted from 1, or a row
+	first []int64 // where each text occurs first: a line counted from 1, or a row
 	rows  []int32 // the text of each row, -1 for no label
 	byRow bool    // messages name rows, not lines
 }
 
-// add takes the label of a row, which stands at a line, or is a row of an array.
+// add takes the label of a row. at is a line, or a row of an array.
 func (c *classes) add(text []byte, at int64) {
 	text = bytes.TrimSpace(text)
 	if isMissing(text) {
@@ -53,8 +53,8 @@ func (c *classes) add(text []byte, at int64) {
 	c.rows = append(c.rows, id)
 }
 
-// labels turns texts into numbers: into what they spell if all are numbers, else, if names are
-// allowed, by their order. The text -1 is no label in either case.
+// labels turns texts into numbers: into their values if all are numbers, otherwise, if names
+// are allowed, into their places in sorted order. The text -1 means no label in either case.
 func (c *classes) labels(names bool) (*Labels, *Error) {
 	numbers := make([]int32, len(c.texts))
 	var bad *Error
@@ -77,7 +77,7 @@ func (c *classes) labels(names bool) (*Labels, *Error) {
 	return &Labels{Class: c.numbered(numbers)}, nil
 }
 
-// at puts the place of a text into an error.
+// at adds the place of a text to an error.
 func (c *classes) at(id int, err *Error) *Error {
 	if c.byRow {
 		return err.atRow(int(c.first[id]))

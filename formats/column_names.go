@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// ReadColumnNames reads the names of the columns of a matrix that has none in its own file: text
-// with a name in each line, or an array of text with one dimension in a .npy or .npz. Of a .npz it
-// takes the array called columns, column_names or feature_names; a name such as x.npz:names says
-// which. A first line "column" or "columns" is a header.
+// ReadColumnNames reads names of columns from a file, for a matrix whose own file has none. The
+// file is text with a name per line, or a .npy or .npz with a one-dimensional array of text. Of
+// a .npz it reads the array called columns, column_names or feature_names; a name such as
+// x.npz:names selects another. A first line "column" or "columns" is a header.
 func ReadColumnNames(ctx context.Context, path string) (names []string, err error) {
 	table := slices.Concat(textFormats, []format{{".npy", npyFamily, noKind}})
 	err = withArray(path, table, columnArrays, func(s *source, f format) error {
@@ -26,7 +26,7 @@ func ReadColumnNames(ctx context.Context, path string) (names []string, err erro
 	return names, nil
 }
 
-// readNameLines reads a name a line.
+// readNameLines reads a name per line.
 func readNameLines(ctx context.Context, r *records) (names []string, err error) {
 	for {
 		more, err := r.next()
@@ -34,7 +34,7 @@ func readNameLines(ctx context.Context, r *records) (names []string, err error) 
 			return names, err
 		}
 		if len(r.fields) != 1 {
-			return nil, failf(ErrFormat, "%d fields, and one name a line is wanted", len(r.fields)).atLine(r.line)
+			return nil, failf(ErrFormat, "%d fields, want one name per line", len(r.fields)).atLine(r.line)
 		}
 		name := string(r.fields[0])
 		switch {
@@ -62,9 +62,9 @@ func readNameArray(s *source) ([]string, error) {
 	width, dt := textType(d.descr)
 	switch {
 	case width == 0:
-		return nil, failf(ErrUnsupported, "names of columns are an array of text").in("header")
+		return nil, failf(ErrUnsupported, "names of columns must be an array of text").in("header")
 	case len(d.shape) != 1:
-		return nil, failf(ErrShape, "%d dimensions, names of columns have one", len(d.shape)).in("shape")
+		return nil, failf(ErrShape, "%d dimensions, but names of columns have one", len(d.shape)).in("shape")
 	case d.shape[0] > maxColumns:
 		return nil, failf(ErrUnsupported, "more than %d names", maxColumns).in("shape")
 	}

@@ -26,7 +26,8 @@ func (l *Layout) parse(list string) ([]int, *Error) {
 	return all, nil
 }
 
-// parseItem returns the columns of a name, a number, a range of either, or a pattern of names.
+// parseItem returns the columns of a name, a number, a range of names or numbers, or a pattern
+// of names.
 func (l *Layout) parseItem(item string) ([]int, *Error) {
 	if c := l.find(item); c >= 0 {
 		return []int{c}, nil
@@ -69,7 +70,7 @@ func (l *Layout) match(pattern string) ([]int, *Error) {
 	for c, name := range l.Names {
 		ok, err := path.Match(pattern, name)
 		if err != nil {
-			return nil, failf(ErrColumn, "%q is no pattern of names", pattern)
+			return nil, failf(ErrColumn, "%q is not a valid pattern of names", pattern)
 		}
 		if ok {
 			all = append(all, c)

@@ -2,8 +2,8 @@ package formats
 
 import "regexp"
 
-// What a number may look like that parseValue refuses for its commas and other marks between
-// digits. The texts are the ends of messages and show nothing of the file.
+// The forms of numbers that parseValue refuses for their commas and other marks between
+// digits. The texts below are the ends of messages and show nothing of the file.
 var (
 	exponent       = `([eE][+-]?[0-9]+)?$`
 	decimalComma   = regexp.MustCompile(`^[+-]?([0-9]*,[0-9]+|[0-9]+,)` + exponent)
@@ -13,8 +13,8 @@ var (
 	groupsByOthers = regexp.MustCompile(`^[+-]?[0-9]{1,3}(([ '_\x{2019}\x{00a0}\x{202f}\x{2009}])[0-9]{3})+([.,][0-9]*)?` + exponent)
 )
 
-// looksNumeric says what a field has that makes it no number here although people write
-// numbers so, "" for other fields.
+// looksNumeric says why a field is not accepted as a number although people write
+// numbers like that. It returns "" for other fields.
 func looksNumeric(field []byte) string {
 	switch {
 	case len(field) > 64:

@@ -24,7 +24,7 @@ func TestCommasInNumbersAreNamed(t *testing.T) {
 	}
 }
 
-// The column is that of the value, and nothing of it is shown.
+// Messages name the column of the value and do not show the value.
 func TestCommasInFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"semicolons.csv", "a;b;c\n1;2;3\n4;5,25;6\n", "line 3: column 2 has a decimal comma in a number"},
@@ -32,8 +32,8 @@ func TestCommasInFiles(t *testing.T) {
 		{"tabs.tsv", "1\t2\n3\t1.234.567\n", "line 2: column 2 has thousands separators"},
 		{"either.tsv", "1\t2\n3\t4\n5\t1,234\n", "line 3: column 2 has a comma in a number"},
 		{"bare.csv", "1,5;2,5;3\n4,5;5,5;6\n", "line 1: column 2 holds a semicolon"},
-		{"more.csv", "a,b\n1,5,2,5\n", "line 2: 4 columns, the first line has 2; a decimal comma counts as a separator here"},
-		{"more words.csv", "a,b\n1,x,2,5\n", "line 2: 4 columns, the first line has 2"},
+		{"more.csv", "a,b\n1,5,2,5\n", "line 2: 4 columns, but the first line has 2; a decimal comma counts as a separator here"},
+		{"more words.csv", "a,b\n1,x,2,5\n", "line 2: 4 columns, but the first line has 2"},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -81,6 +81,6 @@ func TestLabelColumn(t *testing.T) {
 		}
 	}
 	if column, _ := LabelColumn("nowhere.csv", nil); column != -1 {
-		t.Error("a file that is not there has a column of labels")
+		t.Error("a file that does not exist has a column of labels")
 	}
 }

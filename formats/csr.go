@@ -1,7 +1,7 @@
 package formats
 
-// CSROf returns a matrix for WriteCSR that has the arrays of m, which is a sparse matrix
-// such as a *sparse.CSR. It copies nothing that m.Arrays does not copy.
+// CSROf returns a matrix for WriteCSR with the arrays of m, a sparse matrix such as a
+// *sparse.CSR. It copies nothing that m.Arrays does not copy.
 func CSROf(m interface {
 	Dims() (rows, cols int)
 	Arrays() (ptr []uint64, ind []uint32, val []float32)

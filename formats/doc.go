@@ -1,5 +1,5 @@
-// Package formats reads and writes the files that features, labels and sparse matrices are kept
-// in. It holds no numerical code and knows of the rest of the module only how files are mapped.
+// Package formats reads and writes files of features, labels and sparse matrices. It has no
+// numerical code, and uses the rest of the module only to map files.
 //
 //	m, err := formats.ReadMatrix("features.npy")
 //	...
@@ -23,50 +23,52 @@
 //	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
 //	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets, WriteCSR
 //
-// The case of a name does not matter. All formats but the vecs and .npz are also read with .gz
-// behind the name; IDX is also written with it. A file of another name is taken for .npy or IDX
-// if it begins like one. Labels are arrays of integers, or of floats with integral values, with one
-// dimension or one column; ReadNamedLabels and ReadTable also take names in their place. Parquet is
-// read by the module formats/parquet, whose command parquet2npy makes .npy of it. ReadColumnNames reads
-// names of columns that stand apart from them.
+// The case of a name does not matter. All formats except vecs and .npz are also read with .gz
+// after the name; IDX is also written with it. A file with another name is read as .npy or IDX
+// if it begins like one. Labels are arrays of integers, or of floats with integral values, with
+// one dimension or one column; ReadNamedLabels and ReadTable also accept names instead of
+// numbers. The module formats/parquet reads Parquet, and its command parquet2npy converts it to
+// .npy. ReadColumnNames reads names of columns from a separate file.
 //
 // # Guarantees
 //
-// Files are untrusted. What a header claims is checked against the size of the file before memory
-// is taken for it; products of dimensions are computed without overflow; bytes behind the data
-// are an error. A reader takes memory of at most a small multiple of the size of the file, and
-// for compressed data of what comes out of it (deflate expands up to 1032 times), of which
-// TableSettings.Limit allows less. No input makes a reader panic.
+// Files are untrusted. The claims of a header are checked against the size of the file before
+// memory is allocated. Products of dimensions are computed without overflow. Bytes after the
+// data are an error. A reader takes at most a small multiple of the size of the file in memory,
+// or of the decompressed size for compressed data (deflate expands up to 1032 times);
+// TableSettings.Limit sets a lower limit. No input makes a reader panic.
 //
 // Every error is an *Error with the path and, where it applies, the row, line, offset or header
 // field at fault, and wraps one of the sentinels (ErrFormat, ErrTruncated, ...) or the error of
-// the operating system. A message holds no text of the file, neither of its rows nor of its headers.
-// Numbers in it are positions, counts and sizes, and what a header behind a magic states: version,
-// type and dimensions of .npy and IDX, the directory of a .npz and its shape.npy. A header of the
-// other formats may be data, so a message says how it is wrong and not what it holds. Names of
-// columns and arrays in a message are those that the caller asked for, or that are looked for.
+// the operating system. A message contains no text of the file, neither from rows nor from
+// headers. Its numbers are positions, counts and sizes, and values of a header after a magic:
+// version, type and dimensions of .npy and IDX, the directory of a .npz and its shape.npy. A
+// header of the other formats may be data, so a message says what is wrong with it, but does
+// not show it. Names of columns and arrays in a message are those that the caller asked for, or
+// the default ones.
 //
 // Conversions do not change values silently: integers that do not fit, and finite values that
 // overflow float32, or float16 in WriteMatrix16, are an ErrRange. Rounding to the nearest float
-// is allowed; NaN and infinities pass through, except in Matrix Market, which has no spelling for
+// is allowed; NaN and infinities pass through, except in Matrix Market, which cannot represent
 // them.
 //
 // StreamMatrix and WriteRows read and write a matrix row by row, so that it need not fit in memory.
 //
-// Every writer goes through WriteFile: the file is replaced as a whole or not at all, also when
-// the context ends half way.
+// Every writer uses WriteFile: the file is replaced as a whole or not at all, even when the
+// context ends halfway.
 //
 // # Memory mapping
 //
 // A matrix stored as it would be in memory (.npy of float32 or float64, .fbin, on a machine of
-// the same byte order) is mapped read-only instead of read: opening takes no time or memory, and
-// pages come in as they are touched. This is so on Linux, macOS and the BSDs; elsewhere such
-// files are read. A mapping shows the file as it is now, so a program that overwrites the file in
-// place changes the matrix, and one that truncates it makes access to the lost pages fault. Files
-// replaced by renaming, as WriteFile does, are not affected.
+// the same byte order) is mapped read-only instead of read: opening takes almost no time or
+// memory, and pages are loaded when they are touched. This applies to Linux, macOS and the
+// BSDs; elsewhere such files are read. A mapping shows the current contents of the file: a
+// program that overwrites the file in place changes the matrix, and after a program truncates
+// it, access to the lost pages faults. Files replaced by renaming, as WriteFile does, are not
+// affected.
 //
 // # Concurrency
 //
-// All functions may be called from several goroutines at once. Two WriteFile calls for one path
-// each leave a whole file; the last one to finish stays.
+// All functions may be called from several goroutines at once. Of two WriteFile calls for one
+// path each writes a whole file, and the file of the last one to finish stays.
 package formats

@@ -38,7 +38,7 @@ func (k kind) size() int      { return kinds[k].size }
 func (k kind) String() string { return kinds[k].name }
 func (k kind) float() bool    { return k == f2 || k == f4 || k == f8 }
 
-// descr is the type as a little-endian .npy file spells it: "<f4", "|u1".
+// descr is the type as in a little-endian .npy file: "<f4", "|u1".
 func (k kind) descr() string {
 	order := "<"
 	if k.size() == 1 {
@@ -53,10 +53,11 @@ type dtype struct {
 	big  bool
 }
 
-// hostBig tells whether this machine stores the high byte first.
+// hostBig reports whether this machine stores the high byte first.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// float is what matrices are made of, element what arrays are decoded to and encoded from.
+// float is the type of numbers in matrices, element the type that arrays are decoded to and
+// encoded from.
 type (
 	float   interface{ float32 | float64 }
 	element interface {
@@ -169,7 +170,7 @@ func convert[T element, S number](dst []T, src []S) int {
 
 func isFloat[T number]() bool { return T(1)/2 != 0 }
 
-// fits tells whether v may become a T under the rules of decode.
+// fits reports whether v may become a T under the rules of decode.
 func fits[T element, S number](v S) bool {
 	w := T(v)
 	if isFloat[T]() {

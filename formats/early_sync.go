@@ -2,14 +2,15 @@ package formats
 
 import "os"
 
-// earlyBytes is how much is written before the disk is told to begin with it.
+// earlyBytes is how much is written before the system is asked to write it to the disk.
 const earlyBytes = 4 << 20
 
-// earlySync has the disk write what a file already holds while the rest of it is made, so that
-// little is left for the sync at the end. It promises nothing: only that sync makes a file last.
+// earlySync lets the disk write the first parts of a file while the rest is computed, so that
+// little is left for the sync at the end. It guarantees nothing: only the sync makes a file
+// durable.
 type earlySync struct {
 	f             *os.File
-	begun, length int64 // the bytes the disk was told about, and those written
+	begun, length int64 // the bytes that the disk was asked to write, and those written to the file
 }
 
 func (w *earlySync) Write(p []byte) (int, error) {

@@ -4,5 +4,5 @@ package formats
 
 import "os"
 
-// beginSync does nothing here: the sync at the end does all of it.
+// beginSync does nothing here: the sync at the end writes everything.
 func beginSync(*os.File, int64, int64) {}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file of which the disk is told early has all its bytes, whatever the sizes of the writes.
+// A file written with early syncs has all its bytes, for writes of any size.
 func TestEarlySync(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large")
 	for _, piece := range []int{1, 1000, writePiece, earlyBytes - 1, earlyBytes, earlyBytes + 1} {
@@ -35,7 +35,7 @@ func TestEarlySync(t *testing.T) {
 	}
 }
 
-// The disk is told once there is enough, and about nothing twice.
+// A sync begins once enough is written, and no bytes are synced twice.
 func TestEarlySyncBegins(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {

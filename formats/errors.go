@@ -24,19 +24,19 @@ var (
 	// ErrUnsupported reports something well-formed that this package does not read or write.
 	ErrUnsupported = errors.New("formats: not supported")
 	// ErrShape reports dimensions that do not fit the purpose: labels with several columns, an
-	// array of three dimensions where a matrix is wanted, a slice of the wrong length.
+	// array of three dimensions instead of a matrix, a slice of the wrong length.
 	ErrShape = errors.New("formats: wrong shape")
-	// ErrRange reports a value that the wanted type cannot hold.
+	// ErrRange reports a value that the target type cannot hold.
 	ErrRange = errors.New("formats: value out of range")
-	// ErrColumn reports a column that the caller names and the file does not have, or that cannot
-	// be used as asked.
+	// ErrColumn reports a column that the caller names but the file does not have, or that
+	// cannot be used as requested.
 	ErrColumn = errors.New("formats: wrong column")
 	// ErrLimit reports rows that would take more memory than the caller allows.
 	ErrLimit = errors.New("formats: too large")
 )
 
-// Error says which file failed and where in it. The package comment says what of the file its
-// message may hold.
+// Error says which file failed and where in it. The package comment says what its message may
+// show of the file.
 type Error struct {
 	Path   string // the file, as the caller named it
 	Field  string // the part at fault ("header", "shape", "indptr.npy", "open"), or empty
@@ -76,7 +76,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// detail is a message that matches a sentinel without repeating its text.
+// detail is an error that matches a sentinel without repeating its text.
 type detail struct {
 	kind error
 	text string
@@ -96,7 +96,7 @@ func (e *Error) atRow(row int) *Error   { e.Row = int64(row); return e }
 func (e *Error) atLine(n int64) *Error  { e.Line = n; return e }
 func (e *Error) at(off int64) *Error    { e.Offset = off; return e }
 
-// named puts the path into an error made by this package while it worked on that file.
+// named adds the path to an error of this package about that file.
 func named(path string, err error) error {
 	if err == nil {
 		return nil

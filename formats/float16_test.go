@@ -29,8 +29,8 @@ func TestFloat16(t *testing.T) {
 	}
 }
 
-// TestToFloat16 takes every number back to itself, and what lies between two neighbours to the
-// nearer one, to the even one from half way.
+// TestToFloat16 converts every number to itself, a number between two neighbours to the nearer
+// one, and a number halfway between them to the even one.
 func TestToFloat16(t *testing.T) {
 	check := func(v float32, want uint16) {
 		t.Helper()

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// checkError accepts only errors that say what is wrong with the input.
+// checkError accepts only errors about the input.
 func checkError(t *testing.T, err error) {
 	t.Helper()
 	if _, ok := errors.AsType[*Error](err); !ok {
-		t.Fatalf("%T is no *Error: %v", err, err)
+		t.Fatalf("%T is not an *Error: %v", err, err)
 	}
 	for _, kind := range []error{ErrFormat, ErrTruncated, ErrUnsupported, ErrShape, ErrRange, ErrColumn, ErrLimit} {
 		if errors.Is(err, kind) {
 			return
 		}
 	}
-	t.Fatalf("no known kind of error: %v", err)
+	t.Fatalf("unknown kind of error: %v", err)
 }
 
 // bounded runs f and checks that it allocates at most factor bytes for each byte of input, and

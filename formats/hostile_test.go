@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// hostile is a file made to mislead a reader, with the error it must meet.
+// hostile is a file made to mislead a reader, with the expected error.
 type hostile struct {
 	name  string
 	file  []byte
@@ -78,7 +78,7 @@ var hostileIDX = []hostile{
 	{"one behind", idxFile(8, []uint32{1}, 1, 2), ErrFormat, nil},
 }
 
-// hostileNPZ makes archives whose claims do not fit their contents.
+// hostileNPZ makes archives whose claims do not match their contents.
 func hostileNPZ(t testing.TB) []hostile {
 	const bomb = 4 << 20 // bytes of zeros, which deflate to a thousandth
 	with := func(name string, data []byte) []byte {
@@ -175,7 +175,7 @@ func TestTruncated(t *testing.T) {
 		name string
 		file []byte
 		read func([]byte) error
-		good int // a length at which what is left is a good file
+		good int // a length at which the cut file is a good file
 	}{
 		{"npy", load(t, golden("f4.npy")), dense(npyFamily, noKind), -1},
 		{"npy, converted", load(t, golden("f8be.npy")), dense(npyFamily, noKind), -1},

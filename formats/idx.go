@@ -18,7 +18,7 @@ func readIDXHeader(s *source) (array, error) {
 	}
 	k, dims := idxKinds[head[2]], int(head[3])
 	if head[0] != 0 || head[1] != 0 || k == noKind || dims == 0 {
-		return array{}, failf(ErrFormat, "no IDX file: it does not begin with two zero bytes, a type code and a number of dimensions").in("magic").at(0)
+		return array{}, failf(ErrFormat, "not an IDX file: it does not begin with two zero bytes, a type code and a number of dimensions").in("magic").at(0)
 	}
 	raw := make([]byte, 4*dims)
 	if err := s.readFull(raw); err != nil {

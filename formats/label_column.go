@@ -2,11 +2,11 @@ package formats
 
 import "strings"
 
-// LabelColumn looks for the column of a text file that looks as if it held labels: it holds
-// text and no number, and its texts repeat. Of several it is the one with the fewest different
-// texts. column counts from 0 and is -1 where there is none. name is what the header calls the
-// column, "" without a header, and where it is not certain that the first line is one: no text
-// stands above a number, and s does not say so. The first few thousand rows are looked at.
+// LabelColumn looks for a column of a text file that seems to hold labels: it has text and no
+// numbers, and its texts repeat. Of several columns it returns the one with the fewest
+// different texts. column counts from 0 and is -1 if there is none. name is the column's name
+// in the header. It is "" without a header, and where the first line is not certain to be one:
+// no text is above a number, and s does not say so. Only the first few thousand rows are read.
 func LabelColumn(path string, s *TableSettings) (column int, name string) {
 	f, ok := findFormat(textFormats, strings.TrimSuffix(strings.ToLower(path), ".gz"))
 	if !ok {
@@ -49,16 +49,16 @@ func LabelColumn(path string, s *TableSettings) (column int, name string) {
 }
 
 const (
-	mostTextRows    = 5000 // are looked at
-	mostTextColumns = 64   // are kept in mind
+	mostTextRows    = 5000 // rows that are read
+	mostTextColumns = 64   // columns that are considered
 )
 
-// texts are the columns of a file that have held no number so far.
+// texts are the columns of a file that have had no number so far.
 type texts struct {
 	layout  *Layout
 	columns map[int]*repeats // nil before the first row
 	rows    int
-	numbers bool // a number stands below a text of the header
+	numbers bool // a number is below a text of the header
 }
 
 // repeats counts the texts of a column.
@@ -69,7 +69,7 @@ type repeats struct {
 
 func newTexts(l *Layout) *texts { return &texts{layout: l} }
 
-// add takes a row. Rows of another length are left for the reader to refuse.
+// add takes a row. It skips rows of another length; the reader refuses them later.
 func (t *texts) add(fields [][]byte) {
 	if len(fields) != t.layout.columns {
 		return
@@ -90,7 +90,7 @@ func (t *texts) add(fields [][]byte) {
 	}
 }
 
-// begin takes the columns of the first row that hold text.
+// begin takes the columns of the first row that are text.
 func (t *texts) begin(fields [][]byte) {
 	t.columns = make(map[int]*repeats)
 	for c, field := range fields {

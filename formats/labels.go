@@ -9,18 +9,19 @@ import (
 
 var labelFormats = slices.Concat(arrayFormats, textFormats, []format{{".npz", npyFamily, noKind}})
 
-// ReadLabels reads one class number per row, -1 meaning unlabelled. It takes arrays of numbers
-// with one dimension, or with one column, in any format that ReadMatrix takes, and text (.csv,
-// .tsv, .txt, each also with .gz). Of a .npz it takes the only array, or the first of labels,
-// label, y and target; a name such as x.npz:classes says which.
+// ReadLabels reads one class number per row; -1 means unlabelled. It reads arrays of numbers
+// with one dimension, or with one column, in any format of ReadMatrix, and text (.csv, .tsv,
+// .txt, each also with .gz). Of a .npz it reads the only array, or the first of labels, label,
+// y and target; a name such as x.npz:classes selects another.
 //
-// Text has one label per line, under the rules of ReadTable. A first line is a header if it is one
-// of the names that ReadTable knows, or text above a number. With several columns it must have one
-// of those names. A number such as 3.0 counts as 3, in text and in arrays of floats; a missing
-// value or NaN is -1.
+// Text has one label per line, under the rules of ReadTable. The first line is a header if it
+// is one of the names that ReadTable knows, or text above a number. If there are several
+// columns, it must contain one of those names. A number such as 3.0 counts as 3, in text and in
+// arrays of floats; a missing value or NaN is -1.
 //
-// A value that is not an integer or does not fit in int32 is an error naming the row or line. No
-// error shows a value, nor the names of columns: a first line that lacks the column may be data.
+// A value that is not an integer or does not fit in int32 is an error naming the row or line.
+// No error shows a value, nor the names of columns: a first line without the column may be
+// data.
 func ReadLabels(path string) ([]int32, error) {
 	l, err := loadLabels(context.Background(), path, new(TableSettings), false)
 	if err != nil {
@@ -29,9 +30,9 @@ func ReadLabels(path string) ([]int32, error) {
 	return l.Class, nil
 }
 
-// ReadNamedLabels is ReadLabels for files that may have names in place of numbers: text of which
-// some labels are not numbers, and .npy arrays of text. Names are numbered in sorted order. Label
-// and Header of s say which column of text to read; a nil s takes what the file offers.
+// ReadNamedLabels is ReadLabels for files that may have names in place of numbers: text with
+// labels that are not numbers, and .npy arrays of text. Names are numbered in sorted order.
+// Label and Header of s say which column of text to read; nil means the defaults.
 func ReadNamedLabels(ctx context.Context, path string, s *TableSettings) (*Labels, error) {
 	if s == nil {
 		s = new(TableSettings)
@@ -51,21 +52,21 @@ func loadLabels(ctx context.Context, path string, s *TableSettings, names bool) 
 	return l, nil
 }
 
-// readLabels reads labels; names tells whether they may be names.
+// readLabels reads labels; names reports whether they may be names.
 func readLabels(ctx context.Context, s *source, f format, t *TableSettings, names bool) (*Labels, error) {
 	switch f.family {
 	case textFamily:
 		return readLabelText(ctx, s, f.suffix, t, names)
 	case vecsFamily:
 		if f.kind.float() {
-			return nil, failf(ErrUnsupported, "labels are integers, the file holds %v", f.kind)
+			return nil, failf(ErrUnsupported, "labels are integers, but the file holds %v", f.kind)
 		}
 		_, cols, data, err := readVecs[int32](s, f.kind)
 		switch {
 		case err != nil:
 			return nil, err
 		case cols != 1:
-			return nil, failf(ErrShape, "labels need one column, the rows of the file have several")
+			return nil, failf(ErrShape, "labels need one column, but the rows of the file have several")
 		}
 		return &Labels{Class: data}, nil
 	case npyFamily:
@@ -138,7 +139,7 @@ func readLabelText(ctx context.Context, s *source, suffix string, t *TableSettin
 	return l, nil
 }
 
-// labelLayout is layoutOf for files that are read for their labels alone.
+// labelLayout is layoutOf for files from which only labels are read.
 func labelLayout(first, second []string, s *TableSettings) (*Layout, *Error) {
 	header, err := hasHeader(first, second, s)
 	if err != nil {
@@ -155,6 +156,6 @@ func labelLayout(first, second []string, s *TableSettings) (*Layout, *Error) {
 		l.Label = 0
 		return l, nil
 	}
-	return nil, failf(ErrFormat, "%d columns, and the line names none of them %s; "+
+	return nil, failf(ErrFormat, "%d columns, but the line calls none of them %s; "+
 		"begin with a line that names the columns, or keep only the column of labels", len(first), strings.Join(labelColumns, ", "))
 }

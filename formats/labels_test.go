@@ -107,7 +107,7 @@ func TestReadLabelsRefused(t *testing.T) {
 			labels, err := ReadLabels(path)
 			wantError(t, err, c.kind, path, c.parts...)
 			if labels != nil {
-				t.Errorf("labels %v beside an error", labels)
+				t.Errorf("labels %v and an error", labels)
 			}
 		})
 	}

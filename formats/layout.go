@@ -17,25 +17,25 @@ const (
 	NoHeader                   // the first line has values
 )
 
-// Layout is what the columns of a text file hold. Columns are counted from 0.
+// Layout says what the columns of a text file hold. Columns are counted from 0.
 type Layout struct {
 	Line     int64    // of the header or first row, counted from 1; 0 for an empty file
 	Names    []string // of all columns; nil without a header
 	Features []int    // the columns of features, in the order they are read
 	Label    int      // the column of labels, -1 for none
-	LeftOut  []int    // columns that are left out because their names say that they number rows
-	Rows     int      // below the header, as far as ReadLayout looks: 2 stands for two and more
+	LeftOut  []int    // columns that are left out because their names suggest row numbers
+	Rows     int      // below the header, as far as ReadLayout reads: 2 stands for two or more
 	columns  int
 }
 
 var (
-	// labelColumns are the names a column of labels may have, the first found wins.
+	// labelColumns are the possible names of a column of labels; the first one found is read.
 	labelColumns = []string{"label", "labels", "class", "target", "category", "species", "y"}
-	// rowColumns are the names of columns that number rows; pandas leaves its own without one.
+	// rowColumns are the names of columns of row numbers; the column of pandas has no name.
 	rowColumns = []string{"", "id", "index", "row", "row_id", "rowid", "unnamed: 0"}
 )
 
-// layoutOf decides by the first two records, of which the second may be nil, what the columns hold.
+// layoutOf decides by the first two records what the columns hold. The second may be nil.
 func layoutOf(first, second []string, s *TableSettings) (*Layout, *Error) {
 	header, err := hasHeader(first, second, s)
 	if err != nil {
@@ -56,7 +56,7 @@ func layoutOf(first, second []string, s *TableSettings) (*Layout, *Error) {
 			if s.Label != "" {
 				return nil, failf(ErrColumn, "the column of labels is among those of the features; leave it out of one of them")
 			}
-			l.Label = -1 // who names it wants its values
+			l.Label = -1 // a caller who names it wants its values
 		}
 		return l, nil
 	}
@@ -72,13 +72,13 @@ func layoutOf(first, second []string, s *TableSettings) (*Layout, *Error) {
 	return l, nil
 }
 
-// isOneOf tells whether a name is in a list, in upper or lower case.
+// isOneOf reports whether a name is in a list, in upper or lower case.
 func isOneOf(name string, list []string) bool {
 	return slices.ContainsFunc(list, func(want string) bool { return strings.EqualFold(strings.TrimSpace(name), want) })
 }
 
-// hasHeader tells whether the first record names columns: if it has a name that is asked for or
-// known, no number at all, or text where the second record has a number.
+// hasHeader reports whether the first record names columns: it does if it has a requested or
+// known name, no number at all, or text where the second record has a number.
 func hasHeader(first, second []string, s *TableSettings) (bool, *Error) {
 	if s.Header != DetectHeader {
 		return s.Header == WithHeader, nil
@@ -93,7 +93,7 @@ func hasHeader(first, second []string, s *TableSettings) (bool, *Error) {
 		}
 	}
 	if counts(first) {
-		return false, failf(ErrFormat, "the line counts 0, 1, 2 and so on, which may name the columns or be a row; say whether there is a header").atLine(1)
+		return false, failf(ErrFormat, "the line is 0, 1, 2 and so on, which may be names of columns or a row; say whether there is a header").atLine(1)
 	}
 	if len(first) > 1 && first[0] == "" && counts(first[1:]) {
 		return true, nil // pandas numbers rows, and columns from 0
@@ -106,7 +106,7 @@ func hasHeader(first, second []string, s *TableSettings) (bool, *Error) {
 	return numbers == 0 && len(first) > 1 && slices.ContainsFunc(first, isText), nil
 }
 
-// counts tells whether fields are 0, 1, 2 and so on, at least three of them.
+// counts reports whether fields are 0, 1, 2 and so on, at least three of them.
 func counts(fields []string) bool {
 	for i, field := range fields {
 		if field != strconv.Itoa(i) {
@@ -121,10 +121,10 @@ func isNumber(field string) bool {
 	return err != ErrFormat
 }
 
-// isText tells whether a field is neither a number nor a missing value.
+// isText reports whether a field is neither a number nor a missing value.
 func isText(field string) bool { return !isNumber(field) && !isMissing([]byte(field)) }
 
-// isMissing tells whether a field stands for no value.
+// isMissing reports whether a field stands for no value.
 func isMissing(field []byte) bool {
 	switch len(field) {
 	case 0:
@@ -139,7 +139,7 @@ func isMissing(field []byte) bool {
 	return false
 }
 
-// findLabel returns the column of labels, -1 where none is asked for and none has a known name.
+// findLabel returns the column of labels, or -1 if none is requested and none has a known name.
 func (l *Layout) findLabel(s *TableSettings) (int, *Error) {
 	if s.Label != "" {
 		if c := l.find(s.Label); c >= 0 {
@@ -157,7 +157,7 @@ func (l *Layout) findLabel(s *TableSettings) (int, *Error) {
 	return -1, nil
 }
 
-// unknown is the error about a column that the caller names.
+// unknown returns the error about an unknown column that the caller names.
 func (l *Layout) unknown(item string) *Error {
 	if l.Names == nil {
 		return failf(ErrColumn, "there is no column %q: without a header columns are numbers from 1 to %d", item, l.columns)
@@ -187,8 +187,8 @@ func (l *Layout) numbered(item string) int {
 	return -1
 }
 
-// LayoutOf tells how ReadTable would read a text file with this header. Readers of other formats
-// whose columns have names choose among them with it.
+// LayoutOf returns how ReadTable would read a text file with this header. Readers of other
+// formats with named columns use it to choose columns.
 func LayoutOf(names []string, s *TableSettings) (*Layout, error) {
 	own := TableSettings{Header: WithHeader}
 	if s != nil {

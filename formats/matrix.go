@@ -14,9 +14,9 @@ import (
 // Matrix is a feature matrix in row-major order without padding: entry (i, j) is
 // Data[i*Cols+j].
 //
-// Data may be a read-only mapping of the file (Mapped tells): reading it is safe for concurrent
+// Data may be a read-only mapping of the file (see Mapped): reading it is safe for concurrent
 // use, writing to it faults, and so does reading after another program has truncated the file.
-// Copy the matrix where either is a possibility.
+// Copy the matrix if either may happen.
 type Matrix struct {
 	Rows, Cols int
 	Data       []float32
@@ -30,15 +30,15 @@ type Matrix64 struct {
 	unmap      func() error
 }
 
-// ReadMatrix reads features from a file, its format chosen by the ending of its name (see the
-// table in the package comment), or by its first bytes when the ending says nothing. One-
-// dimensional arrays become one column, IDX images one row each. Of a .npz it takes the only array,
-// or the first of features, X, x, data and arr_0 that there is; a name such as x.npz:train says
-// which. Text is read as ReadTable reads it, without its labels.
+// ReadMatrix reads features from a file. The ending of its name chooses the format (see the
+// table in the package comment), or its first bytes if the ending is unknown. One-dimensional
+// arrays become one column, IDX images one row each. Of a .npz it reads the only array, or the
+// first one found of features, X, x, data and arr_0; a name such as x.npz:train selects
+// another. Text is read as in ReadTable, without its labels.
 //
-// Data stored as float32 rows (.npy, .fbin) is mapped, not read, where the system allows;
-// anything else is converted: integers round to nearest, a finite float64 that overflows float32
-// is an ErrRange naming row and column. NaN and infinities pass through. Call Close when done.
+// Data stored as float32 rows (.npy, .fbin) is mapped, not read, where the system allows. Other
+// data is converted: integers round to nearest, and a finite float64 that overflows float32 is
+// an ErrRange with its row and column. NaN and infinities pass through. Call Close when done.
 func ReadMatrix(path string) (*Matrix, error) {
 	d, err := loadDense[float32](path)
 	if err != nil {
@@ -47,8 +47,8 @@ func ReadMatrix(path string) (*Matrix, error) {
 	return &Matrix{d.rows, d.cols, d.data, d.unmap}, nil
 }
 
-// ReadMatrix64 is ReadMatrix in float64. A float64 .npy is mapped; every other type of element
-// but the 64-bit integers converts without rounding.
+// ReadMatrix64 is ReadMatrix in float64. A float64 .npy is mapped. All other types of elements
+// convert without rounding, except for 64-bit integers.
 func ReadMatrix64(path string) (*Matrix64, error) {
 	d, err := loadDense[float64](path)
 	if err != nil {
@@ -57,14 +57,14 @@ func ReadMatrix64(path string) (*Matrix64, error) {
 	return &Matrix64{d.rows, d.cols, d.data, d.unmap}, nil
 }
 
-// Mapped tells whether Data is a mapping of the file.
+// Mapped reports whether Data is a mapping of the file.
 func (m *Matrix) Mapped() bool { return m.unmap != nil }
 
-// Mapped tells whether Data is a mapping of the file.
+// Mapped reports whether Data is a mapping of the file.
 func (m *Matrix64) Mapped() bool { return m.unmap != nil }
 
-// Close releases the mapping, if there is one, and sets Data to nil; copies of the slice must not
-// be used any more. Calling it again does nothing. It must not run while Data is in use.
+// Close releases the mapping, if there is one, and sets Data to nil. Copies of the slice must
+// not be used afterwards. Calling it again does nothing. It must not run while Data is in use.
 func (m *Matrix) Close() error {
 	m.Data = nil
 	return release(&m.unmap)
@@ -103,7 +103,7 @@ const (
 	textFamily
 )
 
-// format is a way to store an array, recognised by the end of a file's name.
+// format is a way to store an array, recognised by the ending of a file's name.
 type format struct {
 	suffix string
 	family family
@@ -117,10 +117,10 @@ var arrayFormats = []format{
 	{".idx", idxFamily, noKind}, {"-ubyte", idxFamily, noKind},
 }
 
-// matrixFormats are those that features are read from.
+// matrixFormats are the formats of features.
 var matrixFormats = slices.Concat(arrayFormats, textFormats, []format{{".npz", npyFamily, noKind}})
 
-// findFormat returns the entry of table whose suffix the lower-case name has.
+// findFormat returns the entry of table whose suffix ends the lower-case name.
 func findFormat(table []format, name string) (format, bool) {
 	for _, f := range table {
 		if strings.HasSuffix(name, f.suffix) {
@@ -142,7 +142,7 @@ func sniff(s *source) (format, bool) {
 	return format{}, false
 }
 
-// chooseFormat decides by name, of which a final .gz does not count, then by content.
+// chooseFormat decides by the name without a final .gz, then by the contents.
 func chooseFormat(table []format, path string, s *source) (format, error) {
 	if f, ok := findFormat(table, strings.TrimSuffix(strings.ToLower(path), ".gz")); ok {
 		return f, nil
@@ -205,10 +205,11 @@ func readDense[T float](s *source, f format) (d dense[T], err error) {
 	return d, err
 }
 
-// matrixSize returns the size of an array that is a matrix, having compared it with what s has.
+// matrixSize returns the size of an array that is a matrix, after it has compared it with the
+// length of s.
 func matrixSize(s *source, f format, a array) (rows, cols int, err error) {
 	if f.family == npyFamily && len(a.shape) > 2 {
-		return 0, 0, failf(ErrShape, "the array has %d dimensions (%s), a matrix has two", len(a.shape), a).in("shape")
+		return 0, 0, failf(ErrShape, "the array has %d dimensions (%s), but a matrix has two", len(a.shape), a).in("shape")
 	}
 	if _, err := s.claim(a); err != nil {
 		return 0, 0, err
@@ -216,7 +217,7 @@ func matrixSize(s *source, f format, a array) (rows, cols int, err error) {
 	return a.matrix()
 }
 
-// withinLimit refuses n elements that take more memory than the caller allows.
+// withinLimit refuses n elements if they take more memory than the caller allows.
 func withinLimit[T float](s *source, n int) error {
 	if s.limit > 0 && int64(n) > s.limit/int64(unsafe.Sizeof(T(0))) {
 		return failf(ErrLimit, "the rows would take more than %d bytes of memory", s.limit)
@@ -224,7 +225,7 @@ func withinLimit[T float](s *source, n int) error {
 	return nil
 }
 
-// readHeader reads what stands before the elements of an array.
+// readHeader reads the header before the elements of an array.
 func readHeader(s *source, f format) (array, error) {
 	switch f.family {
 	case npyFamily:
@@ -236,8 +237,8 @@ func readHeader(s *source, f format) (array, error) {
 	}
 }
 
-// mapArray maps the n elements at the position of s, where s is a file that stores them as they
-// are in memory, suitably aligned. Otherwise, or when mapping fails, it returns nil.
+// mapArray maps the n elements at the position of s, if s is a file that stores them as in
+// memory, suitably aligned. Otherwise, or if mapping fails, it returns nil.
 func mapArray[T float](s *source, n int, dt dtype) ([]T, func() error) {
 	size := dt.kind.size()
 	if s.file == nil || n == 0 || dt != native[T]() || s.off%int64(size) != 0 || s.size > math.MaxInt {

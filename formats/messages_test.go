@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// Marks are put into files to see whether a message shows them. Neither has four bytes in a row
-// that stand in a message for another reason: no word has these letters, and counts of the small
-// files here have fewer digits. Bytes of letters are large: as a number of 4 or 8 bytes they are
-// far from any count, in either byte order.
+// Marks are put into files to see whether a message shows them. No message has four consecutive
+// bytes of a mark for another reason: no word has these letters, and counts of the small files
+// here have fewer digits. Bytes of letters are large: as a number of 4 or 8 bytes they are far
+// from any count, in either byte order.
 const (
 	letters = "VXZQWYZQ"
 	digits  = "7305918264"
@@ -78,8 +78,9 @@ func sharedHex(message, body string) string {
 	return ""
 }
 
-// TestMessagesHoldNoBody reads wrong files whose bodies would be recognised. Body is what may be
-// private: all but magic, version, lengths, and the names of keys and shape in a .npy header.
+// TestMessagesHoldNoBody reads malformed files whose bodies would be recognised. The body is
+// the part that may be private: everything except magic, version, lengths, and the names of
+// keys and the shape in a .npy header.
 func TestMessagesHoldNoBody(t *testing.T) {
 	labels := func(path string) error { _, err := ReadLabels(path); return err }
 	single := func(path string) error { _, err := ReadMatrix(path); return err }
@@ -99,7 +100,7 @@ func TestMessagesHoldNoBody(t *testing.T) {
 		name string
 		read func(path string) error
 		file string
-		body string // empty: all of the file
+		body string // "": all of the file
 	}{
 		{"words.csv", labels, "Alice,Hodgkin\nBob,Crohn\n", ""},
 		{"words and numbers.csv", labels, "Alice,19870211,Hodgkin\n", ""},
@@ -269,7 +270,7 @@ func silentReaders() map[string]silentReader {
 	return readers
 }
 
-// npyBody and idxBody return where values begin; lengths, versions and dimensions stand before.
+// npyBody and idxBody return where values begin, after lengths, versions and dimensions.
 func npyBody(file []byte) int {
 	s := memory(file)
 	if _, err := readNPYDict(s); err != nil {
@@ -285,13 +286,13 @@ func idxBody(file []byte) int {
 	return 4 + 4*int(file[3])
 }
 
-// checkSilent puts marks at an offset of file, between its bytes and in their place, and checks
+// checkSilent puts marks at an offset of file, between its bytes or replacing them, and checks
 // that no message shows them.
 func checkSilent(t *testing.T, r silentReader, file []byte, at int) {
 	t.Helper()
 	for _, mark := range []string{letters, digits} {
 		if mark == digits && !r.text {
-			continue // letters are as good where digits are but bytes
+			continue // letters suffice where digits are only bytes
 		}
 		for _, over := range []int{0, min(len(mark), len(file)-at)} {
 			marked := slices.Concat(file[:at], []byte(mark), file[at+over:])
@@ -311,7 +312,7 @@ func checkSilent(t *testing.T, r silentReader, file []byte, at int) {
 	}
 }
 
-// silentFiles are the files to put marks into: each is refused for a reason of its own, or good.
+// silentFiles are the files to put marks into. They are good, or refused for different reasons.
 func silentFiles(t testing.TB) map[string][][]byte {
 	files := make(map[string][][]byte)
 	add := func(reader string, cases []hostile) {
@@ -377,7 +378,7 @@ func TestMessagesAtEveryOffset(t *testing.T) {
 				t.Fatal("no file to read")
 			}
 			for _, file := range files[name] {
-				for at := range min(len(file), 200) + 1 { // behind that all bytes are the same
+				for at := range min(len(file), 200) + 1 { // after that all bytes are the same
 					checkSilent(t, reader, file, at)
 				}
 			}

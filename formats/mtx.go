@@ -22,9 +22,9 @@ type Triplets struct {
 }
 
 // ReadTriplets reads a Matrix Market file (.mtx, or .mtx.gz) in coordinate format with real or
-// integer values, or pattern (every value 1). Symmetric and skew-symmetric matrices, of which
-// the file holds the lower triangle, are expanded: each entry off the diagonal is followed by
-// its mirror image. Values must be finite.
+// integer values, or pattern (every value 1). The file has only the lower triangle of
+// symmetric and skew-symmetric matrices. They are expanded: each entry off the diagonal is
+// followed by its mirror image. Values must be finite.
 func ReadTriplets(path string) (*Triplets, error) {
 	var t *Triplets
 	err := withSource(path, func(s *source) error {
@@ -61,12 +61,13 @@ func readTriplets(s *source) (*Triplets, error) {
 	if err != nil {
 		return nil, err.atLine(l.number)
 	}
-	// An entry takes at least four bytes ("1 1" and the end of the line, which the last may lack).
+	// An entry takes at least four bytes ("1 1" and the end of the line, which the last line
+	// may lack).
 	if most := uint64(s.size)/4 + 1; nnz > most {
 		return nil, failf(ErrTruncated, "claims more entries than the %d that the file has room for", most).atLine(l.number)
 	}
 	announced := l.number
-	if s.exact { // else memory grows with what comes out of the compressed file
+	if s.exact { // otherwise memory grows with the decompressed data
 		t.reserve(int(nnz), banner)
 	}
 	for range nnz {
@@ -94,15 +95,16 @@ func mtxEnd(l *lines, what string) error {
 	return failf(ErrTruncated, "the file ends too early: %s", what).atLine(l.number)
 }
 
-// parseBanner reads "%%MatrixMarket matrix coordinate real general". Messages repeat no word of it.
+// parseBanner reads "%%MatrixMarket matrix coordinate real general". Messages do not repeat its
+// words.
 func parseBanner(line []byte) (b mtxBanner, err *Error) {
 	const form = "%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric|skew-symmetric"
 	words := strings.Fields(strings.ToLower(string(line[:min(len(line), 200)])))
 	if len(words) == 0 || words[0] != "%%matrixmarket" {
-		return b, failf(ErrFormat, "no Matrix Market file: the first line must be %s", form)
+		return b, failf(ErrFormat, "not a Matrix Market file: the first line must be %s", form)
 	}
 	if len(words) != 5 {
-		return b, failf(ErrFormat, "%d words, the form is %s", len(words), form)
+		return b, failf(ErrFormat, "%d words, but the form is %s", len(words), form)
 	}
 	unsupported := func(word int, want string) *Error {
 		return failf(ErrUnsupported, "word %d must be %s", word, want)
@@ -152,7 +154,7 @@ func parseMTXSize(line []byte, b mtxBanner) (t *Triplets, nnz uint64, err *Error
 	rows, cols, nnz := size[0], size[1], size[2]
 	switch {
 	case max(rows, cols) > mostRows || nnz > mostEntries:
-		return nil, 0, failf(ErrUnsupported, "too large a matrix: %d rows, as many columns and %d entries are the most", mostRows, mostEntries)
+		return nil, 0, failf(ErrUnsupported, "the matrix is too large: at most %[1]d rows, %[1]d columns and %[2]d entries can be read", mostRows, mostEntries)
 	case b.mirror != 0 && rows != cols:
 		return nil, 0, failf(ErrFormat, "a symmetric matrix has as many rows as columns")
 	}
@@ -250,7 +252,7 @@ func writeCSRText(ctx context.Context, path string, m *CSR) error {
 	})
 }
 
-// An mtxWriter writes entries, each on a line of its own.
+// An mtxWriter writes entries, one per line.
 type mtxWriter struct {
 	*bufio.Writer
 	line []byte
@@ -262,7 +264,7 @@ func newMTXWriter(w io.Writer, rows, cols, entries int) *mtxWriter {
 	return b
 }
 
-// entry writes a value of 32 or 64 bits in the fewest digits that read back to all of them.
+// entry writes a value of 32 or 64 bits with the fewest digits that read back to the same bits.
 func (b *mtxWriter) entry(row, col uint64, v float64, bits int) error {
 	b.line = strconv.AppendUint(b.line[:0], row+1, 10)
 	b.line = append(b.line, ' ')

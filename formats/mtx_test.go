@@ -87,7 +87,7 @@ func TestReadTripletsRefused(t *testing.T) {
 			got, err := ReadTriplets(path)
 			wantError(t, err, c.kind, path, c.parts...)
 			if got != nil {
-				t.Error("a matrix beside an error")
+				t.Error("a matrix and an error")
 			}
 		})
 	}

@@ -22,7 +22,7 @@ func readNPYDict(s *source) (d npyDict, err error) {
 		return d, err
 	}
 	if string(head[:6]) != npyMagic {
-		return d, failf(ErrFormat, "no .npy file: it does not begin with \\x93NUMPY").in("magic").at(0)
+		return d, failf(ErrFormat, "not a .npy file: it does not begin with \\x93NUMPY").in("magic").at(0)
 	}
 	var length int64
 	switch major, minor := head[6], head[7]; {
@@ -68,7 +68,7 @@ func (d npyDict) array() (array, error) {
 	if err != nil {
 		return array{}, err
 	}
-	wide := 0 // with at most one dimension above 1 both orders are the same
+	wide := 0 // if at most one dimension is above 1, both orders are the same
 	for _, n := range d.shape {
 		if n > 1 {
 			wide++
@@ -104,7 +104,7 @@ func writeNPYHeader(w io.Writer, descr string, shape ...int) error {
 	return err
 }
 
-// writeNPY writes a header and the elements behind it.
+// writeNPY writes a header and the elements.
 func writeNPY[T element](w io.Writer, data []T, shape ...int) error {
 	if err := writeNPYHeader(w, native[T]().kind.descr(), shape...); err != nil {
 		return err
@@ -132,7 +132,7 @@ func writeElements[T element](w io.Writer, data []T, big bool) error {
 	return nil
 }
 
-// writeConverted writes each element little-endian as what to makes of it, piece by piece.
+// writeConverted converts each element by to and writes it little-endian, piece by piece.
 func writeConverted[D, S element](w io.Writer, data []S, to func(S) D) error {
 	piece := make([]D, min(len(data), bufferSize/8))
 	for len(data) > 0 {

@@ -16,7 +16,7 @@ type npyDict struct {
 // maxDims is the most dimensions an array may have, as in NumPy.
 const maxDims = 64
 
-// dictParser reads the one form of Python literal that a header may hold. base is the offset of
+// dictParser reads the one form of Python literal that a header may have. base is the offset of
 // text in the file, for messages.
 type dictParser struct {
 	text string
@@ -87,13 +87,13 @@ func (p *dictParser) space() {
 	}
 }
 
-// at tells whether token comes next, behind white space.
+// at reports whether token comes next, after white space.
 func (p *dictParser) at(token string) bool {
 	p.space()
 	return strings.HasPrefix(p.text[p.pos:], token)
 }
 
-// accept passes over token if it comes next.
+// accept skips token if it comes next.
 func (p *dictParser) accept(token string) bool {
 	if !p.at(token) {
 		return false
@@ -102,7 +102,7 @@ func (p *dictParser) accept(token string) bool {
 	return true
 }
 
-// quoted reads a string in single or double quotes; nothing that NumPy writes has escapes.
+// quoted reads a string in single or double quotes. NumPy never writes escapes.
 func (p *dictParser) quoted() (string, error) {
 	for _, quote := range []string{"'", `"`} {
 		if !p.accept(quote) {
@@ -161,7 +161,7 @@ func (p *dictParser) tuple() ([]uint64, error) {
 	return dims, nil
 }
 
-// dimension reads a length, with the L that Python 2 put behind some.
+// dimension reads a length, with the L that Python 2 wrote after some.
 func (p *dictParser) dimension() (uint64, error) {
 	if p.at("-") {
 		return 0, p.failf(ErrFormat, "negative dimension in shape")
@@ -180,7 +180,7 @@ func (p *dictParser) dimension() (uint64, error) {
 	return d, nil
 }
 
-// npyKinds are the types of element that have a number each.
+// npyKinds are the types of elements that are numbers.
 var npyKinds = map[string]kind{
 	"f2": f2, "f4": f4, "f8": f8,
 	"i1": i1, "i2": i2, "i4": i4, "i8": i8,

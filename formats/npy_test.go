@@ -181,7 +181,7 @@ func TestParseDescr(t *testing.T) {
 	}
 }
 
-// TestFloatOverflow checks that a finite float64 never silently becomes infinite.
+// TestFloatOverflow checks that a finite float64 never becomes infinite without an error.
 func TestFloatOverflow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "wide.npy")
 	data := []float64{1, math.Inf(1), math.NaN(), math.MaxFloat32, -1e39, 1e-60}

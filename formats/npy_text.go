@@ -22,7 +22,7 @@ func readNPYLabels(s *source, names bool) (*Labels, error) {
 	if err := oneColumn(array{shape: d.shape}); err != nil {
 		return nil, err
 	}
-	// Text of a fixed width is an array with one dimension more.
+	// Text of a fixed width is an array with one more dimension.
 	a := array{shape: append(d.shape[:len(d.shape):len(d.shape)], width), dtype: dt}
 	if _, err := s.claim(a); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func eachText(s *source, n, width uint64, dt dtype, take func(row int, text []by
 				if dt.kind == u1 {
 					text = append(text, byte(p))
 				} else if !utf8.ValidRune(rune(p)) || p > utf8.MaxRune {
-					return failf(ErrFormat, "the text has a character that is none").atRow(int(row))
+					return failf(ErrFormat, "the text has an invalid character").atRow(int(row))
 				} else {
 					text = utf8.AppendRune(text, rune(p))
 				}

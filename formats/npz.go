@@ -18,12 +18,12 @@ type CSR struct {
 	Val        []float32
 }
 
-// ReadCSR reads a matrix written by scipy.sparse.save_npz, compressed or not. Values of any kind
-// of number become float32 under the rules of ReadMatrix; entries that SciPy stores behind the
-// last row are dropped.
+// ReadCSR reads a matrix written by scipy.sparse.save_npz, compressed or not. Values of any
+// numeric type become float32 under the rules of ReadMatrix; entries that SciPy stores after
+// the last row are dropped.
 //
 // Only lengths are checked: Ptr has Rows+1 entries and its last one is the length of Ind and of
-// Val. Whether Ptr ascends and columns are below Cols is left to whoever builds on it.
+// Val. The caller must check that Ptr ascends and columns are below Cols.
 func ReadCSR(path string) (*CSR, error) {
 	var m *CSR
 	err := withFile(path, func(f *os.File, size int64) error {
@@ -56,7 +56,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 	case err != nil:
 		return nil, err
 	case len(shape) != 2:
-		return nil, failf(ErrShape, "%d dimensions, a matrix has two", len(shape)).in("shape.npy")
+		return nil, failf(ErrShape, "%d dimensions, but a matrix has two", len(shape)).in("shape.npy")
 	case shape[0] > min(math.MaxInt-1, math.MaxUint32), shape[1] > min(math.MaxInt, math.MaxUint32):
 		return nil, failf(ErrUnsupported, "%d x %d is too large a matrix", shape[0], shape[1]).in("shape.npy")
 	}
@@ -65,7 +65,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 		return nil, err
 	}
 	if len(m.Ptr) != m.Rows+1 {
-		return nil, failf(ErrFormat, "%d entries, %d rows need one more than rows", len(m.Ptr), m.Rows).in("indptr.npy")
+		return nil, failf(ErrFormat, "%d entries, but %d rows need one more than rows", len(m.Ptr), m.Rows).in("indptr.npy")
 	}
 	if m.Ind, err = npzVector[uint32](z, "indices.npy", false); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 
 // openNPZ reads the directory of the archive.
 func openNPZ(r io.ReaderAt, size int64) (*npzArchive, error) {
-	// The section answers offsets outside the file, which a directory may claim, with io.EOF.
+	// A directory may claim offsets outside of the file: the section returns io.EOF for them.
 	z, err := zip.NewReader(io.NewSectionReader(r, 0, size), size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are only compared
 		return nil, streamError(err, -1)
@@ -98,13 +98,13 @@ func openNPZ(r io.ReaderAt, size int64) (*npzArchive, error) {
 	return a, nil
 }
 
-// read opens a member and hands its bytes to f, which must check the end. Errors name the member.
+// read opens a member and passes its bytes to f, which must check the end. Errors name the member.
 func (z *npzArchive) read(name string, f func(*source) error) error {
 	return z.readNamed(name, name, f)
 }
 
-// readNamed is read with another name for errors: the names of a file are text of it, but those
-// that SciPy gives.
+// readNamed is read with another name for errors: messages must not show names of members from
+// the file, except those that SciPy uses.
 func (z *npzArchive) readNamed(name, shown string, f func(*source) error) error {
 	m := z.members[name]
 	if m == nil {
@@ -122,7 +122,7 @@ func (z *npzArchive) readNamed(name, shown string, f func(*source) error) error 
 		s.size = int64(min(uint64(s.size), m.UncompressedSize64))
 		s.exact = m.Method == zip.Store && m.CompressedSize64 == m.UncompressedSize64
 		err = f(s)
-		r.Close() // only read from: nothing is lost when closing fails
+		r.Close() // only read from, so nothing is lost if closing fails
 	}
 	if err == nil {
 		return nil
@@ -228,7 +228,7 @@ func writeCSR(w io.Writer, m *CSR) error {
 	return z.Close()
 }
 
-// writePositions writes an array of int32 or int64.
+// writePositions writes an array as int32 or int64.
 func writePositions[T uint32 | uint64](w io.Writer, data []T, narrow bool) error {
 	k := i8
 	if narrow {

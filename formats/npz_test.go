@@ -136,7 +136,7 @@ func TestReadCSR(t *testing.T) {
 			t.Errorf("method %d: got %+v, %v", method, got, err)
 		}
 	}
-	members := npzMembers() // SciPy allows room behind the last row
+	members := npzMembers() // SciPy allows entries after the last row
 	members["indptr.npy"] = []byte(strings.Replace(string(members["indptr.npy"]), string(le32(0, 1, 2)), string(le32(0, 1, 1)), 1))
 	got, err := ReadCSR(put(t, "m.npz", zipFile(t, members, zip.Store)))
 	if err != nil || len(got.Ind) != 1 || len(got.Val) != 1 {
@@ -202,8 +202,8 @@ func TestReadCSRRefused(t *testing.T) {
 	wantError(t, err, ErrFormat, path, "member 2", "an earlier one")
 }
 
-// TestReadCSRDamaged flips each byte of a file in turn: whatever still reads must be a matrix of
-// consistent lengths, the rest must be an *Error.
+// TestReadCSRDamaged flips each byte of a file in turn: the result must be a matrix of
+// consistent lengths or an *Error.
 func TestReadCSRDamaged(t *testing.T) {
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		file := zipFile(t, npzMembers(), method)

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	maxRecord  = 1 << 23 // bytes of a record that is read at most
-	maxColumns = 1 << 18 // fields of a record that is read at most
+	maxRecord  = 1 << 23 // largest size of a record in bytes
+	maxColumns = 1 << 18 // largest number of fields of a record
 )
 
-// records reads a text file of fields: comma-separated values and their kin. A record is a line,
-// or several where a field in quotes spans them. Blank lines and lines that begin with # do not
-// count.
+// records reads a text file of fields: comma-separated values and similar formats. A record is
+// a line, or several lines if a field in quotes spans them. Blank lines and lines that begin
+// with # are skipped.
 type records struct {
 	s      *source
 	suffix string
 	sep    byte  // between fields, 0 for white space; known once a record is read
-	line   int64 // at which the record read last begins, from 1
+	line   int64 // where the last record begins, counted from 1
 	lines  int64 // read so far
 	bytes  int64 // read so far
 	text   []byte
-	fields [][]byte // of the record read last, until the next is read
+	fields [][]byte // of the last record, until the next is read
 	long   []byte   // a record in parts
 }
 
@@ -48,7 +48,7 @@ func (r *records) next() (bool, error) {
 	}
 }
 
-// split divides the record that begins with the line read last.
+// split divides the record that begins with the last line.
 func (r *records) split() error {
 	if r.sep != 0 {
 		if err := r.closeQuotes(); err != nil {
@@ -66,7 +66,7 @@ func (r *records) split() error {
 	return nil
 }
 
-// closeQuotes adds lines to the record as long as a quote is open.
+// closeQuotes adds lines to the record while a quote is open.
 func (r *records) closeQuotes() error {
 	open := bytes.Count(r.text, []byte{'"'})%2 == 1
 	if !open {

@@ -15,8 +15,8 @@ import (
 const (
 	bufferSize = 1 << 16 // bytes read at a time where elements are converted
 
-	// maxExpansion is the most that deflate can expand: a match of 258 bytes takes at least two
-	// bits, so 1032 bytes come out of one.
+	// maxExpansion is the largest expansion of deflate: a match of 258 bytes takes at least two
+	// bits, so one byte expands to at most 1032.
 	maxExpansion = 1032
 )
 
@@ -24,11 +24,11 @@ const (
 // so that a header's claims are checked before anything is allocated for them.
 type source struct {
 	r     *bufio.Reader
-	size  int64    // length of the stream when exact, else an upper bound
+	size  int64    // length of the stream if exact, otherwise an upper bound
 	exact bool     // false for compressed data
 	off   int64    // bytes read so far
 	file  *os.File // set when the stream is the file itself, which may then be mapped
-	limit int64    // bytes that the elements may take in memory where they are not mapped, 0 for no limit
+	limit int64    // bytes that the elements may take in memory if they are not mapped, 0 for no limit
 }
 
 // newSource returns the bytes of r as they are.
@@ -36,7 +36,7 @@ func newSource(r io.ReaderAt, size int64) *source {
 	return &source{r: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), bufferSize), size: size, exact: true}
 }
 
-// boundedSource returns a stream of unknown length out of packed bytes of deflated data.
+// boundedSource returns a stream of unknown length that is inflated from packed bytes.
 func boundedSource(r io.Reader, packed int64) *source {
 	size := int64(math.MaxInt64)
 	if packed <= math.MaxInt64/maxExpansion {
@@ -45,7 +45,7 @@ func boundedSource(r io.Reader, packed int64) *source {
 	return &source{r: bufio.NewReaderSize(r, bufferSize), size: size}
 }
 
-// newGzipSource returns the bytes that r holds compressed.
+// newGzipSource returns the decompressed bytes of r.
 func newGzipSource(r io.ReaderAt, size int64) (*source, error) {
 	z, err := gzip.NewReader(bufio.NewReaderSize(io.NewSectionReader(r, 0, size), bufferSize))
 	if err != nil {
@@ -54,7 +54,7 @@ func newGzipSource(r io.ReaderAt, size int64) (*source, error) {
 	return boundedSource(z, size), nil
 }
 
-// withSource opens the regular file at path and hands its bytes to read, inflated when the name
+// withSource opens the regular file at path and passes its bytes to read, inflated if the name
 // ends in .gz. Errors name the path.
 func withSource(path string, read func(*source) error) error {
 	return withFile(path, func(f *os.File, size int64) error {
@@ -70,7 +70,7 @@ func withSource(path string, read func(*source) error) error {
 	})
 }
 
-// withFile opens a file whose size can be known before reading it. Errors name the path.
+// withFile opens a regular file, whose size is known before reading. Errors name the path.
 func withFile(path string, read func(f *os.File, size int64) error) error {
 	info, err := os.Stat(path) // before opening, which would wait on a pipe
 	if err != nil {
@@ -86,7 +86,7 @@ func withFile(path string, read func(f *os.File, size int64) error) error {
 	if err != nil {
 		return systemError(path, err)
 	}
-	defer f.Close() // only read from: nothing is lost when closing fails
+	defer f.Close() // only read from, so nothing is lost if closing fails
 	if info, err = f.Stat(); err != nil {
 		return systemError(path, err)
 	}
@@ -106,7 +106,7 @@ func (s *source) readFull(p []byte) error {
 	return nil
 }
 
-// skip passes over n bytes.
+// skip skips n bytes.
 func (s *source) skip(n int64) error {
 	for n > 0 {
 		k, err := s.r.Discard(int(min(n, 1<<30)))
@@ -119,7 +119,7 @@ func (s *source) skip(n int64) error {
 	return nil
 }
 
-// end checks that nothing is left; for compressed data it also has the checksum verified.
+// end checks that nothing is left. For compressed data this also verifies the checksum.
 func (s *source) end() error {
 	_, err := s.r.ReadByte()
 	switch {
@@ -136,7 +136,7 @@ type array struct {
 	shape    []uint64
 	dtype    dtype
 	fortran  bool // stored by columns
-	unmarked bool // no magic tells the header from data, so no message shows what it says
+	unmarked bool // no magic distinguishes the header from data, so no message shows it
 }
 
 // product multiplies dimensions; ok is false when the result does not fit.
@@ -155,8 +155,8 @@ func product(dims []uint64) (n uint64, ok bool) {
 	return n, true
 }
 
-// claim returns the number of elements of a, having checked that their bytes are what is left of
-// s (may be left of s, for compressed data) and that they can be addressed.
+// claim returns the number of elements of a. It checks first that their bytes are those left in
+// s (or may be left, for compressed data) and that they can be addressed.
 func (s *source) claim(a array) (int, error) {
 	count, ok := product(a.shape)
 	hi, bytes := bits.Mul64(count, uint64(a.dtype.kind.size()))
@@ -208,7 +208,7 @@ func (a array) String() string {
 	return b.String()
 }
 
-// matrix returns the shape as rows and columns, the dimensions after the first taken together.
+// matrix returns the shape as rows and columns; all dimensions after the first count as columns.
 func (a array) matrix() (rows, cols int, err error) {
 	if len(a.shape) == 0 {
 		return 0, 0, failf(ErrShape, "the array is a single number").in("shape")
@@ -224,8 +224,8 @@ func (a array) matrix() (rows, cols int, err error) {
 	return int(r), int(c), nil
 }
 
-// readArray reads n elements; cols only serves to name the place of one that T cannot hold.
-// Memory for compressed data grows with what really comes out of it.
+// readArray reads n elements. cols is only used to name the place of one that T cannot
+// hold. Memory for compressed data grows with the data that is really there.
 func readArray[T element](s *source, n, cols int, dt dtype) ([]T, error) {
 	var dst []T
 	if s.exact {
@@ -253,7 +253,7 @@ func readArray[T element](s *source, n, cols int, dt dtype) ([]T, error) {
 }
 
 // fill reads len(dst) elements through scratch (of newScratch), or straight into dst when no conversion is
-// needed. It returns the index of the first that T cannot hold, or -1.
+// needed. It returns the index of the first one that T cannot hold, or -1.
 func fill[T element](s *source, dst []T, dt dtype, scratch []byte) (bad int, err error) {
 	if dt == native[T]() {
 		return -1, s.readFull(asBytes(dst))

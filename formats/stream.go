@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// RowReader reads the rows of a matrix in order, some at a time. It is not safe for concurrent
-// use.
+// RowReader reads the rows of a matrix in order, several at a time. It is not safe for
+// concurrent use.
 type RowReader struct {
 	// Rows and Cols are the size of the matrix.
 	Rows, Cols int
@@ -17,18 +17,18 @@ type RowReader struct {
 	path    string
 	s       *source // nil where data has the rows
 	dt      dtype
-	vecs    bool // each row has its dimension in front
+	vecs    bool // each row begins with its dimension
 	scratch []byte
 	data    []float32 // rows that cannot be read in order
-	done    int       // rows handed out
+	done    int       // rows returned so far
 	first   int64     // where the first row begins in the file
 }
 
-// StreamMatrix hands the rows of a file to use one after the other. It reads the files of
-// ReadMatrix, and rows of .npy, .npz, .fvecs and its relatives, .fbin and its relatives, and IDX
-// take no more memory than use has for them. Text and arrays in Fortran order are read as a whole;
-// limit is how many bytes they may take, 0 for no limit. Errors of the file name the path, and the
-// error of use is returned as it is.
+// StreamMatrix passes the rows of a file to use, in order. It reads the files of ReadMatrix.
+// Rows of .npy, .npz, .fvecs and related formats, .fbin and related formats, and IDX take no
+// more memory than use provides. Text and arrays in Fortran order are read as a whole; limit is
+// how many bytes they may take, 0 for no limit. Errors of the file name the path. The error of
+// use is returned unchanged.
 func StreamMatrix(path string, limit int64, use func(r *RowReader) error) error {
 	var used error
 	err := withArray(path, matrixFormats, featureArrays, func(s *source, f format) error {
@@ -47,7 +47,7 @@ func StreamMatrix(path string, limit int64, use func(r *RowReader) error) error 
 	return err
 }
 
-// newRowReader reads what stands before the rows.
+// newRowReader reads the header before the rows.
 func newRowReader(s *source, f format) (*RowReader, error) {
 	switch f.family {
 	case vecsFamily:
@@ -83,9 +83,10 @@ func newVecsReader(s *source, k kind) (*RowReader, error) {
 	return &RowReader{Rows: rows, Cols: d, s: s, dt: dtype{kind: k}, vecs: true, scratch: newScratch(bufferSize)}, nil
 }
 
-// Read fills the rows of dst, which has room for a whole number of them, and returns how many it
-// has filled: fewer than dst has room for only at the end. When no row is left it returns io.EOF,
-// and the file has ended where its header says. Other errors are those of ReadMatrix.
+// Read fills the rows of dst, which has room for a whole number of them, and returns how many
+// it has filled: it fills dst except at the end. When no row is left it returns io.EOF, after
+// it has checked that the file ends where its header says. Other errors are those of
+// ReadMatrix.
 func (r *RowReader) Read(dst []float32) (rows int, err error) {
 	if r.Cols > 0 {
 		rows = min(len(dst)/r.Cols, r.Rows-r.done)
@@ -103,18 +104,18 @@ func (r *RowReader) Read(dst []float32) (rows int, err error) {
 	return rows, nil
 }
 
-// Seeks tells whether Seek can be called: the file is not compressed, and its rows follow each
+// Seeks reports whether Seek can be called: the file is not compressed, and its rows follow each
 // other.
 func (r *RowReader) Seeks() bool { return r.s != nil && r.s.file != nil }
 
-// Seek makes Read go on with the given row, without reading those before it. The row Rows is the
-// end. A reader that does not seek, and a row that there is not, are an ErrShape.
+// Seek makes Read continue with the given row, without reading those before it. The row Rows is
+// the end. It returns an ErrShape if the reader cannot seek or the row does not exist.
 func (r *RowReader) Seek(row int) error {
 	switch {
 	case !r.Seeks():
-		return named(r.path, failf(ErrShape, "its rows can be read in order alone"))
+		return named(r.path, failf(ErrShape, "its rows can only be read in order"))
 	case row < 0 || row > r.Rows:
-		return named(r.path, failf(ErrShape, "no row %d among %d", row+1, r.Rows))
+		return named(r.path, failf(ErrShape, "there is no row %d among %d", row+1, r.Rows))
 	}
 	bytes := int64(r.Cols) * int64(r.dt.kind.size())
 	if r.vecs {
@@ -125,7 +126,7 @@ func (r *RowReader) Seek(row int) error {
 	return nil
 }
 
-// end returns io.EOF, or that something follows the rows.
+// end returns io.EOF, or an error if something follows the rows.
 func (r *RowReader) end() error {
 	if r.s == nil {
 		return io.EOF
@@ -167,16 +168,16 @@ func (r *RowReader) elements(dst []float32, row int) error {
 	return err
 }
 
-// WriteRows writes a matrix of float32 whose rows come one after the other: fill calls put with
-// whole rows until all of them are there. Endings and errors are those of WriteMatrix, and an
-// ErrShape if fill hands over more or fewer rows. The file appears as a whole or not at all.
+// WriteRows writes a matrix of float32 row by row: fill calls put with whole rows until all of
+// them are written. Endings and errors are those of WriteMatrix, and an ErrShape if fill passes
+// more or fewer rows. The file appears as a whole or not at all.
 func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put func(rows []float32) error) error) error {
 	f, err := writerFor(arrayWriters, path, f4)
 	if err != nil {
 		return err
 	}
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/8/cols {
-		return named(path, failf(ErrShape, "%d x %d is no shape of a matrix", rows, cols))
+		return named(path, failf(ErrShape, "%d x %d is not a valid matrix shape", rows, cols))
 	}
 	if err := checkShape(f, rows, cols, rows*cols); err != nil {
 		return named(path, err)
@@ -197,7 +198,7 @@ func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put f
 		done := 0
 		err = fill(func(data []float32) error {
 			if len(data)%max(cols, 1) != 0 || len(data) > rows*cols-done {
-				return failf(ErrShape, "%d values more than there is room for, or a part of a row", len(data))
+				return failf(ErrShape, "%d values, which are too many or not whole rows", len(data))
 			}
 			done += len(data)
 			if f.family == vecsFamily {
@@ -206,13 +207,13 @@ func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put f
 			return writeElements(w, data, f.family == idxFamily)
 		})
 		if err == nil && done != rows*cols {
-			err = failf(ErrShape, "%d values for %d x %d", done, rows, cols)
+			err = failf(ErrShape, "%d values written, want %d x %d", done, rows, cols)
 		}
 		return err
 	})
 }
 
-// writeRowsHeader writes what stands before the first row of float32.
+// writeRowsHeader writes the header before the first row of float32.
 func writeRowsHeader(w io.Writer, f format, rows, cols int) error {
 	switch f.family {
 	case npyFamily:

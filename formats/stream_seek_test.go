@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// From every row on a file has the rows that it has as a whole, in every format whose rows can
-// be reached.
+// Reading from any row on gives the same rows as reading the whole file, in every format that
+// can seek.
 func TestSeek(t *testing.T) {
 	files, err := filepath.Glob(golden("*"))
 	if err != nil {
@@ -69,7 +69,7 @@ func TestSeek(t *testing.T) {
 	}
 	for _, ext := range []string{".npy", ".fvecs", ".bvecs", ".fbin", ".u8bin", ".idx"} {
 		if !sought[ext] {
-			t.Errorf("no file %s was sought in: %v", ext, sought)
+			t.Errorf("no file %s was read with Seek: %v", ext, sought)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// allRows reads the rows that are left, some at a time.
+// allRows reads the remaining rows, some at a time.
 func allRows(r *RowReader, atOnce int) (data []float32, err error) {
 	block := make([]float32, atOnce*max(r.Cols, 1))
 	for {
@@ -28,7 +28,7 @@ func allRows(r *RowReader, atOnce int) (data []float32, err error) {
 	}
 }
 
-// checkStream reads input row by row: what comes out, and whether it is refused, is as with
+// checkStream reads input row by row, and compares the result or the error with that of
 // readDense.
 func checkStream(t *testing.T, input []byte, f format) {
 	t.Helper()
@@ -51,7 +51,7 @@ func checkStream(t *testing.T, input []byte, f format) {
 	}
 }
 
-// Every file that ReadMatrix reads comes row by row, too, with the same values.
+// Every file that ReadMatrix reads can be read row by row, with the same values.
 func TestStreamMatrix(t *testing.T) {
 	files, err := os.ReadDir("testdata")
 	if err != nil {
@@ -88,7 +88,8 @@ func TestStreamMatrix(t *testing.T) {
 	}
 }
 
-// What cannot be read in order is held in memory within the limit, and errors name file and row.
+// Files that cannot be read in order are held in memory within the limit, and errors name file
+// and row.
 func TestStreamMatrixRefuses(t *testing.T) {
 	fortran := golden("fortran.npy")
 	wantError(t, StreamMatrix(fortran, 1, func(*RowReader) error { return nil }), ErrLimit, fortran)
@@ -110,7 +111,7 @@ func TestStreamMatrixRefuses(t *testing.T) {
 	wantError(t, StreamMatrix(none, 0, func(*RowReader) error { return nil }), os.ErrNotExist, none)
 }
 
-// Rows that are written one after the other make the file of WriteMatrix.
+// Rows written one after the other give the same file as WriteMatrix.
 func TestWriteRows(t *testing.T) {
 	const rows, cols = 7, 3
 	data := make([]float32, rows*cols)
@@ -174,7 +175,7 @@ func TestWriteRowsRefuses(t *testing.T) {
 	wantError(t, WriteRows(t.Context(), other, 1, 1, nil), ErrUnsupported, other)
 }
 
-// What follows the rows is found where only the end of the stream shows it.
+// Data after the rows is found even if only the end of the stream shows it.
 func TestStreamGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.idx.gz")
 	if err := WriteMatrix(t.Context(), path, 3, 2, []float32{1, 2, 3, 4, 5, 6}); err != nil {
@@ -193,7 +194,7 @@ func TestStreamGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := gzip.NewWriter(f) // a second part, which goes on with the first
+	z := gzip.NewWriter(f) // a second part, which continues the first
 	_, err = z.Write([]byte{0})
 	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
 		t.Fatal(err)

@@ -11,51 +11,50 @@ import (
 	"unsafe"
 )
 
-// Table is a matrix with what else its file holds.
+// Table is a matrix with the names of its columns and the labels of its file.
 type Table struct {
 	Matrix
-	Columns []string // names of the columns of Data; nil without a header
-	Labels  *Labels  // nil where the file has none
+	Columns []string // names of the columns of Data; nil if there is no header
+	Labels  *Labels  // nil if the file has none
 }
 
-// TableSettings say how ReadTable reads. The zero value takes what the file offers.
+// TableSettings are the settings of ReadTable. The zero value reads everything with the defaults.
 type TableSettings struct {
 	// Columns lists the columns of features in text: names, numbers counted from 1, ranges such as
 	// 2..65 or a..f, and patterns such as px*, with commas between. The default is every column
-	// but that of labels and those whose names say that they number rows.
+	// except that of labels and those whose names suggest row numbers.
 	Columns string
-	// Label is the column of labels in text, by its name or its number counted from 1. The default
-	// is the first in the header called label, labels, class, target, category, species or y; y
-	// counts only beside no x.
+	// Label is the column of labels in text, by its name or its number counted from 1. The
+	// default is the first column in the header called label, labels, class, target, category,
+	// species or y; y counts only if there is no x.
 	Label string
 	// Header says whether the first line of text names the columns.
 	Header Header
-	// SkipLabels leaves the column of labels unread. It is no column of features either.
+	// SkipLabels skips the column of labels. It is not a column of features either.
 	SkipLabels bool
-	// MissingNaN makes a missing value among the features NaN, and no error.
+	// MissingNaN makes a missing value among the features NaN instead of an error.
 	MissingNaN bool
-	// Limit is the most bytes that Data may take where it is not mapped; 0 is no limit. It keeps a
-	// small compressed file from filling the memory.
+	// Limit is the most bytes that Data may take if it is not mapped; 0 is no limit. It
+	// prevents a small compressed file from filling the memory.
 	Limit int64
-	// Progress is told how many bytes of text have been read, of how many; total is 0 where that is
-	// not known.
+	// Progress gets the number of bytes of text read so far, and the total, 0 if it is unknown.
 	Progress func(done, total int64)
 }
 
 var textFormats = []format{{".csv", textFamily, noKind}, {".tsv", textFamily, noKind}, {".txt", textFamily, noKind}, {".data", textFamily, noKind}}
 
-// ReadTable reads features, and labels where the same file has them: text (.csv, .tsv, .txt,
-// .data, each also with .gz), or any format of ReadMatrix, which has features alone. A .npz is read as
-// ReadMatrix reads it. A nil s is the zero value.
+// ReadTable reads features, and labels if the same file has them: text (.csv, .tsv, .txt,
+// .data, each also with .gz), or any format of ReadMatrix, which has only features. A .npz is
+// read as in ReadMatrix. A nil s is the zero value.
 //
-// Text has a row per record. Fields of .csv are separated by commas, or by semicolons where the
-// first line has no comma; of .tsv by tabs; of .txt and .data by whichever of comma, tab and white space the
-// first line shows. Fields may stand in double quotes as in RFC 4180; white space around a field,
-// blank lines and lines that begin with # do not count. A value must be a finite decimal number.
-// The text of an empty field, or NA, N/A, NaN or null, is a missing value: an error among the
+// Text has a row per record. Fields of .csv are separated by commas, or by semicolons if the
+// first line has no comma; of .tsv by tabs; of .txt and .data by commas, tabs or white space,
+// as in the first line. Fields may be in double quotes as in RFC 4180. White space around a
+// field, blank lines and lines that begin with # are ignored. A value must be a finite decimal
+// number. An empty field, or NA, N/A, NaN or null, is a missing value: an error among the
 // features, no label among the labels.
 //
-// ctx is looked at from time to time while text is read.
+// ctx is checked from time to time while text is read.
 func ReadTable(ctx context.Context, path string, s *TableSettings) (*Table, error) {
 	if s == nil {
 		s = new(TableSettings)
@@ -68,7 +67,7 @@ func ReadTable(ctx context.Context, path string, s *TableSettings) (*Table, erro
 			return err
 		}
 		if s.Columns != "" || s.Label != "" {
-			return failf(ErrColumn, "the file has no names of columns; columns are chosen in .csv, .tsv and .txt")
+			return failf(ErrColumn, "the file has no names of columns; columns can be chosen in .csv, .tsv and .txt")
 		}
 		d, err := readDense[float32](src, f)
 		t = &Table{Matrix: Matrix{d.rows, d.cols, d.data, d.unmap}}
@@ -98,8 +97,8 @@ func readTable(ctx context.Context, records *records, s *TableSettings) (*Table,
 	return t, nil
 }
 
-// ReadLayout tells by the first lines of a text file how ReadTable would read its columns. It
-// returns nil for a file of another format.
+// ReadLayout returns how ReadTable would read the columns of a text file, by its first lines.
+// It returns nil for a file of another format.
 func ReadLayout(path string, s *TableSettings) (*Layout, error) {
 	f, ok := findFormat(textFormats, strings.TrimSuffix(strings.ToLower(path), ".gz"))
 	if !ok {
@@ -117,7 +116,7 @@ func ReadLayout(path string, s *TableSettings) (*Layout, error) {
 		}
 		l.Rows = len(r.begun)
 		if l.Rows == 1 && l.Names != nil {
-			if more, err = r.records.next(); more || err != nil { // ReadTable says what is wrong there
+			if more, err = r.records.next(); more || err != nil { // ReadTable reports the error
 				l.Rows++
 			}
 		}
@@ -134,7 +133,7 @@ type tableReader[T float] struct {
 	ctx      context.Context
 	settings *TableSettings
 	records  *records
-	labels   bool // labels are wanted, features are not
+	labels   bool // only labels are read, no features
 	layout   *Layout
 	classes  classes
 	rows     int
@@ -142,16 +141,16 @@ type tableReader[T float] struct {
 	begun    []record
 }
 
-// record is a copy of one, for the first two.
+// record is a copy of a record, for the first two.
 type record struct {
 	fields [][]byte
 	line   int64
 }
 
-// blockValues is the size of a block: rows are collected in blocks so that growing copies nothing.
+// blockValues is the size of a block. Rows are collected in blocks, so that growing copies nothing.
 const blockValues = 1 << 18
 
-// begin reads the first two records and decides about the columns. It returns false for a file
+// begin reads the first two records and chooses the columns. It returns false for a file
 // without records.
 func (r *tableReader[T]) begin() (bool, error) {
 	var text [2][]string
@@ -221,7 +220,7 @@ func (r *tableReader[T]) read() error {
 	}
 }
 
-// pause looks at the context and tells how far the reading is.
+// pause checks the context and reports progress.
 func (r *tableReader[T]) pause() error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -236,14 +235,14 @@ func (r *tableReader[T]) pause() error {
 	return nil
 }
 
-// add takes a record as a row.
+// add adds a record as a row.
 func (r *tableReader[T]) add(fields [][]byte, line int64) error {
 	if len(fields) != r.layout.columns {
 		hint := ""
 		if r.records.sep == ',' && len(fields) > r.layout.columns && !slices.ContainsFunc(fields, func(f []byte) bool { return !isNumber(string(f)) }) {
-			hint = "; a decimal comma counts as a separator here: write decimal points"
+			hint = "; a decimal comma counts as a separator here, so write decimal points"
 		}
-		return failf(ErrFormat, "%d columns, the first line has %d%s", len(fields), r.layout.columns, hint).atLine(line)
+		return failf(ErrFormat, "%d columns, but the first line has %d%s", len(fields), r.layout.columns, hint).atLine(line)
 	}
 	if c := r.layout.Label; c >= 0 && !r.settings.SkipLabels {
 		r.classes.add(fields[c], line)
@@ -257,7 +256,7 @@ func (r *tableReader[T]) add(fields [][]byte, line int64) error {
 	return nil
 }
 
-// addValues takes the features of a record.
+// addValues adds the features of a record.
 func (r *tableReader[T]) addValues(fields [][]byte, line int64) error {
 	d := len(r.layout.Features)
 	if d == 0 {
@@ -269,7 +268,7 @@ func (r *tableReader[T]) addValues(fields [][]byte, line int64) error {
 			return failf(ErrLimit, "the rows would take more than %d bytes of memory", limit).atLine(line)
 		}
 		size := max(blockValues, d)
-		if r.records.s.exact { // a value takes two bytes of text at least
+		if r.records.s.exact { // a value takes at least two bytes of text
 			size = min(size, max(d, int(r.records.s.size/2)+d))
 		}
 		r.blocks = append(r.blocks, make([]T, 0, size))
@@ -302,12 +301,12 @@ func (r *tableReader[T]) explain(err error, field []byte, c int) *Error {
 		return failf(ErrFormat, "column %d %s", c+1, what)
 	}
 	if r.records.sep == ',' && bytes.IndexByte(field, ';') >= 0 {
-		return failf(ErrFormat, "column %d holds a semicolon, and commas separate the fields here; where commas are decimal, write decimal points", c+1)
+		return failf(ErrFormat, "column %d holds a semicolon, but commas separate the fields here; if commas are decimal, write decimal points", c+1)
 	}
 	return failf(ErrFormat, "column %d is not a finite decimal number; choose the columns of features, or name the column of labels", c+1)
 }
 
-// parseValue reads a number under the rules of parseFloat, rounded once.
+// parseValue reads a number under the rules of parseFloat, and rounds once.
 func parseValue[T float](field []byte) (T, error) {
 	for _, c := range field {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
@@ -324,7 +323,7 @@ func parseValue[T float](field []byte) (T, error) {
 	return 0, ErrFormat
 }
 
-// data puts the blocks together and lets go of them.
+// data joins the blocks and releases them.
 func (r *tableReader[T]) data() []T {
 	if len(r.blocks) == 1 {
 		return r.blocks[0]

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// TestReadTable reads what people have.
+// TestReadTable reads files as people have them.
 func TestReadTable(t *testing.T) {
 	names := func(n ...string) []string { return n }
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestReadTable(t *testing.T) {
 	}
 }
 
-// refusedTables are texts that hold no table, with the settings they are read under.
+// refusedTables are texts that are not tables, with the settings to read them.
 func refusedTables() []struct {
 	hostile
 	s TableSettings
@@ -118,7 +118,7 @@ func refusedTables() []struct {
 		refuse("1,2\n", TableSettings{Columns: "2..1"}, ErrColumn, "ends before"),
 		refuse("1,2\n", TableSettings{Columns: "1,1..2"}, ErrColumn, "column 1 a second time"),
 		refuse("a,b\n1,2\n", TableSettings{Columns: "px*"}, ErrColumn, `"px*"`),
-		refuse("a,b\n1,2\n", TableSettings{Columns: "[*"}, ErrColumn, "no pattern"),
+		refuse("a,b\n1,2\n", TableSettings{Columns: "[*"}, ErrColumn, "not a valid pattern"),
 		refuse("a,b\n1,2\n", TableSettings{Columns: "" + ","}, ErrColumn, `""`),
 		refuse("1,2\n", TableSettings{Columns: "99999999999999999999"}, ErrColumn, "from 1 to 2"),
 		refuse("a,b\n1,2\n", TableSettings{Columns: "a,b", Label: "b"}, ErrColumn, "among those of the features"),
@@ -140,7 +140,7 @@ func TestReadTableRefused(t *testing.T) {
 			}
 			wantError(t, err, c.kind, path, c.parts...)
 			if table != nil {
-				t.Error("a table beside an error")
+				t.Error("a table and an error")
 			}
 		})
 	}
@@ -156,7 +156,7 @@ func TestReadTableRefused(t *testing.T) {
 	}
 }
 
-// TestReadTableEnds stops at the end of the context, and tells how far it is.
+// TestReadTableEnds checks that reading stops when the context ends, and reports progress.
 func TestReadTableEnds(t *testing.T) {
 	text := strings.Repeat("1,2\n", 5000)
 	path := put(t, "a.csv", []byte(text))
@@ -207,7 +207,7 @@ func TestHostileTables(t *testing.T) {
 	}
 }
 
-// TestRecordsAgainstReference reads random text as encoding/csv does.
+// TestRecordsAgainstReference reads random text with the same result as encoding/csv.
 func TestRecordsAgainstReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"a", "12", "", "x y", `"q"`, `"a,b"`, "\"l\nm\"", `"d""e"`, `""`, "ü", "-1.5e3"}
@@ -293,7 +293,7 @@ func writeTableRows(w io.Writer, n, d int) {
 	}
 }
 
-// MissingNaN reads missing values as NaN, and nothing else.
+// MissingNaN reads only missing values as NaN.
 func TestMissingNaN(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	if err := os.WriteFile(path, []byte("a,b\n1,NA\n,3\nnull,nan\n"), 0o666); err != nil {

@@ -13,7 +13,7 @@ const maxLine = 1 << 20
 type lines struct {
 	scan    *bufio.Scanner
 	comment byte
-	number  int64 // of the line read last, from 1
+	number  int64 // of the last line, counted from 1
 	text    []byte
 }
 
@@ -23,8 +23,8 @@ func newLines(s *source, comment byte) *lines {
 	return &lines{scan: scan, comment: comment}
 }
 
-// next moves to the next line with content, trimmed of white space around it except that tabs,
-// which may stand for empty fields, are kept. It returns false at the end and on errors.
+// next moves to the next line with content. It trims white space around the line, except for
+// tabs, which may stand for empty fields. It returns false at the end and on errors.
 func (l *lines) next() bool {
 	for l.scan.Scan() {
 		l.number++
@@ -43,7 +43,7 @@ func (l *lines) next() bool {
 	return false
 }
 
-// err returns what ended the reading, nil for the end of the file.
+// err returns the error that ended the reading, nil for the end of the file.
 func (l *lines) err() error {
 	err := l.scan.Err()
 	switch {
@@ -56,8 +56,8 @@ func (l *lines) err() error {
 }
 
 // splitFields appends the fields of a line to dst. sep 0 means runs of white space. A field may
-// stand in double quotes, within which a separator is text and "" a quote; it must end on its
-// line, or record. ok is false when quotes do not match. Splitting ends behind maxColumns fields
+// be in double quotes, within which a separator is text and "" a quote. It must end on its
+// line, or record. ok is false if quotes do not match. Splitting ends after maxColumns fields
 // and one more.
 func splitFields(dst [][]byte, line []byte, sep byte) (fields [][]byte, ok bool) {
 	if sep == 0 {
@@ -93,7 +93,7 @@ func splitFields(dst [][]byte, line []byte, sep byte) (fields [][]byte, ok bool)
 	}
 }
 
-// cutQuoted returns the text up to the closing quote and what follows that.
+// cutQuoted returns the text up to the closing quote, and the rest after it.
 func cutQuoted(line []byte) (field, rest []byte, ok bool) {
 	for i := 0; i < len(line); i++ {
 		switch {
@@ -109,8 +109,8 @@ func cutQuoted(line []byte) (field, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// parseFloat reads a decimal number: digits, sign, point and exponent, and none of the other
-// forms (hexadecimal, underscores, names) that Go knows. The error is ErrFormat or ErrRange.
+// parseFloat reads a decimal number with digits, sign, point and exponent, but not Go's
+// other forms (hexadecimal, underscores, names). The error is ErrFormat or ErrRange.
 func parseFloat(field []byte) (float64, error) { return parseValue[float64](field) }
 
 // parseUint reads a number made of digits only. It does not allocate.

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// unload gives the whole pages under data back, which must be a part of a mapped file that
-// nobody writes to.
+// unload returns the whole pages of data, which must be a part of a mapped file that is
+// not written to.
 func unload(data []float32) {
 	page, size := uintptr(os.Getpagesize()), uintptr(len(data))*unsafe.Sizeof(float32(0))
 	base := unsafe.Pointer(unsafe.SliceData(data))
@@ -16,5 +16,5 @@ func unload(data []float32) {
 		return
 	}
 	inside := unsafe.Slice((*byte)(unsafe.Add(base, skip)), (size-skip)/page*page)
-	_ = syscall.Madvise(inside, syscall.MADV_DONTNEED) // an error means that the pages stay
+	_ = syscall.Madvise(inside, syscall.MADV_DONTNEED) // after an error the pages stay
 }

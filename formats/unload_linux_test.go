@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A mapping that was unloaded takes no memory, and is read from the file again.
+// An unloaded mapping takes no memory, and is read from the file again.
 func TestUnload(t *testing.T) {
 	const rows, cols = 4096, 1024
 	want := make([]float32, rows*cols)

@@ -2,5 +2,5 @@
 
 package formats
 
-// unload leaves pages to the system, which takes them when it needs memory.
+// unload does nothing: the system takes pages when it needs memory.
 func unload([]float32) {}

@@ -6,12 +6,12 @@ import (
 	"math"
 )
 
-// vecsHead is the bytes of the dimension in front of each row.
+// vecsHead is the number of bytes of the dimension before each row.
 const vecsHead = 4
 
 // readVecs reads rows that are each a little-endian int32 d followed by d elements of kind k. All
-// rows must have the same d, and the file must end with a row. No magic tells a d from an element,
-// so no message shows one.
+// rows must have the same d, and the file must end with a row. Nothing distinguishes a d from
+// an element, so no message shows one.
 func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error) {
 	whole, d, rest, err := vecsSize(s, k)
 	if err != nil {
@@ -19,7 +19,7 @@ func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error
 	}
 	body := int64(d) * int64(k.size())
 	rows, cols = whole, d
-	if rest == 0 { // else the rows are only looked at, to tell which is at fault
+	if rest == 0 { // otherwise the rows are only checked, to find the one at fault
 		data = make([]T, rows*cols)
 	}
 	scratch := newScratch(int(min(bufferSize, body)))
@@ -52,8 +52,8 @@ func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error
 	return 0, 0, nil, failf(ErrTruncated, "the file ends within the row").atRow(rows)
 }
 
-// vecsSize finds the dimension in front of the first row, which stays there, and the number of
-// whole rows from the size of the file; rest is the bytes behind them.
+// vecsSize finds the dimension before the first row, without consuming it, and the number of
+// whole rows by the size of the file. rest is the number of bytes after them.
 func vecsSize(s *source, k kind) (rows, cols int, rest int64, err error) {
 	if !s.exact {
 		return 0, 0, 0, failf(ErrUnsupported, "the number of rows follows from the file's size, so it cannot be read compressed")

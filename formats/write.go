@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	maxLinks    = 40      // symbolic links followed in a row, as the kernel does
-	writePiece  = 1 << 20 // bytes written between two looks at the context
-	maxTempBase = 64      // bytes of the file's name that the temporary name repeats
+	maxLinks    = 40      // symbolic links followed in a row, as in the kernel
+	writePiece  = 1 << 20 // bytes written between two checks of the context
+	maxTempBase = 64      // bytes of the file's name that are repeated in the temporary name
 )
 
 // WriteFile writes a file as a whole or not at all: write fills a temporary file in the same
-// folder (hidden, random name), which is synced and renamed over path when all went well. When
-// write fails or panics, the disk is full, or ctx ends, the temporary file is removed, the
-// previous file is as it was, and the error wraps the cause.
+// folder (hidden, random name), which is synced and renamed to path if all goes well. If write
+// fails or panics, the disk is full, or ctx ends, the temporary file is removed, the previous
+// file is unchanged, and the error wraps the cause.
 //
 // A new file gets the permissions that the umask allows, an existing one keeps its own (owner
 // and hard links are not carried over). A symbolic link stays, and its target is replaced. The
 // folder is synced too where the system supports it. If path exists and is not a regular file
-// (a terminal, a pipe, /dev/null), and for /dev/stdout and /dev/stderr, the data goes straight
-// there, and what has been written stays.
+// (a terminal, a pipe, /dev/null), and for /dev/stdout and /dev/stderr, the data is written
+// straight to it, and is not removed after an error.
 //
-// The writer given to write is buffered, returns the context's error once ctx ends, and is not
-// safe for concurrent use. Only a process that is killed leaves the temporary file behind, and the
-// next call for the same path removes it.
+// The writer passed to write is buffered, returns the context's error once ctx ends, and is not
+// safe for concurrent use. Only a killed process leaves the temporary file, and the next call
+// for the same path removes it.
 func WriteFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	return named(path, writeFile(ctx, path, write))
 }
@@ -42,7 +42,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 		return err
 	}
 	switch path {
-	case "/dev/stdout": // by name it could be a regular file, opened anew at its start
+	case "/dev/stdout": // by name it could be a regular file, opened again at its start
 		return writeTo(ctx, os.Stdout, write)
 	case "/dev/stderr":
 		return writeTo(ctx, os.Stderr, write)
@@ -74,8 +74,8 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 }
 
 // FollowLinks follows the symbolic links that begin at the last element of path. It returns the
-// file at their end, which need not exist: the one that WriteFile replaces. Callers that look at
-// that file before long work need its name.
+// file at their end, which need not exist: the one that WriteFile replaces. It is for callers
+// that check that file before long work.
 func FollowLinks(path string) (string, error) {
 	target := path
 	for range maxLinks {
@@ -137,8 +137,8 @@ func replaceFile(ctx context.Context, path string, old fs.FileInfo, write func(i
 	return nil
 }
 
-// createTemp creates a file beside path. One that replaces another is private until it gets the
-// permissions of that. What killed processes have left of it is removed.
+// createTemp creates a file next to path. If it replaces another file, it is private until it
+// gets the permissions of that file. Temporary files of killed processes are removed.
 func createTemp(path string, old fs.FileInfo) (*disk.TemporaryFile, error) {
 	perm := fs.FileMode(0o666)
 	if old != nil {
@@ -150,7 +150,7 @@ func createTemp(path string, old fs.FileInfo) (*disk.TemporaryFile, error) {
 }
 
 // copyMode gives f the permissions of old. File systems without permissions refuse to set them,
-// but there both have the same already.
+// but there both files already have the same.
 func copyMode(f *os.File, old fs.FileInfo) error {
 	info, err := f.Stat()
 	if err != nil || info.Mode().Perm() == old.Mode().Perm() {
@@ -159,8 +159,8 @@ func copyMode(f *os.File, old fs.FileInfo) error {
 	return f.Chmod(old.Mode().Perm())
 }
 
-// syncFolder makes the rename durable as far as the system can; the file itself is in place
-// whether or not that succeeds.
+// syncFolder makes the rename durable if the system can; the file itself is in place in any
+// case.
 func syncFolder(path string) {
 	dir, _ := filepath.Split(path)
 	if dir == "" {
@@ -198,7 +198,7 @@ func (c *contextWriter) Write(p []byte) (n int, err error) {
 		k, err := c.w.Write(p[:min(len(p), writePiece)])
 		n, p = n+k, p[k:]
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err // the path is that of the temporary file
+			err = pe.Err // its path is the temporary file's
 		}
 		if err != nil || len(p) == 0 {
 			return n, err

@@ -13,17 +13,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// A SharedFile is a matrix of float32 that several processes write together. One of them
-// calls CreateShared and tells the others the name of the temporary file, which they open by
-// OpenShared. Each writes its rows and calls Sync. When all have, the first one calls Rename, or
-// Remove if anything went wrong. So the file appears as a whole or not at all, as with WriteFile.
-// The processes see the same file system. A SharedFile is not safe for concurrent use.
+// A SharedFile is a matrix of float32 that several processes write together. One of them calls
+// CreateShared and sends the others the name of the temporary file, which they open with
+// OpenShared. Each writes its rows and calls Sync. When all have done so, the first one calls
+// Rename, or Remove if anything went wrong. So the file appears as a whole or not at all, as
+// with WriteFile. The processes must share a file system. A SharedFile is not safe for
+// concurrent use.
 type SharedFile struct {
-	path   string // as the caller calls it
+	path   string // as the caller gave it
 	target string // path without its symbolic links
 	old    fs.FileInfo
 	f      *os.File
-	// temporary is f for the process that has made it. It stays locked until the end.
+	// temporary is f in the process that made it. It stays locked until the end.
 	temporary *disk.TemporaryFile
 	format    format
 	rows      int
@@ -31,9 +32,9 @@ type SharedFile struct {
 	head      int64 // bytes before the first row
 }
 
-// CanShare tells whether a matrix can be written to path by several processes: what is there now
-// is a regular file, or nothing, and the ending of the name says that the file is not compressed.
-// Errors of the place are left to CreateShared.
+// CanShare reports whether several processes can write a matrix to path: path is a regular file
+// or does not exist, and the ending of its name is not that of a compressed file. CreateShared
+// reports other errors of the path.
 func CanShare(path string) bool {
 	if path == "/dev/stdout" || path == "/dev/stderr" || strings.HasSuffix(strings.ToLower(path), ".gz") {
 		return false
@@ -42,8 +43,8 @@ func CanShare(path string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// CreateShared makes the temporary file, in its full size and with what stands before the rows.
-// Endings and errors are those of WriteMatrix, and ErrUnsupported where CanShare says no.
+// CreateShared makes the temporary file, in its full size and with the header before the rows.
+// Endings and errors are those of WriteMatrix, and ErrUnsupported if CanShare returns false.
 func CreateShared(path string, rows, cols int) (*SharedFile, error) {
 	s, head, err := newShared(path, rows, cols)
 	if err != nil {
@@ -76,20 +77,20 @@ func OpenShared(path, temporary string, rows, cols int) (*SharedFile, error) {
 	}
 	if s.f, err = os.OpenFile(temporary, os.O_WRONLY, 0); err != nil {
 		failed := systemError(path, err)
-		failed.Field = "the temporary file that another process has made beside it"
+		failed.Field = "the temporary file of another process"
 		return nil, failed
 	}
 	return s, nil
 }
 
-// newShared returns a SharedFile without its file, and what stands before the rows.
+// newShared returns a SharedFile without its file, and the header before the rows.
 func newShared(path string, rows, cols int) (s *SharedFile, head []byte, err error) {
 	f, err := writerFor(arrayWriters, path, f4)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !CanShare(path) {
-		return nil, nil, failf(ErrUnsupported, "it cannot be written by several processes")
+		return nil, nil, failf(ErrUnsupported, "cannot be written by several processes")
 	}
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/8/cols {
 		return nil, nil, failf(ErrShape, "%d x %d is no shape of a matrix", rows, cols)
@@ -116,8 +117,8 @@ func (s *SharedFile) at(row int) int64 {
 // Temporary returns the name of the temporary file.
 func (s *SharedFile) Temporary() string { return s.f.Name() }
 
-// WriteRows writes whole rows from the row first on. An ErrShape reports a part of a row, and rows
-// that the matrix does not have.
+// WriteRows writes whole rows from the row first on. It returns an ErrShape for a part of a
+// row, and for rows beyond the matrix.
 func (s *SharedFile) WriteRows(ctx context.Context, first int, data []float32) error {
 	cols := max(s.cols, 1)
 	if first < 0 || first > s.rows || len(data)%cols != 0 || len(data)/cols > s.rows-first {
@@ -131,13 +132,13 @@ func (s *SharedFile) WriteRows(ctx context.Context, first int, data []float32) e
 	}))
 }
 
-// Sync waits until what this process has written is on the disk, and closes the file.
+// Sync waits until the rows of this process are on the disk, and closes the file.
 func (s *SharedFile) Sync() error {
 	err := s.f.Sync()
 	return named(s.path, errors.Join(err, s.f.Close()))
 }
 
-// Rename gives the file its name. The process that has called CreateShared calls it, when all have
+// Rename gives the file its name. The process that called CreateShared calls it after all have
 // called Sync.
 func (s *SharedFile) Rename() error {
 	if s.old != nil {
@@ -148,13 +149,13 @@ func (s *SharedFile) Rename() error {
 	if err := os.Rename(s.f.Name(), s.target); err != nil {
 		return named(s.path, err)
 	}
-	s.temporary.Close() // which ends the lock
+	s.temporary.Close() // this releases the lock
 	syncFolder(s.target)
 	return nil
 }
 
-// takeMode gives the file the permissions of the one that it replaces: not before, for others
-// could be unable to open it for writing.
+// takeMode gives the file the permissions of the one that it replaces. It is called last,
+// since with them other processes might not be able to open the file for writing.
 func (s *SharedFile) takeMode() error {
 	f, err := os.Open(s.f.Name())
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *SharedFile) takeMode() error {
 
 // Remove closes the temporary file and removes it, if it is still there.
 func (s *SharedFile) Remove() error {
-	s.f.Close() // what is in it is of no use any more
+	s.f.Close() // its contents do not matter
 	if s.temporary != nil {
 		defer s.temporary.Close()
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// shared writes rows in the given parts, the last part first, each through a file of its own.
+// shared writes rows in the given parts, the last part first, each with its own SharedFile.
 func shared(ctx context.Context, path string, rows, cols int, data []float32, bounds []int) error {
 	first, err := CreateShared(path, rows, cols)
 	if err != nil {
@@ -31,8 +31,7 @@ func shared(ctx context.Context, path string, rows, cols int, data []float32, bo
 	return first.Rename()
 }
 
-// A file that several write has the bytes of one that WriteMatrix writes, and the same
-// permissions.
+// A shared file has the same bytes and permissions as one of WriteMatrix.
 func TestSharedFileEqualsWriteMatrix(t *testing.T) {
 	const rows, cols = 7, 3
 	data := make([]float32, rows*cols)
@@ -81,7 +80,7 @@ func names(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// What goes wrong leaves the file as it was, and nothing beside it.
+// After an error the file is unchanged, and the folder has no other files.
 func TestSharedFileRefuses(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "x.npy")

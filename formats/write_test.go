@@ -166,7 +166,7 @@ func TestContextWriterPieces(t *testing.T) {
 	})}
 	n, err := w.Write(make([]byte, 10*writePiece))
 	if n != writePiece || seen != writePiece || !errors.Is(err, context.Canceled) {
-		t.Errorf("wrote %d of which %d arrived, %v", n, seen, err)
+		t.Errorf("wrote %d, %d of them arrived, %v", n, seen, err)
 	}
 }
 
@@ -181,13 +181,13 @@ func TestWriteFileRefused(t *testing.T) {
 	wantError(t, WriteFile(t.Context(), path, text("x")), fs.ErrNotExist, path)
 	path = put(t, "file", nil) + "/out"
 	if err := WriteFile(t.Context(), path, text("x")); err == nil {
-		t.Error("a file was taken for a folder")
+		t.Error("a file was accepted as a folder")
 	}
 	onlyFiles(t, dir)
 }
 
-// TestWriteFileOtherFile checks that an error about another file, met while writing, keeps the
-// name of that.
+// TestWriteFileOtherFile checks that an error about another file during writing keeps the name
+// of that file.
 func TestWriteFileOtherFile(t *testing.T) {
 	path, other := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "other.npy")
 	err := WriteFile(t.Context(), path, func(io.Writer) error {

@@ -33,7 +33,8 @@ func (f format) takes() []kind {
 	return []kind{f.kind}
 }
 
-// writerFor returns how to write elements of kind k (noKind for sparse matrices) to path.
+// writerFor returns the format in which to write elements of kind k (noKind for sparse
+// matrices) to path.
 func writerFor(table []format, path string, k kind) (format, error) {
 	f, known := findFormat(table, strings.ToLower(path))
 	if known && slices.Contains(f.takes(), k) {
@@ -53,8 +54,8 @@ func writerFor(table []format, path string, k kind) (format, error) {
 	return format{}, named(path, failf(ErrUnsupported, "%s; can be written: %s", why, suffixes(usable)))
 }
 
-// WriteMatrix writes rows x cols elements in row-major order, in the format that the ending of the
-// name says:
+// WriteMatrix writes rows x cols elements in row-major order. The ending of the name chooses
+// the format:
 //
 //	.npy                              any T
 //	.fvecs .fbin                      float32
@@ -62,9 +63,9 @@ func writerFor(table []format, path string, k kind) (format, error) {
 //	.ivecs .ibin                      int32
 //	.idx -ubyte .idx.gz -ubyte.gz     uint8, int32, float32, float64
 //
-// Another ending, or one that has no place for a T, is an ErrUnsupported that says what can be
-// written. A length of data other than rows*cols, or dimensions that the format cannot express,
-// are an ErrShape. The file appears as a whole or not at all, as with WriteFile.
+// Another ending, or one whose format cannot hold a T, is an ErrUnsupported that lists what can
+// be written. A length of data other than rows*cols, or dimensions that the format cannot
+// express, are an ErrShape. The file appears as a whole or not at all, as with WriteFile.
 func WriteMatrix[T float32 | float64 | uint8 | int32 | int64](ctx context.Context, path string, rows, cols int, data []T) error {
 	f, err := writerFor(arrayWriters, path, native[T]().kind)
 	if err != nil {
@@ -75,7 +76,7 @@ func WriteMatrix[T float32 | float64 | uint8 | int32 | int64](ctx context.Contex
 
 // WriteMatrix16 writes a .npy of float16 under the rules of WriteMatrix. Values are rounded to
 // the nearest float16, to even on a tie; a finite value that would round to an infinity (65520
-// and more) is an ErrRange naming row and column. NaN and infinities pass through.
+// and more) is an ErrRange with its row and column. NaN and infinities pass through.
 func WriteMatrix16(ctx context.Context, path string, rows, cols int, data []float32) error {
 	f, err := writerFor(arrayWriters, path, f2)
 	if err != nil {
@@ -141,7 +142,7 @@ func writeArray[T element](ctx context.Context, f format, path string, data []T,
 
 func writeLabelText(w io.Writer, labels []int32) error {
 	b := bufio.NewWriter(w)
-	b.WriteString("label\n") // a failure here shows at the next Write or Flush
+	b.WriteString("label\n") // an error here appears at the next Write or Flush
 	var line []byte
 	for _, label := range labels {
 		line = strconv.AppendInt(line[:0], int64(label), 10)
@@ -154,7 +155,7 @@ func writeLabelText(w io.Writer, labels []int32) error {
 
 // WriteCSR writes a sparse matrix under the rules of WriteMatrix: as .npz, uncompressed, which
 // ReadCSR and scipy.sparse.load_npz read, or as .mtx, the Matrix Market file of WriteTriplets
-// with the entries row by row. The lengths must be as ReadCSR promises; values of a .mtx must be
+// with the entries row by row. The lengths must be as in ReadCSR; values of a .mtx must be
 // finite.
 func WriteCSR(ctx context.Context, path string, m *CSR) error {
 	f, err := writerFor(csrWriters, path, noKind)
@@ -163,14 +164,14 @@ func WriteCSR(ctx context.Context, path string, m *CSR) error {
 	}
 	if m.Rows < 0 || m.Cols < 0 || uint64(max(m.Rows, m.Cols)) > math.MaxUint32 || len(m.Ptr)-1 != m.Rows ||
 		len(m.Ind) != len(m.Val) || m.Ptr[m.Rows] != uint64(len(m.Ind)) {
-		return named(path, failf(ErrShape, "%d x %d with %d row pointers, %d indices and %d values is no CSR matrix",
+		return named(path, failf(ErrShape, "%d x %d with %d row pointers, %d indices and %d values is not a CSR matrix",
 			m.Rows, m.Cols, len(m.Ptr), len(m.Ind), len(m.Val)))
 	}
 	if slices.Max(m.Ptr) > uint64(len(m.Ind)) {
-		return named(path, failf(ErrShape, "a row pointer lies beyond the last entry"))
+		return named(path, failf(ErrShape, "a row pointer is beyond the last entry"))
 	}
 	if len(m.Ind) > 0 && uint64(slices.Max(m.Ind)) >= uint64(m.Cols) {
-		return named(path, failf(ErrShape, "an index lies beyond the last column"))
+		return named(path, failf(ErrShape, "an index is beyond the last column"))
 	}
 	if f.suffix == ".mtx" {
 		return writeCSRText(ctx, path, m)
@@ -178,20 +179,21 @@ func WriteCSR(ctx context.Context, path string, m *CSR) error {
 	return WriteFile(ctx, path, func(w io.Writer) error { return writeCSR(w, m) })
 }
 
-// WriteTriplets writes a Matrix Market file (.mtx) of real values in general form that reads back
-// bit by bit, under the rules of WriteMatrix. Entries must lie within the matrix and be finite.
+// WriteTriplets writes a Matrix Market file (.mtx) of real values in general form that reads
+// back with the same bits, under the rules of WriteMatrix. Entries must lie within the matrix
+// and be finite.
 func WriteTriplets(ctx context.Context, path string, t *Triplets) error {
 	if _, err := writerFor(mtxWriters, path, noKind); err != nil {
 		return err
 	}
 	if t.Rows < 0 || t.Cols < 0 || uint64(max(t.Rows, t.Cols)) > math.MaxUint32 ||
 		len(t.Row) != len(t.Val) || len(t.Col) != len(t.Val) {
-		return named(path, failf(ErrShape, "%d x %d with %d rows, %d columns and %d values is no list of entries",
+		return named(path, failf(ErrShape, "%d x %d with %d rows, %d columns and %d values is not a list of entries",
 			t.Rows, t.Cols, len(t.Row), len(t.Col), len(t.Val)))
 	}
 	for p, v := range t.Val {
 		if uint64(t.Row[p]) >= uint64(t.Rows) || uint64(t.Col[p]) >= uint64(t.Cols) {
-			return named(path, failf(ErrShape, "entry %d lies outside the matrix", p+1))
+			return named(path, failf(ErrShape, "entry %d is outside of the matrix", p+1))
 		}
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return named(path, failf(ErrRange, "entry %d is not finite", p+1))
@@ -200,7 +202,7 @@ func WriteTriplets(ctx context.Context, path string, t *Triplets) error {
 	return WriteFile(ctx, path, func(w io.Writer) error { return writeTriplets(w, t) })
 }
 
-// checkShape compares the dimensions with the number of elements and with what f has room for.
+// checkShape compares the dimensions with the number of elements and with the limits of f.
 func checkShape(f format, rows, cols, have int) error {
 	if rows < 0 || cols < 0 || rows > 0 && cols == 0 {
 		return failf(ErrShape, "%d x %d is no shape of a matrix", rows, cols)

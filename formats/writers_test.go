@@ -30,7 +30,7 @@ func endings(k kind) []string {
 	}[k]
 }
 
-// stored returns the elements of a file as they are, without conversion to floats.
+// stored returns the elements of a file without conversion to floats.
 func stored[T element](t *testing.T, path string) (data []T) {
 	t.Helper()
 	err := withSource(path, func(s *source) error {
@@ -78,7 +78,7 @@ func testRoundTrip[T float32 | float64 | uint8 | int32 | int64](t *testing.T, sp
 			{"big", 20001, 6, big}, {"empty", 0, 3, nil},
 		} {
 			if c.rows == 0 && strings.HasSuffix(suffix, "vecs") {
-				continue // these cannot tell
+				continue // these cannot represent the shape
 			}
 			t.Run(fmt.Sprint(k, c.name, suffix), func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "A"+strings.ToUpper(suffix))
@@ -271,7 +271,7 @@ func TestWriteMatrix16(t *testing.T) {
 	}
 }
 
-// TestWriteMatrixCancelled checks that a cancelled write leaves nothing behind, compressed or not.
+// TestWriteMatrixCancelled checks that a cancelled write leaves no file, compressed or not.
 func TestWriteMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -2,13 +2,13 @@ package simd
 
 import "math"
 
-// Blocks of AddMoments and QuadraticForms have so many columns.
+// momentColumns is the number of columns in a block of AddMoments and QuadraticForms.
 const momentColumns = 8
 
 // MomentsSize returns how many numbers AddMoments keeps for rows of d columns. There is a
-// block for every 8 columns, from b on, and it has 8 numbers for each column from b to
-// d-1: the one in place l for column t belongs to the columns b+l and t. Where the last
-// block has fewer than 8 columns, what is beyond them is zero.
+// block for every 8 columns, starting at column b. It has 8 numbers for each column t
+// from b to d-1: number l belongs to the pair of columns b+l and t. Where the last block
+// has fewer than 8 columns, the remaining numbers are zero.
 func MomentsSize(d int) int {
 	size := 0
 	for b := 0; b < d; b += momentColumns {
@@ -22,11 +22,11 @@ func MomentsSize(d int) int {
 //
 //	dst[t-b][l] += y[r][t] (w[r] y[r][b+l])    for r = 0, 1, ..., len(w)-1, one after the other
 //
-// where [t-b][l] is number 8 (t-b) + l of the block. MomentsSize says how the blocks lie. The
-// product in brackets is rounded, the other is not rounded before it is added: the bits
-// are the same at every level. A number of dst that was zero before is off by at most
-// (len(w)+1) 2^-53/(1 - (len(w)+1) 2^-53) times the sum of its |y w y|. Pairs of columns of
-// one block are there twice, with other bits.
+// where [t-b][l] is number 8 (t-b) + l of the block. MomentsSize describes the layout of the
+// blocks. The product in brackets is rounded, the other is not rounded before it is added:
+// the bits are the same at every level. A number of dst that was zero before is off by at
+// most (len(w)+1) 2^-53/(1 - (len(w)+1) 2^-53) times the sum of its |y w y|. Pairs of columns
+// of one block are stored twice, with different bits.
 //
 // AddMoments panics where a slice is too short, and allocates nothing. dst must not overlap
 // the others.

@@ -10,8 +10,8 @@ type momentsKernel struct {
 	add     func(dst, y, block *float64, stride uintptr, w *float64, rows, width uintptr)
 }
 
-// momentsKernels are the functions of a level, those for most columns first: for whole
-// blocks, and for one of fewer than 8 columns.
+// momentsKernels are the functions of a level for whole blocks and for a block of fewer
+// than 8 columns. The function for the most columns comes first.
 type momentsKernels struct{ whole, short []momentsKernel }
 
 var (

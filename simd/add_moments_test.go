@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every level has the bits of the definition, and nothing beyond the slices, nor beyond
-// the columns of a short block, is touched.
+// Every level has the bits of the definition, and touches nothing beyond the slices or
+// beyond the columns of a short block.
 func TestAddMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(91, 92))
 	for _, d := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 23, 24, 25, 31, 33, 40, 47, 56, 64, 67, 100} {
@@ -47,7 +47,7 @@ func TestAddMoments(t *testing.T) {
 	}
 }
 
-// The error is within what the contract says, by 200-bit arithmetic.
+// The error is within the bound of the contract, by 200-bit arithmetic.
 func TestAddMomentsError(t *testing.T) {
 	const d, rows = 19, 300
 	r := rand.New(rand.NewPCG(93, 94))

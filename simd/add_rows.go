@@ -22,14 +22,14 @@ func (s *Kernels) AddRows(dst, v []float64, x Rows[float64]) {
 	s.addRows(dst, v, x)
 }
 
-// addRowsGo is the reference. It takes four rows at a time, and then one.
+// addRowsGo is the reference. It takes four rows at a time, then single rows.
 func addRowsGo(dst, v []float64, x Rows[float64]) {
 	j, n := 0, len(dst)
 	for ; j+4 <= len(v); j += 4 {
 		v0, v1, v2, v3 := v[j], v[j+1], v[j+2], v[j+3]
 		x0, x1, x2, x3 := x.row(j, n), x.row(j+1, n), x.row(j+2, n), x.row(j+3, n)
 		for i, sum := range dst {
-			sum += float64(v0 * x0[i]) // conversions keep it from being fused
+			sum += float64(v0 * x0[i]) // the conversions prevent fusing
 			sum += float64(v1 * x1[i])
 			sum += float64(v2 * x2[i])
 			dst[i] = sum + float64(v3*x3[i])

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Two goroutines add rows of one matrix to later ones, each in columns of its own. They do
-// not touch what the other writes, and the race detector is not told that they do.
+// Two goroutines add rows of a matrix to later ones, each in its own columns. Neither
+// touches what the other writes, and the race detector gets no report that it does.
 func TestAddRowsInColumns(t *testing.T) {
 	const stride, half = 16, 8
 	x := make([]float64, 3*stride)

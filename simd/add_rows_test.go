@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every level adds row after row, and nothing beyond the slices is touched.
+// Every level adds row after row, and touches nothing beyond the slices.
 func TestAddRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 66))
 	for _, level := range Levels() {

@@ -8,11 +8,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
 )
 
-// tilesPermitted asks Linux to let this process use tiles, and tells whether it may. Tiles
-// make the state of a thread 8 KiB larger, so a process gets them on request only: the
-// first tile instruction of a process that has not asked kills it. Linux grants the
-// request to all threads, those to come included. It refuses where it does not know of
-// tiles, or where a thread has too little memory for its signals.
+// tilesPermitted asks Linux to let this process use tiles, and reports whether it may. Tiles
+// make the state of a thread 8 KiB larger, so a process gets them only on request: without
+// it, the first tile instruction kills the process. Linux grants the request for all
+// threads, also later ones. It refuses where it does not know tiles, or where a thread has
+// too little memory for its signals.
 func tilesPermitted() bool {
 	const (
 		tileStates       = 1<<17 | 1<<18 // shapes and contents

@@ -22,8 +22,8 @@ func permitted() (parts uint64) {
 	return parts
 }
 
-// The level is AMX where Linux permits tiles and nowhere else. Without this, tests of
-// every level would pass where the request is spelt wrong.
+// The level is AMX where Linux permits tiles and nowhere else. Without this test, the
+// tests of every level would pass if the request were wrong.
 func TestTilesOnlyWithPermission(t *testing.T) {
 	level := host()
 	if got, want := level == AMX, permitted()&(1<<18) != 0; got != want {
@@ -34,12 +34,12 @@ func TestTilesOnlyWithPermission(t *testing.T) {
 // refusing is set in a process that Linux refuses the use of tiles.
 const refusing = "PM_TEST_REFUSE_TILES"
 
-// Where the request is refused the level is the one below, and works.
+// Where Linux refuses the request, the level below is used, and works.
 func TestTilesRefused(t *testing.T) {
 	if os.Getenv(refusing) == "" {
 		out, err := childtest.Again(t, refusing+"=1")
 		switch {
-		case strings.Contains(out, "--- SKIP"): // said here too: nobody sees what that process says
+		case strings.Contains(out, "--- SKIP"): // skip here too: the output of that process is not shown
 			t.Skipf("%s", out)
 		case err != nil || !strings.Contains(out, "--- PASS: TestTilesRefused"):
 			t.Errorf("%v\n%s", err, out)

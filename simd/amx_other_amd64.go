@@ -2,6 +2,5 @@
 
 package simd
 
-// tilesPermitted asks nobody: how systems other than Linux permit the use of tiles is not
-// known here.
+// tilesPermitted returns false: this package only knows how to ask Linux.
 func tilesPermitted() bool { return false }

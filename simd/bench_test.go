@@ -51,7 +51,7 @@ var ones = sync.OnceValue(func() []float32 {
 var sink float32
 
 // A stopwatch times the pieces of a pass and keeps the best of each over all
-// passes: what the pass would take undisturbed, on machines that never are.
+// passes: an estimate for an undisturbed pass, on machines that are always disturbed.
 type stopwatch struct {
 	best  []float64
 	piece int
@@ -102,9 +102,9 @@ func normals(r *rand.Rand, n int) []float32 {
 
 // BenchmarkMulSparse compares the products with a sequential read of memory: the
 // model is that every entry, row pointer and number of x is read once and every
-// sum is written once. Form tile leaves its sums in a tile of 64 rows, as a step
-// does that goes on with them. In random order the limit is how fast rows of x can
-// be fetched, which form gather shows: one number of each.
+// sum is written once. Form tile leaves its sums in a tile of 64 rows, as a step does.
+// In random order the limit is how fast rows of x can be fetched; form gather shows it
+// by fetching one number of each.
 func BenchmarkMulSparse(b *testing.B) {
 	const n, m = 1_000_000, 32
 	run := func(form, order string, k int, level Level) {
@@ -116,7 +116,7 @@ func BenchmarkMulSparse(b *testing.B) {
 			val := ones()[:len(ind)]
 			x, dst, tile := make([]float32, n*k), make([]float32, n*k), make([]float32, 64*k)
 			for i := range x {
-				x[i], dst[i] = 1, 1 // pages that are there
+				x[i], dst[i] = 1, 1 // so that the pages exist
 			}
 			s := At(level)
 			const chunk = 2048
@@ -180,8 +180,8 @@ func BenchmarkFloat32s(b *testing.B) {
 	}
 }
 
-// A cluster of eight points and the candidates of a cell list around it, of which
-// about a third are near.
+// A cluster of eight points and the candidates of a cell list around it. About a third
+// of them are near.
 func BenchmarkNear(b *testing.B) {
 	const n, m = 1 << 12, 8
 	for _, d := range []int{2, 3, 5} {
@@ -337,7 +337,8 @@ func BenchmarkDots64(b *testing.B) {
 	}
 }
 
-// What follows the dot products of a block of 256 rows against 256, a pair.
+// BenchmarkBlock64 times the steps after the dot products of a block of 256 rows with 256
+// others, per pair.
 func BenchmarkBlock64(b *testing.B) {
 	const n = 256
 	r := rand.New(rand.NewPCG(2, 2))
@@ -374,7 +375,8 @@ func BenchmarkBlock64(b *testing.B) {
 	}
 }
 
-// Moments and polynomials of degree 2 of a panel of rows: half of both is multiplied.
+// BenchmarkMoments times moments and polynomials of degree 2 of a panel of rows. Half of the
+// pairs of columns is multiplied.
 func BenchmarkMoments(b *testing.B) {
 	const rows = 64
 	for _, d := range []int{16, 50, 64, 128} {
@@ -449,7 +451,7 @@ func BenchmarkByteDotsAbove(b *testing.B) {
 	}
 }
 
-// Rows that passed a filter: most are near, and rows lie anywhere.
+// Rows that passed a filter: most are near, and they lie anywhere.
 func BenchmarkSqDists(b *testing.B) {
 	const n, m = 4096, 64
 	r := rand.New(rand.NewPCG(5, 5))

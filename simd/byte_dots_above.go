@@ -11,22 +11,22 @@ import (
 //	sum over t < depth of a[i*depth+t] * b(j, t)  +  bias[j]  >=  threshold[i]
 //
 // and clears it elsewhere, for len(threshold) rows i and len(bias) columns j, with
-// words = len(bias)/64. The bytes of a are signed, those of b are not. PackBytes lays
-// columns out and adds 128 to their signed bytes. A caller makes up for that by adding 128
-// times the sum of row i of a to threshold[i].
+// words = len(bias)/64. The bytes of a are signed, those of b are unsigned. PackBytes lays
+// out the columns and adds 128 to their signed bytes. To correct for this, the caller adds
+// 128 times the sum of row i of a to threshold[i].
 //
-// The number of columns is a multiple of 64. So is depth, from 64 to 4096: products are
-// then less than 2^27 in size. Sums are exact; where the bias takes
-// them beyond int32 they wrap, the same way at every level. ByteDotsAbove panics where a
-// slice is too short and allocates nothing. A call is not interrupted, not by the
-// garbage collector either, so it should be of thousands of pairs, not of billions.
+// The number of columns is a multiple of 64, and so is depth, from 64 to 4096: products
+// are then less than 2^27 in size. Sums are exact. Where the bias takes them beyond
+// int32 they wrap, in the same way at every level. ByteDotsAbove panics where a slice is
+// too short and allocates nothing. A call cannot be interrupted, not even by the garbage
+// collector, so give it thousands of pairs, not billions.
 //
 // The byte at place t of column j is
 //
 //	b(j, t) = panel[(j/16)*16*depth + (t/4)*64 + (j%16)*4 + t%4]
 //
-// that is, in lines of four places of 16 columns. A line is a vector for the processors
-// that multiply bytes, and 16 lines are a tile for those that multiply tiles.
+// that is, in lines of four places of 16 columns. A line is one vector where the
+// processor multiplies bytes, and 16 lines are one tile where it multiplies tiles.
 func (s *Kernels) ByteDotsAbove(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
 	rows, columns := len(threshold), len(bias)
 	switch {
@@ -45,11 +45,11 @@ func (s *Kernels) ByteDotsAbove(mask []uint64, a []int8, panel []uint8, depth in
 	s.byteDotsAbove(mask, a, panel, depth, bias, threshold)
 }
 
-// PackBytes lays rows of signed bytes out as the columns of a panel for ByteDotsAbove, and
+// PackBytes lays out rows of signed bytes as the columns of a panel for ByteDotsAbove, and
 // adds 128 to each byte. There are len(rows)/depth rows. The panel has at least as many
-// columns, and a multiple of 16; those beyond the rows become zeros, with 128 added, which
-// a bias keeps out of the mask. depth is a multiple of 4. PackBytes panics where shapes do
-// not fit.
+// columns, and a multiple of 16. Columns beyond the rows become zeros, with 128 added; a
+// bias keeps them out of the mask. depth is a multiple of 4. PackBytes panics where shapes
+// do not fit.
 func PackBytes(panel []uint8, rows []int8, depth int) {
 	if depth <= 0 || depth%4 != 0 || len(rows)%depth != 0 || len(panel)%depth != 0 || len(panel)/depth%16 != 0 || len(panel) < len(rows) {
 		panic("simd: pack bytes: bad shape")
@@ -64,7 +64,7 @@ func PackBytes(panel []uint8, rows []int8, depth int) {
 				}
 				continue
 			}
-			// The same bytes, of the type that encoding/binary takes.
+			// The same bytes, as the type that encoding/binary takes.
 			row := unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(rows))), depth)
 			rows = rows[depth:]
 			for line := 0; line < depth; line += 4 {

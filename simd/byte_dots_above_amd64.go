@@ -8,8 +8,7 @@ import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 // panel.
 type byteDotsKernel func(mask *uint64, a *int8, panel *uint8, depth, columns uintptr, bias, threshold *int32)
 
-// byteDotsKernels are the functions of a level by the number of rows they take, from one
-// on.
+// byteDotsKernels are the functions of a level: entry i takes i+1 rows.
 type byteDotsKernels []byteDotsKernel
 
 // run takes as many rows at a time as a level can.

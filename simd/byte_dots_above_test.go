@@ -20,7 +20,7 @@ type bytesCase struct {
 }
 
 // newBytesCase draws bytes of all kinds, with whole rows of the extremes, and
-// thresholds that some sums meet exactly, some miss by one.
+// thresholds that some sums meet exactly and some miss by one.
 func newBytesCase(r *rand.Rand, t testing.TB, rows, columns, depth int) *bytesCase {
 	draw := func(n int) []int8 {
 		s := guarded[int8](t, n)
@@ -54,7 +54,7 @@ func newBytesCase(r *rand.Rand, t testing.TB, rows, columns, depth int) *bytesCa
 	return c
 }
 
-// sum is the definition, from the rows as they were.
+// sum is the definition, from the original rows.
 func (c *bytesCase) sum(i, j int) int32 {
 	sum := c.bias[j]
 	for t := range c.depth {
@@ -111,7 +111,7 @@ func TestByteDotsAbove(t *testing.T) {
 	})
 }
 
-// The largest sums, the smallest, and sums that wrap, which they do alike.
+// The largest sums, the smallest, and sums that wrap are the same at all levels.
 func TestByteDotsAboveExtremes(t *testing.T) {
 	for _, depth := range []int{64, 4096} {
 		for _, x := range []int8{math.MinInt8, math.MaxInt8} {
@@ -150,8 +150,9 @@ func TestByteDotsAboveMisaligned(t *testing.T) {
 	}
 }
 
-// Tiles are state of a thread that Go does not know of: calls on many goroutines, with
-// switches between them, collections and growing stacks, must not see each other's.
+// Tiles are thread state that Go does not know. Calls on many goroutines, with switches
+// between them, garbage collections and growing stacks, must not see each other's
+// tiles.
 func TestByteDotsAboveTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 36))
 	const workers = 8
@@ -161,7 +162,7 @@ func TestByteDotsAboveTogether(t *testing.T) {
 	}
 	cases := make([]*bytesCase, workers)
 	for i := range cases {
-		cases[i] = newBytesCase(r, t, 16*i+i+1, 128, 64*(1+i%3)) // shapes of their own
+		cases[i] = newBytesCase(r, t, 16*i+i+1, 128, 64*(1+i%3)) // each with its own shape
 	}
 	stop := make(chan struct{})
 	var others sync.WaitGroup

@@ -35,13 +35,13 @@ func centreGo(dst, x Rows[float32], rows int, centre []float32, scale float32) {
 	}
 }
 
-// CentredMulTrans is MulTrans with the rows that Centre would make of x in place of a. It
-// does not store them:
+// CentredMulTrans is MulTrans with centred rows of x in place of a. It does not store
+// them:
 //
 //	dst[c][t] = sum over r < rows of w[r][c] (x[r][t] - centre[t]) scale
 //
-// for c < k and t < len(centre), with the same bits. It reads x once for two columns of w,
-// in the order of memory.
+// for c < k and t < len(centre). The bits are those of Centre and MulTrans. It reads x
+// once for two columns of w, in the order of memory.
 func (s *Kernels) CentredMulTrans(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
@@ -82,8 +82,7 @@ func centredMulTransGo(dst, w, x Rows[float32], k, rows int, centre []float32, s
 	}
 }
 
-// CentredDots is Dots of k rows of b with the rows that Centre would make of x. It does not
-// store them:
+// CentredDots is Dots of k rows of b with centred rows of x. It does not store them:
 //
 //	dst[c][r] = sum over t of b[c][t] (x[r][t] - centre[t]) scale
 //

@@ -16,11 +16,11 @@ func centreAVX512(dst, x Rows[float32], rows int, centre []float32, scale float3
 	asm.CentreF32AVX512(&dst.Data[0], uintptr(dst.Stride), &x.Data[0], uintptr(x.Stride), uintptr(rows), unsafe.SliceData(centre), uintptr(len(centre)), scale)
 }
 
-// A centredKernel is a generated function, which takes one or two columns of w.
+// A centredKernel is a generated function that takes one or two columns of w.
 type centredKernel = func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
 // centredPairs calls a kernel for two columns of w at a time, or for two rows of b, which
-// is w then; step is how far apart they begin.
+// is then passed as w. step is the distance between the starts of two columns or rows.
 func centredPairs(two, one centredKernel, dst, w, x Rows[float32], step, k, rows int, centre []float32, scale float32) {
 	for c := 0; c < k; c += 2 {
 		kernel := two

@@ -42,7 +42,7 @@ func TestCentre(t *testing.T) {
 	At(Best()).Centre(Rows[float32]{Stride: 4}, Rows[float32]{Stride: 4}, 0, make([]float32, 4), 1)
 }
 
-// The fused forms are those of the rows that Centre makes.
+// The fused forms have the results of Centre followed by the product.
 func TestCentredProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 46))
 	for _, level := range Levels() {

@@ -4,9 +4,9 @@ package simd
 // row j of b, which has nb. The rows of a and b have d numbers.
 //
 // Sums are float32, in at least four chains. Their error is at most (d/4 + 6) 2^-24 times
-// the sum of |a_i b_j| over the columns: they serve as a filter, and not as a result where
-// that error matters. The bits of a pair depend on the level, and on nothing else. Dots
-// panics where a slice is too short, and allocates nothing.
+// the sum of |a_i b_j| over the columns: use them as a filter, not as a result where that
+// error matters. The bits of a pair depend only on the level. Dots panics where a slice is
+// too short, and allocates nothing.
 func (s *Kernels) Dots(dst, a, b Rows[float32], na, nb, d int) {
 	switch {
 	case na < 0 || nb < 0 || d < 0 || a.Stride < d || b.Stride < d || dst.Stride < nb:

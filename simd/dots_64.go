@@ -10,7 +10,7 @@ import "math"
 // product of two rows has the same bits whichever of them is in a. The error is at most
 // d 2^-53/(1 - d 2^-53) times the sum of |a_i b_j| over the columns.
 //
-// Dots64 pays with many rows on both sides: it packs rows into scratch memory, 290 KB a
+// Dots64 is worthwhile with many rows on both sides: it packs rows into scratch memory, 290 KB a
 // call, which is kept for later calls. It panics where a slice is too short. dst must not overlap a
 // or b.
 func (s *Kernels) Dots64(dst, a, b Rows[float64], na, nb, d int) {
@@ -28,7 +28,7 @@ func (s *Kernels) Dots64(dst, a, b Rows[float64], na, nb, d int) {
 	s.dots64(dst, a, b, na, nb, d)
 }
 
-// dots64Go is the reference. Four sums at a time do not wait for each other.
+// dots64Go is the reference. It computes four sums at a time, which do not wait for each other.
 func dots64Go(dst, a, b Rows[float64], na, nb, d int) {
 	for i := range na {
 		row, out := a.row(i, d), dst.row(i, nb)

@@ -4,8 +4,8 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
-// dots64Kernels are the functions of a level, which has tiles of as many rows of a as
-// lanes says, and of one, two or three times as many of b.
+// dots64Kernels are the functions of a level. Its tiles have lanes rows of a, and one,
+// two or three times as many of b.
 type dots64Kernels struct {
 	lanes int
 	pack  func(dst *float64, dstStride uintptr, rows *float64, rowStride uintptr, blocks uintptr)
@@ -24,24 +24,24 @@ func dots64AVX2(dst, a, b Rows[float64], na, nb, d int) { dots64OfAVX2.run(dst, 
 func dots64AVX512(dst, a, b Rows[float64], na, nb, d int) { dots64OfAVX512.run(dst, a, b, na, nb, d) }
 
 const (
-	// A piece of so many columns of a panel of b is 24 KiB and stays in the first-level
+	// dots64Columns columns of a panel of b are 24 KiB and stay in the first-level
 	// cache while the packed rows of a go by.
 	dots64Columns = 128
-	// So many columns of so many rows of a are 256 KiB, in the second-level cache.
+	// dots64Columns columns of dots64Rows rows of a are 256 KiB, in the second-level cache.
 	dots64Rows = 256
-	// A panel is as many rows of b.
+	// dots64Panel is the number of rows of b in a panel.
 	dots64Panel = 24
 )
 
-// dots64Scratch is what a call packs rows into.
+// dots64Scratch is the memory into which a call packs rows.
 type dots64Scratch struct {
 	a    [dots64Rows * dots64Columns]float64
 	b    [dots64Panel * dots64Columns]float64
 	tile [8 * dots64Panel]float64 // a tile that dst has no room for
 }
 
-// dots64Free are those that no call uses. A sync.Pool would lose them to the garbage
-// collector, and steps would allocate.
+// dots64Free holds the scratch memory that no call uses. A sync.Pool would lose them to
+// the garbage collector, and steps would allocate.
 var dots64Free = make(chan *dots64Scratch, 64)
 
 func takeDots64Scratch() *dots64Scratch {
@@ -56,11 +56,11 @@ func takeDots64Scratch() *dots64Scratch {
 func giveDots64Scratch(s *dots64Scratch) {
 	select {
 	case dots64Free <- s:
-	default: // more callers at a time than are worth keeping memory for
+	default: // too many concurrent callers to keep memory for all
 	}
 }
 
-// run takes the columns in pieces. A sum goes on from piece to piece in dst, so that its
+// run takes the columns in pieces. A sum continues from piece to piece in dst, so its
 // bits do not depend on where pieces end.
 func (k *dots64Kernels) run(dst, a, b Rows[float64], na, nb, d int) {
 	if d == 0 {
@@ -85,8 +85,8 @@ func (k *dots64Kernels) run(dst, a, b Rows[float64], na, nb, d int) {
 	}
 }
 
-// packed packs up to as many rows as a tile has, zeros in place of the missing ones:
-// column c of them begins at dst[c*width].
+// packed packs up to as many rows as a tile has, with zeros for missing rows. Their
+// column c begins at dst[c*width].
 func (k *dots64Kernels) packed(dst []float64, width int, from Rows[float64], rows, columns int) {
 	done := 0
 	if blocks := columns / k.lanes; rows == k.lanes && blocks > 0 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every level has the sums that the contract speaks of, and nothing beyond the slices is
-// touched. The sizes reach over tiles, panels, and pieces of rows and columns.
+// Every level has the sums of the contract, and touches nothing beyond the slices. The
+// sizes go beyond tiles, panels, and pieces of rows and columns.
 func TestDots64(t *testing.T) {
 	r := rand.New(rand.NewPCG(71, 72))
 	for _, d := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 127, 128, 129, 133, 260} {

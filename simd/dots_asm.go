@@ -4,8 +4,8 @@ package simd
 
 import "unsafe"
 
-// dotKernels are the functions of a level: tile takes as many rows of a as tall says and 4
-// of b, row takes one and 4, and pair one of each.
+// dotKernels are the functions of a level: tile takes tall rows of a and 4 of b, row takes
+// one and 4, and pair takes one of each.
 type dotKernels[T float32 | uint32] struct {
 	tall            int
 	tile, row, pair func(dst *T, dstStride uintptr, a *T, aStride uintptr, b *T, bStride uintptr, d uintptr)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every level has what the contract says for any length, and nothing beyond the slices is
-// touched.
+// Every level has the results of the contract for any length, and touches nothing beyond
+// the slices.
 func TestDotsToSqDists64(t *testing.T) {
 	r := rand.New(rand.NewPCG(77, 78))
 	for _, level := range Levels() {
@@ -25,7 +25,7 @@ func TestDotsToSqDists64(t *testing.T) {
 				t.Fatalf("%v: %d numbers: %v, want %v", level, n, dots, want)
 			}
 		}
-		// Equal rows, and what is no number.
+		// Equal rows, and NaN.
 		dots := []float64{1, math.NaN(), 1, 1, 1, 1, 1, 1, math.NaN()}
 		At(level).DotsToSqDists64(dots, 1, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1})
 		if math.Float64bits(dots[0]) != 0 || !math.IsNaN(dots[1]) || !math.IsNaN(dots[8]) {

@@ -25,8 +25,8 @@ func (s *Kernels) Weights(dst []float32, d2 []float64, gamma float64) {
 // expNegF32Go sets dst[i] = exp(-x[i]). dst is as long as x, at least one number, and may
 // be x itself. The result is within 0.59 units of the last place for every float32,
 // subnormal results included. It is exactly 1 at 0, 0 from x = 104 on, +Inf where the
-// exponential overflows, and NaN for NaN. Nobody but tests calls it: they try every
-// float32, which is what the bound of Weights rests on.
+// exponential overflows, and NaN for NaN. Only tests call it: they try every float32, and
+// the bound of Weights rests on them.
 func expNegF32Go(dst, x []float32) {
 	for i, v := range x {
 		dst[i] = expNegGo(float64(v))

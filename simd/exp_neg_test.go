@@ -30,7 +30,7 @@ func TestExpNeg(t *testing.T) {
 	switch {
 	case *exhaustive:
 		step = 1
-	case testing.Short(): // a processor that is emulated is slow
+	case testing.Short(): // an emulated processor is slow
 		step = 4111
 	}
 	for from := uint64(0); from < 1<<32; from += block * step {
@@ -78,7 +78,7 @@ func TestExpNegSpecial(t *testing.T) {
 	}
 }
 
-// Blocks of any length, in place and not, touch nothing else.
+// Blocks of any length, in place or not, touch nothing else.
 func TestExpNegLengths(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, level := range Levels() {

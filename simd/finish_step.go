@@ -2,10 +2,10 @@ package simd
 
 import "math"
 
-// A StepFinish is what FinishStep needs beside the rows, and the sums that it adds up. All
-// but the sums stays the same over a chunk of rows. k is len(Mean). A slot stands for a
-// class of labels; tables have a number, or a row of numbers, for each slot, one after the
-// other.
+// A StepFinish holds what FinishStep needs in addition to the rows, and the sums that it
+// adds up. Everything except the sums stays the same over a chunk of rows. k is len(Mean).
+// A slot stands for a class of labels; tables have a number, or a row of numbers, for each
+// slot, one after the other.
 type StepFinish struct {
 	Mean []float64 // of the input, k numbers
 	// The label term of a row in slot s is Weight[s] (x - Mean) - Target[s]. Pull is its
@@ -19,7 +19,7 @@ type StepFinish struct {
 	Sums  StepSums
 }
 
-// StepSums are sums over the numbers that FinishStep has seen, in eight lanes. The lane of
+// StepSums are sums over the numbers FinishStep has processed, in eight lanes. The lane of
 // column c of row r of a call is c mod 8, or (r k + c) mod 8 where k is 1 or 2.
 type StepSums struct {
 	Objective, Change, Spread [8]float64
@@ -40,7 +40,7 @@ func (s *StepSums) Total() (objective, change, spread, maxAbs float64) {
 // finishLanes is the number of lanes.
 const finishLanes = 8
 
-// packed tells whether vectors hold several rows of k columns.
+// packed reports whether vectors hold several rows of k columns.
 func packed(k int) bool { return k == 1 || k == 2 }
 
 // ClassWidth returns how many numbers StepFinish.Class has for a slot: k, or, where k is 1
@@ -72,9 +72,9 @@ func (f *StepFinish) ClassSum(slot, c int) (sum float64) {
 //	next     = x - step gradient,        rounded to float32
 //
 // where x, wx and degree are those of the row. Products are fused with the sums they go
-// into, but not in the label: for a class of one its two parts are the same numbers, and a
-// difference that fusing left would be divided by a degree that may be tiny. FinishStep
-// writes next to dst, and the sums go on by
+// into, except in the label: in a class of one row its two parts are the same numbers, and
+// fusing would leave a difference, which is divided by a degree that may be tiny.
+// FinishStep writes next to dst, and updates the sums:
 //
 //	Objective += centred gradient
 //	Change    += (next - x)^2
@@ -118,7 +118,7 @@ func (s *Kernels) FinishStep(f *StepFinish, dst, x Rows[float32], wx []float32, 
 func finishStepGo(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
 	k := len(f.Mean)
 	acc := &f.Sums
-	width, mask := ClassWidth(k), 0 // mask of the lanes that rows differ in
+	width, mask := ClassWidth(k), 0 // the bits of a lane that depend on the row
 	if packed(k) {
 		mask = finishLanes - 1
 	}
@@ -134,7 +134,7 @@ func finishStepGo(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []f
 		for c, m := range f.Mean {
 			value := float64(in[c])
 			centred := value - m
-			label := float64(weight*centred) - target[c] // the conversion keeps it from being fused
+			label := float64(weight*centred) - target[c] // the conversion prevents fusing
 			gradient := math.FMA(-f.Pull, label, math.FMA(degree, value, -float64(product[c])))
 			rounded := float32(math.FMA(-step, gradient, value))
 			out[c] = rounded

@@ -4,8 +4,8 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
-// finishArgs are the arguments of the generated functions, which read one when they need
-// it.
+// finishArgs are the arguments of the generated functions, which load each when they
+// need it.
 type finishArgs struct {
 	dst, x, wx                           *float32
 	degrees                              *float64
@@ -17,8 +17,8 @@ type finishArgs struct {
 	pull                                 float64
 }
 
-// finishParts returns how many rows the generated functions do, and their arguments. Plain
-// Go does the rest: less than a vector, or all rows where they have gaps.
+// finishParts returns how many rows the generated functions finish, and their arguments.
+// Plain Go finishes the rest: less than a vector, or all rows where they have gaps.
 func finishParts(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
 	k := len(f.Mean)
 	rows = len(slots)
@@ -70,7 +70,7 @@ func finishStepAVX512(f *StepFinish, dst, x Rows[float32], wx []float32, degrees
 		case 2:
 			asm.FinishStep2F32AVX512(&a.dst)
 		case 3, 4:
-			asm.FinishStepF32AVX2(&a.dst) // no vector is half empty: a tenth less time
+			asm.FinishStepF32AVX2(&a.dst) // no half-empty vector: a tenth less time
 		default:
 			asm.FinishStepF32AVX512(&a.dst)
 		}
@@ -79,8 +79,8 @@ func finishStepAVX512(f *StepFinish, dst, x Rows[float32], wx []float32, degrees
 }
 
 // finishStepAVX512Loads is finishStepAVX512 for processors with slow gathers. With one column
-// it takes the loop of AVX2, and with two it loads one number of a table after the other. The
-// loops for more columns gather nothing.
+// it takes the loop of AVX2, and with two it loads the numbers of a table one by one. The
+// loops for more columns do not gather.
 func finishStepAVX512Loads(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
 	switch len(f.Mean) {
 	case 1:

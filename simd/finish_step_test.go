@@ -105,7 +105,7 @@ func (f *finished) compare(t *testing.T, want *finished) {
 	}
 }
 
-// widths are numbers of columns with a kernel of their own or a tail.
+// widths are numbers of columns that have their own kernel or a tail.
 var widths = []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 25, 31, 32, 33, 47, 48, 63, 64, 65, 127, 128, 129, 150}
 
 func TestFinishStep(t *testing.T) {
@@ -123,7 +123,7 @@ func TestFinishStep(t *testing.T) {
 	}
 }
 
-// NaN and Inf show in MaxAbs, and numbers beyond a row are not touched by them.
+// NaN and Inf show in MaxAbs, and do not affect numbers beyond a row.
 func TestFinishStepNonFinite(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, s := range All() {
@@ -145,8 +145,8 @@ func TestFinishStepNonFinite(t *testing.T) {
 	}
 }
 
-// The reference against its formulas in high precision, with degrees and iterates
-// of any size that float32 has.
+// The reference agrees with its formulas in high precision, for degrees and iterates of
+// any size in float32.
 func TestFinishStepError(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }

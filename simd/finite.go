@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// Finite tells whether all numbers of x are finite: none is infinite or NaN.
+// Finite reports whether all numbers of x are finite: none is infinite or NaN.
 func (s *Kernels) Finite(x []float32) bool {
 	reads(x)
 	return s.finite(x)

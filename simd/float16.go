@@ -4,18 +4,18 @@ import "math"
 
 // Float16 returns the bits of the IEEE number of 16 bits that is nearest to v, ties to
 // even. The number is within 2^-11 |v| of v where 2^-14 <= |v| < 65520, and within 2^-25
-// where |v| is less; what is larger becomes infinite.
+// where |v| is less; larger v becomes infinite.
 func Float16(v float32) uint16 {
 	bits := math.Float32bits(v)
 	sign, size := uint16(bits>>16&0x8000), bits&0x7fffffff
 	switch {
 	case size > 0x7f800000:
-		return sign | 0x7e00 // no number
+		return sign | 0x7e00 // NaN
 	case size >= 0x477ff000: // 65520, halfway between the largest and 65536
 		return sign | 0x7c00
 	case size < 0x38800000: // 2^-14
 		// Adding 1/2 leaves multiples of 2^-24, rounded to even, in the last
-		// ten bits. A carry into the exponent of float16 is as it should be.
+		// ten bits. A carry into the exponent of float16 is correct.
 		return sign | uint16(math.Float32bits(math.Float32frombits(size)+0.5)-0x3f000000)
 	}
 	size += 0xfff + size>>13&1 // half a unit of the last place kept, less one for ties to even

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every number of 16 bits comes back, the nearest is taken, and the error is
-// what Float16 says.
+// Every number of 16 bits comes back unchanged, others are rounded to the nearest, and the
+// error is as Float16 says.
 func TestFloat16(t *testing.T) {
 	for h := range 1 << 16 {
 		v := Float32(uint16(h))
@@ -37,7 +37,7 @@ func TestFloat16(t *testing.T) {
 		}
 	}
 	if v := Float32(Float16(float32(math.NaN()))); v == v {
-		t.Error("NaN is a number")
+		t.Error("NaN is converted to a number")
 	}
 	r := rand.New(rand.NewPCG(19, 20))
 	for range 1_000_000 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The same bits on every architecture: hashes of results of inputs that are
-// multiples of 2^-20, recorded with plain Go on amd64. A compiler that fuses a
+// The bits are the same on every architecture: these are hashes of results for inputs
+// that are multiples of 2^-20, recorded with plain Go on amd64. A compiler that fuses a
 // product and a sum where the contracts forbid it changes them.
 func TestSameBitsEverywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
@@ -75,7 +75,7 @@ func TestSameBitsEverywhere(t *testing.T) {
 		put(counts)
 		put(found[:m])
 		put(d2[:m])
-		for _, columns := range []int{k, 2, 1} { // rows in vectors of their own and packed
+		for _, columns := range []int{k, 2, 1} { // rows in separate vectors, and packed
 			f := finish
 			f.Mean, f.Class = f.Mean[:columns], make([]float64, 3*k)
 			s.FinishStep(&f, RowsOf(sums32, columns), RowsOf(x, columns), product, degrees, slots)

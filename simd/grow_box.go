@@ -1,8 +1,9 @@
 package simd
 
-// GrowBox makes the box from lo to hi hold x: lo[c] becomes x[c] where that is less, and
-// hi[c] becomes x[c] where that is more. Zeros of either sign are equal, and a NaN is
-// neither less nor more. GrowBox panics where lo or hi is shorter than x.
+// GrowBox extends the box from lo to hi so that it contains x: lo[c] becomes x[c] where
+// that is less, and hi[c] becomes x[c] where that is more. Zeros of either sign are
+// equal, and a NaN is neither less nor more. GrowBox panics where lo or hi is shorter
+// than x.
 func (s *Kernels) GrowBox(lo, hi, x []float32) {
 	if len(lo) < len(x) || len(hi) < len(x) {
 		panic("simd: grow box: short slice")

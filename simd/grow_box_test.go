@@ -44,7 +44,7 @@ func TestGrowBox(t *testing.T) {
 func TestGrowBoxRefuses(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("a box with less columns than the row")
+			t.Error("no panic for a box with fewer columns than the row")
 		}
 	}()
 	At(Generic).GrowBox(make([]float32, 4, 8), make([]float32, 8), make([]float32, 6))

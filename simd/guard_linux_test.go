@@ -15,8 +15,8 @@ var pages struct {
 	free map[int][][]byte
 }
 
-// fenced returns n zero bytes that end where memory may be neither read nor
-// written. They start at any multiple of four bytes.
+// fenced returns n zero bytes. The memory after them may be neither read nor written.
+// They start at any multiple of four bytes.
 func fenced(t testing.TB, n int) []byte {
 	t.Helper()
 	size := syscall.Getpagesize()

@@ -6,15 +6,14 @@ import (
 	"unsafe"
 )
 
-// qemu 7.2 reads all of a masked load, which no processor does.
+// qemu 7.2 reads the whole vector of a masked load, unlike processors.
 var fence = flag.Bool("fence", true, "end slices where memory may not be touched; false for emulators that fault in masked loads")
 
 // canary surrounds the slices that kernels write to.
 const canary = 0xa5
 
-// guarded returns a slice of n numbers, as close before memory that may not be
-// touched as the machine allows, with canaries before it that are checked at
-// the end of the test.
+// guarded returns a slice of n numbers, as close as possible before memory that may not
+// be touched, with canaries before it that are checked at the end of the test.
 func guarded[T any](t testing.TB, n int) []T {
 	t.Helper()
 	var zero T
@@ -43,8 +42,8 @@ func guarded[T any](t testing.TB, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&raw[before])), n)
 }
 
-// withCanaries returns n zero bytes followed by canaries that are checked at the
-// end of the test: reads beyond them go unseen.
+// withCanaries returns n zero bytes followed by canaries that are checked at the end of
+// the test. It does not detect reads beyond the bytes.
 func withCanaries(t testing.TB, n int) []byte {
 	t.Helper()
 	raw := make([]byte, n+64)
@@ -54,7 +53,7 @@ func withCanaries(t testing.TB, n int) []byte {
 	t.Cleanup(func() {
 		for _, b := range raw[n:] {
 			if b != canary {
-				t.Error("a kernel wrote behind its slice")
+				t.Error("a kernel wrote after its slice")
 				return
 			}
 		}

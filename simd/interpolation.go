@@ -10,7 +10,7 @@ const NodeLanes = 8
 //	dst[a m + i] = factor[a] prod over b != a of (t[i] - nodes[b])
 //
 // Where a is in the first half of the nodes, this is the product of the differences before
-// a, from the first node on, times factor[a], times the product of those behind a, from the
+// a, from the first node on, times factor[a], times the product of those after a, from the
 // last node on. In the second half the two products change places. In the middle of an odd
 // number of nodes it is the product of both, times factor[a]. The bits are the same at
 // every level.
@@ -36,7 +36,7 @@ func (s *Kernels) LagrangeBasis(dst, t, nodes, factor []float64) {
 func lagrangeBasisGo(dst, t, nodes, factor []float64) {
 	m, p := len(t), len(nodes)
 	for i, at := range t {
-		// The products from both ends at once: neither waits for the other.
+		// The products from both ends are computed at once: neither waits for the other.
 		left, right := 1.0, 1.0
 		a, b := 0, p-1
 		for ; a < b; a, b = a+1, b-1 {
@@ -117,13 +117,13 @@ func pointsToNodesGo(dst, rows, last, x []float64) {
 	}
 }
 
-// NodesToPoints goes the way back. For the first n of m = len(dst) points
+// NodesToPoints interpolates in the other direction. For the first n of m = len(dst) points
 //
 //	dst[i] = sum over r of rows[r m + i] (sum over b of last[b m + i] nodes[r p + b])
 //
 // Both sums are in the order of the nodes, and products are rounded before they are added.
-// The bits are the same at every level, but those of what dst has behind n. Conditions are
-// those of PointsToNodes, and n must not exceed m.
+// The bits are the same at every level, except for the numbers of dst from n on. The
+// conditions are those of PointsToNodes, and n must not exceed m.
 func (s *Kernels) NodesToPoints(dst, rows, last, nodes []float64, n int) {
 	m := len(dst)
 	if n > m {

@@ -15,8 +15,8 @@ type nodesCase struct {
 	x, nodes   []float64
 }
 
-// misaligned returns a guarded slice of normal numbers. It ends where memory may not be
-// touched, and so begins at any multiple of eight bytes.
+// misaligned returns a guarded slice of normally distributed numbers. Memory after it
+// may not be touched, so it begins at any multiple of eight bytes.
 func misaligned(r *rand.Rand, t *testing.T, n int) []float64 {
 	s := guarded[float64](t, n)
 	for i := range s {
@@ -30,7 +30,7 @@ func newNodesCase(r *rand.Rand, t *testing.T, rows, p, m int) *nodesCase {
 		rows: rows, p: p, m: m, row: misaligned(r, t, rows*m), last: misaligned(r, t, p*m),
 		x: misaligned(r, t, m), nodes: misaligned(r, t, rows*p),
 	}
-	for i := range c.x { // points without a number, the last ones among them
+	for i := range c.x { // points whose number is 0, including the last ones
 		if r.IntN(5) == 0 || i >= m-r.IntN(NodeLanes) {
 			c.x[i] = 0
 		}
@@ -42,8 +42,8 @@ func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
 }
 
-// Every level has the bits of the reference, which has the sums that the contract
-// speaks of, and nothing beyond the slices is touched.
+// Every level has the bits of the reference, which computes the sums of the contract.
+// Nothing beyond the slices is touched.
 func TestNodes(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	for _, level := range Levels() {
@@ -108,7 +108,7 @@ func TestLagrangeBasis(t *testing.T) {
 				t.Run(fmt.Sprintf("level=%v/p=%d/m=%d", level, p, m), func(t *testing.T) {
 					at, nodes, factor := misaligned(r, t, m), misaligned(r, t, p), misaligned(r, t, p)
 					if m > 0 && p > 0 {
-						at[r.IntN(m)] = nodes[r.IntN(p)] // in a node all others are zero
+						at[r.IntN(m)] = nodes[r.IntN(p)] // at a node all other polynomials are zero
 					}
 					got, want := guarded[float64](t, p*m), make([]float64, p*m)
 					At(level).LagrangeBasis(got, at, nodes, factor)

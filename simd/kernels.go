@@ -5,7 +5,7 @@ package simd
 // different levels.
 type Kernels struct {
 	level               Level
-	gather              bool // where the loops of the level gather or load
+	gather              bool // whether the loops of the level gather, where it has both forms
 	sumSparse           func(dst []float64, ptr []uint64, val []float32)
 	finite              func(x []float32) bool
 	growBox             func(lo, hi, x []float32)
@@ -55,7 +55,7 @@ type Kernels struct {
 // At returns the kernels of a level, or of the highest below it where Best is lower.
 // At(Best()) is the usual call. Where the level has loops to choose from, At takes those
 // that PM_SIMD asks for, or those that are faster on this machine: the first such call
-// measures them in a fraction of a millisecond.
+// measures them, mostly in a fraction of a millisecond.
 func At(level Level) *Kernels {
 	level = lower(level, Best())
 	return tableOf(level, level.gathers() && asked().gathersChosen(probed))
@@ -64,8 +64,8 @@ func At(level Level) *Kernels {
 // Level returns the level of the kernels.
 func (s *Kernels) Level() Level { return s.level }
 
-// Choices returns which loops the kernels are made of where their level has some to choose
-// from, as PM_SIMD spells it: "gather=on", "gather=off" or nothing.
+// Choices returns the choice of loops as PM_SIMD spells it, "gather=on" or "gather=off",
+// and "" for a level without a choice.
 func (s *Kernels) Choices() string {
 	if !s.level.gathers() {
 		return ""

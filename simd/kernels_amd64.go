@@ -65,7 +65,7 @@ var tables = [...]Kernels{
 	AMX:        avx512Kernels.with(AMX, byteDotsAboveAMX, packWordsAMX, mulWordsAMX),
 }
 
-// tablesOfLoads are those whose loops load one number after the other where those of
+// tablesOfLoads are the kernels whose loops load numbers one by one where those of
 // tables gather.
 var tablesOfLoads = [...]Kernels{
 	AVX512:     avx512Kernels.withLoads(),
@@ -122,7 +122,8 @@ var avx512Kernels = Kernels{
 	quadraticForms:      quadraticFormsAVX512,
 }
 
-// with returns the kernels of a level that multiplies bytes in its own way, and else those of s.
+// with returns the kernels of a level that has its own way to multiply bytes; its other kernels
+// are those of s.
 func (s Kernels) with(level Level,
 	byteDotsAbove func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32),
 	packWords func(w *Words, words []uint32),

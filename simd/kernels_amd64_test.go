@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Choices of a level differ in the loops below. Tests of these run at all choices; where
-// another loop comes to differ, so must its tests.
+// Choices of a level differ in the loops below, whose tests run with all choices. If
+// another loop starts to differ, its tests must do that too.
 func TestLoopsThatChoicesChange(t *testing.T) {
 	want := []string{"gather", "mulSparse", "mulSparseOffsets", "mulSparseOffsets16", "finishStep"}
 	for _, level := range []Level{AVX512, AVX512VNNI, AMX} {
@@ -32,7 +32,7 @@ func TestLoopsThatChoicesChange(t *testing.T) {
 	}
 }
 
-// No table lacks a function but the one that may be missing.
+// Every table has all functions, except for the one that may be missing.
 func TestTablesAreWhole(t *testing.T) {
 	for level := Generic; level <= AMX; level++ {
 		for _, gather := range []bool{false, true} {

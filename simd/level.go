@@ -9,7 +9,7 @@ import (
 // A Level names a set of instructions that kernels are written for.
 type Level int
 
-// The levels. On amd64 each includes those before it; NEON stands by itself.
+// The levels. On amd64 each includes those before it; NEON is separate.
 const (
 	Generic    Level = iota // plain Go, everywhere
 	AVX2                    // with FMA, F16C, BMI1, BMI2 and POPCNT
@@ -29,23 +29,23 @@ func (l Level) String() string {
 	return levelNames[l]
 }
 
-// levelByName returns the level of a name as String spells it, and whether there is one.
+// levelByName returns the level with a name, as String spells it, and whether it exists.
 func levelByName(name string) (Level, bool) {
 	at := slices.Index(levelNames[:], name)
 	return Level(max(at, 0)), at >= 0
 }
 
-// gathers tells whether some loops of a level gather. Such a level has others that do not,
+// gathers reports whether some loops of a level gather. Such a level has others that do not,
 // which give the same bits.
 func (l Level) gathers() bool { return l == AVX512 || l == AVX512VNNI || l == AMX }
 
-// host returns the highest level that this processor and its operating system can run
-// and this build has kernels for, whatever PM_SIMD says. Where the processor has tiles it
-// asks the operating system for them, once in the life of a process.
+// host returns the highest level that this processor and its operating system can run and
+// this build has kernels for. It ignores PM_SIMD. Where the processor has tiles it asks
+// the operating system for them, once in the life of a process.
 var host = sync.OnceValue(detect)
 
-// lower returns the highest level of the host that is not above the one asked for. Where
-// that is of another architecture, the two have nothing in common but plain Go.
+// lower returns the highest level of the host that is not above the one asked for.
+// Levels of different architectures have only plain Go in common.
 func lower(asked, host Level) Level {
 	switch {
 	case asked == host:
@@ -56,8 +56,8 @@ func lower(asked, host Level) Level {
 	return min(asked, host)
 }
 
-// Levels returns the levels that At tells apart here, lowest first. Tests of other packages
-// ask for them, to compare results of every level.
+// Levels returns the levels that At distinguishes on this machine, lowest first. Tests of
+// other packages use it to compare the results of all levels.
 func Levels() []Level {
 	levels := []Level{Generic}
 	switch best := Best(); best {
@@ -72,7 +72,7 @@ func Levels() []Level {
 	return levels
 }
 
-// All returns the kernels of every level and choice that PM_SIMD leaves, lowest level
+// All returns the kernels of every level and choice that PM_SIMD permits, lowest level
 // first. Tests compare their results, and benchmarks their times.
 func All() (all []*Kernels) {
 	for _, level := range Levels() {

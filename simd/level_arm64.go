@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// detect asks cpuid on the systems where cpuid looks. Elsewhere it takes Advanced SIMD for
-// granted, as the runtime of Go does on every arm64 processor.
+// detect asks cpuid on the systems that cpuid supports. Elsewhere it assumes Advanced
+// SIMD, as the runtime of Go does on every arm64 processor.
 func detect() Level {
 	switch runtime.GOOS {
 	case "linux", "darwin":

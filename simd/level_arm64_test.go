@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Without this, tests of every level would pass with plain Go alone.
+// Without this test, the tests of every level would pass with plain Go alone.
 func TestLevelsHaveNEON(t *testing.T) {
 	if got := host(); got != NEON {
 		t.Errorf("this processor has level %v", got)

@@ -10,8 +10,9 @@ package simd
 // val.
 //
 // Products are rounded to float32, v = val x, and added in blocks of 32 entries of a row,
-// the last of which may be shorter. Four entries at a time, in stored order, go to two sums
-// of the block, in float32, and these go to the sum of the row:
+// the last of which may be shorter. Four entries at a time, in stored order, are added to
+// two sums of the block, in float32. At the end of the block these are added to the sum of
+// the row:
 //
 //	even += v0 + v2,   odd += v1 + v3,   sum += float64(even + odd).
 //
@@ -24,8 +25,8 @@ package simd
 // same bits at every level, for any k, and however the rows are split into runs.
 //
 // The row pointers must ascend, and x must have a row for every column. MulSparse does not
-// check that: the matrix was checked when it was made. It panics where the ends of slices
-// do not fit. dst must not overlap x. MulSparse allocates nothing, and is safe for
+// check this: the matrix was checked when it was made. MulSparse panics where the ends of
+// slices do not fit. dst must not overlap x. MulSparse allocates nothing, and is safe for
 // concurrent use on runs that write different rows.
 func (s *Kernels) MulSparse(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	if checkMulSparse(dst, k, ptr, len(ind), len(val), x) {
@@ -36,7 +37,7 @@ func (s *Kernels) MulSparse(dst Rows[float32], k int, ptr []uint64, ind []uint32
 	}
 }
 
-// checkMulSparse panics where a slice is too short and tells whether there is
+// checkMulSparse panics where a slice is too short and reports whether there is
 // anything to do.
 func checkMulSparse(dst Rows[float32], k int, ptr []uint64, ind, val int, x Rows[float32]) bool {
 	rows := len(ptr) - 1
@@ -79,12 +80,12 @@ func mulSparseRowGo[I column](out []float32, ind []I, val, x []float32, stride i
 // A column is a column of a matrix, or its offset from the base of a row.
 type column interface{ uint16 | uint32 }
 
-// sumBlock is the number of entries that are added in float32.
+// sumBlock is the number of entries of a row that are added in float32.
 const sumBlock = 32
 
-// The functions named Blocks compute as many columns of a row as their names say, those
-// named Block the sums of one block. The conversions around products keep the compiler from
-// fusing them.
+// The functions named Blocks compute as many columns of a row as their names say; those
+// named Block compute the sums of one block. The conversions around products prevent the
+// compiler from fusing them.
 
 func mulBlocks8Go[I column](out *[8]float32, ind []I, val, x []float32, stride int) {
 	var sum [8]float64

@@ -23,7 +23,7 @@ func mulSparseAVX2(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []f
 	mulSparseInWidths(mulSparseOfAVX2[:], dst, k, ptr, ind, val, x)
 }
 
-// gatherStride is the largest stride of x that the gathers of AVX-512 take, because they
+// gatherStride is the largest stride of x that the gathers of AVX-512 accept: they
 // multiply it, in bytes, as a number of 32 bits.
 const gatherStride = math.MaxUint32 / 4
 
@@ -35,9 +35,9 @@ func mulSparseAVX512(dst Rows[float32], k int, ptr []uint64, ind []uint32, val [
 	mulSparseInWidths(mulSparseOfAVX512[:], dst, k, ptr, ind, val, x)
 }
 
-// mulSparseInWidths covers the columns with the widths there are. Where that takes more
-// than one function it splits the rows into pieces, so that the matrix is read from memory
-// once.
+// mulSparseInWidths covers the columns with functions of the available widths. Where that
+// takes more than one function it splits the rows into pieces, so that the matrix is read
+// from memory once.
 func mulSparseInWidths(t []mulSparseKernel, dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	rows := len(ptr) - 1
 	whole := 1<<widest(k, len(t)) == k

@@ -13,8 +13,9 @@ var mulSparseOfNEON = [...]func(dst *float32, dstStride uintptr, ptr *uint64, ro
 	asm.MulSparse1F32NEON, asm.MulSparse2F32NEON, asm.MulSparse4F32NEON, asm.MulSparse8F32NEON, asm.MulSparse16F32NEON,
 }
 
-// mulSparseNEON covers the columns with the widths there are. Where that takes more than
-// one function it splits the rows into pieces, so that the matrix is read from memory once.
+// mulSparseNEON covers the columns with functions of the available widths. Where that takes
+// more than one function it splits the rows into pieces, so that the matrix is read from
+// memory once.
 func mulSparseNEON(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	rows := len(ptr) - 1
 	whole := 1<<widest(k, len(mulSparseOfNEON)) == k

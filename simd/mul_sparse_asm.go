@@ -4,6 +4,6 @@ package simd
 
 import "math/bits"
 
-// widest returns the logarithm of the largest of so many widths, from 1 on and
-// doubling, that is at most k.
+// widest returns the logarithm of the largest width that is at most k. The widths are
+// 1, 2, 4 and so on, and widths says how many there are.
 func widest(k, widths int) int { return min(bits.Len(uint(k)), widths) - 1 }

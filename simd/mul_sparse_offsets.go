@@ -6,7 +6,7 @@ package simd
 //	base[r] + off[p]
 //
 // There is a base for every row of the run. The sums are those of MulSparse, with the same
-// bits at every level. x must reach to the base of every row, of empty ones too.
+// bits at every level. x must reach to the base of every row, even of empty rows.
 func (s *Kernels) MulSparseOffsets(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
 	if checkMulSparse(dst, k, ptr, len(off), len(val), x) {
 		checkBases(ptr, base)

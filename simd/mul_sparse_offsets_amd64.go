@@ -11,8 +11,8 @@ import (
 // A mulSparseOffsetsKernel is a generated function for one number of columns.
 type mulSparseOffsetsKernel = func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// The generated functions by the logarithm of their number of columns. There are
-// as many of them as with columns of 32 bits.
+// The generated functions by the logarithm of their number of columns. There are as
+// many as for columns of 32 bits.
 var (
 	mulSparseOffsetsOfAVX2   = [...]mulSparseOffsetsKernel{asm.MulSparseOffsets1F32AVX2, asm.MulSparseOffsets2F32AVX2, asm.MulSparseOffsets4F32AVX2, asm.MulSparseOffsets8F32AVX2, asm.MulSparseOffsets16F32AVX2, asm.MulSparseOffsets32F32AVX2}
 	mulSparseOffsetsOfAVX512 = [...]mulSparseOffsetsKernel{asm.MulSparseOffsets1F32AVX512, asm.MulSparseOffsets2F32AVX512, asm.MulSparseOffsets4F32AVX512, asm.MulSparseOffsets8F32AVX512, asm.MulSparseOffsets16F32AVX512, asm.MulSparseOffsets32F32AVX512}
@@ -47,8 +47,8 @@ func mulSparseOffsetsInWidths(t []mulSparseOffsetsKernel, dst Rows[float32], k i
 	}
 }
 
-// The generated functions for values of 16 bits, which convert them on the way. There are
-// those for one and two columns.
+// The generated functions for values of 16 bits, which convert them on the way. They
+// exist for one and two columns.
 var (
 	mulSparseOffsets16OfAVX2   = [...]mulSparseOffsets16Kernel{asm.MulSparseOffsets1F16AVX2, asm.MulSparseOffsets2F16AVX2}
 	mulSparseOffsets16OfAVX512 = [...]mulSparseOffsets16Kernel{asm.MulSparseOffsets1F16AVX512, asm.MulSparseOffsets2F16AVX512}
@@ -67,7 +67,7 @@ func mulSparseOffsets16AVX512(dst Rows[float32], k int, ptr []uint64, base []uin
 	return mulSparseOffsets16InOne(mulSparseOffsets16OfAVX512[:], dst, k, ptr, base, off, val, x)
 }
 
-// mulSparseOffsets16InOne tells whether t has a function for k columns, and calls it.
+// mulSparseOffsets16InOne calls the function of t for k columns, and reports whether there is one.
 func mulSparseOffsets16InOne(t []mulSparseOffsets16Kernel, dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool {
 	if k > len(t) {
 		return false

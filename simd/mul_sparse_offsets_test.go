@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// offsetsOf returns bases and offsets of columns in guarded memory, and false if
-// a row has columns too far apart for them.
+// offsetsOf returns bases and offsets of columns in guarded memory, and false if the
+// columns of a row are too far apart.
 func offsetsOf(t testing.TB, ptr []uint64, ind []uint32) (base []uint32, off []uint16, ok bool) {
 	base, off = guarded[uint32](t, len(ptr)-1), guarded[uint16](t, len(ind))
 	for r := range base {
@@ -182,7 +182,7 @@ func TestMulSparseOffsetsPanics(t *testing.T) {
 	}
 }
 
-// Numbers of 16 bits of every kind and number are converted at every level.
+// Every number of 16 bits is converted at every level, in slices of every length.
 func TestFloat32s(t *testing.T) {
 	for _, level := range Levels() {
 		for n := range 70 {

@@ -120,9 +120,9 @@ func TestMulSparse(t *testing.T) {
 	}
 }
 
-// A row that loses almost as much to rounding as the bound allows: nothing that is added to
-// the first entries of a block is left of what comes after them, and the first products are
-// rounded down by almost a unit.
+// A row that loses almost as much to rounding as the bound allows: additions to the first
+// entries of a block are lost entirely, and the first products are rounded down by almost a
+// unit.
 func TestMulSparseWorst(t *testing.T) {
 	for _, entries := range []int{sumBlock, 50 * sumBlock} {
 		c := &sparseCase{k: 1, stride: 1, dstStride: 1, ptr: []uint64{0, uint64(entries)}}
@@ -166,8 +166,7 @@ func TestMulSparseLong(t *testing.T) {
 	}
 }
 
-// Columns up to the largest uint32 address the right rows: nothing is taken for
-// a signed number.
+// Columns up to the largest uint32 address the right rows: none is treated as signed.
 func TestMulSparseFarColumns(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("no room")
@@ -213,8 +212,7 @@ func TestMulSparseFarStride(t *testing.T) {
 	}
 }
 
-// Columns that are far apart in x are asked for ahead of time. The last rows have nothing
-// ahead.
+// Rows of x that are far apart are prefetched. The last rows have nothing to prefetch.
 func TestMulSparseWide(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, level := range Levels() {
@@ -254,7 +252,7 @@ func TestMulSparseNonFinite(t *testing.T) {
 	}
 }
 
-// A column has the same bits whatever is computed beside it.
+// A column has the same bits whatever other columns are computed with it.
 func TestMulSparseColumnsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, s := range All() {

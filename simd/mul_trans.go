@@ -5,9 +5,9 @@ package simd
 //	dst[c][t] = sum over r < rows of w[r][c] a[r][t]
 //
 // for c < k and t < cols, where [c][t] is number t of row c. Products are rounded to
-// float32 and added in the order of the rows, in float32. The error is at most
-// (rows+1) 2^-24 times the sum of |w a|: blocks should be short, and sums over many of
-// them float64. MulTrans has the same bits at every level. It panics where a slice is too
+// float32 and added in the order of the rows, in float32. The error is at most (rows+1)
+// 2^-24 times the sum of |w a|: keep blocks short, and add the results of many blocks in
+// float64. MulTrans has the same bits at every level. It panics where a slice is too
 // short, and allocates nothing. dst must not overlap w or a.
 func (s *Kernels) MulTrans(dst, w, a Rows[float32], k, rows, cols int) {
 	switch {

@@ -4,7 +4,7 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
-// A mulTransKernel is a generated function, which takes some columns of w and some vectors
+// A mulTransKernel is a generated function that takes some columns of w and some vectors
 // of columns of a.
 type mulTransKernel = func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows, last uintptr)
 

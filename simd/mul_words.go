@@ -5,17 +5,17 @@ type Words struct {
 	level          Level
 	columns, depth int
 	width          int         // how many upper bytes of a word may differ from 0
-	packed         []uint32    // plain Go takes words as they are, other levels have a wordLayout
-	pieces         [][2]uint32 // the column of a piece, and by how many bits it is moved up
+	packed         []uint32    // the words as they are in plain Go; other levels have a wordLayout
+	pieces         [][2]uint32 // the column of a piece, and by how many bits it is shifted left
 }
 
 // Columns returns the number of columns.
 func (w *Words) Columns() int { return w.columns }
 
-// PackWords lays columns of words out for MulWords of the same kernels, in the memory that w
-// has, or in more where that is too little. Column c is words[c*depth:(c+1)*depth]. depth is a multiple of 64. Of a word the upper
-// width bytes count, 1 to 4; the lower ones must be 0. PackWords panics where shapes do not
-// fit. The time that it takes does not depend on the words.
+// PackWords lays out columns of words for MulWords of the same kernels. It reuses the memory of w,
+// and allocates more if that is too little. Column c is words[c*depth:(c+1)*depth]. depth is a
+// multiple of 64. The upper width bytes of a word count, 1 to 4; the lower ones must be 0.
+// PackWords panics where shapes do not fit. The time it takes does not depend on the words.
 func (s *Kernels) PackWords(w *Words, words []uint32, depth, width int) {
 	if depth <= 0 || depth%64 != 0 || len(words)%depth != 0 || width < 1 || width > 4 {
 		panic("simd: pack words: bad shape")
@@ -36,8 +36,8 @@ func (s *Kernels) PackWords(w *Words, words []uint32, depth, width int) {
 // that is, in lines of four places of 16 rows, as PackRows writes them. rows is a multiple of
 // 16, depth that of w. A panel that begins at a multiple of 64 bytes in memory is read faster.
 // All levels give the same bits. MulWords panics where a slice is too short, or where other
-// kernels have packed w. It allocates nothing. A call is not interrupted, so it should be of
-// millions of products, not of billions.
+// kernels have packed w. It allocates nothing. A call cannot be interrupted, so give it
+// millions of products, not billions.
 func (s *Kernels) MulWords(sums []uint32, stride int, panel []int8, rows int, w *Words) {
 	switch {
 	case w.level != s.level:
@@ -57,9 +57,9 @@ func (s *Kernels) MulWords(sums []uint32, stride int, panel []int8, rows int, w 
 	s.mulWords(sums, stride, panel, rows, w)
 }
 
-// PackRows lays rows of signed bytes out for MulWords. There are len(rows)/depth rows, and the
-// panel has at least as many, a multiple of 16; those beyond become zeros. depth is a multiple
-// of 4. PackRows panics where shapes do not fit.
+// PackRows lays out rows of signed bytes for MulWords. There are len(rows)/depth rows. The
+// panel has at least as many, a multiple of 16; additional rows become zeros. depth is a
+// multiple of 4. PackRows panics where shapes do not fit.
 func PackRows(panel, rows []int8, depth int) {
 	if depth <= 0 || depth%4 != 0 || len(rows)%depth != 0 || len(panel)%depth != 0 || len(panel)/depth%16 != 0 || len(panel) < len(rows) {
 		panic("simd: pack rows: bad shape")
@@ -74,7 +74,7 @@ func PackRows(panel, rows []int8, depth int) {
 	}
 }
 
-// packWordsGo is for plain Go, which takes words as they are.
+// packWordsGo copies the words: plain Go takes them as they are.
 func packWordsGo(w *Words, words []uint32) {
 	w.packed, w.pieces = append(w.packed[:0], words...), w.pieces[:0]
 }

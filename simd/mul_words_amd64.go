@@ -28,8 +28,8 @@ var mulWordsOfAVX512VNNI = mulWordsLoop{
 var layoutOfAMX = wordLayout{most: 32, unit: 64, bits: 8, write: writeBytes}
 
 // writeHalves takes halves of words as signed numbers: a lower half that is negative borrows from
-// the upper one. Nothing is borrowed from beyond the word, because products count modulo 2^32. Of
-// four places the even ones come first.
+// the upper one. Nothing is borrowed from beyond the word, because products are modulo 2^32. In
+// each group of four places the even ones come first.
 func writeHalves(to []uint32, step int, column []uint32, shift uint32) {
 	asm.PackWordHalvesAVX2(&to[0], uintptr(step), &column[0], uintptr(len(column)/4), uintptr(shift))
 }
@@ -63,7 +63,7 @@ func mulWordsAMX(sums []uint32, stride int, panel []int8, rows int, w *Words) {
 	mulWordsDeepAMX(sums, stride, panel, rows, w, deepest)
 }
 
-// mulWordsDeepAMX takes so many places of the panel at a time.
+// mulWordsDeepAMX takes up to deepest places of the panel at a time.
 func mulWordsDeepAMX(sums []uint32, stride int, panel []int8, rows int, w *Words, deepest int) {
 	most := layoutOfAMX.most
 	whole := len(w.pieces) / most * most

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The loops wrap, and do not saturate, where they are given all places of a deep panel at once.
-// MulWords takes few at a time, so its own sums of pieces stay small.
+// The loops wrap, and do not saturate, where they get all places of a deep panel at once.
+// MulWords takes few at a time, so its sums of pieces stay small.
 func TestMulWordsLoopsWrap(t *testing.T) {
 	const depth = 1 << 17 // 2^17 * 128 * 255 is beyond 2^31
 	r := rand.New(rand.NewPCG(55, 56))

@@ -10,8 +10,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
 )
 
-// withDotProducts returns the kernels of s with those that need dot products of bytes, where the
-// processor has them. Not every arm64 has, and cpuid looks on some systems only.
+// withDotProducts returns the kernels of s, and adds those that need dot products of bytes where
+// the processor has them. Not every arm64 processor does, and cpuid detects them on some systems
+// only.
 func (s Kernels) withDotProducts() Kernels {
 	switch runtime.GOOS {
 	case "linux", "darwin":
@@ -29,7 +30,7 @@ var mulWordsOfNEON = mulWordsLoop{
 }
 
 // writeSignedBytes takes bytes of words as signed numbers: one that is negative borrows from the
-// one above it. Nothing is borrowed from beyond the word, because products count modulo 2^32.
+// one above it. Nothing is borrowed from beyond the word, because products are modulo 2^32.
 func writeSignedBytes(to []uint32, step int, column []uint32, shift uint32) {
 	const signs = 0x80808080
 	piece := func(x uint32) uint32 { return ((x + signs) ^ signs) >> (shift & 31) & 0xff }

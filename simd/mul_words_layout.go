@@ -4,29 +4,29 @@ package simd
 
 import "slices"
 
-// A wordLayout says how a level wants words. It takes them as pieces: the bytes of words, or
-// their halves. The pieces of a column follow each other, the lower ones first, and so do
-// columns. Blocks are made of some pieces each. In a block the places come in units: each holds
-// some places of the first piece, then those places of the second, and so on.
+// A wordLayout describes the layout of words that a level needs. Words are split into pieces:
+// their bytes, or their halves. The pieces of a column follow each other, lower ones first, and
+// columns follow each other. A block consists of several pieces. The places of a block come in
+// units: each holds some places of the first piece, then those places of the second, and so on.
 //
 // An odd piece at the end gets a neighbour of zeros, so that a block has an even number.
 type wordLayout struct {
 	most int // pieces of a block, all but the last
 	unit int // places
 	bits int // of a piece
-	// write lays one piece of a column out: its first unit begins at to[0], and others every
-	// step words.
+	// write lays out one piece of a column: its first unit begins at to[0], and the others
+	// follow every step words.
 	write func(to []uint32, step int, column []uint32, shift uint32)
 }
 
-// words returns how many 32-bit words some places of a piece take.
+// words returns how many 32-bit words the given number of places of a piece takes.
 func (l *wordLayout) words(places int) int { return places * l.bits / 32 }
 
-// at returns where the places from t on of a block begin in packed. The block begins with piece
+// at returns where in packed the places from t on of a block begin. The block begins with piece
 // first.
 func (l *wordLayout) at(w *Words, first, pieces, t int) int { return l.words(first*w.depth + pieces*t) }
 
-// pack sets the pieces of w and lays words out.
+// pack sets the pieces of w and lays out the words.
 func (l *wordLayout) pack(w *Words, words []uint32) {
 	per := (8*w.width + l.bits - 1) / l.bits // pieces of a word that may differ from 0
 	w.pieces = w.pieces[:0]
@@ -53,7 +53,7 @@ func (l *wordLayout) pack(w *Words, words []uint32) {
 	}
 }
 
-// place returns where a piece begins in packed, and how far its units are from each other.
+// place returns where in packed a piece begins, and the distance between its units.
 func (l *wordLayout) place(w *Words, piece int) (at, step int) {
 	first := piece / l.most * l.most
 	pieces := min(l.most, len(w.pieces)-first)

@@ -5,23 +5,24 @@ package simd
 // A mulWordsKernel is an assembly function for some groups of 16 rows and a block of pieces.
 type mulWordsKernel func(sums *uint32, stride uintptr, panel *int8, group, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
 
-// A mulWordsLoop is that of a level with vectors.
+// A mulWordsLoop is the loop of a level with vectors.
 type mulWordsLoop struct {
 	layout wordLayout
-	groups int              // that tall takes
+	groups int              // the number that tall takes
 	tall   []mulWordsKernel // by half the number of pieces, from two on
 	single []mulWordsKernel // for one group, where tall takes more
 }
 
 // deepest is the number of places of a panel that are multiplied with all pieces before the
-// next: those of 64 rows, of 32 where tiles multiply, stay in the first-level cache.
+// next places. The places of 64 rows, or of 32 where tiles multiply, stay in the
+// first-level cache.
 const deepest = 512
 
 func (m *mulWordsLoop) run(sums []uint32, stride int, panel []int8, rows int, w *Words) {
 	m.runDeep(sums, stride, panel, rows, w, deepest)
 }
 
-// runDeep takes so many places of the panel at a time.
+// runDeep takes up to deepest places of the panel at a time.
 func (m *mulWordsLoop) runDeep(sums []uint32, stride int, panel []int8, rows int, w *Words, deepest int) {
 	most, group := m.layout.most, 16*w.depth
 	for t := 0; t < w.depth; t += deepest {
@@ -38,7 +39,7 @@ func (m *mulWordsLoop) runDeep(sums []uint32, stride int, panel []int8, rows int
 			}
 			for first := 0; first < len(w.pieces); first += most {
 				pieces := min(most, len(w.pieces)-first)
-				// While a block of pieces is multiplied, a group of what comes next is fetched.
+				// While a block of pieces is multiplied, one of the next groups is prefetched.
 				ahead := from
 				if fetched := nextRow + 16*(first/most); first < groups*most && fetched < rows && nextT < w.depth {
 					ahead = fetched*w.depth + 16*nextT

@@ -64,10 +64,10 @@ func newWordsCase(r *rand.Rand, t testing.TB, rows, depth, columns, width int) *
 	return c
 }
 
-// upper clears the bytes of a word that do not count.
+// upper clears the bytes of a word that are not used.
 func (c *wordsCase) upper(v uint32) uint32 { return v >> (8 * (4 - c.width)) << (8 * (4 - c.width)) }
 
-// want is the definition, from rows and columns as they were.
+// want is the definition, from the original rows and columns.
 func (c *wordsCase) want() []uint32 {
 	want := slices.Clone(c.before)
 	for column := range c.columns {
@@ -83,7 +83,7 @@ func (c *wordsCase) want() []uint32 {
 	return want
 }
 
-// check compares all levels with the definition. What is between the columns of sums stays.
+// check compares all levels with the definition. Numbers between the columns of sums stay.
 func (c *wordsCase) check(t testing.TB) {
 	t.Helper()
 	want := c.want()
@@ -94,7 +94,7 @@ func (c *wordsCase) check(t testing.TB) {
 		if w.Columns() != c.columns {
 			t.Fatalf("%v: %d columns, want %d", level, w.Columns(), c.columns)
 		}
-		// Nothing behind what is packed may be read.
+		// Nothing after the packed words may be read.
 		packed := guarded[uint32](t, len(w.packed))
 		copy(packed, w.packed)
 		w.packed = packed
@@ -131,7 +131,7 @@ func TestMulWordsShapes(t *testing.T) {
 	}
 }
 
-// Sums of bytes, and of halves, that leave int32 on the way: deep, and of extremes only.
+// Sums of bytes, and of halves, that exceed int32 on the way: deep, and only of extremes.
 func TestMulWordsWrap(t *testing.T) {
 	const depth = 1 << 17 // 2^17 * 128 * 255 is beyond 2^32
 	r := rand.New(rand.NewPCG(45, 46))
@@ -159,7 +159,7 @@ func TestMulWordsMisaligned(t *testing.T) {
 	}
 }
 
-// Memory of words that were packed before is used again, whatever was there.
+// PackWords reuses the memory of words that were packed before, whatever it holds.
 func TestPackWordsAgain(t *testing.T) {
 	r := rand.New(rand.NewPCG(49, 50))
 	for _, s := range All() {

@@ -9,12 +9,12 @@ type Candidates struct {
 	d, capacity, n int
 	at             []float64 // coordinate a of candidate c at a*stride + c
 	ind            []uint32
-	near           []uint32 // what FindInBlocks writes down in between
+	near           []uint32 // scratch memory of FindInBlocks
 	stride         int
 	end            int // one more than the last of the points
 }
 
-// candidatePad is how far whole vectors reach beyond the last candidate.
+// candidatePad is how many numbers whole vectors reach beyond the last candidate.
 const candidatePad = CoordinatePad
 
 // NewCandidates returns Candidates for up to capacity points in d dimensions.
@@ -30,18 +30,18 @@ func NewCandidates(d, capacity int) *Candidates {
 func (c *Candidates) Len() int { return c.n }
 
 // CoordinatePad is how many numbers must follow the last coordinate that Collect reads,
-// because it reads whole vectors. They may be anything.
+// because it reads whole vectors. Their values do not matter.
 const CoordinatePad = 16
 
 // Collect sets the candidates to the points of some spans. Coordinate a of point j is
-// number j of row a of coords. spans holds pairs of numbers; the span of a pair is the
-// points from its first number to one before its second.
+// number j of row a of coords. spans holds pairs of numbers: a span goes from the point
+// of the first number to the one before the second number.
 //
 // Collect converts coordinates to float64, in which FindNear and CountNear compute. So
-// whether a point is near has the same answer at every level, and coordinates may be far
-// from the origin.
+// whether a point is near does not depend on the level, and coordinates may be far from
+// the origin.
 //
-// Collect panics where a slice is too short or there are more points than room.
+// Collect panics where a slice is too short or there are more points than the capacity.
 func (s *Kernels) Collect(c *Candidates, coords Rows[float32], spans []uint32) {
 	n, end := checkSpans(c.d, coords, spans)
 	if n > c.capacity {
@@ -61,11 +61,11 @@ func (s *Kernels) Collect(c *Candidates, coords Rows[float32], spans []uint32) {
 	}
 }
 
-// padded returns the number of candidates, those included that are never near.
+// padded returns the number of candidates, including those that are never near.
 func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 
-// FindNear finds the candidates near to each of len(counts) points, which begin with point
-// first. A candidate c is near to a point x where
+// FindNear finds the candidates near to each of len(counts) points, the first of which is
+// point first. A candidate c is near to a point x where
 //
 //	d2 = (x_0 - c_0)^2 + (x_1 - c_1)^2 + ...   in float64, from left to right,
 //
@@ -74,9 +74,9 @@ func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 // order in which they were collected; counts[i] is how many there are for point i, and
 // FindNear returns their total. Points are in coords as for Collect.
 //
-// ind and d2 need room for every candidate of every point and 16 more numbers, which may
-// be overwritten. FindNear panics where a slice is too short. It allocates nothing, and has
-// the same bits at every level. A NaN is never near.
+// ind and d2 need room for every candidate of every point and CoordinatePad more numbers,
+// which may be overwritten. FindNear panics where a slice is too short. It allocates
+// nothing, and has the same bits at every level. A NaN is never near.
 func (s *Kernels) FindNear(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], first int, r2 float64) int {
 	checkNear(c, len(counts), coords, first)
 	if need := len(counts)*c.n + candidatePad; len(ind) < need || len(d2) < need {
@@ -142,9 +142,9 @@ func collectGo(c *Candidates, coords Rows[float32], spans []uint32) {
 	}
 }
 
-// findNearGo is the reference. Whether a candidate is near is a coin toss to the
-// branch predictor, so every candidate is written down and the end of the list
-// moves past those that are.
+// findNearGo is the reference. The branch predictor cannot foresee whether a candidate
+// is near, so every candidate is written, and the end of the list moves past those that
+// are near.
 func findNearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	total := 0
 	for i := range counts {
@@ -178,8 +178,8 @@ func countNearGo(counts []uint32, c *Candidates, coords Rows[float32], r2 float6
 }
 
 // distance2Go returns the squared distance of the first point of coords from
-// candidate k. The conversions around products keep the compiler from fusing
-// them. The first two axes, which most points have, are written out.
+// candidate k. The conversions around products prevent the compiler from fusing them.
+// The first two axes, which most points have, are written out.
 func distance2Go(c *Candidates, k int, coords []float32, stride int) float64 {
 	e := float64(coords[0]) - c.at[k]
 	sum := float64(e * e)

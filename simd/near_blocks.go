@@ -7,19 +7,20 @@ import "math"
 const BlockPoints = 8
 
 // FindInBlocks finds the points of some blocks that are within a distance of one point: those
-// whose d2, which is that of FindNear, is at most r2. It leaves blocks out whose boxes are
-// farther away.
+// whose d2, which is that of FindNear, is at most r2. It skips blocks whose boxes are farther
+// away.
 //
 // boxes are the boxes of the blocks, collected by Collect as if they were points of twice as
-// many dimensions: first the least coordinates of a block, then the largest. What a box
-// leaves out is not found. The points of a block are in coords as for Collect. A block with
-// fewer points has NaN in place of the others; a NaN is never near, nor is a box of NaNs.
+// many dimensions: first the least coordinates of a block, then the largest. A point outside
+// of the box of its block may not be found. The points of a block are in coords as for
+// Collect. A block with fewer points has NaN in place of the missing ones. A NaN is never
+// near, nor is a box of NaNs.
 //
 // FindInBlocks writes the points found to ind, in the order of their blocks, and their d2,
 // and returns how many they are. ind and d2 need room for all points of all blocks and
 // CoordinatePad more numbers, which may be overwritten. FindInBlocks panics where a slice is
-// too short. It allocates nothing, and has the same bits at every level. boxes keeps what it
-// writes down in between, so two calls at once need two of them.
+// too short. It allocates nothing, and has the same bits at every level. It uses scratch
+// memory in boxes, so each concurrent call needs its own.
 func (s *Kernels) FindInBlocks(ind []uint32, d2 []float64, boxes *Candidates, coords Rows[float32], point int, r2 float64) int {
 	d := boxes.d / 2
 	if boxes.d%2 != 0 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// blocksOf returns the boxes of blocks of points, one row a side. Boxes of blocks without a
-// point are NaN.
+// blocksOf returns the boxes of blocks of points, one row per side. Boxes of blocks without
+// a point are NaN.
 func blocksOf(t *testing.T, d int, coords Rows[float32]) Rows[float32] {
 	n := coords.Stride / BlockPoints
 	boxes := RowsOf(guarded[float32](t, 2*d*n+CoordinatePad), n)
@@ -31,9 +31,9 @@ func blocksOf(t *testing.T, d int, coords Rows[float32]) Rows[float32] {
 	return boxes
 }
 
-// FindInBlocks finds what a look at all points of the blocks finds, at all levels: with
-// points beside boxes and inside, blocks that are full, in part or empty, and bounds that some
-// points are exactly at.
+// FindInBlocks finds the same points as a search of all points of the blocks, at all levels:
+// with points inside and outside of boxes, blocks that are full, partly filled or empty, and
+// bounds that some points meet exactly.
 func TestFindInBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 10))
 	for _, level := range Levels() {
@@ -83,7 +83,7 @@ func checkBlocksAt(t *testing.T, level Level, d int, coords Rows[float32], spans
 	}
 }
 
-// A block whose box is farther away is left out, even where its points are not in its box.
+// A block whose box is farther away is skipped, even if its points are not in its box.
 func TestFindInBlocksLeavesBlocksOut(t *testing.T) {
 	coords := RowsOf(make([]float32, 4*BlockPoints), 2*BlockPoints)
 	boxes := RowsOf([]float32{5, 3, 0, 0, 6, 6, 1, 1, CoordinatePad + 7: 0}, 2)

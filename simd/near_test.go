@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// nearReference is the definition, for each point from first on. FindNear leaves out
+// nearReference is the definition, for each point from first on. FindNear omits
 // distances of zero, FindInBlocks does not.
 func nearReference(d int, coords []float32, stride int, spans []uint32, first, m int, zero bool, r2 float64) (ind []uint32, d2 []float64, counts []uint32) {
 	counts = make([]uint32, m)
@@ -57,7 +57,7 @@ func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int,
 	}
 }
 
-// guardedCandidates are candidates whose memory ends where they say it does.
+// guardedCandidates returns candidates whose memory ends exactly at their capacity.
 func guardedCandidates(t *testing.T, d, room int) *Candidates {
 	c := NewCandidates(d, room)
 	c.at, c.ind = guarded[float64](t, len(c.at)), guarded[uint32](t, len(c.ind))
@@ -74,7 +74,7 @@ func TestNear(t *testing.T) {
 					for i := range coords {
 						coords[i] = float32(r.NormFloat64())
 					}
-					for i := range CoordinatePad { // whatever it is
+					for i := range CoordinatePad { // the values do not matter
 						coords[d*n+i] = float32(math.NaN())
 					}
 					if n > 10 {
@@ -95,8 +95,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// Points exactly at the radius are near, those one unit beyond are not, far
-// from the origin too.
+// Points exactly at the radius are near, and those one unit beyond are not, also far
+// from the origin.
 func TestNearAtTheRadius(t *testing.T) {
 	const n, at = 41, 1 << 20
 	coords := make([]float32, 2*n+CoordinatePad)
@@ -155,7 +155,7 @@ func TestNearPanics(t *testing.T) {
 	}
 }
 
-// A point that is no number is not near to itself either, at any level.
+// A NaN is not near to itself, at any level.
 func TestNearNonFinite(t *testing.T) {
 	const n = 20
 	for _, level := range Levels() {
@@ -178,8 +178,8 @@ func TestNearNonFinite(t *testing.T) {
 	}
 }
 
-// Near is what float64 says: radii are distances of the set, where float32 could not
-// tell, those beside them, and from one end of the range of numbers to the other.
+// Near is decided in float64. Radii are distances of the set that float32 could not
+// distinguish, the numbers next to them, and numbers over the whole range.
 func TestCountsAcrossTheRange(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	for _, level := range Levels() {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Offsets are those of the reference, in pieces of any rows, and nothing is
-// written beside them.
+// Offsets are those of the reference, for pieces of any rows, and nothing else is
+// written.
 func TestPackColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, level := range Levels() {

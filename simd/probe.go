@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// gathersChosen tells whether kernels gather at the levels that can: as PM_SIMD asks, or as
-// the probe finds where it does not.
+// gathersChosen reports whether kernels gather at the levels that can: as PM_SIMD asks, or
+// else as the probe finds.
 func (s setting) gathersChosen(probed func() bool) bool {
 	if s.gather == noWish {
 		return probed()
@@ -18,11 +18,11 @@ func (s setting) gathersChosen(probed func() bool) bool {
 // probed is whether gathers are faster, decided once in the life of a process.
 var probed = sync.OnceValue(func() bool { return keptOrMeasured(keeper.Load(), measureGathers) })
 
-// measureGathers times the loops that gather against those that load. Features of a
-// processor do not tell which are faster: those from Skylake to Ice
-// Lake gather several times slower since their microcode closes Gather Data Sampling, and
-// those of AMD are slow at it by design. All levels with gathers have the same loops for
-// the products, so those of AVX512 stand for them.
+// measureGathers times the loops that gather against those that load. The features of a
+// processor do not say which are faster: those from Skylake to Ice Lake gather several
+// times slower since their microcode prevents Gather Data Sampling, and those of AMD
+// gather slowly by design. All levels with gathers have the same loops for the products,
+// so those of AVX512 are measured.
 func measureGathers() (gathers, clear bool) {
 	gather, load := tableOf(AVX512, true), tableOf(AVX512, false)
 	p := newProbe()
@@ -33,10 +33,10 @@ func measureGathers() (gathers, clear bool) {
 	return decide(func() bool { return gathersPay(p.round(gather, load)) }, func() bool { return time.Now().Before(end) })
 }
 
-// decide holds rounds, in each of which gathers pay or do not, until one of the two is
-// clearly ahead: by five standard deviations of what a fair coin leads by. Where neither is
-// when the time is over the two forms are close, and gathers are taken. A round that the
-// operating system interrupts is one of many.
+// decide runs rounds, each won by gathers or by loads, until one of them is clearly ahead:
+// by five standard deviations of the lead in tosses of a fair coin. If time runs out first,
+// the two forms are close and gathers are taken. A round that the operating system
+// interrupts is one of many.
 func decide(round, goOn func() bool) (gathers, clear bool) {
 	lead := 0
 	for n := 1; n <= probeRounds; n++ {
@@ -58,10 +58,10 @@ func decide(round, goOn func() bool) (gathers, clear bool) {
 	return true, false
 }
 
-// gathersPay tells from the times of one round whether gathers are as good as loads. They are
-// where they take at most 1.15 times as long, which suite levels of pmbench allows a loop that
-// is chosen: beyond the cache they do better than here. Loads win where the clock is too coarse
-// to tell, for they are never several times slower.
+// gathersPay reports whether gathers are as good as loads by the times of one round. They are
+// if they take at most 1.15 times as long, the limit of suite levels of pmbench for a chosen
+// loop: beyond the cache they do better than here. Loads win where the clock is too coarse,
+// since they are never several times slower.
 func gathersPay(gather, load time.Duration) bool {
 	return gather > 0 && 100*gather <= 115*load
 }
@@ -69,22 +69,22 @@ func gathersPay(gather, load time.Duration) bool {
 // A probe is a product that fits into the first-level cache: a matrix with rows of about
 // 32 entries, and two columns.
 type probe struct {
-	lengths []int // of the rows, in another order each round
+	lengths []int // of the rows, in a new order each round
 	random  *rand.Rand
 	ptr     []uint64
 	ind     []uint32
 	val     []float32
 	x, dst  []float32
-	odd     bool // the round: in each other one loads come first
+	odd     bool // the round is odd: loads come first
 }
 
 const (
 	probeRows   = 16
 	probeRow    = 32  // entries
 	probePoints = 512 // rows of x
-	probeWarmUp = 8   // rounds, when a processor may not have the voltage for its widest vectors
-	probeLook   = 64  // rounds between two looks at the lead, of some microseconds each
-	// The time that the forms have is used up only where they are close.
+	probeWarmUp = 8   // rounds, while a processor may lack the voltage for its widest vectors
+	probeLook   = 64  // rounds between two checks of the lead, a few microseconds each
+	// The whole time is needed only where the forms are close.
 	probeTime   = 5 * time.Millisecond
 	probeRounds = 1 << 14 // whatever the clock says
 )
@@ -105,8 +105,8 @@ func newProbe() *probe {
 	return p
 }
 
-// shuffle gives the rows another order. A processor that has learnt where rows end would
-// be timed as none is that multiplies a matrix once.
+// shuffle changes the order of the rows. Otherwise the processor would learn where rows
+// end, which it cannot when it multiplies a matrix once.
 func (p *probe) shuffle() {
 	p.random.Shuffle(len(p.lengths), func(i, j int) { p.lengths[i], p.lengths[j] = p.lengths[j], p.lengths[i] })
 	for r, n := range p.lengths {
@@ -122,7 +122,7 @@ func (p *probe) run(s *Kernels) time.Duration {
 	return time.Since(from)
 }
 
-// round returns the times of two tables, which take turns at being the first.
+// round returns the times of two tables, which take turns to go first.
 func (p *probe) round(a, b *Kernels) (timeA, timeB time.Duration) {
 	p.shuffle()
 	if p.odd = !p.odd; p.odd {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Loads are taken where gathers take over 1.15 times as long, and always on the word of a
-// clock that stands still.
+// Loads are taken where gathers take over 1.15 times as long, and whenever the clock
+// stands still.
 func TestGathersPay(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {
@@ -32,8 +32,8 @@ func TestGathersPay(t *testing.T) {
 	}
 }
 
-// A form that wins four rounds of five wins in every process, early, and one that is close
-// never leads clearly: gathers are then taken, in every process, when the time is over.
+// A form that wins four rounds of five wins early, in every process. Where the forms are
+// close neither leads clearly, and every process takes gathers when the time is over.
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		share          float64 // of rounds in which gathers pay
@@ -53,14 +53,14 @@ func TestDecide(t *testing.T) {
 			}
 		}
 	}
-	// The time is looked at.
+	// The time limit counts.
 	n := 0
 	if gathers, clear := decide(func() bool { n++; return n%2 == 0 }, func() bool { return n < 3*probeLook }); !gathers || clear || n != 3*probeLook {
 		t.Errorf("%v, %v after %d rounds", gathers, clear, n)
 	}
 }
 
-// What is kept goes before a measurement, and what is no choice does not.
+// A kept choice takes precedence over a measurement; an unknown choice does not.
 func TestKeptOrMeasured(t *testing.T) {
 	for _, found := range []bool{false, true} {
 		for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestKeptOrMeasured(t *testing.T) {
 	}
 }
 
-// What PM_SIMD asks for is done without a measurement.
+// A choice in PM_SIMD needs no measurement.
 func TestGathersChosen(t *testing.T) {
 	for _, found := range []bool{false, true} {
 		for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestGathersChosen(t *testing.T) {
 	}
 }
 
-// The probe multiplies: rows of all lengths, whole, at every level and choice alike.
+// The probe multiplies rows of all lengths, whole, with the same result at every level and choice.
 func TestProbeMultiplies(t *testing.T) {
 	var want []float32
 	for _, s := range All() {
@@ -131,7 +131,7 @@ func TestProbeMultiplies(t *testing.T) {
 	}
 }
 
-// At has the choice that was asked for or measured, and says so.
+// At has the requested or measured choice, and says so.
 func TestChoiceInUse(t *testing.T) {
 	s := At(Best())
 	if got, want := s.Choices() != "", Best().gathers(); got != want {

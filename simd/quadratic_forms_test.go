@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every level has the bits of the definition, and nothing beyond the slices is touched.
+// Every level has the bits of the definition, and touches nothing beyond the slices.
 func TestQuadraticForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(95, 96))
 	for _, d := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 23, 24, 25, 31, 32, 33, 41, 64, 67, 100} {
@@ -52,7 +52,7 @@ func quadraticForm(y, linear, m []float64) float64 {
 	return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
-// The error is within what the contract says, by 200-bit arithmetic.
+// The error is within the bound of the contract, by 200-bit arithmetic.
 func TestQuadraticFormsError(t *testing.T) {
 	const d, rows = 53, 20
 	r := rand.New(rand.NewPCG(97, 98))

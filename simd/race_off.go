@@ -2,7 +2,7 @@
 
 package simd
 
-// Without the race detector there is nobody to tell; see race.go.
+// Without the race detector these functions do nothing; see race.go.
 
 func reads[T any](s []T)  {}
 func writes[T any](s []T) {}

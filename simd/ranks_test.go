@@ -22,7 +22,7 @@ func TestRanks(t *testing.T) {
 						x[i] = odd[rng.IntN(len(odd))]
 					}
 				}
-				for i := range RankPad { // whatever it is
+				for i := range RankPad { // the values do not matter
 					x[n+i] = -1
 				}
 				var sorted []uint64

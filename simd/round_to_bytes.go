@@ -5,16 +5,16 @@ package simd
 //
 //	v = (x[c] - centre[c]) * inverse,
 //
-// the even one where two are. missed is the sum of the squares of v - code[c]; squares and
-// sum are the sums of the squares of the code and of the code itself.
+// or the even one of two equally near. missed is the sum of the squares of v - code[c],
+// squares is the sum of the squares of the code, and sum is the sum of the code.
 //
 // Differences, products and squares are each rounded to float64. Squares are added in 8
 // lanes, column c to lane c%8, and lanes in halves, 0 to 3 and 4 to 7, down to one. So the
-// bits are the same at every level. The numbers given must be finite; where a v is not,
-// missed is not either.
+// bits are the same at every level. The numbers given must be finite; if a v is not
+// finite, missed is not either.
 //
-// x has at most 2^16 columns, and centre and code as many as x; RoundToBytes panics where
-// that is not so. It allocates nothing.
+// x has at most 2^16 columns, and centre and code as many as x; otherwise RoundToBytes
+// panics. It allocates nothing.
 func (s *Kernels) RoundToBytes(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32) {
 	if len(x) > 1<<16 || len(centre) != len(x) || len(code) != len(x) {
 		panic("simd: round to bytes: bad shape")
@@ -38,9 +38,9 @@ type byteRounding struct {
 	squares, sum int32
 }
 
-// add rounds columns, from one of lane 0 on.
+// add rounds columns; the first is in lane 0.
 func (r *byteRounding) add(code []int8, x, centre []float32, inverse float64) {
-	const toInteger = 0x1.8p52 // adding it and taking it away again rounds
+	const toInteger = 0x1.8p52 // adding and subtracting it rounds
 	centre, code = centre[:len(x)], code[:len(x)]
 	for c, v := range x {
 		u := float64(float64(float64(v)-float64(centre[c])) * inverse)
@@ -59,7 +59,7 @@ func (r *byteRounding) add(code []int8, x, centre []float32, inverse float64) {
 	}
 }
 
-// sums returns what RoundToBytes does.
+// sums returns the results of RoundToBytes.
 func (r *byteRounding) sums() (missed float64, squares, sum int32) {
 	for width := 4; width > 0; width /= 2 {
 		for l, v := range r.lanes[width : 2*width] {

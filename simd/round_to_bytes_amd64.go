@@ -12,7 +12,7 @@ func roundToBytesAVX512(code []int8, x, centre []float32, inverse float64) (miss
 	return roundToBytesIn(code, x, centre, inverse, true)
 }
 
-// roundToBytesIn leaves the columns that do not fill the lanes to roundToBytesGo's loop.
+// roundToBytesIn leaves columns that do not fill the lanes to the loop of roundToBytesGo.
 func roundToBytesIn(code []int8, x, centre []float32, inverse float64, avx512 bool) (missed float64, squares, sum int32) {
 	var r byteRounding
 	if n := len(x) / 8 * 8; n > 0 {

@@ -2,8 +2,9 @@ package simd
 
 import "math/bits"
 
-// Rows are rows of numbers in one slice: row r begins at Data[r*Stride]. A kernel is
-// told beside them how many rows it works on and how many numbers each of them has.
+// Rows are rows of numbers in one slice: row r begins at Data[r*Stride]. A kernel has
+// other arguments that say how many rows it works on and how many numbers each of them
+// has.
 type Rows[T float32 | float64 | uint32] struct {
 	Data   []T
 	Stride int
@@ -18,7 +19,7 @@ func (a Rows[T]) from(r int) Rows[T] { return Rows[T]{a.Data[r*a.Stride:], a.Str
 // row returns row r, of the given width.
 func (a Rows[T]) row(r, width int) []T { return a.Data[r*a.Stride:][:width] }
 
-// holds tells whether there are n rows of the given width.
+// holds reports whether there are n rows of the given width.
 func (a Rows[T]) holds(n, width int) bool {
 	if len(a.Data) < width || n <= 1 {
 		return len(a.Data) >= width
@@ -27,5 +28,6 @@ func (a Rows[T]) holds(n, width int) bool {
 	return high == 0 && low <= uint64(len(a.Data)-width)
 }
 
-// span returns what n rows of the given width reach over, n at least one.
+// span returns the part of Data from the start to the end of n rows of the given width, n at
+// least one.
 func (a Rows[T]) span(n, width int) []T { return a.Data[:(n-1)*a.Stride+width] }

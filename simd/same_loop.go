@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// SameLoop tells whether a method, given by its name, runs the same loop of both kernels:
-// most loops are those of several levels. Benchmarks use it, which would find one loop
-// slower than itself by chance. A name that no method has is that of different loops.
+// SameLoop reports whether a method, given by its name, runs the same loop in both kernels:
+// most loops are shared by several levels. Benchmarks use it, so that they do not find a
+// loop slower than itself by chance. For a name without a method it returns false.
 func (s *Kernels) SameLoop(other *Kernels, method string) bool {
 	if method == "" {
 		return false
 	}
 	names := []string{strings.ToLower(method[:1]) + method[1:]} // fields are named for methods
-	if method == "MulSparseOffsets16" {                         // what it is put together from
+	if method == "MulSparseOffsets16" {                         // the methods it combines
 		names = append(names, "mulSparseOffsets", "float32s")
 	}
 	a, b := reflect.ValueOf(s).Elem(), reflect.ValueOf(other).Elem()

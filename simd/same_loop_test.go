@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// SameLoop knows every method that computes something, by the field it calls.
+// SameLoop knows every method that computes, by the field it calls.
 func TestSameLoopKnowsEveryMethod(t *testing.T) {
 	kernels := reflect.TypeFor[*Kernels]()
 	for i := range kernels.NumMethod() {
@@ -17,7 +17,7 @@ func TestSameLoopKnowsEveryMethod(t *testing.T) {
 	}
 	for _, name := range []string{"", "None", "level", "Gather", "éa"} {
 		if s := At(Generic); s.SameLoop(s, name) {
-			t.Errorf("%q is a loop", name)
+			t.Errorf("%q counts as a loop", name)
 		}
 	}
 }

@@ -5,8 +5,7 @@ import "math"
 // LargestDifference returns the largest |x[c] - mean[c]|, differences rounded to float64, and 0
 // where there are no columns. The numbers given must be finite.
 //
-// mean has as many columns as x; LargestDifference panics where that is not so. It allocates
-// nothing.
+// mean has as many columns as x, otherwise LargestDifference panics. It allocates nothing.
 func (s *Kernels) LargestDifference(x []float32, mean []float64) float64 {
 	if len(mean) != len(x) {
 		panic("simd: largest difference: bad shape")
@@ -32,8 +31,8 @@ func largestDifferenceGo(x []float32, mean []float64) float64 {
 // ScaleDifferences sets dst[c] to (x[c] - mean[c]) * scale. The difference and the product are
 // rounded to float64, and the product once more to float32.
 //
-// dst and mean have as many columns as x; ScaleDifferences panics where that is not so. dst may be
-// x. It allocates nothing.
+// dst and mean have as many columns as x, otherwise ScaleDifferences panics. dst may be x. It
+// allocates nothing.
 func (s *Kernels) ScaleDifferences(dst, x []float32, mean []float64, scale float64) {
 	if len(dst) != len(x) || len(mean) != len(x) {
 		panic("simd: scale differences: bad shape")
@@ -53,11 +52,11 @@ func scaleDifferencesGo(dst, x []float32, mean []float64, scale float64) {
 }
 
 // ScaleProducts sets dst[c] to x[c] * scale * columns[c]. Both products are rounded to float64, and
-// the second once more to float32. An x[c] of -0 counts as 0, which is what a sum of products
-// begins with.
+// the second once more to float32. An x[c] of -0 counts as 0, as in a sum of products, which begins
+// with 0.
 //
-// dst and columns have as many columns as x; ScaleProducts panics where that is not so. dst may be
-// x. It allocates nothing.
+// dst and columns have as many columns as x, otherwise ScaleProducts panics. dst may be x. It
+// allocates nothing.
 func (s *Kernels) ScaleProducts(dst, x []float32, scale float64, columns []float64) {
 	if len(dst) != len(x) || len(columns) != len(x) {
 		panic("simd: scale products: bad shape")
@@ -78,8 +77,7 @@ func scaleProductsGo(dst, x []float32, scale float64, columns []float64) {
 
 // ScaleRow sets dst[c] to x[c] * scale, rounded to float64 and once more to float32.
 //
-// dst has as many columns as x; ScaleRow panics where that is not so. dst may be x. It allocates
-// nothing.
+// dst has as many columns as x, otherwise ScaleRow panics. dst may be x. It allocates nothing.
 func (s *Kernels) ScaleRow(dst, x []float32, scale float64) {
 	if len(dst) != len(x) {
 		panic("simd: scale row: bad shape")

@@ -4,7 +4,7 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
-// Columns that do not fill the vectors are left to the loops of plain Go.
+// Plain Go handles the columns that do not fill the vectors.
 
 func largestDifferenceAVX2(x []float32, mean []float64) (most float64) {
 	n := len(x) &^ 7

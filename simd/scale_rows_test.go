@@ -74,7 +74,7 @@ func TestScaleRows(t *testing.T) {
 	}
 }
 
-// A number that is larger than those before it is seen in every column.
+// LargestDifference sees a number larger than those before it in every column.
 func TestLargestDifferenceSeesEveryColumn(t *testing.T) {
 	for _, level := range Levels() {
 		for d := 1; d < 70; d++ {

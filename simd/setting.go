@@ -8,30 +8,31 @@ import (
 	"sync"
 )
 
-// Best returns the level that kernels run at unless told otherwise. It is the highest
-// that this build, the processor and the operating system have, or the lower one that the
-// environment variable PM_SIMD names. The first call reads the variable and asks the
-// processor; later calls return the same.
+// Best returns the default level of kernels. It is the highest that this build, the
+// processor and the operating system have, or the lower one that the environment variable
+// PM_SIMD names. The first call reads the variable and asks the processor; later calls
+// return the same.
 func Best() Level { return asked().level }
 
-// Note returns what the user should know of PM_SIMD: which part of it names nothing and is
-// ignored, and what it asks for that this machine does not have. It returns nothing where
-// PM_SIMD is followed. A misspelt variable must not stop a program, nor may it pass unseen.
+// Note returns what the user should know about PM_SIMD: which part of it is unknown and
+// ignored, and what it asks for that this machine does not have. It returns "" where
+// PM_SIMD is followed. A misspelt variable should not stop a program, but the user should
+// see it.
 func Note() string { return strings.Join(asked().notes, "; ") }
 
-// Measured tells whether the choices of At(Best()) come from a measurement on this
-// machine. They do not where PM_SIMD asks for them, or where there is nothing to choose.
+// Measured reports whether the choices of At(Best()) come from a measurement on this
+// machine. They do not if PM_SIMD asks for them or there is nothing to choose.
 func Measured() bool { return asked().level.gathers() && asked().gather == noWish }
 
-// A setting is what PM_SIMD asks for on a host: the level that kernels run at, a choice
-// between its loops, and what Note says of it.
+// A setting is what PM_SIMD asks for on a host: the level of the kernels, a choice
+// between its loops, and the text of Note.
 type setting struct {
 	level  Level
 	gather wish
 	notes  []string
 }
 
-// A wish is what PM_SIMD says of a choice.
+// A wish is what PM_SIMD says about a choice.
 type wish int
 
 const (
@@ -44,9 +45,9 @@ var wishes = map[string]wish{"gather=off": wishOff, "gather=on": wishOn}
 
 var asked = sync.OnceValue(func() setting { return parseSetting(os.Getenv("PM_SIMD"), host()) })
 
-// parseSetting returns what a value of PM_SIMD means on a host. It is the name of a level,
-// or gather=on or gather=off, or a level and one of these with a comma between them. A part
-// that is none of them, or a second one of its kind, is ignored and noted.
+// parseSetting returns what a value of PM_SIMD means on a host. The value is the name of a
+// level, or gather=on or gather=off, or both with a comma between them. An unknown part, or
+// a second one of its kind, is ignored and noted.
 func parseSetting(value string, host Level) setting {
 	s := setting{level: host}
 	if value == "" {
@@ -66,9 +67,9 @@ func parseSetting(value string, host Level) setting {
 			named = true
 			s.lowerTo(level, host)
 		case isWish || isLevel:
-			s.note("PM_SIMD: %q is ignored: it comes after another of its kind", part)
+			s.note("PM_SIMD: %q is ignored: a level or a choice can be given once", part)
 		default:
-			s.note("PM_SIMD: %q is ignored: there are the levels %s, and the choices gather=on and gather=off", part, strings.Join(levelNames[:], ", "))
+			s.note("PM_SIMD: %q is unknown and ignored; levels are %s, choices are gather=on and gather=off", part, strings.Join(levelNames[:], ", "))
 		}
 	}
 	if s.gather == wishOn && !s.level.gathers() {
@@ -77,7 +78,7 @@ func parseSetting(value string, host Level) setting {
 	return s
 }
 
-// lowerTo sets the level that was asked for, or the highest below it that the host has.
+// lowerTo sets the requested level, or the highest below it that the host has.
 func (s *setting) lowerTo(level, host Level) {
 	if s.level = lower(level, host); s.level != level {
 		s.note("PM_SIMD asks for %v, which this machine or build does not have; using %v", level, s.level)

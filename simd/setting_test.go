@@ -39,14 +39,14 @@ func TestParseSetting(t *testing.T) {
 		{"gather=off", AVX512VNNI, AVX512VNNI, wishOff, 0},
 		{"gather=on", AMX, AMX, wishOn, 0},
 		{"amx,gather=off", AVX512, AVX512, wishOff, 1},
-		// Loops that gather nothing are what gather=off asks for.
+		// Loops that never gather satisfy gather=off.
 		{"gather=off", AVX2, AVX2, wishOff, 0},
 		{"avx2,gather=off", AVX512, AVX2, wishOff, 0},
 		{"gather=off", NEON, NEON, wishOff, 0},
 		{"gather=on", AVX2, AVX2, wishOn, 1},
 		{"avx2,gather=on", AVX512, AVX2, wishOn, 1},
 		{"gather=on", NEON, NEON, wishOn, 1},
-		// What is misspelt is ignored, the rest is not.
+		// A misspelt part is ignored, the rest is not.
 		{"avx512,gather=maybe", AVX512VNNI, AVX512, noWish, 1},
 		{"avx512,gather", AVX512VNNI, AVX512, noWish, 1},
 		{"avx512,gather=", AVX512VNNI, AVX512, noWish, 1},
@@ -66,13 +66,13 @@ func TestParseSetting(t *testing.T) {
 		}
 		for _, note := range got.notes {
 			if !strings.Contains(note, "PM_SIMD") {
-				t.Errorf("note %q does not say what it is about", note)
+				t.Errorf("note %q does not name PM_SIMD", note)
 			}
 		}
 	}
 }
 
-// A note quotes the part that is ignored and says what there is.
+// A note quotes the ignored part and lists the valid ones.
 func TestNotesName(t *testing.T) {
 	notes := parseSetting("avx2,gathr=off", AVX512).notes
 	if len(notes) != 1 || !strings.Contains(notes[0], `"gathr=off"`) || !strings.Contains(notes[0], "gather=off") || !strings.Contains(notes[0], "avx512vnni") {
@@ -80,7 +80,7 @@ func TestNotesName(t *testing.T) {
 	}
 }
 
-// What String says of kernels is the value of PM_SIMD that asks for them.
+// String returns the value of PM_SIMD that asks for the kernels.
 func TestStringsOfKernelsAreSettings(t *testing.T) {
 	for _, s := range All() {
 		got := parseSetting(s.String(), host())
@@ -96,8 +96,8 @@ func TestStringsOfKernelsAreSettings(t *testing.T) {
 	}
 }
 
-// All has each of its kernels once, those in use among them, and both choices unless
-// PM_SIMD asks for one.
+// All has each kernel once, including those in use, and both choices unless PM_SIMD
+// asks for one.
 func TestAll(t *testing.T) {
 	all := All()
 	names := map[string]bool{}

@@ -1,14 +1,14 @@
 package simd
 
-// A Window is a run of numbers that ascend, at places From to To-1. More of them follow, up
-// to place End-1. Half is how far the numbers may be from the range that the window is
-// moved to.
+// A Window is a run of ascending numbers, at places From to To-1. More of them follow, up
+// to place End-1. Half is how far the numbers of the window may be from the range given to
+// SlideWindows.
 type Window struct{ From, To, End, Half int }
 
-// SlideWindows moves windows on to the numbers within Half of the range from lo to hi. From
-// goes to the first number that is not below lo-Half, and To behind the last that is not
-// above hi+Half; neither goes back. Numbers must ascend from From to End-1, and Half must
-// be less than 2^62.
+// SlideWindows moves windows forward to the numbers within Half of the range from lo to hi.
+// From becomes the place of the first number that is not below lo-Half, and To the place
+// after the last number that is not above hi+Half. Neither moves back. Numbers must ascend
+// from From to End-1, and Half must be less than 2^62.
 //
 // SlideWindows panics where a window reaches beyond the numbers, or Half is negative.
 func (s *Kernels) SlideWindows(windows []Window, numbers []uint32, lo, hi uint32) {

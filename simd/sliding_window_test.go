@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Windows move as those of the reference do, and nothing is read beyond their ends.
+// Windows move as in the reference, and nothing is read beyond their ends.
 func TestSlideWindows(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, level := range Levels() {

@@ -3,8 +3,8 @@ package simd
 import "sync"
 
 // A piece is a run of rows of a sparse matrix that is read more than once. It has at most
-// pieceRows rows and, unless it is one row, at most pieceEntries entries, whose columns and
-// values, 16 KiB, stay in the first-level cache.
+// pieceRows rows and, unless it is a single row, at most pieceEntries entries. Their
+// columns and values, 16 KiB, stay in the first-level cache.
 const (
 	pieceEntries = 1 << 11
 	pieceRows    = 1 << 10
@@ -20,8 +20,8 @@ func pieceEnd(ptr []uint64, lo int) int {
 	return hi
 }
 
-// mulSparseOffsets16InPieces converts the values of one piece after the other into the
-// first-level cache, where the kernels for values of 32 bits find them.
+// mulSparseOffsets16InPieces converts the values of one piece at a time into the
+// first-level cache, and calls the kernels for values of 32 bits.
 func (s *Kernels) mulSparseOffsets16InPieces(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) {
 	scratch := pieceScratches.Get().(*pieceScratch)
 	for lo, hi := 0, 0; lo < len(ptr)-1; lo = hi {
@@ -41,7 +41,7 @@ func (s *Kernels) mulSparseOffsets16InPieces(dst Rows[float32], k int, ptr []uin
 	pieceScratches.Put(scratch)
 }
 
-// A pieceScratch holds what is converted of a piece.
+// A pieceScratch holds the converted values of a piece.
 type pieceScratch struct {
 	ptr []uint64
 	val []float32

@@ -3,9 +3,9 @@ package simd
 import "math"
 
 // SqDists sets dst[m] to the squared distance of x from row index[m] of rows, of d = len(x)
-// numbers each. It looks at a sum after every 64 columns: where that is above the limit
-// it leaves the sum as it is and goes on to the next row. So dst[m] > limit if and only if
-// the whole sum is.
+// numbers each. It checks the sum after every 64 columns: if that is above the limit,
+// dst[m] keeps the sum so far, and SqDists goes on to the next row. So dst[m] > limit if
+// and only if the whole sum is.
 //
 // Differences are rounded to float32, squared, rounded and added in 64 lanes: column c to
 // lane c%64. Lanes are added in halves: 0 to 31 and 32 to 63, then 0 to 15 and 16 to 31,
@@ -13,9 +13,9 @@ import "math"
 // most (d/64 + 10) 2^-24 times the squared distance, wherever the origin is, and d 2^-149
 // more where squares are too small for float32.
 //
-// SqDists panics where dst is too short, and where the first or the last index leads
-// beyond rows. It does not look at the indices between, which ascend in most lists. It
-// allocates nothing.
+// SqDists panics where dst is too short, or where the first or the last index is beyond
+// rows. It does not check the indices between, which ascend in most lists. It allocates
+// nothing.
 func (s *Kernels) SqDists(dst, x []float32, rows Rows[float32], index []uint32, limit float32) {
 	if len(dst) < len(index) || rows.Stride < len(x) {
 		panic("simd: sq dists: bad shape")

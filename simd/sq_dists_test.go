@@ -38,7 +38,7 @@ func (c *toCase) at(t testing.TB, level Level, limit float32) []float32 {
 	return dst
 }
 
-// check compares the levels: bits, whatever kind of numbers these are.
+// check compares the bits of the levels, for any numbers.
 func (c *toCase) check(t testing.TB, limit float32) {
 	t.Helper()
 	same := func(a, b float32) bool { return a == b || a != a && b != b }
@@ -69,7 +69,7 @@ func TestSqDists(t *testing.T) {
 					t.Fatalf("squared distance %v, want %v", whole[m], want)
 				}
 			}
-			// Limits that sums meet exactly, or miss by as little as can be.
+			// Limits that sums meet exactly, or miss by as little as possible.
 			at := whole[r.IntN(len(whole))]
 			for _, limit := range []float32{float32(math.Inf(1)), at, math.Nextafter32(at, 0), at / 2, 0, -1, float32(math.NaN())} {
 				c.check(t, limit)
@@ -105,7 +105,7 @@ func TestSqDistsSameBitsEverywhere(t *testing.T) {
 	}
 }
 
-// Sums go on no further than they must: what follows is not even a number.
+// Sums stop as soon as they may: the numbers after that are NaN.
 func TestSqDistsStopsEarly(t *testing.T) {
 	const d = 200
 	x, rows := make([]float32, d), make([]float32, d)
@@ -123,7 +123,7 @@ func TestSqDistsStopsEarly(t *testing.T) {
 			}
 		}
 		if At(level).SqDists(dst, x, RowsOf(rows, d), []uint32{0}, 128); dst[0] == dst[0] {
-			t.Errorf("%v: %v, want no number", level, dst[0])
+			t.Errorf("%v: %v, want NaN", level, dst[0])
 		}
 	}
 }

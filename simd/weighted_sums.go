@@ -2,16 +2,16 @@ package simd
 
 import "math"
 
-// WeightedSums64 adds sums of columns, weighed by the rows of a block of weights:
+// WeightedSums64 adds sums of columns, weighted by the rows of a block of weights:
 //
 //	dst[c][i] += sum over j < n of w[i][j] x[c][j]
 //
 // for i < m and c < k, where [c][i] is number i of row c. The columns are rows of x and of
-// dst. m and n are multiples of 8: weights beyond those there are should be 0. Products are
-// not rounded before they are added. A sum has 8 lanes, with j in lane j%8; lanes are added
-// in halves, 0 to 3 and 4 to 7, down to one, and then to dst. So the bits are the same at
-// every level. WeightedSums64 panics where a slice is too short, and allocates nothing. dst
-// must not overlap w or x.
+// dst. m and n are multiples of 8: pad the weights with zeros. Products are not rounded
+// before they are added. A sum has 8 lanes, with j in lane j%8; lanes are added in halves,
+// 0 to 3 and 4 to 7, down to one, and then to dst. So the bits are the same at every level.
+// WeightedSums64 panics where a slice is too short, and allocates nothing. dst must not
+// overlap w or x.
 func (s *Kernels) WeightedSums64(dst, w, x Rows[float64], k, m, n int) {
 	if checkWeightedSums(dst, w, x, k, m, n, m, n) {
 		s.weightedSums64(dst, w, x, k, m, n)
@@ -30,8 +30,8 @@ func (s *Kernels) WeightedSumsTrans64(dst, w, x Rows[float64], k, m, n int) {
 	}
 }
 
-// checkWeightedSums panics where a slice is too short for sums of so many numbers, and
-// tells whether there is anything to add.
+// checkWeightedSums panics where a slice is too short for sums over the given numbers,
+// and reports whether there is anything to add.
 func checkWeightedSums(dst, w, x Rows[float64], k, m, n, sums, terms int) bool {
 	switch {
 	case k < 0 || m < 0 || n < 0 || m%8 != 0 || n%8 != 0 || dst.Stride < sums || w.Stride < n || x.Stride < terms:

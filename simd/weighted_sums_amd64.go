@@ -8,7 +8,7 @@ import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 type weightedSumsKernel = func(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
 // weightedSumsKernels are the functions of a level, each for one, two and three columns of
-// x: sums of some rows of weights, and of many or 8 columns of them.
+// x: sums by some rows of weights, and sums by many or 8 columns of weights.
 type weightedSumsKernels struct {
 	tall, broad              int
 	byRows, byColumns, eight [3]weightedSumsKernel

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Every level adds in the order that the contracts say, and nothing beyond the slices is
-// touched.
+// Every level adds in the order of the contracts, and touches nothing beyond the slices.
 func TestWeightedSums64(t *testing.T) {
 	r := rand.New(rand.NewPCG(79, 80))
 	for _, k := range []int{1, 2, 3, 4, 5, 6, 9} {

@@ -57,26 +57,26 @@ const (
 
 	// ln(2) is the sum of two float64 numbers and less than 2^-110.
 	ln2High, ln2Low = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56
-	// Up to it 2^-n is an ordinary number.
+	// Up to exp64Most, 2^-n is a normal number.
 	exp64Most = 700
 )
 
 // expNeg64Go returns exp(-x) for x >= 0, and 0 above most. With n = x/ln(2) to the nearest and r = x - n ln(2),
 // exp(-x) = exp(-r) 2^-n.
 //
-// Its error, with u = 2^-53. Where n is 0, r is x. Else x is at least 0.34 and a multiple of
-// 2^-54, as n ln2High is, and their difference is below 1/2: it has no more than 53 bits
-// and is not rounded. Taking off n ln2Low rounds by at most 2^-55, and what ln2Low misses
-// counts for nothing. So r is off by u/4, and exp(-r) relatively by as much. Horner's
-// scheme ends in q with |q| < 1.2. Rounding adds at most u to q, u/2 to the sum before, which
-// counts |r| < 0.35 times, and u/8 to the one before that, which counts r^2 times: in all
-// less than 1.2 u. The last sum, of 1 and r q, so is off by 0.42 u from q, and by its own
-// rounding, u where it is 1 or more, and else u/2 of a number of at least 0.7: relatively
-// by 1.42 u at most. The polynomial misses 0.1 u, and the product with 2^-n is exact. All
-// together is below 1.8 u. QED
+// Its error, with u = 2^-53: Where n is 0, r is x. Otherwise x is at least 0.34 and a
+// multiple of 2^-54, as n ln2High is, and their difference is below 1/2: it has no more than
+// 53 bits and is not rounded. Subtracting n ln2Low rounds by at most 2^-55, and the error of
+// ln2Low itself is negligible. So r is off by u/4, and exp(-r) relatively by as much.
+// Horner's scheme ends in q with |q| < 1.2. Rounding adds at most u to q, u/2 to the sum
+// before, which counts |r| < 0.35 times, and u/8 to the one before that, which counts r^2
+// times: in all less than 1.2 u. So the last sum, of 1 and r q, is off by 0.42 u from q, and
+// by its own rounding: u where it is 1 or more, and otherwise u/2 of a number of at least
+// 0.7. That is at most 1.42 u relatively. The polynomial is off by 0.1 u, and the product
+// with 2^-n is exact. The total is below 1.8 u. QED
 //
-// The result is at most 1: with n = 0, r q is not positive, and with more the sum is below
-// 1.5 and halved.
+// The result is at most 1: with n = 0, r q is not positive; with larger n the sum is below
+// 1.5 and at least halved.
 func expNeg64Go(x, most float64) float64 {
 	if x > most {
 		return 0

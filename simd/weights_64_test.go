@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// expBits is the precision of the exponential that weights are compared with.
+// expBits is the precision of the exponentials that weights are compared with.
 const expBits = 200
 
 // bigExpNeg returns exp(-x) for x >= 0: the Taylor series of exp(-x/2^m), squared m times.
@@ -38,8 +38,9 @@ func relativeError(w, x float64) float64 {
 	return math.Abs(v) * 0x1p53
 }
 
-// expArguments are numbers from all of the range, its ends, and both sides of where the
-// reduction goes on to the next power of two or the exponential crosses one.
+// expArguments returns numbers from the whole range, its ends, and both sides of each
+// place where the reduction moves to the next power of two or the exponential crosses
+// one.
 func expArguments(r *rand.Rand, n int) (x []float64) {
 	x = append(x, 0, math.SmallestNonzeroFloat64, 0x1p-1022, 0x1p-60, 0x1p-53, 0x1p-27, 700, math.Nextafter(700, 0))
 	for k := range 1010 {
@@ -54,7 +55,7 @@ func expArguments(r *rand.Rand, n int) (x []float64) {
 		case 1:
 			x = append(x, r.Float64())
 		case 2:
-			x = append(x, math.Ln2*float64(i)/float64(n)) // all of what is left of the reduction
+			x = append(x, math.Ln2*float64(i)/float64(n)) // the whole range after the reduction
 		default:
 			x = append(x, math.Exp(40*r.Float64()-33.5))
 		}
@@ -65,7 +66,7 @@ func expArguments(r *rand.Rand, n int) (x []float64) {
 	return x
 }
 
-// The exponential of every level against 200 bits.
+// The exponential of every level agrees with 200-bit arithmetic.
 func TestWeights64Error(t *testing.T) {
 	x := expArguments(rand.New(rand.NewPCG(73, 74)), 8000)
 	dst, worst, worstAt := make([]float64, len(x)), 0.0, 0.0
@@ -91,8 +92,8 @@ func TestWeights64Error(t *testing.T) {
 	}
 }
 
-// Every level has the bits of the reference for any length, in place too, with a least
-// weight and beyond the range, and nothing beyond the slices is touched.
+// Every level has the bits of the reference for any length, also in place, with a least
+// weight and beyond the range. Nothing beyond the slices is touched.
 func TestWeights64(t *testing.T) {
 	r := rand.New(rand.NewPCG(75, 76))
 	for _, level := range Levels() {
@@ -117,7 +118,7 @@ func TestWeights64(t *testing.T) {
 				t.Fatalf("%v: %d weights in place: %v, want %v", level, n, d2, want)
 			}
 		}
-		for n := 1; n < 20; n += 9 { // what is no number stays none
+		for n := 1; n < 20; n += 9 { // NaN stays NaN
 			dst := make([]float64, n)
 			dst[n-1] = math.NaN()
 			At(level).Weights64(dst, dst, 1, 0.5, 700)

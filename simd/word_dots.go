@@ -4,9 +4,9 @@ package simd
 //
 //	dst[i*columns+c] = sum over t < depth of a[i*depth+t] * b[c*depth+t]
 //
-// for len(a)/depth rows i and len(b)/depth columns c. All levels give the same bits, and the time
-// that they take does not depend on the words. WordDots panics where shapes do not fit and
-// allocates nothing.
+// for len(a)/depth rows i and len(b)/depth columns c. All levels give the same bits, and their
+// time does not depend on the words. WordDots panics where shapes do not fit and allocates
+// nothing.
 func (s *Kernels) WordDots(dst, a, b []uint32, depth int) {
 	if depth <= 0 || len(a)%depth != 0 || len(b)%depth != 0 || len(dst) < len(a)/depth*(len(b)/depth) {
 		panic("simd: word dots: bad shape")

@@ -2,9 +2,9 @@ package sparse
 
 // Arrays returns the matrix as the arrays that New takes: row i has the entries ptr[i] to
 // ptr[i+1]-1 of ind and val, columns ascending. The caller must not change them. A matrix
-// of New, and one that Adopt keeps in layout Plain, hands out its own arrays. Any other,
-// such as one of AdoptRows or in a compact layout, makes copies, which take 8 bytes an
-// entry and 8 a row. Arrays panics where ranks share the matrix: Whole comes first.
+// of New, or of Adopt in layout Plain, returns its own arrays. Any other matrix, such as
+// one of AdoptRows or in a compact layout, returns copies, which take 8 bytes an entry
+// and 8 a row. Arrays panics where ranks share the matrix: call Whole first.
 func (a *CSR) Arrays() (ptr []uint64, ind []uint32, val []float32) {
 	if a.rows == 0 {
 		return []uint64{0}, nil, nil
@@ -22,7 +22,7 @@ func (a *CSR) Arrays() (ptr []uint64, ind []uint32, val []float32) {
 	return ptr, ind, val
 }
 
-// common returns the arrays that all parts have in common, if there are such.
+// common returns the arrays that all parts share, if there are any.
 func (a *CSR) common() (ptr []uint64, ind []uint32, val []float32, ok bool) {
 	if a.share != nil || a.Layout() != Plain || cap(a.parts[0].ptr) < a.rows+1 {
 		return nil, nil, nil, false

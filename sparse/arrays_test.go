@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Arrays are those that the matrix was made of, and the same in every layout and for
-// matrices in pieces.
+// Arrays returns the arrays the matrix was made of, and the same ones in every layout
+// and for matrices in pieces.
 func TestArrays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 300, 20_000} {
@@ -58,8 +58,8 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// Arrays that are handed out have no room behind them, which belongs to others. Pieces whose
-// first one has room for the row pointers of all are not taken for one matrix.
+// The arrays have no spare capacity, which may belong to others. Pieces are not taken for
+// one matrix if the first one has room for the row pointers of all.
 func TestArraysAreNoMoreThanTheMatrix(t *testing.T) {
 	ind, val := make([]uint32, 2, 8), []float32{1, 2, 3, 4}
 	a, err := Adopt(t.Context(), nil, Plain, 2, 2, []uint64{0, 1, 2}, ind, val[:2])

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// compress turns the columns into offsets, in one pass. It takes 2 bytes an entry
-// and 4 a row, and at most 1 byte an entry more for wide rows: where they take
-// more there is little to gain, and it returns ErrRange.
+// compress turns the columns into offsets, in one pass. It takes 2 bytes an entry and 4
+// a row, and at most 1 byte an entry more for wide rows: if they need more there is
+// little to gain, and it returns ErrRange.
 func (a *CSR) compress(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	first, last := a.OwnRows()
 	base, off := make([]uint32, last-first), make([]uint16, a.stored())
@@ -30,7 +30,7 @@ func (a *CSR) compress(ctx context.Context, workers *par.Workers) (*CSR, error) 
 	if err != nil {
 		return nil, err
 	}
-	// All ranks decide alike, and as one process would.
+	// All ranks decide the same, as one process would.
 	taken, err := a.share.sum(ctx, extra.Load())
 	if err == nil && taken > most {
 		return nil, fmt.Errorf("sparse: compact: %w: too many rows have columns more than %d apart", ErrRange, math.MaxUint16)
@@ -38,11 +38,11 @@ func (a *CSR) compress(ctx context.Context, workers *par.Workers) (*CSR, error) 
 	return b, err
 }
 
-// compress turns the columns into offsets, for which c has room. extra counts what
-// wide rows take; with more than the most allowed compress gives up.
+// compress turns the columns into offsets, for which c has room. extra counts the bytes
+// of wide rows; compress gives up when they exceed most.
 func (p *part) compress(c *offsets, extra *atomic.Int64, most int64) {
 	s := simd.At(simd.Best())
-	next := p.lo // the first row that is not packed yet
+	next := p.lo // the first row not packed yet
 	pack := func(end int) { s.PackColumns(c.off, p.ptr[next-p.lo:end-p.lo+1], c.base[next-p.lo:end-p.lo], p.ind) }
 	var wide wideRows
 	for i := p.lo; i < p.hi; i++ {
@@ -68,8 +68,8 @@ func (p *part) compress(c *offsets, extra *atomic.Int64, most int64) {
 	p.ind, p.short = nil, c
 }
 
-// wideRows gathers the wide rows of a part. They lie one behind the other, so that
-// reading them is no leap through memory; begins says where each run does.
+// wideRows collects the wide rows of a part. They lie one after the other, so that they
+// are read in order; begins says where each run begins.
 type wideRows struct {
 	runs   []wideRun
 	begins []place
@@ -80,10 +80,10 @@ type wideRows struct {
 // A place is a position in the row pointers and in the columns of wideRows.
 type place struct{ ptr, ind int }
 
-// startsRun tells whether row i begins a run. Rows come in ascending order.
+// startsRun reports whether row i begins a run. Rows come in ascending order.
 func (w *wideRows) startsRun(i int) bool { return len(w.runs) == 0 || w.runs[len(w.runs)-1].hi != i }
 
-// bytes returns what row i will take.
+// bytes returns the bytes that row i will take.
 func (w *wideRows) bytes(i int, columns []uint32) int64 {
 	size := int64(4*len(columns) + 8)
 	if w.startsRun(i) {

@@ -18,10 +18,10 @@ type CSR struct {
 	share           *share // nil when all rows are here
 }
 
-// New makes a CSR of the given arrays. The matrix keeps them, so the caller must not
+// New makes a CSR from the given arrays. The matrix keeps them, so the caller must not
 // change them afterwards. New checks that row pointers start at 0, never decrease and
 // end at len(ind), that columns ascend strictly within a row and are below cols, and
-// that values are finite. The layout is Plain; Convert makes others. Errors: ErrShape,
+// that values are finite. The layout is Plain; Convert changes it. Errors: ErrShape,
 // ErrStructure, ErrNonFinite.
 func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if err := checkShape(rows, cols, ptr, ind, val); err != nil {
@@ -34,14 +34,14 @@ func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error
 	return a, nil
 }
 
-// Adopt is New for builders whose way of building makes the matrix valid. The workers
-// convert it to the layout; nil stands for the caller alone. Adopt looks at nothing
-// but lengths, and panics if they do not fit. The builder promises what New checks:
-// row pointers from 0 to len(ind) that never decrease, columns below cols that ascend
-// strictly within each row, finite values. With a promise that is broken, products
-// read memory outside the arrays. A compact layout does not keep ind. While Adopt
-// converts, it holds at most 11 bytes an entry, 14 for Compact16, and 12 a row, the
-// arguments included; Bytes computes the sum. Errors: those of Convert.
+// Adopt is New for builders that make only valid matrices. The workers convert the
+// matrix to the layout; nil stands for the caller alone. Adopt checks only lengths, and
+// panics if they do not fit. The builder promises what New checks: row pointers from 0
+// to len(ind) that never decrease, columns below cols that ascend strictly within each
+// row, finite values. If it breaks the promise, products read memory outside the
+// arrays. A compact layout does not keep ind. While Adopt converts, it holds at most 11
+// bytes an entry, 14 for Compact16, and 12 a row, including the arguments; Bytes
+// computes the sum. Errors: those of Convert.
 func Adopt(ctx context.Context, workers *par.Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
 		panic(fmt.Sprintf("sparse: adopt: %d row pointers for %d rows, %d columns and %d values", len(ptr), rows, len(ind), len(val)))
@@ -68,8 +68,8 @@ type Rows struct {
 	Val []float32
 }
 
-// AdoptRows is Adopt for builders that make a matrix in several pieces. The pieces
-// stay where they are, and each is a chunk of work.
+// AdoptRows is Adopt for builders that make a matrix in several pieces. The pieces are
+// not copied, and each is a chunk of work.
 func AdoptRows(ctx context.Context, workers *par.Workers, layout Layout, cols int, pieces []Rows) (*CSR, error) {
 	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(pieces))}
 	for c, r := range pieces {
@@ -92,16 +92,16 @@ func (a *CSR) Cols() int { return a.cols }
 // NNZ returns the number of stored entries.
 func (a *CSR) NNZ() int { return a.nnz }
 
-// A RowBuffer is where Row puts a row that it has to decode. The zero value is ready
-// for use. Only one goroutine at a time may use a buffer.
+// A RowBuffer holds a row that Row has decoded. The zero value is ready for use. Only
+// one goroutine at a time may use a buffer.
 type RowBuffer struct {
 	ind []uint32
 	val []float32
 }
 
-// Row returns the columns and values of row i. They alias the matrix or the buffer:
-// the caller must not change them, and they hold until the buffer is used again. A nil
-// buffer stands for a new one. Row panics when i is out of range, as indexing does.
+// Row returns the columns and values of row i. They alias the matrix or the buffer: the
+// caller must not change them, and they are valid until the buffer is used again. A nil
+// buffer stands for a new one. Row panics when i is out of range.
 func (a *CSR) Row(i int, buffer *RowBuffer) (ind []uint32, val []float32) {
 	return a.partOf(i).row(i, buffer)
 }
@@ -132,8 +132,8 @@ func (a *CSR) Size() int64 {
 }
 
 // Streamed returns the bytes of the matrix that a product reads. In a compact layout
-// they may be fewer than Size: a row that is kept in Plain has offsets too, and no
-// product reads those.
+// this may be less than Size: a row that is kept in Plain also has offsets, which
+// products do not read.
 func (a *CSR) Streamed() int64 {
 	if a.share != nil {
 		return a.share.streamed
@@ -146,7 +146,7 @@ func (a *CSR) Streamed() int64 {
 }
 
 // Bytes returns the most memory that Adopt holds while it makes a CSR of the given
-// shape, the arguments included. It returns false when there is no such matrix or the
+// shape, including the arguments. It returns false if such a matrix cannot exist or the
 // number does not fit an int64. Builders call it before they allocate.
 func Bytes(layout Layout, rows int, nnz uint64) (int64, bool) {
 	perEntry, perRow := uint64(4+4), uint64(8)
@@ -170,7 +170,7 @@ func checkSizes(rows, cols int) error {
 	return nil
 }
 
-// checkShape refuses arrays whose lengths or row pointers describe no matrix.
+// checkShape refuses arrays whose lengths or row pointers do not describe a matrix.
 func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error {
 	if err := checkSizes(rows, cols); err != nil {
 		return err
@@ -191,8 +191,8 @@ func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error
 	return nil
 }
 
-// check validates the entries, part by part, in loops without an early exit; in the first
-// part that is not valid it looks for the fault.
+// check validates the entries, part by part, in loops without an early exit. In the first
+// invalid part it looks for the fault.
 func (a *CSR) check() error {
 	for c := range a.parts {
 		if p := &a.parts[c]; !p.valid(a.cols) {
@@ -202,14 +202,14 @@ func (a *CSR) check() error {
 	return nil
 }
 
-// IsSymmetric reports whether a equals its transpose exactly. Every graph of package
-// kernel is symmetric; IsSymmetric tells whether a matrix from elsewhere is.
+// IsSymmetric reports whether a equals its transpose exactly. Graphs of package kernel
+// always do; IsSymmetric is for matrices from elsewhere.
 func (a *CSR) IsSymmetric() bool {
 	if a.rows != a.cols {
 		return false
 	}
-	// Rows are visited in ascending order, so the entries (j, i) that must
-	// answer (i, j) come in storage order for each j: one cursor per row.
+	// Rows are visited in ascending order, so for each j the entries (j, i) that must
+	// match (i, j) come in storage order: one cursor per row suffices.
 	cursor := make([]uint32, a.rows)
 	var row, answer RowBuffer
 	for i := range a.rows {

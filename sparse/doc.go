@@ -26,11 +26,11 @@
 //	Compact16 uint16 from a base of a row  float16   4                12
 //
 // The base is the first column of a row. Products add it to the address of X once a
-// row, so nothing is decoded. A row whose columns span more than 65535 is kept in
-// Plain beside the others. This takes 4 bytes a nonzero more, and about 100 bytes for
-// each run of such rows; Convert refuses a matrix with many of them. Compact is exact:
+// row, so nothing is decoded. A row whose columns span more than 65535 is stored
+// separately in Plain. This takes 4 bytes a nonzero more, and about 100 bytes for each
+// run of such rows; Convert refuses a matrix with many such rows. Compact is exact:
 // products have the same bits. A value of Compact16 is within a relative 2^-11 of the
-// one given, or within an absolute 2^-25 if that is below 2^-14.
+// given one, or within an absolute 2^-25 if that is below 2^-14.
 //
 // Compact layouts save memory, and some time. With a million rows of 32 nonzeros in row-major
 // order of cells, where no row is wide, products in Compact take 0.9 of the time

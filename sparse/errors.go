@@ -13,12 +13,12 @@ var (
 	ErrShape = points.ErrShape
 	// ErrAlias reports that a destination overlaps its source.
 	ErrAlias = errors.New("dst overlaps x")
-	// ErrStructure reports row pointers or columns that describe no matrix.
+	// ErrStructure reports row pointers or columns that do not describe a matrix.
 	ErrStructure = errors.New("malformed sparse structure")
 	// ErrRange reports numbers that a layout cannot hold.
 	ErrRange = errors.New("out of the range of the layout")
-	// ErrShared reports a matrix of which some rows are with other ranks, where all rows are
-	// needed: those of CSR.Whole.
+	// ErrShared reports that a matrix has rows on other ranks where all rows are needed:
+	// call CSR.Whole first.
 	ErrShared = errors.New("some rows are with other ranks")
 	// ErrNonFinite reports a NaN or an infinity.
 	ErrNonFinite = points.ErrNonFinite

@@ -28,11 +28,11 @@ func (a *CSR) At(i, j int) float64 {
 	return 0
 }
 
-// T returns the transpose as a view, as mat.Matrix asks for.
+// T returns the transpose as a view, as mat.Matrix requires.
 func (a *CSR) T() mat.Matrix { return mat.Transpose{Matrix: a} }
 
-// ToDense returns a dense copy, for what gonum does with dense matrices alone. It
-// panics when there are no rows or no columns: a mat.Dense needs both.
+// ToDense returns a dense copy, for functions of gonum that need dense matrices. It
+// panics when there are no rows or no columns, since a mat.Dense needs both.
 func (a *CSR) ToDense() *mat.Dense {
 	dense := mat.NewDense(a.rows, a.cols, nil)
 	var buffer RowBuffer

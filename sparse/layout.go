@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Layout is a way to keep the entries of a matrix in memory. The package
-// comment compares them.
+// A Layout is a way to store the entries of a matrix in memory. The package comment
+// compares them.
 type Layout int
 
 // The layouts.
@@ -52,10 +52,10 @@ const (
 	halfMost     = 65519   // the largest value
 )
 
-// Layout returns how the entries are kept: Plain, Compact or Compact16.
+// Layout returns how the entries are stored: Plain, Compact or Compact16.
 func (a *CSR) Layout() Layout { return max(a.layout, Plain) }
 
-// ValueError bounds the error the layout adds to a value: where v was given and v' is
+// ValueError bounds the error the layout adds to a value: if v was given and v' is
 // stored, |v' - v| <= max(relative |v|, absolute). In Compact16 the two are 2^-11 and
 // 2^-25, in the other layouts 0.
 func (a *CSR) ValueError() (relative, absolute float64) {
@@ -70,8 +70,8 @@ func (a *CSR) ValueError() (relative, absolute float64) {
 // alone. Compact16 rounds the values, and converting back does not undo that.
 //
 // Errors: ErrRange for Compact16 when a value exceeds 65519, and for both compact
-// layouts when columns are more than 65535 apart in so many rows that there is little
-// to gain; ErrShape for an unknown layout; and that of ctx.
+// layouts when too many rows have columns more than 65535 apart, so that there is
+// little to gain; ErrShape for an unknown layout; and that of ctx.
 func (a *CSR) Convert(ctx context.Context, workers *par.Workers, layout Layout) (*CSR, error) {
 	switch {
 	case layout < Auto || layout > Compact16:
@@ -97,9 +97,9 @@ func (a *CSR) Convert(ctx context.Context, workers *par.Workers, layout Layout) 
 	return b, nil
 }
 
-// change returns a matrix of parts that f makes of the parts of a. New arrays hold the
-// entries of all parts one behind the other. f is told where in them the entry is that
-// the row pointers of the part call 0.
+// change returns a matrix whose parts f makes from the parts of a. New arrays hold the
+// entries of all parts one after the other. Entry e, as the row pointers of the part
+// count, is at place zero+e in them.
 func (a *CSR) change(ctx context.Context, workers *par.Workers, layout Layout, f func(p *part, zero int)) (*CSR, error) {
 	b := *a
 	b.layout, b.parts = layout, slices.Clone(a.parts)

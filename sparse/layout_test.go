@@ -16,8 +16,8 @@ import (
 )
 
 // spread returns a matrix with rows of all lengths and spans: empty, of one
-// column, as wide as an offset reaches and one wider. Of its rows one in 64 is
-// wide, and so are the first, the last and some next to each other.
+// column, as wide as an offset reaches and one wider. One row in 64 is wide, and so are
+// the first, the last and some adjacent ones.
 func spread(t testing.TB, rows, cols int) *CSR {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -132,7 +132,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// Rows are wide from a span of 2^16 on, and no others.
+// Exactly the rows with a span of 2^16 or more are wide.
 func TestWideRows(t *testing.T) {
 	a := spread(t, 3000, 200_000)
 	b, err := a.Convert(context.Background(), nil, Compact)
@@ -191,7 +191,7 @@ func TestSumRowsAllocations(t *testing.T) {
 	}
 }
 
-// What is cancelled has no result, half of which would be zeros.
+// A cancelled conversion returns no matrix, half of which would be zeros.
 func TestConvertCancelled(t *testing.T) {
 	a := spread(t, 3000, 200_000)
 	cancelled, cancel := context.WithCancel(context.Background())
@@ -259,7 +259,7 @@ func FuzzLayouts(f *testing.F) {
 	})
 }
 
-// What is built on Row works in every layout.
+// Methods built on Row work in every layout.
 func TestLayoutsElsewhere(t *testing.T) {
 	ctx := context.Background()
 	a := mustNew(t, 3, 3, []uint64{0, 2, 3, 4}, []uint32{0, 1, 0, 2}, []float32{1, 2, 2, 4})
@@ -286,7 +286,7 @@ func TestLayoutsElsewhere(t *testing.T) {
 		}
 	}
 	if _, err := a.Convert(ctx, nil, Layout(9)); err == nil {
-		t.Error("there is a layout 9")
+		t.Error("no error for layout 9")
 	}
 	if empty, err := mustNew(t, 0, 0, []uint64{0}, nil, nil).Convert(ctx, nil, Compact); err != nil || empty.NNZ() != 0 || empty.Layout() != Compact {
 		t.Errorf("empty: %v, %v", empty, err)
@@ -309,7 +309,7 @@ func TestAdopt(t *testing.T) {
 	_, _ = Adopt(context.Background(), nil, Plain, 3, 2, ptr, ind, val)
 }
 
-// Converting takes no more memory than Bytes says, rows without entries and all.
+// Converting takes no more memory than Bytes says, including rows without entries.
 func TestAdoptTakesNoMoreThanBytes(t *testing.T) {
 	const rows = 300_000
 	for _, nnz := range []int{0, rows} {
@@ -326,7 +326,7 @@ func TestAdoptTakesNoMoreThanBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)
-			const chunk = 1 << 10 // what a chunk takes beside its rows
+			const chunk = 1 << 10 // the bytes of a chunk in addition to its rows
 			took := int64(after.TotalAlloc - before.TotalAlloc)
 			if took > most-given+chunk*(rows/chunkRows+1) {
 				t.Errorf("%v with %d entries: %d bytes, want %d", layout, nnz, took, most-given)

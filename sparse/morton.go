@@ -63,8 +63,8 @@ func mortonCodes(p blas32.General, axes int) []uint64 {
 	return code
 }
 
-// boundingCube returns the low corner of the bounding box and its widest side. One
-// side for all axes: the curve runs through cubes, not through shrunken images of the
+// boundingCube returns the low corner of the bounding box and its widest side. All axes
+// have the same side: the curve runs through cubes, not through scaled copies of the
 // box.
 func boundingCube(p blas32.General, axes int) (low []float64, widest float64) {
 	low = make([]float64, axes)

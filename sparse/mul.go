@@ -13,10 +13,10 @@ import (
 )
 
 // MulTo sets dst = A x. The workers share the work, nil for the caller alone; the
-// kernels do the inner loops, nil for the best there are. x has Cols rows and any
-// number of columns, dst has Rows rows and as many columns as x, and the two must not
-// overlap. The package comment has the error of the product. Errors: ErrShape,
-// ErrAlias, ErrShared, and that of ctx.
+// kernels run the inner loops, nil for the best ones. x has Cols rows and any number of
+// columns, dst has Rows rows and as many columns as x, and the two must not overlap.
+// The package comment has the error of the product. Errors: ErrShape, ErrAlias,
+// ErrShared, and that of ctx.
 func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, kernels *simd.Kernels, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
 		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
@@ -42,8 +42,8 @@ func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, kernels *simd.Ker
 }
 
 // MulRows sets the rows of dst, dstStride numbers apart, to rows lo to hi-1 of the
-// product with the first k columns of the row-major x. It computes each number as
-// MulTo does, with the same bits at every level of kernels and beside any other columns.
+// product with the first k columns of the row-major x. It computes each number as MulTo
+// does, with the same bits at every level of kernels and with any other columns.
 //
 // It is for callers that do more with a row than store it. The caller must have
 // checked that x has a row for every column. MulRows panics where dst is too short.
@@ -72,12 +72,12 @@ func (a *CSR) split(lo, hi int, f func(p *part, lo, hi int)) {
 // MulRow multiplies one row, given by its columns and values, in float64. It sets acc
 // to the product with the first len(acc) columns of x. Each sum is in float64 and in
 // stored order, so the sum of a column does not depend on how many others are computed
-// beside it. The caller must have checked the shapes; MulRow panics where they do not
+// with it. The caller must have checked the shapes; MulRow panics where they do not
 // fit.
 func MulRow[V, X float32 | float64](acc []float64, ind []uint32, val []V, x []X, stride int) {
 	val = val[:len(ind)]
 	c := 0
-	// Columns in groups that fit the registers; the row's indices stay in the
+	// Columns are taken in groups that fit the registers; the row's indices stay in the
 	// first-level cache between groups.
 	for ; c+8 <= len(acc); c += 8 {
 		var s0, s1, s2, s3, s4, s5, s6, s7 float64

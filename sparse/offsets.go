@@ -21,7 +21,7 @@ type wideRun struct {
 	val    []float32
 }
 
-// wideRunBytes is what a run of one row takes beside its entries.
+// wideRunBytes is the memory of a run of one row, without its entries.
 const wideRunBytes = 2*8 + 3*24 + 2*8
 
 // run returns the run of row i, nil if the row is not wide.

@@ -120,7 +120,7 @@ func (p *part) sum(kernels *simd.Kernels, dst []float64, lo, hi int) {
 	}
 }
 
-// valid tells whether the entries of a part in layout Plain pass the checks of New.
+// valid reports whether the entries of a part in layout Plain pass the checks of New.
 func (p *part) valid(cols int) bool {
 	wrong := uint32(0)
 	for i := p.lo; i < p.hi; i++ {
@@ -140,7 +140,7 @@ func (p *part) valid(cols int) bool {
 	return wrong == 0
 }
 
-// firstFault returns the error of the first entry that does not pass them.
+// firstFault returns the error of the first entry that does not pass these checks.
 func (p *part) firstFault(cols int) error {
 	for i := p.lo; i < p.hi; i++ {
 		next := uint64(0)

@@ -2,17 +2,17 @@ package sparse
 
 import "sort"
 
-// A chunk is the piece of work a worker takes at a time. Chunks depend on the row
-// pointers alone. So sums that are kept per chunk and added in the order of the chunks
-// have the same bits for any number of workers.
+// A chunk is the piece of work a worker takes at a time. Chunks depend only on the row
+// pointers. So sums per chunk, added in the order of the chunks, have the same bits for
+// any number of workers.
 const (
-	chunkEntries = 1 << 16 // about 0.5 MiB of matrix: long against a wake-up, short against a run
-	chunkRows    = 1 << 12 // so that rows with few entries are shared out too
+	chunkEntries = 1 << 16 // about 0.5 MiB of matrix: long compared with a wake-up, short compared with a run
+	chunkRows    = 1 << 12 // so that rows with few entries are spread over workers too
 )
 
 // partition splits the rows into chunks of at most chunkEntries entries and
-// chunkRows rows; a longer row is a chunk of its own. Chunk c holds the rows
-// bounds[c] to bounds[c+1]-1.
+// chunkRows rows; a longer row is a separate chunk. Chunk c holds the rows bounds[c] to
+// bounds[c+1]-1.
 func partition(ptr []uint64) (bounds []int) {
 	rows := len(ptr) - 1
 	bounds = append(bounds, 0)

@@ -7,7 +7,7 @@ import (
 )
 
 // Permute returns the matrix whose row and column i are row and column order[i] of a.
-// The matrix a must be square, and order must hold each of 0 to Rows-1 once. The
+// The matrix a must be square, and order must contain each of 0 to Rows-1 once. The
 // layout of the result is Plain; its values are those stored in a. Errors: ErrShape,
 // ErrStructure, ErrShared.
 func (a *CSR) Permute(order []uint32) (*CSR, error) {
@@ -45,9 +45,9 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	return Adopt(context.Background(), nil, Plain, a.rows, a.cols, ptr, ind, val)
 }
 
-// Inverse returns the order that undoes the given one: inverse[order[i]] = i. A caller
-// of Permute needs it to find a row of the given matrix in the permuted one. An order
-// that is no permutation is refused with ErrStructure.
+// Inverse returns the order that undoes the given one: inverse[order[i]] = i. Callers
+// of Permute use it to find a row of the given matrix in the permuted one. It returns
+// ErrStructure for an order that is not a permutation.
 func Inverse(order []uint32) ([]uint32, error) {
 	inverse := make([]uint32, len(order))
 	seen := make([]bool, len(order))

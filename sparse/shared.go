@@ -8,21 +8,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A share says which rows of a matrix this rank has. The other rows are with other ranks:
-// their chunks have no arrays.
+// A share says which rows of a matrix this rank has. Chunks of rows on other ranks have
+// no arrays.
 type share struct {
 	ranks  *par.Ranks
 	chunks []int // first chunk of each rank, and the end
 	own    int   // entries of the rows that are here
-	// What all ranks hold together, in bytes.
+	// The bytes that all ranks hold together.
 	size, streamed int64
 }
 
-// AdoptShared is AdoptRows for ranks that share a matrix: each brings the pieces of its own
-// rows, which follow on those of the rank before it. The matrix has the shape and the
-// chunks of the whole, and so have NNZ, Size and Streamed. Row, MulRows and SumRows are for the
-// rows that are here, as OwnRows names them; of any other they panic. What needs all rows
-// returns ErrShared or, where it returns no errors, panics. All ranks call
+// AdoptShared is AdoptRows for ranks that share a matrix: each passes the pieces of its own
+// rows, which follow those of the rank before it. The matrix has the shape and the chunks of
+// the whole, and NNZ, Size and Streamed refer to the whole. Row, MulRows and SumRows work on
+// the rows that are here, which OwnRows returns; they panic for any other row. Methods that
+// need all rows return ErrShared or, where they return no error, panic. All ranks call
 // AdoptShared together. For one rank alone it is AdoptRows.
 func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, layout Layout, cols int, pieces []Rows) (*CSR, error) {
 	if ranks.Alone() {
@@ -64,7 +64,7 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 	return a.Convert(ctx, workers, layout)
 }
 
-// weigh sets what the matrix takes on all ranks together.
+// weigh sets the memory of the matrix on all ranks together.
 func (s *share) weigh(ctx context.Context, a *CSR) error {
 	size, streamed := int64(0), int64(0)
 	for c := range a.parts {
@@ -83,7 +83,7 @@ func (s *share) weigh(ctx context.Context, a *CSR) error {
 	return nil
 }
 
-// here tells whether the rows of the part are here.
+// here reports whether the rows of the part are here.
 func (p *part) here() bool { return p.ptr != nil }
 
 // stored returns how many entries are here.
@@ -94,7 +94,7 @@ func (a *CSR) stored() int {
 	return a.nnz
 }
 
-// Shared tells whether some rows may be with other ranks.
+// Shared reports whether some rows may be with other ranks.
 func (a *CSR) Shared() bool { return a.share != nil }
 
 // RankChunks returns the first chunk of each rank, and the end; nil where all rows are here.

@@ -34,8 +34,8 @@ func sharedPieces(pieces, cols, reach int) (out []Rows) {
 	return out
 }
 
-// A matrix that ranks share is, rank by rank, the matrix of one process: its shape, its chunks
-// and its sizes, and of each rank the rows and products of its own rows.
+// A matrix that ranks share equals the matrix of one process: its shape, its chunks and its
+// sizes, and on each rank the rows and products of its own rows.
 func TestAdoptShared(t *testing.T) {
 	const cols = 1 << 18
 	ctx, kernels := t.Context(), simd.At(simd.Best())
@@ -110,7 +110,7 @@ func sameShare(ctx context.Context, a, whole *CSR, ranks *par.Ranks, from, to in
 	return nil
 }
 
-// sameRow compares a row of two matrices, and tells whether the first has it here.
+// sameRow compares a row of two matrices, and reports whether the first matrix has the row here.
 func sameRow(a, whole *CSR, i int) (here bool, err error) {
 	defer func() {
 		if r := recover(); r != nil && !strings.Contains(fmt.Sprint(r), "is with another rank") {
@@ -125,7 +125,7 @@ func sameRow(a, whole *CSR, i int) (here bool, err error) {
 	return true, err
 }
 
-// Ranks refuse a layout together, even where the rows of one alone are too wide for it.
+// All ranks refuse a layout, even if only the rows of one are too wide for it.
 func TestAdoptSharedRefusesWideRowsOnAllRanks(t *testing.T) {
 	const cols = 1 << 18
 	wide := sharedPieces(30, cols, 1<<17)
@@ -150,7 +150,7 @@ func TestAdoptSharedRefusesWideRowsOnAllRanks(t *testing.T) {
 	}
 }
 
-// What needs all rows of a matrix that ranks share says so.
+// Methods that need all rows of a shared matrix report that.
 func TestSharedMatrixRefusesWhatNeedsAllRows(t *testing.T) {
 	// The first row pointers have room for those of all rows, as those of one slab may have.
 	ptr := append(make([]uint64, 0, 9), 0, 1)

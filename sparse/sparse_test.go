@@ -51,7 +51,7 @@ func randomBlock(rng *rand.Rand, rows, cols, stride int) blas32.General {
 	return m
 }
 
-// MulTo against gonum, any k and stride. Package jb compares with james-bowman/sparse.
+// MulTo agrees with gonum, for any k and stride. Package jb compares with james-bowman/sparse.
 func TestMulToEqualsTheOracle(t *testing.T) {
 	workers := par.New(3)
 	defer workers.Close()
@@ -229,7 +229,7 @@ func TestConversionsRoundTrip(t *testing.T) {
 	})
 }
 
-// sameEntries tells whether two matrices have the same columns in every row and, if
+// sameEntries reports whether two matrices have the same columns in every row and, if
 // asked, the same values.
 func sameEntries(a, b *CSR, values bool) bool {
 	if a.Rows() != b.Rows() || a.NNZ() != b.NNZ() {
@@ -246,7 +246,7 @@ func sameEntries(a, b *CSR, values bool) bool {
 	return true
 }
 
-// A matrix in pieces is the matrix in one, whatever the layout.
+// A matrix in pieces equals the matrix in one piece, in any layout.
 func TestAdoptRows(t *testing.T) {
 	ctx := context.Background()
 	a := spread(t, 3000, 200_000)
@@ -293,7 +293,7 @@ func TestAdoptRows(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("a piece that does not fit was taken: %v", ptr)
+					t.Errorf("a piece that does not fit was accepted: %v", ptr)
 				}
 			}()
 			_, _ = AdoptRows(ctx, nil, Plain, 3, []Rows{{Ptr: ptr, Ind: []uint32{1}, Val: []float32{1}}})
@@ -336,7 +336,7 @@ func TestPermute(t *testing.T) {
 	a := randomCSR(rand.New(rand.NewPCG(1, 1)), 3, 3, 1)
 	for _, order := range [][]uint32{{0, 1}, {0, 1, 1}, {0, 1, 3}} {
 		if _, err := a.Permute(order); err == nil {
-			t.Errorf("%v was taken for a permutation", order)
+			t.Errorf("%v was accepted as a permutation", order)
 		}
 	}
 }
@@ -391,8 +391,8 @@ func TestMortonOrder(t *testing.T) {
 	})
 }
 
-// The curve keeps runs together: boxes of 32 points are far smaller than boxes
-// of 32 random points.
+// Points that follow each other on the curve are close together: boxes of 32 points are
+// far smaller than boxes of 32 random points.
 func TestMortonRunsAreCompact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	p := blas32.General{Rows: 4096, Cols: 2, Stride: 2, Data: make([]float32, 8192)}
@@ -428,7 +428,7 @@ func TestPartition(t *testing.T) {
 		{"empty rows", make([]uint64, chunkRows*2+2), []int{0, chunkRows, 2 * chunkRows, 2*chunkRows + 1}},
 		{"one long row", []uint64{0, 10, 10 + 5*chunkEntries, 12 + 5*chunkEntries}, []int{0, 1, 2, 3}},
 		{"exactly full", []uint64{0, chunkEntries, 2 * chunkEntries}, []int{0, 1, 2}},
-		// More than 2^32 entries: the arithmetic, not the memory.
+		// More than 2^32 entries: this tests the arithmetic, and takes no memory.
 		{"64 bits", []uint64{0, 1 << 33, 1<<33 + 1, 1<<33 + 2, 1 << 40}, []int{0, 1, 3, 4}},
 	} {
 		if got := partition(c.ptr); !slices.Equal(got, c.want) {
@@ -440,7 +440,7 @@ func TestPartition(t *testing.T) {
 			t.Errorf("Bytes(%v, 10, 2^33) = %d, %v", layout, b, ok)
 		}
 		if _, ok := Bytes(layout, 10, math.MaxUint64/4); ok {
-			t.Error("an impossible size has a number of bytes")
+			t.Error("Bytes accepts an impossible size")
 		}
 		for _, rows := range []int{-1, math.MaxInt, math.MinInt} {
 			if b, ok := Bytes(layout, rows, 0); ok && uint64(rows) > math.MaxUint32 {
@@ -512,7 +512,7 @@ func FuzzNew(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was accepted can be used.
+		// An accepted matrix can be used.
 		if cols > 0 && cols < 1000 {
 			x := blas32.General{Rows: cols, Cols: 1, Stride: 1, Data: make([]float32, cols)}
 			dst := blas32.General{Rows: rows, Cols: 1, Stride: 1, Data: make([]float32, rows)}

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// FromTriplets makes a CSR of entries given one by one in any order: val[e] stands in
-// row[e] and col[e]. Entries at the same place are added in float64 and rounded once.
-// The arguments are not changed. It takes 24 bytes an entry and 16 a row, whether the
-// rows are empty or not. Errors: ErrShape, ErrStructure for an entry outside the
+// FromTriplets makes a CSR from entries given one by one in any order: val[e] is in row
+// row[e] and column col[e]. Entries at the same place are added in float64 and rounded
+// once. The arguments are not changed. It takes 24 bytes an entry and 16 a row, whether
+// the rows are empty or not. Errors: ErrShape, ErrStructure for an entry outside of the
 // matrix, ErrNonFinite.
 func FromTriplets(rows, cols int, row, col []uint32, val []float64) (*CSR, error) {
 	if len(row) != len(col) || len(row) != len(val) {
@@ -32,7 +32,7 @@ func FromTriplets(rows, cols int, row, col []uint32, val []float64) (*CSR, error
 	return New(rows, cols, ptr, ind, sums)
 }
 
-// A rowEntry is an entry whose row is known.
+// A rowEntry is an entry without its row.
 type rowEntry struct {
 	col uint32
 	val float64

@@ -38,7 +38,7 @@ func columnOf(a arrow.Array) (column, error) {
 	return c, nil
 }
 
-// numbers returns a function for the elements of an array, or nil where they are no numbers.
+// numbers returns a function for the elements of an array, or nil if they are not numbers.
 func numbers(a arrow.Array) func(i int) float64 {
 	switch a := a.(type) {
 	case *array.Float16:

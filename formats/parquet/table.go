@@ -1,5 +1,5 @@
-// Package parquet reads features and labels from Parquet files. It is a module of its own: the
-// library it reads them with needs 18 modules, and a program that only opens a file has 33 MB.
+// Package parquet reads features and labels from Parquet files. It is a separate module: its
+// Parquet library needs 18 modules, and makes a program that only opens a file 33 MB large.
 package parquet
 
 import (
@@ -23,16 +23,16 @@ const batchRows = 4096
 type Table struct {
 	Rows, Cols int
 	Data       []float32
-	Columns    []string // the names of the columns of Data; a column of lists gives name[1], name[2] and so on
+	Columns    []string // the names of the columns of Data; a column of lists becomes name[1], name[2] and so on
 	Labels     []string // as text, "" for none; nil without a column of labels
 }
 
-// Read reads a file. Columns, Label and Limit of s have the meaning that they have for
-// formats.ReadTable; a nil s takes what the file offers. Features are columns of numbers, and of
-// lists of numbers of one length, which count as that many columns.
+// Read reads a file. Columns, Label and Limit of s mean the same as in formats.ReadTable; a nil
+// s is the zero value. Features are columns of numbers, and columns of lists of numbers of one
+// length, which count as that many columns.
 func Read(ctx context.Context, path string, s *formats.TableSettings) (t *Table, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the library meets a damaged file
+		if p := recover(); p != nil { // the library panics on some damaged files
 			t, err = nil, fmt.Errorf("%s: damaged", path)
 		}
 	}()
@@ -43,7 +43,7 @@ func Read(ctx context.Context, path string, s *formats.TableSettings) (t *Table,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	defer raw.Close() // only read from: nothing is lost when closing fails
+	defer raw.Close() // only read from, so nothing is lost if closing fails
 	if t, err = read(ctx, raw, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -97,7 +97,7 @@ type builder struct {
 	lists  []bool // whether a column of features holds lists
 }
 
-// nameColumns names the columns of Data, once rows have told how long lists are.
+// nameColumns names the columns of Data, once the lengths of lists are known from rows.
 func (b *builder) nameColumns() {
 	if b.Rows == 0 {
 		return
@@ -147,7 +147,7 @@ func (b *builder) add(batch arrow.RecordBatch) error {
 	return b.addLabels(batch.Column(b.layout.Label))
 }
 
-// addValues appends what column i has in a row.
+// addValues appends the values of column i in a row.
 func (b *builder) addValues(c column, row, i int) error {
 	if c.IsNull(row) {
 		return errors.New("has no value")
@@ -156,7 +156,7 @@ func (b *builder) addValues(c column, row, i int) error {
 	if width := to - from; b.Rows == 0 {
 		b.widths[i] = width
 	} else if width != b.widths[i] {
-		return errors.New("has a list of another length than in row 0")
+		return errors.New("has a list of another length than in row 1")
 	}
 	for k := from; k < to; k++ {
 		v, ok := c.value(k)
@@ -174,7 +174,7 @@ func (b *builder) addValues(c column, row, i int) error {
 // addLabels appends labels as text.
 func (b *builder) addLabels(values arrow.Array) error {
 	if _, nested := values.DataType().(arrow.NestedType); nested {
-		return fmt.Errorf("column %d holds lists, no labels", b.layout.Label+1)
+		return fmt.Errorf("column %d holds lists, not labels", b.layout.Label+1)
 	}
 	for i := range values.Len() {
 		text := ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes every generated file of package simd/internal/asm anew: one file of assembly for
-# each family and level, and for each level the Go declarations of its functions. CI runs
-# it and demands an unchanged tree.
+# Writes every generated file of package simd/internal/asm: one file of assembly for each
+# family and level, and for each level the Go declarations of its functions. CI runs it
+# and checks that the tree is unchanged.
 set -euo pipefail
 cd "$(dirname "$0")"
 asm=../internal/asm

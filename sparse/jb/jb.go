@@ -1,6 +1,6 @@
 // Package jb converts matrices of package sparse to and from those of
-// github.com/james-bowman/sparse. It is a package of its own so that only programs
-// that convert link that module.
+// github.com/james-bowman/sparse. It is a separate package so that only programs that
+// convert link that module.
 //
 //	theirs := jb.Export(a)         // a *sparse.CSR
 //	ours, err := jb.Import(theirs) // and back
@@ -31,8 +31,8 @@ func Export(a *sparse.CSR) *jbsparse.CSR {
 }
 
 // Import returns a copy of a matrix of james-bowman/sparse, with its values rounded to
-// float32. The columns of a row of m may come in any order, and values of a column that
-// a row repeats are added. Errors: sparse.ErrStructure for arrays that describe no
+// float32. The columns of a row of m may come in any order, and values of repeated
+// columns are added. Errors: sparse.ErrStructure for arrays that do not describe a
 // matrix, and those of sparse.FromTriplets.
 func Import(m *jbsparse.CSR) (*sparse.CSR, error) {
 	raw := m.RawMatrix()

@@ -32,8 +32,8 @@ func random(t *testing.T, rng *rand.Rand, rows, cols int) *sparse.CSR {
 	return a
 }
 
-// A matrix comes back as it was, from every layout, and its products are those of
-// james-bowman/sparse.
+// A matrix survives the round trip unchanged, from every layout, and its products are
+// those of james-bowman/sparse.
 func TestRoundTripAndProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {

@@ -1,11 +1,11 @@
-// The command parquet2npy turns a Parquet file into a folder with features.npy, columns.csv with
-// the names of its columns and, where the file has labels, labels.csv, which privatemail takes for
-// FEATURES.
+// The command parquet2npy turns a Parquet file into a folder that privatemail accepts as
+// FEATURES: features.npy, columns.csv with the names of its columns and, if the file has
+// labels, labels.csv.
 //
 //	parquet2npy -out FOLDER [-columns LIST] [-label-column NAME] FILE.parquet
 //
-// Columns are chosen as privatemail chooses those of a .csv. A column of lists of one length counts
-// as that many columns. Each file is replaced as a whole or not at all.
+// Columns are chosen as in privatemail for a .csv. A column of lists of one length counts as
+// that many columns. Each file is replaced as a whole or not at all.
 package main
 
 import (
@@ -31,11 +31,11 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run does what main does and returns the exit code.
+// run is main without the exit; it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("parquet2npy", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	out := fs.String("out", "", "write features.npy, columns.csv and labels.csv to `FOLDER`, which is made if it does not exist; required")
+	out := fs.String("out", "", "write features.npy, columns.csv and labels.csv to `FOLDER`, which is created if it does not exist; required")
 	columns := fs.String("columns", "", "take the features from the columns of `LIST`: names, numbers from 1, ranges such as 2..65, patterns such as 'px*' (default: all but labels and row numbers)")
 	label := fs.String("label-column", "", "take the labels from the column `NAME`, a name or a number from 1 (default: one called label, labels, class, target, category, species or y)")
 	if err := fs.Parse(args); err == flag.ErrHelp {
@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if fs.NArg() != 1 || *out == "" {
-		fmt.Fprintln(stderr, "parquet2npy: -out FOLDER and one file are wanted: parquet2npy -out FOLDER FILE.parquet")
+		fmt.Fprintln(stderr, "parquet2npy: want -out FOLDER and one file: parquet2npy -out FOLDER FILE.parquet")
 		return 2
 	}
 	s := &formats.TableSettings{Columns: *columns, Label: *label, Limit: mem.Budget()}
@@ -86,10 +86,10 @@ func convert(ctx context.Context, path, folder string, s *formats.TableSettings,
 	return nil
 }
 
-// writeLabels writes a label per line. A missing one is NA, for an empty line would not count.
+// writeLabels writes a label per line. A missing one is NA, since an empty line would be skipped.
 func writeLabels(w io.Writer, labels []string) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"label"}) // Error tells whether it failed
+	c.Write([]string{"label"}) // Error reports whether it failed
 	for _, label := range labels {
 		if label == "" {
 			label = "NA"
@@ -100,7 +100,7 @@ func writeLabels(w io.Writer, labels []string) error {
 	return c.Error()
 }
 
-// writeNames writes a name per line, in quotes: a name may have any letter in it.
+// writeNames writes a name per line, in quotes: a name may contain any character.
 func writeNames(w io.Writer, names []string) error {
 	if _, err := io.WriteString(w, "column\n"); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Command add_moments writes the sums of weighted products of pairs of columns.
+// Command add_moments writes the loops that add weighted products of pairs of columns.
 //
-// The products of some columns with the 8 columns of a block stay in registers while the
-// rows go by: of up to 24 columns with AVX-512, of up to 6 with AVX2, where the 8 columns
-// take two registers. The columns of the block are weighted once for each row; those of
-// the others are broadcast.
+// The products of several columns with the 8 columns of a block stay in registers over
+// all rows: of up to 24 columns with AVX-512, and of up to 6 with AVX2, where the 8
+// columns take two registers. The columns of the block are weighted once for each row;
+// the other columns are broadcast.
 package main
 
 import (
@@ -35,7 +35,7 @@ func write(level string) {
 	}
 }
 
-// arguments are those of all functions, and the loop over rows.
+// arguments are the arguments that all functions share, and their loop over rows.
 type arguments struct {
 	dst, y, block, stride, w, rows, width reg.GPVirtual
 }
@@ -53,7 +53,7 @@ func begin(name string, columns int, what string) arguments {
 	return a
 }
 
-// eachRow goes from row to row.
+// eachRow writes the loop over rows.
 func (a arguments) eachRow(row func()) {
 	Label("row")
 	row()
@@ -87,8 +87,8 @@ func addMoments512(l *vec.Level, columns int) {
 	RET()
 }
 
-// addMoments2 is for AVX2. Masks are made where there is a window for them; else the block
-// has 8 columns.
+// addMoments2 is for AVX2. It uses masks if window is not nil; otherwise the block has 8
+// columns.
 func addMoments2(l *vec.Level, columns int, window *Mem) {
 	name, what := fmt.Sprintf("AddMoments%dF64%s", columns, l.Suffix), "the 8 columns from block on"
 	if window != nil {

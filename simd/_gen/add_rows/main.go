@@ -1,5 +1,5 @@
-// Command add_rows writes the sum of multiples of rows: a run of it stays in registers
-// over all rows.
+// Command add_rows writes the loop that adds multiples of rows. A run of the sums stays
+// in registers over all rows.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() { vec.Write(addRows, "avx2", "avx512") }
 
-// together is the number of vectors of a run: as many additions as may be under way.
+// together is the number of vectors of a run: as many additions as a processor can overlap.
 const together = 8
 
 func addRows(level string) {
@@ -23,10 +23,10 @@ func addRows(level string) {
 	Doc(name + " is addRowsGo for n numbers and some rows, at least one of each.")
 	dst, n, v, rows, x, stride := vec.Argument("dst"), vec.Argument("n"), vec.Argument("v"), vec.Argument("rows"), vec.Argument("x"), vec.Argument("stride")
 	SHLQ(U8(3), stride)
-	LEAQ(Mem{Base: v, Index: rows, Scale: 8}, v) // behind the last; indices count up to zero
+	LEAQ(Mem{Base: v, Index: rows, Scale: 8}, v) // after the last; indices count up to zero
 	NEGQ(rows)
 
-	// run does some vectors, or, with a tail, one short one.
+	// run handles some vectors, or one short vector if there is a tail.
 	run := func(name string, vectors int, tail *vec.Tail) {
 		at := func(p reg.GPVirtual, i int) Mem { return Mem{Base: p, Disp: 8 * l.Lanes * i} }
 		sums := make([]reg.VecVirtual, vectors)

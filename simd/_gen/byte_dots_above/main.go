@@ -1,14 +1,13 @@
 // Command byte_dots_above writes the products of rows of signed bytes with a panel of unsigned
 // ones, compared with thresholds.
 //
-// A block of sums stays in registers while the places go by, four at a time: a
-// line of the panel holds those four of 16 columns, and the row's four are
-// broadcast. Sums begin with the bias and end in a comparison, so nothing but
-// bits is written.
+// A block of sums stays in registers over all places, four at a time: a line of the
+// panel holds these four places of 16 columns, and those of the row are broadcast. Sums
+// begin with the bias and end in a comparison, so only bits are written.
 //
-// VNNI has the product. Without it the even and the odd bytes are multiplied by themselves, as
-// words: the instruction that multiplies bytes saturates. Both leave the sum of a column in one
-// lane.
+// VNNI has an instruction for the product. Without it the even and the odd bytes are multiplied
+// separately, as words, because the instruction that multiplies bytes saturates. Both leave the
+// sum of a column in one lane.
 //
 //	level       rows  columns  registers: sums, panel, row
 //	avx2           2       32              8      3    4
@@ -49,8 +48,8 @@ type method interface {
 	most() int  // columns at a time
 	// constants loads what stays in registers.
 	constants() method
-	// line adds the products of the four places of some rows, at the addresses given,
-	// with those of the columns at the others: sums[i][v] for row i and vector v.
+	// line adds the products of four places of some rows with those of the columns,
+	// both at the given addresses: sums[i][v] is for row i and vector v.
 	line(rows, vectors []Mem, sums [][]reg.VecVirtual)
 }
 
@@ -83,7 +82,7 @@ func block(m method, suffix string, rows int) {
 	vectors := m.most() * 4 / m.bytes()
 	c := m.constants()
 
-	// Multiples of the depth and of the bytes of a group of 16 columns.
+	// times returns a multiple of r: of the depth, or of the bytes of a group of 16 columns.
 	times := func(r reg.GPVirtual, by int) reg.GPVirtual {
 		p := GP64()
 		LEAQ(Mem{Base: r, Index: r, Scale: uint8(by - 1)}, p)
@@ -155,7 +154,7 @@ func block(m method, suffix string, rows int) {
 	JNZ(LabelRef("lines"))
 	SUBQ(depth, a)
 	ADDQ(U32(4*m.most()), bias)
-	if groups > 2 { // the panel moved by one group already
+	if groups > 2 { // the panel, already moved by one group
 		ADDQ(group3, panel)
 	} else {
 		ADDQ(group, panel)
@@ -178,7 +177,7 @@ func block(m method, suffix string, rows int) {
 	RET()
 }
 
-// compare writes the bits of one row.
+// compare writes the bits of one row to the mask.
 func compare(m method, sums []reg.VecVirtual, threshold Mem, to reg.GPVirtual) {
 	if m.bytes() == 64 {
 		for v, sum := range sums {
@@ -216,8 +215,8 @@ func move(from, to Op) {
 	VMOVDQU(from, to)
 }
 
-// vnni multiplies bytes. Lines wait in registers for all rows: the load ports
-// would be the limit where each product loaded an operand.
+// vnni multiplies bytes. Lines stay in registers for all rows: if each product loaded
+// an operand, the load ports would be the bottleneck.
 type vnni struct{}
 
 func (vnni) bytes() int        { return 64 }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-// A tile of sums is 16 rows by 16 columns, one of a 16 rows by 64 places, one of
-// the panel 16 lines by 16 columns.
+// A tile of sums is 16 rows by 16 columns, a tile of a is 16 rows by 64 places, and a
+// tile of the panel is 16 lines by 16 columns.
 const (
 	tileRows  = 16
 	tileBytes = 1024
@@ -30,11 +30,11 @@ var (
 	work   = reg.RDX // where tiles are stored, then the configuration
 	second = reg.RCX // the second tile of rows
 	right  = reg.R14 // the second tile of columns
-	stride = right   // of the mask, once the tiles of columns are done with
+	stride = right   // of the mask, after the tiles of columns
 	count  = reg.RAX
 )
 
-// tiles writes the function for all rows. Shapes change once at most, for the rows that
+// tiles writes the function for all rows. Shapes change at most once, for the rows that
 // do not fill a tile.
 func tiles() {
 	config := GLOBL("byteDotsAboveConfig", RODATA|NOPTR)
@@ -46,8 +46,8 @@ func tiles() {
 		DATA(8*at, U64(v))
 	}
 
-	// The frame is too large for NOSPLIT. The stack grows before the first
-	// instruction, if it does: nothing else can switch goroutines in here.
+	// The frame is too large for NOSPLIT. The stack can only grow before the first
+	// instruction; nothing else can switch goroutines in here.
 	const name = "ByteDotsAboveAMX"
 	TEXT(name, 0, "func(mask *uint64, a *int8, panel *uint8, depth, columns, rows uintptr, bias, threshold *int32)")
 	Pragma("noescape")
@@ -106,10 +106,10 @@ func tiles() {
 }
 
 // strip writes the products of one or two tiles of rows with all columns, 32 at a
-// time. A number of rows less than a tile has may be in a register. The sums of some columns
-// are compared while the next are multiplied, and only then stored over: a product takes
-// long, and a store waits for it. The registers of rows, masks and thresholds move on to the
-// next strip.
+// time. The number of rows may be in a register, if it is less than a tile has. The sums of
+// some columns are compared while the next are multiplied, and overwritten only afterwards:
+// a product takes long, and a store waits for it. The registers of rows, masks and
+// thresholds move on to the next strip.
 func strip(name string, tall int, fewer reg.Register) {
 	Load(Param("columns"), leftR)
 	Load(Param("panel"), panelR)
@@ -135,7 +135,7 @@ func strip(name string, tall int, fewer reg.Register) {
 	JNZ(LabelRef(name + "Columns"))
 	compareRows(name+"Last", tall, fewer)
 
-	SUBQ(stride, count) // the last row, whose bits end where those of the next begin
+	SUBQ(stride, count) // the last row: its bits end where those of the next begin
 	LEAQ(Mem{Base: count, Disp: 4}, maskR)
 	ADDQ(U8(tall*tileRows*4), thresholdR)
 	MOVQ(depthR, second)
@@ -145,8 +145,8 @@ func strip(name string, tall int, fewer reg.Register) {
 	}
 }
 
-// multiply makes the sums of 32 columns and moves on to the next. Where it does so again
-// and one tile of places is all, tiles of rows are still there.
+// multiply computes the sums of 32 columns and moves on to the next. When it is called
+// again and there is only one tile of places, the tiles of rows are still loaded.
 func multiply(name string, tall int, again bool) {
 	MOVQ(depthR, right)
 	SHLQ(U8(4), right)
@@ -198,8 +198,8 @@ func multiply(name string, tall int, again bool) {
 	ADDQ(U8(128), biasR)
 }
 
-// compareRows writes the bits of 32 columns to where maskR says, from the tiles that
-// were stored. It leaves count behind the last row.
+// compareRows writes the bits of 32 columns to the address in maskR, from the stored
+// tiles. It leaves count after the last row.
 func compareRows(name string, tall int, fewer reg.Register) {
 	Load(Param("columns"), stride)
 	SHRQ(U8(3), stride)
@@ -238,11 +238,11 @@ var thresholds = []reg.VecPhysical{
 
 const lessOrEqual = 2
 
-// xgetbv writes the question which registers the operating system saves.
+// xgetbv writes the function that asks which registers the operating system saves.
 func xgetbv() {
 	TEXT("SavedByOS", NOSPLIT, "func() uint32")
 	Pragma("noescape")
-	Doc("SavedByOS returns the low half of the register that tells which parts of the state of a", "thread the operating system saves. The processor must have XSAVE, and the system use it.")
+	Doc("SavedByOS returns the low half of the register that says which parts of the state of a", "thread the operating system saves. The processor must have XSAVE, and the system use it.")
 	XORL(reg.ECX, reg.ECX)
 	XGETBV()
 	Store(reg.EAX, ReturnIndex(0))

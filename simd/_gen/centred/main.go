@@ -1,10 +1,11 @@
-// Command centred writes the centring of rows, and with it on the way the product of the
-// transpose of a thin block with them and their dot products with others.
+// Command centred writes three loops over centred rows: one stores them, one multiplies
+// them with the transpose of a thin block, and one computes their dot products with
+// other rows.
 //
 // Rows are read once, from memory, in order: the sums of a row's columns stay in the
-// first-level cache. There is little to do for a vector, and the processor does it while
-// it waits for the next. Products of the transpose are rounded before they are added: the
-// bits are those of plain Go.
+// first-level cache. A vector takes little work, and the processor does it while it waits
+// for the next one. Products of the transpose are rounded before they are added: the bits
+// are those of plain Go.
 package main
 
 import (
@@ -50,8 +51,8 @@ func centre(l *vec.Singles) {
 	RET()
 }
 
-// rowLoop writes the loop over the vectors of a row, the last of which may be short:
-// body is called with how to load and store, and the place in the row.
+// rowLoop writes the loop over the vectors of a row; the last may be short. body gets
+// functions to load and to store, and the place in the row.
 func rowLoop(l *vec.Singles, whole, left reg.GPVirtual, t vec.SinglesTail, body func(load func(Mem, reg.VecVirtual), store func(reg.VecVirtual, Mem), at reg.GPVirtual)) {
 	at := GP64()
 	XORQ(at, at)
@@ -69,7 +70,7 @@ func rowLoop(l *vec.Singles, whole, left reg.GPVirtual, t vec.SinglesTail, body 
 	Label("next")
 }
 
-// split returns the columns in whole vectors, those left, and their mask.
+// split returns the number of columns in whole vectors, the number left, and their mask.
 func split(l *vec.Singles, d reg.GPVirtual) (whole, left reg.GPVirtual, t vec.SinglesTail) {
 	whole, left = GP64(), GP64()
 	rest := GP64()
@@ -81,8 +82,8 @@ func split(l *vec.Singles, d reg.GPVirtual) (whole, left reg.GPVirtual, t vec.Si
 	return whole, left, l.First(rest)
 }
 
-// ahead is how many bytes ahead rows are asked for: a page, where the processor itself
-// stops asking.
+// ahead is how many bytes ahead rows are prefetched: a page, where the processor's own
+// prefetching stops.
 const ahead = 4096
 
 // centred loads a vector of a row, centred and scaled.

@@ -31,10 +31,10 @@ func write(level string) {
 	}
 }
 
-// A kind is one of numbers.
+// A kind is a kind of numbers.
 type kind struct {
 	name, number string
-	// multiply adds the products of two vectors to a third, and add adds two.
+	// multiply adds the products of two vectors to a third, and add adds two vectors.
 	multiply func(x, y, sum reg.VecVirtual)
 	add      func(ops ...Op)
 }
@@ -135,8 +135,8 @@ func generate(l *vec.Singles, k kind, na, nb int) {
 }
 
 // storeSums adds the lanes of 4 by 4 vectors in halves, as Singles.Sum does with one, and stores
-// the sums. Every addition is one of several vectors: the halves of two, then the quarters of four,
-// are put side by side before they are added.
+// the sums. Every addition handles several vectors: the halves of two, then the quarters of
+// four, are put side by side before they are added.
 func storeSums(k kind, sums [][]reg.VecVirtual, dst, stride reg.Register) {
 	// pair puts the parts of a and b that low and high choose side by side, and adds them.
 	pair := func(shuffle func(ops ...Op), low, high uint8, a, b reg.VecVirtual) reg.VecVirtual {

@@ -1,9 +1,9 @@
 // Command dots_64 writes dot products between rows in float64.
 //
 // A tile of 8 rows of a by 24 of b (4 by 12 on AVX2, which has half the registers) stays
-// in registers while the columns go by. Each product of two rows is a lane of its own, so
-// that columns are added in their order at every level. Rows lie packed by column: a
-// column of the tile is one number of each of its rows.
+// in registers over all columns. Each product of two rows has its own lane, so columns
+// are added in their order at every level. Rows are packed by column: a column of the
+// tile is one number of each of its rows.
 package main
 
 import (
@@ -26,7 +26,7 @@ func write(level string) {
 	}
 }
 
-// stride loads a distance that is counted in float64 numbers, and makes it one of bytes.
+// stride loads a distance in float64 numbers, and converts it to bytes.
 func stride(name string) reg.GPVirtual {
 	s := vec.Argument(name)
 	SHLQ(U8(3), s)
@@ -125,7 +125,7 @@ func tile(l *vec.Level, vectors int) {
 		"\t\t}",
 		"\t}",
 		"",
-		"for columns of at least 1.")
+		"columns is at least 1.")
 	dst, dstStride := vec.Argument("dst"), stride("dstStride")
 	a, b, columns, add := vec.Argument("a"), vec.Argument("b"), vec.Argument("columns"), vec.Argument("add")
 	sums := make([][]reg.VecVirtual, l.Lanes)

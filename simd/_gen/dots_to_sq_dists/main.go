@@ -1,4 +1,4 @@
-// Command dots_to_sq_dists writes the way from dot products to squared distances.
+// Command dots_to_sq_dists writes the loop from dot products to squared distances.
 package main
 
 import (

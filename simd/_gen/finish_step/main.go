@@ -1,12 +1,12 @@
-// Command finish_step writes the end of a step: rows of W x become rows of the next
-// iterate, and what a run of steps needs to know is added up on the way.
+// Command finish_step writes the end of a step: it turns rows of W x into rows of the
+// next iterate, and adds up the sums that a run of steps needs.
 //
 // Arithmetic is float64. Eight lanes make a group, one vector of AVX-512 or two of
 // AVX2: eight columns of a row, or, with 1 or 2 columns, several rows. Products and
-// sums are fused: this waits for arithmetic, and with a quarter fewer operations 32
+// sums are fused: arithmetic is the bottleneck, and with a quarter fewer operations 32
 // columns take a quarter less time. Two vectors at a time, or the divisions of eight
-// rows at once, gain nothing. Nor did it to finish a row as soon as its product
-// was there: the two add up.
+// rows at once, gain nothing. Finishing a row as soon as its product is there gains
+// nothing either: the two times add up.
 package main
 
 import (
@@ -52,7 +52,7 @@ type finish struct {
 	lane                                    [4]reg.OpmaskVirtual // AVX-512 without gathers: lanes 1 to 3
 }
 
-// lanes is where the numbers of a vector are.
+// lanes says where the numbers of a vector are.
 type lanes struct {
 	half                 int // which of the group, for AVX2
 	x, wx, dst           Mem
@@ -120,7 +120,7 @@ func (f *finish) pointer(field int) reg.GPVirtual {
 	return p
 }
 
-// load returns an operand in a register of its own.
+// load returns an operand in its own register.
 func (f *finish) load(o Op, tail *vec.Tail) reg.VecVirtual {
 	m, ok := o.(Mem)
 	if !ok {
@@ -160,15 +160,15 @@ func (f *finish) add(a, b, to reg.VecVirtual, field, half int) {
 	VMOVUPD(sum, m)
 }
 
-// next computes a vector of the next iterate, stores it, adds what it says to the
-// sums, and returns it in float64.
+// next computes a vector of the next iterate, stores it, adds to the sums, and returns
+// it in float64.
 func (f *finish) next(e *lanes) (moved reg.VecVirtual) {
 	means, value := f.load(e.mean, e.tail), f.wideOf(e.x, e.tail)
 	gradient, label := f.wideOf(e.wx, e.tail), f.load(e.target, e.tail)
 	centred := f.l.Wide()
 	VSUBPD(means, value, centred)
 	VFMSUB231PD(value, e.degree, gradient) // degree value - wx
-	// Not fused: for a class of one the two parts are the same numbers.
+	// Not fused: in a class of one row the two parts are the same numbers.
 	product := f.l.Wide()
 	VMULPD(e.weight, centred, product)
 	VSUBPD(label, product, product) // weight centred - target
@@ -203,7 +203,7 @@ func (f *finish) next(e *lanes) (moved reg.VecVirtual) {
 	}
 	moved = f.l.Wide()
 	VCVTPS2PD(rounded, moved)
-	// As integers without their signs, NaN is the largest of numbers.
+	// NaN is the largest number if bits without signs are compared as integers.
 	if f.l.Lanes == 8 {
 		VPANDD(f.sign, rounded, rounded)
 		VPMAXUD(rounded, f.maxAbs, f.maxAbs)
@@ -221,8 +221,8 @@ func (f *finish) next(e *lanes) (moved reg.VecVirtual) {
 	return moved
 }
 
-// stepOf returns 1/2 over the diagonals, a vector of them or one, and 0 where they
-// are not positive.
+// stepOf returns 1/2 divided by the diagonals, a vector of them or one, and 0 where
+// they are not positive.
 func (f *finish) stepOf(diagonal reg.VecVirtual, like func() reg.VecVirtual, one bool) reg.VecVirtual {
 	compare, divide, divideZ := VCMPPD, VDIVPD, VDIVPD_Z
 	if one {
@@ -254,7 +254,7 @@ func (f *finish) stepOf(diagonal reg.VecVirtual, like func() reg.VecVirtual, one
 
 func xmm() reg.VecVirtual { return XMM() }
 
-// lowerHalf returns half of a vector whose other half is known to be set.
+// lowerHalf returns half of a vector; avo knows that the other half is set.
 func lowerHalf() reg.VecVirtual {
 	v := ZMM()
 	VPXORD(v, v, v)
@@ -262,8 +262,8 @@ func lowerHalf() reg.VecVirtual {
 }
 
 // packed writes the function for k columns in rows without gaps, several to a
-// vector. With AVX-512 there are two for k = 2: the one named Loads is for processors whose
-// gathers are slow. With k = 1 these are better off with the function of AVX2.
+// vector. With AVX-512 there are two for k = 2: the one named Loads is for processors with
+// slow gathers. For k = 1 these should use the function of AVX2.
 func packed(l *vec.Level, k int, abs, half Mem, kind string) {
 	f := begin(l, fmt.Sprintf("FinishStep%dF32%s%s", k, l.Suffix, kind), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
 	if kind == "Loads" {
@@ -314,8 +314,9 @@ func packed(l *vec.Level, k int, abs, half Mem, kind string) {
 	f.end()
 }
 
-// addRows adds a vector to the sums by class, the rows from the given one of a group
-// on. A row of the sums has a number for each lane: none waits for the row before.
+// addRows adds a vector to the sums by class. It has the rows of a group from the given
+// one on. A row of the sums has a number for each lane, so no addition waits for the
+// row before.
 func (f *finish) addRows(moved reg.VecVirtual, k, first int, slot reg.GPVirtual) {
 	p := f.pointer(class)
 	for pair := range f.l.Lanes / 2 {
@@ -421,7 +422,7 @@ func pair(p, a, b reg.GPVirtual) reg.VecVirtual {
 // join makes one vector of two.
 func join(low reg.VecVirtual, high Op) reg.VecVirtual {
 	v := YMM()
-	VXORPD(v, v, v) // so that all of v is known to be set here
+	VXORPD(v, v, v) // so that avo knows that all of v is set here
 	VMOVAPD(low, v.AsX())
 	VINSERTF128(U8(1), high, v, v)
 	return v
@@ -446,7 +447,7 @@ func (f *finish) factors512(e *lanes, k int, degree, slot reg.GPVirtual, expand 
 		VPERMPD(v, expand, lanes)
 		return lanes
 	}
-	VPXORD(e.degree, e.degree, e.degree) // so that all of it is known to be set here
+	VPXORD(e.degree, e.degree, e.degree) // so that avo knows that all of it is set here
 	VMOVUPD(Mem{Base: degree}, e.degree.AsY())
 	f.gather(weight, slot, e.weight, true)
 	f.gather(extra, slot, diagonal, true)
@@ -499,8 +500,8 @@ func (f *finish) factors2(e *lanes, k, h int, degree, slot reg.GPVirtual) {
 	e.target = join(low, Mem{Base: p, Index: s[1], Scale: 1})
 }
 
-// wide writes the function for any number of columns, every row in vectors of its
-// own.
+// wide writes the function for any number of columns. A vector has columns of a single
+// row.
 func wide(l *vec.Level, abs, half Mem) {
 	f := begin(l, "FinishStepF32"+l.Suffix, "any k but 1 and 2", abs, half)
 	in, out, product := f.pointer(x), f.pointer(dst), f.pointer(wx)

@@ -1,5 +1,5 @@
 // Command float16 writes the conversion of values of 16 bits. Vectors of AVX-512 convert no
-// faster, since the conversion waits for its stores, and they leave more values to the end.
+// faster, since the conversion waits for its stores, and they leave more values at the end.
 package main
 
 import (

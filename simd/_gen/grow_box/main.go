@@ -25,7 +25,7 @@ func write(string) {
 		in := func(base reg.GPVirtual) Mem { return Mem{Base: base, Index: at, Scale: 4, Disp: 32 * v} }
 		y, least, most := YMM(), YMM(), YMM()
 		VMOVUPS(in(x), y)
-		// Of numbers neither of which is less the second operand is taken, here the first.
+		// If neither number is less, the result is the second operand; avo lists it first.
 		VMINPS(in(lo), y, least)
 		VMAXPS(in(hi), y, most)
 		VMOVUPS(least, in(lo))

@@ -1,5 +1,5 @@
-// Command interpolation writes the interpolation between points and the nodes of a tensor grid:
-// a vector holds several points, whatever the number of nodes.
+// Command interpolation writes the interpolation between points and the nodes of a tensor grid.
+// A vector holds several points, for any number of nodes.
 package main
 
 import (
@@ -21,11 +21,12 @@ func write(level string) {
 	nodesToPoints(l)
 }
 
-// lanes is the number of chains of pointsToNodes, and of points its calls are a multiple of.
+// lanes is the number of chains of pointsToNodes. The number of points of a call is a multiple
+// of it.
 const lanes = 8
 
-// together is the number of nodes, or of rows of nodes, that are done at once: none of
-// them waits for another.
+// together is the number of nodes, or of rows of nodes, that are computed at once. They
+// do not wait for each other.
 const together = 4
 
 func clone(r reg.GPVirtual) reg.GPVirtual {
@@ -34,7 +35,7 @@ func clone(r reg.GPVirtual) reg.GPVirtual {
 	return c
 }
 
-// bytes turns a number of float64 numbers into a number of bytes.
+// bytes converts a number of float64 numbers to a number of bytes.
 func bytes(n reg.GPVirtual) reg.GPVirtual {
 	SHLQ(U8(3), n)
 	return n
@@ -48,7 +49,7 @@ func repeat(name string, n reg.GPVirtual, body func()) {
 	JNZ(LabelRef(name))
 }
 
-// inParts writes the body for as many as possible of together things at once, and for
+// inParts writes the body for together things at once, as often as possible, and for
 // those that are left. It leaves n zero.
 func inParts(name string, n reg.GPVirtual, body func(name string, count int)) {
 	CMPQ(n, U8(together))

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-// few writes a kernel for one or two columns with AVX2, which puts several entries into one
-// vector: four of them with one column, and with two columns two.
+// few writes a kernel for one or two columns with AVX2. It puts several entries into one
+// vector: four for one column, and two for two columns.
 func few(k int, v variant, window Mem) {
 	sign(k, v, "AVX2")
 	r := &rows{k: k, short: v != plain, half: v == shortHalf}
@@ -23,7 +23,7 @@ func few(k int, v variant, window Mem) {
 	VXORPS(block, block, block)
 	CMPQ(r.val, r.limit)
 	JGE(LabelRef("last"))
-	// Rows of x without gaps need no multiplication to be found.
+	// Finding a row of x takes no multiplication if there are no gaps between rows.
 	CMPQ(r.stride, U8(4*k))
 	JNE(LabelRef("four"))
 	r.each("dense", func() { r.addFour(block, true) }, endBlock)
@@ -55,8 +55,8 @@ func (r *rows) at(j reg.GPVirtual, dense bool) Mem {
 	return Mem{Base: r.x, Index: j, Scale: 1}
 }
 
-// gather returns the rows of x of four entries: one vector with one column, with two
-// columns one of entries 0 and 1 and one of entries 2 and 3.
+// gather returns the rows of x of four entries: one vector for one column; for two
+// columns, one vector of entries 0 and 1 and one of entries 2 and 3.
 func (r *rows) gather(at func(e int) Mem) []reg.VecVirtual {
 	if r.k == 1 {
 		v := XMM()

@@ -93,7 +93,7 @@ func (r *gatheredRows) load(ptr reg.GPVirtual, name string) {
 	if r.k == 2 {
 		return
 	}
-	// Puts the values of even entries before those of odd ones.
+	// This order puts the values of even entries before those of odd ones.
 	table := GLOBL("order"+name, RODATA|NOPTR)
 	for i := range 16 {
 		DATA(4*i, U32(2*i%16+i/8))
@@ -132,9 +132,9 @@ func (r *gatheredRows) sixteenEntries() {
 	ADDQ(count, r.p)
 }
 
-// stream asks for the next columns and values, so far ahead that memory has answered by
-// then. What the processor fetches by itself is not enough: with it products with two
-// columns are 1.4 times as fast.
+// stream prefetches the next columns and values, far enough ahead for memory to deliver
+// them in time. The processor's own prefetching is not enough: with stream, products
+// with two columns are 1.4 times as fast.
 func (r *gatheredRows) stream() {
 	columns, values := 4, 4
 	if r.short {
@@ -170,8 +170,8 @@ func (r *gatheredRows) gather(columns reg.VecVirtual, bits reg.GPVirtual) (x [2]
 	return x
 }
 
-// add multiplies with the values w and adds fours to the sums of the block, one after the
-// other.
+// add multiplies by the values w and adds four products at a time to the sums of the
+// block.
 func (r *gatheredRows) add(x [2]reg.VecVirtual, w reg.VecVirtual) {
 	if r.k == 1 {
 		high := YMM()

@@ -2,26 +2,28 @@
 // matrix, one function for each number of columns.
 //
 // Products are added in float32, four entries of a row at a time into two sums, and every
-// 32 entries these go to a sum in float64: to convert every number of x takes 1.8 times as
-// long with 32 columns, and to convert the sum of every four 1.2 times. Nothing is fused,
-// so that plain Go has the same bits. The order is the same for every width and level, and
-// so are the bits. It suits one and two columns, too, where a vector has several entries.
+// 32 entries these are added to a sum in float64. Converting every number of x takes 1.8
+// times as long with 32 columns, and converting the sum of every four products 1.2 times.
+// Nothing is fused, so that plain Go has the same bits. The order is the same for every
+// width and level, and so are the bits. It also suits one and two columns, where a vector
+// has several entries.
 //
 // Columns are loaded one by one into an address, which beats a gather where a row of x is
-// one vector load. Gathers are for one or two columns with AVX-512, on processors that are
-// good at them; others take the kernels of AVX2 there. A row ends without branches on its
-// length, which are hard to predict: the last four entries of a block are the last one
-// again where there are fewer, and their products are zeros.
+// one vector load. Gathers are for one or two columns with AVX-512, on processors with
+// fast gathers; others use the kernels of AVX2 there. A row ends without branches on its
+// length, which are hard to predict: where fewer than four entries are left, the last one
+// is repeated, and the extra products are zeros.
 //
-// Memory is asked for ahead of time: columns and values, and one row of x for each row of
-// the matrix, far behind. In matrices whose rows lie along a curve other rows will read
-// that soon, and none has yet. From 16 columns on rows whose columns are far apart ask for
-// the rows of x of other entries, which gains up to 1.8 times in random order; near
-// columns are in the cache, and to ask for them costs a tenth.
+// Memory is prefetched: columns and values, and one row of x for each row of the matrix,
+// far after the current one. In matrices whose rows lie along a curve other rows will soon
+// read that row of x, and none has yet. From 16 columns on, rows whose columns are far
+// apart also prefetch the rows of x of other entries, which makes products in random order
+// up to 1.8 times as fast. Near columns are in the cache, and prefetching them costs a
+// tenth.
 //
-// The kernels named Offsets have offsets of 16 bits for columns, from a column of
-// each row. They move x there once a row, and are the same otherwise: nothing is
-// decoded.
+// In the kernels named Offsets, columns are offsets of 16 bits from a base column of
+// each row. They move x to the base once per row, and are otherwise the same: nothing
+// is decoded.
 package main
 
 import (
@@ -35,9 +37,9 @@ import (
 )
 
 const (
-	// block is the number of entries that are added in float32.
+	// block is the number of entries of a row that are added in float32.
 	block = 32
-	// streamed is how many entries ahead columns and values are asked for.
+	// streamed is how many entries ahead columns and values are prefetched.
 	streamed = 512
 )
 
@@ -68,7 +70,7 @@ func write(level string) {
 	}
 }
 
-// A variant is a way in which columns and values are kept.
+// A variant is a way to store columns and values.
 type variant struct {
 	name, columns, value string // type of functions, parameters
 	column               string // in the comment
@@ -103,12 +105,12 @@ func sign(k int, v variant, suffix string) {
 		"\t\tdst[r*dstStride+column] = float32(sum)",
 		"\t}",
 		"",
-		"Columns and values have nnz entries, of which none but the rows' own and those to",
-		"prefetch are read.")
+		"Columns and values have nnz entries. Only those of the rows and those to prefetch are",
+		"read.")
 }
 
-// rows is what kernels that load columns one by one share. Values are read at a plain
-// pointer, and columns are found by their distance from that.
+// rows is the state shared by the kernels that load columns one by one. Values are read
+// at a plain pointer, and columns at a distance from that.
 type rows struct {
 	k     int
 	short bool // columns are offsets of 16 bits
@@ -131,11 +133,11 @@ func (r *rows) value() int {
 	return 4
 }
 
-// apart tells whether columns and values differ in size, and each have a pointer.
+// apart reports whether columns and values differ in size, so that each has its own pointer.
 func (r *rows) apart() bool { return r.short && !r.half }
 
-// load loads the arguments. The end of the row pointers takes the place of the number of
-// rows.
+// load loads the arguments. It replaces the number of rows by the end of the row
+// pointers.
 func (r *rows) load() {
 	r.ptr = vec.Argument("ptr")
 	last := vec.Argument("rows")
@@ -162,8 +164,8 @@ func (r *rows) load() {
 	LEAQ(Mem{Base: r.val, Index: first, Scale: uint8(r.value())}, r.val)
 }
 
-// begin starts a row: it finds its base and its end, and goes on with its product or, if it
-// has no entries, to store it.
+// begin starts a row: it finds its base and its end, and goes on to its product or, if it
+// has no entries, to storing it.
 func (r *rows) begin() {
 	MOVQ(Mem{Base: r.ptr, Disp: 8}, r.limit)
 	ADDQ(U8(8), r.ptr)
@@ -184,9 +186,9 @@ func (r *rows) begin() {
 	SUBQ(U8(4*r.value()), r.limit)
 }
 
-// stream asks for the columns and values of as many entries as a block has, so far ahead
-// that memory has answered by then. What the processor fetches by itself is not enough:
-// with it products with two columns are 1.4 times as fast.
+// stream prefetches the columns and values of a block's number of entries, far enough
+// ahead for memory to deliver them in time. The processor's own prefetching is not
+// enough: with stream, products with two columns are 1.4 times as fast.
 func (r *rows) stream() {
 	ahead := r.value() * streamed
 	if r.apart() {
@@ -200,8 +202,9 @@ func (r *rows) stream() {
 	}
 }
 
-// each runs body for all fours of a row but the last, and endBlock behind each block. To
-// test for that in every four is easier to predict than a loop of blocks.
+// each runs body for every group of four entries of a row except the last, and endBlock
+// after each block. A test for the end of the block in every group is easier to predict
+// than a loop over blocks.
 func (r *rows) each(label string, body, endBlock func()) {
 	Label(label)
 	body()
@@ -219,7 +222,7 @@ func (r *rows) each(label string, body, endBlock func()) {
 	JLT(LabelRef(label))
 }
 
-// column loads a column, or its offset, at a place as ind is.
+// column loads a column, or its offset, at a place given in the form of r.ind.
 func (r *rows) column(ind reg.GPVirtual, e int, j reg.GPVirtual) {
 	switch {
 	case r.apart():
@@ -250,8 +253,8 @@ func (r *rows) beginLast() (bytes reg.GPVirtual) {
 	return bytes
 }
 
-// lastColumn sets e to the number of an entry of the last, or of the last one there is,
-// and loads its column.
+// lastColumn sets e to n, or to the number of the last entry if that is less, and loads
+// the column of that entry.
 func (r *rows) lastColumn(n int, e, j reg.GPVirtual) {
 	MOVL(U32(n), e.As32())
 	if n > 0 {
@@ -265,7 +268,7 @@ func (r *rows) lastColumn(n int, e, j reg.GPVirtual) {
 	}
 }
 
-// endLast moves behind the last entries.
+// endLast moves past the last entries.
 func (r *rows) endLast() {
 	LEAQ(Mem{Base: r.limit, Disp: 4 * r.value()}, r.val)
 	if r.apart() {
@@ -273,7 +276,7 @@ func (r *rows) endLast() {
 	}
 }
 
-// loop ends a row: it goes on with the next one.
+// loop ends a row and continues with the next one.
 func (r *rows) loop() {
 	CMPQ(r.ptr, vec.Address("rows"))
 	JNE(LabelRef("row"))

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// distant is how many rows behind a row x is asked for, once a row. In curve order that
-	// is long before another row reads it, and not so long that the second-level cache
-	// should have lost it.
+	// distant is how many rows after the current one a row of x is prefetched, once per
+	// row. In curve order that is long before another row reads it, but not so long that it
+	// leaves the second-level cache.
 	distant = 4096
-	// apart is how many bytes of x are between the first column of a row and the last
-	// where columns are far apart: a second-level cache.
+	// apart is the number of bytes of x between the first column of a row and the last
+	// from which columns count as far apart: a second-level cache.
 	apart = 1 << 20
-	// prefetch is how many entries ahead rows of x are asked for then: two rows of the
-	// matrix or so, longer than memory takes to answer.
+	// prefetch is how many entries ahead rows of x are then prefetched: about two rows
+	// of the matrix, longer than memory takes to deliver.
 	prefetch = 64
 )
 
@@ -29,14 +29,14 @@ type wideRows struct {
 	lanes int // of a vector
 
 	ahead       reg.GPVirtual // ind of entries ahead, 0 where columns are near
-	far, xAhead Mem           // the row of x to ask for; x of entries ahead
+	far, xAhead Mem           // the row of x to prefetch; x of entries ahead
 
 	even, odd []reg.VecVirtual  // the sums of a block
 	sums      []reg.VecVirtual  // the sums of a row
-	spilled   Mem               // or these, where registers are too few
+	spilled   Mem               // the same, where registers are too few
 	counts    [4]reg.VecVirtual // AVX-512: 1 to 3 in every lane
 	window    Mem               // AVX2: ones and zeros
-	table     reg.GPVirtual     // AVX2: where in the window masks of entries begin
+	table     reg.GPVirtual     // AVX2: where the masks of entries begin in the window
 }
 
 // wideAVX512 writes a kernel for AVX-512.
@@ -49,8 +49,8 @@ func wideAVX512(k int, v variant) {
 		MOVL(U32(n), t)
 		VPBROADCASTD(t, w.counts[n])
 	}
-	// Up to 8 columns no vector is longer than 32 bytes: those of 64 take one of the three
-	// ports that others have.
+	// For up to 8 columns no vector is longer than 32 bytes: vectors of 64 bytes use up
+	// one of the three ports that others have.
 	for range k / w.sumLanes() {
 		w.sums = append(w.sums, vec.Register(8*w.sumLanes()))
 	}
@@ -116,7 +116,7 @@ func (w *wideRows) write() {
 	w.loop()
 }
 
-// askFar asks for the row of x to ask for with a row.
+// askFar prefetches the row of x that belongs to a row of the matrix.
 func (w *wideRows) askFar() {
 	far := GP64()
 	MOVQ(w.far, far)
@@ -156,8 +156,9 @@ func (w *wideRows) clearSpilled() {
 	}
 }
 
-// findFar sets the row of x to ask for with the first row of the matrix: far behind the
-// one in the middle of it. If that row has no entries, another's will do.
+// findFar sets the row of x to prefetch with the first row of the matrix: far after the
+// one of the entry in its middle. If the row has no entries, the entry of another row
+// will do.
 func (w *wideRows) findFar() {
 	middle, j := GP64(), GP64()
 	MOVQ(Mem{Base: w.ptr}, middle)
@@ -182,15 +183,15 @@ func (w *wideRows) findFar() {
 	MOVQ(j, w.far)
 }
 
-// lookAhead sets what rows of x are asked for entry by entry, where columns are far apart:
-// those of entries at a fixed distance, or if short those of the row after the next, which
-// has a base of its own. Rows at the end have nothing ahead.
+// lookAhead sets which rows of x are prefetched entry by entry, where columns are far
+// apart: those of entries at a fixed distance, or if short those of the row after the
+// next, which has its own base. Rows at the end have nothing ahead.
 func (w *wideRows) lookAhead() {
 	w.ahead = GP64()
 	j, n := GP64(), GP64()
 	XORQ(w.ahead, w.ahead)
 	if w.short {
-		// Offsets begin with 0, or nearly.
+		// The first offset of a row is 0 or small.
 		MOVQ(w.limit, n)
 		SUBQ(w.val, n)
 		SARQ(U8(1), n)
@@ -234,7 +235,7 @@ func (w *wideRows) lookAhead() {
 	MOVQ(j, w.xAhead)
 }
 
-// ask asks for the row of x of an entry ahead.
+// ask prefetches the row of x of an entry ahead.
 func (w *wideRows) ask(e int) {
 	j := GP64()
 	if w.short {
@@ -249,7 +250,7 @@ func (w *wideRows) ask(e int) {
 	}
 }
 
-// An entry is an entry whose column has been found.
+// An entry is an entry of the matrix and its row of x.
 type entry struct {
 	row   Mem // of x
 	value Op  // in memory, or a vector
@@ -261,7 +262,7 @@ func (w *wideRows) find(j reg.GPVirtual, value Mem) entry {
 	IMULQ(w.stride, j)
 	e := entry{row: Mem{Base: w.x, Index: j, Scale: 1}, value: value}
 	if w.k > w.lanes {
-		// An address of one register lets the multiplication be one operation.
+		// With an address of one register the multiplication is one operation.
 		ADDQ(w.x, j)
 		e.row = Mem{Base: j}
 	}

@@ -1,9 +1,9 @@
 // Command mul_trans writes the product of the transpose of a thin block with a wide one.
 //
-// A block of columns of the product, of 4, 2 or 1 vectors for each of 2 or 1 columns
-// of the thin block, stays in registers while the rows go by. With 4 vectors and 2
-// columns there are 8 sums, so that no addition waits for the one before. Products
-// are rounded before they are added: the bits are those of plain Go.
+// A block of columns of the product, of 4, 2 or 1 vectors for each of 2 or 1 columns of
+// the thin block, stays in registers over all rows. With 4 vectors and 2 columns there
+// are 8 sums, so that no addition waits for the one before. Products are rounded before
+// they are added: the bits are those of plain Go.
 package main
 
 import (
@@ -32,7 +32,7 @@ func mulTrans(l *vec.Singles, columns, vectors int) {
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows, last uintptr)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is mulTransGo for %s of w and %s of %d columns of a,", name, vec.Count(columns, "column"), vec.Count(vectors, "vector"), l.Lanes),
-		"the last of which has last columns.")
+		"the last vector with last columns.")
 	dst, dstStride := vec.Argument("dst"), vec.Stride("dstStride")
 	w, wStride := vec.Argument("w"), vec.Stride("wStride")
 	a, aStride := vec.Argument("a"), vec.Stride("aStride")

@@ -1,13 +1,13 @@
 // Command mul_words writes the products of a panel of signed bytes with pieces of words: bytes
-// of words, or halves of words that are taken as signed.
+// of words, or signed halves of words.
 //
-// A block of sums, some pieces by some groups of 16 rows, stays in registers while the lines of
-// the panel go by. A line holds four places of 16 rows, and the four places of a piece are
-// broadcast. At the end the sums of a piece are moved to where the piece is in its word, and
-// added to those in memory. All of it wraps, as it should.
+// A block of sums, some pieces by some groups of 16 rows, stays in registers over all lines of
+// the panel. A line holds four places of 16 rows, and the four places of a piece are broadcast.
+// At the end the sums of a piece are shifted to the place of the piece in its word, and added
+// to those in memory. All of this wraps, as it should.
 //
-// VNNI multiplies bytes. Without it bytes of the panel become words, the even and the odd ones by
-// themselves, and are multiplied with halves of words: the instruction that multiplies bytes
+// VNNI multiplies bytes. Without it the even and the odd bytes of the panel are widened
+// separately and multiplied with halves of words, because the instruction that multiplies bytes
 // saturates.
 //
 //	level       rows  pieces            registers: sums, panel, pieces
@@ -49,8 +49,8 @@ type method interface {
 	bytes() int      // of a vector
 	pieceBytes() int // of four places of a piece
 	unit() int       // places of a piece that are next to each other
-	// line adds the products of the four places of some pieces, at the addresses given, with
-	// those of the rows at the others: sums[i][v] for piece i and vector v.
+	// line adds the products of four places of some pieces with those of the rows, both at
+	// the given addresses: sums[i][v] is for piece i and vector v.
 	line(pieces, vectors []Mem, sums [][]reg.VecVirtual)
 }
 
@@ -86,7 +86,7 @@ func block(m method, suffix string, groups, pieces int) {
 		"\t\t\tsums[pieces[i][0]*stride+r] += sum << pieces[i][1]",
 		"\t\t}",
 		"\t}", "",
-		"stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.")
+		"stride counts words, group bytes. It prefetches depth/4 lines from ahead on.")
 	panel, packed, ahead, depth := vec.Argument("panel"), vec.Argument("packed"), vec.Argument("ahead"), vec.Argument("depth")
 	group := vec.Argument("group")
 	vectors := groups * 64 / m.bytes()
@@ -173,8 +173,8 @@ func block(m method, suffix string, groups, pieces int) {
 	RET()
 }
 
-// vnni multiplies bytes. Lines wait in registers for all pieces: the load ports would be the
-// limit where each product loaded an operand.
+// vnni multiplies bytes. Lines stay in registers for all pieces: if each product loaded an
+// operand, the load ports would be the bottleneck.
 type vnni struct{}
 
 func (vnni) bytes() int      { return 64 }

@@ -8,12 +8,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-// A tile of pieces is up to 16 of them by 64 places, one of the panel 16 lines by 16 rows, one
-// of sums up to 16 pieces by 16 rows.
+// A tile of pieces is up to 16 pieces by 64 places, a tile of the panel is 16 lines by 16
+// rows, and a tile of sums is up to 16 pieces by 16 rows.
 const tileBytes = 1024
 
-// The tiles in use: sums of two tiles of pieces by two groups of rows, two of pieces and two of
-// the panel.
+// The tiles in use: sums of two tiles of pieces by two groups of rows, two tiles of pieces and
+// two of the panel.
 var (
 	sumTiles   = [2][2]vec.Tile{{0, 1}, {2, 3}} // by group, then by tile of pieces
 	pieceTiles = [2]vec.Tile{4, 5}
@@ -34,8 +34,7 @@ var (
 )
 
 // tiles writes the function for all groups of rows and some blocks of pieces. All blocks have
-// the same number of pieces: half of them are in each tile, so that the processor takes less
-// time for fewer.
+// the same number of pieces, half of them in each tile, since smaller tiles take less time.
 func tiles() {
 	config := GLOBL("mulWordsConfig", RODATA|NOPTR)
 	for at, v := range []uint64{
@@ -46,8 +45,8 @@ func tiles() {
 		DATA(8*at, U64(v))
 	}
 
-	// The frame is too large for NOSPLIT. The stack grows before the first instruction, if it
-	// does: nothing else can switch goroutines in here.
+	// The frame is too large for NOSPLIT. The stack can only grow before the first
+	// instruction; nothing else can switch goroutines in here.
 	const name = "MulWordsAMX"
 	TEXT(name, 0, "func(sums *uint32, stride uintptr, panel *int8, group, groups, depth uintptr, packed *uint32, block, blocks, half uintptr, pieces *[2]uint32)")
 	Pragma("noescape")
@@ -84,7 +83,7 @@ func tiles() {
 	Load(Param("groups"), groupsR)
 	MOVQ(U32(64), line)
 
-	// What is left of the number of blocks is on the stack.
+	// The number of blocks left is on the stack.
 	left := Mem{Base: work, Disp: 4*tileBytes + 56}
 	Label("groups")
 	Load(Param("packed"), packedR)
@@ -108,8 +107,8 @@ func tiles() {
 	RET()
 }
 
-// multiply makes the sums of a block and two groups, and stores them. Where one group is left it
-// is taken for both.
+// multiply computes the sums of a block and two groups, and stores them. Where one group is
+// left it stands for both.
 func multiply() {
 	MOVQ(panelR, first)
 	MOVQ(panelR, second)
@@ -146,7 +145,7 @@ func multiply() {
 	}
 }
 
-// addSums adds the sums that were stored to those of the words, and moves on to the next pieces.
+// addSums adds the stored sums to those of the words, and moves on to the next pieces.
 func addSums() {
 	MOVQ(work, at)
 	LEAQ(Mem{Base: work, Index: tall, Scale: 2}, count)

@@ -1,12 +1,11 @@
 // Command near writes the search for neighbours of a few points among many.
 //
 // Candidates are collected once for all points that share them. Neighbours are counted
-// and found in float64, so the decision is that of plain Go to the last bit. The number
-// of candidates is rounded up with such that are NaN and so never near: there are no
-// short vectors.
+// and found in float64, so the results are exactly those of plain Go. Candidates that
+// are NaN, and so never near, fill up the last vector: there are no short vectors.
 //
-// Neighbours are written by moving the lanes that pass to the front of a vector
-// and storing it whole: what lies behind them is overwritten by the next vector.
+// Neighbours are written by moving the lanes that pass to the front of a vector and
+// storing the whole vector: the next vector overwrites the rest.
 package main
 
 import (
@@ -32,7 +31,7 @@ func write(level string) {
 	}
 }
 
-// tables hold the lane numbers and what moves lanes to the front.
+// tables hold the lane numbers and the tables that move lanes to the front.
 type tables struct {
 	iota, step Mem // 0, 1, 2, ... and the number of lanes everywhere
 	front      vec.Front
@@ -63,8 +62,8 @@ func overCandidates(l *vec.Level, name string, n Op, body func(at reg.GPVirtual)
 	JLT(LabelRef(name))
 }
 
-// collect writes the copy of spans of points to candidates. Whole vectors are
-// read and written: what is too much is overwritten by the next span.
+// collect writes the function that copies spans of points to candidates. It reads and
+// writes whole vectors: the next span overwrites the excess.
 func collect(l *vec.Level, t tables) {
 	name := "CollectF32" + l.Suffix
 	TEXT(name, NOSPLIT, "func(at *float64, room uintptr, ind *uint32, coords *float32, stride, d uintptr, spans *uint32, nspans uintptr) (n uintptr)")
@@ -79,7 +78,7 @@ func collect(l *vec.Level, t tables) {
 		"\t\t\tn++",
 		"\t\t}",
 		"\t}", "",
-		"It reads up to seven numbers behind a span and writes as many behind the last",
+		"It reads up to seven numbers after a span and writes as many after the last",
 		"candidate.")
 	at := vec.Argument("at")
 	room := vec.Argument("room")
@@ -187,7 +186,7 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 		doc = append(doc, fmt.Sprintf("It is for d = %d, whatever the argument says.", d))
 	}
 	if fill {
-		doc = append(doc, "Up to seven numbers behind the last neighbour are overwritten.")
+		doc = append(doc, "Up to seven numbers after the last neighbour are overwritten.")
 	}
 	Doc(doc...)
 

@@ -1,9 +1,9 @@
 // Command near_blocks writes the search for the neighbours of one point in blocks of points.
 //
-// The boxes of the blocks are compared first, and the numbers of those that are near are
-// written down; then the points of these blocks are compared. So there is no branch on
-// whether a box or a point is near. All is in float64, so the decision is that of plain Go
-// to the last bit.
+// The boxes of the blocks are compared first, and the numbers of near ones are written to
+// a list. Then the points of these blocks are compared. So there is no branch on whether a
+// box or a point is near. All computation is in float64, so the results are exactly those
+// of plain Go.
 package main
 
 import (
@@ -28,7 +28,7 @@ func write(level string) {
 
 const blockPoints = 8
 
-// tables hold the numbers of the points of a block and what moves lanes to the front.
+// tables hold the numbers of the points of a block and the tables that move lanes to the front.
 type tables struct {
 	iota  Mem
 	front vec.Front
@@ -88,7 +88,7 @@ func generate(l *vec.Level, t tables, d int) {
 		"\t\t\t}",
 		"\t\t}",
 		"\t}", "",
-		"n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and",
+		"n is a positive multiple of eight. Up to seven numbers after the last of near, ind and",
 		"d2 are overwritten.",
 	}
 	if d > 0 {
@@ -138,7 +138,7 @@ func (s *search) eachAxis(name string, sum reg.VecVirtual, body func(a int, poin
 	JNZ(LabelRef(name))
 }
 
-// boxes writes down the blocks whose boxes are near.
+// boxes lists the blocks whose boxes are near.
 func (s *search) boxes() {
 	l := s.l
 	room := vec.Argument("room")
@@ -183,7 +183,7 @@ func (s *search) boxes() {
 	MOVQ(near, vec.Address("n")) // the end of those that are near
 }
 
-// points writes down the points of the blocks that are near.
+// points writes the points that are near, from the listed blocks.
 func (s *search) points() {
 	l := s.l
 	near := vec.Argument("near")

@@ -10,8 +10,8 @@ import (
 
 func main() { vec.Write(pack, "avx512") }
 
-// pack takes 16 columns at a time. Numbers behind a row are overwritten by the
-// next row, so that none but the last blocks need a mask.
+// pack takes 16 columns at a time. The next row overwrites numbers after a row, so only
+// the last blocks need a mask.
 func pack(string) {
 	TEXT("PackColumnsAVX512", NOSPLIT, "func(off *uint16, ptr *uint64, rows uintptr, base, ind *uint32)")
 	Pragma("noescape")

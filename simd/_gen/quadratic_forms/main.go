@@ -1,9 +1,9 @@
 // Command quadratic_forms writes polynomials of degree 2 at some rows.
 //
-// The 8 columns of a block are lanes. For a few rows together their sums over the other
-// columns stay in registers: each column of the polynomial is loaded once for all rows,
-// and the numbers of the rows are broadcast. AVX-512 takes two blocks at a time, so that a
-// broadcast number is used twice; the first of them begins 8 columns earlier.
+// The 8 columns of a block are lanes. The sums of a few rows over the other columns stay
+// in registers: each column of the polynomial is loaded once for all these rows, and the
+// numbers of the rows are broadcast. AVX-512 takes two blocks at a time, so that a
+// broadcast number is used twice; the first block begins 8 columns before the second.
 package main
 
 import (
@@ -64,7 +64,7 @@ func newForms(l *vec.Level, rows int) *forms {
 	return f
 }
 
-// at returns where row r is, from a place in the first row on.
+// at returns the address in row r that corresponds to a place in the first row.
 func (f *forms) at(p reg.GPVirtual, r int) Mem {
 	if r == 0 {
 		return Mem{Base: p}
@@ -104,7 +104,7 @@ func (f *forms) write512() {
 	CMPQ(f.left, U8(8))
 	JLE(LabelRef("last"))
 
-	// Two blocks, of which the second may be short.
+	// Two blocks; the second may be short.
 	short := GP64()
 	LEAQ(Mem{Base: f.left, Disp: -8}, short)
 	CMPQ(short, U8(8))
@@ -167,7 +167,7 @@ func (f *forms) write512() {
 	RET()
 }
 
-// columns goes through columns up to f.end, at least one.
+// columns writes the loop over the columns up to f.end, at least one.
 func (f *forms) columns(name string, add func()) {
 	Label(name)
 	add()
@@ -178,7 +178,7 @@ func (f *forms) columns(name string, add func()) {
 }
 
 // addColumn adds a column to the sums of a block and, unless far is nil, to those of the
-// block behind it.
+// block after it.
 func (f *forms) addColumn(near, far []reg.VecVirtual) {
 	one := f.l.Wide()
 	VMOVUPD(Mem{Base: f.m}, one)
@@ -230,9 +230,9 @@ func (f *forms) write2(window Mem) {
 	RET()
 }
 
-// block2 adds a block, with masks where there is a window for them.
+// block2 adds a block. It uses masks if window is not nil.
 func (f *forms) block2(local Mem, sums [2][]reg.VecVirtual, name string, window *Mem) {
-	// mask makes a mask anew: there is no register to keep it in.
+	// mask makes a mask each time: there is no register to keep it in.
 	mask := func(h int) reg.VecVirtual {
 		v := f.l.Wide()
 		LEAQ(*window, f.other)

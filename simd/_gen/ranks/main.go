@@ -1,7 +1,7 @@
-// Command ranks writes the ranks of numbers: of each, how many of them are less.
+// Command ranks writes the ranks of numbers: for each, how many of them are less.
 //
-// Some vectors of numbers are compared with one number after the other. So nothing has to
-// be foretold, as a sort has to, and for few numbers it is faster than one.
+// Several vectors of numbers are compared with one number at a time. There are no
+// branches to predict, unlike in a sort, so for few numbers this is faster than a sort.
 package main
 
 import (
@@ -23,7 +23,7 @@ func write(level string) {
 	upper, count := newUpper(l), newCounter(l)
 	TEXT(name, NOSPLIT, "func(rank *uint32, x *float64, n uintptr)")
 	Pragma("noescape")
-	Doc(name+" is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31", "behind the last.")
+	Doc(name+" is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31", "after the last.")
 	rank, x, n := vec.Argument("rank"), vec.Argument("x"), vec.Argument("n")
 	own, sum := make([]reg.VecVirtual, atOnce/l.Lanes), make([]reg.VecVirtual, atOnce/l.Lanes)
 	from, left := GP64(), GP64()
@@ -57,10 +57,10 @@ func write(level string) {
 	RET()
 }
 
-// An upper loads the upper halves of as many numbers as a vector has lanes.
+// An upper loads the upper halves of a vector of numbers.
 type upper func(m Mem) reg.VecVirtual
 
-// newUpper returns what makes an upper within a function.
+// newUpper returns a function that makes an upper within an assembly function.
 func newUpper(l *vec.Singles) func() upper {
 	if l.Lanes == 8 {
 		return func() upper {
@@ -92,7 +92,7 @@ func newUpper(l *vec.Singles) func() upper {
 // A counter adds 1 to the lanes of sum whose number is greater than the other.
 type counter func(other, own, sum reg.VecVirtual)
 
-// newCounter returns what makes a counter within a function.
+// newCounter returns a function that makes a counter within an assembly function.
 func newCounter(l *vec.Singles) func() counter {
 	if l.Lanes == 8 {
 		return func() counter {

@@ -1,8 +1,8 @@
 // Command round_to_bytes writes the rounding of points to codes of bytes.
 //
 // Eight columns go at a time, one vector of float64 or two, whose sums are the lanes.
-// Codes are words on their way to bytes, and an instruction adds products of pairs of
-// them.
+// Codes are words before they become bytes, and one instruction adds products of pairs
+// of words.
 package main
 
 import (
@@ -24,7 +24,7 @@ func write(level string) {
 	TEXT(name, NOSPLIT, "func(code *int8, x, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)")
 	Pragma("noescape")
 	Doc(name+" is roundToBytesGo for n columns, n a multiple of 8 and not zero. It leaves",
-		"the 8 lanes, four parts of the sum of squares of codes, and four of that of codes.")
+		"the 8 lanes, four parts of the sum of squares of codes, and four of the sum of codes.")
 	code, x, centre, n := vec.Argument("code"), vec.Argument("x"), vec.Argument("centre"), vec.Argument("n")
 	inverse, most, least := vector(), vector(), vector()
 	VBROADCASTSD(NewParamAddr("inverse", 32), inverse)

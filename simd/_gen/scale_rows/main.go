@@ -60,10 +60,10 @@ func (l loops) narrow(wide reg.VecVirtual, dst reg.Register, v int) {
 	VMOVUPS(short, Mem{Base: dst, Disp: l.size / 2 * v})
 }
 
-// wide is the place of vector v of eight columns that are float64.
+// wide is the place of vector v of eight float64 columns.
 func (l loops) wide(base reg.Register, v int) Mem { return Mem{Base: base, Disp: l.size * v} }
 
-// next ends a round of eight columns, of float32 and of float64.
+// next ends a round: it moves pointers to float32 and float64 by eight columns.
 func (l loops) next(n reg.Register, singles, doubles []reg.Register) {
 	for _, p := range singles {
 		ADDQ(U8(32), p)

@@ -11,8 +11,9 @@ import (
 
 func main() { vec.Write(slideWindows, "avx512") }
 
-// It looks at 16 numbers at a time, which is mostly enough: where a loop over
-// them ends cannot be foretold, and a wrong guess costs more than all of it.
+// slideWindows looks at 16 numbers at a time, which is mostly enough. The end of a loop
+// over single numbers could not be predicted, and one misprediction costs more than the
+// whole function.
 func slideWindows(string) {
 	TEXT("SlideWindowsAVX512", NOSPLIT, "func(windows *int, n uintptr, numbers *uint32, lo, hi int)")
 	Pragma("noescape")
@@ -44,7 +45,7 @@ func slideWindows(string) {
 	VPBROADCASTD(least.As32(), below)
 	VPBROADCASTD(most.As32(), upTo)
 
-	// advance moves at over the numbers that compare, up to the end.
+	// advance moves at past the numbers for which the comparison holds, up to the end.
 	advance := func(name string, at reg.GPVirtual, bound reg.VecVirtual, order Constant) {
 		Label(name)
 		left, lanes, there, v, yes := GP64(), GP32(), K(), ZMM(), K()

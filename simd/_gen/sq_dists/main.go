@@ -1,5 +1,5 @@
-// Command sq_dists writes squared distances of a row from some of many, which are given
-// up where they exceed a limit.
+// Command sq_dists writes squared distances of a row from chosen rows. A sum stops
+// early when it exceeds a limit.
 //
 // Sums are in 64 float32 lanes, four registers of AVX-512 or eight of AVX2, so
 // additions do not wait for each other. The columns that do not fill them go
@@ -16,7 +16,7 @@ import (
 
 const (
 	lanes = 64
-	ahead = 8 // rows to fetch ahead: they lie anywhere
+	ahead = 8 // rows to prefetch: they may lie anywhere
 )
 
 func main() { vec.Write(write, "avx2", "avx512") }
@@ -137,7 +137,7 @@ func write(level string) {
 	RET()
 }
 
-// reduce adds the lanes in halves and leaves them as they are.
+// reduce adds the lanes in halves and does not change them.
 func reduce(sums []reg.VecVirtual, sum reg.VecVirtual) {
 	bytes := 4 * lanes / len(sums)
 	for len(sums) > 1 {

@@ -1,8 +1,8 @@
-// Command sq_dists_64 writes squared distances, in float64, of a row from some of many.
+// Command sq_dists_64 writes squared distances, in float64, of a row from chosen rows.
 //
-// Sums are in 16 lanes, two registers of AVX-512 or four of AVX2. A few rows go
-// together, so that sums do not wait for each other and x is read and converted once
-// for all. The columns that do not fill lanes go through masks.
+// Sums are in 16 lanes, two registers of AVX-512 or four of AVX2. A few rows are
+// handled together, so that sums do not wait for each other and x is read and converted
+// once for all of them. The columns that do not fill lanes go through masks.
 package main
 
 import (
@@ -15,9 +15,9 @@ import (
 
 const (
 	lanes = 16
-	// Rows lie anywhere, and the processor does not know where: they are fetched ahead.
-	// Short ones, of a few lines, are fetched whole, so many rows before their turn, and of
-	// longer ones each line while that of the row before them is read.
+	// Rows may lie anywhere, which the processor cannot predict, so they are prefetched.
+	// Short rows, of a few lines, are prefetched whole, some rows before their turn. Each
+	// line of a longer row is prefetched while the same line of the row before is read.
 	shortLines = 4
 	ahead      = 12
 )
@@ -71,13 +71,13 @@ func write(level string) {
 		}
 	}
 
-	// Registers for the sums of some rows, and of AVX2 but half as many.
+	// together is the number of rows whose sums fit into registers, half as many with AVX2.
 	together := bytes / 16
 	group := func(label string, count int, short bool) {
 		CMPQ(n, U8(count))
 		JL(LabelRef(label + "Done"))
 		Label(label)
-		// The rows, and those that come next.
+		// The current rows, and the next ones.
 		y, next, sums := make([]reg.GPVirtual, count), make([]reg.GPVirtual, count), make([][]reg.VecVirtual, count)
 		rows, stride := vec.Argument("rows"), vec.Stride("stride")
 		find := func(r int, row reg.GPVirtual) {

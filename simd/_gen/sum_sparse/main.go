@@ -44,8 +44,8 @@ func write(string) {
 	JLE(LabelRef("four"))
 	Label("tail")
 	ADDQ(U8(4), end)
-	// Up to three more, in lanes 0, 1 and 2; the others get zeros. How many they are
-	// cannot be foretold, so there is no branch.
+	// Up to three more, in lanes 0, 1 and 2; the others get zeros. Their number is hard
+	// to predict, so there is no branch.
 	rest, table, mask, few := GP64(), GP64(), XMM(), XMM()
 	MOVQ(end, rest)
 	SUBQ(p, rest)

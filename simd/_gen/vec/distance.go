@@ -9,7 +9,7 @@ import (
 // Coordinate sets a vector to a float32 number in memory, in all its lanes.
 func Coordinate(from reg.GPVirtual, v reg.VecVirtual) {
 	x := XMM()
-	VXORPS(x, x, x) // the conversion keeps the upper half
+	VXORPS(x, x, x) // the conversion leaves the upper half as it is
 	VCVTSS2SD(Mem{Base: from}, x, x)
 	VBROADCASTSD(x, v)
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // A Front moves the lanes that pass a test to the front of a vector. AVX2 has no
-// instruction for it, so there are tables: for each mask of four lanes the order of the
-// 32-bit halves of float64 lanes, and of the bytes of 32-bit lanes.
+// instruction for this, so there are tables: they hold, for each mask of four lanes,
+// the order of the 32-bit halves of float64 lanes, and of the bytes of 32-bit lanes.
 type Front struct {
 	l            *Level
 	wide, single Mem
@@ -46,21 +46,21 @@ func NewFront(l *Level, family string) Front {
 	return f
 }
 
-// Passed are the lanes that pass a test: a mask register of AVX-512, bits of AVX2.
+// Passed holds the lanes that pass a test: a mask register with AVX-512, bits with AVX2.
 type Passed struct {
 	f    Front
 	k    reg.Register
 	bits reg.GPVirtual
 }
 
-// The tests of numbers, false for NaN.
+// The comparisons, false for NaN.
 const (
 	lessOrEqual = 0x12
 	notEqual    = 0x0c
 )
 
-// AtMost tests which sums are at most a limit and, unless zero is nil, not zero. It leaves
-// their number in count; AVX2 needs a register for their bits.
+// AtMost tests which sums are at most a limit and, unless zero is nil, not zero. It sets
+// count to their number; AVX2 needs a register for their bits.
 func (f Front) AtMost(sum, limit, zero reg.VecVirtual, bits, count reg.GPVirtual) Passed {
 	if f.l.Lanes == 8 {
 		pass := K()
@@ -86,8 +86,9 @@ func (f Front) AtMost(sum, limit, zero reg.VecVirtual, bits, count reg.GPVirtual
 	return Passed{f: f, bits: bits}
 }
 
-// Move puts the lanes of sum to the front of to, which may be sum, and those of ind, which
-// has 32-bit lanes and is loaded by load, to its own front. It changes the bits.
+// Move moves the lanes of sum to the front of to, which may be sum. It also moves the
+// lanes of ind, which are 32-bit lanes that load loads, to the front of ind. It changes
+// the bits.
 func (p Passed) Move(sum, to, ind reg.VecVirtual, load func(ind reg.VecVirtual)) {
 	if p.f.l.Lanes == 8 {
 		load(ind)

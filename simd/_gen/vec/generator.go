@@ -9,8 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 )
 
-// Write is what a generator does: it asks write for the functions of the level that a flag
-// names, one of those given, and prints them.
+// Write is the main function of a generator: it calls write for the level that a flag
+// names, which must be one of levels, and prints the functions.
 func Write(write func(level string), levels ...string) {
 	level := flag.String("level", levels[0], strings.Join(levels, ", "))
 	flag.Parse()

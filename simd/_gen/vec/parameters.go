@@ -9,14 +9,14 @@ import (
 // Argument loads a parameter of 64 bits.
 func Argument(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 
-// Stride loads a distance that is counted in float32 numbers, and makes it one of bytes.
+// Stride loads a distance in float32 numbers, and converts it to bytes.
 func Stride(name string) reg.GPVirtual {
 	stride := Argument(name)
 	SHLQ(U8(2), stride)
 	return stride
 }
 
-// Address returns where a parameter is in memory.
+// Address returns the address of a parameter.
 func Address(name string) Mem {
 	p, err := Param(name).Resolve()
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The assembler of Go has no instructions for tiles, so they are written as bytes:
-// a VEX prefix of three of them, the opcode, and what it works on. Registers must be
-// the processor's own: bytes cannot be allocated later.
+// The assembler of Go has no instructions for tiles, so they are written as bytes: a
+// VEX prefix of three bytes, the opcode, and the operands. Registers must be physical
+// ones, since avo cannot allocate them within bytes.
 
 // A Tile is one of the eight tile registers.
 type Tile byte
@@ -17,14 +17,14 @@ type Tile byte
 // TileConfigure sets the shapes of all tiles from 64 bytes, and makes them zero.
 func TileConfigure(m Mem) { withMemory("AMX-TILE", noPrefix, 0x49, 0, m) }
 
-// TileRelease gives the tiles up, so that nobody has to save them.
+// TileRelease releases the tiles, so that the operating system need not save them.
 func TileRelease() { withTiles("AMX-TILE", noPrefix, 0x49, 0, 0, 0) }
 
-// TileLoad loads rows whose distance in bytes is the index of the address: none
-// for the same row over and over.
+// TileLoad loads rows. The index of the address is their distance in bytes; without an
+// index all rows are the same.
 func TileLoad(m Mem, t Tile) { withMemory("AMX-TILE", prefixF2, 0x4b, t, m) }
 
-// TileStore stores rows likewise.
+// TileStore stores rows, with addresses as for TileLoad.
 func TileStore(t Tile, m Mem) { withMemory("AMX-TILE", prefixF3, 0x4b, t, m) }
 
 // TileClear makes a tile zero.
@@ -36,7 +36,7 @@ func TileMultiplySU(c, a, b Tile) { withTiles("AMX-INT8", prefixF3, 0x5e, c, a, 
 // TileMultiplyUS adds the products of unsigned bytes of a with signed bytes of b to c.
 func TileMultiplyUS(c, a, b Tile) { withTiles("AMX-INT8", prefix66, 0x5e, c, a, b) }
 
-// What tells instructions of the same opcode apart.
+// The prefixes distinguish instructions with the same opcode.
 const (
 	noPrefix = 0
 	prefix66 = 1
@@ -49,8 +49,8 @@ func withTiles(isa string, prefix, opcode byte, first, second, third Tile) {
 }
 
 func withMemory(isa string, prefix, opcode byte, t Tile, m Mem) {
-	// The highest bits of the numbers of registers are stored inverted. The
-	// number of the stack pointer stands for no index.
+	// The highest bits of register numbers are stored inverted. The number of the stack
+	// pointer means no index.
 	base, index := number(m.Base), byte(4)
 	if m.Index != nil {
 		index = number(m.Index)

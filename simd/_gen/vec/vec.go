@@ -1,6 +1,6 @@
 // Package vec holds what the generators share: how they begin and end, their parameters,
 // vectors of the two amd64 levels, constants, and loads and stores of the last, short
-// vector of a slice, which must not touch what lies behind it.
+// vector of a slice, which must not touch memory after the slice.
 package vec
 
 import (

@@ -5,9 +5,9 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// Window writes n bytes of ones and behind them as many zeros, n a multiple of eight, and
-// returns where the zeros begin. What begins some lanes before the zeros is a mask of so
-// many lanes.
+// Window writes n bytes of ones followed by n bytes of zeros, n a multiple of eight, and
+// returns where the zeros begin. Memory that begins some lanes before the zeros is a mask
+// of that many lanes.
 func Window(name string, n int) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for at := 0; at < 2*n; at += 8 {

@@ -1,10 +1,10 @@
-// Command weighted_sums writes sums of columns that a block of weights weighs, by its rows
-// and by its columns.
+// Command weighted_sums writes sums of columns, weighted by the rows or by the columns of
+// a block of weights.
 //
-// Up to three columns of x go together, so that a weight is read once for all of them.
-// Sums by rows take 8 rows of weights at a time, or 2 on AVX2, which has half the
-// registers and two of them for the lanes of a sum. Sums by columns take 64 columns of
-// weights or 16, and 8 at the end.
+// Up to three columns of x are handled together, so that a weight is read once for all
+// of them. Sums by rows take 8 rows of weights at a time, or 2 on AVX2, which has half
+// the registers and two of them for the lanes of a sum. Sums by columns take 64 columns
+// of weights or 16, and 8 at the end.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-// lanes is how many numbers a sum by rows is made of.
+// lanes is the number of lanes of a sum by rows.
 const lanes = 8
 
 func main() { vec.Write(write, "avx2", "avx512") }
@@ -38,14 +38,14 @@ func write(level string) {
 	}
 }
 
-// stride loads a distance that is counted in float64 numbers, and makes it one of bytes.
+// stride loads a distance in float64 numbers, and converts it to bytes.
 func stride(name string) reg.GPVirtual {
 	s := vec.Argument(name)
 	SHLQ(U8(3), s)
 	return s
 }
 
-// rowsAt returns where n rows begin that are a stride apart.
+// rowsAt returns the starts of n rows, which are a stride apart.
 func rowsAt(name, strideName string, n int) (at []reg.GPVirtual) {
 	at = append(at, vec.Argument(name))
 	if n == 1 {
@@ -67,7 +67,7 @@ func byRows(l *vec.Level, rows, columns int) {
 	name := fmt.Sprintf("WeightedSums%dF64%s", columns, l.Suffix)
 	TEXT(name, NOSPLIT, parameters)
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds to %s of sums of %d rows of n weights.", name, vec.Count(columns, "column"), rows),
+	Doc(fmt.Sprintf("%s adds to %s of sums of %d rows of n weights:", name, vec.Count(columns, "column"), rows),
 		"",
 		fmt.Sprintf("\tfor c := range %d {", columns),
 		fmt.Sprintf("\t\tfor i := range %d {", rows),
@@ -75,9 +75,10 @@ func byRows(l *vec.Level, rows, columns int) {
 		"\t\t}",
 		"\t}",
 		"",
-		fmt.Sprintf("with j in %d lanes, n at least 8 and a multiple of it.", lanes))
+		fmt.Sprintf("with j in %d lanes. n is at least 8 and a multiple of 8.", lanes))
 	x, w := rowsAt("x", "xStride", columns), rowsAt("w", "wStride", min(rows, 4))
-	// Eight rows of weights would take too many registers: four lie behind the first four.
+	// Addresses of eight rows would take too many registers: four is the distance of
+	// rows 4 to 7 from the first four.
 	four := GP64()
 	if rows > 4 {
 		MOVQ(vec.Address("wStride"), four)
@@ -159,7 +160,7 @@ func byColumns(l *vec.Level, columns, vectors int) {
 	name := fmt.Sprintf("WeightedSumsTrans%dx%dF64%s", columns, l.Lanes*vectors, l.Suffix)
 	TEXT(name, NOSPLIT, parameters)
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s adds to %s of sums of %d columns of n weights.", name, vec.Count(columns, "column"), l.Lanes*vectors),
+	Doc(fmt.Sprintf("%s adds to %s of sums of %d columns of n weights:", name, vec.Count(columns, "column"), l.Lanes*vectors),
 		"",
 		fmt.Sprintf("\tfor c := range %d {", columns),
 		fmt.Sprintf("\t\tfor j := range %d {", l.Lanes*vectors),
@@ -169,7 +170,7 @@ func byColumns(l *vec.Level, columns, vectors int) {
 		"\t\t}",
 		"\t}",
 		"",
-		"for n of at least 1.")
+		"n is at least 1.")
 	dst, x := rowsAt("dst", "dstStride", columns), rowsAt("x", "xStride", columns)
 	w, wStride, n := vec.Argument("w"), stride("wStride"), vec.Argument("n")
 	sums := make([][]reg.VecVirtual, columns)

@@ -92,7 +92,7 @@ func (e *exponential) load(c Op) reg.VecVirtual {
 	return v
 }
 
-// of returns exp(-x), or 0 beyond most, and no less than least.
+// of returns exp(-x), or 0 where x is above most, but no less than least.
 func (e *exponential) of(x, least reg.VecVirtual) reg.VecVirtual {
 	n, r := e.l.Wide(), e.l.Wide()
 	t := e.load(e.shift)

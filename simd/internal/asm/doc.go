@@ -4,7 +4,7 @@
 //
 // Programs in simd/_gen write the assembly of amd64; that of arm64 is written by hand. A
 // declaration says what its function computes, or names the function of package simd,
-// which ends in Go, that computes the same. Nobody but package simd calls the functions:
-// they trust their arguments, and the caller has made sure that the processor has the
+// ending in Go, that computes the same. Only package simd calls the functions: they
+// trust their arguments, and the caller has made sure that the processor has the
 // instructions of their level.
 package asm

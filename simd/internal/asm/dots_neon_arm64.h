@@ -1,6 +1,6 @@
-// What products of rows of float32 numbers and of rows of words share. Before this file is included
-// MULADD(m, n, d) adds the products of two vectors to a third, ADDLANES(m, n, d) adds vectors, and
-// ADDPAIRS(m, n, d) adds neighbouring lanes of two.
+// The code shared by products of rows of float32 numbers and of rows of words. Before this file
+// is included, define: MULADD(m, n, d) adds the products of two vectors to a third, ADDLANES(m,
+// n, d) adds vectors, and ADDPAIRS(m, n, d) adds neighbouring lanes of two.
 //
 // R0 dst, R1 its stride in bytes, R2 and R3 rows of a, R4-R7 rows of b, R8
 // columns left. V0-V3 are of a, V4-V11 of b; V16-V31 are the sums of pairs, two

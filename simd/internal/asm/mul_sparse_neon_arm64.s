@@ -48,8 +48,7 @@
 	FMOVS.P 4(R5), F8; \
 	MADD R7, R6, R10, R10
 
-// Two columns in one vector, whose second lane is idle where LOAD fills the
-// first alone.
+// Two columns in one vector. The second lane is idle where LOAD fills only the first.
 #define FOURS2(LOAD) \
 	LOAD (R10), F0; \
 	LOAD (R11), F1; \

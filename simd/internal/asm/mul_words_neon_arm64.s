@@ -3,9 +3,9 @@
 #include "textflag.h"
 #include "neon_arm64.h"
 
-// R0 sums, R1 their stride in bytes, R2 the panel, R4 places left, R5 what is packed, R6 the
-// table of pieces, R7 what is fetched ahead. V0-V3 are 16 places of the pieces, V4-V7 and V8-V11
-// lines of the panel, with four rows in a vector; V16-V31 are the sums, four vectors for a piece.
+// R0 sums, R1 their stride in bytes, R2 the panel, R4 places left, R5 packed, R6 the table of
+// pieces, R7 the lines to prefetch. V0-V3 are 16 places of the pieces, V4-V7 and V8-V11 lines
+// of the panel, with four rows in a vector; V16-V31 are the sums, four vectors for a piece.
 
 #define CLEAR(v) VEOR v.B16, v.B16, v.B16
 
@@ -73,7 +73,7 @@
 	PIECES(3, 8); \
 	SUBS $16, R4, R4
 
-// Moves the sums of a piece to where it is in its word and adds them to those in memory.
+// Shifts the sums of a piece to its place in the word and adds them to those in memory.
 #define ADDSUMS(piece) \
 	MOVWU.P 4(R6), R8; \
 	MOVWU.P 4(R6), R9; \

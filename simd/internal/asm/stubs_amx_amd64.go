@@ -4,7 +4,7 @@
 
 package asm
 
-// SavedByOS returns the low half of the register that tells which parts of the state of a
+// SavedByOS returns the low half of the register that says which parts of the state of a
 // thread the operating system saves. The processor must have XSAVE, and the system use it.
 //
 //go:noescape

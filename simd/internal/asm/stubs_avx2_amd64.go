@@ -211,7 +211,7 @@ func PackRowsF64AVX2(dst *float64, dstStride uintptr, rows *float64, rowStride u
 //		}
 //	}
 //
-// for columns of at least 1.
+// columns is at least 1.
 //
 //go:noescape
 func DotTile1F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
@@ -228,7 +228,7 @@ func DotTile1F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, co
 //		}
 //	}
 //
-// for columns of at least 1.
+// columns is at least 1.
 //
 //go:noescape
 func DotTile2F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
@@ -245,7 +245,7 @@ func DotTile2F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, co
 //		}
 //	}
 //
-// for columns of at least 1.
+// columns is at least 1.
 //
 //go:noescape
 func DotTile3F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
@@ -325,8 +325,8 @@ func NodesToPointsF64AVX2(dst *float64, n uintptr, rows *float64, r uintptr, las
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -350,8 +350,8 @@ func MulSparse1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -375,8 +375,8 @@ func MulSparseOffsets1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets1F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
@@ -400,8 +400,8 @@ func MulSparseOffsets1F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -425,8 +425,8 @@ func MulSparse2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -450,8 +450,8 @@ func MulSparseOffsets2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets2F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
@@ -475,8 +475,8 @@ func MulSparseOffsets2F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -500,8 +500,8 @@ func MulSparse4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -525,8 +525,8 @@ func MulSparseOffsets4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -550,8 +550,8 @@ func MulSparse8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -575,8 +575,8 @@ func MulSparseOffsets8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -600,8 +600,8 @@ func MulSparse16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintp
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -625,8 +625,8 @@ func MulSparseOffsets16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, row
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse32F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -650,44 +650,44 @@ func MulSparse32F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintp
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets32F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
 // MulTrans2x4F32AVX2 is mulTransGo for 2 columns of w and 4 vectors of 8 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans2x4F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans2x2F32AVX2 is mulTransGo for 2 columns of w and 2 vectors of 8 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans2x2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans2x1F32AVX2 is mulTransGo for 2 columns of w and 1 vector of 8 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans2x1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans1x4F32AVX2 is mulTransGo for 1 column of w and 4 vectors of 8 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans1x4F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans1x2F32AVX2 is mulTransGo for 1 column of w and 2 vectors of 8 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans1x2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans1x1F32AVX2 is mulTransGo for 1 column of w and 1 vector of 8 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans1x1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
@@ -704,7 +704,7 @@ func MulTrans1x1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uin
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x2AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -721,7 +721,7 @@ func MulWords1x2AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, d
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x4AVX2(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -751,7 +751,7 @@ func PackWordHalvesAVX2(to *uint32, step uintptr, words *uint32, lines uintptr, 
 //		}
 //	}
 //
-// It reads up to seven numbers behind a span and writes as many behind the last
+// It reads up to seven numbers after a span and writes as many after the last
 // candidate.
 //
 //go:noescape
@@ -800,7 +800,7 @@ func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, ind
 //
 // n is a positive multiple of eight.
 // It is for d = 2, whatever the argument says.
-// Up to seven numbers behind the last neighbour are overwritten.
+// Up to seven numbers after the last neighbour are overwritten.
 //
 //go:noescape
 func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
@@ -848,7 +848,7 @@ func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, ind
 //
 // n is a positive multiple of eight.
 // It is for d = 3, whatever the argument says.
-// Up to seven numbers behind the last neighbour are overwritten.
+// Up to seven numbers after the last neighbour are overwritten.
 //
 //go:noescape
 func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
@@ -894,7 +894,7 @@ func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indi
 //	}
 //
 // n is a positive multiple of eight.
-// Up to seven numbers behind the last neighbour are overwritten.
+// Up to seven numbers after the last neighbour are overwritten.
 //
 //go:noescape
 func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
@@ -925,7 +925,7 @@ func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *fl
 //		}
 //	}
 //
-// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// n is a positive multiple of eight. Up to seven numbers after the last of near, ind and
 // d2 are overwritten.
 // It is for d = 2, whatever the argument says.
 //
@@ -958,7 +958,7 @@ func FindInBlocks2F32AVX2(ind *uint32, d2 *float64, boxes *float64, room uintptr
 //		}
 //	}
 //
-// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// n is a positive multiple of eight. Up to seven numbers after the last of near, ind and
 // d2 are overwritten.
 // It is for d = 3, whatever the argument says.
 //
@@ -991,7 +991,7 @@ func FindInBlocks3F32AVX2(ind *uint32, d2 *float64, boxes *float64, room uintptr
 //		}
 //	}
 //
-// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// n is a positive multiple of eight. Up to seven numbers after the last of near, ind and
 // d2 are overwritten.
 //
 //go:noescape
@@ -1008,13 +1008,13 @@ func QuadraticForms4F64AVX2(dst *float64, y *float64, stride uintptr, linear *fl
 func QuadraticForms1F64AVX2(dst *float64, y *float64, stride uintptr, linear *float64, m *float64, d uintptr)
 
 // RanksF64AVX2 is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31
-// behind the last.
+// after the last.
 //
 //go:noescape
 func RanksF64AVX2(rank *uint32, x *float64, n uintptr)
 
 // RoundToBytesAVX2 is roundToBytesGo for n columns, n a multiple of 8 and not zero. It leaves
-// the 8 lanes, four parts of the sum of squares of codes, and four of that of codes.
+// the 8 lanes, four parts of the sum of squares of codes, and four of the sum of codes.
 //
 //go:noescape
 func RoundToBytesAVX2(code *int8, x *float32, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)
@@ -1053,7 +1053,7 @@ func SqDistsF32AVX2(dst *float32, x *float32, d uintptr, rows *float32, stride u
 //go:noescape
 func SqDistsF64AVX2(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
 
-// WeightedSums1F64AVX2 adds to 1 column of sums of 2 rows of n weights.
+// WeightedSums1F64AVX2 adds to 1 column of sums of 2 rows of n weights:
 //
 //	for c := range 1 {
 //		for i := range 2 {
@@ -1061,12 +1061,12 @@ func SqDistsF64AVX2(dst *float64, x *float32, d uintptr, rows *float32, stride u
 //		}
 //	}
 //
-// with j in 8 lanes, n at least 8 and a multiple of it.
+// with j in 8 lanes. n is at least 8 and a multiple of 8.
 //
 //go:noescape
 func WeightedSums1F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSums2F64AVX2 adds to 2 columns of sums of 2 rows of n weights.
+// WeightedSums2F64AVX2 adds to 2 columns of sums of 2 rows of n weights:
 //
 //	for c := range 2 {
 //		for i := range 2 {
@@ -1074,12 +1074,12 @@ func WeightedSums1F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride u
 //		}
 //	}
 //
-// with j in 8 lanes, n at least 8 and a multiple of it.
+// with j in 8 lanes. n is at least 8 and a multiple of 8.
 //
 //go:noescape
 func WeightedSums2F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSums3F64AVX2 adds to 3 columns of sums of 2 rows of n weights.
+// WeightedSums3F64AVX2 adds to 3 columns of sums of 2 rows of n weights:
 //
 //	for c := range 3 {
 //		for i := range 2 {
@@ -1087,12 +1087,12 @@ func WeightedSums2F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride u
 //		}
 //	}
 //
-// with j in 8 lanes, n at least 8 and a multiple of it.
+// with j in 8 lanes. n is at least 8 and a multiple of 8.
 //
 //go:noescape
 func WeightedSums3F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans1x16F64AVX2 adds to 1 column of sums of 16 columns of n weights.
+// WeightedSumsTrans1x16F64AVX2 adds to 1 column of sums of 16 columns of n weights:
 //
 //	for c := range 1 {
 //		for j := range 16 {
@@ -1102,12 +1102,12 @@ func WeightedSums3F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride u
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans1x16F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans1x8F64AVX2 adds to 1 column of sums of 8 columns of n weights.
+// WeightedSumsTrans1x8F64AVX2 adds to 1 column of sums of 8 columns of n weights:
 //
 //	for c := range 1 {
 //		for j := range 8 {
@@ -1117,12 +1117,12 @@ func WeightedSumsTrans1x16F64AVX2(dst *float64, dstStride uintptr, w *float64, w
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans1x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans2x16F64AVX2 adds to 2 columns of sums of 16 columns of n weights.
+// WeightedSumsTrans2x16F64AVX2 adds to 2 columns of sums of 16 columns of n weights:
 //
 //	for c := range 2 {
 //		for j := range 16 {
@@ -1132,12 +1132,12 @@ func WeightedSumsTrans1x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wS
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans2x16F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans2x8F64AVX2 adds to 2 columns of sums of 8 columns of n weights.
+// WeightedSumsTrans2x8F64AVX2 adds to 2 columns of sums of 8 columns of n weights:
 //
 //	for c := range 2 {
 //		for j := range 8 {
@@ -1147,12 +1147,12 @@ func WeightedSumsTrans2x16F64AVX2(dst *float64, dstStride uintptr, w *float64, w
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans2x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans3x16F64AVX2 adds to 3 columns of sums of 16 columns of n weights.
+// WeightedSumsTrans3x16F64AVX2 adds to 3 columns of sums of 16 columns of n weights:
 //
 //	for c := range 3 {
 //		for j := range 16 {
@@ -1162,12 +1162,12 @@ func WeightedSumsTrans2x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wS
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans3x16F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans3x8F64AVX2 adds to 3 columns of sums of 8 columns of n weights.
+// WeightedSumsTrans3x8F64AVX2 adds to 3 columns of sums of 8 columns of n weights:
 //
 //	for c := range 3 {
 //		for j := range 8 {
@@ -1177,7 +1177,7 @@ func WeightedSumsTrans3x16F64AVX2(dst *float64, dstStride uintptr, w *float64, w
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans3x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)

@@ -235,7 +235,7 @@ func PackRowsF64AVX512(dst *float64, dstStride uintptr, rows *float64, rowStride
 //		}
 //	}
 //
-// for columns of at least 1.
+// columns is at least 1.
 //
 //go:noescape
 func DotTile1F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
@@ -252,7 +252,7 @@ func DotTile1F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, 
 //		}
 //	}
 //
-// for columns of at least 1.
+// columns is at least 1.
 //
 //go:noescape
 func DotTile2F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
@@ -269,7 +269,7 @@ func DotTile2F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, 
 //		}
 //	}
 //
-// for columns of at least 1.
+// columns is at least 1.
 //
 //go:noescape
 func DotTile3F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
@@ -355,8 +355,8 @@ func NodesToPointsF64AVX512(dst *float64, n uintptr, rows *float64, r uintptr, l
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -380,8 +380,8 @@ func MulSparse1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -405,8 +405,8 @@ func MulSparseOffsets1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets1F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
@@ -430,8 +430,8 @@ func MulSparseOffsets1F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -455,8 +455,8 @@ func MulSparse2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -480,8 +480,8 @@ func MulSparseOffsets2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets2F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
@@ -505,8 +505,8 @@ func MulSparseOffsets2F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -530,8 +530,8 @@ func MulSparse4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -555,8 +555,8 @@ func MulSparseOffsets4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -580,8 +580,8 @@ func MulSparse8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -605,8 +605,8 @@ func MulSparseOffsets8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -630,8 +630,8 @@ func MulSparse16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uin
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -655,8 +655,8 @@ func MulSparseOffsets16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, r
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparse32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -680,44 +680,44 @@ func MulSparse32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uin
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// Columns and values have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
+// Columns and values have nnz entries. Only those of the rows and those to prefetch are
+// read.
 //
 //go:noescape
 func MulSparseOffsets32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
 // MulTrans2x4F32AVX512 is mulTransGo for 2 columns of w and 4 vectors of 16 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans2x4F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans2x2F32AVX512 is mulTransGo for 2 columns of w and 2 vectors of 16 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans2x2F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans2x1F32AVX512 is mulTransGo for 2 columns of w and 1 vector of 16 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans2x1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans1x4F32AVX512 is mulTransGo for 1 column of w and 4 vectors of 16 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans1x4F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans1x2F32AVX512 is mulTransGo for 1 column of w and 2 vectors of 16 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans1x2F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
 // MulTrans1x1F32AVX512 is mulTransGo for 1 column of w and 1 vector of 16 columns of a,
-// the last of which has last columns.
+// the last vector with last columns.
 //
 //go:noescape
 func MulTrans1x1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
@@ -734,7 +734,7 @@ func MulTrans1x1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride u
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords2x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -751,7 +751,7 @@ func MulWords2x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords2x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -768,7 +768,7 @@ func MulWords2x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords2x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -785,7 +785,7 @@ func MulWords2x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords2x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -802,7 +802,7 @@ func MulWords2x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -819,7 +819,7 @@ func MulWords1x2AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -836,7 +836,7 @@ func MulWords1x4AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -853,7 +853,7 @@ func MulWords1x6AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -870,7 +870,7 @@ func MulWords1x8AVX512(sums *uint32, stride uintptr, panel *int8, group uintptr,
 //		}
 //	}
 //
-// It reads up to seven numbers behind a span and writes as many behind the last
+// It reads up to seven numbers after a span and writes as many after the last
 // candidate.
 //
 //go:noescape
@@ -919,7 +919,7 @@ func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, i
 //
 // n is a positive multiple of eight.
 // It is for d = 2, whatever the argument says.
-// Up to seven numbers behind the last neighbour are overwritten.
+// Up to seven numbers after the last neighbour are overwritten.
 //
 //go:noescape
 func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
@@ -967,7 +967,7 @@ func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, i
 //
 // n is a positive multiple of eight.
 // It is for d = 3, whatever the argument says.
-// Up to seven numbers behind the last neighbour are overwritten.
+// Up to seven numbers after the last neighbour are overwritten.
 //
 //go:noescape
 func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
@@ -1013,7 +1013,7 @@ func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, in
 //	}
 //
 // n is a positive multiple of eight.
-// Up to seven numbers behind the last neighbour are overwritten.
+// Up to seven numbers after the last neighbour are overwritten.
 //
 //go:noescape
 func FindNearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
@@ -1044,7 +1044,7 @@ func FindNearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *
 //		}
 //	}
 //
-// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// n is a positive multiple of eight. Up to seven numbers after the last of near, ind and
 // d2 are overwritten.
 // It is for d = 2, whatever the argument says.
 //
@@ -1077,7 +1077,7 @@ func FindInBlocks2F32AVX512(ind *uint32, d2 *float64, boxes *float64, room uintp
 //		}
 //	}
 //
-// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// n is a positive multiple of eight. Up to seven numbers after the last of near, ind and
 // d2 are overwritten.
 // It is for d = 3, whatever the argument says.
 //
@@ -1110,7 +1110,7 @@ func FindInBlocks3F32AVX512(ind *uint32, d2 *float64, boxes *float64, room uintp
 //		}
 //	}
 //
-// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// n is a positive multiple of eight. Up to seven numbers after the last of near, ind and
 // d2 are overwritten.
 //
 //go:noescape
@@ -1127,13 +1127,13 @@ func QuadraticForms8F64AVX512(dst *float64, y *float64, stride uintptr, linear *
 func QuadraticForms1F64AVX512(dst *float64, y *float64, stride uintptr, linear *float64, m *float64, d uintptr)
 
 // RanksF64AVX512 is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31
-// behind the last.
+// after the last.
 //
 //go:noescape
 func RanksF64AVX512(rank *uint32, x *float64, n uintptr)
 
 // RoundToBytesAVX512 is roundToBytesGo for n columns, n a multiple of 8 and not zero. It leaves
-// the 8 lanes, four parts of the sum of squares of codes, and four of that of codes.
+// the 8 lanes, four parts of the sum of squares of codes, and four of the sum of codes.
 //
 //go:noescape
 func RoundToBytesAVX512(code *int8, x *float32, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)
@@ -1172,7 +1172,7 @@ func SqDistsF32AVX512(dst *float32, x *float32, d uintptr, rows *float32, stride
 //go:noescape
 func SqDistsF64AVX512(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
 
-// WeightedSums1F64AVX512 adds to 1 column of sums of 8 rows of n weights.
+// WeightedSums1F64AVX512 adds to 1 column of sums of 8 rows of n weights:
 //
 //	for c := range 1 {
 //		for i := range 8 {
@@ -1180,12 +1180,12 @@ func SqDistsF64AVX512(dst *float64, x *float32, d uintptr, rows *float32, stride
 //		}
 //	}
 //
-// with j in 8 lanes, n at least 8 and a multiple of it.
+// with j in 8 lanes. n is at least 8 and a multiple of 8.
 //
 //go:noescape
 func WeightedSums1F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSums2F64AVX512 adds to 2 columns of sums of 8 rows of n weights.
+// WeightedSums2F64AVX512 adds to 2 columns of sums of 8 rows of n weights:
 //
 //	for c := range 2 {
 //		for i := range 8 {
@@ -1193,12 +1193,12 @@ func WeightedSums1F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride
 //		}
 //	}
 //
-// with j in 8 lanes, n at least 8 and a multiple of it.
+// with j in 8 lanes. n is at least 8 and a multiple of 8.
 //
 //go:noescape
 func WeightedSums2F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSums3F64AVX512 adds to 3 columns of sums of 8 rows of n weights.
+// WeightedSums3F64AVX512 adds to 3 columns of sums of 8 rows of n weights:
 //
 //	for c := range 3 {
 //		for i := range 8 {
@@ -1206,12 +1206,12 @@ func WeightedSums2F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride
 //		}
 //	}
 //
-// with j in 8 lanes, n at least 8 and a multiple of it.
+// with j in 8 lanes. n is at least 8 and a multiple of 8.
 //
 //go:noescape
 func WeightedSums3F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans1x64F64AVX512 adds to 1 column of sums of 64 columns of n weights.
+// WeightedSumsTrans1x64F64AVX512 adds to 1 column of sums of 64 columns of n weights:
 //
 //	for c := range 1 {
 //		for j := range 64 {
@@ -1221,12 +1221,12 @@ func WeightedSums3F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans1x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans1x8F64AVX512 adds to 1 column of sums of 8 columns of n weights.
+// WeightedSumsTrans1x8F64AVX512 adds to 1 column of sums of 8 columns of n weights:
 //
 //	for c := range 1 {
 //		for j := range 8 {
@@ -1236,12 +1236,12 @@ func WeightedSumsTrans1x64F64AVX512(dst *float64, dstStride uintptr, w *float64,
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans1x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans2x64F64AVX512 adds to 2 columns of sums of 64 columns of n weights.
+// WeightedSumsTrans2x64F64AVX512 adds to 2 columns of sums of 64 columns of n weights:
 //
 //	for c := range 2 {
 //		for j := range 64 {
@@ -1251,12 +1251,12 @@ func WeightedSumsTrans1x8F64AVX512(dst *float64, dstStride uintptr, w *float64, 
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans2x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans2x8F64AVX512 adds to 2 columns of sums of 8 columns of n weights.
+// WeightedSumsTrans2x8F64AVX512 adds to 2 columns of sums of 8 columns of n weights:
 //
 //	for c := range 2 {
 //		for j := range 8 {
@@ -1266,12 +1266,12 @@ func WeightedSumsTrans2x64F64AVX512(dst *float64, dstStride uintptr, w *float64,
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans2x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans3x64F64AVX512 adds to 3 columns of sums of 64 columns of n weights.
+// WeightedSumsTrans3x64F64AVX512 adds to 3 columns of sums of 64 columns of n weights:
 //
 //	for c := range 3 {
 //		for j := range 64 {
@@ -1281,12 +1281,12 @@ func WeightedSumsTrans2x8F64AVX512(dst *float64, dstStride uintptr, w *float64, 
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans3x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
 
-// WeightedSumsTrans3x8F64AVX512 adds to 3 columns of sums of 8 columns of n weights.
+// WeightedSumsTrans3x8F64AVX512 adds to 3 columns of sums of 8 columns of n weights:
 //
 //	for c := range 3 {
 //		for j := range 8 {
@@ -1296,7 +1296,7 @@ func WeightedSumsTrans3x64F64AVX512(dst *float64, dstStride uintptr, w *float64,
 //		}
 //	}
 //
-// for n of at least 1.
+// n is at least 1.
 //
 //go:noescape
 func WeightedSumsTrans3x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)

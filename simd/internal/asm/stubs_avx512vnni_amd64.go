@@ -106,7 +106,7 @@ func ByteDotsAbove6AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords4x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -123,7 +123,7 @@ func MulWords4x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords4x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -140,7 +140,7 @@ func MulWords4x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords4x6AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -157,7 +157,7 @@ func MulWords4x6AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -174,7 +174,7 @@ func MulWords1x2AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
@@ -191,7 +191,7 @@ func MulWords1x4AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uint
 //		}
 //	}
 //
-// stride counts words, group bytes. It fetches depth/4 lines from ahead on into the cache.
+// stride counts words, group bytes. It prefetches depth/4 lines from ahead on.
 //
 //go:noescape
 func MulWords1x6AVX512VNNI(sums *uint32, stride uintptr, panel *int8, group uintptr, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)

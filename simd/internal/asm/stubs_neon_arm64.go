@@ -59,7 +59,7 @@ func WeightsF32NEON(dst *float32, d2 *float64, n uintptr, gamma float64, constan
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// There is at least one row, and none but the rows' own entries are read.
+// There is at least one row. Only entries of the rows are read.
 
 //go:noescape
 func MulSparse1F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
@@ -77,7 +77,7 @@ func MulSparse8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 func MulSparse16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 
 // The functions MulWords add the products of 16 rows of signed bytes with as many pieces of words
-// as their names say. Pieces are signed bytes, too.
+// as their names say. Pieces are signed bytes too.
 //
 //	for r := range 16 {
 //		for i := range 4 {
@@ -89,8 +89,8 @@ func MulSparse16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintp
 //		}
 //	}
 //
-// stride counts words, and group is not used. depth is a multiple of 16. They fetch depth/4 lines
-// from ahead on into the cache. The processor must have dot products of bytes.
+// stride counts words, and group is not used. depth is a multiple of 16. They prefetch depth/4
+// lines from ahead on. The processor must have dot products of bytes.
 
 //go:noescape
 func MulWords1x2NEON(sums *uint32, stride uintptr, panel *int8, group, depth uintptr, packed *uint32, pieces *[2]uint32, ahead *int8)
