@@ -12,6 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -257,6 +258,6 @@ func (s *sealedSetting) building() *subject {
 		return g.Close()
 	})
 	// The product with the public matrix, of four byte planes.
-	out.nnz = wire.SecretWords * s.matrixBytes()
+	out.nnz = sealed.SecretWords * s.matrixBytes()
 	return out
 }

@@ -26,7 +26,7 @@ func changing(t *testing.T, slots int) (address string, hint int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := make([]uint32, slots*wire.SecretWords)
+	words := make([]uint32, slots*sealed.SecretWords)
 	rows := make([]uint32, slots)
 	for i := range rows {
 		rows[i] = uint32(i)
@@ -73,8 +73,8 @@ func TestQueryBoundsVersions(t *testing.T) {
 func TestFetchMemory(t *testing.T) {
 	a := &asking{flags: &askFlags{k: 100}}
 	a.x.Rows = 1000
-	m := &wire.SealedRecords{Records: 1000, Length: wire.MaxRecord, PerColumn: 1}
-	if got, least := a.fetchMemory(m), 1000.*100*wire.MaxRecord; got < least || got > least+(1<<24) {
+	m := &wire.SealedRecords{Records: 1000, Length: sealed.MaxRecord, PerColumn: 1}
+	if got, least := a.fetchMemory(m), 1000.*100*sealed.MaxRecord; got < least || got > least+(1<<24) {
 		t.Errorf("%g bytes, want %g and some", got, least)
 	}
 }
