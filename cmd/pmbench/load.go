@@ -15,7 +15,7 @@ import (
 
 func loadVerb() cli.Verb {
 	return cli.Verb{
-		Name: "load", Summary: "ask a service as many clients at once, and tell how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-form NAME] [-check GALLERY] [-metrics URL]"},
+		Name: "load", Summary: "ask a service as many clients at once, and tell how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-encoding NAME] [-check GALLERY] [-metrics URL]"},
 		About: `Asks a service of 'privatemail serve' for the lists of cells, in mode cells, from many
 clients at once, each on a connection of its own, one query after the other. The cells are
 drawn at random, as if no client had a record, so nothing is spent. Prints answers and bytes
@@ -29,14 +29,14 @@ load then fails.
 `,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{
-			"pmbench load http://127.0.0.1:8480 -clients 16 -queries 1000 -form int8",
+			"pmbench load http://127.0.0.1:8480 -clients 16 -queries 1000 -encoding int8",
 			"pmbench load http://127.0.0.1:8480 -clients 16 -queries 1000 -check digits.gallery -metrics http://127.0.0.1:8481/metrics",
 		},
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := &loadFlags{}
 			cli.CountVar(fs, &f.clients, "clients", 16, "ask from `N` clients at once")
 			cli.CountVar(fs, &f.queries, "queries", 1000, "ask `N` queries, all clients together")
-			fs.StringVar(&f.form, "form", "float32", "ask for rows in the form `NAME`: float32 or int8")
+			fs.StringVar(&f.encoding, "encoding", "float32", "ask for rows in the encoding `NAME`: float32 or int8")
 			fs.StringVar(&f.check, "check", "", "compare every answer with that of the gallery `FILE`, opened here")
 			fs.StringVar(&f.metrics, "metrics", "", "read the memory of the service from the metrics at `URL`")
 			fs.StringVar(&f.token, "token", "", "send the bearer token `TEXT`")
@@ -48,9 +48,9 @@ load then fails.
 }
 
 type loadFlags struct {
-	clients, queries            int
-	form, check, metrics, token string
-	get, wait                   bool
+	clients, queries                int
+	encoding, check, metrics, token string
+	get, wait                       bool
 }
 
 func (f *loadFlags) run(ctx context.Context, e *cli.Env, names []string) error {
@@ -88,18 +88,18 @@ func (f *loadFlags) target(ctx context.Context, address string) (*loadTarget, er
 		}
 		return t, t.takeFile(ctx, address)
 	}
-	form, err := wire.ParseForm(f.form)
+	encoding, err := wire.ParseEncoding(f.encoding)
 	if err != nil {
-		return nil, cli.Usagef("-form: %v", err)
+		return nil, cli.Usagef("-encoding: %v", err)
 	}
-	return t, t.takeCells(ctx, strings.TrimSuffix(address, "/"), form, f.check)
+	return t, t.takeCells(ctx, strings.TrimSuffix(address, "/"), encoding, f.check)
 }
 
 // ask asks all queries, in ten parts between which the memory of the service is read.
 func (f *loadFlags) ask(ctx context.Context, e *cli.Env, target *loadTarget) (*Load, error) {
 	meter := newMeter(e)
 	defer meter.clear()
-	out := &Load{Clients: f.clients, Queries: f.queries, Form: f.form, AnswerBytes: target.bytes, Checked: f.check != ""}
+	out := &Load{Clients: f.clients, Queries: f.queries, Encoding: f.encoding, AnswerBytes: target.bytes, Checked: f.check != ""}
 	var seconds []float64
 	const parts = 10
 	for part := range parts {
@@ -135,9 +135,9 @@ func (f *loadFlags) weigh(ctx context.Context, out *Load) error {
 
 // A Load is what load has measured, the object of load -json.
 type Load struct {
-	Clients int    `json:"clients"`
-	Queries int    `json:"queries"`
-	Form    string `json:"form"`
+	Clients  int    `json:"clients"`
+	Queries  int    `json:"queries"`
+	Encoding string `json:"encoding"`
 	// AnswerBytes is the length of an answer.
 	AnswerBytes int64 `json:"answer_bytes"`
 	// Seconds is what all queries took, P50 and P99 what one query did.
@@ -153,7 +153,7 @@ type Load struct {
 func (l *Load) print(e *cli.Env) error {
 	rate := float64(l.Queries) / l.Seconds
 	_, err := fmt.Fprintf(e.Stdout, "%d queries of %d clients, answers of %d bytes (%s): %.1f answers/s, %.0f MB/s, p50 %s, p99 %s\n",
-		l.Queries, l.Clients, l.AnswerBytes, l.Form, rate, rate*float64(l.AnswerBytes)/1e6, duration(l.P50), duration(l.P99))
+		l.Queries, l.Clients, l.AnswerBytes, l.Encoding, rate, rate*float64(l.AnswerBytes)/1e6, duration(l.P50), duration(l.P99))
 	if l.Checked {
 		_, other := fmt.Fprintln(e.Stdout, "every answer is that of the gallery file, byte for byte")
 		err = errors.Join(err, other)

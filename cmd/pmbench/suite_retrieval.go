@@ -25,10 +25,10 @@ import (
 // server's side.
 func retrievalCases(l *lab) (out []benchCase) {
 	for _, rows := range []int{200_000, 1_000_000} {
-		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+		for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
 			for _, clients := range []int{1, 16} {
 				for _, side := range []string{"service", "files"} {
-					out = append(out, retrievalCase(l.size(rows), 64, form, clients, side, rows == 1_000_000))
+					out = append(out, retrievalCase(l.size(rows), 64, encoding, clients, side, rows == 1_000_000))
 				}
 			}
 		}
@@ -36,15 +36,15 @@ func retrievalCases(l *lab) (out []benchCase) {
 	return out
 }
 
-func retrievalCase(n, d int, form wire.Form, clients int, side string, full bool) benchCase {
+func retrievalCase(n, d int, encoding wire.Encoding, clients int, side string, full bool) benchCase {
 	return benchCase{
-		name: fmt.Sprintf("server=%s/form=%s/clients=%d/n=%d/d=%d", side, form, clients, n, d), n: n, d: d, workers: 1, full: full,
+		name: fmt.Sprintf("server=%s/form=%s/clients=%d/n=%d/d=%d", side, encoding, clients, n, d), n: n, d: d, workers: 1, full: full,
 		setup: func(ctx context.Context, l *lab) (*subject, error) {
 			s, err := shared(l, fmt.Sprint("retrieval ", n), func() (*retrievalSetting, error) { return newRetrievalSetting(ctx, l, n, d) })
 			if err != nil {
 				return nil, err
 			}
-			return s.subject(ctx, side, form, clients)
+			return s.subject(ctx, side, encoding, clients)
 		},
 	}
 }
@@ -115,9 +115,9 @@ func (s *retrievalSetting) listen(serve func(context.Context, net.Listener) erro
 }
 
 // subject is one query of each client.
-func (s *retrievalSetting) subject(ctx context.Context, side string, form wire.Form, clients int) (*subject, error) {
-	bytes := s.cells.Codebook().AnswerBytes(form)
-	c, err := s.child(ctx, side, form)
+func (s *retrievalSetting) subject(ctx context.Context, side string, encoding wire.Encoding, clients int) (*subject, error) {
+	bytes := s.cells.Codebook().AnswerBytes(encoding)
+	c, err := s.child(ctx, side, encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +131,8 @@ func (s *retrievalSetting) subject(ctx context.Context, side string, form wire.F
 }
 
 // child returns the process of the clients of a server.
-func (s *retrievalSetting) child(ctx context.Context, side string, form wire.Form) (*child, error) {
-	key := side + " " + form.String()
+func (s *retrievalSetting) child(ctx context.Context, side string, encoding wire.Encoding) (*child, error) {
+	key := side + " " + encoding.String()
 	if c, ok := s.children[key]; ok {
 		return c, nil
 	}
@@ -140,10 +140,10 @@ func (s *retrievalSetting) child(ctx context.Context, side string, form wire.For
 	if err != nil {
 		return nil, err
 	}
-	args, address := []string{program, "load", "-wait", "-form", form.String()}, s.service
+	args, address := []string{program, "load", "-wait", "-encoding", encoding.String()}, s.service
 	if side == "files" {
-		name := "answer-" + form.String()
-		if err := s.writeAnswer(filepath.Join(s.folder, name), form); err != nil {
+		name := "answer-" + encoding.String()
+		if err := s.writeAnswer(filepath.Join(s.folder, name), encoding); err != nil {
 			return nil, err
 		}
 		args, address = append(args, "-get"), s.files+"/"+name
@@ -158,7 +158,7 @@ func (s *retrievalSetting) child(ctx context.Context, side string, form wire.For
 }
 
 // writeAnswer writes the file that the bare server sends.
-func (s *retrievalSetting) writeAnswer(name string, form wire.Form) error {
+func (s *retrievalSetting) writeAnswer(name string, encoding wire.Encoding) error {
 	hash, err := s.cells.Codebook().Hash()
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *retrievalSetting) writeAnswer(name string, form wire.Form) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.cells.WriteAnswer(f, &wire.CellsRequest{Codebook: hash, Cells: []uint32{0}}, form)
+	_, err = s.cells.WriteAnswer(f, &wire.CellsRequest{Codebook: hash, Cells: []uint32{0}}, encoding)
 	return errors.Join(err, f.Close())
 }
 

@@ -29,7 +29,7 @@ func queryVerb() cli.Verb {
 		Name:    "query",
 		Summary: "ask a server for the rows of its gallery that are nearest to rows that stay here",
 		Synopsis: []string{
-			"SERVER ROWS -epsilon E -ledger FILE|none -memory FOLDER|none -codebook HASH|-unconfirmed-codebook [-form int8] [-k K] [-out FILE] [FLAGS]",
+			"SERVER ROWS -epsilon E -ledger FILE|none -memory FOLDER|none -codebook HASH|-unconfirmed-codebook [-encoding int8] [-k K] [-out FILE] [FLAGS]",
 			"SERVER ROWS -mode take-all -codebook HASH|-unconfirmed-codebook [-k K] [-out FILE] [FLAGS]",
 			"SERVER ROWS -mode sealed -epoch HASH|-unconfirmed-epoch [-k K] [-fetch] [-out FILE] [FLAGS]",
 		},
@@ -56,7 +56,7 @@ has changed is refused, unless -changed says what to do: resend sends the last s
 and spends nothing, and its neighbours are those of the row before; spend draws another, which the
 ledger counts, and shows that the row is a new one.
 
-Mode take-all takes the whole gallery in a compact form, once, and ranks it here. The server
+Mode take-all takes the whole gallery as int8, once, and ranks it here. The server
 learns nothing about a row, so it needs no epsilon, no ledger and no memory.
 
 Mode sealed sends every row under encryption. The server multiplies its whole gallery into it
@@ -94,7 +94,7 @@ with -proxy only. -out and -distances-out are as for search; a query with fewer 
 mode sealed in that of slots. On Unix only their owner can read new files, since answers tell about the
 rows. Ctrl-C leaves no half of a file, and the next run goes on with the sets that were drawn.`,
 		Examples: []string{
-			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -memory me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
+			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -memory me.memory -unconfirmed-codebook -encoding int8 -k 8 -out ids.npy",
 			"privatemail query http://127.0.0.1:8480 rows.npy -mode take-all -unconfirmed-codebook -k 8",
 			"privatemail query http://127.0.0.1:8480 rows.npy -mode sealed -unconfirmed-epoch -k 8 -fetch",
 		},
@@ -108,7 +108,7 @@ rows. Ctrl-C leaves no half of a file, and the next run goes on with the sets th
 
 // askFlags are those of query.
 type askFlags struct {
-	mode, form        string
+	mode, encoding    string
 	epsilon           float64
 	ledger            string
 	at                head
@@ -133,7 +133,7 @@ type askFlags struct {
 
 func (f *askFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll, modeSealed}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing about a row; or sealed: ask under encryption, and disclose nothing about a row as long as LWE is hard and AES-256 is good")
-	choiceVar(fs, &f.form, "form", "", []string{wire.Float32.String(), wire.Int8.String()}, "`FORM` of the rows that are sent back: float32, or int8, which takes a quarter of the bytes; the same for all rows, since it shows (default: float32; take-all has int8)")
+	choiceVar(fs, &f.encoding, "encoding", "", []string{wire.Float32.String(), wire.Int8.String()}, "`ENCODING` of the rows that are sent back: float32, or int8, which takes a quarter of the bytes; the same for all rows, since it shows (default: float32; take-all has int8)")
 	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "pure epsilon `E` that a record spends when it is first asked for; no default")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	headVar(fs, &f.at)
@@ -180,8 +180,8 @@ func (f *askFlags) check(set map[string]bool) error {
 				return cli.Usagef("-%s has no place in mode take-all: nothing about a row is sent, so nothing is spent or remembered; leave it out, or leave out -mode take-all", name)
 			}
 		}
-		if f.form == wire.Float32.String() {
-			return cli.Usagef("-form float32 has no place in mode take-all: the gallery is taken as int8")
+		if f.encoding == wire.Float32.String() {
+			return cli.Usagef("-encoding float32 has no place in mode take-all: the gallery is taken as int8")
 		}
 	}
 	switch {
@@ -207,12 +207,12 @@ func (f *askFlags) check(set map[string]bool) error {
 	return f.connection.check()
 }
 
-// wireForm is the form of the rows that are sent back.
-func (f *askFlags) wireForm() (wire.Form, error) {
-	if f.form == "" {
+// wireEncoding is the encoding of the rows that are sent back.
+func (f *askFlags) wireEncoding() (wire.Encoding, error) {
+	if f.encoding == "" {
 		return wire.Float32, nil
 	}
-	return wire.ParseForm(f.form)
+	return wire.ParseEncoding(f.encoding)
 }
 
 func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {

@@ -21,7 +21,7 @@ func (a *asking) cells(ctx context.Context) error {
 	if err := a.checkPin(); err != nil {
 		return err
 	}
-	if err := a.reserve(a.results(a.book.Dimension), a.book.AnswerBytes(a.form), "an answer"); err != nil {
+	if err := a.reserve(a.results(a.book.Dimension), a.book.AnswerBytes(a.encoding), "an answer"); err != nil {
 		return err
 	}
 	m, err := a.findMap(ctx)
@@ -31,7 +31,7 @@ func (a *asking) cells(ctx context.Context) error {
 	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.Labels(ctx, a.hash) }); err != nil {
 		return err
 	}
-	sample, err := a.server.Base(ctx, a.hash, a.form)
+	sample, err := a.server.Base(ctx, a.hash, a.encoding)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (a *asking) ask(ctx context.Context, c *client.Cells, record client.RecordI
 	default:
 		a.paid++
 	}
-	answer, err := a.server.Cells(ctx, request, a.form)
+	answer, err := a.server.Cells(ctx, request, a.encoding)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type planReport struct {
 	Server    string   `json:"server"`
 	Gallery   string   `json:"gallery,omitempty"`
 	Mode      string   `json:"mode"`
-	Form      string   `json:"form,omitempty"`
+	Encoding  string   `json:"encoding,omitempty"`
 	Rows      int      `json:"gallery_rows"`
 	Codebook  string   `json:"codebook,omitempty"`
 	Epoch     string   `json:"epoch,omitempty"` // of mode sealed
@@ -90,7 +90,7 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 	if a.flags.mode == modeSealed {
 		return a.planSealed(ctx)
 	}
-	r := &planReport{Server: a.address, Mode: a.flags.mode, Form: a.form.String(), Queries: a.x.Rows, Confirmed: a.flags.confirmed(), Sent: []string{}}
+	r := &planReport{Server: a.address, Mode: a.flags.mode, Encoding: a.encoding.String(), Queries: a.x.Rows, Confirmed: a.flags.confirmed(), Sent: []string{}}
 	cached := a.flags.confirmed() && a.server.CachedCodebook(a.flags.codebook)
 	var about *remote.Description
 	if !cached {
@@ -105,17 +105,17 @@ func (a *asking) makePlan(ctx context.Context) (*planReport, error) {
 		return nil, err
 	}
 	r.Rows, r.Codebook = a.book.Rows, fmt.Sprintf("%x", a.hash)
-	chart, base, rows := a.server.Cached(a.hash, a.form)
+	chart, base, rows := a.server.Cached(a.hash, a.encoding)
 	r.once("map", chart, mapBytes(about))
 	r.hasMap = about == nil || about.MapBytes > 0
 	a.planLabels(r, about)
 	if a.flags.mode == modeTakeAll {
-		r.Form = wire.Int8.String()
+		r.Encoding = wire.Int8.String()
 		size := a.book.AllRowsBytes()
 		r.once("whole gallery", rows, &size)
 		return r, nil
 	}
-	r.once("base sample", base, baseBytes(about, a.form))
+	r.once("base sample", base, baseBytes(about, a.encoding))
 	return r, a.planCells(ctx, r, chart)
 }
 
@@ -138,11 +138,11 @@ func mapBytes(about *remote.Description) *int64 {
 	return &about.MapBytes
 }
 
-func baseBytes(about *remote.Description, form wire.Form) *int64 {
+func baseBytes(about *remote.Description, encoding wire.Encoding) *int64 {
 	if about == nil {
 		return nil
 	}
-	bytes, ok := about.BaseBytes[form]
+	bytes, ok := about.BaseBytes[encoding]
 	if !ok {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (a *asking) planCells(ctx context.Context, r *planReport, chart int64) erro
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
+	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.encoding), a.book.AllRowsBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
 	standings, err := a.foresee(c)

@@ -33,7 +33,7 @@ type asking struct {
 	records  []client.RecordID // what each row is
 	asFiled  []client.RecordID // what it was before columns were put in another order; nil if they were not
 	equal    int               // rows that are equal to one before
-	form     wire.Form
+	encoding wire.Encoding
 	server   *remote.Server
 	meter    meter
 	warnings []error // of the cache
@@ -66,7 +66,7 @@ type back struct {
 // openAsking reads the rows and their names. Nothing is sent.
 func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in input) (_ *asking, err error) {
 	a := &asking{flags: f, address: address, in: in, meter: silent{}, newUnits: make(map[mechanism.Unit]bool)}
-	if a.form, err = f.wireForm(); err != nil {
+	if a.encoding, err = f.wireEncoding(); err != nil {
 		return nil, err
 	}
 	settings, err := f.connection.settings()

@@ -49,7 +49,7 @@ func (f *sealedQueryFlags) check(set map[string]bool) error {
 			return cli.Usagef("-%s has no place in mode sealed: %s; leave it out, or leave out -mode sealed", name, noEpsilon)
 		}
 	}
-	for _, name := range []string{"codebook", "unconfirmed-codebook", "accept-new-codebook", "form"} {
+	for _, name := range []string{"codebook", "unconfirmed-codebook", "accept-new-codebook", "encoding"} {
 		if set[name] {
 			return cli.Usagef("-%s has no place in mode sealed: no codebook is used; -epoch HASH confirms what the server publishes", name)
 		}

@@ -259,7 +259,7 @@ func TestQuerySealedFlags(t *testing.T) {
 		{[]string{"-memory", p.memory}, "no epsilon is spent"},
 		{[]string{"-new-units"}, "no epsilon is spent"},
 		{[]string{"-unconfirmed-codebook"}, "-epoch HASH"},
-		{[]string{"-form", "int8"}, "mode sealed"},
+		{[]string{"-encoding", "int8"}, "mode sealed"},
 		{[]string{"-epoch", hash}, "exclude each other"},
 		{[]string{"-epoch", "ab"}, "64 hexadecimal digits"},
 		{[]string{"-records-out", "x"}, "-fetch"},

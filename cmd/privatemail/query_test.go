@@ -53,10 +53,10 @@ func wantMatches(t *testing.T, stdout string, n int, want func(i int) []client.M
 }
 
 // Answers are those that the two sides in one process give for the sets that were sent, in
-// both forms. What is asked again sends the same bytes and spends nothing.
+// both encodings. What is asked again sends the same bytes and spends nothing.
 func TestQueryCells(t *testing.T) {
 	g := startService(t)
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
 		const n = 12
 		p := newPlace(t, n)
 		images := p.images(t, g)
@@ -64,13 +64,13 @@ func TestQueryCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, err := c.NewBase(g.cells.Base(form))
+		base, err := c.NewBase(g.cells.Base(encoding))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var first [][]byte
 		for run := range 3 {
-			stdout, _ := succeed(t, p.cells(g.address, "-form", form.String(), "-json")...)
+			stdout, _ := succeed(t, p.cells(g.address, "-encoding", encoding.String(), "-json")...)
 			paths, bodies := g.sent(t)
 			if run == 0 {
 				first = bodies
@@ -85,7 +85,7 @@ func TestQueryCells(t *testing.T) {
 				if err := request.UnmarshalBinary(bodies[i]); err != nil {
 					t.Fatal(err)
 				}
-				answer, err := g.cells.Answer(request, form)
+				answer, err := g.cells.Answer(request, encoding)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,7 +97,7 @@ func TestQueryCells(t *testing.T) {
 			})
 			lines := strings.Split(strings.TrimSpace(stdout), "\n")
 			last := object(t, lines[len(lines)-1]+"\n")
-			wantKeys(t, last, "server mode form codebook confirmed gallery queries k epsilon seconds")
+			wantKeys(t, last, "server mode encoding codebook confirmed gallery queries k epsilon seconds")
 			if spent := last["records_that_spent"].(float64); spent != n*float64(btoi(run == 0)) || last["records_remembered"].(float64) != n-spent {
 				t.Errorf("run %d: %v", run, last)
 			}
@@ -112,7 +112,7 @@ func TestQueryCells(t *testing.T) {
 func TestQuerySendsNoRows(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 12)
-	succeed(t, p.cells(g.address, "-form", "int8", "-out", p.out)...)
+	succeed(t, p.cells(g.address, "-encoding", "int8", "-out", p.out)...)
 	succeed(t, p.takeAll(g.address, "-out", p.out)...)
 	x, err := formats.ReadMatrix(filepath.Join(p.rows, featuresName))
 	if err != nil {
@@ -226,7 +226,7 @@ func TestQueryDryRun(t *testing.T) {
 		t.Error("a dry run has left something")
 	}
 	plan := object(t, first(succeed(t, p.cells(g.address, "-dry-run", "-json")...)))
-	wantKeys(t, plan, "server gallery mode form codebook queries cells size epsilon inclusion request_bytes answer_bytes take_all_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
+	wantKeys(t, plan, "server gallery mode encoding codebook queries cells size epsilon inclusion request_bytes answer_bytes take_all_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
 	if book := g.cells.Codebook(); plan["answer_bytes"].(float64) != float64(book.AnswerBytes(wire.Float32)) || plan["take_all_bytes"].(float64) != float64(book.AllRowsBytes()) {
 		t.Errorf("%v", plan)
 	}
@@ -426,7 +426,7 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Usage, append(p.takeAll(g.address), "-epsilon", "1"), []string{"-epsilon has no place in mode take-all"}},
 		{cli.Usage, append(p.takeAll(g.address), "-ledger", "none"), []string{"-ledger has no place in mode take-all"}},
 		{cli.Usage, append(p.takeAll(g.address), "-memory", "none"), []string{"-memory has no place in mode take-all"}},
-		{cli.Usage, append(p.takeAll(g.address), "-form", "float32"), []string{"taken as int8"}},
+		{cli.Usage, append(p.takeAll(g.address), "-encoding", "float32"), []string{"taken as int8"}},
 		{cli.Usage, []string{"query", g.address, p.rows, "-epsilon", "1", "-ledger", "none", "-new-units", "-memory", "none", "-unconfirmed-codebook"}, []string{"about a ledger"}},
 		{cli.Failed, p.cells("gallery.example"), []string{"http:// or https://"}},
 		{cli.Failed, p.cells(g.address, "-ca", p.ledger), []string{"no certificate in it"}},

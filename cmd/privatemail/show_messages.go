@@ -139,7 +139,7 @@ func newMessage(kind wire.Kind) (*explanation, func(data []byte) error) {
 		var m wire.Base
 		return x, decode(&m, func() error {
 			codebook(m.Codebook)
-			x.add("rows", fmt.Sprintf("%d x %d as %s", len(m.IDs), m.Dimension, m.Form), []int{len(m.IDs), m.Dimension})
+			x.add("rows", fmt.Sprintf("%d x %d as %s", len(m.IDs), m.Dimension, m.Encoding), []int{len(m.IDs), m.Dimension})
 			return nil
 		})
 	case wire.KindCellsRequest:
@@ -155,7 +155,7 @@ func newMessage(kind wire.Kind) (*explanation, func(data []byte) error) {
 		var m wire.CellsAnswer
 		return x, decode(&m, func() error {
 			codebook(m.Codebook)
-			x.add("lists", fmt.Sprintf("%d of %d rows of %d columns as %s", len(m.Cells), m.Length, m.Dimension, m.Form), []int{len(m.Cells), m.Length, m.Dimension})
+			x.add("lists", fmt.Sprintf("%d of %d rows of %d columns as %s", len(m.Cells), m.Length, m.Dimension, m.Encoding), []int{len(m.Cells), m.Length, m.Dimension})
 			return nil
 		})
 	case wire.KindAllRows:

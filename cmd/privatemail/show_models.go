@@ -83,9 +83,9 @@ func (x *explanation) addCodebook(book *wire.Codebook) error {
 	x.add("cells", fmt.Sprintf("%d, of which a request names %d, with lists of %d rows", book.Cells(), book.Size, book.Length), []int{book.Cells(), book.Size, book.Length})
 	sizes := map[string]int64{}
 	var words []string
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-		sizes[form.String()] = book.AnswerBytes(form)
-		words = append(words, fmt.Sprintf("%s as %s", formatSize(book.AnswerBytes(form)), form))
+	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+		sizes[encoding.String()] = book.AnswerBytes(encoding)
+		words = append(words, fmt.Sprintf("%s as %s", formatSize(book.AnswerBytes(encoding)), encoding))
 	}
 	sizes["take-all"] = book.AllRowsBytes()
 	x.add("answers", strings.Join(words, ", ")+fmt.Sprintf("; take-all, the whole gallery once: %s", formatSize(book.AllRowsBytes())), sizes)

@@ -80,8 +80,8 @@ func TestShow(t *testing.T) {
 	succeed(t, private(folder, ledger, at("r.release"), "-private-rows", "3", "-rest-public")...)
 	succeed(t, private(folder, "none", at("r.json"))...)
 	succeed(t, "evaluate", folder, "-modes", "raw", "-seeds", "1", "-out", at("report"))
-	answer := func(form wire.Form) string {
-		a, err := cells.Answer(request, form)
+	answer := func(encoding wire.Encoding) string {
+		a, err := cells.Answer(request, encoding)
 		if err != nil {
 			t.Fatal(err)
 		}
