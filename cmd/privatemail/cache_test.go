@@ -170,7 +170,7 @@ func TestCacheOfQueryIsKnown(t *testing.T) {
 	p := newPlace(t, 3)
 	g := startService(t)
 	succeed(t, p.cells(g.address)...)
-	succeed(t, p.cells(g.address, "-form", "int8")...)
+	succeed(t, p.cells(g.address, "-encoding", "int8")...)
 	succeed(t, p.takeAll(g.address)...)
 	sealed := startSealed(t, sealedserver.Settings{Cells: 4, Probes: 1})
 	succeed(t, p.sealed(sealed.address, "-fetch")...)
