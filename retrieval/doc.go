@@ -85,7 +85,7 @@
 // epsilon buys is the query's own neighbours.
 //
 // Rows travel as float32, or as int8 in about a quarter of the bytes (wire.Compact). The
-// form that a client asks for shows, and should be the same for all its queries.
+// encoding that a client asks for shows, and should be the same for all its queries.
 //
 // # Mode take-all
 //

@@ -157,7 +157,7 @@ func Example_supervised() {
 
 // What the share of the gallery in an answer costs, for a million rows of 64 numbers and
 // clients that spend epsilon 4 on a query: the cells there are, how often the query's own
-// is reported, the bytes of an answer in both forms, and the memory of a server that has
+// is reported, the bytes of an answer in both encodings, and the memory of a server that has
 // encoded all of them. The whole gallery, taken once and for no epsilon, is not much more.
 func Example_shares() {
 	const rows, columns, epsilon = 1_000_000, 64, 4

@@ -51,7 +51,7 @@ func idle(s *server) func() {
 
 // pipelines send one request after the other without reading answers.
 func pipelines(s *server) func() {
-	one := fmt.Sprintf("POST /v1/cells?form=int8 HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(s.cells), s.cells)
+	one := fmt.Sprintf("POST /v1/cells?encoding=int8 HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(s.cells), s.cells)
 	text := []byte(strings.Repeat(one, 100))
 	return talk(s, 256, func(ctx context.Context, c net.Conn) {
 		for {

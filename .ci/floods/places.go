@@ -26,7 +26,7 @@ func placesTaken(start func(*server) (end func()), memory float64) func(*server,
 		end := start(s)
 		defer end()
 		time.Sleep(2 * time.Second)
-		share, asked := answered(s, "/v1/cells?form=int8", s.cells, watch)
+		share, asked := answered(s, "/v1/cells?encoding=int8", s.cells, watch)
 		return []figure{
 			{what: "share of others that is answered", value: share, goal: 0.9, note: fmt.Sprintf("of %d", asked)},
 			{what: "MB of memory more than before", value: s.resident() - before, goal: memory, below: true},

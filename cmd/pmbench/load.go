@@ -9,7 +9,7 @@ import (
 
 func loadVerb() cli.Verb {
 	return cli.Verb{
-		Name: "load", Summary: "ask a service as many clients at once, and tell how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-form NAME] [-check GALLERY] [-metrics URL]"},
+		Name: "load", Summary: "ask a service as many clients at once, and tell how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-encoding NAME] [-check GALLERY] [-metrics URL]"},
 		About: `Asks a service of 'privatemail serve' for the lists of cells, in mode cells, from many
 clients at once, each on a connection of its own, one query after the other. The cells are
 drawn at random, as if no client had a record, so nothing is spent. Prints answers and bytes
@@ -23,14 +23,14 @@ load then fails.
 `,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{
-			"pmbench load http://127.0.0.1:8480 -clients 16 -queries 1000 -form int8",
+			"pmbench load http://127.0.0.1:8480 -clients 16 -queries 1000 -encoding int8",
 			"pmbench load http://127.0.0.1:8480 -clients 16 -queries 1000 -check digits.gallery -metrics http://127.0.0.1:8481/metrics",
 		},
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := &load.Options{}
 			cli.CountVar(fs, &f.Clients, "clients", 16, "ask from `N` clients at once")
 			cli.CountVar(fs, &f.Queries, "queries", 1000, "ask `N` queries, all clients together")
-			fs.StringVar(&f.Form, "form", "float32", "ask for rows in the form `NAME`: float32 or int8")
+			fs.StringVar(&f.Encoding, "encoding", "float32", "ask for rows in the encoding `NAME`: float32 or int8")
 			fs.StringVar(&f.Check, "check", "", "compare every answer with that of the gallery `FILE`, opened here")
 			fs.StringVar(&f.Metrics, "metrics", "", "read the memory of the service from the metrics at `URL`")
 			fs.StringVar(&f.Token, "token", "", "send the bearer token `TEXT`")

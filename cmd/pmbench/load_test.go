@@ -60,19 +60,19 @@ func served(t *testing.T, file string) (public, admin string) {
 	return listeners[0], listeners[1]
 }
 
-// Answers of a service are those of its gallery file, in both forms, and the figures are
+// Answers of a service are those of its gallery file, in both encodings, and the figures are
 // there.
 func TestLoad(t *testing.T) {
 	file := galleryFile(t, 1)
 	public, admin := served(t, file)
-	for _, form := range []string{"float32", "int8"} {
-		code, stdout, stderr := call("load", public, "-clients", "4", "-queries", "40", "-form", form, "-check", file, "-metrics", admin+"/metrics", "-json", "-quiet")
+	for _, encoding := range []string{"float32", "int8"} {
+		code, stdout, stderr := call("load", public, "-clients", "4", "-queries", "40", "-encoding", encoding, "-check", file, "-metrics", admin+"/metrics", "-json", "-quiet")
 		var out load.Result
 		if err := json.Unmarshal([]byte(stdout), &out); code != cli.OK || err != nil {
-			t.Fatalf("%s: exit code %d, %q, %v", form, code, stderr, err)
+			t.Fatalf("%s: exit code %d, %q, %v", encoding, code, stderr, err)
 		}
 		if out.Queries != 40 || out.Clients != 4 || !out.Checked || out.AnswerBytes < 400 || out.Seconds <= 0 || out.P50 <= 0 || out.P99 < out.P50 || len(out.ResidentBytes) != 11 || out.ResidentBytes[10] < 1<<20 {
-			t.Errorf("%s: %+v", form, out)
+			t.Errorf("%s: %+v", encoding, out)
 		}
 	}
 	code, stdout, stderr := call("load", public, "-queries", "5", "-check", file, "-quiet")
@@ -87,7 +87,7 @@ func TestLoadRefuses(t *testing.T) {
 	public, _ := served(t, file)
 	refuse(t, cli.Failed, []string{"load", public, "-quiet", "-check", galleryFile(t, 2)}, "another codebook")
 	refuse(t, cli.Failed, []string{"load", public, "-quiet", "-metrics", public + "/v1/gallery"}, "process_resident_memory_bytes")
-	refuse(t, cli.Usage, []string{"load", public, "-form", "float64"}, "-form")
+	refuse(t, cli.Usage, []string{"load", public, "-encoding", "float64"}, "-encoding")
 	refuse(t, cli.Usage, []string{"load", "here"}, "URL")
 	refuse(t, cli.Usage, []string{"load"}, "URL")
 	refuse(t, cli.Usage, []string{"load", public, "-get", "-check", file}, "-check")

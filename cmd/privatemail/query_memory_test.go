@@ -26,7 +26,7 @@ func changing(t *testing.T, slots int) (address string, hint int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sentences := make([]uint32, slots*wire.SecretWords)
+	sentences := make([]uint32, slots*sealed.SecretWords)
 	rows := make([]uint32, slots)
 	for i := range rows {
 		rows[i] = uint32(i)

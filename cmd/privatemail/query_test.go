@@ -55,10 +55,10 @@ func wantMatches(t *testing.T, stdout string, n int, want func(i int) []client.M
 }
 
 // Answers are those that the two sides in one process give for the sets that were sent, in
-// both forms. What is asked again sends the same bytes and spends nothing.
+// both encodings. What is asked again sends the same bytes and spends nothing.
 func TestQueryCells(t *testing.T) {
 	g := startService(t)
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
 		const n = 12
 		p := newPlace(t, n)
 		images := p.images(t, g)
@@ -66,13 +66,13 @@ func TestQueryCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, err := c.NewBase(g.cells.Base(form))
+		base, err := c.NewBase(g.cells.Base(encoding))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var first [][]byte
 		for run := range 3 {
-			stdout, _ := succeed(t, p.cells(g.address, "-encoding", form.String(), "-json")...)
+			stdout, _ := succeed(t, p.cells(g.address, "-encoding", encoding.String(), "-json")...)
 			paths, bodies := g.sent(t)
 			if run == 0 {
 				first = bodies
@@ -87,7 +87,7 @@ func TestQueryCells(t *testing.T) {
 				if err := request.UnmarshalBinary(bodies[i]); err != nil {
 					t.Fatal(err)
 				}
-				answer, err := g.cells.Answer(request, form)
+				answer, err := g.cells.Answer(request, encoding)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -99,7 +99,7 @@ func TestQueryCells(t *testing.T) {
 			})
 			lines := strings.Split(strings.TrimSpace(stdout), "\n")
 			last := object(t, lines[len(lines)-1]+"\n")
-			wantKeys(t, last, "server mode form codebook confirmed gallery queries k epsilon seconds")
+			wantKeys(t, last, "server mode encoding codebook confirmed gallery queries k epsilon seconds")
 			if spent := last["records_that_spent"].(float64); spent != n*float64(btoi(run == 0)) || last["records_remembered"].(float64) != n-spent {
 				t.Errorf("run %d: %v", run, last)
 			}
@@ -228,7 +228,7 @@ func TestQueryDryRun(t *testing.T) {
 		t.Error("a dry run has left something")
 	}
 	plan := object(t, first(succeed(t, p.cells(g.address, "-dry-run", "-json")...)))
-	wantKeys(t, plan, "server gallery mode form codebook queries cells size epsilon inclusion request_bytes answer_bytes take_all_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
+	wantKeys(t, plan, "server gallery mode encoding codebook queries cells size epsilon inclusion request_bytes answer_bytes take_all_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
 	if book := g.cells.Codebook(); plan["answer_bytes"].(float64) != float64(book.AnswerBytes(wire.Float32)) || plan["take_all_bytes"].(float64) != float64(book.AllRowsBytes()) {
 		t.Errorf("%v", plan)
 	}

@@ -62,7 +62,7 @@ func (s *served) await(t *testing.T, ready bool) {
 }
 
 // cells returns the answer to a request for a cell.
-func (s *served) cells(t *testing.T, want int, cell uint32, form string) []byte {
+func (s *served) cells(t *testing.T, want int, cell uint32, encoding string) []byte {
 	t.Helper()
 	book := s.codebook(t)
 	hash, err := book.Hash()
@@ -73,7 +73,7 @@ func (s *served) cells(t *testing.T, want int, cell uint32, form string) []byte 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequest("POST", s.Listening+"/v1/cells?form="+form, bytes.NewReader(frame))
+	r, err := http.NewRequest("POST", s.Listening+"/v1/cells?encoding="+encoding, bytes.NewReader(frame))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,16 +83,16 @@ func (s *served) cells(t *testing.T, want int, cell uint32, form string) []byte 
 // sameAnswers wants a front end to send what one server with all rows does.
 func sameAnswers(t *testing.T, all, one *served) {
 	t.Helper()
-	for _, path := range []string{"/v1/gallery", "/v1/codebook", "/v1/map", "/v1/base", "/v1/base?form=int8", "/v1/rows"} {
+	for _, path := range []string{"/v1/gallery", "/v1/codebook", "/v1/map", "/v1/base", "/v1/base?encoding=int8", "/v1/rows"} {
 		if !bytes.Equal(get(t, 200, all.Listening+path), get(t, 200, one.Listening+path)) {
 			t.Errorf("%s has other bytes than those of one server", path)
 		}
 	}
 	book := one.codebook(t)
 	for cell := range uint32(book.Cells()) {
-		for _, form := range []string{"float32", "int8"} {
-			if !bytes.Equal(all.cells(t, 200, cell, form), one.cells(t, 200, cell, form)) {
-				t.Errorf("cell %d of %s: other bytes than those of one server", cell, form)
+		for _, encoding := range []string{"float32", "int8"} {
+			if !bytes.Equal(all.cells(t, 200, cell, encoding), one.cells(t, 200, cell, encoding)) {
+				t.Errorf("cell %d of %s: other bytes than those of one server", cell, encoding)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ type Traffic struct {
 	Once  float64 `json:"once,omitempty"`  // whatever is asked: codebook, base sample, gallery
 }
 
-// A Volume says what a mode sends, with rows in both forms. It is zero for modes that send
+// A Volume says what a mode sends, with rows in both encodings. It is zero for modes that send
 // nothing but matches.
 type Volume struct {
 	Float32 Traffic `json:"float32,omitzero"`

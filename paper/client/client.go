@@ -72,14 +72,14 @@ type Match struct {
 // open while questions are asked.
 func New(engine *privatemail.Engine, public *paper.Public, method paper.Method, settings Settings) (*Client, error) {
 	if err := method.Check(); err != nil {
-		return nil, fmt.Errorf("paper client: %w", err)
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	if settings.Relation.LabelPrivate() {
 		if settings.LabelMode == release.ModePublic {
-			return nil, fmt.Errorf("paper client: %w: relation %v with public labels; drop or randomise them", ErrLabelDisclosed, settings.Relation)
+			return nil, fmt.Errorf("client: %w: relation %v with public labels; drop or randomise them", ErrLabelDisclosed, settings.Relation)
 		}
 		if settings.SkipOwnClass {
-			return nil, fmt.Errorf("paper client: %w: relation %v without a dummy of the record's own class", ErrLabelDisclosed, settings.Relation)
+			return nil, fmt.Errorf("client: %w: relation %v without a dummy of the record's own class", ErrLabelDisclosed, settings.Relation)
 		}
 	}
 	return &Client{engine: engine, public: public, method: method, settings: settings}, nil
@@ -105,18 +105,18 @@ func (q *Question) Message() *paper.Question { return &q.message }
 // budget is spent; none of them holds a value of the record.
 func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {
 	if len(record.Features) != c.public.Dimension() {
-		return nil, fmt.Errorf("paper client: %w: %d features, want %d", ErrRecord, len(record.Features), c.public.Dimension())
+		return nil, fmt.Errorf("client: %w: %d features, want %d", ErrRecord, len(record.Features), c.public.Dimension())
 	}
 	if record.Label < 0 || int(record.Label) >= c.public.Classes() {
-		return nil, fmt.Errorf("paper client: %w: the label is not in 0 .. %d", ErrRecord, c.public.Classes()-1)
+		return nil, fmt.Errorf("client: %w: the label is not in 0 .. %d", ErrRecord, c.public.Classes()-1)
 	}
 	// The error does not say where, or what.
 	if slices.ContainsFunc(record.Features, func(v float64) bool { return v-v != 0 }) {
-		return nil, fmt.Errorf("paper client: the record: %w", points.ErrNonFinite)
+		return nil, fmt.Errorf("client: the record: %w", points.ErrNonFinite)
 	}
 	row := slices.Clone(record.Features)
 	if points.Normalize(row) == 0 {
-		return nil, fmt.Errorf("paper client: the record: %w", points.ErrZeroRow)
+		return nil, fmt.Errorf("client: the record: %w", points.ErrZeroRow)
 	}
 	skip := -1
 	if c.settings.SkipOwnClass {
@@ -138,7 +138,7 @@ func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*
 	if err != nil {
 		// Where only the hash of the release could not be noted there is one,
 		// but no ledger that knows it.
-		return nil, fmt.Errorf("paper client: %w", err)
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	place := crowd.place
 	q := &Question{
@@ -173,13 +173,13 @@ func (c *crowd) rows(public *paper.Public, row []float64, label int32) (blas64.G
 // Read returns the matches of the record, nearest first. The error is paper.ErrMatches.
 func (q *Question) Read(answer *paper.Matches) ([]Match, error) {
 	if answer == nil || q.place == nil {
-		return nil, fmt.Errorf("paper client: %w: there is none", paper.ErrMatches)
+		return nil, fmt.Errorf("client: %w: there is none", paper.ErrMatches)
 	}
 	if err := answer.Check(); err != nil {
-		return nil, fmt.Errorf("paper client: %w", err)
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	if answer.Question != q.message.Release.ID || answer.Hidden != q.hidden {
-		return nil, fmt.Errorf("paper client: %w", paper.ErrMatches)
+		return nil, fmt.Errorf("client: %w", paper.ErrMatches)
 	}
 	ids, distances := answer.Row(q.place())
 	out := make([]Match, len(ids))

@@ -51,7 +51,7 @@ func hide(public *paper.Public, skip int) (*crowd, error) {
 	}
 	word := make([]byte, 8)
 	if _, err := io.ReadFull(system, word); err != nil {
-		return nil, fmt.Errorf("paper client: %w: %w", mechanism.ErrEntropy, err)
+		return nil, fmt.Errorf("client: %w: %w", mechanism.ErrEntropy, err)
 	}
 	c.seed = binary.LittleEndian.Uint64(word)
 	return c, nil
@@ -70,7 +70,7 @@ func (c *crowd) places() []int {
 func uniform(n int) (int, error) {
 	v, err := rand.Int(system, big.NewInt(int64(n)))
 	if err != nil {
-		return 0, fmt.Errorf("paper client: %w: %w", mechanism.ErrEntropy, err)
+		return 0, fmt.Errorf("client: %w: %w", mechanism.ErrEntropy, err)
 	}
 	return int(v.Int64()), nil
 }

@@ -41,19 +41,19 @@ type Server struct {
 // privatemail.Engine.Embed.
 func New(ctx context.Context, engine *privatemail.Engine, gallery Rows, public *paper.Public, method paper.Method, matches int, seed uint64) (*Server, error) {
 	if err := method.Check(); err != nil {
-		return nil, fmt.Errorf("paper server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	n, d, err := points.Dims(gallery.Features)
 	if err != nil {
-		return nil, fmt.Errorf("paper server: %w: %w", ErrRows, err)
+		return nil, fmt.Errorf("server: %w: %w", ErrRows, err)
 	}
 	if d != public.Dimension() || len(gallery.Labels) != n || matches < 1 || matches > n || n > math.MaxInt32 {
-		return nil, fmt.Errorf("paper server: %w: %d rows of %d features, want %d, with %d labels, for %d matches",
+		return nil, fmt.Errorf("server: %w: %d rows of %d features, want %d, with %d labels, for %d matches",
 			ErrRows, n, d, public.Dimension(), len(gallery.Labels), matches)
 	}
 	table, err := kernel.TableByName(method.Table, method.Bandwidth)
 	if err != nil {
-		return nil, fmt.Errorf("paper server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	all := blas32.General{Rows: n + public.Rows(), Cols: d, Stride: d, Data: make([]float32, 0, (n+public.Rows())*d)}
 	for _, x := range []blas64.General{gallery.Features, public.Features()} {
@@ -70,7 +70,7 @@ func New(ctx context.Context, engine *privatemail.Engine, gallery Rows, public *
 		Columns: method.Columns, SigmaQ: method.SigmaQ, Seed: seed, Steps: method.Steps,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("paper server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	x := out.Points.RawMatrix()
 	return &Server{
@@ -91,7 +91,7 @@ func rows(x blas64.General, lo, hi int) blas64.General {
 // privatemail.Engine.Continue.
 func (s *Server) Answer(ctx context.Context, question *paper.Question) (*paper.Matches, error) {
 	if err := s.checkQuestion(question); err != nil {
-		return nil, fmt.Errorf("paper server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	r := question.Release
 	hidden := r.Rows - s.public.Rows()
@@ -99,24 +99,24 @@ func (s *Server) Answer(ctx context.Context, question *paper.Question) (*paper.M
 	if r.Labels.Mode == release.ModePublic {
 		var err error
 		if labels, err = release.Declare(question.Labels, r.Query.Classes); err != nil {
-			return nil, fmt.Errorf("paper server: %w", err)
+			return nil, fmt.Errorf("server: %w", err)
 		}
 	}
 	out, err := s.engine.Continue(ctx, r, labels, &post.Settings{Steps: s.method.Steps})
 	if err != nil {
-		return nil, fmt.Errorf("paper server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	x := out.Points.RawMatrix()
 	similarity, err := paper.Align(rows(x, hidden, x.Rows), s.anchors)
 	if err != nil {
-		return nil, fmt.Errorf("paper server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	asked, err := similarity.Apply(rows(x, 0, hidden))
 	if err != nil {
-		return nil, fmt.Errorf("paper server: %w", err)
+		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := points.CheckFinite(asked); err != nil {
-		return nil, fmt.Errorf("paper server: aligned rows: %w", err)
+		return nil, fmt.Errorf("server: aligned rows: %w", err)
 	}
 	return s.match(ctx, r.ID, asked)
 }
@@ -148,7 +148,7 @@ func (s *Server) match(ctx context.Context, id [16]byte, asked blas64.General) (
 	answer := &paper.Matches{Question: id, Hidden: asked.Rows, Each: s.matches}
 	for i := range asked.Rows {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("paper server: %w", err)
+			return nil, fmt.Errorf("server: %w", err)
 		}
 		for _, c := range s.gallery.nearest(asked.Data[i*asked.Stride:][:asked.Cols], s.matches) {
 			answer.IDs = append(answer.IDs, int64(c.row))

@@ -522,7 +522,7 @@ func TestCellsTerms(t *testing.T) {
 	if frameErr != nil {
 		t.Fatal(frameErr)
 	}
-	answer.Form, answer.Rows = wire.Int8, nil
+	answer.Encoding, answer.Rows = wire.Int8, nil
 	answer.Compact = wire.Compact{Anchors: make([]uint16, 12), Steps: make([]uint16, 12), Codes: make([]int8, 12)}
 	compact, frameErr := answer.MarshalBinary()
 	if frameErr != nil {

@@ -208,10 +208,10 @@ func compactAnswer(t *testing.T) (c *Cells, book *wire.Codebook, gallery *wire.A
 	}
 	const none = wire.Padding
 	request = &wire.CellsRequest{Codebook: gallery.Codebook, Cells: []uint32{1, 3}}
-	answer = &wire.CellsAnswer{Codebook: gallery.Codebook, Cells: request.Cells, Length: 7, Dimension: 5, Form: wire.Int8,
+	answer = &wire.CellsAnswer{Codebook: gallery.Codebook, Cells: request.Cells, Length: 7, Dimension: 5, Encoding: wire.Int8,
 		IDs: []uint32{3, 9, 10, 20, none, none, none, 0, 9, 30, 31, 32, 59, none}}
 	answer.Compact = gathered(gallery, answer.IDs)
-	sample = &wire.Base{Codebook: gallery.Codebook, Dimension: 5, IDs: []uint32{1, 9, 40}, Form: wire.Int8}
+	sample = &wire.Base{Codebook: gallery.Codebook, Dimension: 5, IDs: []uint32{1, 9, 40}, Encoding: wire.Int8}
 	sample.Compact = gathered(gallery, sample.IDs)
 	return c, book, gallery, request, answer, sample
 }
@@ -242,7 +242,7 @@ func TestRankCompact(t *testing.T) {
 	}
 	// A base of float32 with other rows, one of which is the record itself.
 	plain := *sample
-	plain.Form, plain.Compact, plain.Rows = wire.Float32, wire.Compact{}, make([]float32, 15)
+	plain.Encoding, plain.Compact, plain.Rows = wire.Float32, wire.Compact{}, make([]float32, 15)
 	for j, v := range []float32{0.3, -1, 2, 0, 0.7} {
 		plain.Rows[10+j] = v
 	}
@@ -253,7 +253,7 @@ func TestRankCompact(t *testing.T) {
 	// And lists of float32 with a base of int8, of which they have row 9.
 	others := []uint32{1, 40}
 	single := *answer
-	single.Form, single.Compact, single.Rows = wire.Float32, wire.Compact{}, make([]float32, 70)
+	single.Encoding, single.Compact, single.Rows = wire.Float32, wire.Compact{}, make([]float32, 70)
 	for i := range single.Rows {
 		single.Rows[i] = 100
 	}
@@ -263,13 +263,13 @@ func TestRankCompact(t *testing.T) {
 	checkMatches(t, "base", got, 2, others, distance(others))
 }
 
-// A row that came in both forms is at its exact distance, whichever of the two is nearer.
+// A row that came in both encodings is at its exact distance, whichever of the two is nearer.
 func TestRankTakesTheExactForm(t *testing.T) {
 	c, _, _, request, answer, sample := compactAnswer(t)
 	row := []float64{0.3, -1, 2, 0, 0.7}
 	plainBase, plainAnswer := *sample, *answer
-	plainBase.Form, plainBase.Compact, plainBase.Rows = wire.Float32, wire.Compact{}, make([]float32, 3*5)
-	plainAnswer.Form, plainAnswer.Compact, plainAnswer.Rows = wire.Float32, wire.Compact{}, make([]float32, 14*5)
+	plainBase.Encoding, plainBase.Compact, plainBase.Rows = wire.Float32, wire.Compact{}, make([]float32, 3*5)
+	plainAnswer.Encoding, plainAnswer.Compact, plainAnswer.Rows = wire.Float32, wire.Compact{}, make([]float32, 14*5)
 	for _, far := range []float32{0, 1000} { // row 9 is in both lists and in the base
 		copy(plainBase.Rows[1*5:], []float32{far, -1, 2, 0, 0.7})
 		copy(plainAnswer.Rows[1*5:], []float32{far, -1, 2, 0, 0.7})
@@ -347,12 +347,12 @@ func TestRankCompactRefuses(t *testing.T) {
 		change func(*wire.CellsAnswer, *wire.Base)
 		want   error
 	}{
-		"anchor":      {func(a *wire.CellsAnswer, _ *wire.Base) { a.Compact.Anchors[7] = 48 }, ErrAnswer},
-		"no code":     {func(a *wire.CellsAnswer, _ *wire.Base) { a.Compact.Codes[0] = -128 }, wire.ErrMessage},
-		"form":        {func(a *wire.CellsAnswer, _ *wire.Base) { a.Form = 2 }, wire.ErrMessage},
-		"other form":  {func(a *wire.CellsAnswer, _ *wire.Base) { a.Form = wire.Float32 }, wire.ErrMessage},
-		"base anchor": {func(_ *wire.CellsAnswer, b *wire.Base) { b.Compact.Anchors[2] = 48 }, ErrAnswer},
-		"base form":   {func(_ *wire.CellsAnswer, b *wire.Base) { b.Form = wire.Float32 }, wire.ErrMessage},
+		"anchor":         {func(a *wire.CellsAnswer, _ *wire.Base) { a.Compact.Anchors[7] = 48 }, ErrAnswer},
+		"no code":        {func(a *wire.CellsAnswer, _ *wire.Base) { a.Compact.Codes[0] = -128 }, wire.ErrMessage},
+		"encoding":       {func(a *wire.CellsAnswer, _ *wire.Base) { a.Encoding = 2 }, wire.ErrMessage},
+		"other encoding": {func(a *wire.CellsAnswer, _ *wire.Base) { a.Encoding = wire.Float32 }, wire.ErrMessage},
+		"base anchor":    {func(_ *wire.CellsAnswer, b *wire.Base) { b.Compact.Anchors[2] = 48 }, ErrAnswer},
+		"base encoding":  {func(_ *wire.CellsAnswer, b *wire.Base) { b.Encoding = wire.Float32 }, wire.ErrMessage},
 	} {
 		c, _, _, request, answer, sample := compactAnswer(t)
 		test.change(answer, sample)

@@ -51,8 +51,8 @@
 // path confirms (CellsSettings.Codebook). A client that goes without says so, and
 // its Terms say it too.
 //
-// Answers and base samples have rows of float32 or of int8, and Rank takes either. Which form
-// a client asks for is public, so it asks for one form, whatever the query.
+// Answers and base samples have rows of float32 or of int8, and Rank takes either. Which encoding
+// a client asks for is public, so it asks for one encoding, whatever the query.
 //
 // A server that sends codebook, map and answers sees when the next request comes. So the cell of a row
 // and the matches are found in steps that are the same for all rows: no branch and no place in memory

@@ -13,19 +13,19 @@ import (
 type Base struct {
 	codebook wire.Hash
 	ids      []uint32
-	form     wire.Form
+	encoding wire.Encoding
 	rows     []float32
 	compact  wire.Compact
 }
 
-// NewBase checks and copies the base sample that goes with the codebook, of either form.
+// NewBase checks and copies the base sample that goes with the codebook, of either encoding.
 // Errors are wire.ErrMessage for a sample that is none, and ErrAnswer for one of another codebook.
 func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
 	if err := CheckBase(&c.book, c.settings.Codebook, sample); err != nil {
 		return nil, err
 	}
 	return &Base{
-		codebook: sample.Codebook, ids: slices.Clone(sample.IDs), form: sample.Form, rows: slices.Clone(sample.Rows),
+		codebook: sample.Codebook, ids: slices.Clone(sample.IDs), encoding: sample.Encoding, rows: slices.Clone(sample.Rows),
 		compact: wire.Compact{
 			Anchors: slices.Clone(sample.Compact.Anchors), Steps: slices.Clone(sample.Compact.Steps), Codes: slices.Clone(sample.Compact.Codes),
 		},
@@ -56,9 +56,9 @@ func CheckBase(book *wire.Codebook, hash wire.Hash, sample *wire.Base) error {
 // Ask was given. This happens at the client: row may be anything, and nothing is
 // disclosed. Neither is it by the time: that depends on sizes and numbers of rows, which are public,
 // and not on distances, so that the next request may follow. base may be nil; NewBase checks it
-// once for all calls. Answer and base may be of either form, and need not be of the same: distances
+// once for all calls. Answer and base may be of either encoding, and need not be of the same: distances
 // to rows of int8 are a little off, each by no more than the row is, so that equal rows that came
-// in two forms are not equally far. A row that came in both is taken as float32.
+// in two encodings are not equally far. A row that came in both is taken as float32.
 //
 // Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for an answer that is
 // none, and ErrAnswer for one of another request or codebook.
@@ -79,24 +79,24 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 	dropSmall(row)
 	var runs [][]sametime.Slot // with rising names
 	var compact *compactQuery
-	if answer.Form == wire.Int8 || base != nil && base.form == wire.Int8 {
+	if answer.Encoding == wire.Int8 || base != nil && base.encoding == wire.Int8 {
 		compact = newCompactQuery(&c.book, row)
 	}
 	var exact [][]uint32 // numbers of rows of float32
-	if base != nil && base.form == wire.Float32 {
+	if base != nil && base.encoding == wire.Float32 {
 		runs = append(runs, slotsOf(row, base.ids, base.rows))
 		exact = append(exact, base.ids)
 	}
 	for i := range answer.Cells {
 		list, at := answer.List(i), i*answer.Length
-		if answer.Form == wire.Int8 {
+		if answer.Encoding == wire.Int8 {
 			runs = append(runs, compact.slots(nil, list, &answer.Compact, at, exact...))
 		} else {
 			runs = append(runs, slotsOf(row, list, answer.Rows[at*len(row):]))
 			exact = append(exact, list)
 		}
 	}
-	if base != nil && base.form == wire.Int8 {
+	if base != nil && base.encoding == wire.Int8 {
 		runs = append(runs, compact.slots(nil, base.ids, &base.compact, 0, exact...))
 	}
 	return matches(sametime.Least(merged(runs), k)), nil
@@ -118,7 +118,7 @@ func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer
 		if err := checkRows(&c.book, list); err != nil {
 			return err
 		}
-		if answer.Form == wire.Int8 {
+		if answer.Encoding == wire.Int8 {
 			if err := checkAnchors(&c.book, answer.Compact.Anchors[i*answer.Length:][:len(list)]); err != nil {
 				return err
 			}

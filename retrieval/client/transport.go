@@ -16,9 +16,9 @@ type Transport interface {
 	// Codebook returns the codebook of the server.
 	Codebook(ctx context.Context) (*wire.Codebook, error)
 	// Base returns the base sample that goes with a codebook.
-	Base(ctx context.Context, codebook wire.Hash, form wire.Form) (*wire.Base, error)
+	Base(ctx context.Context, codebook wire.Hash, encoding wire.Encoding) (*wire.Base, error)
 	// Cells sends a request and returns its answer.
-	Cells(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error)
+	Cells(ctx context.Context, request *wire.CellsRequest, encoding wire.Encoding) (*wire.CellsAnswer, error)
 	// Gallery returns all rows of the gallery that goes with a codebook.
 	Gallery(ctx context.Context, codebook wire.Hash) (*wire.AllRows, error)
 }

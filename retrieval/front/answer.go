@@ -13,26 +13,26 @@ import (
 
 // Memory implements service.Source: the answers of shards as they come and as they are decoded,
 // and the whole.
-func (g *gallery) Memory(form wire.Form) int64 {
-	sum := g.book.AnswerBytes(form)
+func (g *gallery) Memory(encoding wire.Encoding) int64 {
+	sum := g.book.AnswerBytes(encoding)
 	for i := range g.shards {
-		sum += 2 * g.shards[i].AnswerBytes(g.book, form)
+		sum += 2 * g.shards[i].AnswerBytes(g.book, encoding)
 	}
 	return sum
 }
 
 // Answer implements service.Source. All shards get the same bytes at the same time, whatever the
 // cells are.
-func (g *gallery) Answer(ctx context.Context, request *wire.CellsRequest, form wire.Form) (out *wire.CellsAnswer, err error) {
+func (g *gallery) Answer(ctx context.Context, request *wire.CellsRequest, encoding wire.Encoding) (out *wire.CellsAnswer, err error) {
 	err = g.front.whileAllAnswer(ctx, func(ctx context.Context) error {
-		out, err = g.ask(ctx, request, form)
+		out, err = g.ask(ctx, request, encoding)
 		return err
 	})
 	return out, err
 }
 
 // ask asks all shards.
-func (g *gallery) ask(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
+func (g *gallery) ask(ctx context.Context, request *wire.CellsRequest, encoding wire.Encoding) (*wire.CellsAnswer, error) {
 	frame, err := request.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("front: %w", err)
@@ -42,9 +42,9 @@ func (g *gallery) ask(ctx context.Context, request *wire.CellsRequest, form wire
 	parts, errs := make([]*wire.CellsAnswer, len(g.shards)), make([]error, len(g.shards))
 	g.front.each(func(i int, s *remote.Server) {
 		part := &g.shards[i]
-		parts[i], errs[i] = s.ShardCells(asking, g.hash, frame, form, part.AnswerBytes(g.book, form))
+		parts[i], errs[i] = s.ShardCells(asking, g.hash, frame, encoding, part.AnswerBytes(g.book, encoding))
 		if errs[i] == nil {
-			errs[i] = g.check(part, request, form, parts[i])
+			errs[i] = g.check(part, request, encoding, parts[i])
 		}
 		if errs[i] != nil {
 			cancel() // without this shard there is no answer
@@ -53,7 +53,7 @@ func (g *gallery) ask(ctx context.Context, request *wire.CellsRequest, form wire
 	if i := toBlame(errs); i >= 0 {
 		return nil, g.failure(ctx, i, errs[i])
 	}
-	out, blame, err := g.join(request, form, parts)
+	out, blame, err := g.join(request, encoding, parts)
 	if err != nil {
 		return nil, g.failure(ctx, blame, err)
 	}
@@ -81,8 +81,8 @@ var errAnswer = errors.New("front: an answer that is not what is due")
 
 // check refuses an answer that is not one of a shard to a request. The wire has checked that its
 // lists rise, and that its rows are finite or codes.
-func (g *gallery) check(s *server.Shard, request *wire.CellsRequest, form wire.Form, a *wire.CellsAnswer) error {
-	if a.Codebook != g.hash || a.Form != form || a.Length != s.Length || a.Dimension != g.book.Ranking || !slices.Equal(a.Cells, request.Cells) {
+func (g *gallery) check(s *server.Shard, request *wire.CellsRequest, encoding wire.Encoding, a *wire.CellsAnswer) error {
+	if a.Codebook != g.hash || a.Encoding != encoding || a.Length != s.Length || a.Dimension != g.book.Ranking || !slices.Equal(a.Cells, request.Cells) {
 		return fmt.Errorf("%w: it is that of another request or codebook", errAnswer)
 	}
 	for i := range a.Cells {
@@ -103,11 +103,11 @@ func (g *gallery) check(s *server.Shard, request *wire.CellsRequest, form wire.F
 // join puts the lists of all shards together and pads them. Shards are blocks of rows, one behind
 // the other, so that each list rises. After an error blame is the number of the shard that it is
 // about.
-func (g *gallery) join(request *wire.CellsRequest, form wire.Form, parts []*wire.CellsAnswer) (out *wire.CellsAnswer, blame int, err error) {
+func (g *gallery) join(request *wire.CellsRequest, encoding wire.Encoding, parts []*wire.CellsAnswer) (out *wire.CellsAnswer, blame int, err error) {
 	length, d := g.book.Length, g.book.Ranking
 	n := len(request.Cells) * length
-	out = &wire.CellsAnswer{Codebook: g.hash, Cells: request.Cells, Length: length, Dimension: d, Form: form, IDs: slices.Repeat([]uint32{wire.Padding}, n)}
-	if form == wire.Int8 {
+	out = &wire.CellsAnswer{Codebook: g.hash, Cells: request.Cells, Length: length, Dimension: d, Encoding: encoding, IDs: slices.Repeat([]uint32{wire.Padding}, n)}
+	if encoding == wire.Int8 {
 		out.Compact = wire.Compact{Anchors: make([]uint16, n), Steps: make([]uint16, n), Codes: make([]int8, n*d)}
 	} else {
 		out.Rows = make([]float32, n*d)
@@ -121,7 +121,7 @@ func (g *gallery) join(request *wire.CellsRequest, form wire.Form, parts []*wire
 				return nil, shard, fmt.Errorf("%w: a list longer than the codebook says", errAnswer)
 			}
 			copy(out.IDs[at:], list)
-			if form == wire.Int8 {
+			if encoding == wire.Int8 {
 				copy(out.Compact.Anchors[at:], part.Compact.Anchors[from:from+m])
 				copy(out.Compact.Steps[at:], part.Compact.Steps[from:from+m])
 				copy(out.Compact.Codes[at*d:], part.Compact.Codes[from*d:(from+m)*d])

@@ -43,7 +43,7 @@ func TestFrontEndIsOneServer(t *testing.T) {
 			}
 			return got
 		}
-		for _, path := range []string{"/v1/gallery", "/v1/codebook", "/v1/map", "/v1/base", "/v1/base?form=int8", "/v1/rows"} {
+		for _, path := range []string{"/v1/gallery", "/v1/codebook", "/v1/map", "/v1/base", "/v1/base?encoding=int8", "/v1/rows"} {
 			whole := same("GET", path, nil)
 			same("HEAD", path, nil)
 			same("GET", path, nil, "If-None-Match", whole.header.Get("ETag"))
@@ -52,15 +52,15 @@ func TestFrontEndIsOneServer(t *testing.T) {
 			}
 		}
 		for cell := range uint32(f.whole.Codebook().Cells() - size + 1) {
-			for _, form := range []string{"", "?form=int8"} {
-				if r := same("POST", "/v1/cells"+form, request(t, f.whole, cell)); r.status != 200 {
+			for _, encoding := range []string{"", "?encoding=int8"} {
+				if r := same("POST", "/v1/cells"+encoding, request(t, f.whole, cell)); r.status != 200 {
 					t.Fatalf("status %d", r.status)
 				}
 			}
 		}
 		same("POST", "/v1/cells", []byte("no frame"))
 		same("POST", "/v1/cells", request(t, newCells(t, 7, size), 0))  // another codebook
-		same("POST", "/v1/cells?form=int9", request(t, f.whole, 0))     // no form
+		same("POST", "/v1/cells?encoding=int9", request(t, f.whole, 0)) // no encoding
 		same("POST", "/v1/cells", request(t, f.whole, 1<<19))           // no such cells
 		same("POST", "/v1/sealed/ask", nil)                             // not offered
 		same("GET", "/v1/rows?codebook="+strings.Repeat("ab", 32), nil) // another codebook
@@ -102,8 +102,8 @@ func problemOf(t *testing.T, r reply) (kind, detail, codebook string) {
 // wantShard wants a request for cells to fail for a shard, and to say when to try again.
 func (f *farm) wantShard(t *testing.T, number int, reason string) {
 	t.Helper()
-	for _, form := range []string{"", "?form=int8"} {
-		r := send(t, "POST", f.all.URL+"/v1/cells"+form, request(t, f.whole, 1))
+	for _, encoding := range []string{"", "?encoding=int8"} {
+		r := send(t, "POST", f.all.URL+"/v1/cells"+encoding, request(t, f.whole, 1))
 		if r.err != nil {
 			t.Fatal(r.err)
 		}
@@ -430,7 +430,7 @@ func TestShardThatAsksToWait(t *testing.T) {
 	f.wantShard(t, 2, "busy")
 	f.look(t)
 	if n := came.Load(); n != 3 {
-		t.Errorf("%d requests to a shard that asks for a long pause, want one of each form and one look", n)
+		t.Errorf("%d requests to a shard that asks for a long pause, want one of each encoding and one look", n)
 	}
 }
 

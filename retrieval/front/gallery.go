@@ -46,8 +46,8 @@ func (f *Front) open(ctx context.Context, parts []*remote.Shard) (g *gallery, bl
 		if err := s.Check(g.book); err != nil {
 			return nil, i, fmt.Errorf("%w: %w", errDescription, err)
 		}
-		for form, base := range p.Base {
-			if base.Length < 1 || base.Length > g.book.BaseBytes(form, g.book.Rows) {
+		for encoding, base := range p.Base {
+			if base.Length < 1 || base.Length > g.book.BaseBytes(encoding, g.book.Rows) {
 				return nil, i, fmt.Errorf("%w: a base sample of %d bytes", errDescription, base.Length)
 			}
 		}
@@ -81,11 +81,11 @@ func (g *gallery) failure(ctx context.Context, i int, err error) error {
 
 // Base implements service.Source. All shards have the sample: each block comes from the next one,
 // or from another where that one fails.
-func (g *gallery) Base(form wire.Form) service.Content {
-	base := g.parts[0].Base[form]
+func (g *gallery) Base(encoding wire.Encoding) service.Content {
+	base := g.parts[0].Base[encoding]
 	return service.Content{Hash: base.Hash, Length: base.Length, ReadAt: func(ctx context.Context, p []byte, offset int64) (err error) {
 		for _, at := range g.inTurn() {
-			if err = g.front.shards[at].BasePiece(ctx, g.hash, form, base.Hash, p, offset); err == nil {
+			if err = g.front.shards[at].BasePiece(ctx, g.hash, encoding, base.Hash, p, offset); err == nil {
 				return nil
 			}
 			if err = g.failure(ctx, at, err); ctx.Err() != nil {

@@ -67,22 +67,22 @@ func TestHostileAnswers(t *testing.T) {
 			w.Write(f.shards[0].record(r).Body.Bytes())
 		},
 		"one row shorter": changed(func(a *wire.CellsAnswer) {
-			short := &wire.CellsAnswer{Codebook: a.Codebook, Cells: a.Cells, Length: 1, Dimension: a.Dimension, Form: a.Form}
+			short := &wire.CellsAnswer{Codebook: a.Codebook, Cells: a.Cells, Length: 1, Dimension: a.Dimension, Encoding: a.Encoding}
 			n := len(a.Cells)
 			short.IDs = slices.Repeat([]uint32{wire.Padding}, n)
-			if a.Form == wire.Int8 {
+			if a.Encoding == wire.Int8 {
 				short.Compact = wire.Compact{Anchors: make([]uint16, n), Steps: make([]uint16, n), Codes: make([]int8, n*a.Dimension)}
 			} else {
 				short.Rows = make([]float32, n*a.Dimension)
 			}
 			*a = *short
 		}),
-		"the other form": func(w http.ResponseWriter, r *http.Request) {
-			form := "float32"
-			if r.URL.Query().Get("form") == form {
-				form = "int8"
+		"the other encoding": func(w http.ResponseWriter, r *http.Request) {
+			encoding := "float32"
+			if r.URL.Query().Get("encoding") == encoding {
+				encoding = "int8"
 			}
-			r.URL.RawQuery = "form=" + form
+			r.URL.RawQuery = "encoding=" + encoding
 			w.Write(s.record(r).Body.Bytes())
 		},
 		"cut off": raw(func(b []byte) []byte { return b[:len(b)-1] }),
@@ -139,7 +139,7 @@ func TestJoinRefuses(t *testing.T) {
 	var parts []*wire.CellsAnswer
 	sum := 0
 	for _, s := range g.shards {
-		a := &wire.CellsAnswer{Codebook: g.hash, Cells: ask.Cells, Length: s.Length, Dimension: g.book.Ranking, Form: wire.Int8}
+		a := &wire.CellsAnswer{Codebook: g.hash, Cells: ask.Cells, Length: s.Length, Dimension: g.book.Ranking, Encoding: wire.Int8}
 		for i := range s.Length {
 			a.IDs = append(a.IDs, uint32(s.First+i))
 		}

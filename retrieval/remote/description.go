@@ -13,8 +13,8 @@ type Description struct {
 	Name    string // one line
 	Version uint64
 	// BaseBytes, MapBytes and LabelBytes are lengths of what a client takes once: of the base sample
-	// by form, of the map, and of the labels of all rows, 0 where there is none.
-	BaseBytes            map[wire.Form]int64
+	// by encoding, of the map, and of the labels of all rows, 0 where there is none.
+	BaseBytes            map[wire.Encoding]int64
 	MapBytes, LabelBytes int64
 }
 
@@ -55,16 +55,16 @@ func readDescription(body []byte) (d Description, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return d, errors.New("it is no description of a gallery")
 	}
-	d = Description{Name: oneLine(in.Name), Version: in.Version, BaseBytes: map[wire.Form]int64{}, MapBytes: in.Bytes.Map, LabelBytes: in.Bytes.Labels}
+	d = Description{Name: oneLine(in.Name), Version: in.Version, BaseBytes: map[wire.Encoding]int64{}, MapBytes: in.Bytes.Map, LabelBytes: in.Bytes.Labels}
 	for name, bytes := range in.Bytes.Base {
-		form, err := wire.ParseForm(name)
+		encoding, err := wire.ParseEncoding(name)
 		if err != nil {
 			continue // one that this program does not ask for
 		}
 		if bytes < 0 {
 			return Description{}, errors.New("it has a negative length")
 		}
-		d.BaseBytes[form] = bytes
+		d.BaseBytes[encoding] = bytes
 	}
 	if d.MapBytes < 0 || d.LabelBytes < 0 {
 		return Description{}, errors.New("it has a negative length")
@@ -73,10 +73,10 @@ func readDescription(body []byte) (d Description, err error) {
 }
 
 // Cached returns the bytes of what the cache holds for a codebook: its map, its base sample
-// in a form, and all rows. Each is -1 where the cache does not hold it. The files are not
+// in an encoding, and all rows. Each is -1 where the cache does not hold it. The files are not
 // read, so that one may turn out to be damaged.
-func (s *Server) Cached(codebook wire.Hash, form wire.Form) (chart, base, rows int64) {
-	return s.cache.holds(codebook, mapName), s.cache.holds(codebook, baseName(form)), s.cache.holds(codebook, rowsName)
+func (s *Server) Cached(codebook wire.Hash, encoding wire.Encoding) (chart, base, rows int64) {
+	return s.cache.holds(codebook, mapName), s.cache.holds(codebook, baseName(encoding)), s.cache.holds(codebook, rowsName)
 }
 
 // CachedCodebook tells whether a codebook is here already, so that Codebook sends nothing.

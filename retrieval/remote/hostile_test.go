@@ -202,10 +202,10 @@ func TestAnswersOfAnotherCodebook(t *testing.T) {
 		t.Errorf("no request: %v", err)
 	}
 	if _, err := s.Cells(t.Context(), g.request, 9); !errors.Is(err, wire.ErrMessage) {
-		t.Errorf("no form: %v", err)
+		t.Errorf("no encoding: %v", err)
 	}
 	if _, err := s.Base(t.Context(), g.hash, 9); !errors.Is(err, wire.ErrMessage) {
-		t.Errorf("no form: %v", err)
+		t.Errorf("no encoding: %v", err)
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// BasePiece fills p with what begins at offset in the base sample of a form, whose SHA-256 is
+// BasePiece fills p with what begins at offset in the base sample of an encoding, whose SHA-256 is
 // known. The bytes are not checked: only the whole can be. Errors are those of Codebook, and
 // ErrResponse where the server has another sample.
-func (s *Server) BasePiece(ctx context.Context, codebook wire.Hash, form wire.Form, hash wire.Hash, p []byte, offset int64) error {
-	return s.piece(ctx, &order{what: baseName(form), path: "/v1/base", query: ofForm(codebook, form), asked: codebook}, hash, p, offset)
+func (s *Server) BasePiece(ctx context.Context, codebook wire.Hash, encoding wire.Encoding, hash wire.Hash, p []byte, offset int64) error {
+	return s.piece(ctx, &order{what: baseName(encoding), path: "/v1/base", query: ofEncoding(codebook, encoding), asked: codebook}, hash, p, offset)
 }
 
 // ShardRowsPiece is BasePiece for the rows of a shard.

@@ -48,7 +48,7 @@ func TestNothingWrongIsKept(t *testing.T) {
 		}
 	}
 	if _, err := reach(t, g, Settings{Cache: folder, Codebook: g.hash}).Base(t.Context(), g.hash, wire.Int8); !errors.Is(err, ErrResponse) {
-		t.Errorf("a base of another form: %v", err)
+		t.Errorf("a base of another encoding: %v", err)
 	}
 	right := reach(t, g, Settings{Cache: folder})
 	for _, c := range calls() {

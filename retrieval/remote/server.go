@@ -144,8 +144,8 @@ func (s *Server) keepBook(hash wire.Hash, book *wire.Codebook, length int64) {
 
 // Base implements client.Transport. The codebook is one that Codebook has returned, or the
 // cache holds. Errors are wire.ErrCodebook for any other, and those of Codebook.
-func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (*wire.Base, error) {
-	if err := form.Check(); err != nil {
+func (s *Server) Base(ctx context.Context, codebook wire.Hash, encoding wire.Encoding) (*wire.Base, error) {
+	if err := encoding.Check(); err != nil {
 		return nil, fmt.Errorf("remote: %w", err)
 	}
 	book, err := s.known(codebook)
@@ -154,13 +154,13 @@ func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (
 	}
 	base := new(wire.Base)
 	o := &order{
-		what: baseName(form), path: "/v1/base", query: ofForm(codebook, form), asked: codebook, frame: true,
-		most: book.BaseBytes(form, book.Rows),
+		what: baseName(encoding), path: "/v1/base", query: ofEncoding(codebook, encoding), asked: codebook, frame: true,
+		most: book.BaseBytes(encoding, book.Rows),
 		check: func(body []byte) error {
 			if err := base.UnmarshalBinary(body); err != nil {
 				return err
 			}
-			if base.Form != form {
+			if base.Encoding != encoding {
 				return client.ErrAnswer
 			}
 			return client.CheckBase(book, codebook, base)
@@ -204,7 +204,7 @@ const (
 	mapName  = "map"
 )
 
-func baseName(form wire.Form) string { return "base-" + form.String() }
+func baseName(encoding wire.Encoding) string { return "base-" + encoding.String() }
 
 // Map returns the map that takes a row of features to where it is in the spaces of the
 // server, nil where rows are there as they are. The codebook and errors are as for Base, and
@@ -252,11 +252,11 @@ func openMap(body []byte, columns int) (*supervised.Guarded, error) {
 // Cells implements client.Transport. The codebook of the request and errors are as for
 // Base. What has come is the answer to some request: client.Cells.Rank tells whether it is
 // the answer to this one.
-func (s *Server) Cells(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
+func (s *Server) Cells(ctx context.Context, request *wire.CellsRequest, encoding wire.Encoding) (*wire.CellsAnswer, error) {
 	if request == nil {
 		return nil, fmt.Errorf("remote: %w: there is none", wire.ErrMessage)
 	}
-	if err := form.Check(); err != nil {
+	if err := encoding.Check(); err != nil {
 		return nil, fmt.Errorf("remote: %w", err)
 	}
 	message, err := request.MarshalBinary()
@@ -267,10 +267,10 @@ func (s *Server) Cells(ctx context.Context, request *wire.CellsRequest, form wir
 	if err != nil {
 		return nil, err
 	}
-	size := book.AnswerBytes(form)
+	size := book.AnswerBytes(encoding)
 	answer := new(wire.CellsAnswer)
 	o := &order{
-		what: "answer", path: "/v1/cells", query: url.Values{"form": {form.String()}}, body: message, asked: request.Codebook, frame: true,
+		what: "answer", path: "/v1/cells", query: url.Values{"encoding": {encoding.String()}}, body: message, asked: request.Codebook, frame: true,
 		exact: size, most: size, check: answer.UnmarshalBinary,
 	}
 	if err := s.fetch(ctx, o, new(received)); err != nil {
@@ -284,9 +284,9 @@ func ofCodebook(codebook wire.Hash) url.Values {
 	return url.Values{"codebook": {hex.EncodeToString(codebook[:])}}
 }
 
-func ofForm(codebook wire.Hash, form wire.Form) url.Values {
+func ofEncoding(codebook wire.Hash, encoding wire.Encoding) url.Values {
 	v := ofCodebook(codebook)
-	v.Set("form", form.String())
+	v.Set("encoding", encoding.String())
 	return v
 }
 

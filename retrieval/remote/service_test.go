@@ -125,9 +125,9 @@ func TestSameAsInProcess(t *testing.T) {
 		if frame, err := gallery.MarshalBinary(); err != nil || !bytes.Equal(frame, cells.AllRowsFrame()) {
 			t.Errorf("%s: the gallery is another: %v", from, err)
 		}
-		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-			base, err := transport.Base(t.Context(), hash, form)
-			if err != nil || !reflect.DeepEqual(base, cells.Base(form)) {
+		for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+			base, err := transport.Base(t.Context(), hash, encoding)
+			if err != nil || !reflect.DeepEqual(base, cells.Base(encoding)) {
 				t.Errorf("%s: base: %v", from, err)
 			}
 		}
@@ -138,14 +138,14 @@ func TestSameAsInProcess(t *testing.T) {
 				}
 			}
 		}
-		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+		for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
 			for cell := range uint32(book.Cells()) {
 				request := &wire.CellsRequest{Codebook: hash, Cells: []uint32{cell}}
-				want, err := cells.Answer(request, form)
+				want, err := cells.Answer(request, encoding)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err := transport.Cells(t.Context(), request, form); err != nil || !reflect.DeepEqual(got, want) {
+				if got, err := transport.Cells(t.Context(), request, encoding); err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: answer: %v", from, err)
 				}
 			}
@@ -289,8 +289,8 @@ func TestWireHoldsMessagesOnly(t *testing.T) {
 		}
 		var want [][]byte
 		var traces []wiretap.Trace
-		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-			sample, err := s.Base(t.Context(), hash, form)
+		for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+			sample, err := s.Base(t.Context(), hash, encoding)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,7 +311,7 @@ func TestWireHoldsMessagesOnly(t *testing.T) {
 					t.Fatal(err)
 				}
 				want = append(want, frame)
-				answer, err := s.Cells(t.Context(), request, form)
+				answer, err := s.Cells(t.Context(), request, encoding)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -324,7 +324,7 @@ func TestWireHoldsMessagesOnly(t *testing.T) {
 		var got [][]byte
 		for i, r := range all {
 			switch {
-			case r.Method == http.MethodPost && r.URL.Path == "/v1/cells" && (r.URL.RawQuery == "form=float32" || r.URL.RawQuery == "form=int8"):
+			case r.Method == http.MethodPost && r.URL.Path == "/v1/cells" && (r.URL.RawQuery == "encoding=float32" || r.URL.RawQuery == "encoding=int8"):
 				got = append(got, bodies[i])
 			case r.Method == http.MethodGet && len(bodies[i]) == 0 && round == 0:
 			default:

@@ -18,12 +18,12 @@ type Shard struct {
 	Version      uint64
 	Index, Count int // from 1 on
 	First, Rows  int
-	Length       int                 // of its lists
-	Whole        wire.Hash           // SHA-256 of all rows of the gallery as a message
-	Checksum     []byte              // at the end of that message
-	Base         map[wire.Form]Bytes // the base samples
-	Map          Bytes               // zero where there is none
-	Own          wire.Hash           // SHA-256 of the rows of the shard as a message
+	Length       int                     // of its lists
+	Whole        wire.Hash               // SHA-256 of all rows of the gallery as a message
+	Checksum     []byte                  // at the end of that message
+	Base         map[wire.Encoding]Bytes // the base samples
+	Map          Bytes                   // zero where there is none
+	Own          wire.Hash               // SHA-256 of the rows of the shard as a message
 }
 
 // Bytes say how long a message is, and what its SHA-256 is.
@@ -78,14 +78,14 @@ func readShard(body []byte) (*Shard, error) {
 	from := in.Shard
 	d := &Shard{
 		Name: oneLine(in.Name), Version: in.Version, Index: from.Index, Count: from.Count, First: from.First, Rows: from.Rows, Length: from.Length,
-		Codebook: hashIn(in.Codebook), Whole: hashIn(from.Whole), Own: hashIn(from.Own), Base: map[wire.Form]Bytes{}, Map: Bytes{hashIn(from.Map), in.Bytes.Map},
+		Codebook: hashIn(in.Codebook), Whole: hashIn(from.Whole), Own: hashIn(from.Own), Base: map[wire.Encoding]Bytes{}, Map: Bytes{hashIn(from.Map), in.Bytes.Map},
 	}
 	var err error
 	if d.Checksum, err = hex.DecodeString(from.Checksum); err != nil || len(d.Checksum) != wire.ChecksumSize {
 		return nil, errors.New("malformed checksum")
 	}
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-		d.Base[form] = Bytes{hashIn(from.Base[form.String()]), in.Bytes.Base[form.String()]}
+	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+		d.Base[encoding] = Bytes{hashIn(from.Base[encoding.String()]), in.Bytes.Base[encoding.String()]}
 	}
 	for _, hash := range []wire.Hash{d.Codebook, d.Whole, d.Own, d.Base[wire.Float32].Hash, d.Base[wire.Int8].Hash} {
 		if hash == (wire.Hash{}) {
@@ -125,13 +125,13 @@ func (s *Server) MapBytes(ctx context.Context, codebook wire.Hash, want Bytes) (
 // ShardCells sends a shard the binary form of a wire.CellsRequest, as it came, and returns the
 // lists that the shard has, in an answer of so many bytes. What has come is the answer to some
 // request: the caller tells whether it is the answer to this one. Errors are those of Codebook.
-func (s *Server) ShardCells(ctx context.Context, codebook wire.Hash, request []byte, form wire.Form, size int64) (*wire.CellsAnswer, error) {
-	if err := form.Check(); err != nil {
+func (s *Server) ShardCells(ctx context.Context, codebook wire.Hash, request []byte, encoding wire.Encoding, size int64) (*wire.CellsAnswer, error) {
+	if err := encoding.Check(); err != nil {
 		return nil, fmt.Errorf("remote: %w", err)
 	}
 	answer := new(wire.CellsAnswer)
 	o := &order{
-		what: "answer", path: "/v1/shard/cells", query: url.Values{"form": {form.String()}}, body: request, asked: codebook, frame: true,
+		what: "answer", path: "/v1/shard/cells", query: url.Values{"encoding": {encoding.String()}}, body: request, asked: codebook, frame: true,
 		exact: size, most: size, check: answer.UnmarshalBinary,
 	}
 	if err := s.fetch(ctx, o, new(received)); err != nil {

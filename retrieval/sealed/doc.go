@@ -34,7 +34,7 @@
 //
 // All are constants of the code, and none is negotiated:
 //
-//   - Words are modulo 2^32. Secrets have wire.SecretWords = 1408 words, uniform.
+//   - Words are modulo 2^32. Secrets have [SecretWords] = 1408 words, uniform.
 //   - Errors follow [ErrorTable], a Gaussian of standard deviation [Deviation], rounded to whole
 //     numbers. The table is the law.
 //   - A comes from AES-256 in counter mode under a key that is the hash of a label and the epoch
@@ -74,5 +74,6 @@
 //
 // A sum of entries of e with weights w is beyond t tau |w| in size with a chance of at most
 // 2 exp(-t^2/2), where tau is [Tau] for the table and [ProbeTau] with the rounding. Here w is a row
-// of D. [Bound] makes a certificate of squared distances of that, for t = 10.
+// of D. [ScoreError] is that for t = 10, and client.Client.Bound makes a certificate of squared
+// distances of it.
 package sealed

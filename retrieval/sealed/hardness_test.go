@@ -3,8 +3,6 @@ package sealed
 import (
 	"fmt"
 	"math"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // The core-SVP model of Alkim, Ducas, Pöppelmann and Schwabe ("Post-quantum key exchange - a new
@@ -75,8 +73,8 @@ func Example_hardness() {
 				n, sieve, q, math.Floor(p-math.Log2(q)), math.Floor(d-math.Log2(q)), math.Floor(dual(sieve, n, 1<<32, Deviation, q)))
 		}
 	}
-	show(wire.SecretWords, classical, 1, 8, 8e6)
-	show(wire.SecretWords, quantum, 1, 8, 8e6)
+	show(SecretWords, classical, 1, 8, 8e6)
+	show(SecretWords, quantum, 1, 8, 8e6)
 	show(1024, classical, 1)
 	// Output:
 	// 1408 words, sieve 0.292,        1 ciphertexts: primal 2^146, dual 2^145 (one, 1/Q: 2^145)

@@ -4,11 +4,9 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A Matrix is the public matrix A of an epoch, with wire.SecretWords words a row. Everybody
+// A Matrix is the public matrix A of an epoch, with SecretWords words a row. Everybody
 // makes it from the hash of the epoch: no server can choose it, and what is computed about
 // one serves no other epoch. It is safe for concurrent use.
 type Matrix struct{ block cipher.Block }
@@ -17,7 +15,7 @@ type Matrix struct{ block cipher.Block }
 const matrixLabel = "privatemail sealed A 1"
 
 // NewMatrix returns the matrix of an epoch.
-func NewMatrix(epoch wire.Hash) *Matrix {
+func NewMatrix(epoch [sha256.Size]byte) *Matrix {
 	key := sha256.Sum256(append([]byte(matrixLabel), epoch[:]...))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
@@ -27,9 +25,9 @@ func NewMatrix(epoch wire.Hash) *Matrix {
 }
 
 // Rows sets dst to rows of the matrix, one behind the other, from row first on: as many as
-// fit in it. len(dst) is a multiple of wire.SecretWords. The words are the little-endian words of
+// fit in it. len(dst) is a multiple of SecretWords. The words are the little-endian words of
 // AES-256 in counter mode from a counter of 0 on.
 func (m *Matrix) Rows(dst []uint32, first int) {
-	const rowBlocks = 4 * wire.SecretWords / aes.BlockSize
+	const rowBlocks = 4 * SecretWords / aes.BlockSize
 	FillWords(dst, m.block, uint64(first)*rowBlocks)
 }

@@ -12,6 +12,11 @@ const (
 	// RecordPrefix is the number of bytes before a record that say how long it is, the low one
 	// first.
 	RecordPrefix = 2
+	// MaxRecord is how many bytes a padded record may have: 4 KB, and its prefix.
+	MaxRecord = 4<<10 + RecordPrefix
+	// MaxRecordColumns is how many columns the matrix of records may have, so that no record
+	// is decrypted wrongly: see RecordFailure.
+	MaxRecordColumns = 1 << 19
 	// MaxFetches is how many records a client may fetch in one request.
 	MaxFetches = 64
 )

@@ -126,7 +126,7 @@ func ExampleRecordFailure() {
 		m := wire.SealedRecords{Records: c.records, Length: c.bytes + sealed.RecordPrefix, PerColumn: c.perColumn}
 		rows, columns := m.MatrixRows(), m.Columns()
 		fmt.Printf("%-9d %-6d %-9d %5.1f MB    %4.2f MB  %4.1f KB  %5.2f GB %7.0e\n", c.records, c.bytes, c.perColumn,
-			4*wire.SecretWords*float64(rows)/1e6, 4*float64(columns)/1e6, 4*float64(rows)/1e3, float64(rows)*float64(columns)/1e9,
+			4*sealed.SecretWords*float64(rows)/1e6, 4*float64(columns)/1e6, 4*float64(rows)/1e3, float64(rows)*float64(columns)/1e9,
 			sealed.RecordFailure(columns, m.Length))
 	}
 	// Output:

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // TestRecordFailure holds the statement of the documentation: no record is ever wrong, at the
@@ -14,9 +13,9 @@ func TestRecordFailure(t *testing.T) {
 		columns, length int
 		most            float64
 	}{
-		{wire.MaxRecordColumns, wire.MaxRecord, 1e-39},
-		{500_000, wire.MaxRecord, 1e-41},
-		{1 << 18, wire.MaxRecord, 1e-82},
+		{sealed.MaxRecordColumns, sealed.MaxRecord, 1e-39},
+		{500_000, sealed.MaxRecord, 1e-41},
+		{1 << 18, sealed.MaxRecord, 1e-82},
 		{1, 1, 1e-300},
 	} {
 		if got := sealed.RecordFailure(c.columns, c.length); got >= c.most {
@@ -24,7 +23,7 @@ func TestRecordFailure(t *testing.T) {
 		}
 	}
 	// The bound says something: with 16 times as many columns it would not hold.
-	if got := sealed.RecordFailure(16*wire.MaxRecordColumns, wire.MaxRecord); got < 1e-3 {
+	if got := sealed.RecordFailure(16*sealed.MaxRecordColumns, sealed.MaxRecord); got < 1e-3 {
 		t.Errorf("16 times as many columns: %g", got)
 	}
 }

@@ -1,10 +1,6 @@
 package sealed
 
-import (
-	"math"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
-)
+import "math"
 
 // The errors of a ciphertext. The law of an entry is sub-Gaussian: the chance that a sum of
 // entries with weights w is beyond t tau |w| is at most 2 exp(-t^2/2).
@@ -20,7 +16,7 @@ const (
 	roundingTau = 1 << DroppedBits / 2
 	// wrapDeviations is how many parameters of its error a score stays away from wrapping.
 	wrapDeviations = 12
-	// boundDeviations is how many parameters of its error Bound allows a score.
+	// boundDeviations is how many parameters of its error ScoreError allows a score.
 	boundDeviations = 10
 )
 
@@ -40,18 +36,10 @@ func Kappa(maxNorm int64, cells, dimension int) uint32 {
 	return uint32(max(0, math.Floor(min(room/longest, math.MaxInt32))))
 }
 
-// Bound returns how far the squared distance between a query of unit length and a stored row,
-// as a client computes it, may be from the true one: a distance is farther off with a chance
-// of 2 exp(-50), 4e-22, at the most. Two rows whose squared distances differ by more than
-// twice the bound are in the right order. For a query of another length it is Bound times that
-// length, but for the part of norms that are not exact; the rounding of float64, some 1e-15 of the
-// squared lengths of query and row, comes on top and counts where one of them is a hundred
-// million times as long as the other. The chance is over secrets, errors and the public matrix: rows that
-// somebody chose with the matrix in hand may be farther off. The manifest is one that Check accepts.
-func Bound(m *wire.SealedManifest) float64 {
-	score := (entriesError(boundDeviations, m.MaxNorm, m.Cells) + queryError(m.MaxNorm, m.Dimension)) / float64(m.Kappa)
-	norm := float64(m.NormUnit/2) / m.Scale / m.Scale
-	return 2*score/m.Scale + norm
+// ScoreError returns how far a score may be off, before it is divided by Kappa: a score is
+// farther off with a chance of 2 exp(-50), 4e-22, at the most. The numbers are those of Kappa.
+func ScoreError(maxNorm int64, cells, dimension int) float64 {
+	return entriesError(boundDeviations, maxNorm, cells) + queryError(maxNorm, dimension)
 }
 
 // entriesError bounds what the errors of the entries of a ciphertext add to a score, at so many

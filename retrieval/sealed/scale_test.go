@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"math"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // Kappa is the largest scale under which nothing wraps.
@@ -49,17 +47,5 @@ func TestKappaIsTheSameEverywhere(t *testing.T) {
 func TestProbeTau(t *testing.T) {
 	if got, want := ProbeTau, math.Hypot(6.4066, 128); math.Abs(got-want) > 1e-12*want {
 		t.Errorf("%g, want %g", got, want)
-	}
-}
-
-func TestBound(t *testing.T) {
-	m := &wire.SealedManifest{Cells: 100, Dimension: 64, Scale: 200, MaxNorm: 40000, NormUnit: 1, Kappa: 1e7}
-	want := 2 * (10*ProbeTau*200*10 + 200*8/2) / 1e7 / 200
-	if got := Bound(m); math.Abs(got-want) > 1e-12*want {
-		t.Errorf("%g, want %g", got, want)
-	}
-	m.NormUnit = 7 // a squared norm is off by 3 at the most
-	if got, want := Bound(m), want+3./40000; math.Abs(got-want) > 1e-12*want {
-		t.Errorf("with norms that are not exact: %g, want %g", got, want)
 	}
 }

@@ -31,8 +31,8 @@ type Cells struct {
 	rows      []float32      // of the ranking space, those that are here
 	gallery   []byte         // the binary form of a wire.AllRows
 	view      *wire.RowsView // of gallery
-	bases     [2]*wire.Base  // by form
-	encoded   [2][]byte      // by form, the answers of all cells one behind the other; nil where there are none
+	bases     [2]*wire.Base  // by encoding
+	encoded   [2][]byte      // by encoding, the answers of all cells one behind the other; nil where there are none
 	spare     sync.Pool      // of *wire.CellsAnswer with room for the lists of an answer
 	published []byte         // the map
 	source    string
@@ -135,7 +135,7 @@ func singleRows[M points.Matrix](x M, n, d int) ([]float32, error) {
 	return out, nil
 }
 
-// sample makes the base samples of both forms: that many rows, drawn by the seed.
+// sample makes the base samples of both encodings: that many rows, drawn by the seed.
 func (c *Cells) sample(count int, seed uint64) error {
 	base := wire.Base{Codebook: c.hash, Dimension: c.book.Ranking}
 	for _, row := range random.Permutation(c.book.Rows, seed)[:count] {
@@ -143,7 +143,7 @@ func (c *Cells) sample(count int, seed uint64) error {
 	}
 	slices.Sort(base.IDs)
 	compact := base
-	compact.Form = wire.Int8
+	compact.Encoding = wire.Int8
 	base.Rows = make([]float32, 0, count*c.book.Ranking)
 	for _, id := range base.IDs {
 		base.Rows = append(base.Rows, c.row(id)...)
@@ -166,13 +166,13 @@ func (c *Cells) Rows() blas32.General {
 // Codebook returns what is published. It must not be changed.
 func (c *Cells) Codebook() *wire.Codebook { return &c.book }
 
-// Base returns the sample that all clients may have, with rows of a form: nil for a form
+// Base returns the sample that all clients may have, with rows of an encoding: nil for an encoding
 // that is none. It must not be changed.
-func (c *Cells) Base(form wire.Form) *wire.Base {
-	if form.Check() != nil {
+func (c *Cells) Base(encoding wire.Encoding) *wire.Base {
+	if encoding.Check() != nil {
 		return nil
 	}
-	return c.bases[form]
+	return c.bases[encoding]
 }
 
 // AllRowsFrame returns the binary form of a wire.AllRows with all rows, for clients that
@@ -201,13 +201,13 @@ func (c *Cells) ListLength() float64 {
 // there are many, a larger share or more cells make room.
 func (c *Cells) Displaced() int { return c.displaced }
 
-// Answer returns the lists of the cells of a request, with rows of a form. Those of a shard have
+// Answer returns the lists of the cells of a request, with rows of an encoding. Those of a shard have
 // the rows of the shard, padded to the length of its longest list. Errors are
 // wire.ErrCodebook for a request that was made with another codebook,
-// wire.ErrMessage, also for a form that is none, ErrQuestion for a number of cells that is
+// wire.ErrMessage, also for an encoding that is none, ErrQuestion for a number of cells that is
 // not the codebook's, or a cell it does not have, and ErrClosed.
-func (c *Cells) Answer(request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
-	if err := c.checkRequest(request, form); err != nil {
+func (c *Cells) Answer(request *wire.CellsRequest, encoding wire.Encoding) (*wire.CellsAnswer, error) {
+	if err := c.checkRequest(request, encoding); err != nil {
 		return nil, err
 	}
 	if err := c.begin(); err != nil {
@@ -215,17 +215,17 @@ func (c *Cells) Answer(request *wire.CellsRequest, form wire.Form) (*wire.CellsA
 	}
 	defer c.calls.End()
 	out := new(wire.CellsAnswer)
-	if err := c.fill(out, request.Cells, form); err != nil {
+	if err := c.fill(out, request.Cells, encoding); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	return out, nil
 }
 
-func (c *Cells) checkRequest(request *wire.CellsRequest, form wire.Form) error {
+func (c *Cells) checkRequest(request *wire.CellsRequest, encoding wire.Encoding) error {
 	if request == nil {
 		return fmt.Errorf("server: %w: there is none", ErrQuestion)
 	}
-	if err := errors.Join(request.Check(), form.Check()); err != nil {
+	if err := errors.Join(request.Check(), encoding.Check()); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	if request.Codebook != c.hash {
@@ -239,9 +239,9 @@ func (c *Cells) checkRequest(request *wire.CellsRequest, form wire.Form) error {
 }
 
 // fill sets out to the answer for some cells, in the memory that out has.
-func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32, form wire.Form) error {
-	c.fillLists(out, cells, form)
-	if form == wire.Int8 {
+func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32, encoding wire.Encoding) error {
+	c.fillLists(out, cells, encoding)
+	if encoding == wire.Int8 {
 		compact := &out.Compact
 		compact.Anchors, compact.Steps, compact.Codes = compact.Anchors[:0], compact.Steps[:0], compact.Codes[:0]
 		out.Rows = nil
@@ -261,9 +261,9 @@ func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32, form wire.Form) erro
 }
 
 // fillLists sets all of out but its rows.
-func (c *Cells) fillLists(out *wire.CellsAnswer, cells []uint32, form wire.Form) {
+func (c *Cells) fillLists(out *wire.CellsAnswer, cells []uint32, encoding wire.Encoding) {
 	length := c.shard.Length
-	out.Codebook, out.Length, out.Dimension, out.Form = c.hash, length, c.book.Ranking, form
+	out.Codebook, out.Length, out.Dimension, out.Encoding = c.hash, length, c.book.Ranking, encoding
 	out.Cells = append(out.Cells[:0], cells...)
 	out.IDs = slices.Grow(out.IDs[:0], len(cells)*length)
 	for i, cell := range cells {

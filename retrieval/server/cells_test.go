@@ -149,17 +149,17 @@ func TestCellsAnswersDoNotCompress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-		checkCompressed(t, server, hash, form)
+	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+		checkCompressed(t, server, hash, encoding)
 	}
 }
 
-func checkCompressed(t *testing.T, server *Cells, hash wire.Hash, form wire.Form) {
+func checkCompressed(t *testing.T, server *Cells, hash wire.Hash, encoding wire.Encoding) {
 	t.Helper()
 	shortest, least, most := testRows, math.MaxInt, 0
 	for cell, list := range server.lists {
 		shortest = min(shortest, len(list))
-		answer, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{uint32(cell)}}, form)
+		answer, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{uint32(cell)}}, encoding)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func checkCompressed(t *testing.T, server *Cells, hash wire.Hash, form wire.Form
 		t.Errorf("the shortest list has %d of %d rows", shortest, server.book.Length)
 	}
 	if most-least > 8 {
-		t.Errorf("%s: %d to %d bytes", form, least, most)
+		t.Errorf("%s: %d to %d bytes", encoding, least, most)
 	}
 }
 

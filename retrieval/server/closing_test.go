@@ -37,7 +37,7 @@ func TestCloseWaits(t *testing.T) {
 			line := &slowLine{began: make(chan struct{}), goOn: goOn, once: new(sync.Once)}
 			lines = append(lines, line)
 			answers.Go(func() {
-				if _, err := c.WriteAnswer(line, request, wire.Form(i%2)); err != nil {
+				if _, err := c.WriteAnswer(line, request, wire.Encoding(i%2)); err != nil {
 					t.Error(err)
 				}
 			})
@@ -76,7 +76,7 @@ func TestCloseWaits(t *testing.T) {
 		}
 		for i, line := range lines {
 			var answer wire.CellsAnswer
-			if err := answer.UnmarshalBinary(line.got); err != nil || answer.Form != wire.Form(i%2) {
+			if err := answer.UnmarshalBinary(line.got); err != nil || answer.Encoding != wire.Encoding(i%2) {
 				t.Errorf("answer %d: %v", i, err)
 			}
 		}

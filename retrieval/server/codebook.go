@@ -36,9 +36,9 @@ type CellsSettings struct {
 	// 0 means 1/16.
 	Base float64
 	// Encoded is the most memory, in bytes, for encoded answers. The answers of all cells
-	// are encoded beforehand in both forms if all of them fit and a request names one cell;
+	// are encoded beforehand in both encodings if all of them fit and a request names one cell;
 	// otherwise each is encoded when it is asked for. 0 means 640 MiB, a negative number
-	// none. They take Cells times wire.Codebook.AnswerBytes of both forms, by default twice
+	// none. They take Cells times wire.Codebook.AnswerBytes of both encodings, by default twice
 	// the memory of the rows to rank or more, above all where epsilon is above 5.
 	Encoded int64
 	// Map is the published map by which clients place their rows, as bytes that mean

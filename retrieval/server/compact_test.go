@@ -179,7 +179,7 @@ func TestCompactSameBits(t *testing.T) {
 func TestCompactBase(t *testing.T) {
 	c := newCells(t, CellsSettings{Epsilon: 1, Seed: 5})
 	single, compact := c.Base(wire.Float32), c.Base(wire.Int8)
-	if err := compact.Check(); err != nil || compact.Form != wire.Int8 || !reflect.DeepEqual(single.IDs, compact.IDs) || compact.Codebook != single.Codebook {
+	if err := compact.Check(); err != nil || compact.Encoding != wire.Int8 || !reflect.DeepEqual(single.IDs, compact.IDs) || compact.Codebook != single.Codebook {
 		t.Fatalf("another sample: %v", err)
 	}
 	rows := &takenGallery(t, c).Rows
@@ -191,6 +191,6 @@ func TestCompactBase(t *testing.T) {
 		}
 	}
 	if c.Base(2) != nil {
-		t.Error("a sample of no form")
+		t.Error("a sample of no encoding")
 	}
 }

@@ -14,7 +14,7 @@ import (
 // defaultEncoded is the memory for encoded answers, in bytes.
 const defaultEncoded = 640 << 20
 
-// encode makes the frames of all cells in both forms if requests name one cell and there is
+// encode makes the frames of all cells in both encodings if requests name one cell and there is
 // room for all frames. With some of them only, the time of an answer would tell everyone who
 // can measure it which cells are among them.
 func (c *Cells) encode(ctx context.Context, most int64, workers *par.Workers) error {
@@ -26,13 +26,13 @@ func (c *Cells) encode(ctx context.Context, most int64, workers *par.Workers) er
 	var encoded [2][]byte
 	errs := make([]error, cells)
 	answers := make([]wire.CellsAnswer, workers.Count())
-	for form := range encoded {
-		length := int(c.AnswerBytes(wire.Form(form)))
-		encoded[form] = make([]byte, cells*length)
+	for encoding := range encoded {
+		length := int(c.AnswerBytes(wire.Encoding(encoding)))
+		encoded[encoding] = make([]byte, cells*length)
 		err := workers.Do(ctx, cells, par.Func(func(worker, cell int) {
 			answer, at := &answers[worker], cell*length
-			if errs[cell] = c.fill(answer, []uint32{uint32(cell)}, wire.Form(form)); errs[cell] == nil {
-				_, errs[cell] = answer.AppendBinary(encoded[form][at : at : at+length])
+			if errs[cell] = c.fill(answer, []uint32{uint32(cell)}, wire.Encoding(encoding)); errs[cell] == nil {
+				_, errs[cell] = answer.AppendBinary(encoded[encoding][at : at : at+length])
 			}
 		}))
 		if err := errors.Join(append(errs, err)...); err != nil {
@@ -43,17 +43,19 @@ func (c *Cells) encode(ctx context.Context, most int64, workers *par.Workers) er
 	return nil
 }
 
-// Encoded returns the memory of the encoded answers of both forms, in bytes; 0 where
+// Encoded returns the memory of the encoded answers of both encodings, in bytes; 0 where
 // WriteAnswer encodes each answer anew.
 func (c *Cells) Encoded() int64 {
 	return int64(len(c.encoded[wire.Float32])) + int64(len(c.encoded[wire.Int8]))
 }
 
 // AnswerBytes returns the length of the binary form of an answer, which is the same for every
-// request: wire.Codebook.AnswerBytes, less in a shard. It is 0 for a form that is none.
-func (c *Cells) AnswerBytes(form wire.Form) int64 { return c.shard.AnswerBytes(&c.book, form) }
+// request: wire.Codebook.AnswerBytes, less in a shard. It is 0 for an encoding that is none.
+func (c *Cells) AnswerBytes(encoding wire.Encoding) int64 {
+	return c.shard.AnswerBytes(&c.book, encoding)
+}
 
-// WriteAnswer writes the binary form of the answer to a request, with rows of a form, as
+// WriteAnswer writes the binary form of the answer to a request, with rows of an encoding, as
 // wire.CellsAnswer.UnmarshalBinary reads it: AnswerBytes bytes. Where
 // answers were encoded beforehand (CellsSettings.Encoded) nothing is computed, and the
 // time does not depend on the cells, but for what the processor happens to have in its
@@ -62,15 +64,15 @@ func (c *Cells) AnswerBytes(form wire.Form) int64 { return c.shard.AnswerBytes(&
 //
 // Errors are those of Answer, before anything is written, and those of the writer. After
 // the latter the reader has part of a message, which it refuses.
-func (c *Cells) WriteAnswer(w io.Writer, request *wire.CellsRequest, form wire.Form) (int64, error) {
-	if err := c.checkRequest(request, form); err != nil {
+func (c *Cells) WriteAnswer(w io.Writer, request *wire.CellsRequest, encoding wire.Encoding) (int64, error) {
+	if err := c.checkRequest(request, encoding); err != nil {
 		return 0, err
 	}
 	if err := c.begin(); err != nil {
 		return 0, err
 	}
 	defer c.calls.End()
-	if all := c.encoded[form]; all != nil {
+	if all := c.encoded[encoding]; all != nil {
 		length := len(all) / len(c.lists)
 		return writeFrame(w, all[int(request.Cells[0])*length:][:length])
 	}
@@ -79,10 +81,10 @@ func (c *Cells) WriteAnswer(w io.Writer, request *wire.CellsRequest, form wire.F
 		answer = new(wire.CellsAnswer)
 	}
 	defer c.spare.Put(answer)
-	c.fillLists(answer, request.Cells, form)
+	c.fillLists(answer, request.Cells, encoding)
 	var n int64
 	var err error
-	if form == wire.Int8 {
+	if encoding == wire.Int8 {
 		n, err = answer.WriteGatheredCompact(w, c.view)
 	} else {
 		n, err = answer.WriteGathered(w, c.row)

@@ -48,21 +48,21 @@ func TestWriteAnswer(t *testing.T) {
 	}
 }
 
-func checkAnswer(t *testing.T, name string, server *Cells, cells []uint32, form wire.Form) {
+func checkAnswer(t *testing.T, name string, server *Cells, cells []uint32, encoding wire.Encoding) {
 	request := &wire.CellsRequest{Codebook: server.hash, Cells: cells}
-	answer, err := server.Answer(request, form)
+	answer, err := server.Answer(request, encoding)
 	if err != nil {
 		t.Error(name, err)
 		return
 	}
 	want, err := answer.MarshalBinary()
 	var got bytes.Buffer
-	n, writeErr := server.WriteAnswer(&got, request, form)
-	if err != nil || writeErr != nil || n != int64(got.Len()) || n != server.Codebook().AnswerBytes(form) || !bytes.Equal(got.Bytes(), want) {
+	n, writeErr := server.WriteAnswer(&got, request, encoding)
+	if err != nil || writeErr != nil || n != int64(got.Len()) || n != server.Codebook().AnswerBytes(encoding) || !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s: cells %v: %d bytes, not those of the answer: %v, %v", name, cells, n, err, writeErr)
 	}
 	var back wire.CellsAnswer
-	if err := back.UnmarshalBinary(got.Bytes()); err != nil || back.Form != form || !reflect.DeepEqual(&back, answer) {
+	if err := back.UnmarshalBinary(got.Bytes()); err != nil || back.Encoding != encoding || !reflect.DeepEqual(&back, answer) {
 		t.Errorf("%s: cells %v do not come back: %v", name, cells, err)
 	}
 }
@@ -109,29 +109,29 @@ func (l lyingLine) Write(p []byte) (int, error) { return len(p) + l.off, nil }
 // back.
 func TestWriteAnswerRefuses(t *testing.T) {
 	for i, settings := range []CellsSettings{{Epsilon: 4}, {Epsilon: 4, Encoded: -1}, {Epsilon: 4}, {Epsilon: 4, Encoded: -1}} {
-		server, form := newCells(t, settings), wire.Form(i/2)
+		server, encoding := newCells(t, settings), wire.Encoding(i/2)
 		var out bytes.Buffer
 		for want, request := range map[error]*wire.CellsRequest{
 			ErrQuestion:      {Codebook: server.hash, Cells: []uint32{99}},
 			wire.ErrMessage:  {Codebook: server.hash},
 			wire.ErrCodebook: {Cells: []uint32{1}},
 		} {
-			if n, err := server.WriteAnswer(&out, request, form); n != 0 || out.Len() > 0 || !errors.Is(err, want) {
+			if n, err := server.WriteAnswer(&out, request, encoding); n != 0 || out.Len() > 0 || !errors.Is(err, want) {
 				t.Errorf("%d bytes: %v, want %v", n, err, want)
 			}
 		}
 		request := &wire.CellsRequest{Codebook: server.hash, Cells: []uint32{1}}
 		if n, err := server.WriteAnswer(&out, request, 2); n != 0 || out.Len() > 0 || !errors.Is(err, wire.ErrMessage) {
-			t.Errorf("a form that is none: %d bytes, %v", n, err)
+			t.Errorf("an encoding that is none: %d bytes, %v", n, err)
 		}
-		if n, err := server.WriteAnswer(brokenLine{}, request, form); n != 3 || !errors.Is(err, errBroken) {
+		if n, err := server.WriteAnswer(brokenLine{}, request, encoding); n != 3 || !errors.Is(err, errBroken) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
-		if n, err := server.WriteAnswer(shortLine{}, request, form); n != 3 || !errors.Is(err, io.ErrShortWrite) {
+		if n, err := server.WriteAnswer(shortLine{}, request, encoding); n != 3 || !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 		for _, off := range []int{1, math.MinInt32} {
-			if n, err := server.WriteAnswer(lyingLine{off}, request, form); n != 0 || err == nil {
+			if n, err := server.WriteAnswer(lyingLine{off}, request, encoding); n != 0 || err == nil {
 				t.Errorf("a writer that is %d bytes off: %d, %v", off, n, err)
 			}
 		}
@@ -142,13 +142,13 @@ func TestWriteAnswerRefuses(t *testing.T) {
 func TestWriteAnswerMemory(t *testing.T) {
 	server := newCells(t, CellsSettings{Epsilon: 4})
 	request := &wire.CellsRequest{Codebook: server.hash, Cells: []uint32{1}}
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
 		if n := testing.AllocsPerRun(10, func() {
-			if _, err := server.WriteAnswer(io.Discard, request, form); err != nil {
+			if _, err := server.WriteAnswer(io.Discard, request, encoding); err != nil {
 				t.Error(err)
 			}
 		}); n > 0 {
-			t.Errorf("%s: %g allocations", form, n)
+			t.Errorf("%s: %g allocations", encoding, n)
 		}
 	}
 }

@@ -89,17 +89,17 @@ func (c *Cells) openFacts() error {
 }
 
 func (c *Cells) openBases() error {
-	for form, section := range sectionBase {
+	for encoding, section := range sectionBase {
 		base := new(wire.Base)
 		if err := c.file.Message(section, base); err != nil {
 			return err
 		}
 		n := len(base.IDs)
-		if base.Form != wire.Form(form) || base.Codebook != c.hash || base.Dimension != c.book.Ranking ||
+		if base.Encoding != wire.Encoding(encoding) || base.Codebook != c.hash || base.Dimension != c.book.Ranking ||
 			n < 1 || int(base.IDs[n-1]) >= c.book.Rows {
 			return damaged(section, "it is none of the codebook")
 		}
-		c.bases[form] = base
+		c.bases[encoding] = base
 	}
 	if !slices.Equal(c.bases[wire.Float32].IDs, c.bases[wire.Int8].IDs) {
 		return damaged(sectionBase[wire.Int8], "other rows than those of %s", wire.Float32)
@@ -165,11 +165,11 @@ func (c *Cells) openRows() (err error) {
 	return nil
 }
 
-// openAnswers takes the encoded answers of both forms, or none, as Save writes them.
+// openAnswers takes the encoded answers of both encodings, or none, as Save writes them.
 func (c *Cells) openAnswers() error {
 	there := c.file.Has(sectionAnswers[wire.Float32])
 	if there != c.file.Has(sectionAnswers[wire.Int8]) {
-		return damaged(sectionAnswers[wire.Int8], "answers of one form alone")
+		return damaged(sectionAnswers[wire.Int8], "answers of one encoding alone")
 	}
 	if !there {
 		return nil
@@ -177,15 +177,15 @@ func (c *Cells) openAnswers() error {
 	if c.book.Size > 1 {
 		return damaged(sectionAnswers[wire.Float32], "requests name %d cells, and answers are of one", c.book.Size)
 	}
-	for form, section := range sectionAnswers {
+	for encoding, section := range sectionAnswers {
 		all, err := c.file.Raw(section)
 		if err != nil {
 			return err
 		}
-		if want := int64(len(c.lists)) * c.AnswerBytes(wire.Form(form)); int64(len(all)) != want {
+		if want := int64(len(c.lists)) * c.AnswerBytes(wire.Encoding(encoding)); int64(len(all)) != want {
 			return damaged(section, "%d bytes, want %d", len(all), want)
 		}
-		c.encoded[form] = all
+		c.encoded[encoding] = all
 	}
 	return nil
 }

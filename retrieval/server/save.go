@@ -24,7 +24,7 @@ const (
 	sectionRows     = "rows"         // one behind the other, float32
 )
 
-// Sections of both forms.
+// Sections of both encodings.
 var (
 	sectionBase    = [2]string{wire.Float32: "base.float32", wire.Int8: "base.int8"}       // a frame
 	sectionAnswers = [2]string{wire.Float32: "answers.float32", wire.Int8: "answers.int8"} // frames of one length; missing where there are none
@@ -39,7 +39,7 @@ type fileFacts struct {
 
 // Save writes the gallery to a file, for OpenCells, and a shard for OpenShard. It is written to a
 // temporary name, synced and renamed; when it fails or ctx ends, a file that was there is as it was. The file has the
-// rows in both forms, 5 d + 4 bytes a row of dimension d, and the encoded answers if there are
+// rows in both encodings, 5 d + 4 bytes a row of dimension d, and the encoded answers if there are
 // any, so that a server that opens it writes them as they are: at a million rows of 64 numbers
 // 1 GB, most of it answers. With CellsSettings.Encoded below 0 it is a third of that, and every
 // answer is gathered. Errors are ErrClosed, that of ctx, and those of the system.
@@ -70,8 +70,8 @@ func (c *Cells) save(w *sections.Writer) error {
 			return err
 		}
 	}
-	for form, base := range c.bases {
-		if err := w.Message(sectionBase[form], base); err != nil {
+	for encoding, base := range c.bases {
+		if err := w.Message(sectionBase[encoding], base); err != nil {
 			return err
 		}
 	}
@@ -91,11 +91,11 @@ func (c *Cells) save(w *sections.Writer) error {
 	if err := sections.WriteNumbers(w, sectionRows, c.rows); err != nil {
 		return err
 	}
-	for form, answers := range c.encoded {
+	for encoding, answers := range c.encoded {
 		if answers == nil {
 			continue
 		}
-		if err := sections.WriteNumbers(w, sectionAnswers[form], answers); err != nil {
+		if err := sections.WriteNumbers(w, sectionAnswers[encoding], answers); err != nil {
 			return err
 		}
 	}

@@ -53,11 +53,11 @@ func allBytes(t testing.TB, c *Cells) []byte {
 		for i := range w {
 			request.Cells = append(request.Cells, uint32(first+i))
 		}
-		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-			if _, err := c.WriteAnswer(&out, request, form); err != nil {
+		for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+			if _, err := c.WriteAnswer(&out, request, encoding); err != nil {
 				t.Fatal(err)
 			}
-			answer, err := c.Answer(request, form)
+			answer, err := c.Answer(request, encoding)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +318,7 @@ func TestOpenRefusesParts(t *testing.T) {
 			b.Compact.Anchors, b.Compact.Steps, b.Compact.Codes = b.Compact.Anchors[1:], b.Compact.Steps[1:], b.Compact.Codes[b.Dimension:]
 		})
 	})
-	refused("samples of the other form", func(p map[string][]byte) { p[sectionBase[0]], p[sectionBase[1]] = p[sectionBase[1]], p[sectionBase[0]] })
+	refused("samples of the other encoding", func(p map[string][]byte) { p[sectionBase[0]], p[sectionBase[1]] = p[sectionBase[1]], p[sectionBase[0]] })
 	refused("displaced rows", func(p map[string][]byte) { p[sectionFacts] = []byte(`{"displaced":-1}`) })
 	refused("a long source", func(p map[string][]byte) {
 		p[sectionFacts] = []byte(`{"displaced":0,"source":"` + strings.Repeat("x", maxSource+1) + `"}`)
@@ -360,11 +360,11 @@ func FuzzOpenCells(f *testing.F) {
 			return
 		}
 		for cell := range c.Codebook().Cells() {
-			for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+			for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
 				// Rows are not looked at when a file is opened: an error is fine here.
 				request := &wire.CellsRequest{Codebook: c.hash, Cells: []uint32{uint32(cell)}}
-				_, _ = c.Answer(request, form)
-				_, _ = c.WriteAnswer(io.Discard, request, form)
+				_, _ = c.Answer(request, encoding)
+				_, _ = c.WriteAnswer(io.Discard, request, encoding)
 			}
 		}
 		if err := c.Close(); err != nil {

@@ -55,11 +55,11 @@ func (s *Shard) Has(row uint32) bool {
 }
 
 // AnswerBytes returns the length of the binary form of an answer of the shard, which is the same
-// for every request. It is 0 for a codebook or a form that is not valid.
-func (s *Shard) AnswerBytes(book *wire.Codebook, form wire.Form) int64 {
+// for every request. It is 0 for a codebook or an encoding that is not valid.
+func (s *Shard) AnswerBytes(book *wire.Codebook, encoding wire.Encoding) int64 {
 	own := *book
 	own.Length = s.Length
-	return own.AnswerBytes(form)
+	return own.AnswerBytes(encoding)
 }
 
 // Shard returns which rows a shard has, nil for a gallery with all of them.

@@ -69,16 +69,16 @@ func checkShards(t *testing.T, c *Cells, shards []*Cells) {
 		for i := range c.book.Size {
 			request.Cells = append(request.Cells, uint32(cell+i))
 		}
-		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-			checkAnswers(t, c, shards, request, form)
+		for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+			checkAnswers(t, c, shards, request, encoding)
 		}
 	}
 }
 
 // checkAnswers compares the answer of the whole with those of its shards.
-func checkAnswers(t *testing.T, c *Cells, shards []*Cells, request *wire.CellsRequest, form wire.Form) {
+func checkAnswers(t *testing.T, c *Cells, shards []*Cells, request *wire.CellsRequest, encoding wire.Encoding) {
 	t.Helper()
-	want, err := c.Answer(request, form)
+	want, err := c.Answer(request, encoding)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,18 +90,18 @@ func checkAnswers(t *testing.T, c *Cells, shards []*Cells, request *wire.CellsRe
 		for _, s := range shards {
 			var frame bytes.Buffer
 			var got wire.CellsAnswer
-			if _, err := s.WriteAnswer(&frame, request, form); err != nil {
+			if _, err := s.WriteAnswer(&frame, request, encoding); err != nil {
 				t.Fatal(err)
 			}
-			if int64(frame.Len()) != s.AnswerBytes(form) {
-				t.Errorf("%d bytes, want %d for every request", frame.Len(), s.AnswerBytes(form))
+			if int64(frame.Len()) != s.AnswerBytes(encoding) {
+				t.Errorf("%d bytes, want %d for every request", frame.Len(), s.AnswerBytes(encoding))
 			}
 			if err := got.UnmarshalBinary(frame.Bytes()); err != nil {
 				t.Fatal(err)
 			}
 			list := got.List(i)
 			lists[i] = append(lists[i], list...)
-			if at := i * got.Length * d; form == wire.Int8 {
+			if at := i * got.Length * d; encoding == wire.Int8 {
 				codes = append(codes, got.Compact.Codes[at:at+len(list)*d]...)
 			} else {
 				rows = append(rows, got.Rows[at:at+len(list)*d]...)
@@ -114,14 +114,14 @@ func checkAnswers(t *testing.T, c *Cells, shards []*Cells, request *wire.CellsRe
 	wantRows, wantCodes := []float32(nil), []int8(nil)
 	for i := range request.Cells {
 		at, n := i*want.Length*d, len(want.List(i))*d
-		if form == wire.Int8 {
+		if encoding == wire.Int8 {
 			wantCodes = append(wantCodes, want.Compact.Codes[at:at+n]...)
 		} else {
 			wantRows = append(wantRows, want.Rows[at:at+n]...)
 		}
 	}
 	if !slices.Equal(rows, wantRows) || !slices.Equal(codes, wantCodes) {
-		t.Errorf("%s: other rows than those of the whole", form)
+		t.Errorf("%s: other rows than those of the whole", encoding)
 	}
 }
 

@@ -15,13 +15,13 @@ type cellsPart struct {
 	hash     wire.Hash     // of the codebook
 	codebook message
 	request  int64     // bytes of a request
-	bases    []message // one a form
+	bases    []message // one an encoding
 	// rows is made when it is first asked for: the hash of a long message takes a while.
 	rows func() message
 }
 
-// forms are those that rows travel in.
-var forms = []wire.Form{wire.Float32, wire.Int8}
+// encodings are those that rows travel in.
+var encodings = []wire.Encoding{wire.Float32, wire.Int8}
 
 // newCellsPart makes the messages of cells.
 func newCellsPart(cells *server.Cells) (*cellsPart, error) {
@@ -30,7 +30,7 @@ func newCellsPart(cells *server.Cells) (*cellsPart, error) {
 		return nil, err
 	}
 	p.shard = cells.Shard()
-	for _, f := range forms {
+	for _, f := range encodings {
 		base, err := cells.Base(f).MarshalBinary()
 		if err != nil {
 			return nil, fmt.Errorf("base: %w", err)
@@ -47,7 +47,7 @@ func newSourcePart(source Source) (*cellsPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range forms {
+	for _, f := range encodings {
 		p.bases = append(p.bases, elsewhere(source.Base(f)))
 	}
 	rows := elsewhere(source.Rows())

@@ -9,19 +9,19 @@ import (
 // description is what GET /v1/gallery answers. What belongs to a mode that is not offered is
 // not there.
 type description struct {
-	Name     string             `json:"name"`
-	Version  uint64             `json:"version,omitempty"`
-	Codebook string             `json:"codebook,omitempty"` // its hash, in hexadecimal digits
-	Rows     int                `json:"rows"`
-	Cells    int                `json:"cells,omitempty"`
-	Size     int                `json:"size,omitempty"`   // cells that a request names
-	Length   int                `json:"length,omitempty"` // rows of a list, padding among them
-	Space    *dimensions        `json:"dimensions,omitempty"`
-	Forms    []string           `json:"forms,omitempty"`
-	Modes    []string           `json:"modes"`
-	Bytes    lengths            `json:"bytes"`
-	Shard    *shardDescription  `json:"shard,omitempty"`
-	Sealed   *sealedDescription `json:"sealed,omitempty"`
+	Name      string             `json:"name"`
+	Version   uint64             `json:"version,omitempty"`
+	Codebook  string             `json:"codebook,omitempty"` // its hash, in hexadecimal digits
+	Rows      int                `json:"rows"`
+	Cells     int                `json:"cells,omitempty"`
+	Size      int                `json:"size,omitempty"`   // cells that a request names
+	Length    int                `json:"length,omitempty"` // rows of a list, padding among them
+	Space     *dimensions        `json:"dimensions,omitempty"`
+	Encodings []string           `json:"encodings,omitempty"`
+	Modes     []string           `json:"modes"`
+	Bytes     lengths            `json:"bytes"`
+	Shard     *shardDescription  `json:"shard,omitempty"`
+	Sealed    *sealedDescription `json:"sealed,omitempty"`
 }
 
 // dimensions are those of the centres and of the rows that are ranked.
@@ -30,7 +30,7 @@ type dimensions struct {
 	Rows  int `json:"rows"`
 }
 
-// lengths are the bytes of messages; those of base and answer by form.
+// lengths are the bytes of messages; those of base and answer by encoding.
 type lengths struct {
 	Codebook int              `json:"codebook,omitempty"`
 	Base     map[string]int64 `json:"base,omitempty"`
@@ -114,8 +114,8 @@ func (p *cellsPart) describe(d *description) {
 	d.Cells, d.Size, d.Length, d.Space = book.Cells(), book.Size, book.Length, &dimensions{book.Dimension, book.Ranking}
 	b := &d.Bytes
 	b.Codebook, b.Rows, b.Base, b.Answer = len(p.codebook.bytes), book.AllRowsBytes(), map[string]int64{}, map[string]int64{}
-	for i, f := range forms {
-		d.Forms = append(d.Forms, f.String())
+	for i, f := range encodings {
+		d.Encodings = append(d.Encodings, f.String())
 		b.Base[f.String()] = p.bases[i].length()
 		b.Answer[f.String()] = book.AnswerBytes(f)
 	}

@@ -10,13 +10,13 @@
 //
 //	GET  /v1/gallery    what is served, as JSON
 //	GET  /v1/codebook   wire.Codebook
-//	GET  /v1/base       wire.Base, ?form=float32 or int8
-//	POST /v1/cells      wire.CellsRequest in, wire.CellsAnswer out, ?form=
+//	GET  /v1/base       wire.Base, ?encoding=float32 or int8
+//	POST /v1/cells      wire.CellsRequest in, wire.CellsAnswer out, ?encoding=
 //	GET  /v1/rows       wire.AllRows, whole or in ranges
 //	GET  /v1/map        the map of the model as JSON
 //	GET  /v1/labels     the labels of the rows as JSON, where they are published
 //
-//	POST /v1/shard/cells  wire.CellsRequest in, wire.CellsAnswer with the rows of a shard out, ?form=
+//	POST /v1/shard/cells  wire.CellsRequest in, wire.CellsAnswer with the rows of a shard out, ?encoding=
 //	GET  /v1/shard/rows   wire.AllRows with the rows of a shard, whole or in ranges
 //
 //	GET  /v1/sealed/manifest          wire.SealedManifest

@@ -25,12 +25,12 @@ func (s *Service) serveCodebook(w *answer, r *http.Request) *problem {
 
 // serveBase answers the sample that all clients may have.
 func (s *Service) serveBase(w *answer, r *http.Request) *problem {
-	form, p := formOf(r)
+	encoding, p := encodingOf(r)
 	if p != nil {
 		return p
 	}
 	return s.serveMessage(w, r, frameType, codebookPart, func(v *version) (message, *problem) {
-		return v.cells.bases[slices.Index(forms, form)], nil
+		return v.cells.bases[slices.Index(encodings, encoding)], nil
 	})
 }
 
@@ -205,15 +205,15 @@ func (r *memoryReader) next(most int64) ([]byte, error) {
 	return left, err
 }
 
-// formOf returns the form that a request asks for.
-func formOf(r *http.Request) (wire.Form, *problem) {
-	name := r.URL.Query().Get("form")
+// encodingOf returns the encoding that a request asks for.
+func encodingOf(r *http.Request) (wire.Encoding, *problem) {
+	name := r.URL.Query().Get("encoding")
 	if name == "" {
 		return wire.Float32, nil
 	}
-	form, err := wire.ParseForm(name)
-	if err != nil || !slices.Contains(forms, form) {
-		return 0, badParameter("form is float32 or int8")
+	encoding, err := wire.ParseEncoding(name)
+	if err != nil || !slices.Contains(encodings, encoding) {
+		return 0, badParameter("encoding is float32 or int8")
 	}
-	return form, nil
+	return encoding, nil
 }

@@ -117,7 +117,7 @@ func TestMetrics(t *testing.T) {
 	after := readMetrics(t, s)
 	v, _ := s.take(nil)
 	defer s.give(v)
-	bytesOut := float64(3 * v.gallery.Cells.Codebook().AnswerBytes(forms[0]))
+	bytesOut := float64(3 * v.gallery.Cells.Codebook().AnswerBytes(encodings[0]))
 	for name, want := range map[string]float64{
 		`privatemail_requests_total{route="cells",code="200"}`: 3, `privatemail_requests_total{route="cells",code="400"}`: 1,
 		`privatemail_requests_total{route="other",code="404"}`: 1, `privatemail_requests_total{route="map",code="400"}`: 1,
@@ -166,7 +166,7 @@ func TestLogTellsNothingOfQueries(t *testing.T) {
 	}
 	first := records(s.frame(t, 0), "")
 	for cell := range uint32(5) {
-		if again := records(s.frame(t, cell+1), "?form=float32"); again != first {
+		if again := records(s.frame(t, cell+1), "?encoding=float32"); again != first {
 			t.Errorf("cell %d: %s, and for cell 0 %s", cell+1, again, first)
 		}
 	}

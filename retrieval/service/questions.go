@@ -13,7 +13,7 @@ func (s *Service) serveCells(w *answer, r *http.Request) *problem { return s.ans
 
 // answerCells answers a request for cells: that of a client, or of a front end to a shard.
 func (s *Service) answerCells(w *answer, r *http.Request, toFrontEnd bool) *problem {
-	form, p := formOf(r)
+	encoding, p := encodingOf(r)
 	if p != nil {
 		return p
 	}
@@ -36,10 +36,10 @@ func (s *Service) answerCells(w *answer, r *http.Request, toFrontEnd bool) *prob
 	case toFrontEnd && !ofOne:
 		return noShard()
 	case v.gallery.Source != nil:
-		return s.answerFrom(w, r, v, &request, form)
+		return s.answerFrom(w, r, v, &request, encoding)
 	}
-	announce(w.Header(), v.gallery.Cells.AnswerBytes(form))
-	written, err := v.gallery.Cells.WriteAnswer(w, &request, form)
+	announce(w.Header(), v.gallery.Cells.AnswerBytes(encoding))
+	written, err := v.gallery.Cells.WriteAnswer(w, &request, encoding)
 	switch {
 	case err == nil:
 		return nil

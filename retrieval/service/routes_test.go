@@ -57,7 +57,7 @@ func TestUnreadableParameters(t *testing.T) {
 			wantProblem(t, send(t, "GET", web.URL+path+"?"+query, nil), 400, "bad-parameter")
 		}
 	}
-	for _, path := range []string{"/v1/cells?form=", "/v1/cells?form=int8&form=int8", "/v1/cells?codebook=" + hash, "/v1/sealed/ask?x"} {
+	for _, path := range []string{"/v1/cells?encoding=", "/v1/cells?encoding=int8&encoding=int8", "/v1/cells?codebook=" + hash, "/v1/sealed/ask?x"} {
 		wantProblem(t, send(t, "POST", web.URL+path, strings.NewReader("x")), 400, "bad-parameter")
 	}
 	wantProblem(t, send(t, "GET", web.URL+"/?x=1", nil), 400, "bad-parameter")

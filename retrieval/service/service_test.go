@@ -136,20 +136,20 @@ func TestGalleryIsDescribed(t *testing.T) {
 	book := v.gallery.Cells.Codebook()
 	hash, err := book.Hash()
 	if err != nil || d.Codebook != hex.EncodeToString(hash[:]) || d.Name != "birds" || d.Version != 1 || d.Rows != 240 || *d.Space != (dimensions{3, 3}) ||
-		!slices.Equal(d.Forms, []string{"float32", "int8"}) || !slices.Equal(d.Modes, []string{"cells", "take-all"}) {
+		!slices.Equal(d.Encodings, []string{"float32", "int8"}) || !slices.Equal(d.Modes, []string{"cells", "take-all"}) {
 		t.Errorf("%+v", d)
 	}
 	// What is announced is what comes.
 	for path, want := range map[string]int64{
 		"/v1/codebook": int64(d.Bytes.Codebook), "/v1/map": int64(d.Bytes.Map), "/v1/rows": d.Bytes.Rows,
-		"/v1/base": d.Bytes.Base["float32"], "/v1/base?form=int8": d.Bytes.Base["int8"],
+		"/v1/base": d.Bytes.Base["float32"], "/v1/base?encoding=int8": d.Bytes.Base["int8"],
 	} {
 		if r := send(t, "GET", web.URL+path, nil); int64(len(r.body)) != want || want == 0 {
 			t.Errorf("%s: %d bytes, announced %d", path, len(r.body), want)
 		}
 	}
-	for _, f := range forms {
-		if r := send(t, "POST", web.URL+"/v1/cells?form="+f.String(), bytes.NewReader(s.frame(t, 3))); int64(len(r.body)) != d.Bytes.Answer[f.String()] {
+	for _, f := range encodings {
+		if r := send(t, "POST", web.URL+"/v1/cells?encoding="+f.String(), bytes.NewReader(s.frame(t, 3))); int64(len(r.body)) != d.Bytes.Answer[f.String()] {
 			t.Errorf("%v: %d bytes, announced %d", f, len(r.body), d.Bytes.Answer[f.String()])
 		}
 	}
@@ -171,8 +171,8 @@ func TestMessages(t *testing.T) {
 	for path, want := range map[string][]byte{
 		"/v1/codebook":                         frame(cells.Codebook()),
 		"/v1/base":                             frame(cells.Base(wire.Float32)),
-		"/v1/base?form=float32":                frame(cells.Base(wire.Float32)),
-		"/v1/base?form=int8":                   frame(cells.Base(wire.Int8)),
+		"/v1/base?encoding=float32":            frame(cells.Base(wire.Float32)),
+		"/v1/base?encoding=int8":               frame(cells.Base(wire.Int8)),
 		"/v1/rows":                             cells.AllRowsFrame(),
 		"/v1/map":                              []byte(`{"columns":3}`),
 		"/v1/rows?codebook=" + v.says.Codebook: cells.AllRowsFrame(),
@@ -216,29 +216,29 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// The service sends what the server would answer in process, for every cell and form, and
+// The service sends what the server would answer in process, for every cell and encoding, and
 // an answer has one length.
 func TestCellsAnswers(t *testing.T) {
 	s, web := start(t, Settings{})
 	v, _ := s.take(nil)
 	defer s.give(v)
 	book := v.gallery.Cells.Codebook()
-	for _, form := range forms {
+	for _, encoding := range encodings {
 		for cell := range uint32(book.Cells()) {
 			request := &wire.CellsRequest{Codebook: v.cells.hash, Cells: []uint32{cell}}
 			var want bytes.Buffer
-			if _, err := v.gallery.Cells.WriteAnswer(&want, request, form); err != nil {
+			if _, err := v.gallery.Cells.WriteAnswer(&want, request, encoding); err != nil {
 				t.Fatal(err)
 			}
-			r := send(t, "POST", web.URL+"/v1/cells?form="+form.String(), bytes.NewReader(s.frame(t, cell)), "Accept-Encoding: gzip, br, zstd")
+			r := send(t, "POST", web.URL+"/v1/cells?encoding="+encoding.String(), bytes.NewReader(s.frame(t, cell)), "Accept-Encoding: gzip, br, zstd")
 			h := r.header
-			if r.status != 200 || !bytes.Equal(r.body, want.Bytes()) || h.Get("Content-Length") != strconv.FormatInt(book.AnswerBytes(form), 10) ||
+			if r.status != 200 || !bytes.Equal(r.body, want.Bytes()) || h.Get("Content-Length") != strconv.FormatInt(book.AnswerBytes(encoding), 10) ||
 				h.Get("Content-Encoding") != "" || h.Get("Cache-Control") != "no-store, no-transform" || h.Get("Content-Type") != "application/octet-stream" || h.Get("ETag") != "" {
-				t.Fatalf("%v, cell %d: %d, %d bytes, %v", form, cell, r.status, len(r.body), h)
+				t.Fatalf("%v, cell %d: %d, %d bytes, %v", encoding, cell, r.status, len(r.body), h)
 			}
 			var answer wire.CellsAnswer
 			if err := answer.UnmarshalBinary(r.body); err != nil || answer.Cells[0] != cell {
-				t.Fatalf("%v, cell %d: %v", form, cell, err)
+				t.Fatalf("%v, cell %d: %v", encoding, cell, err)
 			}
 		}
 	}
@@ -268,8 +268,8 @@ func TestRefused(t *testing.T) {
 		{"GET", "/v1/cells", nil, 405, "method"},
 		{"POST", "/", nil, 405, "method"},
 		{"BREW", "/v1/base", nil, 405, "method"},
-		{"GET", "/v1/base?form=float16", nil, 400, "bad-parameter"},
-		{"POST", "/v1/cells?form=1", bytes.NewReader(good), 400, "bad-parameter"},
+		{"GET", "/v1/base?encoding=float16", nil, 400, "bad-parameter"},
+		{"POST", "/v1/cells?encoding=1", bytes.NewReader(good), 400, "bad-parameter"},
 		{"GET", "/v1/rows?codebook=12", nil, 400, "bad-parameter"},
 		{"GET", "/v1/rows?codebook=" + strings.Repeat("x", 64), nil, 400, "bad-parameter"},
 		{"GET", "/v1/rows?codebook=" + strings.Repeat("0", 64), nil, 409, "stale-codebook"},

@@ -15,7 +15,7 @@ type shardDescription struct {
 	Length   int               `json:"length"`        // of its lists, padded
 	Whole    string            `json:"whole"`         // SHA-256 of all rows as a message
 	Checksum string            `json:"checksum"`      // at the end of that message
-	Base     map[string]string `json:"base"`          // SHA-256, by form
+	Base     map[string]string `json:"base"`          // SHA-256, by encoding
 	Map      string            `json:"map,omitempty"` // SHA-256
 	Own      string            `json:"own"`           // SHA-256 of the rows that are here
 }
@@ -27,7 +27,7 @@ func (p *cellsPart) describeShard() *shardDescription {
 		Index: s.Index, Count: s.Count, First: s.First, Rows: s.Rows, Length: s.Length,
 		Whole: hex.EncodeToString(s.Whole[:]), Checksum: hex.EncodeToString(s.Checksum[:]), Base: map[string]string{}, Own: p.rows().hash,
 	}
-	for i, f := range forms {
+	for i, f := range encodings {
 		d.Base[f.String()] = p.bases[i].hash
 	}
 	return d

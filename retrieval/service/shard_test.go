@@ -50,7 +50,7 @@ func TestShardAnswersFrontEnds(t *testing.T) {
 		t.Errorf("%+v", d.Shard)
 	}
 	// What all have in common is that of the whole.
-	for _, path := range []string{"/v1/codebook", "/v1/base", "/v1/base?form=int8", "/v1/map"} {
+	for _, path := range []string{"/v1/codebook", "/v1/base", "/v1/base?encoding=int8", "/v1/map"} {
 		if a, b := send(t, "GET", shard.URL+path, nil), send(t, "GET", web.URL+path, nil); a.status != 200 || !bytes.Equal(a.body, b.body) {
 			t.Errorf("%s: status %d, or other bytes", path, a.status)
 		}

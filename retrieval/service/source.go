@@ -16,13 +16,13 @@ import (
 type Source interface {
 	// Codebook returns the codebook, which must not be changed.
 	Codebook() *wire.Codebook
-	// Memory returns about how many bytes an Answer of a form takes while it is made.
-	Memory(form wire.Form) int64
+	// Memory returns about how many bytes an Answer of an encoding takes while it is made.
+	Memory(encoding wire.Encoding) int64
 	// Answer returns the answer to a request that goes with the codebook and names as many
 	// cells as it says, all of which it has. Errors are a *ShardError and that of the context.
-	Answer(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error)
-	// Base returns the base sample of a form, and Rows the whole gallery.
-	Base(form wire.Form) Content
+	Answer(ctx context.Context, request *wire.CellsRequest, encoding wire.Encoding) (*wire.CellsAnswer, error)
+	// Base returns the base sample of an encoding, and Rows the whole gallery.
+	Base(encoding wire.Encoding) Content
 	Rows() Content
 }
 
@@ -56,22 +56,22 @@ type ShardState struct {
 }
 
 // answerFrom answers a request of mode cells from the source of a version.
-func (s *Service) answerFrom(w *answer, r *http.Request, v *version, request *wire.CellsRequest, form wire.Form) *problem {
+func (s *Service) answerFrom(w *answer, r *http.Request, v *version, request *wire.CellsRequest, encoding wire.Encoding) *problem {
 	source := v.gallery.Source
 	book := source.Codebook()
 	if n := len(request.Cells); n != book.Size || int64(request.Cells[n-1]) >= int64(book.Cells()) {
 		return wrongCells()
 	}
-	memory := source.Memory(form)
+	memory := source.Memory(encoding)
 	if !s.bodies.enter(r.Context(), w.client, memory) {
 		return busy()
 	}
 	defer s.bodies.leave(w.client, memory)
-	out, err := source.Answer(r.Context(), request, form)
+	out, err := source.Answer(r.Context(), request, encoding)
 	if err != nil {
 		return s.sourceProblem(r, v, err)
 	}
-	announce(w.Header(), book.AnswerBytes(form))
+	announce(w.Header(), book.AnswerBytes(encoding))
 	if _, err := out.WriteTo(w); err != nil {
 		panic(http.ErrAbortHandler) // the client has part of an answer, or is gone
 	}

@@ -142,7 +142,7 @@ func rowOf(g *servedVersion, now time.Time, newest bool) versionRow {
 // sizesOf returns the lengths of messages, those of the whole gallery beside an answer.
 func sizesOf(d *description) (rows []sizeRow) {
 	both := func(what string, by map[string]int64) sizeRow {
-		return sizeRow{what, byteCount(by[forms[0].String()]), byteCount(by[forms[1].String()])}
+		return sizeRow{what, byteCount(by[encodings[0].String()]), byteCount(by[encodings[1].String()])}
 	}
 	other := func(what string, bytes int64) sizeRow { return sizeRow{what, byteCount(bytes), ""} }
 	if l := &d.Bytes; d.Space != nil {

@@ -158,7 +158,7 @@ func TestReplacedUnderLoad(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 25 {
-				if r := send(t, "POST", web.URL+"/v1/cells?form=int8", bytes.NewReader(s.frame(t, 1))); r.status != 200 {
+				if r := send(t, "POST", web.URL+"/v1/cells?encoding=int8", bytes.NewReader(s.frame(t, 1))); r.status != 200 {
 					t.Errorf("%d %s", r.status, r.body)
 				}
 			}

@@ -31,7 +31,7 @@ func (g *AllRows) fields() (int64, func(*encoder), error) {
 	return size, func(e *encoder) {
 		e.fixed(g.Codebook[:])
 		e.uint64(uint64(g.Dimension))
-		encodeFormRows(e, Int8, nil, &g.Rows)
+		encodeRowsAs(e, Int8, nil, &g.Rows)
 	}, nil
 }
 
@@ -55,6 +55,6 @@ func (g *AllRows) UnmarshalBinary(frame []byte) error {
 	var out AllRows
 	d.fixed("codebook", out.Codebook[:])
 	out.Dimension = d.whole("dimension", MaxDimension)
-	_, out.Rows = decodeFormRows(d, Int8)
+	_, out.Rows = decodeRowsAs(d, Int8)
 	return finish(d, g, &out, out.Check)
 }

@@ -15,9 +15,9 @@ type CellsAnswer struct {
 	Length    int       // of each list
 	Dimension int       // of the rows
 	IDs       []uint32  // len(Cells) x Length numbers of rows, or Padding
-	Form      Form      // of the rows
-	Rows      []float32 // one a number, empty where Form is Int8; beside Padding they mean nothing, and are finite
-	Compact   Compact   // one a number, empty where Form is Float32; beside Padding they mean nothing
+	Encoding  Encoding  // of the rows
+	Rows      []float32 // one a number, empty where Encoding is Int8; beside Padding they mean nothing, and are finite
+	Compact   Compact   // one a number, empty where Encoding is Float32; beside Padding they mean nothing
 }
 
 // Check returns nil, or an *Error for the first field that is wrong.
@@ -25,7 +25,7 @@ func (a *CellsAnswer) Check() error {
 	if err := a.checkLists(); err != nil {
 		return err
 	}
-	return checkFormRows(a.Form, a.Dimension, len(a.IDs), a.Rows, &a.Compact)
+	return checkRowsAs(a.Encoding, a.Dimension, len(a.IDs), a.Rows, &a.Compact)
 }
 
 // checkLists looks at all fields but Dimension and those of the rows.
@@ -55,21 +55,21 @@ func (a *CellsAnswer) List(i int) []uint32 {
 }
 
 func (a *CellsAnswer) format() format {
-	if a.Form == Int8 {
+	if a.Encoding == Int8 {
 		return format{KindCompactAnswer, compactVersion, newCRCPair}
 	}
 	return format{KindCellsAnswer, answerVersion, newCRCPair}
 }
 
 func (a *CellsAnswer) fields() (int64, func(*encoder), error) {
-	return a.fieldsWith(func(e *encoder) { encodeFormRows(e, a.Form, a.Rows, &a.Compact) })
+	return a.fieldsWith(func(e *encoder) { encodeRowsAs(e, a.Encoding, a.Rows, &a.Compact) })
 }
 
 // fieldsWith returns the fields of an answer whose rows are encoded by a function, with
 // the lengths of their slices.
 func (a *CellsAnswer) fieldsWith(rows func(*encoder)) (int64, func(*encoder), error) {
 	asked, n := a.asked(), int64(len(a.IDs))
-	return int64(len(asked)) + 8 + 4*n + a.Form.rowsSize(n, int64(a.Dimension)), func(e *encoder) {
+	return int64(len(asked)) + 8 + 4*n + a.Encoding.rowsSize(n, int64(a.Dimension)), func(e *encoder) {
 		e.fixed(asked)
 		e.cover(newMask(asked))
 		encodeSlice(e, a.IDs)
@@ -100,10 +100,10 @@ func (a *CellsAnswer) AppendBinary(b []byte) ([]byte, error) { return appendFram
 // WriteTo writes the binary form to w, or nothing when Check has an error.
 func (a *CellsAnswer) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, a) }
 
-// UnmarshalBinary reads the binary form, with rows of either form. When it fails, a stays
+// UnmarshalBinary reads the binary form, with rows of either encoding. When it fails, a stays
 // as it was.
 func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
-	out := CellsAnswer{Form: formOf(frame, KindCompactAnswer)}
+	out := CellsAnswer{Encoding: encodingOf(frame, KindCompactAnswer)}
 	d, err := open(out.format(), frame)
 	if err != nil {
 		return err
@@ -115,6 +115,6 @@ func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
 	out.Dimension = d.whole("dimension", MaxDimension)
 	d.mask = newMask(body[:len(body)-len(d.left)])
 	out.IDs = decodeSlice[uint32](d, "ids")
-	out.Rows, out.Compact = decodeFormRows(d, out.Form)
+	out.Rows, out.Compact = decodeRowsAs(d, out.Encoding)
 	return finish(d, a, &out, out.Check)
 }

@@ -8,9 +8,9 @@ type Base struct {
 	Codebook  Hash      // of the codebook it goes with
 	Dimension int       // of the rows
 	IDs       []uint32  // of the rows, rising
-	Form      Form      // of the rows
-	Rows      []float32 // one a number; empty where Form is Int8
-	Compact   Compact   // one a number; empty where Form is Float32
+	Encoding  Encoding  // of the rows
+	Rows      []float32 // one a number; empty where Encoding is Int8
+	Compact   Compact   // one a number; empty where Encoding is Float32
 }
 
 // Check returns nil, or an *Error for the first field that is wrong.
@@ -18,11 +18,11 @@ func (b *Base) Check() error {
 	if !risingRows(b.IDs) {
 		return refuse("ids", "want rising numbers below %d", MaxRows)
 	}
-	return checkFormRows(b.Form, b.Dimension, len(b.IDs), b.Rows, &b.Compact)
+	return checkRowsAs(b.Encoding, b.Dimension, len(b.IDs), b.Rows, &b.Compact)
 }
 
 func (b *Base) format() format {
-	if b.Form == Int8 {
+	if b.Encoding == Int8 {
 		return format{KindCompactBase, compactVersion, newSHA256}
 	}
 	return format{KindBase, cellsVersion, newSHA256}
@@ -30,12 +30,12 @@ func (b *Base) format() format {
 
 func (b *Base) fields() (int64, func(*encoder), error) {
 	n := int64(len(b.IDs))
-	size := int64(len(b.Codebook)) + 2*8 + 4*n + b.Form.rowsSize(n, int64(b.Dimension))
+	size := int64(len(b.Codebook)) + 2*8 + 4*n + b.Encoding.rowsSize(n, int64(b.Dimension))
 	return size, func(e *encoder) {
 		e.fixed(b.Codebook[:])
 		e.uint64(uint64(b.Dimension))
 		encodeSlice(e, b.IDs)
-		encodeFormRows(e, b.Form, b.Rows, &b.Compact)
+		encodeRowsAs(e, b.Encoding, b.Rows, &b.Compact)
 	}, nil
 }
 
@@ -50,10 +50,10 @@ func (b *Base) AppendBinary(dst []byte) ([]byte, error) { return appendFrame(dst
 // WriteTo writes the binary form to w, or nothing when Check has an error.
 func (b *Base) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, b) }
 
-// UnmarshalBinary reads the binary form, with rows of either form. When it fails, b stays
+// UnmarshalBinary reads the binary form, with rows of either encoding. When it fails, b stays
 // as it was.
 func (b *Base) UnmarshalBinary(frame []byte) error {
-	out := Base{Form: formOf(frame, KindCompactBase)}
+	out := Base{Encoding: encodingOf(frame, KindCompactBase)}
 	d, err := open(out.format(), frame)
 	if err != nil {
 		return err
@@ -61,6 +61,6 @@ func (b *Base) UnmarshalBinary(frame []byte) error {
 	d.fixed("codebook", out.Codebook[:])
 	out.Dimension = d.whole("dimension", MaxDimension)
 	out.IDs = decodeSlice[uint32](d, "ids")
-	out.Rows, out.Compact = decodeFormRows(d, out.Form)
+	out.Rows, out.Compact = decodeRowsAs(d, out.Encoding)
 	return finish(d, b, &out, out.Check)
 }

@@ -31,15 +31,15 @@ func testBase() *Base {
 }
 
 func testCompactBase() *Base {
-	return &Base{Codebook: Hash{1}, Dimension: 2, IDs: []uint32{2, 9}, Form: Int8,
+	return &Base{Codebook: Hash{1}, Dimension: 2, IDs: []uint32{2, 9}, Encoding: Int8,
 		Compact: Compact{Anchors: []uint16{3, 65535}, Steps: []uint16{65535, 0}, Codes: []int8{127, -127, 0, 1}}}
 }
 
 func testCompactAnswer() *CellsAnswer {
 	return &CellsAnswer{
 		Codebook: Hash{1}, Cells: []uint32{0, 7}, Length: 3, Dimension: 1,
-		IDs:  []uint32{4, 5, Padding, 0, Padding, Padding},
-		Form: Int8,
+		IDs:      []uint32{4, 5, Padding, 0, Padding, Padding},
+		Encoding: Int8,
 		Compact: Compact{
 			Anchors: []uint16{1, 0, 0, 2, 0, 0}, Steps: []uint16{300, 65535, 0, 1, 0, 0}, Codes: []int8{1, -127, 0, 127, 0, 0},
 		},
@@ -84,7 +84,7 @@ func checkComeBack(t *testing.T, messages map[string][2]message) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkForms(t, m[0], frame)
+		checkEncodings(t, m[0], frame)
 		if err := m[1].UnmarshalBinary(frame); err != nil || !reflect.DeepEqual(m[0], m[1]) {
 			t.Errorf("%s: %+v became %+v: %v", name, m[0], m[1], err)
 		}
@@ -112,8 +112,8 @@ func bodyOf(m message, frame []byte) []byte {
 	return frame[headSize : len(frame)-m.format().checksum().Size()]
 }
 
-// checkForms compares all ways to write a message with its frame.
-func checkForms(t *testing.T, m message, frame []byte) {
+// checkEncodings compares all ways to write a message with its frame.
+func checkEncodings(t *testing.T, m message, frame []byte) {
 	t.Helper()
 	if got, err := m.MarshalBinary(); err != nil || !bytes.Equal(got, frame) {
 		t.Errorf("%T: MarshalBinary gives other bytes: %v", m, err)
@@ -234,32 +234,32 @@ func TestCellsMessagesRefuse(t *testing.T) {
 		"answer not finite":    answer(func(a *CellsAnswer) { a.Rows[0] = nan }),
 		"padding not finite":   answer(func(a *CellsAnswer) { a.Rows[5] = nan }),
 
-		"scale not finite":       change(func(c *Codebook) { c.Scale = float32(math.Inf(1)) }),
-		"scale is no number":     change(func(c *Codebook) { c.Scale = nan }),
-		"negative scale":         change(func(c *Codebook) { c.Scale = -1 }),
-		"no anchors":             change(func(c *Codebook) { c.Anchors = nil }),
-		"half an anchor":         change(func(c *Codebook) { c.Anchors = c.Anchors[:4] }),
-		"too many anchors":       change(func(c *Codebook) { c.Anchors = make([]float32, 3*(MaxAnchors+1)) }),
-		"anchor not finite":      change(func(c *Codebook) { c.Anchors[4] = nan }),
-		"compact too long":       change(func(c *Codebook) { c.Rows, c.Length, c.Ranking, c.Anchors = MaxRows, 1<<28-1<<24, 1, []float32{1} }),
-		"unknown form":           answer(func(a *CellsAnswer) { a.Form = 2 }),
-		"base of unknown form":   base(func(b *Base) { b.Form = 2 }),
-		"answer with codes":      answer(func(a *CellsAnswer) { a.Compact = testCompactAnswer().Compact }),
-		"compact with rows":      compact(func(a *CellsAnswer) { a.Rows = testAnswer().Rows }),
-		"compact anchors":        compact(func(a *CellsAnswer) { a.Compact.Anchors = a.Compact.Anchors[:5] }),
-		"compact steps":          compact(func(a *CellsAnswer) { a.Compact.Steps = append(a.Compact.Steps, 1) }),
-		"compact codes":          compact(func(a *CellsAnswer) { a.Compact.Codes = a.Compact.Codes[:5] }),
-		"compact no code":        compact(func(a *CellsAnswer) { a.Compact.Codes[3] = -128 }),
-		"compact dimension":      compact(func(a *CellsAnswer) { a.Dimension = 0 }),
-		"compact ids":            compact(func(a *CellsAnswer) { a.IDs[1] = a.IDs[0] }),
-		"sample with rows":       sample(func(b *Base) { b.Rows = testBase().Rows }),
-		"sample no code":         sample(func(b *Base) { b.Compact.Codes[0] = -128 }),
-		"sample steps":           sample(func(b *Base) { b.Compact.Steps = nil }),
-		"empty gallery":          gallery(func(g *AllRows) { g.Rows = Compact{} }),
-		"gallery without codes":  gallery(func(g *AllRows) { g.Rows.Codes = nil }),
-		"gallery no dimension":   gallery(func(g *AllRows) { g.Dimension = 0 }),
-		"gallery huge dimension": gallery(func(g *AllRows) { g.Dimension = math.MaxInt }),
-		"gallery no code":        gallery(func(g *AllRows) { g.Rows.Codes[5] = -128 }),
+		"scale not finite":         change(func(c *Codebook) { c.Scale = float32(math.Inf(1)) }),
+		"scale is no number":       change(func(c *Codebook) { c.Scale = nan }),
+		"negative scale":           change(func(c *Codebook) { c.Scale = -1 }),
+		"no anchors":               change(func(c *Codebook) { c.Anchors = nil }),
+		"half an anchor":           change(func(c *Codebook) { c.Anchors = c.Anchors[:4] }),
+		"too many anchors":         change(func(c *Codebook) { c.Anchors = make([]float32, 3*(MaxAnchors+1)) }),
+		"anchor not finite":        change(func(c *Codebook) { c.Anchors[4] = nan }),
+		"compact too long":         change(func(c *Codebook) { c.Rows, c.Length, c.Ranking, c.Anchors = MaxRows, 1<<28-1<<24, 1, []float32{1} }),
+		"unknown encoding":         answer(func(a *CellsAnswer) { a.Encoding = 2 }),
+		"base of unknown encoding": base(func(b *Base) { b.Encoding = 2 }),
+		"answer with codes":        answer(func(a *CellsAnswer) { a.Compact = testCompactAnswer().Compact }),
+		"compact with rows":        compact(func(a *CellsAnswer) { a.Rows = testAnswer().Rows }),
+		"compact anchors":          compact(func(a *CellsAnswer) { a.Compact.Anchors = a.Compact.Anchors[:5] }),
+		"compact steps":            compact(func(a *CellsAnswer) { a.Compact.Steps = append(a.Compact.Steps, 1) }),
+		"compact codes":            compact(func(a *CellsAnswer) { a.Compact.Codes = a.Compact.Codes[:5] }),
+		"compact no code":          compact(func(a *CellsAnswer) { a.Compact.Codes[3] = -128 }),
+		"compact dimension":        compact(func(a *CellsAnswer) { a.Dimension = 0 }),
+		"compact ids":              compact(func(a *CellsAnswer) { a.IDs[1] = a.IDs[0] }),
+		"sample with rows":         sample(func(b *Base) { b.Rows = testBase().Rows }),
+		"sample no code":           sample(func(b *Base) { b.Compact.Codes[0] = -128 }),
+		"sample steps":             sample(func(b *Base) { b.Compact.Steps = nil }),
+		"empty gallery":            gallery(func(g *AllRows) { g.Rows = Compact{} }),
+		"gallery without codes":    gallery(func(g *AllRows) { g.Rows.Codes = nil }),
+		"gallery no dimension":     gallery(func(g *AllRows) { g.Dimension = 0 }),
+		"gallery huge dimension":   gallery(func(g *AllRows) { g.Dimension = math.MaxInt }),
+		"gallery no code":          gallery(func(g *AllRows) { g.Rows.Codes[5] = -128 }),
 	} {
 		if _, err := m.MarshalBinary(); !errors.Is(err, ErrMessage) || m.Check() == nil {
 			t.Errorf("%s: error %v", name, err)

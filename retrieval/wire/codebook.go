@@ -73,9 +73,9 @@ func (c *Codebook) Check() error {
 
 // answerSize returns the length of the body of a CellsAnswer. It is exact far
 // beyond what a message may hold.
-func (c *Codebook) answerSize(form Form) float64 {
+func (c *Codebook) answerSize(encoding Encoding) float64 {
 	places, lengths, row := float64(c.Size)*float64(c.Length), 1., 4*float64(c.Ranking)
-	if form == Int8 {
+	if encoding == Int8 {
 		lengths, row = 3, 2+2+float64(c.Ranking)
 	}
 	return sha256.Size + 8*(4+lengths) + 4*float64(c.Size) + places*(4+row)
@@ -83,22 +83,22 @@ func (c *Codebook) answerSize(form Form) float64 {
 
 // AnswerBytes returns the length of the binary form of an answer, which is the same for
 // every request: what a server may announce and a client should expect. It is 0 for a
-// codebook or a form that is not valid.
-func (c *Codebook) AnswerBytes(form Form) int64 {
-	if c.Check() != nil || form.Check() != nil {
+// codebook or an encoding that is not valid.
+func (c *Codebook) AnswerBytes(encoding Encoding) int64 {
+	if c.Check() != nil || encoding.Check() != nil {
 		return 0
 	}
-	return int64(headSize+crcPairSize) + int64(c.answerSize(form))
+	return int64(headSize+crcPairSize) + int64(c.answerSize(encoding))
 }
 
 // BaseBytes returns the length of the binary form of a base sample of so many rows. It is
-// 0 for a codebook or a form that is not valid, and for rows that the gallery does not
+// 0 for a codebook or an encoding that is not valid, and for rows that the gallery does not
 // have.
-func (c *Codebook) BaseBytes(form Form, rows int) int64 {
-	if c.Check() != nil || form.Check() != nil || rows < 0 || rows > c.Rows {
+func (c *Codebook) BaseBytes(encoding Encoding, rows int) int64 {
+	if c.Check() != nil || encoding.Check() != nil || rows < 0 || rows > c.Rows {
 		return 0
 	}
-	return int64(frameSize+len(Hash{})+2*8) + 4*int64(rows) + form.rowsSize(int64(rows), int64(c.Ranking))
+	return int64(frameSize+len(Hash{})+2*8) + 4*int64(rows) + encoding.rowsSize(int64(rows), int64(c.Ranking))
 }
 
 // AllRowsBytes returns the length of the binary form of the whole gallery. It is 0 for a

@@ -28,15 +28,15 @@
 //
 // # Compact rows
 //
-// A [Base] and a [CellsAnswer] have their rows in one of two forms, [Float32] or [Int8],
+// A [Base] and a [CellsAnswer] have their rows in one of two encodings, [Float32] or [Int8],
 // and [AllRows] in the latter. Rows of int8 take a quarter of the
 // bytes, about: at dimension 64, 68 in place of 256 a row. They are written as what they are
 // away from one of a few anchors, after rotations that everybody knows ([Rotate], [Compact]):
 //
 //	R^turn (R x - anchor) = unit * code,   each entry within unit/2
 //
-// A client rotates its query and ranks rotated rows. The form that a client asks for
-// shows, so it should be the same for all its queries. Lists of both forms are padded and
+// A client rotates its query and ranks rotated rows. The encoding that a client asks for
+// shows, so it should be the same for all its queries. Lists of both encodings are padded and
 // masked.
 //
 // # Mode sealed

@@ -30,7 +30,7 @@ func seal(t testing.TB, f format, body []byte) []byte {
 	return frame.Bytes()
 }
 
-func sealed(t testing.TB, body []byte) []byte { t.Helper(); return seal(t, testFormat, body) }
+func sealedFrame(t testing.TB, body []byte) []byte { t.Helper(); return seal(t, testFormat, body) }
 
 // encoded returns the body that encode writes, with the mask of asked if there is one.
 func encoded(t *testing.T, asked []byte, encode func(*encoder)) []byte {
@@ -169,7 +169,7 @@ func TestFieldsThatAreNotThere(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	frame := sealed(t, []byte("body"))
+	frame := sealedFrame(t, []byte("body"))
 	changed := func(at int, to byte) []byte {
 		out := bytes.Clone(frame)
 		out[at] = to
@@ -214,15 +214,15 @@ func TestErrorsNameTheField(t *testing.T) {
 // FuzzFrame opens what it is given and, when that is a frame, seals its body
 // again: the bytes must be the same.
 func FuzzFrame(f *testing.F) {
-	f.Add(sealed(f, nil))
-	f.Add(sealed(f, []byte("body")))
+	f.Add(sealedFrame(f, nil))
+	f.Add(sealedFrame(f, []byte("body")))
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := open(testFormat, data)
 		if err != nil {
 			return
 		}
-		if again := sealed(t, d.left); !bytes.Equal(again, data) {
+		if again := sealedFrame(t, d.left); !bytes.Equal(again, data) {
 			t.Errorf("%x became %x", data, again)
 		}
 	})

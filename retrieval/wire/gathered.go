@@ -26,10 +26,10 @@ type gathered struct {
 
 func (g gathered) Check() error { return g.checkGathered(Float32) }
 
-// checkGathered looks at an answer whose rows, of that form, are elsewhere.
-func (a *CellsAnswer) checkGathered(form Form) error {
-	if a.Form != form {
-		return refuse("form", "%s, and rows of %s are gathered", a.Form, form)
+// checkGathered looks at an answer whose rows, of that encoding, are elsewhere.
+func (a *CellsAnswer) checkGathered(encoding Encoding) error {
+	if a.Encoding != encoding {
+		return refuse("encoding", "%s, and rows of %s are gathered", a.Encoding, encoding)
 	}
 	if len(a.Rows) > 0 || !a.Compact.empty() {
 		return refuse("rows", "the answer has some, and rows are gathered")

@@ -26,7 +26,7 @@ func TestLengthsOfFrames(t *testing.T) {
 			if got, want := book.BaseBytes(Float32, n), length(base); got != want {
 				t.Errorf("%d x %d: a base of %d bytes, the codebook says %d", n, d, want, got)
 			}
-			base.Form, base.Rows, base.Compact = Int8, nil, gallery.Rows
+			base.Encoding, base.Rows, base.Compact = Int8, nil, gallery.Rows
 			if got, want := book.BaseBytes(Int8, n), length(base); got != want {
 				t.Errorf("%d x %d: a base of int8 of %d bytes, the codebook says %d", n, d, want, got)
 			}
@@ -41,19 +41,19 @@ func TestLengthsOfFrames(t *testing.T) {
 	}
 }
 
-func TestForms(t *testing.T) {
-	for form, name := range map[Form]string{Float32: "float32", Int8: "int8"} {
-		if got, err := ParseForm(name); got != form || err != nil || form.String() != name || form.Check() != nil {
+func TestEncodings(t *testing.T) {
+	for encoding, name := range map[Encoding]string{Float32: "float32", Int8: "int8"} {
+		if got, err := ParseEncoding(name); got != encoding || err != nil || encoding.String() != name || encoding.Check() != nil {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
 	for _, name := range []string{"", "INT8", "float64", "int8 "} {
-		if _, err := ParseForm(name); err == nil {
-			t.Errorf("%q is a form", name)
+		if _, err := ParseEncoding(name); err == nil {
+			t.Errorf("%q is an encoding", name)
 		}
 	}
-	if unknown := Form(7); unknown.Check() == nil || unknown.String() != "form 7" {
-		t.Errorf("%s is a form", unknown)
+	if unknown := Encoding(7); unknown.Check() == nil || unknown.String() != "encoding 7" {
+		t.Errorf("%s is an encoding", unknown)
 	}
 }
 

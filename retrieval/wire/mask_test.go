@@ -101,7 +101,7 @@ func plainAnswer(a *CellsAnswer) []byte {
 	body := plain(a.Codebook[:], uint64(len(a.Cells)), a.Cells, uint64(a.Length), uint64(a.Dimension))
 	asked := len(body)
 	head, rows := []uint16{19, 3}, plain(uint64(len(a.Rows)), a.Rows)
-	if a.Form == Int8 {
+	if a.Encoding == Int8 {
 		c := &a.Compact
 		head, rows = []uint16{21, 1}, plain(uint64(len(c.Anchors)), c.Anchors, uint64(len(c.Steps)), c.Steps, uint64(len(c.Codes)), c.Codes)
 	}
@@ -127,13 +127,13 @@ func TestAnswerIsPlain(t *testing.T) {
 			book := &Codebook{Rows: MaxRows, Size: len(cells), Length: length, Dimension: 1, Ranking: 1, Centres: make([]float32, 10), Anchors: []float32{0}}
 			for _, a := range []*CellsAnswer{a, compactOf(a, random)} {
 				want := plainAnswer(a)
-				if n := book.AnswerBytes(a.Form); n != int64(len(want)) {
-					t.Errorf("%s: %d bytes, the codebook says %d", a.Form, len(want), n)
+				if n := book.AnswerBytes(a.Encoding); n != int64(len(want)) {
+					t.Errorf("%s: %d bytes, the codebook says %d", a.Encoding, len(want), n)
 				}
-				checkForms(t, a, want)
+				checkEncodings(t, a, want)
 				var back CellsAnswer
 				if err := back.UnmarshalBinary(want); err != nil || !reflect.DeepEqual(&back, a) {
-					t.Errorf("%s: %d lists of %d do not come back: %v", a.Form, len(cells), length, err)
+					t.Errorf("%s: %d lists of %d do not come back: %v", a.Encoding, len(cells), length, err)
 				}
 			}
 		}
@@ -143,7 +143,7 @@ func TestAnswerIsPlain(t *testing.T) {
 // compactOf returns the answer with random rows of int8.
 func compactOf(a *CellsAnswer, random *rand.Rand) *CellsAnswer {
 	out := *a
-	out.Form, out.Rows, out.Compact = Int8, nil, Compact{}
+	out.Encoding, out.Rows, out.Compact = Int8, nil, Compact{}
 	for range a.IDs {
 		out.Compact.Anchors = append(out.Compact.Anchors, uint16(random.Uint32()))
 		out.Compact.Steps = append(out.Compact.Steps, uint16(random.Uint32()))
@@ -159,7 +159,7 @@ func compactOf(a *CellsAnswer, random *rand.Rand) *CellsAnswer {
 func TestAnswersDoNotCompress(t *testing.T) {
 	const length, dimension = 500, 8
 	random := rand.New(rand.NewPCG(1, 2))
-	sizes := [2]map[string]int{{}, {}} // by form
+	sizes := [2]map[string]int{{}, {}} // by encoding
 	var whole [2]int
 	for _, test := range []struct {
 		name  string
@@ -190,7 +190,7 @@ func TestAnswersDoNotCompress(t *testing.T) {
 		whole[Float32] = len(frame)
 		sizes[Float32][test.name] = deflated(t, frame)
 		// The same list of int8: an anchor, a step and codes that follow from the entries.
-		a.Form, a.Compact = Int8, Compact{Anchors: make([]uint16, length), Steps: make([]uint16, length), Codes: make([]int8, length*dimension)}
+		a.Encoding, a.Compact = Int8, Compact{Anchors: make([]uint16, length), Steps: make([]uint16, length), Codes: make([]int8, length*dimension)}
 		for i := range a.Rows {
 			a.Compact.Anchors[i/dimension] += uint16(a.Rows[i] * 10)
 			a.Compact.Steps[i/dimension] += uint16(a.Rows[i] * 5000)
@@ -203,10 +203,10 @@ func TestAnswersDoNotCompress(t *testing.T) {
 		whole[Int8] = len(frame)
 		sizes[Int8][test.name] = deflated(t, frame)
 	}
-	for form, sizes := range sizes {
+	for encoding, sizes := range sizes {
 		for name, size := range sizes {
-			if size < whole[form]-100 || size < sizes["full"]-8 || size > sizes["full"]+8 {
-				t.Errorf("%s, %s: %d bytes of %d, and a full list has %d", Form(form), name, size, whole[form], sizes["full"])
+			if size < whole[encoding]-100 || size < sizes["full"]-8 || size > sizes["full"]+8 {
+				t.Errorf("%s, %s: %d bytes of %d, and a full list has %d", Encoding(encoding), name, size, whole[encoding], sizes["full"])
 			}
 		}
 	}

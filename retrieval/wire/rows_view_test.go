@@ -47,7 +47,7 @@ func TestWriteGatheredCompactIsPlain(t *testing.T) {
 		if view.Codebook() != g.Codebook || view.Rows() != 3*a.Length || view.Dimension() != a.Dimension {
 			t.Fatalf("a view of %d x %d", view.Rows(), view.Dimension())
 		}
-		a.Form, a.Rows = Int8, nil
+		a.Encoding, a.Rows = Int8, nil
 		var want Compact
 		for _, id := range a.IDs {
 			if id == Padding {
@@ -79,7 +79,7 @@ func TestWriteGatheredCompactRefuses(t *testing.T) {
 	for name, change := range map[string]func(*CellsAnswer){
 		"rows":      func(a *CellsAnswer) { a.Rows = make([]float32, len(a.IDs)) },
 		"compact":   func(a *CellsAnswer) { a.Compact.Steps = []uint16{1} },
-		"form":      func(a *CellsAnswer) { a.Form = Float32 },
+		"encoding":  func(a *CellsAnswer) { a.Encoding = Float32 },
 		"cells":     func(a *CellsAnswer) { a.Cells = nil },
 		"ids":       func(a *CellsAnswer) { a.IDs[1] = a.IDs[0] },
 		"beyond":    func(a *CellsAnswer) { a.IDs[1] = 6 },
@@ -131,7 +131,7 @@ func TestWriteGatheredCompactRefuses(t *testing.T) {
 
 // Rows that are gathered take no memory of their own.
 func TestWriteGatheredCompactMemory(t *testing.T) {
-	a := &CellsAnswer{Cells: []uint32{1}, Length: 1 << 14, Dimension: 64, Form: Int8}
+	a := &CellsAnswer{Cells: []uint32{1}, Length: 1 << 14, Dimension: 64, Encoding: Int8}
 	for i := range a.Length {
 		a.IDs = append(a.IDs, uint32(i))
 	}

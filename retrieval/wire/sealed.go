@@ -13,21 +13,14 @@ const (
 
 const sealedVersion = 1
 
-// Constants and limits of mode sealed.
+// Limits of messages of mode sealed. The parameters of the scheme are in package retrieval/sealed.
 const (
-	// SecretWords is the number of words of a secret, and of a row of a hint.
-	SecretWords = 1408
 	// MaxSealedColumns is how many words a ciphertext may have.
 	MaxSealedColumns = 1 << 26
 	// MaxCiphertexts is how many ciphertexts a request may have.
 	MaxCiphertexts = 1 << 12
 	// MaxSlots is how many slots a gallery or a set of records may have.
 	MaxSlots = MaxRows
-	// MaxRecord is how many bytes a padded record may have: 4 KB, and two for its length.
-	MaxRecord = 4<<10 + 2
-	// MaxRecordColumns is how many columns the matrix of records may have, so that no record
-	// is decrypted wrongly (package retrieval/sealed).
-	MaxRecordColumns = 1 << 19
 	// EmptySlot is the norm of a slot without a row.
 	EmptySlot = -1 << 15
 )

@@ -3,6 +3,8 @@ package wire
 import (
 	"cmp"
 	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // SealedChanges take a client from one version of an epoch to a later one: the rows of the
@@ -12,7 +14,7 @@ type SealedChanges struct {
 	Since   uint64   // the version of the client
 	Version uint64   // the version after the changes
 	Rows    []uint32 // of the hint, rising
-	Words   []uint32 // len(Rows) x SecretWords: those rows at Version
+	Words   []uint32 // len(Rows) x sealed.SecretWords: those rows at Version
 	Names   []uint32 // of the slots, rising
 	Norms   []int16  // of those slots; EmptySlot where there is no row any more
 	IDs     []uint32 // row numbers of those slots; Padding where there is none
@@ -29,7 +31,7 @@ func (c *SealedChanges) Check() error {
 		return refuse("names", "want rising numbers below %d", MaxRows)
 	}
 	return cmp.Or(
-		checkProduct("words", len(c.Words), len(c.Rows), SecretWords),
+		checkProduct("words", len(c.Words), len(c.Rows), sealed.SecretWords),
 		checkProduct("norms", len(c.Norms), len(c.Names), 1), checkProduct("ids", len(c.IDs), len(c.Names), 1),
 	)
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"cmp"
 	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // A SealedHint is what a client needs to decrypt answers: the matrix of the server times the
@@ -11,7 +13,7 @@ type SealedHint struct {
 	Epoch   Hash     // of the manifest it goes with
 	Version uint64   // of the gallery; 0 is the epoch as it was published
 	Rows    int      // of the matrix of the server
-	Words   []uint32 // Rows x SecretWords
+	Words   []uint32 // Rows x sealed.SecretWords
 	// Names are the slots, rising, whose norm is another one at Version than in the manifest,
 	// and Norms say which; EmptySlot where there is no row any more. Both are empty at version 0.
 	Names []uint32
@@ -24,7 +26,7 @@ func (h *SealedHint) Check() error {
 		return refuse("names", "want rising numbers below %d", MaxRows)
 	}
 	return cmp.Or(
-		checkCount("rows", h.Rows, MaxSlots), checkProduct("words", len(h.Words), h.Rows, SecretWords),
+		checkCount("rows", h.Rows, MaxSlots), checkProduct("words", len(h.Words), h.Rows, sealed.SecretWords),
 		checkProduct("norms", len(h.Norms), len(h.Names), 1),
 	)
 }

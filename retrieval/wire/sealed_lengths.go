@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/seed-64e14a55/privatemail/retrieval/sealed"
+
 // Lengths of the binary forms of mode sealed. They follow from the manifest alone: a server
 // limits bodies by them, and a client what it reads. They mean nothing for a manifest that
 // Check refuses.
@@ -27,7 +29,7 @@ func (m *SealedManifest) HintBytes() int64 { return hintBytes(m.Length) }
 // MaxHintBytes returns the length of a SealedHint after a change of every slot.
 func (m *SealedManifest) MaxHintBytes() int64 { return m.HintBytes() + (4+2)*int64(m.Slots()) }
 
-func hintBytes(rows int) int64 { return sealedBytes(5, 4*SecretWords*int64(rows)) }
+func hintBytes(rows int) int64 { return sealedBytes(5, 4*sealed.SecretWords*int64(rows)) }
 
 // IDsBytes returns the length of the SealedIDs of the epoch.
 func (m *SealedManifest) IDsBytes() int64 { return sealedBytes(2, 4*int64(m.Slots())) }
@@ -35,7 +37,7 @@ func (m *SealedManifest) IDsBytes() int64 { return sealedBytes(2, 4*int64(m.Slot
 // MaxChangesBytes returns the length of SealedChanges with every row of the hint and every
 // slot.
 func (m *SealedManifest) MaxChangesBytes() int64 {
-	return sealedBytes(7, 4*(SecretWords+1)*int64(m.Length)+(4+2+4)*int64(m.Slots()))
+	return sealedBytes(7, 4*(sealed.SecretWords+1)*int64(m.Length)+(4+2+4)*int64(m.Slots()))
 }
 
 // RequestBytes returns the length of a SealedRequest for so many records.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"io"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // A SealedManifest is what a server publishes about an epoch of a sealed gallery before any
@@ -49,7 +51,7 @@ func (m *SealedManifest) Check() error {
 		return refuse("cells", "%d of dimension %d, want at most %d columns", m.Cells, m.Dimension, MaxSealedColumns)
 	case slots > MaxSlots || int64(m.Rows) > slots:
 		return refuse("length", "%d slots for %d rows", slots, m.Rows)
-	case 4*slots > mostSealed || 3*columns*int64(m.Probes) > mostSealed || 4*int64(m.Length)*int64(max(m.Probes, SecretWords)) > mostSealed:
+	case 4*slots > mostSealed || 3*columns*int64(m.Probes) > mostSealed || 4*int64(m.Length)*int64(max(m.Probes, sealed.SecretWords)) > mostSealed:
 		return refuse("length", "%d slots and %d columns for %d probes: an answer, a request or a hint is no message", slots, columns, m.Probes)
 	case !(m.Scale >= 1/mostScale && m.Scale <= mostScale):
 		return refuse("scale", "want %g to %g", 1/mostScale, mostScale)

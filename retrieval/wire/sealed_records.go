@@ -3,6 +3,8 @@ package wire
 import (
 	"cmp"
 	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // SealedRecords is what a server publishes about the records of a gallery, which clients fetch
@@ -18,13 +20,13 @@ type SealedRecords struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (r *SealedRecords) Check() error {
-	if err := cmp.Or(checkCount("records", r.Records, MaxRows), checkCount("length", r.Length, MaxRecord), checkCount("per column", r.PerColumn, MaxRows/MaxRecord)); err != nil {
+	if err := cmp.Or(checkCount("records", r.Records, MaxRows), checkCount("length", r.Length, sealed.MaxRecord), checkCount("per column", r.PerColumn, MaxRows/sealed.MaxRecord)); err != nil {
 		return err
 	}
-	if r.Columns() > MaxRecordColumns {
-		return refuse("per column", "%d of %d records make %d columns, want at most %d", r.PerColumn, r.Records, r.Columns(), MaxRecordColumns)
+	if r.Columns() > sealed.MaxRecordColumns {
+		return refuse("per column", "%d of %d records make %d columns, want at most %d", r.PerColumn, r.Records, r.Columns(), sealed.MaxRecordColumns)
 	}
-	if 4*SecretWords*int64(r.MatrixRows()) > mostSealed {
+	if 4*sealed.SecretWords*int64(r.MatrixRows()) > mostSealed {
 		return refuse("per column", "%d records of %d bytes: a hint is no message", r.PerColumn, r.Length)
 	}
 	return nil
@@ -61,8 +63,8 @@ func (r *SealedRecords) UnmarshalBinary(frame []byte) error {
 	var out SealedRecords
 	d.fixed("gallery", out.Gallery[:])
 	out.Records = d.whole("records", MaxRows)
-	out.Length = d.whole("length", MaxRecord)
-	out.PerColumn = d.whole("per column", MaxRows/MaxRecord)
+	out.Length = d.whole("length", sealed.MaxRecord)
+	out.PerColumn = d.whole("per column", MaxRows/sealed.MaxRecord)
 	d.fixed("contents", out.Contents[:])
 	return finish(d, r, &out, out.Check)
 }

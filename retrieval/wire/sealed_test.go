@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 func testManifest() *SealedManifest {
@@ -18,7 +20,7 @@ func testManifest() *SealedManifest {
 }
 
 func testHint() *SealedHint {
-	return &SealedHint{Epoch: Hash{1}, Version: 2, Rows: 2, Words: testWords(2 * SecretWords), Names: []uint32{1, 5}, Norms: []int16{EmptySlot, 3}}
+	return &SealedHint{Epoch: Hash{1}, Version: 2, Rows: 2, Words: testWords(2 * sealed.SecretWords), Names: []uint32{1, 5}, Norms: []int16{EmptySlot, 3}}
 }
 
 func testWords(n int) []uint32 {
@@ -31,7 +33,7 @@ func testWords(n int) []uint32 {
 
 func testChanges() *SealedChanges {
 	return &SealedChanges{
-		Epoch: Hash{1}, Since: 1, Version: 3, Rows: []uint32{0, 7}, Words: testWords(2 * SecretWords),
+		Epoch: Hash{1}, Since: 1, Version: 3, Rows: []uint32{0, 7}, Words: testWords(2 * sealed.SecretWords),
 		Names: []uint32{3, 4, 9}, Norms: []int16{1, EmptySlot, -1}, IDs: []uint32{12, Padding, 0},
 	}
 }
@@ -190,10 +192,10 @@ func TestSealedMessagesRefuse(t *testing.T) {
 		"changed ids":          {"ids", changes(func(c *SealedChanges) { c.IDs = append(c.IDs, 1) })},
 		"no records":           {"records", records(func(r *SealedRecords) { r.Records = 0 })},
 		"empty records":        {"length", records(func(r *SealedRecords) { r.Length = 0 })},
-		"long records":         {"length", records(func(r *SealedRecords) { r.Length = MaxRecord + 1 })},
+		"long records":         {"length", records(func(r *SealedRecords) { r.Length = sealed.MaxRecord + 1 })},
 		"no records a column":  {"per column", records(func(r *SealedRecords) { r.PerColumn = 0 })},
-		"hint of records":      {"per column", records(func(r *SealedRecords) { r.PerColumn, r.Length = 100, MaxRecord })},
-		"columns of records":   {"per column", records(func(r *SealedRecords) { r.Records, r.PerColumn = MaxRecordColumns+1, 1 })},
+		"hint of records":      {"per column", records(func(r *SealedRecords) { r.PerColumn, r.Length = 100, sealed.MaxRecord })},
+		"columns of records":   {"per column", records(func(r *SealedRecords) { r.Records, r.PerColumn = sealed.MaxRecordColumns+1, 1 })},
 	} {
 		var e *Error
 		if _, err := c.m.MarshalBinary(); !errors.Is(err, ErrMessage) || !errors.As(err, &e) || e.Field != c.field {

@@ -90,17 +90,17 @@ func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.A
 	return a, nil
 }
 
-// askAll asks each query, has it answered with rows of both forms, and keeps the matches and
+// askAll asks each query, has it answered with rows of both encodings, and keeps the matches and
 // what travels.
 func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *cellSpaces) (*evaluate.Answer, error) {
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.DeepLength}, Compact: &evaluate.Ranking{K: evaluate.DeepLength}}
 	rankings := [...]*evaluate.Ranking{wire.Float32: a.Ranking, wire.Int8: a.Compact}
 	var bases [len(rankings)]*client.Base
 	if s.withBase {
-		for form := range rankings {
-			sample := cells.Base(wire.Form(form))
+		for encoding := range rankings {
+			sample := cells.Base(wire.Encoding(encoding))
 			var err error
-			if bases[form], err = asker.NewBase(sample); err != nil {
+			if bases[encoding], err = asker.NewBase(sample); err != nil {
 				return nil, err
 			}
 			a.Base = float64(len(sample.IDs))
@@ -124,8 +124,8 @@ func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *ce
 		if err != nil {
 			return nil, err
 		}
-		for form, ranking := range rankings {
-			answer, err := cells.Answer(request, wire.Form(form))
+		for encoding, ranking := range rankings {
+			answer, err := cells.Answer(request, wire.Encoding(encoding))
 			if err != nil {
 				return nil, err
 			}
@@ -134,7 +134,7 @@ func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *ce
 					a.Download += float64(len(answer.List(i))) / float64(n)
 				}
 			}
-			matches, err := asker.Rank(row, evaluate.DeepLength, request, answer, bases[form])
+			matches, err := asker.Rank(row, evaluate.DeepLength, request, answer, bases[encoding])
 			if err != nil {
 				return nil, err
 			}
@@ -167,10 +167,10 @@ func volumeOf(book *wire.Codebook, base int) (v evaluate.Volume, err error) {
 	if err != nil {
 		return v, err
 	}
-	traffic := func(form wire.Form) evaluate.Traffic {
-		t := evaluate.Traffic{Query: float64(book.AnswerBytes(form)), Once: float64(len(frame))}
+	traffic := func(encoding wire.Encoding) evaluate.Traffic {
+		t := evaluate.Traffic{Query: float64(book.AnswerBytes(encoding)), Once: float64(len(frame))}
 		if base > 0 {
-			t.Once += float64(book.BaseBytes(form, base))
+			t.Once += float64(book.BaseBytes(encoding, base))
 		}
 		return t
 	}

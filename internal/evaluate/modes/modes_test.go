@@ -195,7 +195,7 @@ func TestCellsOnDigits(t *testing.T) {
 	}
 }
 
-// The base sample is taken once, with the codebook, in its form, and the gallery in its place.
+// The base sample is taken once, with the codebook, in its encoding, and the gallery in its place.
 func TestVolumeOf(t *testing.T) {
 	book := &wire.Codebook{Rows: 100, Size: 1, Length: 20, Dimension: 2, Ranking: 3, Centres: make([]float32, 8), Anchors: make([]float32, 6)}
 	frame, err := book.MarshalBinary()
@@ -208,13 +208,13 @@ func TestVolumeOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for form, got := range []evaluate.Traffic{v.Float32, v.Int8} {
-			want := evaluate.Traffic{Query: float64(book.AnswerBytes(wire.Form(form))), Once: codebook}
+		for encoding, got := range []evaluate.Traffic{v.Float32, v.Int8} {
+			want := evaluate.Traffic{Query: float64(book.AnswerBytes(wire.Encoding(encoding))), Once: codebook}
 			if base > 0 {
-				want.Once += float64(book.BaseBytes(wire.Form(form), base))
+				want.Once += float64(book.BaseBytes(wire.Encoding(encoding), base))
 			}
 			if got != want {
-				t.Errorf("%d rows of %s: %+v, want %+v", base, wire.Form(form), got, want)
+				t.Errorf("%d rows of %s: %+v, want %+v", base, wire.Encoding(encoding), got, want)
 			}
 		}
 		if v.TakeAll != codebook+float64(book.AllRowsBytes()) {

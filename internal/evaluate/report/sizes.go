@@ -3,7 +3,7 @@ package report
 import (
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 // sizes are the bytes of a gallery in three modes, by formula.
@@ -25,7 +25,7 @@ func sizesOf(n, d int) sizes {
 	return sizes{
 		takeAll: float64(n) * float64(d+compact), cells: float64(n) / 8 * float64(d+compact+id),
 		up: 3 * probes * cells * float64(d), down: 4 * probes * slots,
-		hint: 4 * wire.SecretWords * slots, norms: 2 * cells * slots, centres: 4 * cells * float64(d),
+		hint: 4 * sealed.SecretWords * slots, norms: 2 * cells * slots, centres: 4 * cells * float64(d),
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 type ciphertexts struct {
 	columns int      // words of a ciphertext
 	width   int      // upper bytes of a word that are sent, 3 or 4
-	secrets []uint32 // wire.SecretWords a ciphertext
+	secrets []uint32 // sealed.SecretWords a ciphertext
 	streams []cipher.Block
 	plain   plaintext
 	bytes   []byte // of the request
@@ -34,7 +34,7 @@ type plaintext interface {
 // newCiphertexts draws the secrets of so many ciphertexts, each from a seed of its own.
 func newCiphertexts(seeds io.Reader, count, columns, width int, plain plaintext) (*ciphertexts, error) {
 	c := &ciphertexts{columns: columns, width: width, plain: plain, bytes: make([]byte, count*columns*width)}
-	c.secrets, c.streams = make([]uint32, count*wire.SecretWords), make([]cipher.Block, count)
+	c.secrets, c.streams = make([]uint32, count*sealed.SecretWords), make([]cipher.Block, count)
 	for i := range c.streams {
 		var seed [32]byte
 		if _, err := io.ReadFull(seeds, seed[:]); err != nil {
@@ -46,7 +46,7 @@ func newCiphertexts(seeds io.Reader, count, columns, width int, plain plaintext)
 		}
 		clear(seed[:])
 		c.streams[i] = stream
-		sealed.FillWords(c.secrets[i*wire.SecretWords:(i+1)*wire.SecretWords], stream, 0)
+		sealed.FillWords(c.secrets[i*sealed.SecretWords:(i+1)*sealed.SecretWords], stream, 0)
 	}
 	return c, nil
 }
@@ -71,12 +71,12 @@ func encrypt(ctx context.Context, workers *par.Workers, matrix *sealed.Matrix, r
 		first, end := par.Block(block, columns, encryptedColumns)
 		e := &buffers[worker]
 		if e.rows == nil {
-			e.rows, e.products = make([]uint32, encryptedColumns*wire.SecretWords), make([]uint32, encryptedColumns*most)
+			e.rows, e.products = make([]uint32, encryptedColumns*sealed.SecretWords), make([]uint32, encryptedColumns*most)
 		}
-		rows := e.rows[:(end-first)*wire.SecretWords]
+		rows := e.rows[:(end-first)*sealed.SecretWords]
 		matrix.Rows(rows, first)
 		for _, c := range requests {
-			kernels.WordDots(e.products, rows, c.secrets, wire.SecretWords)
+			kernels.WordDots(e.products, rows, c.secrets, sealed.SecretWords)
 			for i := range c.streams {
 				words := e.words[:end-first]
 				for w := range words {
@@ -148,7 +148,7 @@ func (c *ciphertexts) decrypt(workers *par.Workers, hint [][]uint32, answer []ui
 		first, end := par.Block(block, len(hint), size)
 		for row := first; row < end; row++ {
 			to := out[row*count:][:count]
-			kernels.WordDots(to, hint[row], c.secrets, wire.SecretWords)
+			kernels.WordDots(to, hint[row], c.secrets, sealed.SecretWords)
 			for i, product := range to {
 				to[i] = answer[i*len(hint)+row] - product
 			}

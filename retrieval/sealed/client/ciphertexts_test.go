@@ -53,13 +53,13 @@ func plainSecret(t *testing.T, seed []byte, columns int) (secret, errors []*big.
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream := make([]byte, 4*wire.SecretWords+8*columns)
+	stream := make([]byte, 4*sealed.SecretWords+8*columns)
 	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(stream, stream)
-	for i := range wire.SecretWords {
+	for i := range sealed.SecretWords {
 		secret = append(secret, big.NewInt(int64(binary.LittleEndian.Uint32(stream[4*i:]))))
 	}
 	for i := range columns {
-		errors = append(errors, big.NewInt(plainError(binary.LittleEndian.Uint64(stream[4*wire.SecretWords+8*i:]))))
+		errors = append(errors, big.NewInt(plainError(binary.LittleEndian.Uint64(stream[4*sealed.SecretWords+8*i:]))))
 	}
 	return secret, errors
 }
@@ -118,7 +118,7 @@ func TestAgainstBigIntegers(t *testing.T) {
 				secret, errors := plainSecret(t, seeds.given[i*s.probes+p], m.Columns())
 				var u []*big.Int // as the server has it
 				for column, e := range errors {
-					sum := dot(g.public[column*wire.SecretWords:][:wire.SecretWords], word, secret)
+					sum := dot(g.public[column*sealed.SecretWords:][:sealed.SecretWords], word, secret)
 					sum.Add(sum, e)
 					if column/s.dimension == int(cell) {
 						sum.Add(sum, big.NewInt(int64(q.secret.row.words[column%s.dimension])))
@@ -205,10 +205,10 @@ func TestErrorsFollowTheTable(t *testing.T) {
 		sent[i] = words(request, i)
 	}
 	const block = 64
-	rows, products := make([]uint32, block*wire.SecretWords), make([]uint32, block*count)
+	rows, products := make([]uint32, block*sealed.SecretWords), make([]uint32, block*count)
 	for first := 0; first < columns; first += block {
 		matrix.Rows(rows, first)
-		simd.At(simd.Best()).WordDots(products, rows, c.secrets, wire.SecretWords)
+		simd.At(simd.Best()).WordDots(products, rows, c.secrets, sealed.SecretWords)
 		for i, product := range products {
 			counts[int32(sent[i%count][first+i/count]-product)]++
 		}

@@ -71,7 +71,7 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	}
 	first := &version{
 		number: hint.Version,
-		hint:   slices.Collect(slices.Chunk(hint.Words, wire.SecretWords)),
+		hint:   slices.Collect(slices.Chunk(hint.Words, sealed.SecretWords)),
 		norms:  slices.Collect(slices.Chunk(slices.Clone(manifest.Norms), manifest.Length)),
 	}
 	if err := c.checkNorms(hint.Names, hint.Norms); err != nil {
@@ -129,9 +129,19 @@ func (c *Client) Epoch() wire.Hash { return c.epoch }
 
 // Bound returns the certificate of distances: how far the squared distance of a match may be
 // from the true one between a query of unit length and the row as the server stores it. A
-// distance is farther off with a chance of 4e-22 at the most, whatever the query. See
-// sealed.Bound.
-func (c *Client) Bound() float64 { return sealed.Bound(&c.manifest) }
+// distance is farther off with a chance of 2 exp(-50), 4e-22, at the most, whatever the query.
+// Two rows whose squared distances differ by more than twice the bound are in the right order.
+// For a query of another length it is Bound times that length, but for the part of norms that
+// are not exact; the rounding of float64, some 1e-15 of the squared lengths of query and row,
+// comes on top and counts where one of them is a hundred million times as long as the other. The
+// chance is over secrets, errors and the public matrix: rows that somebody chose with the matrix
+// in hand may be farther off.
+func (c *Client) Bound() float64 {
+	m := &c.manifest
+	score := sealed.ScoreError(m.MaxNorm, m.Cells, m.Dimension) / float64(m.Kappa)
+	norm := float64(m.NormUnit/2) / m.Scale / m.Scale
+	return 2*score/m.Scale + norm
+}
 
 // Bounds of the entries of a row. Below largestEntry no sum of squares overflows. What is below
 // smallestEntry counts as 0, and so does what is below smallestShare of the largest entry:

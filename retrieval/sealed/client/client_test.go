@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -51,7 +52,7 @@ func TestNewRefuses(t *testing.T) {
 		"another centre":       {manifest(func(m *wire.SealedManifest) { m.Centres[0]++ }), g.hint(), right, ErrEpoch},
 		"hint of another":      {&g.manifest, other.hint(), right, ErrEpoch},
 		"another epoch's hint": {&g.manifest, hint(func(h *wire.SealedHint) { h.Epoch[0]++ }), right, ErrEpoch},
-		"hint of other rows":   {&g.manifest, hint(func(h *wire.SealedHint) { h.Rows--; h.Words = h.Words[wire.SecretWords:] }), right, ErrEpoch},
+		"hint of other rows":   {&g.manifest, hint(func(h *wire.SealedHint) { h.Rows--; h.Words = h.Words[sealed.SecretWords:] }), right, ErrEpoch},
 		"a slot beyond":        {&g.manifest, hint(func(h *wire.SealedHint) { h.Names, h.Norms = []uint32{28}, []int16{0} }), right, ErrEpoch},
 		"a norm beyond":        {&g.manifest, hint(func(h *wire.SealedHint) { h.Names, h.Norms = []uint32{2}, []int16{math.MaxInt16} }), right, wire.ErrMessage},
 		"larger kappa":         {manifest(func(m *wire.SealedManifest) { m.Kappa++ }), g.hint(), Settings{UnconfirmedEpoch: true}, wire.ErrMessage},
@@ -135,5 +136,17 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s", path, i.Path.Value)
 			}
 		}
+	}
+}
+
+func TestBound(t *testing.T) {
+	c := &Client{manifest: wire.SealedManifest{Cells: 100, Dimension: 64, Scale: 200, MaxNorm: 40000, NormUnit: 1, Kappa: 1e7}}
+	want := 2 * (10*sealed.ProbeTau*200*10 + 200*8/2) / 1e7 / 200
+	if got := c.Bound(); math.Abs(got-want) > 1e-12*want {
+		t.Errorf("%g, want %g", got, want)
+	}
+	c.manifest.NormUnit = 7 // a squared norm is off by 3 at the most
+	if got, want := c.Bound(), want+3./40000; math.Abs(got-want) > 1e-12*want {
+		t.Errorf("with norms that are not exact: %g, want %g", got, want)
 	}
 }

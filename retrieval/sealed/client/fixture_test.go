@@ -69,7 +69,7 @@ func newGallery(t *testing.T, s shape) *gallery {
 	if g.epoch, err = m.Hash(); err != nil {
 		t.Fatal(err)
 	}
-	g.public = make([]uint32, m.Columns()*wire.SecretWords)
+	g.public = make([]uint32, m.Columns()*sealed.SecretWords)
 	sealed.NewMatrix(g.epoch).Rows(g.public, 0)
 	return g
 }
@@ -89,10 +89,10 @@ func (g *gallery) row(r int) []int8 {
 
 // hintRow returns a row of the hint.
 func (g *gallery) hintRow(r int) []uint32 {
-	out := make([]uint32, wire.SecretWords)
+	out := make([]uint32, sealed.SecretWords)
 	for i, v := range g.row(r) {
 		for j := range out {
-			out[j] += uint32(int32(v)) * g.public[i*wire.SecretWords+j]
+			out[j] += uint32(int32(v)) * g.public[i*sealed.SecretWords+j]
 		}
 	}
 	return out

@@ -75,7 +75,7 @@ func NewRecords(manifest *wire.SealedRecords, hint *wire.SealedHint, s RecordsSe
 	}
 	return &Records{
 		manifest: *manifest, epoch: hash, matrix: sealed.NewMatrix(hash),
-		hint: slices.Collect(slices.Chunk(hint.Words, wire.SecretWords)), workers: s.Workers, seeds: entropy.System{},
+		hint: slices.Collect(slices.Chunk(hint.Words, sealed.SecretWords)), workers: s.Workers, seeds: entropy.System{},
 	}, nil
 }
 

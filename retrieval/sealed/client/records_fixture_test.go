@@ -46,20 +46,20 @@ func newRecordServer(t *testing.T, records [][]byte, perColumn int) *recordServe
 	if s.epoch, err = m.Hash(); err != nil {
 		t.Fatal(err)
 	}
-	s.public = make([]uint32, m.Columns()*wire.SecretWords)
+	s.public = make([]uint32, m.Columns()*sealed.SecretWords)
 	sealed.NewMatrix(s.epoch).Rows(s.public, 0)
 	return s
 }
 
 func (s *recordServer) hint() *wire.SealedHint {
-	h := &wire.SealedHint{Epoch: s.epoch, Rows: len(s.matrix), Words: make([]uint32, len(s.matrix)*wire.SecretWords)}
+	h := &wire.SealedHint{Epoch: s.epoch, Rows: len(s.matrix), Words: make([]uint32, len(s.matrix)*sealed.SecretWords)}
 	for r, row := range s.matrix {
-		to := h.Words[r*wire.SecretWords : (r+1)*wire.SecretWords]
+		to := h.Words[r*sealed.SecretWords : (r+1)*sealed.SecretWords]
 		for c, v := range row {
 			if v == 0 {
 				continue
 			}
-			for j, word := range s.public[c*wire.SecretWords : (c+1)*wire.SecretWords] {
+			for j, word := range s.public[c*sealed.SecretWords : (c+1)*sealed.SecretWords] {
 				to[j] += uint32(int32(v)) * word
 			}
 		}

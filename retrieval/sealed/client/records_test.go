@@ -98,13 +98,13 @@ func TestFetchCiphertexts(t *testing.T) {
 	modulus := big.NewInt(1 << 32)
 	seen := make(map[string]bool)
 	for i, id := range ids {
-		secret := f.secret.sealed.secrets[i*wire.SecretWords : (i+1)*wire.SecretWords]
+		secret := f.secret.sealed.secrets[i*sealed.SecretWords : (i+1)*sealed.SecretWords]
 		errs := make([]int64, f.Request().Columns)
 		zeros := 0
 		for c, u := range words(f.Request(), i) {
 			v := new(big.Int).SetInt64(int64(u))
 			for j, s := range secret {
-				v.Sub(v, new(big.Int).Mul(big.NewInt(int64(server.public[c*wire.SecretWords+j])), big.NewInt(int64(s))))
+				v.Sub(v, new(big.Int).Mul(big.NewInt(int64(server.public[c*sealed.SecretWords+j])), big.NewInt(int64(s))))
 			}
 			if id < n && int(id)/perColumn == c {
 				v.Sub(v, big.NewInt(1<<24))
@@ -161,7 +161,7 @@ func TestFetchesShareNothing(t *testing.T) {
 		f := fetch(t, client, 7, 7, wire.Padding, wire.Padding)
 		for i := range 4 {
 			pairs(ciphertexts, words(f.Request(), i))
-			pairs(secrets, f.secret.sealed.secrets[i*wire.SecretWords:(i+1)*wire.SecretWords])
+			pairs(secrets, f.secret.sealed.secrets[i*sealed.SecretWords:(i+1)*sealed.SecretWords])
 		}
 	}
 }
@@ -328,7 +328,7 @@ func TestNewRecordsRefuses(t *testing.T) {
 	foreign := server.hint()
 	foreign.Epoch[0]++
 	rows := server.hint()
-	rows.Rows, rows.Words = rows.Rows-1, rows.Words[wire.SecretWords:]
+	rows.Rows, rows.Words = rows.Rows-1, rows.Words[sealed.SecretWords:]
 	broken := server.hint()
 	broken.Words = broken.Words[1:]
 	for name, c := range map[string]struct {

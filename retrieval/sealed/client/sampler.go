@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // errorTable is the law of errors.
@@ -16,7 +15,7 @@ var errorTable = sealed.ErrorTable()
 // they follow its secret, a 64-bit word a column, so that each column has its own whoever
 // encrypts it. first is even.
 func addErrors(words []uint32, stream cipher.Block, first int) {
-	const secretBlocks, columnsOfBlock = 4 * wire.SecretWords / aes.BlockSize, aes.BlockSize / 8
+	const secretBlocks, columnsOfBlock = 4 * sealed.SecretWords / aes.BlockSize, aes.BlockSize / 8
 	var drawn [2 * encryptedColumns]uint32
 	sealed.FillWords(drawn[:2*len(words)], stream, secretBlocks+uint64(first)/columnsOfBlock)
 	for i := range words {

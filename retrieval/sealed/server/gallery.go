@@ -48,7 +48,7 @@ type Gallery struct {
 type slots struct {
 	version uint64
 	matrix  *matrix
-	hint    shared[uint32] // rows x wire.SecretWords
+	hint    shared[uint32] // rows x sealed.SecretWords
 	ids     shared[uint32] // by name; wire.Padding where there is no row
 	norms   shared[int16]  // by name; wire.EmptySlot where there is no row
 	rows    int            // slots that have one

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -41,7 +42,7 @@ func (s snapshot) equal(o snapshot) bool {
 func (s snapshot) after(c *wire.SealedChanges) snapshot {
 	s = snapshot{slices.Clone(s.hint), slices.Clone(s.norms), slices.Clone(s.ids), nil}
 	for i, r := range c.Rows {
-		copy(s.hint[int(r)*wire.SecretWords:], c.Words[i*wire.SecretWords:(i+1)*wire.SecretWords])
+		copy(s.hint[int(r)*sealed.SecretWords:], c.Words[i*sealed.SecretWords:(i+1)*sealed.SecretWords])
 	}
 	for i, name := range c.Names {
 		s.norms[name], s.ids[name] = c.Norms[i], c.IDs[i]

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -73,7 +74,7 @@ func (g *Gallery) Changes(since, to uint64) (*wire.SealedChanges, error) {
 		formerRows[f.row], formerNames[f.name] = f, f
 	}
 	for _, r := range out.Rows {
-		words := s.hint.values[int(r)*wire.SecretWords : (int(r)+1)*wire.SecretWords]
+		words := s.hint.values[int(r)*sealed.SecretWords : (int(r)+1)*sealed.SecretWords]
 		if f := formerRows[r]; f != nil {
 			words = f.hint
 		}

@@ -101,32 +101,32 @@ func (m *matrix) productBytes(columns, width int) int64 {
 
 // hintBytes is the most memory that hint takes, its result included.
 func (m *matrix) hintBytes() int64 {
-	return m.productBytes(wire.SecretWords, 4) + 4*wire.SecretWords*int64(m.padded)
+	return m.productBytes(sealed.SecretWords, 4) + 4*sealed.SecretWords*int64(m.padded)
 }
 
-// hint multiplies the matrix with the public matrix of an epoch: rows x wire.SecretWords.
+// hint multiplies the matrix with the public matrix of an epoch: rows x sealed.SecretWords.
 func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.Matrix, progress func(done, total int)) ([]uint32, error) {
 	scratches := make([][]uint32, workers.Count())
-	sums, err := m.product(ctx, workers, wire.SecretWords, 4, loader{
+	sums, err := m.product(ctx, workers, sealed.SecretWords, 4, loader{
 		pieces: func(count int) int { return par.Blocks(count, expandedRows) },
 		load: func(worker, piece int, words []uint32, from, count, depth int) {
 			if scratches[worker] == nil {
-				scratches[worker] = make([]uint32, expandedRows*wire.SecretWords)
+				scratches[worker] = make([]uint32, expandedRows*sealed.SecretWords)
 			}
 			lo, hi := par.Block(piece, count, expandedRows)
-			rows := scratches[worker][:(hi-lo)*wire.SecretWords]
+			rows := scratches[worker][:(hi-lo)*sealed.SecretWords]
 			public.Rows(rows, from+lo)
-			transpose(words[lo:], depth, rows, wire.SecretWords)
+			transpose(words[lo:], depth, rows, sealed.SecretWords)
 		},
 	}, progress)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]uint32, m.rows*wire.SecretWords)
-	err = workers.Do(ctx, par.Blocks(wire.SecretWords, expandedRows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, wire.SecretWords, expandedRows)
+	out := make([]uint32, m.rows*sealed.SecretWords)
+	err = workers.Do(ctx, par.Blocks(sealed.SecretWords, expandedRows), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, sealed.SecretWords, expandedRows)
 		for r := range m.rows {
-			to := out[r*wire.SecretWords : (r+1)*wire.SecretWords]
+			to := out[r*sealed.SecretWords : (r+1)*sealed.SecretWords]
 			for j := lo; j < hi; j++ {
 				to[j] = sums[j*m.padded+r]
 			}

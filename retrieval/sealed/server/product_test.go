@@ -131,13 +131,13 @@ func TestHintIsExact(t *testing.T) {
 	const rows, columns = 17, blockColumns + 70
 	m, plain := drawnMatrix(random, rows, columns)
 	public := sealed.NewMatrix(wire.Hash{1})
-	want := make([]uint32, rows*wire.SecretWords)
-	row := make([]uint32, wire.SecretWords)
+	want := make([]uint32, rows*sealed.SecretWords)
+	row := make([]uint32, sealed.SecretWords)
 	for c := range columns {
 		public.Rows(row, c)
 		for r := range rows {
 			for j, w := range row {
-				want[r*wire.SecretWords+j] += uint32(int32(plain[r*columns+c])) * w
+				want[r*sealed.SecretWords+j] += uint32(int32(plain[r*columns+c])) * w
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type RecordsSettings struct {
 	// number.
 	Rows int
 	// PerColumn is how many records a column of the matrix has. 0 means the least that makes
-	// at most wire.MaxRecordColumns columns: 1 up to half a million records, then 2. More make
+	// at most sealed.MaxRecordColumns columns: 1 up to half a million records, then 2. More make
 	// the requests of clients shorter, and the hint and the answers longer.
 	PerColumn int
 	// Workers compute the hint and answers; nil computes in the caller. They are lent: whoever

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxContent is how many bytes a record may have.
-const MaxContent = wire.MaxRecord - sealed.RecordPrefix
+const MaxContent = sealed.MaxRecord - sealed.RecordPrefix
 
 // lookEvery is after how many records a loop looks at its context and reports its progress.
 const lookEvery = 1 << 12
@@ -53,9 +53,9 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 }
 
 // leastPerColumn returns how few of n records in a column make at most
-// wire.MaxRecordColumns columns. Fewer in a column make a shorter hint and shorter answers.
+// sealed.MaxRecordColumns columns. Fewer in a column make a shorter hint and shorter answers.
 func leastPerColumn(n int) int {
-	return (n-1)/wire.MaxRecordColumns + 1
+	return (n-1)/sealed.MaxRecordColumns + 1
 }
 
 // A padder brings records to one length, and hashes what comes of it.

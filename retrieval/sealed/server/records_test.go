@@ -146,12 +146,12 @@ func checkRecordsHint(t *testing.T, records *Records, rows [][]int64) {
 	if err := hint.Check(); err != nil || hint.Epoch != records.Epoch() || hint.Version != 0 || hint.Rows != len(rows) {
 		t.Fatalf("hint: %v", err)
 	}
-	public := make([]uint32, records.Manifest().Columns()*wire.SecretWords)
+	public := make([]uint32, records.Manifest().Columns()*sealed.SecretWords)
 	sealed.NewMatrix(records.Epoch()).Rows(public, 0)
 	for row, values := range rows {
-		for _, j := range []int{0, 1, row % wire.SecretWords, wire.SecretWords - 1} {
-			want := bigDot(values, func(c int) uint32 { return public[c*wire.SecretWords+j] })
-			if got := hint.Words[row*wire.SecretWords+j]; got != want {
+		for _, j := range []int{0, 1, row % sealed.SecretWords, sealed.SecretWords - 1} {
+			want := bigDot(values, func(c int) uint32 { return public[c*sealed.SecretWords+j] })
+			if got := hint.Words[row*sealed.SecretWords+j]; got != want {
 				t.Fatalf("hint, row %d, word %d: %d, want %d", row, j, got, want)
 			}
 		}
@@ -207,8 +207,8 @@ func TestRecordsManifest(t *testing.T) {
 
 func TestLeastPerColumn(t *testing.T) {
 	for _, c := range []struct{ n, want int }{
-		{1, 1}, {wire.MaxRecordColumns, 1}, {wire.MaxRecordColumns + 1, 2}, {2 * wire.MaxRecordColumns, 2},
-		{2*wire.MaxRecordColumns + 1, 3}, {wire.MaxRows, (wire.MaxRows-1)/wire.MaxRecordColumns + 1},
+		{1, 1}, {sealed.MaxRecordColumns, 1}, {sealed.MaxRecordColumns + 1, 2}, {2 * sealed.MaxRecordColumns, 2},
+		{2*sealed.MaxRecordColumns + 1, 3}, {wire.MaxRows, (wire.MaxRows-1)/sealed.MaxRecordColumns + 1},
 	} {
 		got := leastPerColumn(c.n)
 		if got != c.want {

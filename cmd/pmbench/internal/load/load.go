@@ -21,7 +21,7 @@ import (
 // Options are what verb load is asked for.
 type Options struct {
 	Clients, Queries int
-	Form             string // of the rows in answers
+	Encoding         string // of the rows in answers
 	Check            string // the gallery file that answers are compared with; "": none
 	Metrics          string // the URL where the service tells its memory; "": it is not asked
 	Token            string
@@ -65,18 +65,18 @@ func (f *Options) target(ctx context.Context, address string) (*loadTarget, erro
 		}
 		return t, t.takeFile(ctx, address)
 	}
-	form, err := wire.ParseForm(f.Form)
+	encoding, err := wire.ParseEncoding(f.Encoding)
 	if err != nil {
-		return nil, cli.Usagef("-form: %v", err)
+		return nil, cli.Usagef("-encoding: %v", err)
 	}
-	return t, t.takeCells(ctx, strings.TrimSuffix(address, "/"), form, f.Check)
+	return t, t.takeCells(ctx, strings.TrimSuffix(address, "/"), encoding, f.Check)
 }
 
 // ask asks all queries, in ten parts between which the memory of the service is read.
 func (f *Options) ask(ctx context.Context, e *cli.Env, target *loadTarget) (*Result, error) {
 	meter := measure.NewMeter(e)
 	defer meter.Clear()
-	out := &Result{Clients: f.Clients, Queries: f.Queries, Form: f.Form, AnswerBytes: target.bytes, Checked: f.Check != ""}
+	out := &Result{Clients: f.Clients, Queries: f.Queries, Encoding: f.Encoding, AnswerBytes: target.bytes, Checked: f.Check != ""}
 	var seconds []float64
 	const parts = 10
 	for part := range parts {
@@ -112,9 +112,9 @@ func (f *Options) weigh(ctx context.Context, out *Result) error {
 
 // A Result is what load has measured, the object of load -json.
 type Result struct {
-	Clients int    `json:"clients"`
-	Queries int    `json:"queries"`
-	Form    string `json:"form"`
+	Clients  int    `json:"clients"`
+	Queries  int    `json:"queries"`
+	Encoding string `json:"encoding"`
 	// AnswerBytes is the length of an answer.
 	AnswerBytes int64 `json:"answer_bytes"`
 	// Seconds is what all queries took, P50 and P99 what one query did.
@@ -130,7 +130,7 @@ type Result struct {
 func (l *Result) print(e *cli.Env) error {
 	rate := float64(l.Queries) / l.Seconds
 	_, err := fmt.Fprintf(e.Stdout, "%d queries of %d clients, answers of %d bytes (%s): %.1f answers/s, %.0f MB/s, p50 %s, p99 %s\n",
-		l.Queries, l.Clients, l.AnswerBytes, l.Form, rate, rate*float64(l.AnswerBytes)/1e6, figures.Duration(l.P50), figures.Duration(l.P99))
+		l.Queries, l.Clients, l.AnswerBytes, l.Encoding, rate, rate*float64(l.AnswerBytes)/1e6, figures.Duration(l.P50), figures.Duration(l.P99))
 	if l.Checked {
 		_, other := fmt.Fprintln(e.Stdout, "every answer is that of the gallery file, byte for byte")
 		err = errors.Join(err, other)

@@ -62,7 +62,7 @@ func (t *loadTarget) takeFile(ctx context.Context, address string) error {
 
 // takeCells lets clients ask a service for the lists of cells that chance picks. With the
 // name of a gallery file every answer is held against those of the file.
-func (t *loadTarget) takeCells(ctx context.Context, address string, form wire.Form, file string) error {
+func (t *loadTarget) takeCells(ctx context.Context, address string, encoding wire.Encoding, file string) error {
 	var frame bytes.Buffer
 	if _, err := t.send(ctx, http.MethodGet, address+"/v1/codebook", nil, &frame, 1<<30); err != nil {
 		return err
@@ -75,11 +75,11 @@ func (t *loadTarget) takeCells(ctx context.Context, address string, form wire.Fo
 	if err != nil {
 		return err
 	}
-	t.bytes = book.AnswerBytes(form)
-	lists := address + "/v1/cells?form=" + form.String()
+	t.bytes = book.AnswerBytes(encoding)
+	lists := address + "/v1/cells?encoding=" + encoding.String()
 	check := func(*wire.CellsRequest, []byte) error { return nil }
 	if file != "" {
-		if check, err = t.against(ctx, file, hash, form); err != nil {
+		if check, err = t.against(ctx, file, hash, encoding); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func someCells(book *wire.Codebook) (cells []uint32) {
 }
 
 // against returns a function that holds an answer against that of a gallery file.
-func (t *loadTarget) against(ctx context.Context, file string, hash wire.Hash, form wire.Form) (func(*wire.CellsRequest, []byte) error, error) {
+func (t *loadTarget) against(ctx context.Context, file string, hash wire.Hash, encoding wire.Encoding) (func(*wire.CellsRequest, []byte) error, error) {
 	gallery, err := server.OpenCells(ctx, file)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (t *loadTarget) against(ctx context.Context, file string, hash wire.Hash, f
 	}
 	return func(request *wire.CellsRequest, answer []byte) error {
 		own := &equalTo{left: answer}
-		if _, err := gallery.WriteAnswer(own, request, form); err != nil {
+		if _, err := gallery.WriteAnswer(own, request, encoding); err != nil {
 			return err
 		}
 		if own.differs || len(own.left) > 0 {

@@ -47,13 +47,13 @@ type answerSetting struct {
 	row                []float64 // of the record that asks
 	request            []byte    // as it travels
 	asked              *wire.CellsRequest
-	forms              [2]answerForm // by wire.Form
-	line               bytes.Buffer  // between server and client
+	encodings          [2]encodedAnswer // by wire.Encoding
+	line               bytes.Buffer     // between server and client
 }
 
-// An answerForm is what is sent with rows of one form.
-type answerForm struct {
-	form     wire.Form
+// An encodedAnswer is what is sent with rows of one encoding.
+type encodedAnswer struct {
+	encoding wire.Encoding
 	base     *client.Base
 	answer   []byte // as it travels
 	answered *wire.CellsAnswer
@@ -100,13 +100,13 @@ func newAnswerSetting(ctx context.Context, l *measure.Lab, n, d int) (*answerSet
 	if s.request, err = s.asked.MarshalBinary(); err != nil {
 		return nil, err
 	}
-	for i := range s.forms {
-		f := &s.forms[i]
-		f.form = wire.Form(i)
-		if f.base, err = s.client.NewBase(s.encoded.Base(f.form)); err != nil {
+	for i := range s.encodings {
+		f := &s.encodings[i]
+		f.encoding = wire.Encoding(i)
+		if f.base, err = s.client.NewBase(s.encoded.Base(f.encoding)); err != nil {
 			return nil, err
 		}
-		if f.answered, err = s.encoded.Answer(s.asked, f.form); err != nil {
+		if f.answered, err = s.encoded.Answer(s.asked, f.encoding); err != nil {
 			return nil, err
 		}
 		if f.answer, err = f.answered.MarshalBinary(); err != nil {
@@ -118,13 +118,13 @@ func newAnswerSetting(ctx context.Context, l *measure.Lab, n, d int) (*answerSet
 
 func (s *answerSetting) subject(op string) (*measure.Subject, error) {
 	name, compact := strings.CutSuffix(op, "-int8")
-	f := &s.forms[wire.Float32]
+	f := &s.encodings[wire.Float32]
 	if compact {
-		f = &s.forms[wire.Int8]
+		f = &s.encodings[wire.Int8]
 	}
 	run, ok := map[string]func() error{
-		"encoded":  func() error { return s.serve(s.encoded, io.Discard, f.form) },
-		"gathered": func() error { return s.serve(s.gathering, io.Discard, f.form) },
+		"encoded":  func() error { return s.serve(s.encoded, io.Discard, f.encoding) },
+		"gathered": func() error { return s.serve(s.gathering, io.Discard, f.encoding) },
 		"marshal":  s.marshal,
 		"read":     func() error { return new(wire.CellsAnswer).UnmarshalBinary(f.answer) },
 		"rank":     func() error { return s.rank(f, f.answered) },
@@ -146,12 +146,12 @@ func (s *answerSetting) subject(op string) (*measure.Subject, error) {
 }
 
 // serve answers a request from its bytes on.
-func (s *answerSetting) serve(from *server.Cells, to io.Writer, form wire.Form) error {
+func (s *answerSetting) serve(from *server.Cells, to io.Writer, encoding wire.Encoding) error {
 	var request wire.CellsRequest
 	if err := request.UnmarshalBinary(s.request); err != nil {
 		return err
 	}
-	_, err := from.WriteAnswer(to, &request, form)
+	_, err := from.WriteAnswer(to, &request, encoding)
 	return err
 }
 
@@ -173,7 +173,7 @@ func (s *answerSetting) marshal() error {
 	return err
 }
 
-func (s *answerSetting) rank(f *answerForm, answer *wire.CellsAnswer) error {
+func (s *answerSetting) rank(f *encodedAnswer, answer *wire.CellsAnswer) error {
 	_, err := s.client.Rank(s.row, 8, s.asked, answer, f.base)
 	return err
 }
@@ -185,9 +185,9 @@ func (s *answerSetting) takeAll() error {
 }
 
 // round is what a query takes, from the bytes of its request to its matches.
-func (s *answerSetting) round(f *answerForm) error {
+func (s *answerSetting) round(f *encodedAnswer) error {
 	s.line.Reset()
-	if err := s.serve(s.encoded, &s.line, f.form); err != nil {
+	if err := s.serve(s.encoded, &s.line, f.encoding); err != nil {
 		return err
 	}
 	var answer wire.CellsAnswer

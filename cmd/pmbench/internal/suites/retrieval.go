@@ -27,10 +27,10 @@ import (
 // server's side.
 func retrievalCases(l *measure.Lab) (out []measure.Case) {
 	for _, rows := range []int{200_000, 1_000_000} {
-		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+		for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
 			for _, clients := range []int{1, 16} {
 				for _, side := range []string{"service", "files"} {
-					out = append(out, retrievalCase(l.Size(rows), 64, form, clients, side, rows == 1_000_000))
+					out = append(out, retrievalCase(l.Size(rows), 64, encoding, clients, side, rows == 1_000_000))
 				}
 			}
 		}
@@ -38,15 +38,15 @@ func retrievalCases(l *measure.Lab) (out []measure.Case) {
 	return out
 }
 
-func retrievalCase(n, d int, form wire.Form, clients int, side string, full bool) measure.Case {
+func retrievalCase(n, d int, encoding wire.Encoding, clients int, side string, full bool) measure.Case {
 	return measure.Case{
-		Name: fmt.Sprintf("server=%s/form=%s/clients=%d/n=%d/d=%d", side, form, clients, n, d), N: n, D: d, Workers: 1, Full: full,
+		Name: fmt.Sprintf("server=%s/form=%s/clients=%d/n=%d/d=%d", side, encoding, clients, n, d), N: n, D: d, Workers: 1, Full: full,
 		Setup: func(ctx context.Context, l *measure.Lab) (*measure.Subject, error) {
 			s, err := measure.Shared(l, fmt.Sprint("retrieval ", n), func() (*retrievalSetting, error) { return newRetrievalSetting(ctx, l, n, d) })
 			if err != nil {
 				return nil, err
 			}
-			return s.subject(ctx, side, form, clients)
+			return s.subject(ctx, side, encoding, clients)
 		},
 	}
 }
@@ -117,9 +117,9 @@ func (s *retrievalSetting) listen(serve func(context.Context, net.Listener) erro
 }
 
 // subject is one query of each client.
-func (s *retrievalSetting) subject(ctx context.Context, side string, form wire.Form, clients int) (*measure.Subject, error) {
-	bytes := s.cells.Codebook().AnswerBytes(form)
-	c, err := s.child(ctx, side, form)
+func (s *retrievalSetting) subject(ctx context.Context, side string, encoding wire.Encoding, clients int) (*measure.Subject, error) {
+	bytes := s.cells.Codebook().AnswerBytes(encoding)
+	c, err := s.child(ctx, side, encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (s *retrievalSetting) subject(ctx context.Context, side string, form wire.F
 }
 
 // child returns the process of the clients of a server.
-func (s *retrievalSetting) child(ctx context.Context, side string, form wire.Form) (*measure.Child, error) {
-	key := side + " " + form.String()
+func (s *retrievalSetting) child(ctx context.Context, side string, encoding wire.Encoding) (*measure.Child, error) {
+	key := side + " " + encoding.String()
 	if c, ok := s.children[key]; ok {
 		return c, nil
 	}
@@ -142,10 +142,10 @@ func (s *retrievalSetting) child(ctx context.Context, side string, form wire.For
 	if err != nil {
 		return nil, err
 	}
-	args, address := []string{program, "load", "-wait", "-form", form.String()}, s.service
+	args, address := []string{program, "load", "-wait", "-encoding", encoding.String()}, s.service
 	if side == "files" {
-		name := "answer-" + form.String()
-		if err := s.writeAnswer(filepath.Join(s.folder, name), form); err != nil {
+		name := "answer-" + encoding.String()
+		if err := s.writeAnswer(filepath.Join(s.folder, name), encoding); err != nil {
 			return nil, err
 		}
 		args, address = append(args, "-get"), s.files+"/"+name
@@ -160,7 +160,7 @@ func (s *retrievalSetting) child(ctx context.Context, side string, form wire.For
 }
 
 // writeAnswer writes the file that the bare server sends.
-func (s *retrievalSetting) writeAnswer(name string, form wire.Form) error {
+func (s *retrievalSetting) writeAnswer(name string, encoding wire.Encoding) error {
 	hash, err := s.cells.Codebook().Hash()
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *retrievalSetting) writeAnswer(name string, form wire.Form) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.cells.WriteAnswer(f, &wire.CellsRequest{Codebook: hash, Cells: []uint32{0}}, form)
+	_, err = s.cells.WriteAnswer(f, &wire.CellsRequest{Codebook: hash, Cells: []uint32{0}}, encoding)
 	return errors.Join(err, f.Close())
 }
 

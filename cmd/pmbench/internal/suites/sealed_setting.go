@@ -14,6 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -262,6 +263,6 @@ func (s *SealedSetting) building() *measure.Subject {
 		return g.Close()
 	})
 	// The product with the public matrix, of four byte planes.
-	out.NNZ = wire.SecretWords * s.MatrixBytes()
+	out.NNZ = sealed.SecretWords * s.MatrixBytes()
 	return out
 }

@@ -24,7 +24,7 @@ func (a *Asking) cells(ctx context.Context) error {
 	if err := a.checkPin(); err != nil {
 		return err
 	}
-	if err := a.reserve(a.results(a.book.Dimension), a.book.AnswerBytes(a.form), "an answer"); err != nil {
+	if err := a.reserve(a.results(a.book.Dimension), a.book.AnswerBytes(a.encoding), "an answer"); err != nil {
 		return err
 	}
 	m, err := a.findMap(ctx)
@@ -34,7 +34,7 @@ func (a *Asking) cells(ctx context.Context) error {
 	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.Labels(ctx, a.hash) }); err != nil {
 		return err
 	}
-	sample, err := a.server.Base(ctx, a.hash, a.form)
+	sample, err := a.server.Base(ctx, a.hash, a.encoding)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *Asking) ask(ctx context.Context, c *client.Cells, record client.RecordI
 	default:
 		a.paid++
 	}
-	answer, err := a.server.Cells(ctx, request, a.form)
+	answer, err := a.server.Cells(ctx, request, a.encoding)
 	if err != nil {
 		return err
 	}

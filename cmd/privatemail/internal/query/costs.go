@@ -19,7 +19,7 @@ import (
 // memory for, names whose rows have changed, a unit that the ledger
 // does not know, or one that cannot pay for all its records.
 func (a *Asking) affordable(c *client.Cells) error {
-	if need := a.book.AnswerBytes(a.form); need > a.server.Room() {
+	if need := a.book.AnswerBytes(a.encoding); need > a.server.Room() {
 		return fmt.Errorf("%w: no room for an answer of %d bytes with what was taken from the server; %s", remote.ErrTooLong, need, a.untouched())
 	}
 	standings, err := a.foresee(c)

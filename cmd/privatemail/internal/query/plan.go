@@ -22,7 +22,7 @@ type PlanReport struct {
 	Server    string   `json:"server"`
 	Gallery   string   `json:"gallery,omitempty"`
 	Mode      string   `json:"mode"`
-	Form      string   `json:"form,omitempty"`
+	Encoding  string   `json:"encoding,omitempty"`
 	Rows      int      `json:"gallery_rows"`
 	Codebook  string   `json:"codebook,omitempty"`
 	Epoch     string   `json:"epoch,omitempty"` // of mode sealed
@@ -92,7 +92,7 @@ func (a *Asking) makePlan(ctx context.Context) (*PlanReport, error) {
 	if a.flags.Mode == ModeSealed {
 		return a.planSealed(ctx)
 	}
-	r := &PlanReport{Server: a.address, Mode: a.flags.Mode, Form: a.form.String(), Queries: a.X.Rows, Confirmed: a.flags.confirmed(), Sent: []string{}}
+	r := &PlanReport{Server: a.address, Mode: a.flags.Mode, Encoding: a.encoding.String(), Queries: a.X.Rows, Confirmed: a.flags.confirmed(), Sent: []string{}}
 	cached := a.flags.confirmed() && a.server.CachedCodebook(a.flags.codebook)
 	var about *remote.Description
 	if !cached {
@@ -107,17 +107,17 @@ func (a *Asking) makePlan(ctx context.Context) (*PlanReport, error) {
 		return nil, err
 	}
 	r.Rows, r.Codebook = a.book.Rows, fmt.Sprintf("%x", a.hash)
-	chart, base, rows := a.server.Cached(a.hash, a.form)
+	chart, base, rows := a.server.Cached(a.hash, a.encoding)
 	r.once("map", chart, mapBytes(about))
 	r.hasMap = about == nil || about.MapBytes > 0
 	a.planLabels(r, about)
 	if a.flags.Mode == ModeAll {
-		r.Form = wire.Int8.String()
+		r.Encoding = wire.Int8.String()
 		size := a.book.AllRowsBytes()
 		r.once("whole gallery", rows, &size)
 		return r, nil
 	}
-	r.once("base sample", base, baseBytes(about, a.form))
+	r.once("base sample", base, baseBytes(about, a.encoding))
 	return r, a.planCells(ctx, r, chart)
 }
 
@@ -140,11 +140,11 @@ func mapBytes(about *remote.Description) *int64 {
 	return &about.MapBytes
 }
 
-func baseBytes(about *remote.Description, form wire.Form) *int64 {
+func baseBytes(about *remote.Description, encoding wire.Encoding) *int64 {
 	if about == nil {
 		return nil
 	}
-	bytes, ok := about.BaseBytes[form]
+	bytes, ok := about.BaseBytes[encoding]
 	if !ok {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (a *Asking) planCells(ctx context.Context, r *PlanReport, chart int64) erro
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
+	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.encoding), a.book.AllRowsBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
 	standings, err := a.foresee(c)

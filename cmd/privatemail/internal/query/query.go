@@ -271,12 +271,12 @@ func (f *Flags) check() error {
 	return f.connection.Check()
 }
 
-// wireForm is the encoding of the rows that are sent back.
-func (f *Flags) wireForm() (wire.Form, error) {
+// wireEncoding is the encoding of the rows that are sent back.
+func (f *Flags) wireEncoding() (wire.Encoding, error) {
 	if f.encoding == "" {
 		return wire.Float32, nil
 	}
-	return wire.ParseForm(f.encoding)
+	return wire.ParseEncoding(f.encoding)
 }
 
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -19,8 +20,8 @@ import (
 func TestFetchMemory(t *testing.T) {
 	a := &Asking{flags: &Flags{K: 100}}
 	a.X.Rows = 1000
-	m := &wire.SealedRecords{Records: 1000, Length: wire.MaxRecord, PerColumn: 1}
-	if got, least := a.fetchMemory(m), 1000.*100*wire.MaxRecord; got < least || got > least+(1<<24) {
+	m := &wire.SealedRecords{Records: 1000, Length: sealed.MaxRecord, PerColumn: 1}
+	if got, least := a.fetchMemory(m), 1000.*100*sealed.MaxRecord; got < least || got > least+(1<<24) {
 		t.Errorf("%g bytes, want %g and some", got, least)
 	}
 }

@@ -16,7 +16,7 @@ import (
 type AskReport struct {
 	Server       string  `json:"server"`
 	Mode         string  `json:"mode"`
-	Form         string  `json:"form,omitempty"`
+	Encoding     string  `json:"encoding,omitempty"`
 	Codebook     string  `json:"codebook,omitempty"`
 	Epoch        string  `json:"epoch,omitempty"` // of mode sealed
 	Confirmed    bool    `json:"confirmed"`
@@ -237,9 +237,9 @@ func (a *Asking) showJSON(e *cli.Env) error {
 	if a.flags.Mode == ModeSealed {
 		return e.Object(a.classes.Report(a.sealedReport()))
 	}
-	form := a.form.String()
+	encoding := a.encoding.String()
 	if a.flags.Mode == ModeAll {
-		form = wire.Int8.String()
+		encoding = wire.Int8.String()
 	}
 	var names *int
 	if a.flags.Mode == ModeCells && a.flags.Ledger != accounts.NoLedger {
@@ -248,7 +248,7 @@ func (a *Asking) showJSON(e *cli.Env) error {
 	}
 	return e.Object(a.classes.Report(AskReport{
 		NewNames: names,
-		Server:   a.address, Mode: a.flags.Mode, Form: form, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
+		Server:   a.address, Mode: a.flags.Mode, Encoding: encoding, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
 		Gallery: a.book.Rows, Queries: a.X.Rows, K: a.flags.K, Epsilon: a.flags.Epsilon, Spent: a.paid, Wasted: a.wasted, Changed: a.changed, Remembered: a.remembered, Resent: a.resent, Equal: a.equal,
 		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
 	}))
@@ -290,9 +290,9 @@ func (r *PlanReport) write(e *cli.Env) error {
 		}
 		fmt.Fprintln(t, "privacy\t"+NoEpsilon)
 	case ModeAll:
-		fmt.Fprintf(t, "would send\tnothing about the %d rows: the gallery is taken as %s and ranked here\n", r.Queries, r.Form)
+		fmt.Fprintf(t, "would send\tnothing about the %d rows: the gallery is taken as %s and ranked here\n", r.Queries, r.Encoding)
 	default:
-		fmt.Fprintf(t, "would send\t%d requests of %d bytes: each names %d of %d cells, and asks for %s\n", r.Queries, r.RequestBytes, r.Size, r.Cells, r.Form)
+		fmt.Fprintf(t, "would send\t%d requests of %d bytes: each names %d of %d cells, and asks for %s\n", r.Queries, r.RequestBytes, r.Size, r.Cells, r.Encoding)
 		fmt.Fprintf(t, "epsilon\t%g a record, pure; the record's own cell is among those named with chance %.4g\n", r.Epsilon, r.Inclusion)
 		fmt.Fprintf(t, "would spend\t%d records; %d are remembered and spend nothing\n", r.New, r.Remembered)
 		writeKinds(t, r.Equal, r.Changed, r.Resent)

@@ -36,7 +36,7 @@ type Asking struct {
 	records  []client.RecordID // what each row is
 	asFiled  []client.RecordID // what it was before columns were put in another order; nil if they were not
 	equal    int               // rows that are equal to one before
-	form     wire.Form
+	encoding wire.Encoding
 	server   *remote.Server
 	Meter    progress.Meter
 	warnings []error // of the cache
@@ -69,7 +69,7 @@ type back struct {
 // Open reads the rows and their names. Nothing is sent.
 func Open(ctx context.Context, e *cli.Env, f *Flags, address string, in files.Input) (_ *Asking, err error) {
 	a := &Asking{flags: f, address: address, in: in, Meter: progress.Silent{}, newUnits: make(map[mechanism.Unit]bool)}
-	if a.form, err = f.wireForm(); err != nil {
+	if a.encoding, err = f.wireEncoding(); err != nil {
 		return nil, err
 	}
 	settings, err := f.connection.Settings()

@@ -87,7 +87,7 @@ func (x *explanation) addCodebook(book *wire.Codebook) error {
 	x.add("cells", fmt.Sprintf("%d, of which a request names %d, with lists of %d rows", book.Cells(), book.Size, book.Length), []int{book.Cells(), book.Size, book.Length})
 	sizes := map[string]int64{}
 	var sentences []string
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+	for _, form := range []wire.Encoding{wire.Float32, wire.Int8} {
 		sizes[form.String()] = book.AnswerBytes(form)
 		sentences = append(sentences, fmt.Sprintf("%s as %s", text.FormatSize(book.AnswerBytes(form)), form))
 	}
