@@ -60,9 +60,10 @@
 //
 // # Rows belong to the caller
 //
-// Calls read features, labels and starts in place and never write them. The caller must not
-// change them, or a file that they are mapped from, until the call returns. If they do
-// change, the call returns an error or wrong numbers. A panic caused by this is returned as
-// an error, *par.PanicError. That helps debugging and is not a protection: inner loops in
-// assembly rely on checks made once.
+// Calls read features, labels and starts in place, and do not write them, except where
+// Settings.Into is the memory of a start or, with Overwrite, of the features. The caller
+// must not change them, or a file that they are mapped from, until the call returns. If
+// they do change, the call returns an error or wrong numbers. A panic caused by this is
+// returned as an error, *par.PanicError. That helps debugging and is not a protection:
+// inner loops in assembly rely on checks made once.
 package privatemail

@@ -206,7 +206,8 @@ func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 }
 
 // Embed embeds the features, n rows of d values, with a label for each row;
-// labels may be nil when Coefficient is 0. Neither is changed.
+// labels may be nil when Coefficient is 0. Neither is changed, unless Into is
+// the memory of the features.
 //
 // Errors: ErrSettings, ErrClosed, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite,
 // ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and ErrMemory,

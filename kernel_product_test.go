@@ -239,7 +239,7 @@ func TestKernelProgress(t *testing.T) {
 
 // Close by a caller that holds memory does not wait for a product that waits for that
 // memory.
-func TestKernelCloseBesideAWaitingProduct(t *testing.T) {
+func TestKernelCloseWithAWaitingProduct(t *testing.T) {
 	x := lattice(16, 2)
 	x.Rows = 250
 	const budget = 4 << 20

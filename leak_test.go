@@ -176,7 +176,7 @@ func TestNothingLeaksWhereContextsEnd(t *testing.T) {
 }
 
 // Panics at any call of a progress function, and bad rows, leave nothing behind.
-func TestNothingLeaksWherePanicsAndBadRowsAre(t *testing.T) {
+func TestNothingLeaksAfterPanicsAndBadRows(t *testing.T) {
 	x, all := leakSet(t)
 	var left atomic.Int64
 	e := fixedEngine(t, 64<<20, WithProgress(func(Progress) {
@@ -210,7 +210,7 @@ func TestNothingLeaksWherePanicsAndBadRowsAre(t *testing.T) {
 
 // With any budget a call is refused for it or succeeds, alone and with another that
 // holds a part, and nothing is left behind.
-func TestNothingLeaksWhateverTheBudget(t *testing.T) {
+func TestNothingLeaksAtAnyBudget(t *testing.T) {
 	x, all := leakSet(t)
 	for _, c := range all {
 		refused := 0

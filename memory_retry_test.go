@@ -150,7 +150,7 @@ func TestReserveRefusesNoWork(t *testing.T) {
 
 // A call within Reserve that fits into the rest of the budget is made: it does not count
 // the memory that its own caller holds.
-func TestCallFitsBesideItsReserve(t *testing.T) {
+func TestCallFitsWithItsReserve(t *testing.T) {
 	x, s := plane(400)
 	const whole, held = 1_600_000, 100_000
 	if _, err := fixedEngine(t, whole-held).NeighbourGraph(t.Context(), x, s); err != nil {

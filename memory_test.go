@@ -127,7 +127,7 @@ func holding(t *testing.T, e *Engine, bytes int64) (release func()) {
 
 // A call that is refused memory in the middle, because others hold it, starts again
 // when they have given it back, with the same result.
-func TestCallBeginsAnew(t *testing.T) {
+func TestCallStartsAgain(t *testing.T) {
 	x, s := plane(10_000)
 	s.Bandwidth, s.CutoffWeight, s.MeanNeighbours = kernel.Bandwidth{}, 0, 80
 	alone, err := fixedEngine(t, 1<<30).Embed(t.Context(), x, nil, s)

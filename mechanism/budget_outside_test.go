@@ -116,7 +116,7 @@ func TestBudgetsHaveANumber(t *testing.T) {
 }
 
 // Charge does the arithmetic of a ledger.
-func TestChargeIsThatOfALedger(t *testing.T) {
+func TestChargeAgreesWithALedger(t *testing.T) {
 	for _, total := range []Total{ledgerTotal, {Kind: ZCDP, Epsilon: 1, Delta: 1e-6}, {Kind: Pure, Epsilon: 1}, {Kind: Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}} {
 		l, _ := newLedgerDisk(t, total)
 		var spent Spent
