@@ -92,8 +92,8 @@ func TestImportsFollowThePicture(t *testing.T) {
 // nothing stands for no imports.
 const nothing = "nothing of ours"
 
-// The two sides of a query share only what crosses the wire, and what compares the
-// published method cannot make a release.
+// The two sides of a query share only what crosses the wire, those of Algorithm 1 only its
+// messages, and what repeats the published method cannot make a release.
 func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 	for name, never := range map[string][]string{
 		"retrieval/client":            {"retrieval/server"},
