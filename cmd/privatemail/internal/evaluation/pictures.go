@@ -19,7 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	algorithm "github.com/seed-64e14a55/privatemail/paper"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -125,7 +125,7 @@ type algorithmEmbedding struct {
 
 // embedAlgorithm makes the embeddings of the first query. Dummies are left out.
 func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem, epsilon float64) (*algorithmEmbedding, error) {
-	method := algorithm.DefaultMethod()
+	method := paper.DefaultMethod()
 	embed := func(x *mat.Dense, y []int32, seed uint64) (*mat.Dense, error) {
 		out, err := engine.Embed(ctx, points.Single(x.RawMatrix()), y, &privatemail.Settings{
 			Bandwidth: method.Bandwidth, Coefficient: method.Alpha, Table: kernel.GaussianTable(method.Bandwidth),
@@ -154,7 +154,7 @@ func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate
 	if out.after, err = released(ctx, engine, &client, method, p.Seed, epsilon, drawnDelta, drawnSteps); err != nil {
 		return nil, err
 	}
-	similarity, err := algorithm.Align(tail(out.after).RawMatrix(), out.server.RawMatrix())
+	similarity, err := paper.Align(tail(out.after).RawMatrix(), out.server.RawMatrix())
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evalu
 
 // released makes a release of the first step, in which only row 0 is private,
 // and goes on from it without labels.
-func released(ctx context.Context, engine *privatemail.Engine, x *mat.Dense, m algorithm.Method, seed uint64, epsilon, delta float64, steps int) (*mat.Dense, error) {
+func released(ctx context.Context, engine *privatemail.Engine, x *mat.Dense, m paper.Method, seed uint64, epsilon, delta float64, steps int) (*mat.Dense, error) {
 	r, err := engine.Privatize64(ctx, x.RawMatrix(), nil, &privatemail.PrivateSettings{
 		Epsilon: epsilon, Delta: delta, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped,
 		Ledger: mechanism.NoLedger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "query"},
