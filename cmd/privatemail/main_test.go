@@ -211,7 +211,7 @@ func TestHelpOfEveryVerb(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			name := strings.Fields(v.Name)
 			short, stderr := succeed(t, append(name, "-h")...)
-			if stderr != "" || !strings.Contains(short, "\nusage:\n  privatemail "+v.Name) || !strings.Contains(short, "\nexample:\n  privatemail "+v.Name) {
+			if stderr != "" || !strings.Contains(short, "\nusage:\n  privatemail "+v.Name) || !strings.Contains(strings.Replace(short, "\nexamples:", "\nexample:", 1), "\nexample:\n  privatemail "+v.Name) {
 				t.Errorf("help without usage or example:\n%s%s", short, stderr)
 			}
 			for line := range strings.Lines(short) {

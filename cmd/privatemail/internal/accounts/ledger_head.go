@@ -17,7 +17,7 @@ type Head struct {
 }
 
 func HeadVar(fs *flag.FlagSet, at *Head) {
-	fs.Func("at", "the ledger must have gone through the state `HEAD`, NUMBER:HASH as 'budget show' printed it earlier; that finds copies from before HEAD and edits before it, and not what is missing after it", at.parse)
+	fs.Func("at", "the ledger must have gone through the state `HEAD`\nNUMBER:HASH as 'budget show' printed it earlier; that finds copies from before HEAD and edits before it, and not what is missing after it", at.parse)
 }
 
 func HeadOf(s *mechanism.Snapshot) string { return mechanism.FormatHead(s.Sequence, s.Hash) }

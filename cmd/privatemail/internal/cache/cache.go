@@ -19,24 +19,24 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "cache",
-		Summary:  "list or clear what this program keeps in the user's cache folder",
+		Summary:  "list or clear the files kept in the user's cache folder",
 		Synopsis: []string{"list [-cache FOLDER]", "clear [-cache FOLDER]"},
 		About: `
-The commands keep two kinds of files in the folder privatemail of the user's cache folder, which
-is ~/.cache on Linux unless XDG_CACHE_HOME names another:
+Commands keep two kinds of files in the folder privatemail of the user's cache
+folder (~/.cache on Linux): the measured speed of this machine (*.json), and in
+galleries/ what query has taken from servers and does not depend on a row. All
+of it can be removed at any time. list shows the files; clear removes them.`,
+		More: `
+XDG_CACHE_HOME names another cache folder on Linux. The speed is measured once for each level of
+instructions, and again when its file is removed. In galleries/ are codebooks, maps, samples, whole
+galleries of mode all, what mode sealed needs once, and the parts of downloads that were cut off.
+When they are removed query downloads them again, which the server sees. Ledgers, models and what
+query keeps in -sent are never there.
 
-  *.json      how fast this machine computes, measured once for each level of instructions
-  galleries/  what query has taken from servers and does not depend on a row: codebooks, maps,
-              samples, whole galleries of mode all, what mode sealed needs once, and the
-              parts of downloads that were cut off
-
-All of it can be removed at any time. The speed is then measured again, and query downloads again,
-which the server sees. Ledgers, memories of query and models are never there.
-
-list shows each file with its size and age. clear removes the files at once and asks nothing. It
-leaves alone what this program has not made, by name or by contents, and what a running process has
-locked: both are listed with the reason, and the exit code is 0. It is 1 where a file could not be
-removed. -cache FOLDER is for a folder that query -cache was given; it has the files of galleries/.`,
+list shows each file with its size and age. clear asks nothing. It leaves alone what this program
+has not made, by name or by contents, and what a running process has locked: both are listed with
+the reason, and the exit code is 0. It is 1 where a file could not be removed. -cache FOLDER is for
+a folder that query -cache was given; it has the files of galleries/.`,
 		Examples: []string{"privatemail cache list", "privatemail cache clear -json"},
 		Prints:   cli.PrintsJSON,
 		Define:   settings.Steered[cacheFlags],
@@ -46,7 +46,7 @@ removed. -cache FOLDER is for a folder that query -cache was given; it has the f
 type cacheFlags struct{ folder string }
 
 func (f *cacheFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.folder, "cache", "", "look into `FOLDER`, which query -cache was given (default: the folder privatemail of the user's cache folder)")
+	fs.StringVar(&f.folder, "cache", "", "look into `FOLDER`, which query -cache was given\n(default: the folder privatemail of the user's cache folder)")
 }
 
 func (f *cacheFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {

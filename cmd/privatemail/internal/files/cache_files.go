@@ -196,12 +196,12 @@ type ConnectionFlags struct {
 
 func (f *ConnectionFlags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.Token, "token-file", "", "send the token in the first line of `FILE`")
-	fs.BoolVar(&f.ClearToken, "clear-token", false, "send the token over http to another machine, where everybody on the way can read it")
-	fs.StringVar(&f.Ca, "ca", "", "trust servers whose certificates are signed by one in `FILE` (PEM), and no others (default: those that the system trusts)")
+	fs.BoolVar(&f.ClearToken, "clear-token", false, "send the token over http to another machine\nwhere everybody on the way can read it")
+	fs.StringVar(&f.Ca, "ca", "", "trust servers whose certificate one of `FILE` has signed\n(PEM), and no others (default: those that the system trusts)")
 	fs.StringVar(&f.Cert, "cert", "", "show the certificate in `FILE` (PEM) to the server; needs -key")
 	fs.StringVar(&f.Key, "key", "", "`FILE` with the key of -cert (PEM)")
-	fs.BoolVar(&f.proxy, "proxy", false, "use the proxies that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name (default: no proxy)")
-	fs.DurationVar(&f.Stall, "stall", 30*time.Second, "give a try up after `TIME` without a connection or without 16 KiB of an answer")
+	fs.BoolVar(&f.proxy, "proxy", false, "use the proxies that the environment names\nin HTTP_PROXY, HTTPS_PROXY and NO_PROXY (default: no proxy)")
+	fs.DurationVar(&f.Stall, "stall", 30*time.Second, "give a try up after `TIME` without progress\nwithout a connection or without 16 KiB of an answer")
 	cli.CountVar(fs, &f.Tries, "tries", 5, "give up after `N` tries without progress")
 }
 

@@ -30,8 +30,8 @@ type PlotFlags struct {
 }
 
 func (f *PlotFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.File, "plot", "", "draw the rows before and after to `FILE`, .svg, .png or .html, classes by colour")
-	fs.StringVar(&f.By, "colour-by", "", "colour the rows of -plot by a number of each, in place of classes: `WHAT` is a file with a number per row (.npy, .csv, .txt) or a column of FEATURES, by its name or its number from 1; a missing value (NA) is grey")
+	fs.StringVar(&f.File, "plot", "", "draw rows before and after to `FILE` (.svg, .png, .html)\nwith a colour for each class")
+	fs.StringVar(&f.By, "colour-by", "", "colour the rows of -plot by numbers, not by classes\n`WHAT` is a file with a number per row (.npy, .csv, .txt) or a column of FEATURES, by its name or its number from 1; a missing value (NA) is grey")
 }
 
 func (f *PlotFlags) Wanted() bool { return f.File != "" }

@@ -21,15 +21,15 @@ import (
 type FileFlags struct{ Labels, columns, labelColumn, header string }
 
 func (f *FileFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.Labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder, or the labels in the file of the features)")
+	fs.StringVar(&f.Labels, "labels", "", "read a label per row from `FILE`\n(default: labels.npy of a FEATURES folder, or the labels in the file of the features)")
 	f.DefineColumns(fs)
 }
 
 // defineColumns is for verbs that have a flag -labels of their own.
 func (f *FileFlags) DefineColumns(fs *flag.FlagSet) {
-	fs.StringVar(&f.columns, "columns", "", "take the features from these columns of a .csv, .tsv or .txt: `LIST` has names, numbers from 1, ranges such as 2..65 and patterns such as 'px*' (default: all but labels and row numbers)")
-	fs.StringVar(&f.labelColumn, "label-column", "", "take the labels from this column of a .csv, .tsv or .txt: `NAME` is its name or its number from 1 (default: one called label, labels, class, target, category, species or y)")
-	settings.ChoiceVar(fs, &f.header, "header", "auto", []string{"auto", "yes", "no"}, "whether line 1 of a .csv, .tsv or .txt names the columns: `WHETHER` is auto, yes or no")
+	fs.StringVar(&f.columns, "columns", "", "take the features from these columns of text: `LIST`\nof a .csv, .tsv or .txt; it has names, numbers from 1, ranges such as 2..65 and patterns such as 'px*' (default: all but labels and row numbers)")
+	fs.StringVar(&f.labelColumn, "label-column", "", "take the labels from this column of text: `NAME`\nof a .csv, .tsv or .txt, by its name or its number from 1 (default: one called label, labels, class, target, category, species or y)")
+	settings.ChoiceVar(fs, &f.header, "header", "auto", []string{"auto", "yes", "no"}, "line 1 of text names the columns: `WHETHER`\nis auto, yes or no; for .csv, .tsv and .txt")
 }
 
 // resolve finds the files that FEATURES stands for, and tells the user what a text file

@@ -24,18 +24,21 @@ func Verb() cli.Verb {
 		Summary:  "write the neighbour graph of a file as a sparse matrix",
 		Synopsis: []string{"FEATURES -out FILE (-neighbours N | -sigma S | -mean-neighbours G) [-values weights|distances] [FLAGS]"},
 		About: `
-Builds the graph that embed uses with the same flags and writes it as a sparse matrix: entry
-(i, j) belongs to rows i and j of FEATURES, in the order of the file, and is there where the
-two are neighbours. The matrix is symmetric and has no diagonal. Rows are counted from 0 in
-.npz, which scipy.sparse.load_npz opens, and from 1 in .mtx (Matrix Market, text). With
--values distances an entry is the Euclidean distance and not the weight; equal rows have the
-distance 0, which is stored. FILE is replaced as a whole or not at all.
+Builds the graph that embed uses with the same flags and writes it as a sparse
+matrix: entry (i, j) is the weight between rows i and j of FEATURES, where the
+two are neighbours. The matrix is symmetric and has no diagonal. A .npz opens
+with scipy.sparse.load_npz; .mtx is Matrix Market, as text.`,
+		More: `
+Rows are in the order of FEATURES. They count from 0 in .npz and from 1 in .mtx. With -values
+distances an entry is the Euclidean distance and not the weight; equal rows have the distance 0,
+which is stored. The file is replaced as a whole or not at all.
 
 The certificate says what the graph leaves out: weights beyond the distance it is cut at.`,
 		Examples: []string{
 			"privatemail graph birds/ -normalize-rows -mean-neighbours 20 -out birds.npz",
 			"privatemail graph x.npy -sigma 0.35 -values distances -out x.mtx",
 		},
+		Common: []string{"mean-neighbours", "sigma", "neighbours", "cutoff-weight", "values", "out", "columns", "standardize", "normalize-rows", "isolated", "json", "v"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Define: settings.Steered[graphVerbFlags],
 	}
@@ -57,7 +60,7 @@ const (
 
 func (f *graphVerbFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	f.graph.Define(fs, "; this, -mean-neighbours or -neighbours is required")
+	f.graph.Define(fs, "this, -mean-neighbours or -neighbours is required")
 	f.files.DefineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the graph to `FILE`, .npz or .mtx; required")
 	settings.ChoiceVar(fs, &f.values, "values", valueWeights, []string{valueWeights, valueDistances}, "entries are `WHAT`: weights or distances")

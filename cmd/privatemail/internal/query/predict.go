@@ -16,7 +16,7 @@ import (
 type queryPredictFlags struct{ out, labels string }
 
 func (f *queryPredictFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.out, "predict", "", "predict the classes of the rows and write them to `FILE`, a .csv\nby the labels that the server publishes of the K nearest rows; with the share of the votes")
+	fs.StringVar(&f.out, "predict", "", "write the predicted classes of the rows to `FILE`\na .csv with the share of the votes, by the labels that the server publishes of the K nearest rows")
 	fs.StringVar(&f.labels, "labels", "", "with -predict, read labels from `FILE`, for the accuracy\nThey stay here (default: labels.npy of a folder, or the labels in the file of ROWS)")
 }
 

@@ -20,8 +20,8 @@ type SealedQueryFlags struct {
 func (f *SealedQueryFlags) Define(fs *flag.FlagSet) {
 	hashVar(fs, &f.epoch, "epoch", "the manifest has this `HASH`, known from a second path\n64 hexadecimal digits, not from the server")
 	fs.BoolVar(&f.Unconfirmed, "unconfirmed-epoch", false, "take the manifest that the server has now\nIt may have made it for you alone, and know you by it; what is encrypted stays hidden")
-	fs.BoolVar(&f.Fetch, "fetch", false, "also fetch the records of the K nearest rows, not showing which")
-	fs.StringVar(&f.recordsOut, "records-out", "", "with -fetch, write the records to `FILE`, a JSON object a line\n(default: print them)")
+	fs.BoolVar(&f.Fetch, "fetch", false, "also fetch the records of the K nearest rows\nwithout disclosing which")
+	fs.StringVar(&f.recordsOut, "records-out", "", "with -fetch, write the records to `FILE`\na JSON object a line (default: print them)")
 	hashVar(fs, &f.recordsEpoch, "records-epoch", "with -fetch, the manifest of the records has this `HASH`, from a second path\n64 hexadecimal digits (default: take what the server has)")
 }
 
