@@ -42,7 +42,7 @@ func answersCases(l *lab) (out []benchCase) {
 type answerSetting struct {
 	encoded, gathering *server.Cells // the first has encoded its answers, the second none
 	client             *client.Cells
-	all                *client.TakeAll
+	all                *client.All
 	row                []float64 // of the record that asks
 	request            []byte    // as it travels
 	asked              *wire.CellsRequest
@@ -83,7 +83,7 @@ func newAnswerSetting(ctx context.Context, l *lab, n, d int) (*answerSetting, er
 	if err := gallery.UnmarshalBinary(s.encoded.AllRowsFrame()); err != nil {
 		return nil, err
 	}
-	if s.all, err = client.NewTakeAll(s.encoded.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, &gallery); err != nil {
+	if s.all, err = client.NewAll(s.encoded.Codebook(), client.AllSettings{UnconfirmedCodebook: true}, &gallery); err != nil {
 		return nil, err
 	}
 	for j := range s.row {

@@ -67,7 +67,7 @@ type hook func(privatemail.Progress)
 func (h hook) Report(p privatemail.Progress) { h(p) }
 func (hook) Close()                          {}
 
-// A server sees when a connection ends. In mode take-all that is before the first row is ranked,
+// A server sees when a connection ends. In mode all that is before the first row is ranked,
 // which takes a time that depends on the row, and in the other modes before results are written.
 func TestQueryClosesConnections(t *testing.T) {
 	sealed := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
@@ -111,7 +111,7 @@ func TestQueryClosesConnections(t *testing.T) {
 					g.gone(t)
 				}
 			})
-			if err := a.TakeAll(t.Context()); err != nil || ranked != 3 {
+			if err := a.RankAll(t.Context()); err != nil || ranked != 3 {
 				t.Errorf("%d rows ranked, %v", ranked, err)
 			}
 		})

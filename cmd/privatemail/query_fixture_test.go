@@ -149,7 +149,7 @@ func (p place) cells(address string, more ...string) []string {
 	return append([]string{"query", "cells", address, p.rows, "-epsilon", "4", "-ledger", p.ledger, "-new-units", "-sent", p.memory, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
 }
 
-func (p place) takeAll(address string, more ...string) []string {
+func (p place) all(address string, more ...string) []string {
 	return append([]string{"query", "all", address, p.rows, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
 }
 

@@ -47,7 +47,7 @@ func TestQueryNewNames(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	none := []string{"query", "cells", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
-	for _, r := range []query.AskReport{report(none...), report(p.takeAll(g.address)...)} {
+	for _, r := range []query.AskReport{report(none...), report(p.all(g.address)...)} {
 		if r.NewNames != nil {
 			t.Errorf("%+v", r)
 		}

@@ -103,7 +103,7 @@ func TestQueryRefusesMapOutOfRange(t *testing.T) {
 	cells.publish(t, galleryOf(t, 2))
 	p := newPlace(t, 2)
 	for _, args := range [][]string{
-		p.sealed(sealed.address), p.takeAll(cells.address),
+		p.sealed(sealed.address), p.all(cells.address),
 		{"query", "cells", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"},
 	} {
 		refuse(t, cli.Failed, args, "out of the range of a map for private rows: the scale, row 1, column 6")

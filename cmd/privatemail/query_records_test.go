@@ -254,7 +254,7 @@ func TestQueryChangedIsChecked(t *testing.T) {
 	}{
 		{p.cells("http://127.0.0.1:9", "-changed", "spend"), "-changed is about names"},
 		{p.cells("http://127.0.0.1:9", "-names", textFile(t, "a\nb\n"), "-changed", "never"), "resend, spend"},
-		{p.takeAll("http://127.0.0.1:9", "-changed", "spend"), "nothing is spent"},
+		{p.all("http://127.0.0.1:9", "-changed", "spend"), "nothing is spent"},
 		{p.sealed("http://127.0.0.1:9", "-changed", "spend"), "no epsilon is spent"},
 	} {
 		refuse(t, cli.Usage, c.args, c.words)

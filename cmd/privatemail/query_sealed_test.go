@@ -269,7 +269,7 @@ func TestQuerySealedFlags(t *testing.T) {
 		refuse(t, cli.Usage, p.sealed(address, c.args...), c.word)
 	}
 	refuse(t, cli.Usage, []string{"query", "sealed", address, p.rows}, "-epoch HASH is missing")
-	refuse(t, cli.Usage, p.takeAll(address, "-fetch"), "no flag -fetch")
+	refuse(t, cli.Usage, p.all(address, "-fetch"), "no flag -fetch")
 	bad := textFile(t, "")
 	writeMatrix(t, bad+".npy", 1, galleryCols, []float32{1, 2, float32(math.NaN()), 0, 0, 0})
 	refuse(t, cli.Failed, []string{"query", "sealed", address, bad + ".npy", "-unconfirmed-epoch", "-cache", "none"}, "row 1")

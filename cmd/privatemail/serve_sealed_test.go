@@ -120,8 +120,8 @@ func TestServeSealed(t *testing.T) {
 	}{
 		{[]string{model, "-sealed", "-probes", "3"}, []string{"sealed"}},
 		{[]string{sealed}, []string{"sealed"}},
-		{[]string{model, "-epsilon", "4", "-sealed", "-probes", "3"}, []string{"cells", "take-all", "sealed"}},
-		{[]string{strings.TrimSuffix(model, ".model") + ".gallery", "-sealed"}, []string{"cells", "take-all", "sealed"}},
+		{[]string{model, "-epsilon", "4", "-sealed", "-probes", "3"}, []string{"cells", "all", "sealed"}},
+		{[]string{strings.TrimSuffix(model, ".model") + ".gallery", "-sealed"}, []string{"cells", "all", "sealed"}},
 	} {
 		again := serveOn(t, c.args...)
 		if _, now := again.manifest(t); now != epoch || !slices.Equal(again.modes(t), c.modes) {

@@ -48,7 +48,7 @@ Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0.`,
 }
 
 // demoModes are those that tell the story in less than a minute.
-const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,take-all,sealed,paper,gaussian,pca,projection,authors"
+const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,all,sealed,paper,gaussian,pca,projection,authors"
 
 type demoFlags struct {
 	epsilons []float64

@@ -85,7 +85,7 @@ func (f *evaluateFlags) Define(fs *flag.FlagSet) {
 		f.data = append(f.data, s)
 		return nil
 	})
-	fs.StringVar(&f.modes, "modes", "all", "measure the modes of `LIST`\nnames with commas between")
+	fs.StringVar(&f.modes, "modes", everyMode, "measure the modes of `LIST`\nnames with commas between, or "+everyMode)
 	settings.EpsilonsVar(fs, &f.epsilons, "epsilon", []float64{0.5, 1, 2, 4, 8}, "measure at each epsilon of `LIST`")
 	settings.SeedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3, 4, 5}, "measure under each seed of `LIST`\nsuch as 1..5 or 1,7")
 	cli.CountVar(fs, &f.params.Columns, "dim", 0, "`K` dimensions, of modes that have them"+byMode)
@@ -192,10 +192,13 @@ func modeList() string {
 	return b.String()
 }
 
+// everyMode stands for all modes in -modes.
+const everyMode = "every"
+
 // chooseModes returns the modes of a list in the order of tables.
 func chooseModes(list string) ([]evaluate.Mode, error) {
 	all := modes.All()
-	if list == "all" {
+	if list == everyMode {
 		return all, nil
 	}
 	wanted := make(map[string]bool)

@@ -37,7 +37,7 @@ type PlanReport struct {
 	Inclusion    float64  `json:"inclusion,omitempty"`
 	RequestBytes int64    `json:"request_bytes,omitempty"`
 	AnswerBytes  int64    `json:"answer_bytes,omitempty"`
-	TakeAllBytes int64    `json:"take_all_bytes,omitempty"` // what mode all would take, once
+	AllRowsBytes int64    `json:"all_rows_bytes,omitempty"` // what mode all would take, once
 	New          int      `json:"new_records"`
 	Remembered   int      `json:"remembered_records"`
 	Resent       int      `json:"resent_records,omitempty"`  // of names whose rows have changed
@@ -198,7 +198,7 @@ func (a *Asking) planCells(ctx context.Context, r *PlanReport, chart int64) erro
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
+	r.RequestBytes, r.AnswerBytes, r.AllRowsBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
 	standings, err := a.foresee(c)

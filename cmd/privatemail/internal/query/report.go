@@ -306,7 +306,7 @@ func (r *PlanReport) write(e *cli.Env) error {
 	}
 	fmt.Fprintf(t, "in all\t%s up, %s down, headers aside\n", text.FormatSize(r.Up), text.FormatSize(r.Down))
 	if r.Mode == ModeCells {
-		fmt.Fprintf(t, "instead\t'query all' takes %s once, for any number of queries, and spends nothing\n", text.FormatSize(r.TakeAllBytes))
+		fmt.Fprintf(t, "instead\t'query all' takes %s once, for any number of queries, and spends nothing\n", text.FormatSize(r.AllRowsBytes))
 	}
 	sent := "nothing"
 	if len(r.Sent) > 0 {

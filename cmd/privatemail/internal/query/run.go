@@ -142,7 +142,7 @@ func (a *Asking) Answer(ctx context.Context, e *cli.Env) error {
 		defer a.Meter.Close()
 		switch a.flags.Mode {
 		case ModeAll:
-			return a.TakeAll(ctx)
+			return a.RankAll(ctx)
 		case ModeSealed:
 			return a.sealedRows(ctx)
 		}
@@ -303,8 +303,8 @@ func (a *Asking) results(dimension int) float64 {
 	return 8*float64(a.X.Rows)*float64(a.flags.K) + 4*float64(a.X.Rows)*float64(dimension)
 }
 
-// takeAll takes the gallery and ranks it.
-func (a *Asking) TakeAll(ctx context.Context) error {
+// RankAll takes the gallery and ranks it.
+func (a *Asking) RankAll(ctx context.Context) error {
 	if err := a.findCodebook(ctx); err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ func (a *Asking) TakeAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := client.NewTakeAll(a.book, client.TakeAllSettings{Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.Unconfirmed}, gallery)
+	t, err := client.NewAll(a.book, client.AllSettings{Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.Unconfirmed}, gallery)
 	if err != nil {
 		return err
 	}

@@ -91,8 +91,8 @@ func (x *explanation) addCodebook(book *wire.Codebook) error {
 		sizes[form.String()] = book.AnswerBytes(form)
 		sentences = append(sentences, fmt.Sprintf("%s as %s", text.FormatSize(book.AnswerBytes(form)), form))
 	}
-	sizes["take-all"] = book.AllRowsBytes()
-	x.add("answers", strings.Join(sentences, ", ")+fmt.Sprintf("; take-all, the whole gallery once: %s", text.FormatSize(book.AllRowsBytes())), sizes)
+	sizes["all"] = book.AllRowsBytes()
+	x.add("answers", strings.Join(sentences, ", ")+fmt.Sprintf("; all, the whole gallery once: %s", text.FormatSize(book.AllRowsBytes())), sizes)
 	return nil
 }
 
