@@ -157,9 +157,9 @@ func TestCacheListsAndClears(t *testing.T) {
 }
 
 // lineWith returns the line of a text that has some words.
-func lineWith(message, sentences string) string {
-	for line := range strings.Lines(message) {
-		if strings.Contains(line, sentences) {
+func lineWith(text, words string) string {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, words) {
 			return line
 		}
 	}

@@ -198,10 +198,10 @@ func memoryFiles(t *testing.T, folder string) []string {
 	return logs
 }
 
-func textFile(t *testing.T, message string) string {
+func textFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -58,8 +58,8 @@ func TestQuerySealed(t *testing.T) {
 	args := slices.Replace(p.sealed(s.address, "-json"), 6, 7, "-epoch", fmt.Sprintf("%x", epoch))
 	stdout, _ := succeed(t, args...)
 	s.wantExact(t, p, stdout)
-	if message, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(message, query.NoEpsilon) {
-		t.Errorf("nothing about privacy in\n%s", message)
+	if text, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(text, query.NoEpsilon) {
+		t.Errorf("nothing about privacy in\n%s", text)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestQueryFetch(t *testing.T) {
 			t.Errorf("k %d: fetches of so many records: %v, want %v", k, fetched, want)
 		}
 	}
-	if message, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(message, ": record ") {
-		t.Errorf("no record in\n%s", message)
+	if text, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(text, ": record ") {
+		t.Errorf("no record in\n%s", text)
 	}
 }
 
@@ -290,8 +290,8 @@ func TestQuerySealedDryRun(t *testing.T) {
 	if paths, bodies := s.sent(t); len(bodies) > 0 || !slices.Equal(paths, r.Sent) {
 		t.Errorf("sent %q, said %q", paths, r.Sent)
 	}
-	if message, _ := succeed(t, p.sealed(s.address, "-dry-run")...); !strings.Contains(message, "2 ciphertexts") || !strings.Contains(message, query.NoEpsilon) {
-		t.Error(message)
+	if text, _ := succeed(t, p.sealed(s.address, "-dry-run")...); !strings.Contains(text, "2 ciphertexts") || !strings.Contains(text, query.NoEpsilon) {
+		t.Error(text)
 	}
 	if _, err := os.Stat(p.memory); err == nil {
 		t.Error("there is a memory")

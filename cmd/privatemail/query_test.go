@@ -216,9 +216,9 @@ func TestQueryDryRun(t *testing.T) {
 	p := newPlace(t, 7)
 	before := readFile(t, p.ledger)
 	stdout, _ := succeed(t, p.cells(g.address, "-dry-run")...)
-	for _, sentences := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "'query all' takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "'query all' takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	if paths, bodies := g.sent(t); !slices.Equal(paths, []string{"GET /v1/gallery", "GET /v1/codebook"}) || bodies != nil {
@@ -511,8 +511,8 @@ func TestDamagedCodebooks(t *testing.T) {
 	p := newPlace(t, 2)
 	succeed(t, p.cells(g.address, "-out", p.out)...)
 	path := filepath.Join(p.memory, "codebooks")
-	for _, message := range []string{"12\n", strings.Repeat("z", 64) + "\n"} {
-		if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
+	for _, text := range []string{"12\n", strings.Repeat("z", 64) + "\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		refuse(t, cli.Failed, p.cells(g.address), "the file of its codebooks is damaged")

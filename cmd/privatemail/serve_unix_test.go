@@ -38,12 +38,12 @@ func listen(t *testing.T) listener {
 	t.Setenv("NOTIFY_SOCKET", socket)
 	return func() string {
 		t.Helper()
-		message := make([]byte, 1000)
-		n, err := l.Read(message)
+		data := make([]byte, 1000)
+		n, err := l.Read(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(message[:n])
+		return string(data[:n])
 	}
 }
 

@@ -22,8 +22,8 @@ func HeadVar(fs *flag.FlagSet, at *Head) {
 
 func HeadOf(s *mechanism.Snapshot) string { return mechanism.FormatHead(s.Sequence, s.Hash) }
 
-func (h *Head) parse(message string) error {
-	sequence, hash, err := mechanism.ParseHead(message)
+func (h *Head) parse(text string) error {
+	sequence, hash, err := mechanism.ParseHead(text)
 	if err != nil {
 		return errors.New("want NUMBER:HASH, a number and 64 hexadecimal digits, as 'privatemail budget show' prints them")
 	}

@@ -92,11 +92,11 @@ func (f *budgetFlags) Run(_ context.Context, e *cli.Env, names []string, set map
 	if len(names) == 0 {
 		return cli.Usagef("want %s; run 'privatemail budget -h'", verbs)
 	}
-	verb, found := names[0], names[1:]
+	verb, paths := names[0], names[1:]
 	flags := map[string][]string{
 		"create": {"epsilon", "delta", "kind", "pure-share"}, "show": {"unit", "unit-kind", "at"}, "verify": {"at"},
 	}
-	if flags[verb] == nil || len(found) == 0 || verb != "verify" && len(found) > 1 {
+	if flags[verb] == nil || len(paths) == 0 || verb != "verify" && len(paths) > 1 {
 		return cli.Usagef("want %s; run 'privatemail budget -h'", verbs)
 	}
 	for other, those := range flags {
@@ -111,11 +111,11 @@ func (f *budgetFlags) Run(_ context.Context, e *cli.Env, names []string, set map
 	}
 	switch verb {
 	case "create":
-		return f.create(e, found[0], set)
+		return f.create(e, paths[0], set)
 	case "show":
-		return f.show(e, found[0])
+		return f.show(e, paths[0])
 	}
-	return verify(e, found[0], found[1:], f.at)
+	return verify(e, paths[0], paths[1:], f.at)
 }
 
 func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error {

@@ -149,29 +149,29 @@ func (f *evaluateFlags) parameters() []parameter {
 
 // command is how to make the report again.
 func (f *evaluateFlags) command(names []string) string {
-	sentences := []string{"privatemail evaluate"}
+	words := []string{"privatemail evaluate"}
 	for _, d := range append(f.data, names...) {
 		if d != modes.CarsName {
 			d = shownName(d)
 		}
-		sentences = append(sentences, d)
+		words = append(words, d)
 	}
-	sentences = append(sentences, "-modes", f.modes, "-epsilon", settings.Join(f.epsilons), "-seeds", settings.Join(f.seeds))
+	words = append(words, "-modes", f.modes, "-epsilon", settings.Join(f.epsilons), "-seeds", settings.Join(f.seeds))
 	for _, p := range f.parameters() {
 		if p.value > 0 {
-			sentences = append(sentences, p.flag, fmt.Sprint(p.value))
+			words = append(words, p.flag, fmt.Sprint(p.value))
 		}
 	}
 	if f.queries > 0 {
-		sentences = append(sentences, "-queries", strconv.Itoa(f.queries))
+		words = append(words, "-queries", strconv.Itoa(f.queries))
 	}
 	if split := settings.ShowSplit(f.division); split != "" {
-		sentences = append(sentences, "-split", split)
+		words = append(words, "-split", split)
 	}
 	if !f.effects {
-		sentences = append(sentences, "-effects=false")
+		words = append(words, "-effects=false")
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(words, " ")
 }
 
 func modeNames() (names []string) {

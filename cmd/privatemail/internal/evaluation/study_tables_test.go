@@ -130,10 +130,10 @@ func TestStudyTablesOfManyEpsilons(t *testing.T) {
 			t.Errorf("%d characters: %q", len(line), line)
 		}
 	}
-	sentences := strings.Fields(b.String())
+	words := strings.Fields(b.String())
 	for i := range 12 {
 		for _, first := range []int{1, 2, 3} {
-			if figure := fmt.Sprintf(".%d%02d", first, i+1); !slices.Contains(sentences, figure) {
+			if figure := fmt.Sprintf(".%d%02d", first, i+1); !slices.Contains(words, figure) {
 				t.Errorf("no %s in\n%s", figure, b.String())
 			}
 		}

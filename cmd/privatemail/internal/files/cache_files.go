@@ -48,7 +48,7 @@ type Cached struct {
 }
 
 // CachedIn lists a folder. kind says what a file is, "" where it is no file of ours.
-func CachedIn(ctx context.Context, folder string, kind func(path, name string) string) (found []Cached, err error) {
+func CachedIn(ctx context.Context, folder string, kind func(path, name string) string) (cached []Cached, err error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -81,9 +81,9 @@ func CachedIn(ctx context.Context, folder string, kind func(path, name string) s
 		if c.Ours = c.What != ""; !c.Ours {
 			c.What, c.Why = "something else", "not made by this program"
 		}
-		found = append(found, c)
+		cached = append(cached, c)
 	}
-	return found, nil
+	return cached, nil
 }
 
 const (
@@ -228,12 +228,12 @@ func (f *ConnectionFlags) Settings() (s remote.Settings, err error) {
 	}
 	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	if f.Ca != "" {
-		message, err := readSmall(f.Ca)
+		data, err := readSmall(f.Ca)
 		if err != nil {
 			return s, err
 		}
 		s.TLS.RootCAs = x509.NewCertPool()
-		if !s.TLS.RootCAs.AppendCertsFromPEM(message) {
+		if !s.TLS.RootCAs.AppendCertsFromPEM(data) {
 			return s, fmt.Errorf("%s: no certificate in it (PEM)", f.Ca)
 		}
 	}
@@ -249,11 +249,11 @@ func (f *ConnectionFlags) Settings() (s remote.Settings, err error) {
 
 // readToken returns the first line of a file. No message holds anything of it.
 func readToken(path string) (string, error) {
-	message, err := readSmall(path)
+	data, err := readSmall(path)
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := bytes.Cut(message, []byte("\n"))
+	line, _, _ := bytes.Cut(data, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return "", fmt.Errorf("%s: the first line is empty, and a token is wanted there", path)
@@ -274,14 +274,14 @@ func readSmall(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	const most = 1 << 20
-	message, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(message) > most {
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(data) > most {
 		err = errors.New("longer than 1 MiB")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return message, nil
+	return data, nil
 }
 
 // CacheFolder returns the folder of -cache, "" for none.

@@ -138,14 +138,14 @@ func axes(p *plot.Plane) string {
 }
 
 func (f *PlotFlags) caption(seen bool) string {
-	message := fmt.Sprintf("%d rows.", f.total)
+	text := fmt.Sprintf("%d rows.", f.total)
 	if len(f.rows) < f.total {
-		message = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
+		text = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
 	}
 	if seen {
-		message += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
+		text += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
 	}
-	return message
+	return text
 }
 
 // show adds the plot to the files that were written.

@@ -236,21 +236,21 @@ func (in Input) FeatureSettings() formats.TableSettings {
 // at the context itself, and tells how far it is.
 func (in Input) readTable(ctx context.Context) (*formats.Table, error) {
 	settings := in.FeatureSettings()
-	message, err := formats.ReadLayout(in.Features, &settings)
+	layout, err := formats.ReadLayout(in.Features, &settings)
 	if err == nil && in.Read != nil {
-		if err := in.Read.findNames(in, message); err != nil {
+		if err := in.Read.findNames(in, layout); err != nil {
 			return nil, err
 		}
 	}
 	if ranks := in.ranks(); !ranks.Alone() {
-		if t, failed := readShared(ctx, ranks, in.Features, settings.Limit, message == nil && err == nil); t != nil || failed != nil {
+		if t, failed := readShared(ctx, ranks, in.Features, settings.Limit, layout == nil && err == nil); t != nil || failed != nil {
 			return t, failed
 		}
 	}
 	if err != nil {
 		return nil, AdviseFile(in.Features, err)
 	}
-	if message == nil {
+	if layout == nil {
 		t, err := progress.Await(ctx, func() (*formats.Table, error) { return formats.ReadTable(ctx, in.Features, &settings) })
 		if err != nil {
 			return nil, AdviseFile(in.Features, err)
@@ -323,11 +323,11 @@ func AdviseFile(path string, err error) error {
 		return nil
 	}
 	file, _ := formats.SplitArray(path)
-	message := err.Error()
+	text := err.Error()
 	switch {
-	case strings.Contains(message, "whether there is a header"):
+	case strings.Contains(text, "whether there is a header"):
 		return fmt.Errorf("%w: -header yes or -header no", err)
-	case strings.Contains(message, "the label is not an integer"):
+	case strings.Contains(text, "the label is not an integer"):
 		return fmt.Errorf("%w; labels are classes here: is this a regression target, a number to predict? divide it into ranges first", err)
 	case errors.Is(err, formats.ErrLimit):
 		return fmt.Errorf("%w, which is what is left of it here; convert the file on a larger machine, or choose fewer columns", err)
@@ -335,7 +335,7 @@ func AdviseFile(path string, err error) error {
 		if a, failed := formats.ReadArchive(file); failed == nil {
 			return fmt.Errorf("%w; it has %s", err, Listed(a.Arrays))
 		}
-	case errors.Is(err, formats.ErrColumn), strings.Contains(message, "columns of features"), strings.Contains(message, "other columns"):
+	case errors.Is(err, formats.ErrColumn), strings.Contains(text, "columns of features"), strings.Contains(text, "other columns"):
 		return fmt.Errorf("%w; the flags are -columns and -label-column", err)
 	}
 	return err

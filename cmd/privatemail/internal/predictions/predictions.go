@@ -63,11 +63,11 @@ func className(names []string, class int32) string {
 }
 
 // quoteField is a field of a .csv, in quotes where it needs them.
-func quoteField(message string) string {
-	if !strings.ContainsAny(message, ",;\"\r\n\t #") {
-		return message
+func quoteField(text string) string {
+	if !strings.ContainsAny(text, ",;\"\r\n\t #") {
+		return text
 	}
-	return `"` + strings.ReplaceAll(message, `"`, `""`) + `"`
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
 // WritePredictions writes a file of classes and shares. work gets what writes lines.

@@ -91,8 +91,8 @@ func (a *Asking) recordsOf(q int) (out []RecordReport) {
 		switch record := a.sealed.fetched[at]; {
 		case record == nil:
 		case utf8.Valid(record):
-			message := string(record)
-			r.Record = &message
+			text := string(record)
+			r.Record = &text
 		default:
 			r.Bytes = record
 		}
@@ -133,14 +133,14 @@ func (a *Asking) showRecords(e *cli.Env) error {
 				}
 				continue
 			}
-			message := "(none)"
+			s := "(none)"
 			switch {
 			case r.Record != nil:
-				message = text.Harmless(*r.Record)
+				s = text.Harmless(*r.Record)
 			case r.Bytes != nil:
-				message = fmt.Sprintf("%q", r.Bytes)
+				s = fmt.Sprintf("%q", r.Bytes)
 			}
-			fmt.Fprintf(e.Stdout, "query %d, row %d: %s\n", q, r.Row, message)
+			fmt.Fprintf(e.Stdout, "query %d, row %d: %s\n", q, r.Row, s)
 		}
 	}
 	return nil

@@ -193,12 +193,12 @@ func (a *Asking) planCells(ctx context.Context, r *PlanReport, chart int64) erro
 	for cell := range a.book.Size {
 		request.Cells = append(request.Cells, uint32(cell))
 	}
-	message, err := request.MarshalBinary()
+	data, err := request.MarshalBinary()
 	if err != nil {
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes, r.AllRowsBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
+	r.RequestBytes, r.AnswerBytes, r.AllRowsBytes = int64(len(data)), a.book.AnswerBytes(a.form), a.book.AllRowsBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
 	standings, err := a.foresee(c)

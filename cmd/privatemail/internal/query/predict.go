@@ -21,14 +21,14 @@ func (f *queryPredictFlags) Define(fs *flag.FlagSet) {
 }
 
 // input finds the files of ROWS. Labels are read with -predict alone.
-func (f *queryPredictFlags) input(e *cli.Env, found *files.FileFlags, name string) (files.Input, error) {
+func (f *queryPredictFlags) input(e *cli.Env, flags *files.FileFlags, name string) (files.Input, error) {
 	if f.out != "" {
-		return found.Reading(e).Resolve(name, f.labels)
+		return flags.Reading(e).Resolve(name, f.labels)
 	}
 	if f.labels != "" {
 		return files.Input{}, cli.Usagef("-labels needs -predict: labels are read for the accuracy of what it writes")
 	}
-	return found.Queries(e, name)
+	return flags.Queries(e, name)
 }
 
 // querying tells the classes of queries by labels that the server publishes.

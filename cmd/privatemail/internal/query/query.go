@@ -338,8 +338,8 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 		return err
 	}
 	if a.sealed != nil {
-		for _, message := range a.shortcomings() {
-			e.Note("%s", message)
+		for _, text := range a.shortcomings() {
+			e.Note("%s", text)
 		}
 	}
 	return nil

@@ -58,8 +58,8 @@ func TestReadNames(t *testing.T) {
 func FuzzReadNames(f *testing.F) {
 	f.Add([]byte("a\nb\n"), 2)
 	f.Add([]byte("a\r\na\r\n"), 2)
-	f.Fuzz(func(t *testing.T, message []byte, n int) {
-		names, err := readNames(bytes.NewReader(message), n)
+	f.Fuzz(func(t *testing.T, data []byte, n int) {
+		names, err := readNames(bytes.NewReader(data), n)
 		if err != nil {
 			return
 		}
@@ -113,19 +113,19 @@ func TestSealedMemory(t *testing.T) {
 // As many matches are kept of an answer as there may be, however many rows it has: their number is
 // private, and the next request follows.
 func TestMatchesBehindTheEnd(t *testing.T) {
-	found := []sealedclient.Match{{Name: 1, ID: 7, Distance: 2}, {Name: 2, ID: 9, Distance: 3}}
+	nearest := []sealedclient.Match{{Name: 1, ID: 7, Distance: 2}, {Name: 2, ID: 9, Distance: 3}}
 	for i := range 6 {
-		found = append(found, sealedclient.Match{Name: uint32(i), ID: wire.Padding, Distance: math.Inf(1)})
+		nearest = append(nearest, sealedclient.Match{Name: uint32(i), ID: wire.Padding, Distance: math.Inf(1)})
 	}
-	found = found[:6:6]
+	nearest = nearest[:6:6]
 	for rows := range 3 {
-		matches := matchesOf(found[:rows])
-		if len(matches) != len(found) {
+		matches := matchesOf(nearest[:rows])
+		if len(matches) != len(nearest) {
 			t.Errorf("%d rows: %d matches", rows, len(matches))
 		}
 	}
 	a := &Asking{flags: &Flags{K: 8}}
-	a.keep(matchesOf(found[:2]), back{})
+	a.keep(matchesOf(nearest[:2]), back{})
 	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(a.Ids, want) || a.found(0) != 2 || !math.IsInf(float64(a.distances[2]), 1) {
 		t.Errorf("%v at %v, want %v", a.Ids, a.distances, want)
 	}

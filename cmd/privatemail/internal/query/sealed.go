@@ -217,10 +217,10 @@ const mostRenewals = 4
 func (a *Asking) rankSealed(ctx context.Context, row blas64.General, q *sealedclient.Query, answer *wire.SealedAnswer) ([]client.Match, error) {
 	for renewals := 0; ; renewals++ {
 		c := a.sealed.client
-		found, err := c.Rank(q, answer, a.flags.K)
+		matches, err := c.Rank(q, answer, a.flags.K)
 		version, ok := errors.AsType[*sealedclient.VersionError](err)
 		if !ok || renewals == mostRenewals {
-			return matchesOf(found), err
+			return matchesOf(matches), err
 		}
 		if version.Have < version.Want {
 			err := a.update(ctx, c, version.Have, version.Want)
@@ -253,10 +253,10 @@ func (a *Asking) rankSealed(ctx context.Context, row blas64.General, q *sealedcl
 
 // matchesOf returns matches as the other modes have them, also those behind the end, which stand for
 // none: how many there are is private, and does not decide how much is done before the next request.
-func matchesOf(found []sealedclient.Match) []client.Match {
-	found = found[:cap(found)]
-	out := make([]client.Match, len(found))
-	for i, m := range found {
+func matchesOf(matches []sealedclient.Match) []client.Match {
+	matches = matches[:cap(matches)]
+	out := make([]client.Match, len(matches))
+	for i, m := range matches {
 		out[i] = client.Match{ID: int64(m.ID), Distance: m.Distance}
 	}
 	return out

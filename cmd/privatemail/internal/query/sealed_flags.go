@@ -27,8 +27,8 @@ func (f *SealedQueryFlags) Define(fs *flag.FlagSet) {
 
 // hashVar defines a flag for a hash.
 func hashVar(fs *flag.FlagSet, to *wire.Hash, name, usage string) {
-	fs.Func(name, usage, func(message string) error {
-		hash, err := hex.DecodeString(message)
+	fs.Func(name, usage, func(text string) error {
+		hash, err := hex.DecodeString(text)
 		if err != nil || len(hash) != len(to) {
 			return errors.New("want 64 hexadecimal digits")
 		}

@@ -52,11 +52,11 @@ func (w *Stopwatch) rounded(unit time.Duration) (parts []int64, sum int64) {
 // String has the whole and its parts, to a hundredth of a second: parts as written add up.
 func (w *Stopwatch) String() string {
 	parts, sum := w.rounded(10 * time.Millisecond)
-	sentences := make([]string, len(parts))
+	words := make([]string, len(parts))
 	for i, name := range w.Names {
-		sentences[i] = fmt.Sprintf("%.2f for %s", float64(parts[i])/100, timeWords(name))
+		words[i] = fmt.Sprintf("%.2f for %s", float64(parts[i])/100, timeWords(name))
 	}
-	return fmt.Sprintf("%.2f s: %s", float64(sum)/100, text.InWords(sentences))
+	return fmt.Sprintf("%.2f s: %s", float64(sum)/100, text.InWords(words))
 }
 
 func timeWords(name string) string {

@@ -101,7 +101,7 @@ func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) 
 }
 
 // relations returns the bounds of all relations, beside the one asked for.
-func (f *sensitivityFlags) relations(ctx context.Context, ask sensitivity.Query) (all []relationReport, err error) {
+func (f *sensitivityFlags) relations(ctx context.Context, query sensitivity.Query) (all []relationReport, err error) {
 	q, err := iterate.RandomStart(ctx, f.n, f.query.Columns, f.query.Seed, f.query.SigmaQ)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (f *sensitivityFlags) relations(ctx context.Context, ask sensitivity.Query)
 		if err != nil {
 			return nil, err
 		}
-		bound, err := sensitivity.Tight(relation, ask, q, sensitivity.Rows{})
+		bound, err := sensitivity.Tight(relation, query, q, sensitivity.Rows{})
 		if err != nil {
 			return nil, err
 		}

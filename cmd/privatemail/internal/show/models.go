@@ -86,29 +86,29 @@ func (x *explanation) addCodebook(book *wire.Codebook) error {
 	x.add("rows", fmt.Sprintf("%d of %d columns, ranked by %d", book.Rows, book.Dimension, book.Ranking), []int{book.Rows, book.Dimension, book.Ranking})
 	x.add("cells", fmt.Sprintf("%d, of which a request names %d, with lists of %d rows", book.Cells(), book.Size, book.Length), []int{book.Cells(), book.Size, book.Length})
 	sizes := map[string]int64{}
-	var sentences []string
+	var words []string
 	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
 		sizes[form.String()] = book.AnswerBytes(form)
-		sentences = append(sentences, fmt.Sprintf("%s as %s", text.FormatSize(book.AnswerBytes(form)), form))
+		words = append(words, fmt.Sprintf("%s as %s", text.FormatSize(book.AnswerBytes(form)), form))
 	}
 	sizes["all"] = book.AllRowsBytes()
-	x.add("answers", strings.Join(sentences, ", ")+fmt.Sprintf("; all, the whole gallery once: %s", text.FormatSize(book.AllRowsBytes())), sizes)
+	x.add("answers", strings.Join(words, ", ")+fmt.Sprintf("; all, the whole gallery once: %s", text.FormatSize(book.AllRowsBytes())), sizes)
 	return nil
 }
 
 // listAll lists names, those of a text that is not too long for a terminal; -json has all.
 func listAll(names []string) string {
 	const most = 1000 // letters
-	message := ""
+	s := ""
 	for i, name := range names {
 		name = text.Harmless(name)
-		if len(message)+len(name) > most {
-			return message + fmt.Sprintf(" and %d more, which -json lists", len(names)-i)
+		if len(s)+len(name) > most {
+			return s + fmt.Sprintf(" and %d more, which -json lists", len(names)-i)
 		}
 		if i > 0 {
-			message += ", "
+			s += ", "
 		}
-		message += name
+		s += name
 	}
-	return message
+	return s
 }

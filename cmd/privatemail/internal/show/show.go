@@ -68,11 +68,11 @@ type fact struct {
 }
 
 // add appends a fact; value is nil where -json has the text.
-func (x *explanation) add(name, message string, value any) {
+func (x *explanation) add(name, text string, value any) {
 	if value == nil {
-		value = message
+		value = text
 	}
-	x.facts = append(x.facts, fact{name, message, value})
+	x.facts = append(x.facts, fact{name, text, value})
 }
 
 // addf is add of a text alone.
