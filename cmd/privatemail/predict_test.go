@@ -111,7 +111,7 @@ func TestClassesByName(t *testing.T) {
 	if readFile(t, at("s.csv")) != readFile(t, at("c.csv")) {
 		t.Error("search tells other classes than apply")
 	}
-	var r search.SearchReport
+	var r search.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.Accuracy == nil || *r.Accuracy != float64(right)/60 || r.Predicted != at("s.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -261,7 +261,7 @@ func TestQueryPredicts(t *testing.T) {
 			t.Error(stdout)
 		}
 	}
-	var r query.AskReport
+	var r query.Report
 	lines := strings.Split(strings.TrimSpace(command("cells", "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Accuracy == nil || r.Labelled != 12 || r.Predicted != at("c.csv") {
 		t.Errorf("%+v, %v", r, err)

@@ -32,7 +32,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	}
 	run := func(rows string, spent, remembered int) {
 		t.Helper()
-		var r query.AskReport
+		var r query.Report
 		stdout, _ := succeed(t, command(rows, "-out", at("ids.npy"))...)
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.Spent != spent || r.Remembered != remembered {
 			t.Errorf("%s: %d records have spent, %d were remembered: %v", rows, r.Spent, r.Remembered, err)

@@ -73,7 +73,7 @@ func TestQueryFetch(t *testing.T) {
 		stdout, _ := succeed(t, p.sealed(s.address, "-k", strconv.Itoa(k), "-fetch", "-records-out", out, "-json")...)
 		var ids []int32
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[:3] {
-			var r query.QueryReport
+			var r query.AnswerReport
 			if err := json.Unmarshal([]byte(line), &r); err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestQueryWhileGalleryGrows(t *testing.T) {
 			}
 		}
 		stdout, _ := succeed(t, p.sealed(s.address, "-json")...)
-		var got query.QueryReport
+		var got query.AnswerReport
 		if err := json.Unmarshal([]byte(strings.Split(stdout, "\n")[3]), &got); err != nil || got.IDs[0] != 500 {
 			t.Errorf("%s: %v, %v", name, got.IDs, err)
 		}

@@ -39,7 +39,7 @@ func wantMatches(t *testing.T, stdout string, n int, want func(i int) []client.M
 		t.Fatalf("%d lines for %d queries", len(lines), n)
 	}
 	for i, line := range lines[:n] {
-		var got query.QueryReport
+		var got query.AnswerReport
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func TestServeShards(t *testing.T) {
 	var answers []string
 	for _, s := range []*served{one, all} {
 		stdout, _ := succeed(t, "query", "all", s.Listening, rows, "-unconfirmed-codebook", "-cache", "none", "-k", "5", "-json")
-		var first query.QueryReport
+		var first query.AnswerReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil || len(first.IDs) != 5 {
 			t.Fatalf("%+v %v", first, err)
 		}

@@ -72,7 +72,7 @@ func TestServeSealedHangup(t *testing.T) {
 	found := func() []int32 {
 		t.Helper()
 		stdout, _ := succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
-		var first query.QueryReport
+		var first query.AnswerReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil {
 			t.Fatal(err)
 		}

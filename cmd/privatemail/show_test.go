@@ -155,7 +155,7 @@ func TestShowRefuses(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := show.ShowModel(ended, save(t, "m", []byte(model))); err == nil {
+	if _, err := show.ExplainModel(ended, save(t, "m", []byte(model))); err == nil {
 		t.Error("shown after the end")
 	}
 }

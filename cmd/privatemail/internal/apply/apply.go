@@ -64,7 +64,7 @@ failure, a full disk or Ctrl-C the previous file is as it was.`,
 
 type Flags struct {
 	work    settings.Work
-	files   files.FileFlags
+	files   files.Flags
 	out     string
 	classes string
 	voters  int
@@ -142,7 +142,7 @@ func (f *Flags) checkOutputs(model string, in files.Input) error {
 			return err
 		}
 	}
-	return predictions.CheckPredictions("-classes", f.classes, inputs, f.out)
+	return predictions.Check("-classes", f.classes, inputs, f.out)
 }
 
 // open reads what is needed of a model, all of which is verified.

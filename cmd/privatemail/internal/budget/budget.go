@@ -181,7 +181,7 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 		entries = slices.DeleteFunc(slices.Clone(entries), func(s mechanism.Entry) bool { return s.Unit != one.Unit })
 	}
 	if e.JSON {
-		return e.Object(accounts.ReportBudget(s, path, balances, entries))
+		return e.Object(accounts.BudgetOf(s, path, balances, entries))
 	}
 	t := report.Facts(e.Stdout)
 	accounts.WriteTotal(t, s)

@@ -70,7 +70,7 @@ func verify(e *cli.Env, path string, paths []string, at accounts.Head) error {
 		}
 		out.Releases = append(out.Releases, row)
 	}
-	for _, spend := range accounts.ReportBudget(s, path, nil, s.Entries).Spends {
+	for _, spend := range accounts.BudgetOf(s, path, nil, s.Entries).Spends {
 		if !seen[spend.Sequence] {
 			out.Spends = append(out.Spends, spend)
 		}

@@ -228,10 +228,10 @@ type continueReport struct {
 	N      int    `json:"n"`
 	K      int    `json:"dim"`
 	Labels string `json:"labels"`
-	*report.GraphReport
-	Status string              `json:"status,omitempty"`
-	Trace  []report.StepReport `json:"trace"`
-	Out    string              `json:"out"`
+	*report.Graph
+	Status string        `json:"status,omitempty"`
+	Trace  []report.Step `json:"trace"`
+	Out    string        `json:"out"`
 }
 
 func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release, labels *release.PublicLabels, m *iterate.Embedding) error {
@@ -243,8 +243,8 @@ func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release
 		used = release.ModeRandomised
 	}
 	if e.JSON {
-		g := report.ReportGraph(&m.Graph)
-		return e.Object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), report.ReportTrace(m.Trace), f.out})
+		g := report.GraphOf(&m.Graph)
+		return e.Object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), report.TraceOf(m.Trace), f.out})
 	}
 	t := report.Facts(e.Stdout)
 	accounts.WriteWorth(t, r, accounts.Promised(ctx, r), e.Verbose)

@@ -100,7 +100,7 @@ type Flags struct {
 	form  settings.FormChoice
 	step  settings.Step
 	plot  files.PlotFlags
-	files files.FileFlags
+	files files.Flags
 	keep  files.CheckpointFlags
 	out   string
 	plan  bool   // list operators, embed nothing
@@ -284,13 +284,13 @@ func (f *Flags) prepare(ctx context.Context, e *cli.Env, in files.Input, s *priv
 	if err := f.plot.Keep(ctx, in, x, y); err != nil {
 		return err
 	}
-	s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, ColumnsOf(s, x))
+	s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, columnsOf(s, x))
 	f.time.Lap(report.TimeWriting)
 	return err
 }
 
 // ColumnsOf returns the number of columns of the embedding of features x.
-func ColumnsOf(s *privatemail.Settings, x blas32.General) int {
+func columnsOf(s *privatemail.Settings, x blas32.General) int {
 	if s.Form == kernel.Attract {
 		return x.Cols
 	}
@@ -304,22 +304,22 @@ type embedReport struct {
 	K           int    `json:"dim"`
 	Form        string `json:"form"`
 	Standardize bool   `json:"standardize,omitempty"`
-	report.GraphReport
-	report.TimeReport
-	Status string              `json:"status"`
-	Trace  []report.StepReport `json:"trace"`
-	Out    string              `json:"out"`
-	Names  string              `json:"names,omitempty"` // the file with the names of classes
-	Plot   string              `json:"plot,omitempty"`
+	report.Graph
+	report.Times
+	Status string        `json:"status"`
+	Trace  []report.Step `json:"trace"`
+	Out    string        `json:"out"`
+	Names  string        `json:"names,omitempty"` // the file with the names of classes
+	Plot   string        `json:"plot,omitempty"`
 }
 
 func (f *Flags) show(e *cli.Env, s *privatemail.Settings, d int, x blas32.General, m *iterate.Embedding) error {
 	n, k := x.Rows, x.Cols
 	f.time.Lap(report.TimeWriting)
 	if e.JSON {
-		graph := report.ReportGraph(&m.Graph)
+		graph := report.GraphOf(&m.Graph)
 		times := f.time.Report(&graph)
-		return e.Object(embedReport{n, d, k, s.Form.String(), s.Standardize, graph, times, m.Status.String(), report.ReportTrace(m.Trace), f.out, f.names, f.plot.File})
+		return e.Object(embedReport{n, d, k, s.Form.String(), s.Standardize, graph, times, m.Status.String(), report.TraceOf(m.Trace), f.out, f.names, f.plot.File})
 	}
 	report.WriteGraph(e, n, &m.Graph, f.graph.Asked())
 	t := report.Facts(e.Stdout)

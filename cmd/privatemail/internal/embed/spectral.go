@@ -99,8 +99,8 @@ type spectralReport struct {
 	Form string `json:"form"`
 
 	Standardize bool `json:"standardize,omitempty"`
-	report.GraphReport
-	report.TimeReport
+	report.Graph
+	report.Times
 	Connected   int       `json:"connected"`         // rows of all parts: with the isolated ones they are all rows
 	Components  int       `json:"components"`        // parts that no weight connects, isolated rows apart
 	Largest     int       `json:"largest_component"` // rows of the largest
@@ -117,7 +117,7 @@ func (f *Flags) showSpectral(e *cli.Env, d int, x blas32.General, m *privatemail
 	n, k := x.Rows, x.Cols
 	f.time.Lap(report.TimeWriting)
 	if e.JSON {
-		graph := report.ReportGraph(&m.Graph)
+		graph := report.GraphOf(&m.Graph)
 		times := f.time.Report(&graph)
 		return e.Object(spectralReport{
 			n, d, k, settings.Spectral, f.graph.Standardize, graph, times, connectedRows(m), len(m.Components), m.Components[0],

@@ -285,7 +285,7 @@ func embeddedDigits() *evaluate.Data {
 }
 
 func readData(ctx context.Context, e *cli.Env, folder string) (*evaluate.Data, error) {
-	in, err := new(files.FileFlags).Resolve(e, folder)
+	in, err := new(files.Flags).Resolve(e, folder)
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func withoutPath(err error) error {
 
 // ConnectionFlags say how a server is reached.
 type ConnectionFlags struct {
-	Token, Ca, Cert, Key string
+	Token, CA, Cert, Key string
 	ClearToken, proxy    bool
 	Stall                time.Duration
 	Tries                int
@@ -197,7 +197,7 @@ type ConnectionFlags struct {
 func (f *ConnectionFlags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.Token, "token-file", "", "send the token in the first line of `FILE`")
 	fs.BoolVar(&f.ClearToken, "clear-token", false, "send the token over http to another machine\nwhere everybody on the way can read it")
-	fs.StringVar(&f.Ca, "ca", "", "trust servers whose certificate one of `FILE` has signed\n(PEM), and no others (default: those that the system trusts)")
+	fs.StringVar(&f.CA, "ca", "", "trust servers whose certificate one of `FILE` has signed\n(PEM), and no others (default: those that the system trusts)")
 	fs.StringVar(&f.Cert, "cert", "", "show the certificate in `FILE` (PEM) to the server; needs -key")
 	fs.StringVar(&f.Key, "key", "", "`FILE` with the key of -cert (PEM)")
 	fs.BoolVar(&f.proxy, "proxy", false, "use the proxies that the environment names\nin HTTP_PROXY, HTTPS_PROXY and NO_PROXY (default: no proxy)")
@@ -223,18 +223,18 @@ func (f *ConnectionFlags) Settings() (s remote.Settings, err error) {
 			return s, err
 		}
 	}
-	if f.Ca == "" && f.Cert == "" {
+	if f.CA == "" && f.Cert == "" {
 		return s, nil
 	}
 	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	if f.Ca != "" {
-		data, err := readSmall(f.Ca)
+	if f.CA != "" {
+		data, err := readSmall(f.CA)
 		if err != nil {
 			return s, err
 		}
 		s.TLS.RootCAs = x509.NewCertPool()
 		if !s.TLS.RootCAs.AppendCertsFromPEM(data) {
-			return s, fmt.Errorf("%s: no certificate in it (PEM)", f.Ca)
+			return s, fmt.Errorf("%s: no certificate in it (PEM)", f.CA)
 		}
 	}
 	if f.Cert != "" {

@@ -17,16 +17,16 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
-// FileFlags say what is read from which file. All verbs with FEATURES have them.
-type FileFlags struct{ Labels, columns, labelColumn, header string }
+// Flags say what is read from which file. All verbs with FEATURES have them.
+type Flags struct{ Labels, columns, labelColumn, header string }
 
-func (f *FileFlags) Define(fs *flag.FlagSet) {
+func (f *Flags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.Labels, "labels", "", "read a label per row from `FILE`\n(default: labels.npy of a FEATURES folder, or the labels in the file of the features)")
 	f.DefineColumns(fs)
 }
 
 // defineColumns is for verbs that have a flag -labels of their own.
-func (f *FileFlags) DefineColumns(fs *flag.FlagSet) {
+func (f *Flags) DefineColumns(fs *flag.FlagSet) {
 	fs.StringVar(&f.columns, "columns", "", "take the features from these columns of text: `LIST`\nof a .csv, .tsv or .txt; it has names, numbers from 1, ranges such as 2..65 and patterns such as 'px*' (default: all but labels and row numbers)")
 	fs.StringVar(&f.labelColumn, "label-column", "", "take the labels from this column of text: `NAME`\nof a .csv, .tsv or .txt, by its name or its number from 1 (default: one called label, labels, class, target, category, species or y)")
 	settings.ChoiceVar(fs, &f.header, "header", "auto", []string{"auto", "yes", "no"}, "line 1 of text names the columns: `WHETHER`\nis auto, yes or no; for .csv, .tsv and .txt")
@@ -34,12 +34,12 @@ func (f *FileFlags) DefineColumns(fs *flag.FlagSet) {
 
 // resolve finds the files that FEATURES stands for, and tells the user what a text file
 // is taken for.
-func (f *FileFlags) Resolve(e *cli.Env, name string) (Input, error) {
+func (f *Flags) Resolve(e *cli.Env, name string) (Input, error) {
 	return f.Reading(e).Resolve(name, f.Labels)
 }
 
 // queries finds the file of further rows, which need no labels.
-func (f *FileFlags) Queries(e *cli.Env, name string) (Input, error) {
+func (f *Flags) Queries(e *cli.Env, name string) (Input, error) {
 	in, err := f.Reading(e).Resolve(name, "")
 	in.Labels = ""
 	return in, err
@@ -47,7 +47,7 @@ func (f *FileFlags) Queries(e *cli.Env, name string) (Input, error) {
 
 // further finds the file of rows that go with others, whose columns -label-column names: these need
 // not have it.
-func (f *FileFlags) Further(e *cli.Env, name, labels string) (Input, error) {
+func (f *Flags) Further(e *cli.Env, name, labels string) (Input, error) {
 	in, err := f.Reading(e).Resolve(name, labels)
 	if f.labelColumn == "" || !errors.Is(err, formats.ErrColumn) {
 		return in, err
@@ -60,7 +60,7 @@ func (f *FileFlags) Further(e *cli.Env, name, labels string) (Input, error) {
 	return in, err
 }
 
-func (f *FileFlags) Reading(e *cli.Env) *Reading {
+func (f *Flags) Reading(e *cli.Env) *Reading {
 	header := map[string]formats.Header{"yes": formats.WithHeader, "no": formats.NoHeader}[f.header]
 	return &Reading{Env: e, text: formats.TableSettings{Columns: f.columns, Label: f.labelColumn, Header: header}}
 }

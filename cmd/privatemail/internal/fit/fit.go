@@ -98,7 +98,7 @@ type fitFlags struct {
 	measure             bool
 	diagnosis           fitDiagnosis
 	plot                files.PlotFlags
-	files               files.FileFlags
+	files               files.Flags
 	out                 string
 	names               string // the file with the names of classes, if there is one
 	queries, queriesOut string
@@ -426,9 +426,9 @@ func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fit
 func (f *fitFlags) engineWork(x blas32.General, queries, ranks int) (settings.Work, error) {
 	work := f.work
 	own := 2 * 4 * float64(x.Cols) * float64(queries)
-	rest, err := pipeline.Reserve(cmp.Or(work.Budget, mem.Budget()/int64(ranks)), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
-	if work.Budget > 0 {
-		work.Budget = rest
+	rest, err := pipeline.Reserve(cmp.Or(work.MaxMemory, mem.Budget()/int64(ranks)), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
+	if work.MaxMemory > 0 {
+		work.MaxMemory = rest
 	}
 	return work, err
 }

@@ -74,7 +74,7 @@ type generateFlags struct {
 	n, d, classes  int
 	seed           uint64
 	out, labelsOut string
-	budget         int64
+	maxMemory      int64
 }
 
 func (f *generateFlags) Define(fs *flag.FlagSet) {
@@ -89,7 +89,7 @@ func (f *generateFlags) Define(fs *flag.FlagSet) {
 	settings.SeedVar(fs, &f.seed, "seed `Q` of the random numbers")
 	fs.StringVar(&f.out, "out", "", "write to the file or folder `OUT`; required")
 	fs.StringVar(&f.labelsOut, "labels-out", "", "write the labels to `FILE`, .npy, .csv or .ivecs\n(default: next to OUT)")
-	settings.SizeVar(fs, &f.budget, "max-memory", settings.BudgetUsage())
+	settings.SizeVar(fs, &f.maxMemory, "max-memory", settings.MemoryUsage())
 }
 
 func (f *generateFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
@@ -151,7 +151,7 @@ func (f *generateFlags) checkMemory(kind synth.Kind) error {
 	if kind.Name == digitsKind {
 		advice = "allow more with -max-memory"
 	}
-	if _, err := pipeline.Reserve(cmp.Or(f.budget, mem.Budget()), need, what); err != nil {
+	if _, err := pipeline.Reserve(cmp.Or(f.maxMemory, mem.Budget()), need, what); err != nil {
 		return fmt.Errorf("%w; %s", text.Bare(err), advice)
 	}
 	return nil

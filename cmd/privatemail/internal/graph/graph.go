@@ -40,14 +40,14 @@ The certificate says what the graph leaves out: weights beyond the distance it i
 		},
 		Common: []string{"mean-neighbours", "sigma", "neighbours", "cutoff-weight", "values", "out", "columns", "standardize", "normalize-rows", "isolated", "json", "v"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
-		Define: settings.Steered[graphVerbFlags],
+		Define: settings.Steered[graphFlags],
 	}
 }
 
-type graphVerbFlags struct {
+type graphFlags struct {
 	work        settings.Work
 	graph       settings.Graph
-	files       files.FileFlags
+	files       files.Flags
 	out, values string
 	time        *report.Stopwatch
 }
@@ -58,7 +58,7 @@ const (
 	valueDistances = "distances"
 )
 
-func (f *graphVerbFlags) Define(fs *flag.FlagSet) {
+func (f *graphFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	f.graph.Define(fs, "this, -mean-neighbours or -neighbours is required")
 	f.files.DefineColumns(fs)
@@ -67,7 +67,7 @@ func (f *graphVerbFlags) Define(fs *flag.FlagSet) {
 }
 
 // settings checks the flags against each other and translates them.
-func (f *graphVerbFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
+func (f *graphFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
 	if err := f.graph.Need(set, ""); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (f *graphVerbFlags) settings(set map[string]bool) (*privatemail.Settings, e
 	return s, f.graph.Apply(s)
 }
 
-func (f *graphVerbFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+func (f *graphFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	f.time = report.NewStopwatch(report.TimeReading, report.TimeGraph, report.TimeWriting)
 	name, err := embed.OneFeatures(names)
 	if err != nil {
@@ -123,7 +123,7 @@ func checkSparseFile(path string) error {
 }
 
 // build reads the rows and makes the graph; d is the dimension of the rows.
-func (f *graphVerbFlags) build(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Settings) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
+func (f *graphFlags) build(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Settings) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
 	err = files.WithRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) (err error) {
 		d = x.Cols
 		f.time.Lap(report.TimeReading)
@@ -148,17 +148,17 @@ type graphVerbReport struct {
 	D int `json:"d"`
 
 	Standardize bool `json:"standardize,omitempty"`
-	report.GraphReport
-	report.TimeReport
+	report.Graph
+	report.Times
 	Entries int    `json:"entries"`
 	Values  string `json:"values"`
 	Out     string `json:"out"`
 }
 
-func (f *graphVerbFlags) show(e *cli.Env, d int, g *privatemail.NeighbourGraph, m *formats.CSR) error {
+func (f *graphFlags) show(e *cli.Env, d int, g *privatemail.NeighbourGraph, m *formats.CSR) error {
 	f.time.Lap(report.TimeWriting)
 	if e.JSON {
-		graph := report.ReportGraph(&g.Graph)
+		graph := report.GraphOf(&g.Graph)
 		times := f.time.Report(&graph)
 		return e.Object(graphVerbReport{m.Rows, d, f.graph.Standardize, graph, times, len(m.Val), f.values, f.out})
 	}

@@ -83,9 +83,9 @@ func WritePredictions(ctx context.Context, path string, work func(put func([]byt
 	})
 }
 
-// CheckPredictions refuses a file that cannot be written, one that is an input, and one that is not
+// Check refuses a file that cannot be written, one that is an input, and one that is not
 // text. others are the other outputs.
-func CheckPredictions(flagName, path string, inputs []files.Input, others ...string) error {
+func Check(flagName, path string, inputs []files.Input, others ...string) error {
 	if path == "" {
 		return nil
 	}

@@ -92,10 +92,10 @@ published instead. Names, and rows without a label, are refused.`,
 type privatizeFlags struct {
 	work                          settings.Work
 	price                         settings.Price
-	query                         settings.Questions
+	step                          settings.FirstStep
 	labelMode, ledger, unit, kind string
 	labelEpsilon                  float64
-	files                         files.FileFlags
+	files                         files.Flags
 	out                           string
 	at                            accounts.Head
 	normalizeRows, restPublic     bool
@@ -108,8 +108,8 @@ type privatizeFlags struct {
 func (f *privatizeFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	f.price.Define(fs)
-	f.query.Define(fs, "equal")
-	cli.CountVar(fs, &f.query.Classes, "classes", 0, "public number of classes `C`: labels are 0 to C-1\n(default: 65536; required for randomised labels)")
+	f.step.Define(fs, "equal")
+	cli.CountVar(fs, &f.step.Classes, "classes", 0, "public number of classes `C`: labels are 0 to C-1\n(default: 65536; required for randomised labels)")
 	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first\nWithout it rows must have unit norm")
 	settings.ChoiceVar(fs, &f.labelMode, "label-mode", "", []string{release.ModePublic, release.ModeDropped, release.ModeRandomised}, "labels after the release: public, dropped or randomised\n`MODE` has no default")
 	settings.NumberVar(fs, &f.labelEpsilon, "label-epsilon", 0, settings.Positive(), "price `E` of randomised labels, added to -epsilon")
@@ -149,13 +149,13 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-label-mode randomised needs -label-epsilon E, the price of the labels")
 	case f.labelMode != release.ModeRandomised && set["label-epsilon"]:
 		return nil, cli.Usagef("-label-epsilon belongs to -label-mode randomised: add that, or leave it out")
-	case f.labelMode == release.ModeRandomised && f.query.Classes == 0:
+	case f.labelMode == release.ModeRandomised && f.step.Classes == 0:
 		return nil, cli.Usagef("-label-mode randomised needs -classes C: a label is replaced by one of the public classes")
 	case f.labelMode == release.ModeDropped && set["table"] && !set["alpha"]: // with other modes later steps use it
 		return nil, cli.Usagef("-table is about labels: add -alpha A to use them")
 	case f.restPublic && len(f.privateRows) != 1:
 		return nil, cli.Usagef("-rest-public needs -private-rows with the one private row")
-	case f.restPublic && set["alpha"] && f.query.Classes == 0:
+	case f.restPublic && set["alpha"] && f.step.Classes == 0:
 		return nil, cli.Usagef("-rest-public needs -classes C: every class the private row may have is tried")
 	}
 	s := &privatemail.PrivateSettings{
@@ -168,7 +168,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 	if s.LabelMode == release.ModePublic && s.Relation.LabelPrivate() {
 		return nil, cli.Usagef("-label-mode public with -relation %v, which protects the label: choose -relation features-replace, or -label-mode dropped or randomised", s.Relation)
 	}
-	if err := f.query.Apply(s); err != nil {
+	if err := f.step.Apply(s); err != nil {
 		return nil, err
 	}
 	if s.Classes == 0 {

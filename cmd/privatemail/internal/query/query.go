@@ -186,11 +186,11 @@ type Flags struct {
 	out, distancesOut string
 	dryRun            bool
 	Cache             string
-	budget            int64
-	Files             files.FileFlags
+	maxMemory         int64
+	Files             files.Flags
 	connection        files.ConnectionFlags
-	Sealed            SealedQueryFlags
-	predict           queryPredictFlags
+	Sealed            SealedFlags
+	predict           predictFlags
 }
 
 func (f *Flags) Define(fs *flag.FlagSet) {
@@ -209,7 +209,7 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent and its cost; spend nothing")
 	fs.StringVar(&f.Cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none\n(default: a folder of this program among the user's caches)")
-	settings.SizeVar(fs, &f.budget, "max-memory", settings.BudgetUsage())
+	settings.SizeVar(fs, &f.maxMemory, "max-memory", settings.MemoryUsage())
 	f.connection.Define(fs)
 	f.predict.Define(fs)
 }
@@ -290,7 +290,7 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := predictions.CheckPredictions("-predict", f.predict.out, []files.Input{in}, f.out, f.distancesOut, f.Sealed.recordsOut); err != nil {
+	if err := predictions.Check("-predict", f.predict.out, []files.Input{in}, f.out, f.distancesOut, f.Sealed.recordsOut); err != nil {
 		return err
 	}
 	if err := files.CheckAnswerFiles(f.out, f.distancesOut, in); err != nil {
@@ -312,33 +312,33 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 		}
 	}
 	defer files.MakePrivate()() // the answers tell about the rows
-	if f.budget > 0 {
+	if f.maxMemory > 0 {
 		// What is not needed any more is given back before it adds up to more.
 		before := debug.SetMemoryLimit(-1)
 		defer debug.SetMemoryLimit(before)
-		debug.SetMemoryLimit(min(before, max(f.budget, leastLimit)))
+		debug.SetMemoryLimit(min(before, max(f.maxMemory, leastLimit)))
 	}
-	a, err := Open(ctx, e, f, names[0], in)
+	s, err := Open(ctx, e, f, names[0], in)
 	if err != nil {
 		return err
 	}
-	defer a.Close()
+	defer s.Close()
 	if f.dryRun {
-		return a.plan(ctx, e)
+		return s.plan(ctx, e)
 	}
 	began := time.Now()
-	if err := a.Answer(ctx, e); err != nil {
+	if err := s.Answer(ctx, e); err != nil {
 		return err
 	}
-	a.seconds = time.Since(began).Seconds()
-	if err := a.write(ctx); err != nil {
+	s.seconds = time.Since(began).Seconds()
+	if err := s.write(ctx); err != nil {
 		return err
 	}
-	if err := a.show(e); err != nil {
+	if err := s.show(e); err != nil {
 		return err
 	}
-	if a.sealed != nil {
-		for _, text := range a.shortcomings() {
+	if s.sealed != nil {
+		for _, text := range s.shortcomings() {
 			e.Note("%s", text)
 		}
 	}

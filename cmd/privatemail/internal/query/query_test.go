@@ -17,10 +17,10 @@ import (
 // All records that are fetched are in memory before the first one is written, and they are as long
 // as the server says.
 func TestFetchMemory(t *testing.T) {
-	a := &Asking{flags: &Flags{K: 100}}
-	a.X.Rows = 1000
+	s := &Session{flags: &Flags{K: 100}}
+	s.X.Rows = 1000
 	m := &wire.SealedRecords{Records: 1000, Length: wire.MaxRecord, PerColumn: 1}
-	if got, least := a.fetchMemory(m), 1000.*100*wire.MaxRecord; got < least || got > least+(1<<24) {
+	if got, least := s.fetchMemory(m), 1000.*100*wire.MaxRecord; got < least || got > least+(1<<24) {
 		t.Errorf("%g bytes, want %g and some", got, least)
 	}
 }
@@ -86,10 +86,10 @@ func TestNormalRows(t *testing.T) {
 // Between two requests no distance becomes a subnormal number: by the time that takes a server
 // whose rows lie 1e-40 from a record could tell that it is there.
 func TestKeepNoSubnormalDistances(t *testing.T) {
-	a := &Asking{flags: &Flags{K: 6}}
-	a.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})
-	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(a.distances, want) || !slices.Equal(a.Ids, []int32{3, 1, 2, 4, 5, -1}) {
-		t.Errorf("%v at %v, want %v", a.Ids, a.distances, want)
+	s := &Session{flags: &Flags{K: 6}}
+	s.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})
+	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(s.distances, want) || !slices.Equal(s.IDs, []int32{3, 1, 2, 4, 5, -1}) {
+		t.Errorf("%v at %v, want %v", s.IDs, s.distances, want)
 	}
 }
 
@@ -124,9 +124,9 @@ func TestMatchesBehindTheEnd(t *testing.T) {
 			t.Errorf("%d rows: %d matches", rows, len(matches))
 		}
 	}
-	a := &Asking{flags: &Flags{K: 8}}
-	a.keep(matchesOf(nearest[:2]), back{})
-	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(a.Ids, want) || a.found(0) != 2 || !math.IsInf(float64(a.distances[2]), 1) {
-		t.Errorf("%v at %v, want %v", a.Ids, a.distances, want)
+	s := &Session{flags: &Flags{K: 8}}
+	s.keep(matchesOf(nearest[:2]), back{})
+	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(s.IDs, want) || s.found(0) != 2 || !math.IsInf(float64(s.distances[2]), 1) {
+		t.Errorf("%v at %v, want %v", s.IDs, s.distances, want)
 	}
 }

@@ -67,16 +67,16 @@ func timeWords(name string) string {
 	return name
 }
 
-// TimeReport is what -json says of the time, in thousandths of a second that add up. What is
-// built and the steps stand in GraphReport.
-type TimeReport struct {
+// Times is what -json says of the time, in thousandths of a second that add up. What is
+// built and the steps stand in Graph.
+type Times struct {
 	Seconds        float64 `json:"seconds"` // reading, building, steps and writing
 	ReadingSeconds float64 `json:"reading_seconds"`
 	WritingSeconds float64 `json:"writing_seconds"`
 }
 
 // report returns what -json says of the time, and says in g how long the graph and the steps took.
-func (w *Stopwatch) Report(g *GraphReport) (out TimeReport) {
+func (w *Stopwatch) Report(g *Graph) (out Times) {
 	parts, sum := w.rounded(time.Millisecond)
 	out.Seconds = float64(sum) / 1000
 	g.BuildSeconds, g.StepsSeconds = 0, 0

@@ -69,7 +69,7 @@ type searchFlags struct {
 	work                settings.Work
 	k                   int
 	self, normalizeRows bool
-	files               files.FileFlags
+	files               files.Flags
 	queriesLabels       string
 	out, distancesOut   string
 	predict             string
@@ -123,7 +123,7 @@ func (f *searchFlags) checkPredict(gallery, queries files.Input) error {
 	if f.predict != "" && gallery.Labels == "" {
 		return cli.Usagef("-predict needs labels of GALLERY: add -labels FILE, or -label-column NAME for a column of text")
 	}
-	return predictions.CheckPredictions("-predict", f.predict, []files.Input{gallery, queries}, f.out, f.distancesOut)
+	return predictions.Check("-predict", f.predict, []files.Input{gallery, queries}, f.out, f.distancesOut)
 }
 
 // inputs finds the files of GALLERY and QUERIES; both are the same where a gallery is

@@ -57,14 +57,14 @@ public.`,
 
 type sensitivityFlags struct {
 	price  settings.Price
-	query  settings.Questions
+	step   settings.FirstStep
 	n, dim int
 }
 
 func (f *sensitivityFlags) Define(fs *flag.FlagSet) {
 	f.price.Define(fs)
-	f.query.Define(fs, "gaussian")
-	cli.CountVar(fs, &f.query.Classes, "classes", settings.PublicClasses, "number of classes `C`: labels are 0 to C-1")
+	f.step.Define(fs, "gaussian")
+	cli.CountVar(fs, &f.step.Classes, "classes", settings.PublicClasses, "number of classes `C`: labels are 0 to C-1")
 	cli.CountVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
 	cli.CountVar(fs, &f.dim, "d", 64, "dimension `D` of the features\nfor the rounding error and the order of poly")
 }
@@ -82,7 +82,7 @@ func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) 
 	if err := f.price.Apply(&s); err != nil {
 		return err
 	}
-	if err := f.query.Apply(&s); err != nil {
+	if err := f.step.Apply(&s); err != nil {
 		return err
 	}
 	a, err := privatemail.Sensitivity(ctx, f.n, f.dim, &s)
@@ -102,7 +102,7 @@ func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) 
 
 // relations returns the bounds of all relations, beside the one asked for.
 func (f *sensitivityFlags) relations(ctx context.Context, query sensitivity.Query) (all []relationReport, err error) {
-	q, err := iterate.RandomStart(ctx, f.n, f.query.Columns, f.query.Seed, f.query.SigmaQ)
+	q, err := iterate.RandomStart(ctx, f.n, f.step.Columns, f.step.Seed, f.step.SigmaQ)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +189,8 @@ func (f *sensitivityFlags) Report(a *privatemail.Assessment, relations []relatio
 		operator = a.Operator
 	}
 	r := &sensitivityReport{
-		N: f.n, K: f.query.Columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.query.Table, Classes: f.query.Classes,
-		SigmaQ: f.query.SigmaQ, Seed: f.query.Seed, Operator: operator, Computed: a.Computed, Relation: a.Tight.Relation().String(),
+		N: f.n, K: f.step.Columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.step.Table, Classes: f.step.Classes,
+		SigmaQ: f.step.SigmaQ, Seed: f.step.Seed, Operator: operator, Computed: a.Computed, Relation: a.Tight.Relation().String(),
 		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
 		Paper: reportPaper(a), SignalRMS: a.Signal, Relations: relations,
 	}

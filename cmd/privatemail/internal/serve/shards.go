@@ -70,7 +70,7 @@ func (s *Serving) newFront() (*front.Front, error) {
 	if f == nil {
 		return nil, nil
 	}
-	how := files.ConnectionFlags{Token: f.token, Ca: f.ca, Cert: f.cert, Key: f.key, ClearToken: s.Flags.insecure, Stall: f.timeout, Tries: 2}
+	how := files.ConnectionFlags{Token: f.token, CA: f.ca, Cert: f.cert, Key: f.key, ClearToken: s.Flags.insecure, Stall: f.timeout, Tries: 2}
 	to, err := how.Settings()
 	if err != nil {
 		return nil, err

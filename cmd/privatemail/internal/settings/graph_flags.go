@@ -15,25 +15,25 @@ import (
 
 // Work say what the work may take.
 type Work struct {
-	Workers int
-	Budget  int64
+	Workers   int
+	MaxMemory int64
 }
 
 func (f *Work) Define(fs *flag.FlagSet) {
 	cli.CountVar(fs, &f.Workers, "workers", 0, "use `W` worker goroutines\nof each rank where mpirun starts several; the result does not depend on it (default: one per processor)")
-	SizeVar(fs, &f.Budget, "max-memory", BudgetUsage())
+	SizeVar(fs, &f.MaxMemory, "max-memory", MemoryUsage())
 }
 
-func BudgetUsage() string {
+func MemoryUsage() string {
 	return "use at most `BYTES` of memory, such as 512M or 2GiB\nfor what is built; files that must be converted come on top (default: three quarters of what is available)"
 }
 
 // Graph describe the graph of the features.
 type Graph struct {
-	Sigma, Degree, CutoffWeight, tolerance float64
-	neighbours                             int
-	convention, Operator, isolated         string
-	Standardize, NormalizeRows             bool
+	Sigma, MeanNeighbours, CutoffWeight, tolerance float64
+	neighbours                                     int
+	convention, Operator, isolated                 string
+	Standardize, NormalizeRows                     bool
 }
 
 // define is for verbs that read features. Their graph may be that of nearest neighbours.
@@ -47,7 +47,7 @@ func (f *Graph) Define(fs *flag.FlagSet, otherwise string) {
 // defineWeights is for all verbs with a graph.
 func (f *Graph) DefineWeights(fs *flag.FlagSet, otherwise string) {
 	NumberVar(fs, &f.Sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights\n"+otherwise)
-	NumberVar(fs, &f.Degree, "mean-neighbours", 0, Positive(), "find the bandwidth that gives rows `G` neighbours on average\nwith a weight of -cutoff-weight or more")
+	NumberVar(fs, &f.MeanNeighbours, "mean-neighbours", 0, Positive(), "find the bandwidth that gives rows `G` neighbours on average\nwith a weight of -cutoff-weight or more")
 	conventionVar(fs, &f.convention)
 	NumberVar(fs, &f.CutoffWeight, "cutoff-weight", 0, Fraction(), "cut the graph where a weight falls below `W`\n(default: 0.001 with -mean-neighbours; with -sigma by -tolerance)")
 	NumberVar(fs, &f.tolerance, "tolerance", 1e-4, Fraction(), "target error `T` of a row's weights relative to their sum")
@@ -105,8 +105,8 @@ func (f *Graph) Apply(s *privatemail.Settings) (err error) {
 	switch {
 	case f.neighbours > 0:
 		s.Neighbours = f.neighbours
-	case f.Degree > 0:
-		s.MeanNeighbours = f.Degree
+	case f.MeanNeighbours > 0:
+		s.MeanNeighbours = f.MeanNeighbours
 	case f.Sigma > 0:
 		s.Bandwidth = bandwidth(f.convention, f.Sigma)
 	}
@@ -121,8 +121,8 @@ func (f *Graph) Asked() string {
 	switch {
 	case f.neighbours > 0:
 		return fmt.Sprintf("-neighbours %d", f.neighbours)
-	case f.Degree > 0:
-		return fmt.Sprintf("-mean-neighbours %g", f.Degree)
+	case f.MeanNeighbours > 0:
+		return fmt.Sprintf("-mean-neighbours %g", f.MeanNeighbours)
 	case f.CutoffWeight > 0:
 		return fmt.Sprintf("-cutoff-weight %g", f.CutoffWeight)
 	}
@@ -140,15 +140,15 @@ func (f *Graph) ShowStandardized(w io.Writer) {
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
 func (f *Graph) Warn(e *cli.Env, g *iterate.Graph) {
-	if f.Degree > 0 {
+	if f.MeanNeighbours > 0 {
 		more := ", or -sigma"
 		if f.isolated == kernel.Repair.String() {
 			more += "; -isolated repair adds neighbours, too"
 		}
-		NoteDegree(e, g, f.Degree, more)
+		NoteMeanNeighbours(e, g, f.MeanNeighbours, more)
 	}
 	f.noteIsolated(e, g)
-	if f.Degree > 0 || f.CutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
+	if f.MeanNeighbours > 0 || f.CutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
 		return
 	}
 	c := &g.Certificate
@@ -175,9 +175,9 @@ func (f *Graph) noteIsolated(e *cli.Env, g *iterate.Graph) {
 	}
 }
 
-// NoteDegree tells about a graph with another number of neighbours than was asked for;
+// NoteMeanNeighbours notes about a graph with another number of neighbours than was asked for;
 // more is what to try beside another -mean-neighbours.
-func NoteDegree(e *cli.Env, g *iterate.Graph, asked float64, more string) {
+func NoteMeanNeighbours(e *cli.Env, g *iterate.Graph, asked float64, more string) {
 	if math.Abs(g.MeanNeighbours-asked) > 0.1*asked {
 		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -mean-neighbours%s", g.MeanNeighbours, asked, more)
 	}

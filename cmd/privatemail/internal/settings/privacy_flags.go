@@ -35,15 +35,15 @@ func (f *Price) Apply(s *privatemail.PrivateSettings) (err error) {
 	return err
 }
 
-// Questions describe the private first step: public numbers, all of them.
-type Questions struct {
+// FirstStep describes the private first step: public numbers, all of them.
+type FirstStep struct {
 	sigma, alpha, SigmaQ, radius float64
 	convention, Table, operator  string
 	Columns, Classes             int
 	Seed                         uint64
 }
 
-func (f *Questions) Define(fs *flag.FlagSet, table string) {
+func (f *FirstStep) Define(fs *flag.FlagSet, table string) {
 	NumberVar(fs, &f.sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights; required")
 	conventionVar(fs, &f.convention)
 	NumberVar(fs, &f.alpha, "alpha", 0, AnyNumber(), "coefficient `A` of the label term\nnegative numbers attract (default: no label term)")
@@ -71,7 +71,7 @@ func NotPrivate() map[string]string {
 // a constant, since the number in the data would tell something about it.
 const PublicClasses = 1 << 16
 
-func (f *Questions) Apply(s *privatemail.PrivateSettings) error {
+func (f *FirstStep) Apply(s *privatemail.PrivateSettings) error {
 	if f.sigma == 0 {
 		return cli.Usagef("the bandwidth is missing: give -sigma S; it has to be public, so it cannot be found from private rows")
 	}

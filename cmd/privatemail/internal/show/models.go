@@ -15,8 +15,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// ShowModel explains a model.
-func ShowModel(ctx context.Context, path string) (_ *explanation, err error) {
+// ExplainModel explains a model.
+func ExplainModel(ctx context.Context, path string) (_ *explanation, err error) {
 	s, err := supervised.Open(ctx, path, nil)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func ShowModel(ctx context.Context, path string) (_ *explanation, err error) {
 		x.add("held out", fmt.Sprintf("R@1 %.3f, R@8 %.3f, P@8 %.3f of %d rows (raw %.3f, %.3f, %.3f)", h.Chosen.At1, h.Chosen.At8, h.Chosen.P8, h.Rows, h.Raw.At1, h.Raw.At8, h.Raw.P8), fit.ReportHeld(h))
 	}
 	if m.Graph != nil {
-		x.add("graph", report.NeighboursOf(m.X.Rows, m.Graph), report.ReportGraph(m.Graph))
+		x.add("graph", report.NeighboursOf(m.X.Rows, m.Graph), report.GraphOf(m.Graph))
 	}
 	x.addf("checksums", "all are right")
 	return x, nil

@@ -164,7 +164,7 @@ func showSections(ctx context.Context, path string, begin []byte) (*explanation,
 	}
 	switch kind {
 	case "model":
-		return ShowModel(ctx, path)
+		return ExplainModel(ctx, path)
 	case checkpoint.FileKind:
 		return showCheckpoint(ctx, path)
 	case "gallery":
