@@ -159,9 +159,9 @@ func TestShowCheckpoint(t *testing.T) {
 	args, _, file := longRun(t)
 	interrupted(t, args, file)
 	stdout, _ := succeed(t, "show", file)
-	for _, sentences := range []string{"checkpoint: a run of 'privatemail embed'", "300 x 2", strconv.Itoa(stepsIn(t, file)) + " taken", "dense", "300 x 16", "table equal", "seed 1", "as private as the features", "all are right"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"checkpoint: a run of 'privatemail embed'", "300 x 2", strconv.Itoa(stepsIn(t, file)) + " taken", "dense", "300 x 16", "table equal", "seed 1", "as private as the features", "all are right"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	json, _ := succeed(t, "show", file, "-json")

@@ -28,8 +28,8 @@ func TestPlotColoursByValues(t *testing.T) {
 		numbers += number + "\n"
 		values[i] = float32(i)
 	}
-	write := func(name, message string) string {
-		if err := os.WriteFile(at(name), []byte(message), 0o666); err != nil {
+	write := func(name, text string) string {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return at(name)
@@ -46,13 +46,13 @@ func TestPlotColoursByValues(t *testing.T) {
 	} {
 		args := append(strings.Fields(strings.ReplaceAll(c.args, "FOLDER", folder)), "-out", at("e.npy"))
 		succeed(t, args...)
-		message := readFile(t, args[len(args)-3])
+		text := readFile(t, args[len(args)-3])
 		for word := range strings.SplitSeq(c.words, "|") {
-			if !strings.Contains(message, word) {
+			if !strings.Contains(text, word) {
 				t.Errorf("%s: the plot lacks %q", c.args, word)
 			}
 		}
-		if strings.Contains(message, ">7 (") || strings.Contains(message, "No labels") {
+		if strings.Contains(text, ">7 (") || strings.Contains(text, "No labels") {
 			t.Errorf("%s: the plot has classes", c.args)
 		}
 	}

@@ -111,7 +111,7 @@ func TestClassesByName(t *testing.T) {
 	if readFile(t, at("s.csv")) != readFile(t, at("c.csv")) {
 		t.Error("search tells other classes than apply")
 	}
-	var r search.SearchReport
+	var r search.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.Accuracy == nil || *r.Accuracy != float64(right)/60 || r.Predicted != at("s.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -245,13 +245,13 @@ func TestQueryPredicts(t *testing.T) {
 	silent.end()
 
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-sealed", "-labels", at("m.model"))
-	ask := func(mode string, args ...string) string {
+	command := func(mode string, args ...string) string {
 		t.Helper()
 		stdout, _ := succeed(t, append([]string{"query", mode, s.Listening, fresh, "-cache", "none", "-predict", at("c.csv")}, args...)...)
 		return stdout
 	}
 	for mode, unconfirmed := range map[string]string{"all": "-unconfirmed-codebook", "sealed": "-unconfirmed-epoch"} {
-		stdout := ask(mode, unconfirmed)
+		stdout := command(mode, unconfirmed)
 		classes, _ := told(t, at("c.csv"))
 		want, _ := told(t, at("want.csv"))
 		if same := countSame(classes, want); same < 11 { // int8 and mode sealed round
@@ -261,8 +261,8 @@ func TestQueryPredicts(t *testing.T) {
 			t.Error(stdout)
 		}
 	}
-	var r query.AskReport
-	lines := strings.Split(strings.TrimSpace(ask("cells", "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
+	var r query.Report
+	lines := strings.Split(strings.TrimSpace(command("cells", "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Accuracy == nil || r.Labelled != 12 || r.Predicted != at("c.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -300,11 +300,11 @@ func TestPredictWithoutLabels(t *testing.T) {
 	gallery := insects(t, at("gallery.csv"), 60, 1, "length", "width", "height", "species")
 	empty := insects(t, at("empty.csv"), 6, 2, "length", "width", "height", "sort")
 	renamed := at("renamed.csv")
-	for path, message := range map[string]string{
+	for path, text := range map[string]string{
 		gallery: strings.Replace(readFile(t, gallery), "species", "sort", 1), // a name that is not looked for
 		renamed: strings.Replace(readFile(t, empty), "sort", "species", 1),
 	} {
-		if err := os.WriteFile(path, []byte(message), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -146,12 +146,12 @@ func (s *sealedService) images(t *testing.T, p place) [][]float64 {
 func (s *sealedService) wantExact(t *testing.T, p place, stdout string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	var last query.AskReport
+	var last query.Report
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Mode != query.ModeSealed || last.Privacy != query.NoEpsilon || last.Epoch == "" || last.Spent != 0 || !(last.Bound > 0) {
 		t.Errorf("%+v %v", last, err)
 	}
 	for i, z := range s.images(t, p) {
-		var got query.QueryReport
+		var got query.AnswerReport
 		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
 			t.Fatal(err)
 		}

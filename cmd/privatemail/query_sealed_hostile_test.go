@@ -32,11 +32,11 @@ func testServerWentBack(t *testing.T, lost string) {
 		}
 	}
 	succeed(t, p.sealed(s.address)...)
-	found, err := filepath.Glob(filepath.Join(p.cache, "*"+lost+"*"))
-	if err != nil || (len(found) != 1) != (lost == "none") {
-		t.Fatal(lost, found, err)
+	paths, err := filepath.Glob(filepath.Join(p.cache, "*"+lost+"*"))
+	if err != nil || (len(paths) != 1) != (lost == "none") {
+		t.Fatal(lost, paths, err)
 	}
-	for _, file := range found {
+	for _, file := range paths {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}

@@ -38,12 +38,12 @@ func listen(t *testing.T) listener {
 	t.Setenv("NOTIFY_SOCKET", socket)
 	return func() string {
 		t.Helper()
-		message := make([]byte, 1000)
-		n, err := l.Read(message)
+		data := make([]byte, 1000)
+		n, err := l.Read(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(message[:n])
+		return string(data[:n])
 	}
 }
 
@@ -72,7 +72,7 @@ func TestServeSealedHangup(t *testing.T) {
 	found := func() []int32 {
 		t.Helper()
 		stdout, _ := succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
-		var first query.QueryReport
+		var first query.AnswerReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil {
 			t.Fatal(err)
 		}

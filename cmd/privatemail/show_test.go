@@ -74,7 +74,7 @@ func TestShow(t *testing.T) {
 	}
 	for _, c := range []struct{ path, kind, words string }{
 		{modelOf(t, folder, "classic"), "model", "300 x 16|recipe|made from     features.npy|300 rows in 8 classes|neighbours|all are right"},
-		{at("g.gallery"), "gallery", "400 of 16 columns|take-all|cells|base|all are right"},
+		{at("g.gallery"), "gallery", "400 of 16 columns|all, the whole gallery once|cells|base|all are right"},
 		{other, "unknown", "something of version 7: a-part"},
 		{ledger, "ledger", "epsilon 5|1 of 1 units|head          2:"},
 		{at("r.release"), "release", "300 x 2|epsilon 1, delta 1e-06|protects      replace-one, row 3, rest public|dropped|paid for in its line 1"},
@@ -155,7 +155,7 @@ func TestShowRefuses(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := show.ShowModel(ended, save(t, "m", []byte(model))); err == nil {
+	if _, err := show.ExplainModel(ended, save(t, "m", []byte(model))); err == nil {
 		t.Error("shown after the end")
 	}
 }

@@ -58,7 +58,8 @@ type Verb struct {
 	About    string   // what every help says: a few lines
 	More     string   // paragraphs that only the help with -all has
 	Common   []string // the flags that -h shows, in this order; nil: all of them
-	Examples []string // whole commands, the first one for -h
+	Examples []string // whole commands
+	Short    int      // how many examples -h shows; 0 means one
 	Prints   Prints
 	// Verbs are the verbs that follow the name of this one, which then does nothing by itself.
 	Verbs []Verb
@@ -222,17 +223,17 @@ func (p *Program) flags(v Verb, e *Env) (*flag.FlagSet, Action) {
 	fs := flag.NewFlagSet(v.Name, flag.ContinueOnError)
 	act := v.Define(fs)
 	if v.Prints&PrintsJSON != 0 {
-		fs.BoolVar(&e.JSON, "json", false, "print one JSON object per line on standard output")
+		fs.BoolVar(&e.JSON, "json", false, "print one JSON object per line")
 	}
 	if v.Prints&PrintsProgress != 0 {
-		usage := "print errors only: no progress, no notes, no warnings, no summary; -json prints its objects all the same"
+		usage := "print errors only\nno progress, no notes, no warnings, no summary; with -json the objects are still printed"
 		if p.Results {
-			usage = "no progress, no notes, no summary of a written file; results are printed all the same"
+			usage = "print no progress and no notes; results are still printed\nno summary of a written file either"
 		}
 		fs.BoolVar(&e.Quiet, "quiet", false, usage)
 	}
 	if v.Prints&PrintsDetails != 0 {
-		fs.BoolVar(&e.Verbose, "v", false, "print more: what was built, its error bounds and memory")
+		fs.BoolVar(&e.Verbose, "v", false, "print more: the graph, its error bounds, memory")
 	}
 	return fs, act
 }

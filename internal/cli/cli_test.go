@@ -107,7 +107,7 @@ func TestRun(t *testing.T) {
 // A program that is there for its results prints them with -quiet, too, and says so.
 func TestQuietResults(t *testing.T) {
 	p := testProgram()
-	for results, want := range map[bool]string{false: "print errors only", true: "results are printed all the same"} {
+	for results, want := range map[bool]string{false: "print errors only", true: "results are still printed"} {
 		p.Results = results
 		if _, text, _ := call(t.Context(), p, "show -h"); !strings.Contains(text, want) {
 			t.Errorf("-h lacks %q:\n%s", want, text)

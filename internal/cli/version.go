@@ -49,7 +49,7 @@ func ReadVersion() Version {
 
 func (p *Program) version() Verb {
 	return Verb{
-		Name: "version", Summary: "tell what this program was built from", Prints: PrintsJSON, Ranks: true,
+		Name: "version", Summary: "show what this program was built from", Prints: PrintsJSON, Ranks: true,
 		Synopsis: []string{"[-json]"}, Examples: []string{p.Name + " version"},
 		Define: func(*flag.FlagSet) Action {
 			return func(_ context.Context, e *Env, names []string) error {

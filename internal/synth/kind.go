@@ -34,7 +34,7 @@ const defaultClasses = 10
 var kinds = []Kind{
 	{
 		Name: "classes",
-		Law:  "unit rows around one random unit centre a class, noise of length 0.5",
+		Law:  "unit rows around a random centre per class, noise of length 0.5",
 		Make: func(r Request) (blas32.General, []int32, error) {
 			if r.Classes == 0 {
 				r.Classes = defaultClasses
@@ -45,7 +45,7 @@ var kinds = []Kind{
 	},
 	{
 		Name: "clustered",
-		Law:  "Gaussian clumps of very different size and density in the unit cube, a tenth uniform",
+		Law:  "Gaussian clumps of very different size and density, a tenth uniform",
 		Make: func(r Request) (blas32.General, []int32, error) {
 			x, err := Clustered(r.N, r.D, r.Seed)
 			return x, nil, err

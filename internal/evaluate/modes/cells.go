@@ -175,7 +175,7 @@ func volumeOf(book *wire.Codebook, base int) (v evaluate.Volume, err error) {
 		return t
 	}
 	v.Float32, v.Int8 = traffic(wire.Float32), traffic(wire.Int8)
-	v.TakeAll = float64(len(frame)) + float64(book.AllRowsBytes())
+	v.AllRows = float64(len(frame)) + float64(book.AllRowsBytes())
 	return v, nil
 }
 

@@ -43,11 +43,11 @@ func testReport() *Report {
 			download, base, volume := 125., 62., evaluate.Volume{}
 			switch mode {
 			case "lists":
-				volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 1e6, Once: 2e5}, Int8: evaluate.Traffic{Query: 3e5, Once: 6e4}, TakeAll: 2.5e6}
+				volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 1e6, Once: 2e5}, Int8: evaluate.Traffic{Query: 3e5, Once: 6e4}, AllRows: 2.5e6}
 			case "sealed":
 				download, base, volume = 0, 0, evaluate.Volume{Sealed: evaluate.Exchange{Up: 57e3, Down: 6e3, Once: 1.1e6, Seconds: 5e-5}}
 			case "whole":
-				download, base, volume = 0, 1000, evaluate.Volume{Int8: evaluate.Traffic{Once: 2.5e6}, TakeAll: 2.5e6}
+				download, base, volume = 0, 1000, evaluate.Volume{Int8: evaluate.Traffic{Once: 2.5e6}, AllRows: 2.5e6}
 			}
 			r.Records = append(r.Records, evaluate.Record{
 				Key: fmt.Sprintf("%s-%d", mode, seed), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: download, Base: base, Volume: volume,
@@ -96,7 +96,7 @@ func TestPage(t *testing.T) {
 	for _, words := range []string{
 		"leaky (label disclosed)</text>", // in the picture, not only in the table
 		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
-		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>take all</dt>", "<dt>of int8</dt>", "Bytes that travel", "<dt>overlap@8</dt>",
+		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>all rows</dt>", "<dt>of int8</dt>", "Bytes that travel", "<dt>overlap@8</dt>",
 		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
 		CeilingNote, FetchingNote, "equally likely classes and replace-one", "replace-one and neighbours that are equally likely",
 	} {
@@ -159,7 +159,7 @@ func TestNoQueryColumns(t *testing.T) {
 
 // Wherever there are lists, taking all stands beside them, in both tables, and not among the
 // modes that hide nothing.
-func TestTakeAllBeside(t *testing.T) {
+func TestAllRowsBeside(t *testing.T) {
 	r := testReport()
 	d := newDataset("birds", r.Modes, evaluate.Summarize(r.Records))
 	fetch, volume := d.fetch(), d.volume()

@@ -20,7 +20,7 @@ var scaleSizes = []int{5_424, 100_000, 1_000_000, 10_000_000, 100_000_000}
 
 const scaleDimension = 64
 
-// scaleOf shows take-all, cells and sealed against the size of the gallery, or returns nil where
+// scaleOf shows the modes all, cells and sealed against the size of the gallery, or returns nil where
 // no mode encrypts.
 func scaleOf(sets []*dataset) *scaleView {
 	measured := measuredAt(sets)
@@ -37,7 +37,7 @@ func scaleOf(sets []*dataset) *scaleView {
 	for _, n := range scaleSizes {
 		s := sizesOf(n, scaleDimension)
 		for _, m := range []scaleRow{
-			{rows: n, mode: "take all", once: s.takeAll},
+			{rows: n, mode: "all rows", once: s.allRows},
 			{rows: n, mode: "cells, an eighth, int8", down: s.cells},
 			{rows: n, mode: "sealed", up: s.up, down: s.down, once: s.once()},
 		} {
@@ -108,7 +108,7 @@ func scaleChart(measured []scaleRow) *chart {
 		formula func(sizes) float64
 		of      func(scaleRow) float64
 	}{
-		{"take all, once", func(s sizes) float64 { return s.takeAll }, func(m scaleRow) float64 {
+		{"all rows, once", func(s sizes) float64 { return s.allRows }, func(m scaleRow) float64 {
 			if m.down > 0 {
 				return 0
 			}

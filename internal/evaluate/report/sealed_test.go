@@ -13,7 +13,7 @@ import (
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		n                                     int
-		up, down, hint, norms, takeAll, cells string
+		up, down, hint, norms, allRows, cells string
 	}{
 		{5_424, "56.8k", "5.89k", "1.04M", "13.6k", "369k", "48.8k"},
 		{1_000_000, "768k", "80.0k", "14.1M", "2.50M", "68.0M", "9.00M"},
@@ -21,8 +21,8 @@ func TestSizes(t *testing.T) {
 		{100_000_000, "7.68M", "800k", "141M", "250M", "6.80G", "900M"},
 	} {
 		s := sizesOf(c.n, 64)
-		got := []string{ShowBytes(s.up), ShowBytes(s.down), ShowBytes(s.hint), ShowBytes(s.norms), ShowBytes(s.takeAll), ShowBytes(s.cells)}
-		if want := []string{c.up, c.down, c.hint, c.norms, c.takeAll, c.cells}; !slices.Equal(got, want) {
+		got := []string{ShowBytes(s.up), ShowBytes(s.down), ShowBytes(s.hint), ShowBytes(s.norms), ShowBytes(s.allRows), ShowBytes(s.cells)}
+		if want := []string{c.up, c.down, c.hint, c.norms, c.allRows, c.cells}; !slices.Equal(got, want) {
 			t.Errorf("%d rows: %v, want %v", c.n, got, want)
 		}
 		if s.once() <= s.hint+s.norms {

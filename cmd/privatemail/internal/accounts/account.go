@@ -169,10 +169,10 @@ func stillFits(rho mechanism.Amount, t mechanism.Total) string {
 
 // AtLeast formats what there is of x >= 0, rounded down to a number of digits.
 func AtLeast(x float64, digits int) string {
-	message := strconv.FormatFloat(x, 'g', digits, 64)
-	shown, err := strconv.ParseFloat(message, 64)
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	shown, err := strconv.ParseFloat(text, 64)
 	if err != nil || shown <= x {
-		return message
+		return text
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
 	return strconv.FormatFloat(shown-unit, 'g', digits, 64)

@@ -134,9 +134,9 @@ func (g Guarantee) WriteReal(w io.Writer) {
 
 // AtMost formats a bound from above, x >= 0, rounded up to a number of digits.
 func AtMost(x float64, digits int) string {
-	message := strconv.FormatFloat(x, 'g', digits, 64)
-	if shown, err := strconv.ParseFloat(message, 64); err != nil || shown >= x || math.IsInf(x, 0) {
-		return message
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= x || math.IsInf(x, 0) {
+		return text
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
 	return strconv.FormatFloat(x+unit, 'g', digits, 64)

@@ -32,11 +32,11 @@ type application struct {
 // run places the rows and writes them.
 func (a *application) Run(ctx context.Context, engine *privatemail.Engine, m progress.Meter) error {
 	settings := a.In.FeatureSettings()
-	message, err := formats.ReadLayout(a.In.Features, &settings)
+	layout, err := formats.ReadLayout(a.In.Features, &settings)
 	if err != nil {
 		return files.AdviseFile(a.In.Features, err)
 	}
-	if message != nil {
+	if layout != nil {
 		return a.runText(ctx, engine, m)
 	}
 	return formats.StreamMatrix(a.In.Features, mem.Budget(), func(r *formats.RowReader) error {

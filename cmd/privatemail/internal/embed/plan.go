@@ -55,7 +55,7 @@ func (f *Flags) makePlan(ctx context.Context, e *cli.Env, in files.Input, s *pri
 			planned = engine.PlanMap
 		}
 		var err error
-		if s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, ColumnsOf(s, x)); err != nil {
+		if s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, columnsOf(s, x)); err != nil {
 			return err
 		}
 		p, err := planned(ctx, x, s)

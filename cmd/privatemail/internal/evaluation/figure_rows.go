@@ -104,9 +104,9 @@ func writeOverEpsilon(w io.Writer, corner string, epsilons []float64, rows []tit
 }
 
 // side puts the figures of one epsilon side by side, at the right of their group.
-func side(group int, figures []string) (message string) {
+func side(group int, figures []string) (text string) {
 	for _, f := range figures {
-		message += fmt.Sprintf("%*s", figureWidth, f)
+		text += fmt.Sprintf("%*s", figureWidth, f)
 	}
-	return fmt.Sprintf("%*s", group, message)
+	return fmt.Sprintf("%*s", group, text)
 }

@@ -26,9 +26,9 @@ type CheckpointFlags struct {
 }
 
 func (f *CheckpointFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.File, "checkpoint", "", "forms paper and attract: keep the state of the run in `FILE` after every few steps, until the embedding is written")
-	cli.CountVar(fs, &f.every, "checkpoint-every", 0, "keep it after every `N` steps (default: a tenth of -steps, rounded up)")
-	fs.BoolVar(&f.resume, "resume", false, "go on from the file of -checkpoint, or begin where there is none; on any number of workers and ranks the embedding has the same bytes")
+	fs.StringVar(&f.File, "checkpoint", "", "keep the state of the run in `FILE` every few steps\nuntil the embedding is written; forms paper and attract")
+	cli.CountVar(fs, &f.every, "checkpoint-every", 0, "keep it after every `N` steps\n(default: a tenth of -steps, rounded up)")
+	fs.BoolVar(&f.resume, "resume", false, "go on from the file of -checkpoint\nor begin where there is none; the embedding has the same bytes on any number of workers and ranks")
 }
 
 // check refuses flags that contradict each other, and a file that must not be replaced: the file is

@@ -95,11 +95,11 @@ func areOrIs(columns []string) string {
 	if len(columns) == 1 {
 		return "column " + columns[0] + " is"
 	}
-	message := "columns " + strings.Join(columns[:min(len(columns), most)], ", ")
+	text := "columns " + strings.Join(columns[:min(len(columns), most)], ", ")
 	if more := len(columns) - most; more > 0 {
-		message += fmt.Sprintf(" and %d more", more)
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return message + " are"
+	return text + " are"
 }
 
 // arrange returns the rows of an input with their columns in the order of the names that are wanted.

@@ -49,18 +49,18 @@ func DominantColumns(x blas32.General, in Input) (what string, one bool) {
 	if in.Read != nil {
 		names = in.Read.Columns
 	}
-	sentences := make([]string, len(columns))
+	words := make([]string, len(columns))
 	for i, c := range columns {
-		sentences[i] = strconv.Itoa(c + 1)
+		words[i] = strconv.Itoa(c + 1)
 		if c < len(names) && names[c] != "" {
-			sentences[i] += " " + strconv.Quote(names[c])
+			words[i] += " " + strconv.Quote(names[c])
 		}
 	}
 	column, have := "column", "has"
 	if len(columns) > 1 {
 		column, have = "columns", "together have"
 	}
-	return fmt.Sprintf("%s %s %s %.1f %% of the variance of all %d", column, text.InWords(sentences), have, 100*share, x.Cols), len(columns) == 1
+	return fmt.Sprintf("%s %s %s %.1f %% of the variance of all %d", column, text.InWords(words), have, 100*share, x.Cols), len(columns) == 1
 }
 
 // widest returns the fewest columns that have the share dominant of the sum of all variances,

@@ -38,8 +38,8 @@ func EngineWith(e *cli.Env, w settings.Work, plans bool, m progress.Meter) (*pri
 	if w.Workers > 0 {
 		options = append(options, privatemail.WithWorkers(w.Workers))
 	}
-	if w.Budget > 0 {
-		options = append(options, privatemail.WithBudget(w.Budget))
+	if w.MaxMemory > 0 {
+		options = append(options, privatemail.WithBudget(w.MaxMemory))
 	}
 	engine, err := privatemail.New(options...)
 	if err != nil {

@@ -47,8 +47,8 @@ func AskRegression(e *cli.Env, in Input, y []int32) {
 }
 
 // plainWord tells whether a shell takes a text as one word as it stands.
-func plainWord(message string) bool {
-	for _, r := range message {
+func plainWord(text string) bool {
+	for _, r := range text {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.') {
 			return false
 		}

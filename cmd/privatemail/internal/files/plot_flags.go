@@ -30,8 +30,8 @@ type PlotFlags struct {
 }
 
 func (f *PlotFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.File, "plot", "", "draw the rows before and after to `FILE`, .svg, .png or .html, classes by colour")
-	fs.StringVar(&f.By, "colour-by", "", "colour the rows of -plot by a number of each, in place of classes: `WHAT` is a file with a number per row (.npy, .csv, .txt) or a column of FEATURES, by its name or its number from 1; a missing value (NA) is grey")
+	fs.StringVar(&f.File, "plot", "", "draw rows before and after to `FILE` (.svg, .png, .html)\nwith a colour for each class")
+	fs.StringVar(&f.By, "colour-by", "", "colour the rows of -plot by numbers, not by classes\n`WHAT` is a file with a number per row (.npy, .csv, .txt) or a column of FEATURES, by its name or its number from 1; a missing value (NA) is grey")
 }
 
 func (f *PlotFlags) Wanted() bool { return f.File != "" }
@@ -138,14 +138,14 @@ func axes(p *plot.Plane) string {
 }
 
 func (f *PlotFlags) caption(seen bool) string {
-	message := fmt.Sprintf("%d rows.", f.total)
+	text := fmt.Sprintf("%d rows.", f.total)
 	if len(f.rows) < f.total {
-		message = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
+		text = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
 	}
 	if seen {
-		message += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
+		text += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
 	}
-	return message
+	return text
 }
 
 // show adds the plot to the files that were written.

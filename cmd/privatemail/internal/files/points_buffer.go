@@ -19,7 +19,7 @@ import (
 // Engines plan with it.
 func PointsBuffer(ctx context.Context, f *settings.Work, e *cli.Env, rows, cols int) (into blas32.General, err error) {
 	here := int64(e.RanksHere())
-	room := min(cmp.Or(f.Budget, mem.Budget()/here), mem.Available()/here, mem.AddressSpace/5)
+	room := min(cmp.Or(f.MaxMemory, mem.Budget()/here), mem.Available()/here, mem.AddressSpace/5)
 	if room, err = leastOf(ctx, e.Ranks(), room); err != nil || 4*float64(rows)*float64(cols) >= float64(room) {
 		return into, err
 	}

@@ -40,11 +40,11 @@ func agreeError(ctx context.Context, ranks *par.Ranks, err error) error {
 	if failed != nil {
 		return failed
 	}
-	first := slices.IndexFunc(texts, func(message *string) bool { return message != nil })
+	first := slices.IndexFunc(texts, func(text *string) bool { return text != nil })
 	if first < 0 {
 		return nil
 	}
-	other := func(message *string) bool { return message == nil || *message != *texts[first] }
+	other := func(text *string) bool { return text == nil || *text != *texts[first] }
 	switch {
 	case !slices.ContainsFunc(texts, other):
 		return err
@@ -74,11 +74,11 @@ func OnFirst(ctx context.Context, ranks *par.Ranks, work func() error) error {
 }
 
 // fromFirst returns the text that rank 0 has.
-func fromFirst(ctx context.Context, ranks *par.Ranks, message string) (string, error) {
+func fromFirst(ctx context.Context, ranks *par.Ranks, text string) (string, error) {
 	if ranks.Rank() != 0 {
-		message = ""
+		text = ""
 	}
-	all, _, err := par.GatherAll(ctx, ranks, []byte(message))
+	all, _, err := par.GatherAll(ctx, ranks, []byte(text))
 	return string(all), err
 }
 

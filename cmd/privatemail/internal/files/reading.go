@@ -17,29 +17,29 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
-// FileFlags say what is read from which file. All verbs with FEATURES have them.
-type FileFlags struct{ Labels, columns, labelColumn, header string }
+// Flags say what is read from which file. All verbs with FEATURES have them.
+type Flags struct{ Labels, columns, labelColumn, header string }
 
-func (f *FileFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.Labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder, or the labels in the file of the features)")
+func (f *Flags) Define(fs *flag.FlagSet) {
+	fs.StringVar(&f.Labels, "labels", "", "read a label per row from `FILE`\n(default: labels.npy of a FEATURES folder, or the labels in the file of the features)")
 	f.DefineColumns(fs)
 }
 
 // defineColumns is for verbs that have a flag -labels of their own.
-func (f *FileFlags) DefineColumns(fs *flag.FlagSet) {
-	fs.StringVar(&f.columns, "columns", "", "take the features from these columns of a .csv, .tsv or .txt: `LIST` has names, numbers from 1, ranges such as 2..65 and patterns such as 'px*' (default: all but labels and row numbers)")
-	fs.StringVar(&f.labelColumn, "label-column", "", "take the labels from this column of a .csv, .tsv or .txt: `NAME` is its name or its number from 1 (default: one called label, labels, class, target, category, species or y)")
-	settings.ChoiceVar(fs, &f.header, "header", "auto", []string{"auto", "yes", "no"}, "whether line 1 of a .csv, .tsv or .txt names the columns: `WHETHER` is auto, yes or no")
+func (f *Flags) DefineColumns(fs *flag.FlagSet) {
+	fs.StringVar(&f.columns, "columns", "", "take the features from these columns of text: `LIST`\nof a .csv, .tsv or .txt; it has names, numbers from 1, ranges such as 2..65 and patterns such as 'px*' (default: all but labels and row numbers)")
+	fs.StringVar(&f.labelColumn, "label-column", "", "take the labels from this column of text: `NAME`\nof a .csv, .tsv or .txt, by its name or its number from 1 (default: one called label, labels, class, target, category, species or y)")
+	settings.ChoiceVar(fs, &f.header, "header", "auto", []string{"auto", "yes", "no"}, "line 1 of text names the columns: `WHETHER`\nis auto, yes or no; for .csv, .tsv and .txt")
 }
 
 // resolve finds the files that FEATURES stands for, and tells the user what a text file
 // is taken for.
-func (f *FileFlags) Resolve(e *cli.Env, name string) (Input, error) {
+func (f *Flags) Resolve(e *cli.Env, name string) (Input, error) {
 	return f.Reading(e).Resolve(name, f.Labels)
 }
 
 // queries finds the file of further rows, which need no labels.
-func (f *FileFlags) Queries(e *cli.Env, name string) (Input, error) {
+func (f *Flags) Queries(e *cli.Env, name string) (Input, error) {
 	in, err := f.Reading(e).Resolve(name, "")
 	in.Labels = ""
 	return in, err
@@ -47,7 +47,7 @@ func (f *FileFlags) Queries(e *cli.Env, name string) (Input, error) {
 
 // further finds the file of rows that go with others, whose columns -label-column names: these need
 // not have it.
-func (f *FileFlags) Further(e *cli.Env, name, labels string) (Input, error) {
+func (f *Flags) Further(e *cli.Env, name, labels string) (Input, error) {
 	in, err := f.Reading(e).Resolve(name, labels)
 	if f.labelColumn == "" || !errors.Is(err, formats.ErrColumn) {
 		return in, err
@@ -60,7 +60,7 @@ func (f *FileFlags) Further(e *cli.Env, name, labels string) (Input, error) {
 	return in, err
 }
 
-func (f *FileFlags) Reading(e *cli.Env) *Reading {
+func (f *Flags) Reading(e *cli.Env) *Reading {
 	header := map[string]formats.Header{"yes": formats.WithHeader, "no": formats.NoHeader}[f.header]
 	return &Reading{Env: e, text: formats.TableSettings{Columns: f.columns, Label: f.labelColumn, Header: header}}
 }
@@ -236,21 +236,21 @@ func (in Input) FeatureSettings() formats.TableSettings {
 // at the context itself, and tells how far it is.
 func (in Input) readTable(ctx context.Context) (*formats.Table, error) {
 	settings := in.FeatureSettings()
-	message, err := formats.ReadLayout(in.Features, &settings)
+	layout, err := formats.ReadLayout(in.Features, &settings)
 	if err == nil && in.Read != nil {
-		if err := in.Read.findNames(in, message); err != nil {
+		if err := in.Read.findNames(in, layout); err != nil {
 			return nil, err
 		}
 	}
 	if ranks := in.ranks(); !ranks.Alone() {
-		if t, failed := readShared(ctx, ranks, in.Features, settings.Limit, message == nil && err == nil); t != nil || failed != nil {
+		if t, failed := readShared(ctx, ranks, in.Features, settings.Limit, layout == nil && err == nil); t != nil || failed != nil {
 			return t, failed
 		}
 	}
 	if err != nil {
 		return nil, AdviseFile(in.Features, err)
 	}
-	if message == nil {
+	if layout == nil {
 		t, err := progress.Await(ctx, func() (*formats.Table, error) { return formats.ReadTable(ctx, in.Features, &settings) })
 		if err != nil {
 			return nil, AdviseFile(in.Features, err)
@@ -323,11 +323,11 @@ func AdviseFile(path string, err error) error {
 		return nil
 	}
 	file, _ := formats.SplitArray(path)
-	message := err.Error()
+	text := err.Error()
 	switch {
-	case strings.Contains(message, "whether there is a header"):
+	case strings.Contains(text, "whether there is a header"):
 		return fmt.Errorf("%w: -header yes or -header no", err)
-	case strings.Contains(message, "the label is not an integer"):
+	case strings.Contains(text, "the label is not an integer"):
 		return fmt.Errorf("%w; labels are classes here: is this a regression target, a number to predict? divide it into ranges first", err)
 	case errors.Is(err, formats.ErrLimit):
 		return fmt.Errorf("%w, which is what is left of it here; convert the file on a larger machine, or choose fewer columns", err)
@@ -335,7 +335,7 @@ func AdviseFile(path string, err error) error {
 		if a, failed := formats.ReadArchive(file); failed == nil {
 			return fmt.Errorf("%w; it has %s", err, Listed(a.Arrays))
 		}
-	case errors.Is(err, formats.ErrColumn), strings.Contains(message, "columns of features"), strings.Contains(message, "other columns"):
+	case errors.Is(err, formats.ErrColumn), strings.Contains(text, "columns of features"), strings.Contains(text, "other columns"):
 		return fmt.Errorf("%w; the flags are -columns and -label-column", err)
 	}
 	return err

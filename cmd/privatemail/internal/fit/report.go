@@ -64,13 +64,13 @@ func ReportHeld(h *supervised.Held) *heldReport {
 
 // fitReport is the object of fit -json.
 type fitReport struct {
-	N       int                 `json:"n"`
-	D       int                 `json:"d"`
-	K       int                 `json:"dim"`
-	Recipe  string              `json:"recipe"`
-	HeldOut *heldReport         `json:"held_out,omitempty"`
-	Graph   *report.GraphReport `json:"graph,omitempty"`
-	Trace   []report.StepReport `json:"trace,omitempty"`
+	N       int           `json:"n"`
+	D       int           `json:"d"`
+	K       int           `json:"dim"`
+	Recipe  string        `json:"recipe"`
+	HeldOut *heldReport   `json:"held_out,omitempty"`
+	Graph   *report.Graph `json:"graph,omitempty"`
+	Trace   []report.Step `json:"trace,omitempty"`
 	Seconds struct {
 		Choice float64 `json:"choice"`
 		Map    float64 `json:"map"`
@@ -93,13 +93,13 @@ type fitReport struct {
 
 func (f *fitFlags) Report(fit *supervised.Model, all time.Duration) *fitReport {
 	r := &fitReport{
-		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: ReportHeld(fit.Held), Trace: report.ReportTrace(fit.Trace),
+		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: ReportHeld(fit.Held), Trace: report.TraceOf(fit.Trace),
 		Out: f.out, Model: f.modelOut, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names, Plot: f.plot.File, Diagnosis: f.diagnosis.report,
 	}
 	s := &r.Seconds
 	s.Choice, s.Map, s.All = fit.ChoiceTime.Seconds(), fit.MapTime.Seconds(), all.Seconds()
 	if fit.Graph != nil {
-		g := report.ReportGraph(fit.Graph)
+		g := report.GraphOf(fit.Graph)
 		r.Graph, s.Steps = &g, fit.Graph.StepTime.Seconds()
 		s.Graph = fit.StepsTime.Seconds() - s.Steps // with its bandwidth and checks
 	}
@@ -272,6 +272,6 @@ func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 		e.Note("%d rows of FEATURES are zeros, the first of them row %d: they have no direction, and all lie in one place", f.zeros, f.firstZero+1)
 	}
 	if fit.Graph != nil {
-		settings.NoteDegree(e, fit.Graph, min(fit.Recipe.Neighbours, float64(f.rows-1)), "")
+		settings.NoteMeanNeighbours(e, fit.Graph, min(fit.Recipe.Neighbours, float64(f.rows-1)), "")
 	}
 }

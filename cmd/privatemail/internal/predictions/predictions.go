@@ -63,11 +63,11 @@ func className(names []string, class int32) string {
 }
 
 // quoteField is a field of a .csv, in quotes where it needs them.
-func quoteField(message string) string {
-	if !strings.ContainsAny(message, ",;\"\r\n\t #") {
-		return message
+func quoteField(text string) string {
+	if !strings.ContainsAny(text, ",;\"\r\n\t #") {
+		return text
 	}
-	return `"` + strings.ReplaceAll(message, `"`, `""`) + `"`
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
 // WritePredictions writes a file of classes and shares. work gets what writes lines.
@@ -83,9 +83,9 @@ func WritePredictions(ctx context.Context, path string, work func(put func([]byt
 	})
 }
 
-// CheckPredictions refuses a file that cannot be written, one that is an input, and one that is not
+// Check refuses a file that cannot be written, one that is an input, and one that is not
 // text. others are the other outputs.
-func CheckPredictions(flagName, path string, inputs []files.Input, others ...string) error {
+func Check(flagName, path string, inputs []files.Input, others ...string) error {
 	if path == "" {
 		return nil
 	}

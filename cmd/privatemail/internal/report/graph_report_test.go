@@ -13,7 +13,7 @@ func TestGraphInWords(t *testing.T) {
 	cut := kernel.Certificate{Kind: kernel.DroppedMass, RowMax: 8.7}
 	const bound = "Worst row: weights cut off could total 8.7 times those kept"
 	for flags, want := range map[settings.Graph]string{
-		{Degree: 20}:                    "The cut graph is what -mean-neighbours 20 asked for. " + bound,
+		{MeanNeighbours: 20}:            "The cut graph is what -mean-neighbours 20 asked for. " + bound,
 		{Sigma: 1, CutoffWeight: 0.001}: "The cut graph is what -cutoff-weight 0.001 asked for. " + bound,
 		{Sigma: 1}:                      bound,
 	} {

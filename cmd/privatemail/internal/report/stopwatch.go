@@ -52,11 +52,11 @@ func (w *Stopwatch) rounded(unit time.Duration) (parts []int64, sum int64) {
 // String has the whole and its parts, to a hundredth of a second: parts as written add up.
 func (w *Stopwatch) String() string {
 	parts, sum := w.rounded(10 * time.Millisecond)
-	sentences := make([]string, len(parts))
+	words := make([]string, len(parts))
 	for i, name := range w.Names {
-		sentences[i] = fmt.Sprintf("%.2f for %s", float64(parts[i])/100, timeWords(name))
+		words[i] = fmt.Sprintf("%.2f for %s", float64(parts[i])/100, timeWords(name))
 	}
-	return fmt.Sprintf("%.2f s: %s", float64(sum)/100, text.InWords(sentences))
+	return fmt.Sprintf("%.2f s: %s", float64(sum)/100, text.InWords(words))
 }
 
 func timeWords(name string) string {
@@ -67,16 +67,16 @@ func timeWords(name string) string {
 	return name
 }
 
-// TimeReport is what -json says of the time, in thousandths of a second that add up. What is
-// built and the steps stand in GraphReport.
-type TimeReport struct {
+// Times is what -json says of the time, in thousandths of a second that add up. What is
+// built and the steps stand in Graph.
+type Times struct {
 	Seconds        float64 `json:"seconds"` // reading, building, steps and writing
 	ReadingSeconds float64 `json:"reading_seconds"`
 	WritingSeconds float64 `json:"writing_seconds"`
 }
 
 // report returns what -json says of the time, and says in g how long the graph and the steps took.
-func (w *Stopwatch) Report(g *GraphReport) (out TimeReport) {
+func (w *Stopwatch) Report(g *Graph) (out Times) {
 	parts, sum := w.rounded(time.Millisecond)
 	out.Seconds = float64(sum) / 1000
 	g.BuildSeconds, g.StepsSeconds = 0, 0

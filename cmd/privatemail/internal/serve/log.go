@@ -57,15 +57,15 @@ func (w *recordWriter) Write(p []byte) (int, error) {
 		if !ok {
 			return len(p), nil
 		}
-		message := bytes.TrimSpace(line)
+		data := bytes.TrimSpace(line)
 		for _, prefix := range w.prefixes {
-			if short, ok := bytes.CutPrefix(message, []byte(prefix)); ok {
-				message = short
+			if short, ok := bytes.CutPrefix(data, []byte(prefix)); ok {
+				data = short
 				break
 			}
 		}
-		if len(message) > 0 {
-			w.log.Log(context.Background(), w.level, string(message))
+		if len(data) > 0 {
+			w.log.Log(context.Background(), w.level, string(data))
 		}
 		w.line = append(w.line[:0], rest...)
 	}

@@ -132,11 +132,11 @@ func SeedVar(fs *flag.FlagSet, p *uint64, usage string) {
 }
 
 // ChoiceVar defines a flag for one of several words.
-func ChoiceVar(fs *flag.FlagSet, p *string, name, initial string, sentences []string, usage string) {
+func ChoiceVar(fs *flag.FlagSet, p *string, name, initial string, words []string, usage string) {
 	*p = initial
 	fs.Var(&value[string]{p, func(s string) (string, error) {
-		if !slices.Contains(sentences, s) {
-			return "", fmt.Errorf("want %s%s", strings.Join(sentences, ", "), cli.DidYouMean(s, sentences, ""))
+		if !slices.Contains(words, s) {
+			return "", fmt.Errorf("want %s%s", strings.Join(words, ", "), cli.DidYouMean(s, words, ""))
 		}
 		return s, nil
 	}, func(s string) string { return s }}, name, usage)

@@ -29,8 +29,8 @@ type FormChoice struct {
 }
 
 func (f *FormChoice) Define(fs *flag.FlagSet) {
-	ChoiceVar(fs, &f.Form, "form", "", []string{Spectral, paper, attract}, "`F` is spectral (a map made of leading eigenvectors), paper (the published iteration) or attract (rows of a class pulled together) (default: attract with -beta, paper with -alpha, otherwise spectral)")
-	fs.BoolVar(&f.rescale, "rescale", false, "form paper: divide the embedding by one number, so that its entries have standard deviation 1")
+	ChoiceVar(fs, &f.Form, "form", "", []string{Spectral, paper, attract}, "what to make: `F` is spectral, paper or attract\nspectral is a map made of leading eigenvectors, paper the published iteration, attract pulls rows of a class together (default: attract with -beta, paper with -alpha, otherwise spectral)")
+	fs.BoolVar(&f.rescale, "rescale", false, "form paper: scale the embedding to standard deviation 1\nAll its entries are divided by one number")
 }
 
 // settle decides the form, and refuses flags that belong to another.

@@ -16,10 +16,10 @@ type Price struct {
 }
 
 func (f *Price) Define(fs *flag.FlagSet) {
-	NumberVar(fs, &f.Epsilon, "epsilon", 0, Positive(), "epsilon `E` of the noise, for one row, or for -records rows that change together; no default")
-	NumberVar(fs, &f.Delta, "delta", 0, Fraction(), "`D` that is added to every probability in the guarantee, P[S] <= e^E P'[S] + D; far below 1/(number of people); no default")
-	ChoiceVar(fs, &f.relation, "relation", sensitivity.ReplaceOne.String(), RelationNames(), "what one record may change: `R` is replace-one, null, features-replace or features-null")
-	ChoiceVar(fs, &f.rule, "rule", mechanism.Analytic.String(), []string{mechanism.Analytic.String(), mechanism.Classical.String()}, "how the noise is chosen: `RULE` is analytic, or classical for epsilon below 1")
+	NumberVar(fs, &f.Epsilon, "epsilon", 0, Positive(), "epsilon `E` of the noise; no default\nfor one row, or for -records rows that change together")
+	NumberVar(fs, &f.Delta, "delta", 0, Fraction(), "delta `D` of the guarantee; no default\nwhich is P[S] <= e^E P'[S] + D; far below 1/(number of people)")
+	ChoiceVar(fs, &f.relation, "relation", sensitivity.ReplaceOne.String(), RelationNames(), "what one record may change: `R`\nis replace-one, null, features-replace or features-null")
+	ChoiceVar(fs, &f.rule, "rule", mechanism.Analytic.String(), []string{mechanism.Analytic.String(), mechanism.Classical.String()}, "choose the noise by `RULE`\nanalytic, or classical for epsilon below 1")
 }
 
 func RelationNames() []string {
@@ -35,24 +35,24 @@ func (f *Price) Apply(s *privatemail.PrivateSettings) (err error) {
 	return err
 }
 
-// Questions describe the private first step: public numbers, all of them.
-type Questions struct {
+// FirstStep describes the private first step: public numbers, all of them.
+type FirstStep struct {
 	sigma, alpha, SigmaQ, radius float64
 	convention, Table, operator  string
 	Columns, Classes             int
 	Seed                         uint64
 }
 
-func (f *Questions) Define(fs *flag.FlagSet, table string) {
+func (f *FirstStep) Define(fs *flag.FlagSet, table string) {
 	NumberVar(fs, &f.sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights; required")
 	conventionVar(fs, &f.convention)
-	NumberVar(fs, &f.alpha, "alpha", 0, AnyNumber(), "coefficient `A` of the label term; negative numbers attract (default: no label term)")
-	ChoiceVar(fs, &f.Table, "table", table, tableNames(), "weights between labels: `T` is equal, different or gaussian; balanced and centred depend on the data and are refused")
-	cli.CountVar(fs, &f.Columns, "dim", 2, "`K` columns of the random start, and so of the release")
+	NumberVar(fs, &f.alpha, "alpha", 0, AnyNumber(), "coefficient `A` of the label term\nnegative numbers attract (default: no label term)")
+	ChoiceVar(fs, &f.Table, "table", table, tableNames(), "weights between labels: `T`\nis equal, different or gaussian; balanced and centred depend on the data and are refused")
+	cli.CountVar(fs, &f.Columns, "dim", 2, "`K` columns of the random start and of the release")
 	NumberVar(fs, &f.SigmaQ, "sigma-q", 1e-8, Positive(), "standard deviation `SQ` of the random start")
 	SeedVar(fs, &f.Seed, "seed `Q` of the random start, which is public")
-	ChoiceVar(fs, &f.operator, "operator", "", []string{"dense", "poly", "background", "csr"}, "feature weights: `NAME` is dense (exact), poly (a polynomial, for wide bandwidths), background (constant beyond -radius) or csr (truncated, for which there is no bound: refused) (default: by the number of rows and sigma)")
-	NumberVar(fs, &f.radius, "radius", 0, Positive(), "cut the weights at distance `R` (default: where a weight is 0.001; only for the operator background)")
+	ChoiceVar(fs, &f.operator, "operator", "", []string{"dense", "poly", "background", "csr"}, "feature weights: `NAME` is dense, poly or background\ndense is exact, poly is a polynomial for wide bandwidths, background is constant beyond -radius; csr is truncated and refused, since there is no bound for it (default: by the number of rows and sigma)")
+	NumberVar(fs, &f.radius, "radius", 0, Positive(), "cut the weights at distance `R`\nonly for the operator background (default: where a weight is 0.001)")
 }
 
 // NotPrivate are flags of embed that a private first step cannot have.
@@ -71,7 +71,7 @@ func NotPrivate() map[string]string {
 // a constant, since the number in the data would tell something about it.
 const PublicClasses = 1 << 16
 
-func (f *Questions) Apply(s *privatemail.PrivateSettings) error {
+func (f *FirstStep) Apply(s *privatemail.PrivateSettings) error {
 	if f.sigma == 0 {
 		return cli.Usagef("the bandwidth is missing: give -sigma S; it has to be public, so it cannot be found from private rows")
 	}

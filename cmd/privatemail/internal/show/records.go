@@ -45,8 +45,8 @@ func showRecords(ctx context.Context, path string, begin []byte) (*explanation, 
 
 // addWords adds the words that are in a set.
 func (x *explanation) addWords(name string, set map[string]bool) {
-	sentences := slices.Sorted(maps.Keys(set))
-	x.add(name, files.Listed(sentences), sentences)
+	words := slices.Sorted(maps.Keys(set))
+	x.add(name, files.Listed(words), words)
 }
 
 // showMeasurements explains what pmbench run -json prints, which is a JSON object a line.

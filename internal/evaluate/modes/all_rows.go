@@ -9,24 +9,24 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// TakeAll takes the whole gallery once, as rows of int8, and ranks it at the client, in the
+// AllRows takes the whole gallery once, as rows of int8, and ranks it at the client, in the
 // supervised embedding. It is what mode cells has to be compared with.
-func TakeAll() evaluate.Mode {
+func AllRows() evaluate.Mode {
 	return evaluate.Mode{
-		Name: "take-all", Title: "take all, int8, supervised",
+		Name: "all", Title: "all rows, int8, supervised",
 		Protects: "All of the query, without an epsilon: nothing is sent about it, and the server learns that the gallery was taken. The gallery is the server's own.",
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			s, queries, err := placed(ctx, t)
 			if err != nil {
 				return nil, err
 			}
-			return takeAll(ctx, t, &cellSpaces{space: s.z, ranking: s.x, queries: queries})
+			return rankAll(ctx, t, &cellSpaces{space: s.z, ranking: s.x, queries: queries})
 		},
 	}
 }
 
-// takeAll ranks every query at the client, with what a server publishes.
-func takeAll(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.Answer, error) {
+// rankAll ranks every query at the client, with what a server publishes.
+func rankAll(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.Answer, error) {
 	// Nobody asks for a list: the fewest cells do.
 	published, err := server.NewCells(ctx, s.space.RawMatrix(), s.ranking.RawMatrix(), server.CellsSettings{Cells: 2, Seed: t.Seed, Encoded: -1})
 	if err != nil {
@@ -36,7 +36,7 @@ func takeAll(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.An
 	if err := gallery.UnmarshalBinary(published.AllRowsFrame()); err != nil {
 		return nil, err
 	}
-	all, err := client.NewTakeAll(published.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, &gallery)
+	all, err := client.NewAll(published.Codebook(), client.AllSettings{UnconfirmedCodebook: true}, &gallery)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func takeAll(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.An
 	rows, _ := s.ranking.Dims()
 	a := &evaluate.Answer{
 		Ranking: &evaluate.Ranking{K: min(evaluate.DeepLength, rows)}, Base: float64(rows),
-		Volume: evaluate.Volume{Int8: evaluate.Traffic{Once: volume.TakeAll}, TakeAll: volume.TakeAll},
+		Volume: evaluate.Volume{Int8: evaluate.Traffic{Once: volume.AllRows}, AllRows: volume.AllRows},
 	}
 	n, _ := s.queries.Dims()
 	for q := range n {
