@@ -22,7 +22,7 @@
 //	budget       create, show or verify the ledger that counts what releases have cost
 //	cache        list or clear what this program keeps in the user's cache folder
 //	help         explain a verb
-//	version      tell what this program was built from
+//	version      show what this program was built from
 //
 // Every verb has -h with its flags, their defaults and an example. Flags may
 // stand before or behind file names; behind -- everything is a name.

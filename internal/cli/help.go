@@ -63,7 +63,7 @@ func (p *Program) writeHelp(w io.Writer, v Verb, fs *flag.FlagSet) {
 
 // writeFlags prints one line per flag.
 func writeFlags(w io.Writer, fs *flag.FlagSet) {
-	heading := "\nflags (before or behind the file names):\n"
+	heading := "\nflags (before or after the file names):\n"
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fs.VisitAll(func(f *flag.Flag) {
 		if heading != "" {
