@@ -117,7 +117,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	refuse(t, cli.Failed, other, "other features;")
 	for name, damaged := range map[string]string{
-		"damaged file": data[:len(data)/2] + "x" + data[len(data)/2+1:], "its end is missing": data[:len(data)-9], "none of our files": "text",
+		"damaged file": data[:len(data)/2] + "x" + data[len(data)/2+1:], "its end is missing": data[:len(data)-9], "not a PrivateMail file": "text",
 	} {
 		if err := os.WriteFile(file, []byte(damaged), 0o666); err != nil {
 			t.Fatal(err)

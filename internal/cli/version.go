@@ -10,9 +10,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Version says what a program was built from, and which instructions of the
-// processor it uses. Revision is empty where none was stamped into it. Choices are empty
-// where the level of SIMD has no loops to choose from.
+// A Version says what a program was built from, and which processor instructions it
+// uses. Revision is "" if the build has none. Choices are "" if the level of SIMD has no
+// loops to choose from.
 type Version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A reflections is side of them at once, those from first on:
+// A reflections combines side reflections, from first on:
 //
 //	H_first .. = 1 - V B V'
 //
@@ -18,10 +18,10 @@ import (
 type reflections struct {
 	first, count int
 	b            []float64 // side x side, row-major
-	columns      []float64 // V, count numbers a row, from row first on
+	columns      []float64 // V, count numbers per row, from row first on
 }
 
-// back replaces the rows of z, m of them, by their products with Q': eigenvectors of the
+// back replaces the m rows of z by their products with Q': eigenvectors of the
 // tridiagonal matrix become those of A.
 func (t *tridiagonal) back(ctx context.Context, z []float64, m int) error {
 	groups := make([]*reflections, par.Blocks(t.d-1, side))
@@ -38,7 +38,7 @@ func (t *tridiagonal) back(ctx context.Context, z []float64, m int) error {
 	})
 }
 
-// group puts the reflections of a piece together.
+// group combines the reflections of a piece.
 func (t *tridiagonal) group(piece int) *reflections {
 	lo, hi := par.Block(piece, t.d-1, side)
 	g := &reflections{first: lo, count: hi - lo, b: make([]float64, side*side), columns: make([]float64, (t.d-lo)*(hi-lo))}
@@ -65,7 +65,7 @@ func (t *tridiagonal) group(piece int) *reflections {
 	return g
 }
 
-// apply multiplies some rows of z with the reflections: z' becomes z' - z' V B' V'.
+// apply multiplies some rows of z by the reflections: z' becomes z' - z' V B' V'.
 func (t *tridiagonal) apply(g *reflections, z []float64, rows int, work []float64) {
 	lapack := gonum.Implementation{}
 	first, second := work[:rows*side], work[rows*side:]

@@ -16,12 +16,12 @@ import (
 // ErrNotDefinite reports a matrix that is not positive definite to working precision.
 var ErrNotDefinite = errors.New("matrix is not positive definite; add a ridge to its diagonal")
 
-// side is the width of the columns of numbers that stay in registers, or in the cache of a
-// core, while rows are added to them.
+// side is the number of columns that stay in registers, or in the cache of a core, while
+// rows are added to them.
 const side = 64
 
-// factor is the upper triangle U of a positive definite r = U'U, row-major. What is below
-// its diagonal is not used.
+// factor is the upper triangle U of a positive definite r = U'U, row-major. The part
+// below its diagonal is not used.
 type factor struct {
 	*Core
 	k *simd.Kernels
@@ -62,10 +62,10 @@ func (f *factor) load(r *mat.SymDense) error {
 	return nil
 }
 
-// at returns what begins at entry (i, j) of U.
+// at returns the numbers of U from entry (i, j) on.
 func (f *factor) at(i, j int) []float64 { return f.u[i*f.d+j:] }
 
-// rows makes block row b of U from the rows above it.
+// rows computes block row b of U from the rows above it.
 func (f *factor) rows(ctx context.Context, b int) error {
 	lo, hi := par.Block(b, f.d, side)
 	above := strip(f.at(0, lo), f.d, lo, hi-lo)
@@ -104,8 +104,8 @@ func (f *factor) rows(ctx context.Context, b int) error {
 	})
 }
 
-// strip returns the beginnings of some rows, one after the other in memory: read as often as
-// they are, rows that lie far apart would not stay in the cache.
+// strip returns the beginnings of some rows, one after the other in memory. They are read
+// often, and rows that are far apart would not stay in the cache.
 func strip(x []float64, stride, rows, width int) []float64 {
 	out := make([]float64, rows*width)
 	for i := range rows {

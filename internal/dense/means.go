@@ -11,10 +11,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Means returns the means of the classes of rows, one row a class. class has a number for
-// each row of x, from 0 on, or -1 for a row that counts nowhere; nil puts all rows into
-// class 0. The mean of a class without rows is zero. Sums run in float64 in the order of
-// the rows.
+// Means returns the means of the classes of rows, one row per class. class has a number
+// for each row of x, from 0 on, or -1 for a row that does not count; nil puts all rows
+// into class 0. The mean of a class without rows is zero. Sums run in float64 in the
+// order of the rows.
 //
 // Errors: points.ErrShape for sizes that do not fit and class numbers below -1 or not below
 // the number of rows, *points.NonFiniteError, and that of ctx.

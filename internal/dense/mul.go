@@ -20,7 +20,7 @@ const (
 	sumColumns = 512
 )
 
-// Mul sets out, n x m, to (x - mean) a, where a is d x m. Where mean is nil nothing is
+// Mul sets out, n x m, to (x - mean) a, where a is d x m. If mean is nil nothing is
 // subtracted.
 //
 // Rows of x - mean and columns of a are scaled by powers of two and rounded to float32,
@@ -29,7 +29,7 @@ const (
 //
 //	(512/4 + 9) u sum_j |x_ij - mean_j| |a_jk| + u |out_ik|.
 //
-// out must not overlap x. On error its rows hold anything.
+// out must not overlap x. After an error its contents are undefined.
 //
 // Errors: points.ErrShape for sizes that do not fit, *points.NonFiniteError for an entry
 // of x, mean or a that is not finite and for one of out that float32 cannot hold, and that

@@ -12,11 +12,11 @@ import (
 )
 
 // Product returns a b in float64. Sums run over the columns of a, from the first to the
-// last, and every product is rounded before it is added: the bits are the same at every
-// level of the kernels.
+// last, and every product is rounded before it is added, so the bits are the same at
+// every level of the kernels.
 //
-// Errors: points.ErrShape when the columns of a are not as many as the rows of b, and that
-// of ctx.
+// Errors: points.ErrShape if a does not have as many columns as b has rows, and that of
+// ctx.
 func (c *Core) Product(ctx context.Context, a, b *mat.Dense) (*mat.Dense, error) {
 	n, inner := a.Dims()
 	rows, m := b.Dims()
@@ -25,7 +25,7 @@ func (c *Core) Product(ctx context.Context, a, b *mat.Dense) (*mat.Dense, error)
 	}
 	k, raw := c.Loops(), b.RawMatrix()
 	out := mat.NewDense(n, m, nil)
-	// A worker adds the same columns of b, which stay in its cache, to some rows.
+	// A worker adds some columns of b, which stay in its cache, to several rows.
 	strips := par.Blocks(m, side)
 	err := c.do(ctx, par.Blocks(n, solveRows)*strips, func(_, piece int) {
 		from, to := par.Block(piece%strips, m, side)

@@ -13,14 +13,14 @@ import (
 // solveRows is how many rows a worker takes at a time.
 const solveRows = 32
 
-// mostSolved is how many of them a worker solves at a time at most: each time it copies the
+// mostSolved is the most rows that a worker solves at a time: each time it copies the
 // factor.
 const mostSolved = 512
 
 // Solve returns b r^-1 for a positive definite r, in float64. For few rows of b it takes
 // less than half the time of Whiten.
 //
-// Errors: points.ErrShape when rows of b do not have the dimension of r, ErrNotDefinite,
+// Errors: points.ErrShape if rows of b do not have the dimension of r, ErrNotDefinite,
 // *points.NonFiniteError, and that of ctx.
 func (c *Core) Solve(ctx context.Context, b *mat.Dense, r *mat.SymDense) (*mat.Dense, error) {
 	n, d := b.Dims()

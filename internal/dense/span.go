@@ -14,9 +14,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Span is where n rows of d > n columns lie: they differ in fewer than n directions, so n
-// coordinates say all about them. It takes 4 n d + 8 n^2 bytes, and 24 n^2
-// while it is made.
+// A Span is the space of n rows of d > n columns: they differ in fewer than n directions,
+// so n coordinates describe them completely. It takes 4 n d + 8 n^2 bytes, and 24 n^2 while
+// it is made.
 type Span struct {
 	core  *Core
 	moved blas32.General // the rows, less the mean, times the scales and unit
@@ -24,14 +24,14 @@ type Span struct {
 	lower []float64      // n x n: L with L L' = moved moved' + spanRidge tr / n
 }
 
-// spanRidge is what is added to the squared norm of every row, relative to their mean: it adds
-// the same to all squared distances. The matrix of inner products is singular without it.
+// spanRidge is added to the squared norm of every row, relative to their mean, and so adds the
+// same to all squared distances. Without it the matrix of inner products is singular.
 const spanRidge = 1e-5
 
 // NewSpan returns the span of rows x, n x d, less the mean and times the scale of each column.
-// A scale of nil is one of ones.
+// A nil scale means ones.
 //
-// Errors: points.ErrShape, *points.NonFiniteError, ErrNotDefinite where all rows are equal,
+// Errors: points.ErrShape, *points.NonFiniteError, ErrNotDefinite if all rows are equal,
 // and that of ctx.
 func (c *Core) NewSpan(ctx context.Context, x blas32.General, mean, scale []float64) (*Span, error) {
 	s, err := c.newSpan(ctx, x, mean, scale)
@@ -103,7 +103,7 @@ func (s *Span) move(ctx context.Context, x blas32.General, mean, scale []float64
 }
 
 // products returns the inner products of the moved rows. Sums over sumColumns columns are
-// float32, and those are added in float64.
+// float32, and they are added in float64.
 func (s *Span) products(ctx context.Context) (*mat.SymDense, error) {
 	n, d := s.moved.Rows, s.moved.Cols
 	sum := mat.NewSymDense(n, nil)
@@ -133,8 +133,8 @@ func (s *Span) products(ctx context.Context) (*mat.SymDense, error) {
 }
 
 // Coordinates returns the n coordinates of each row. Up to a common factor, the squared
-// distances of different rows are those of the rows themselves, but for 2e-5 of the mean
-// squared norm, which all of them have in addition.
+// distances of different rows are those of the rows themselves, plus 2e-5 of the mean
+// squared norm.
 func (s *Span) Coordinates() blas32.General {
 	n := s.moved.Rows
 	out := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
@@ -147,8 +147,8 @@ func (s *Span) Coordinates() blas32.General {
 // backColumns is how many columns of rows a worker multiplies at a time.
 const backColumns = 256
 
-// Back returns the d x k matrix that takes moved and scaled rows to where a, n x k, takes their
-// coordinates.
+// Back returns the d x k matrix that maps moved and scaled rows to the same points as a, n x k,
+// maps their coordinates.
 func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	n, k := a.Dims()
 	if n != s.moved.Rows {

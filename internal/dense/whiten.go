@@ -23,7 +23,7 @@ func (c *Core) Whiten(ctx context.Context, r *mat.SymDense) (*mat.TriDense, erro
 	for i := range f.d {
 		out[i*f.d+i] = 1
 	}
-	// Rows above have more to do: they begin first.
+	// Upper rows have more to do, so they begin first.
 	blocks := par.Blocks(f.d, side)
 	err = c.do(ctx, blocks, func(_, b int) {
 		lo, hi := par.Block(b, f.d, side)

@@ -1,4 +1,4 @@
-// Package goroutine tells goroutines apart.
+// Package goroutine gives goroutines numbers.
 package goroutine
 
 import (
@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// lines are buffers for the first line of a stack trace. The runtime would have them
-// allocated anew for each.
+// lines are buffers for the first line of a stack trace. Without them each trace would
+// allocate one.
 var lines = sync.Pool{New: func() any { return new([64]byte) }}
 
-// fromTrace returns the number of this goroutine, which Go tells in stack traces alone. It
+// fromTrace returns the number of this goroutine, which Go shows only in stack traces. It
 // takes some microseconds.
 func fromTrace() (id uintptr) {
 	line := lines.Get().(*[64]byte) // "goroutine 18 [running]:"

@@ -2,8 +2,8 @@
 
 package goroutine
 
-// ID returns a number that no other goroutine has as long as this one runs: the address of
-// what the Go runtime keeps of it, which is where the assembler has it.
+// ID returns a number that no other goroutine has while this one runs: the address of its
+// record in the Go runtime, which is in a place that assembly can read.
 func ID() uintptr { return address() }
 
 func address() uintptr

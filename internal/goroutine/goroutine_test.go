@@ -16,8 +16,8 @@ func deep(depth int, f func()) byte {
 	return frame[0]
 }
 
-// Goroutines that run at the same time have different numbers, and each keeps its own
-// wherever its stack is.
+// Goroutines that run at the same time have different numbers, and each keeps its
+// number when its stack moves.
 func TestNumbersTellGoroutinesApart(t *testing.T) {
 	for name, id := range map[string]func() uintptr{"ID": ID, "trace": fromTrace} {
 		const many = 200
@@ -47,7 +47,7 @@ func TestNumbersTellGoroutinesApart(t *testing.T) {
 	}
 }
 
-// Workers ask for their number again and again.
+// ID allocates nothing, since workers call it often.
 func TestNumbersAllocateNothing(t *testing.T) {
 	for name, id := range map[string]func() uintptr{"ID": ID, "trace": fromTrace} {
 		if n := testing.AllocsPerRun(100, func() { id() }); n > 0 {

@@ -2,5 +2,5 @@
 
 package goroutine
 
-// ID returns a number that no other goroutine has as long as this one runs.
+// ID returns a number that no other goroutine has while this one runs.
 func ID() uintptr { return fromTrace() }

@@ -20,13 +20,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// ranking is the answers to queries, k of each.
+// ranking has the answers to queries, k for each.
 type ranking struct {
 	index   []int
 	squared []float64
 }
 
-// reference is the definition: all distances by one plain loop, then a sort.
+// reference is the definition: all distances in one plain loop, then a sort.
 func reference(queries, gallery blas64.General, allowed func(q, g int) bool, k int) (r ranking) {
 	for q := range queries.Rows {
 		var all []candidate
@@ -69,8 +69,8 @@ func sameRanking(t interface{ Errorf(string, ...any) }, name string, got, want r
 
 func anyRow(q, g int) bool { return true }
 
-// kinds are ways to draw a coordinate of row i. Those of a hard kind have numbers so large
-// or small that no filter is made.
+// kinds are ways to draw a coordinate of row i. Hard kinds have numbers so large or small
+// that no filter is made.
 var kinds = map[string]struct {
 	draw func(rng *rand.Rand, i, j int) float64
 	hard bool
@@ -99,7 +99,7 @@ var kinds = map[string]struct {
 	"extreme":   {func(rng *rand.Rand, i, j int) float64 { return 1.7e308 * (2*rng.Float64() - 1) }, true},
 }
 
-// drawn draws rows with padding behind them.
+// drawn draws rows with padding after each.
 func drawn(rng *rand.Rand, n, d int, kind string) blas64.General {
 	x := blas64.General{Rows: n, Cols: d, Stride: d + 2, Data: make([]float64, n*(d+2))}
 	for i := range x.Data {
@@ -113,8 +113,8 @@ func drawn(rng *rand.Rand, n, d int, kind string) blas64.General {
 	return x
 }
 
-// Sizes around the tile of 64 queries, the pair of queries, the panel of 4 gallery rows and
-// the rows between two looks at the context. Some are filtered, some are not.
+// Sizes are around the tile of 64 queries, the pair of queries, the panel of 4 gallery rows
+// and the rows between two checks of the context. Some are filtered, some are not.
 func TestRowsAgainstReference(t *testing.T) {
 	for _, c := range []struct{ nq, n, d, k int }{
 		{1, 1, 1, 1}, {1, 4, 3, 4}, {2, 5, 1, 3}, {31, 7, 5, 2}, {64, 8, 2, 8},
@@ -135,9 +135,9 @@ func TestRowsAgainstReference(t *testing.T) {
 	}
 }
 
-// Far from the origin the expanded form |a|^2 + |b|^2 - 2 a'b keeps no digit of
-// these distances; the differences are exact. The true order is that of exact
-// rational arithmetic.
+// Far from the origin the expanded form |a|^2 + |b|^2 - 2 a'b loses all digits of these
+// distances, but the differences are exact. Exact rational arithmetic gives the true
+// order.
 func TestRowsFarFromOrigin(t *testing.T) {
 	const n, d, nq, offset = 113, 20, 33, 1 << 30
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -171,8 +171,8 @@ func TestRowsFarFromOrigin(t *testing.T) {
 	}
 }
 
-// Rows of one matrix, any lists, any number of workers, any level, by the filter and
-// without: always what the definition says, bit for bit.
+// For any lists of rows of a matrix, any number of workers and any level, with and
+// without the filter, the result is that of the definition, bit for bit.
 func TestWithinProperties(t *testing.T) {
 	var names []string
 	for kind := range kinds {
@@ -223,7 +223,7 @@ func TestWithinProperties(t *testing.T) {
 	})
 }
 
-// float32 rows have the answers of the same numbers in float64.
+// float32 rows have the same answers as the same numbers in float64.
 func TestRowsReadBothStorages(t *testing.T) {
 	for _, d := range []int{3, 40} {
 		wide := drawn(rand.New(rand.NewPCG(1, 2)), 100, d, "far off")
@@ -261,7 +261,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// expiring is a context that ends after a number of looks at it.
+// expiring is a context that ends after a number of checks.
 type expiring struct {
 	context.Context
 	looks atomic.Int64
@@ -275,7 +275,7 @@ func (e *expiring) Err() error {
 }
 
 // Wherever the context ends, the search returns its error and no result, and stops soon:
-// each worker may look a few times more.
+// each worker may check a few times more.
 func TestStops(t *testing.T) {
 	for name, c := range map[string]struct{ d, k int }{"plain": {2, 1}, "filtered": {20, 1}} {
 		x := drawn(rand.New(rand.NewPCG(1, 2)), 2000, c.d, "normal")

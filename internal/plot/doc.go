@@ -7,7 +7,7 @@
 //	s := &plot.Scatter{Title: "birds", Rows: rows, Labels: labels, Panels: []plot.Panel{...}}
 //	err = s.Write(w, plot.SVG)             // or PNG, or HTML
 //
-// An SVG and a PNG are pictures on white. An HTML page holds the same picture, follows the
-// light or dark setting of the reader, shows row and class of the point below the mouse in
-// all panels, and loads nothing. The same Scatter gives the same bytes.
+// An SVG and a PNG are pictures on white. An HTML page has the same picture, follows the
+// light or dark setting of the reader, shows the row and class of the point under the
+// mouse in all panels, and loads nothing. The same Scatter gives the same bytes.
 package plot

@@ -17,7 +17,7 @@ var (
 	pageJS string
 )
 
-// writeHTML writes a page that needs nothing else.
+// writeHTML writes a self-contained page.
 func writeHTML(w io.Writer, f *figure) error {
 	names := make([]string, len(f.classes))
 	for i, class := range f.classes {
@@ -41,7 +41,7 @@ func writeHTML(w io.Writer, f *figure) error {
 	return b.Flush()
 }
 
-// valueTexts returns what the page says of the value of each row, by the number of the row.
+// valueTexts returns the text of the page for the value of each row, by the number of the row.
 func (f *figure) valueTexts() map[int]string {
 	out := make(map[int]string)
 	for i, v := range f.Values {

@@ -16,11 +16,11 @@ type view struct {
 	outside int // points beyond the frame
 }
 
-// frameMargin keeps points off the frame.
+// frameMargin is the distance of points from the frame.
 const frameMargin = 14.0
 
-// viewOf shows all points, or, where a hundredth of them or fewer would shrink the others
-// to a third of the frame, those others and what is near them.
+// viewOf shows all points. But if a hundredth of them or fewer would shrink the others to
+// a third of the frame, it shows those others and their surroundings.
 func viewOf(p []Point, corner Point) *view {
 	lo, hi := extent(p, 0)
 	innerLo, innerHi := extent(p, len(p)/200)
@@ -47,7 +47,7 @@ func viewOf(p []Point, corner Point) *view {
 // span returns the longer side of a box.
 func span(lo, hi Point) float64 { return max(hi.X-lo.X, hi.Y-lo.Y) }
 
-// extent returns the box of the points but for the given number at each side.
+// extent returns the box of the points without the given number at each side.
 func extent(p []Point, but int) (lo, hi Point) {
 	xs, ys := make([]float64, len(p)), make([]float64, len(p))
 	for i, at := range p {
@@ -67,7 +67,7 @@ func (v *view) at(p Point) Point {
 	}
 }
 
-// clamp returns the place within the frame that is nearest.
+// clamp returns the nearest place within the frame.
 func (v *view) clamp(p Point) Point {
 	const inset = 4
 	return Point{
@@ -76,7 +76,7 @@ func (v *view) clamp(p Point) Point {
 	}
 }
 
-// radius returns that of the marks.
+// radius returns the radius of the marks.
 func (f *figure) radius() float64 {
 	n := float64(len(f.Panels[0].Points))
 	return min(max(4.4-0.75*math.Log10(max(n, 10)), 1.6), 3.4)
@@ -141,7 +141,7 @@ func roundStep(span float64) float64 {
 // mostSteps is how many steps from zero a tick may be: five digits.
 const mostSteps = 1e4
 
-// multiples returns those of step between lo and hi, none where they have many digits.
+// multiples returns the multiples of step between lo and hi, or none if they have many digits.
 func multiples(lo, hi, step float64) (out []float64) {
 	first := math.Ceil(lo / step)
 	if !(max(math.Abs(lo), math.Abs(hi)) < mostSteps*step) {
@@ -153,14 +153,14 @@ func multiples(lo, hi, step float64) (out []float64) {
 	return out
 }
 
-// tickText writes a multiple of step without the digits that rounding has left.
+// tickText writes a multiple of step without digits from rounding errors.
 func tickText(t, step float64) string {
 	if math.Abs(t) < step/2 {
 		return "0"
 	}
 	text := strconv.FormatFloat(t, 'g', 5, 64)
 	if digits, power, ok := strings.Cut(text, "e"); ok {
-		p, _ := strconv.Atoi(power) // made above
+		p, _ := strconv.Atoi(power) // valid, since it was formatted above
 		text = digits + "e" + strconv.Itoa(p)
 	}
 	return text

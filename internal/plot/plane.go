@@ -11,20 +11,20 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// A Plane has rows as points of the plane: their two columns as they are, or their two
+// A Plane has rows as points of the plane: their two columns unchanged, or their two
 // leading principal components.
 type Plane struct {
 	Points []Point
 	// Columns is how many columns the rows have.
 	Columns int
-	// Share are the parts of the variance along the two components, where there are more
+	// Share has the parts of the variance along the two components, if there are more
 	// than two columns.
 	Share [2]float64
 }
 
-// NewPlane returns the given rows of x in the plane. Rows of one column get heights that
-// mean nothing, so that they do not hide each other. The error is points.ErrShape for no
-// rows, *points.NonFiniteError with the number of the row in x, or that of ctx.
+// NewPlane returns the given rows of x in the plane. Rows of one column get arbitrary
+// heights, so that they do not hide each other. Errors: points.ErrShape for no rows,
+// *points.NonFiniteError with the number of the row in x, and that of ctx.
 func NewPlane[M points.Matrix](ctx context.Context, x M, rows []int) (*Plane, error) {
 	n, d, err := points.Dims(x)
 	if err != nil {
@@ -82,12 +82,12 @@ func spread(at []Point) {
 	}
 }
 
-// The principal directions are found from so many rows at most, and from fewer where they
-// would have more than so many numbers: 128 MiB.
+// The principal directions are found from at most fitRows rows, and from fewer if these
+// would have more than fitNumbers numbers, 128 MiB.
 const (
 	fitRows    = 2000
 	fitNumbers = 1 << 24
-	blockRows  = 256 // that are projected at a time
+	blockRows  = 256 // projected at a time
 )
 
 // components sets the points to the two leading principal components of rows.
@@ -128,8 +128,9 @@ func components[M points.Matrix](ctx context.Context, p *Plane, x M, rows []int)
 
 // leading returns the two leading principal components of the rows of x and the sum of
 // all variances. It iterates on a block of columns (Golub and Van Loan, Matrix
-// Computations, 2013, section 8.2.4): a picture needs two directions, and the full
-// problem takes far longer in many dimensions. The mean is taken off x itself.
+// Computations, 2013, section 8.2.4), since a picture needs only two directions and the
+// full problem takes far longer in many dimensions. It subtracts the mean from x
+// itself.
 func leading(ctx context.Context, x *mat.Dense) (*pca.Components, float64, error) {
 	const block, most, settled = 8, 100, 1e-6
 	n, d := x.Dims()
@@ -167,8 +168,8 @@ func leading(ctx context.Context, x *mat.Dense) (*pca.Components, float64, error
 	return c, total, nil
 }
 
-// centre takes the mean off the rows of x and returns it, with the sum of the variances: 0
-// where nothing but rounding is left.
+// centre subtracts the mean from the rows of x and returns it, with the sum of the
+// variances: 0 if only rounding errors are left.
 func centre(x *mat.Dense) (*pca.Components, float64) {
 	n, d := x.Dims()
 	c := &pca.Components{Mean: make([]float64, d)}
@@ -202,8 +203,8 @@ func start(d, columns int) *mat.Dense {
 	return orthonormal(m)
 }
 
-// orthonormal makes the columns of m orthonormal, each twice against those before it. A
-// column that they span becomes zero.
+// orthonormal makes the columns of m orthonormal: it makes each orthogonal to those
+// before it, twice. A column in their span becomes zero.
 func orthonormal(m *mat.Dense) *mat.Dense {
 	d, columns := m.Dims()
 	for j := range columns {
@@ -225,7 +226,8 @@ func orthonormal(m *mat.Dense) *mat.Dense {
 	return m
 }
 
-// eigen returns the eigenvalues of a small symmetric matrix, falling, and its vectors.
+// eigen returns the eigenvalues of a small symmetric matrix, in descending order, and its
+// eigenvectors.
 func eigen(m *mat.Dense) ([]float64, *mat.Dense, bool) {
 	k, _ := m.Dims()
 	s := mat.NewSymDense(k, nil)

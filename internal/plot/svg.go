@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// svgCanvas writes elements. Colours are those of a style sheet, which differs between a
-// picture and a page.
+// svgCanvas writes elements. A style sheet, which differs between a picture and a page,
+// has the colours.
 type svgCanvas struct {
 	w    *bufio.Writer
 	f    *figure
@@ -30,8 +30,8 @@ func writeSVG(w io.Writer, f *figure) error {
 	return c.w.Flush()
 }
 
-// svgRules are the rules that colours do not change. Marks of class d are discs: lines of
-// no length with round ends.
+// svgRules are the rules that do not depend on colours. Marks of class d are discs: lines
+// of length zero with round ends.
 const svgRules = `text{font-family:system-ui,"Segoe UI","Liberation Sans",Arial,sans-serif}.b{font-weight:600}` +
 	`.m{fill:currentColor;opacity:.8}.d{fill:none;stroke:currentColor;stroke-linecap:round;opacity:.8}` +
 	`.h{font-weight:600;text-anchor:middle;paint-order:stroke;stroke-width:3;stroke-linejoin:round}`
@@ -99,7 +99,7 @@ func (c *svgCanvas) marks(m marks) {
 		c.line = appendPlace(c.line, at.X)
 		c.line = append(c.line, ' ')
 		c.line = appendPlace(c.line, at.Y)
-		c.w.Write(append(c.line, outline...)) // a failure shows when the buffer is flushed
+		c.w.Write(append(c.line, outline...)) // an error shows when the buffer is flushed
 	}
 	c.w.WriteString("\"/>\n")
 }
@@ -127,7 +127,7 @@ func (c *svgCanvas) data(m marks) {
 	c.w.WriteByte('"')
 }
 
-// outlineOf returns the way around a marker from its middle, and back to it.
+// outlineOf returns the path around a marker from its middle, and back to it.
 func outlineOf(shape []Point, radius float64) string {
 	b := []byte{'m'}
 	last := Point{}
@@ -145,7 +145,7 @@ func outlineOf(shape []Point, radius float64) string {
 	return string(append(b, 'z'))
 }
 
-// appendPlace writes a number with one digit behind the point, or none where it is 0.
+// appendPlace writes a number with one digit after the point, or without it if it is 0.
 func appendPlace(b []byte, v float64) []byte {
 	b = strconv.AppendFloat(b, v, 'f', 1, 64)
 	if n := len(b); b[n-1] == '0' {
