@@ -12,13 +12,12 @@ import (
 // by may differ between machines: the memory there is, the level of instructions, the
 // speed. So ranks agree on these before they choose.
 
-// agreed returns a copy with every default filled in, as all ranks have it: the least
-// budget, and the kernels of the least level. Estimates of memory follow from the number of
-// workers, which must be the same. Whether ranks meet follows from whether there is a Reserve.
-func (opt *Options) agreed(ctx context.Context) (*Options, error) {
-	o, err := opt.withDefaults()
-	if err != nil || o.Ranks.Alone() {
-		return o, err
+// agree sets what all ranks must have in common: the least budget, and the kernels of the
+// least level. Estimates of memory follow from the number of workers, which must be the same.
+// Whether ranks meet follows from whether there is a Reserve.
+func (o *innerOptions) agree(ctx context.Context) error {
+	if o.Ranks.Alone() {
+		return nil
 	}
 	own := []int64{o.BudgetBytes, int64(o.Kernels.Level()), int64(o.Workers.Count()), 0}
 	if o.Reserve != nil {
@@ -26,49 +25,27 @@ func (opt *Options) agreed(ctx context.Context) (*Options, error) {
 	}
 	all, err := par.GatherEqual(ctx, o.Ranks, own)
 	if err != nil {
-		return nil, fmt.Errorf("kernel: options of ranks: %w", err)
+		return fmt.Errorf("kernel: options of ranks: %w", err)
 	}
 	budget, level, workers := all[0], all[1], all[2]
 	for at := len(own); at < len(all); at += len(own) {
 		budget, level = min(budget, all[at]), min(level, all[at+1])
 		if all[at+2] != workers {
-			return nil, fmt.Errorf("kernel: %w: %d workers of rank 0 and %d of rank %d, want as many on every rank", ErrOption, workers, all[at+2], at/len(own))
+			return fmt.Errorf("kernel: %w: %d workers of rank 0 and %d of rank %d, want as many on every rank", innerErrOption, workers, all[at+2], at/len(own))
 		}
 		if all[at+3] != all[3] {
-			return nil, fmt.Errorf("kernel: %w: one of the ranks 0 and %d has a Reserve, want one on every rank or on none", ErrOption, at/len(own))
+			return fmt.Errorf("kernel: %w: one of the ranks 0 and %d has a Reserve, want one on every rank or on none", innerErrOption, at/len(own))
 		}
 	}
 	o.BudgetBytes = budget
 	if level != int64(o.Kernels.Level()) {
 		o.Kernels = simd.At(simd.Level(level))
 	}
-	return o, nil
-}
-
-// speed returns the speed of the machine of rank 0, which all ranks choose by.
-func (o *Options) speed(ctx context.Context) (*Calibration, error) {
-	speed := o.Calibration
-	if speed == nil {
-		speed = &Calibration{}
-		if o.Ranks.Rank() == 0 {
-			*speed = hostCalibration(o.Kernels)
-		}
-	}
-	if o.Ranks.Alone() {
-		return speed, nil
-	}
-	factors, bounds := []float64{speed.Scalar, speed.Vector, speed.Sparse}, make([]int, o.Ranks.Size()+1)
-	for r := range o.Ranks.Size() {
-		bounds[r+1] = len(factors) // all are of rank 0
-	}
-	if err := par.Gather(ctx, o.Ranks, factors, bounds); err != nil {
-		return nil, fmt.Errorf("kernel: speed of rank 0: %w", err)
-	}
-	return &Calibration{Scalar: factors[0], Vector: factors[1], Sparse: factors[2]}, nil
+	return nil
 }
 
 // anyRank tells whether some rank says yes. All ranks ask.
-func (o *Options) anyRank(yes bool) (bool, error) {
+func (o *innerOptions) anyRank(yes bool) (bool, error) {
 	// Whoever waits here is set free when another rank ends with an error.
 	yes, err := par.Any(context.Background(), o.Ranks, yes)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestRanksAgreeOnOptions(t *testing.T) {
 		if o.BudgetBytes != 1<<20 || o.Kernels.Level() != levels[max(len(levels)-3, 0)] {
 			return fmt.Errorf("%d bytes at level %v", o.BudgetBytes, o.Kernels.Level())
 		}
-		speed, err := o.speed(t.Context())
+		speed, err := speedOf(t.Context(), o, given.calibration())
 		if err != nil {
 			return err
 		}

@@ -37,20 +37,9 @@ type background struct {
 	constant float64
 }
 
-// NewBackground builds the operator background of unit rows: the Gaussian kernel within a
-// radius, and one constant weight beyond it. The radius is in (0, 2] and the weight in
-// [exp(-4 Gamma), exp(-Gamma radius^2)], whose ends may be missed by a relative 1e-12;
-// otherwise the error is ErrBackground. Weights within the radius that come out below the
-// constant are raised to it. All pairs are measured twice, once to count those within the
-// radius and once to store them, so the memory is known before it is taken. How much it
-// is depends on the data, and so do the numbers of a *MemoryError. The rows are not needed
-// afterwards.
-func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (Operator64, error) {
-	return orNil[Operator64](newBackground(ctx, rows, b, radius, weight, opt))
-}
-
-func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (*background, error) {
-	unit, o, err := rows.open(ctx, b, opt)
+// newBackground builds the operator background.
+func newBackground(ctx context.Context, rows *innerUnitRows, b innerBandwidth, radius, weight float64, o *innerOptions) (*background, error) {
+	unit, err := rows.weights(b)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +47,11 @@ func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 		return nil, buildError("background", err)
 	}
 	if !(radius > 0 && radius <= 2) {
-		return nil, fmt.Errorf("kernel: build background: %w: radius %g, want one in (0, 2]", ErrBackground, radius)
+		return nil, fmt.Errorf("kernel: build background: %w: radius %g, want one in (0, 2]", innerErrBackground, radius)
 	}
 	edge := b.Weight(radius * radius)
 	if !(weight >= unit.low*(1-1e-12) && weight <= edge*(1+1e-12)) {
-		return nil, fmt.Errorf("kernel: build background: %w: weight %g, want one in [%g, %g]", ErrBackground, weight, unit.low, edge)
+		return nil, fmt.Errorf("kernel: build background: %w: weight %g, want one in [%g, %g]", innerErrBackground, weight, unit.low, edge)
 	}
 	n, d := rows.N(), rows.dim()
 	held := backgroundBytes(n, d, o)
@@ -104,8 +93,8 @@ func (op *background) certify(gap, entryRel float64) {
 	n, longest := len(op.ptr)-1, 0
 	op.degrees = make([]float64, n)
 	eta := make([]float64, n)
-	op.cert = Certificate{Kind: Replaced, EntryRel: entryRel + 0x1p-53} // a stored value is rounded once
-	all := float64(op.constant * float64(n-1))                          // not fused into the sums below
+	op.cert = innerCertificate{Kind: innerReplaced, EntryRel: entryRel + 0x1p-53} // a stored value is rounded once
+	all := float64(op.constant * float64(n-1))                                    // not fused into the sums below
 	for i := range op.degrees {
 		_, val := op.row(i)
 		sum := 0.0
@@ -135,7 +124,7 @@ func (op *background) row(i int) (ind []uint32, val []float64) {
 // backgroundBytes is what the operator takes beside the stored entries: counts
 // or pointers and their copy, norms, degrees, and the bounds of all rows,
 // which are sorted; a distanceScratch for each worker.
-func backgroundBytes(n, d int, o *Options) int64 {
+func backgroundBytes(n, d int, o *innerOptions) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 8 + 4 + 4
 	return mem.Saturate(perRow*float64(n) + float64(o.Workers.Count())*float64(distanceScratchBytes(d)))
 }
@@ -143,10 +132,10 @@ func backgroundBytes(n, d int, o *Options) int64 {
 // backgroundEntry is the memory of a stored entry.
 const backgroundEntry = 4 + 8
 
-func backgroundCost(n, d int, nnz float64, o *Options) Cost {
+func backgroundCost(n, d int, nnz float64, o *innerOptions) innerCost {
 	rows, columns := float64(n), float64(o.Columns)
 	pairs := rows * rows / 2
-	return Cost{
+	return innerCost{
 		BuildSeconds:  2*pairs*(distanceSecondsIn(d)+farSeconds) + nnz*(expSeconds/2+2*float64(d)*distanceSeconds),
 		StepSeconds:   nnz*(entrySeconds+columns*axpySeconds) + rows*columns*(finishSeconds+axpySeconds),
 		ResidentBytes: mem.Saturate(backgroundEntry*nnz + rows*(8+8+4)),

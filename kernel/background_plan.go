@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
@@ -15,14 +13,14 @@ import (
 // backgroundCandidate plans the kernel with a constant background for rows of unit
 // norm: the least radius at which the constant halfway between the weights at the
 // radius and of opposite rows is close enough for all pairs beyond it.
-func backgroundCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := everyPair(p)
+func backgroundCandidate(_ context.Context, p *rows.Points, b innerBandwidth, pr *profile, o *innerOptions) innerCandidate {
+	c := everyPair(p.N)
 	off, ok := offUnit(p)
 	switch {
 	case !ok:
 		c.Reason = "for rows of unit norm"
 		return c
-	case 4*b.gamma > maxUnitExponent:
+	case 4*b.Gamma() > maxUnitExponent:
 		c.Reason = "for a sigma of at least 0.0535"
 		return c
 	}
@@ -46,12 +44,16 @@ func backgroundCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *pro
 	c.Cost.PeakBytes = mem.Saturate(float64(c.Cost.PeakBytes) + 8*float64(p.N)*float64(p.D)) // the rows in float64
 	c.Feasible = true
 	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g and a constant beyond", mean, c.Radius)
+	radius := c.Radius
+	c.Build = func(ctx context.Context, o *innerOptions) (innerOperator, error) {
+		return orNil[innerOperator](backgroundOf(ctx, p, b, radius, o))
+	}
 	return c
 }
 
 // backgroundWeight returns the constant for a radius, and how far from it the weights
 // of unit rows beyond the radius are at most.
-func backgroundWeight(b Bandwidth, radius float64) (constant, gap float64) {
+func backgroundWeight(b innerBandwidth, radius float64) (constant, gap float64) {
 	edge, low := b.Weight(radius*radius), b.Weight(4)
 	return (edge + low) / 2, (edge - low) / 2
 }
@@ -74,21 +76,22 @@ func offUnit(p *rows.Points) (off float64, ok bool) {
 // rescaledRel bounds the relative error of a weight between rows that were divided by
 // their norms. No norm differs from 1 by more than off, so the distance, at most 2 with
 // all rounding, changes by at most twice off and its square by 8 off + 4 off^2.
-func rescaledRel(b Bandwidth, off float64) float64 {
-	return math.Expm1(b.gamma * (8*off*(1+off) + 4*off*off))
+func rescaledRel(b innerBandwidth, off float64) float64 {
+	return math.Expm1(b.Gamma() * (8*off*(1+off) + 4*off*off))
 }
 
-func buildBackground(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+// backgroundOf builds the operator of points that are of unit norm but for rounding.
+func backgroundOf(ctx context.Context, p *rows.Points, b innerBandwidth, radius float64, o *innerOptions) (*background, error) {
 	own := 8 * int64(p.N) * int64(p.D)
 	if err := o.take("build background: unit rows", own); err != nil {
 		return nil, err
 	}
-	rows, err := NewUnitRows(blas32.General{Rows: p.N, Cols: p.D, Stride: p.Single.Stride, Data: p.Single.Data}, UnitOptions{BudgetBytes: o.BudgetBytes})
+	unit, err := newUnitRows(p.Single, innerUnitOptions{BudgetBytes: o.BudgetBytes})
 	if err != nil {
 		return nil, err
 	}
-	constant, _ := backgroundWeight(b, c.Radius)
-	op, err := newBackground(ctx, rows, b, c.Radius, constant, o.beside(own))
+	constant, _ := backgroundWeight(b, radius)
+	op, err := newBackground(ctx, unit, b, radius, constant, o.beside(own))
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +105,8 @@ func buildBackground(ctx context.Context, p *rows.Points, b Bandwidth, c *Candid
 		eta[i] += rel * (1 + eta[i])
 	}
 	op.cert.setRows(eta)
-	if worst := op.cert.worstConnected(); o.Isolated != Keep && worst > o.Tolerance { // nothing repairs a row
-		return nil, &ToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.Name()}
+	if worst := op.cert.worstConnected(); o.Isolated != keepIsolated && worst > o.Tolerance { // nothing repairs a row
+		return nil, &innerToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.Name()}
 	}
 	return op, nil
 }

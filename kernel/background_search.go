@@ -29,7 +29,7 @@ type backgroundSearch struct {
 	val      []float64
 }
 
-func newBackgroundSearch(ctx context.Context, unitRows *UnitRows, unit *unitWeights, radius, weight float64, o *Options) (*backgroundSearch, error) {
+func newBackgroundSearch(ctx context.Context, unitRows *innerUnitRows, unit *unitWeights, radius, weight float64, o *innerOptions) (*backgroundSearch, error) {
 	n := unitRows.N()
 	q, err := newUnitDistancer(ctx, unitRows.points(), o.Workers, o.Kernels)
 	if err != nil {
@@ -48,13 +48,13 @@ func newBackgroundSearch(ctx context.Context, unitRows *UnitRows, unit *unitWeig
 	return s, nil
 }
 
-func (s *backgroundSearch) run(ctx context.Context, o *Options, stage string) error {
+func (s *backgroundSearch) run(ctx context.Context, o *innerOptions, stage string) error {
 	return s.blocks.play(ctx, o.Workers, s, &s.round, o.progress(stage, s.blocks.rounds()))
 }
 
 // allocate turns the counts into row pointers, which it returns, and allocates
 // the entries if the budget allows.
-func (s *backgroundSearch) allocate(held int64, o *Options) (ptr []uint64, err error) {
+func (s *backgroundSearch) allocate(held int64, o *innerOptions) (ptr []uint64, err error) {
 	ptr = s.counts
 	for i := 1; i < len(ptr); i++ {
 		ptr[i] += ptr[i-1]

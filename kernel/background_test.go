@@ -29,7 +29,7 @@ func plainBackground(r *UnitRows, b Bandwidth, radius, weight float64) (w [][]fl
 			case r.Null(i) || r.Null(j):
 				near[i][j] = radius >= 1
 			default:
-				near[i][j] = math.Sqrt(min(rows.Dist2(r.rows.Row(i), r.rows.Row(j)), 4)) <= radius
+				near[i][j] = math.Sqrt(min(rows.Dist2(r.own.rows.Row(i), r.own.rows.Row(j)), 4)) <= radius
 			}
 			if !near[i][j] {
 				w[i][j] = weight
@@ -54,7 +54,7 @@ func drawRadius(t *rapid.T, r *UnitRows) float64 {
 		return 1
 	case "distance":
 		i, j := rapid.IntRange(0, r.N()-1).Draw(t, "i"), rapid.IntRange(0, r.N()-1).Draw(t, "j")
-		radius := math.Sqrt(rows.Dist2(r.rows.Row(i), r.rows.Row(j)))
+		radius := math.Sqrt(rows.Dist2(r.own.rows.Row(i), r.own.rows.Row(j)))
 		radius = rapid.SampledFrom([]float64{radius, math.Nextafter(radius, 0), math.Nextafter(radius, 3)}).Draw(t, "next to")
 		if radius > 0 && radius <= 2 {
 			return radius
@@ -171,7 +171,7 @@ func TestBackgroundOfManyRows(t *testing.T) {
 			}
 		}
 		x := randomBlock(pointtest.Rand(1), n, 2)
-		got, want := apply(t, op, x), plainMul(w, widen(x))
+		got, want := apply(t, public(op), x), plainMul(w, widen(x))
 		for i, v := range got.Data {
 			if math.Abs(float64(v)-want.Data[i]) > 1e-7*(math.Abs(want.Data[i])+1) {
 				t.Fatalf("d=%d: product %d is %v, want %v", d, i, v, want.Data[i])
@@ -185,13 +185,13 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 300, []int{2, 9, 30})
 		b, radius, weight := drawBackground(t, r)
-		n, d := r.N(), r.dim()
+		n, d := r.N(), r.own.dim()
 		order := pointtest.Rand(rapid.Uint64().Draw(t, "order")).Perm(n)
-		moved := &UnitRows{null: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}
+		moved := &UnitRows{innerUnitRows{null: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}}
 		for i, from := range order {
-			copy(moved.rows.Row(i), r.rows.Row(from))
+			copy(moved.own.rows.Row(i), r.own.rows.Row(from))
 			if r.Null(from) {
-				moved.null = i
+				moved.own.null = i
 			}
 		}
 		given, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))

@@ -51,5 +51,5 @@ func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64,
 	}
 	radius := pr.radiusFor(degree)
 	b := Gamma(-math.Log(cutoff) / (radius * radius))
-	return b, radius, checkBandwidth(pts, b)
+	return b, radius, checkBandwidth(pts, b.own)
 }

@@ -73,7 +73,7 @@ func BenchmarkBuildCSR(b *testing.B) {
 				}
 				nnz := 0
 				for b.Loop() {
-					op, err := as[*csr](NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius}))
+					op, err := as[*csr](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius}))
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -94,7 +94,7 @@ func BenchmarkStepCSR(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	op, err := as[*csr](NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers}))
+	op, err := as[*csr](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers}))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -111,8 +111,9 @@ func BenchmarkStepCSR(b *testing.B) {
 			}
 			step := &Step{Labels: labels, Coefficient: 0.1}
 			b.ReportAllocs()
+			public := public(op)
 			for b.Loop() {
-				if err := op.Step(b.Context(), dst, x, step, &st); err != nil {
+				if err := public.Step(b.Context(), dst, x, step, &st); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -157,8 +158,9 @@ func BenchmarkStepPairs(b *testing.B) {
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)
 			}
+			public := public(op)
 			for b.Loop() {
-				if err := op.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+				if err := public.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -178,7 +180,7 @@ func BenchmarkPolyStep(b *testing.B) {
 		sigma float64
 	}{{200_000, 64, 6}, {50_000, 512, 6}, {20_000, 64, 2}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/sigma=%g", c.n, c.d, c.sigma), func(b *testing.B) {
-			op, err := as[*poly](NewPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
+			op, err := as[*poly](openPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -188,8 +190,9 @@ func BenchmarkPolyStep(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.SetBytes(8 * int64(c.n) * int64(c.d))
+			public := public(op)
 			for b.Loop() {
-				if err := op.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+				if err := public.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
 					b.Fatal(err)
 				}
 			}

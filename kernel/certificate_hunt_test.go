@@ -80,7 +80,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 }
 
 func mustInspect(p blas32.General) *rows.Points {
-	pts, err := points32(context.Background(), p, &Options{Kernels: simd.At(simd.Best())})
+	pts, err := points32(context.Background(), p, &innerOptions{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		panic(err)
 	}
@@ -135,7 +135,7 @@ func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 			if i != j {
 				d2 := rows.Dist2(p.Row(i), p.Row(j))
 				w = b.Weight(d2)
-				slack += w * (b.gamma*d2*float64(d+4)*0x1p-53 + 0x1p-51) // the reference's own error
+				slack += w * (b.Gamma()*d2*float64(d+4)*0x1p-53 + 0x1p-51) // the reference's own error
 			}
 			off += math.Abs(what - w)
 			sum += what
@@ -248,7 +248,7 @@ func (c *huntCase) hunt(t *testing.T, name string, tally *huntTally) float64 {
 	if op == nil {
 		return -1
 	}
-	if poly, ok := op.(*poly); ok && float64(poly.nest.size())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
+	if poly, ok := roomOf(op).(*poly); ok && float64(poly.nest.size())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
 		return -1 // forced, it would take longer than all the others
 	}
 	ratio := c.ratio(t, op)

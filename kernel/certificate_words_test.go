@@ -15,7 +15,7 @@ func TestCertificateInWords(t *testing.T) {
 				c.Isolated++
 			}
 		}
-		c.rankRows()
+		c.RowMax, c.RowP99 = rowMax(eta), rowP99(eta)
 		return c
 	}
 	for _, c := range []struct {

@@ -3,8 +3,6 @@ package kernel
 import (
 	"context"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -18,20 +16,6 @@ type csr struct {
 	slabs      []*rows.Slab // their memory, where others can use it afterwards
 	found      rows.Stats   // what the search left
 	neighbours float64      // of a point, equal points included, where ranks share the weights
-}
-
-// SearchStats say how many pairs the filters of a search by codes left. A search for
-// nearest neighbours counts all points, not distinct ones, and a pair from either side; a
-// pair that it looks at twice counts twice, and Measured leaves out the points that the
-// search of a point begins with.
-type SearchStats struct {
-	// Depth is the number of entries of a code.
-	Depth int
-	// Pairs counts the pairs of distinct points. Compared counts those whose codes were
-	// compared, because one point was near to the ball of the other. Measured counts
-	// those whose distance was measured, because their codes were near. Found counts
-	// those within the radius.
-	Pairs, Compared, Measured, Found int64
 }
 
 // storedRows are the rows of a matrix.
@@ -53,21 +37,9 @@ func (s *storedReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32,
 
 func (s *storedReader) row(i int) ([]uint32, []float32) { return s.Row(i, &s.buffer) }
 
-// NewCSR builds the operator csr: the Gaussian kernel truncated at a radius, with stored
+// newCSR builds the operator csr: the Gaussian kernel truncated at a radius, with stored
 // weights, or that of nearest neighbours. The points are not needed afterwards.
-func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
-	pts, o, err := open(ctx, p, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	radius, err := pts.cutoff(ctx, b, o)
-	if err != nil {
-		return nil, err
-	}
-	return orNil[Truncated](newCSR(ctx, pts.rows, b, radius, o))
-}
-
-func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*csr, error) {
+func newCSR(ctx context.Context, p *rows.Points, b innerBandwidth, radius float64, o *innerOptions) (*csr, error) {
 	var g *graph
 	var err error
 	if o.Neighbours > 0 && p.N > 1 {
@@ -84,7 +56,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("csr", err)
 	}
-	if o.Isolated == Repair {
+	if o.Isolated == repairIsolated {
 		if g, err = g.repair(ctx, p, b, &op.truncated, o); err != nil {
 			return nil, buildError("csr: repair", err)
 		}
@@ -128,10 +100,7 @@ func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 }
 
 // Search returns what the filters of a search by codes left; zeros when there was none.
-func (op *csr) Search() SearchStats {
-	s := &op.found
-	return SearchStats{Depth: s.Depth, Pairs: s.Pairs, Compared: s.Compared, Measured: s.Measured, Found: s.Found}
-}
+func (op *csr) Search() rows.Stats { return op.found }
 
 // Close releases the weights and leaves their memory to the next graph.
 func (op *csr) Close() error {

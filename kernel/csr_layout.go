@@ -6,9 +6,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// exact is the layout weights are built in: as asked for, but never rounded,
+// exactLayout is the layout weights are built in: as asked for, but never rounded,
 // because repairs and bounds start from the weights themselves.
-func (o *Options) exact() sparse.Layout {
+func exactLayout(o *innerOptions) sparse.Layout {
 	if o.Layout == sparse.Compact16 {
 		return sparse.Compact
 	}
@@ -17,7 +17,7 @@ func (o *Options) exact() sparse.Layout {
 
 // halve rounds the weights of g to 16 bits if the options ask for it. The rounding is
 // added to the bounds of the rows.
-func (op *csr) halve(ctx context.Context, g *graph, n int, o *Options) error {
+func (op *csr) halve(ctx context.Context, g *graph, n int, o *innerOptions) error {
 	if o.Layout != sparse.Compact16 {
 		return nil
 	}

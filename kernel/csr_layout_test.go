@@ -19,7 +19,7 @@ func TestLayoutsOfWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	build := func(layout sparse.Layout) *csr {
-		op, err := as[*csr](NewCSR(ctx, p, Sigma(0.02), &Options{Layout: layout, Tolerance: 1e-2}))
+		op, err := as[*csr](openCSR(ctx, p, Sigma(0.02), &Options{Layout: layout, Tolerance: 1e-2}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestLayoutsOfWeights(t *testing.T) {
 			t.Errorf("relative error %g", op.cert.EntryRel)
 		}
 	}
-	if _, err := NewCSR(ctx, p, Sigma(0.02), &Options{Layout: 9}); err == nil {
+	if _, err := openCSR(ctx, p, Sigma(0.02), &Options{Layout: 9}); err == nil {
 		t.Error("there is a layout 9")
 	}
 }
@@ -66,7 +66,7 @@ func TestPeakOfLayouts(t *testing.T) {
 	const radius = 0.2
 	peaks := map[sparse.Layout]int64{}
 	for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16} {
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius}))
+		op, err := as[*csr](openCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,12 +74,12 @@ func TestPeakOfLayouts(t *testing.T) {
 		if more := op.cost.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.cost.NNZ {
 			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.cost.NNZ)
 		}
-		if got := csrCost(p.Rows, 2, float64(op.cost.NNZ), &Options{Layout: layout}).PeakBytes; got < op.cost.PeakBytes {
+		if got := csrCost(p.Rows, 2, float64(op.cost.NNZ), &innerOptions{Layout: layout}).PeakBytes; got < op.cost.PeakBytes {
 			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.cost.PeakBytes)
 		}
 		var refused *MemoryError
 		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.cost.PeakBytes - 1}
-		if _, err := NewCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
+		if _, err := openCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
 			t.Errorf("%v: built with a byte less than it takes: %v", layout, err)
 		}
 	}

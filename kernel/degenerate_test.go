@@ -64,8 +64,8 @@ func TestDegenerateInput(t *testing.T) {
 					_, err := NewDense(t.Context(), c.p, c.b, c.opt)
 					return err
 				},
-				"NewCSR":  func() error { _, err := NewCSR(t.Context(), c.p, c.b, c.opt); return err },
-				"NewGrid": func() error { _, err := NewGrid(t.Context(), c.p, c.b, c.opt); return err },
+				"openCSR":  func() error { _, err := openCSR(t.Context(), c.p, c.b, c.opt); return err },
+				"openGrid": func() error { _, err := openGrid(t.Context(), c.p, c.b, c.opt); return err },
 			}
 			if c.want != ErrMemory { // a plan says what does not fit and is no failure
 				build["Plan"] = func() error { _, err := planOf(t.Context(), c.p, c.b, c.opt); return err }
@@ -111,7 +111,7 @@ func TestUnderflowIsolatesRows(t *testing.T) {
 			t.Errorf("%s, policy fail: err = %v", name, err)
 		}
 	}
-	op, err := NewCSR(t.Context(), p, Sigma(1), &Options{Isolated: Repair})
+	op, err := openCSR(t.Context(), p, Sigma(1), &Options{Isolated: Repair})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 	p := pointtest.Make("uniform", 100, 2, 3)
 	p.Data[0], p.Data[1] = 7, 0.5
 	opt := &Options{CutoffRadius: 2, Tolerance: 1e-3}
-	kept, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), opt))
+	kept, err := as[*csr](openCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 		t.Fatalf("%d isolated rows before the repair, want 1", kept.Certificate().Isolated)
 	}
 	opt.Isolated = Repair
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), opt))
+	op, err := as[*csr](openCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,45 +149,45 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 	if got, want := op.weights.NNZ(), kept.weights.NNZ()+2*len(added); got != want || len(added) != mostMended {
 		t.Errorf("%d weights, want %d", got, want)
 	}
-	checkAgainstDense(t, op, p, Sigma(1))
+	checkAgainstDense(t, public(op), p, Sigma(1))
 }
 
 // Without a cutoff of the caller's every row meets the tolerance, or the
 // builder says that it cannot.
 func TestRepairMeetsTheTolerance(t *testing.T) {
 	p := pointtest.Make("clustered", 600, 2, 3)
-	kept, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3})
+	kept, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if kept.Certificate().RowMax <= 1e-3 {
 		t.Fatal("the test wants rows that miss the tolerance")
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair}))
+	op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if worst := op.worstRepairable(1e-3); worst > 1e-3 || !op.weights.IsSymmetric() {
 		t.Errorf("repaired, yet eta = %g", worst)
 	}
-	checkAgainstDense(t, op, p, Sigma(0.5))
-	if _, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
+	checkAgainstDense(t, public(op), p, Sigma(0.5))
+	if _, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a tolerance below float32: err = %v", err)
 	}
 	uniform := pointtest.Make("uniform", 3000, 2, 1)
-	if _, err := NewCSR(t.Context(), uniform, Sigma(0.01), &Options{Tolerance: 1e-3, Isolated: Fail}); err == nil || !(errors.Is(err, ErrTolerance) || errors.Is(err, ErrIsolated)) {
+	if _, err := openCSR(t.Context(), uniform, Sigma(0.01), &Options{Tolerance: 1e-3, Isolated: Fail}); err == nil || !(errors.Is(err, ErrTolerance) || errors.Is(err, ErrIsolated)) {
 		t.Errorf("policy fail: err = %v", err)
 	}
 	// With less and less memory there is none for the repair first.
 	budget := op.Cost().PeakBytes
 	for err == nil {
 		budget -= budget / 50
-		_, err = NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: budget})
+		_, err = openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: budget})
 	}
 	if !errors.Is(err, ErrMemory) {
 		t.Errorf("no memory for the repair: err = %v", err)
 	}
-	if _, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, BudgetBytes: budget}); err != nil {
+	if _, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, BudgetBytes: budget}); err != nil {
 		t.Errorf("there is no memory for the graph itself: %v", err)
 	}
 }
@@ -196,7 +196,7 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 func TestCompleteGraph(t *testing.T) {
 	for _, d := range []int{2, 12} {
 		p := pointtest.Make("uniform", 300, d, 1)
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(5), nil))
+		op, err := as[*csr](openCSR(t.Context(), p, Sigma(5), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestCompleteGraph(t *testing.T) {
 		if !op.weights.IsSymmetric() {
 			t.Errorf("d=%d: not symmetric", d)
 		}
-		checkAgainstDense(t, op, p, Sigma(5))
+		checkAgainstDense(t, public(op), p, Sigma(5))
 	}
 }
 
@@ -294,7 +294,7 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 	p := pointtest.Make("uniform", 4000, 2, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := NewCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
+	_, err := openCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
 	runtime.ReadMemStats(&after)
 	var m *MemoryError
 	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || m.instead == "" {
@@ -307,14 +307,14 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 
 // More than 2^32 weights: the arithmetic, not the memory.
 func TestMoreThan32BitsOfWeights(t *testing.T) {
-	allocate := func(o *Options, counts []uint64, held int64) error {
-		_, err := o.request(nil, Sigma(1), 1).Allocate(t.Context(), counts, held)
+	allocate := func(o *innerOptions, counts []uint64, held int64) error {
+		_, err := requestOf(o, nil, Sigma(1).own, 1).Allocate(t.Context(), counts, held)
 		if err != nil {
-			err = o.searchError(err)
+			err = searchError(o, err)
 		}
 		return err
 	}
-	o := &Options{BudgetBytes: 1 << 30}
+	o := &innerOptions{BudgetBytes: 1 << 30}
 	err := allocate(o, []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}, 1000)
 	var m *MemoryError
 	if !errors.As(err, &m) {
@@ -338,26 +338,26 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 	}
 	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
 	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
-		if err := allocate(&Options{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+		if err := allocate(&innerOptions{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 			t.Errorf("budget %d: err = %v", budget, err)
 		}
 	}
 	// And 34 more to convert them.
 	for budget, want := range map[int64]error{1130: nil, 1129: ErrMemory} {
 		for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
-			if err := allocate(&Options{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+			if err := allocate(&innerOptions{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 				t.Errorf("%v, budget %d: err = %v", layout, budget, err)
 			}
 		}
 	}
 	// Without slabs, which have room for more than there is.
-	plain, compact := csrCost(1000, maxDirect+1, 1e6, &Options{}), csrCost(1000, maxDirect+1, 1e6, &Options{Layout: sparse.Compact})
+	plain, compact := csrCost(1000, maxDirect+1, 1e6, &innerOptions{}), csrCost(1000, maxDirect+1, 1e6, &innerOptions{Layout: sparse.Compact})
 	if compact.PeakBytes != plain.PeakBytes+3e6+4000 {
 		t.Errorf("plain takes %d bytes at most and compact %d", plain.PeakBytes, compact.PeakBytes)
 	}
-	huge := &Options{Columns: math.MaxInt / 4}
-	for name, c := range map[string]Cost{
-		"csr": csrCost(2_000_000_000, 2, 4e18, &Options{Columns: 2}), "dense": denseCost(1000, 2, huge),
+	huge := &innerOptions{Columns: math.MaxInt / 4}
+	for name, c := range map[string]innerCost{
+		"csr": csrCost(2_000_000_000, 2, 4e18, &innerOptions{Columns: 2}), "dense": denseCost(1000, 2, huge),
 	} {
 		if c.PeakBytes < 1<<40 || c.StreamedBytes < 0 || c.Flops < 0 {
 			t.Errorf("%s: an impossible size comes out as %+v", name, c)
@@ -371,7 +371,7 @@ func TestCertificateRoundsUp(t *testing.T) {
 	for i := range eta {
 		eta[i] = rng.Float64() * 1e-3
 	}
-	var c Certificate
+	var c innerCertificate
 	c.setRows(eta)
 	for i, e := range eta {
 		if got := c.Eta(i); got < e || got > e*(1+0x1p-22) {
@@ -399,7 +399,7 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 	// The stored weights are normal float32, whatever the cutoff asked for.
 	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: pointtest.Fill(40, func(i int) float64 { return float64(i) })}
 	for _, radius := range []float64{30, 50} { // 50 takes in every pair
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius}))
+		op, err := as[*csr](openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +414,7 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 		if op.cert.Rounding <= 0 {
 			t.Error("no rounding is admitted")
 		}
-		checkAgainstDense(t, op, p, Sigma(1))
+		checkAgainstDense(t, public(op), p, Sigma(1))
 	}
 }
 
@@ -424,7 +424,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 	var want float64
 	for _, scale := range []float64{1, 1e-25, 1e-19, 1e15, 1e30} {
 		p := blas32.General{Rows: 1500, Cols: 2, Stride: 2, Data: pointtest.Fill(3000, func(i int) float64 { return float64(unit.Data[i]) * scale })}
-		op, err := NewCSR(t.Context(), p, Sigma(0.02*scale), nil)
+		op, err := openCSR(t.Context(), p, Sigma(0.02*scale), nil)
 		if err != nil {
 			t.Fatalf("scale %g: %v", scale, err)
 		}

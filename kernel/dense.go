@@ -12,7 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // dense is the Gaussian kernel of every pair, in float64, weights made anew for every
@@ -24,7 +23,7 @@ import (
 type dense struct {
 	wideBase
 	q         *distancer
-	bandwidth Bandwidth
+	bandwidth innerBandwidth
 	unit      *unitWeights // nil when the points are not unit rows
 	blocks    tournament
 	progress  *rows.Progress
@@ -32,32 +31,8 @@ type dense struct {
 	setting   sync.Mutex  // held while they are
 }
 
-// NewDense builds the operator dense of points in either precision: the Gaussian kernel of
-// every pair, in float64. Building it takes one pass over all pairs, for the degrees. The
-// operator reads the points as long as it lives; they must not change.
-func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := openEither(ctx, p, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	return orNil[Operator64](newDense(ctx, pts, nil, b, o))
-}
-
-// NewUnitDense builds the operator dense of unit rows. Squared distances are
-// at least 0, and weights at least exp(-4 Gamma), so that every weight is in
-// [exp(-4 Gamma), 1] whatever rounding does. The weight between a null record and any other row is exp(-Gamma) by
-// definition. A Gamma above 175 is refused with ErrBandwidth; up to 175 no row
-// is isolated unless it is the only one. Building it measures no pair: the degrees come
-// with the first product, or when they are asked for.
-func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
-	unit, o, err := rows.open(ctx, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	return orNil[Operator64](newDense(ctx, rows.points(), unit, b, o))
-}
-
-func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidth, o *Options) (*dense, error) {
+// newDense builds the operator dense. unit are the weights of unit rows, nil for other points.
+func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b innerBandwidth, o *innerOptions) (*dense, error) {
 	if err := o.refuseFixed("dense"); err != nil {
 		return nil, buildError("dense", err)
 	}
@@ -135,7 +110,7 @@ func (op *dense) Degrees() []float64 {
 }
 
 // Step sets dst to the iterate after x.
-func (op *dense) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
+func (op *dense) Step(ctx context.Context, dst, x blas32.General, s *innerStep, st *innerStats) error {
 	if err := op.degreesFor(ctx, s); err != nil {
 		return err
 	}
@@ -143,7 +118,7 @@ func (op *dense) Step(ctx context.Context, dst, x blas32.General, s *Step, st *S
 }
 
 // Step64 sets dst to the iterate after x in float64 throughout.
-func (op *dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
+func (op *dense) Step64(ctx context.Context, dst, x blas64.General, s *innerStep, st *innerStats) error {
 	if err := op.degreesFor(ctx, s); err != nil {
 		return err
 	}
@@ -151,34 +126,33 @@ func (op *dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st 
 }
 
 // degreesFor sums the degrees before a step in form Attract, which begins with their mean.
-func (op *dense) degreesFor(ctx context.Context, s *Step) error {
-	if s == nil || s.Form != Attract || op.known.Load() {
+func (op *dense) degreesFor(ctx context.Context, s *innerStep) error {
+	if s == nil || s.Form != innerAttract || op.known.Load() {
 		return nil
 	}
 	return productError("dense", op.sumDegrees(ctx, op.workers, op.ranks))
 }
 
-func denseCost(n, d int, o *Options) Cost {
+func denseCost(n, d int, o *innerOptions) innerCost {
 	pairs, columns := float64(n)*float64(n)/2, float64(o.Columns)
 	perPair := denseWeightSeconds + distanceSecondsIn(d)
 	flops := pairs * (2*float64(d) + 30 + 4*columns)
 	resident := int64(n) * 16
 	peak := mem.Saturate(float64(resident) + 16*float64(n+8)*(columns+1) + float64(o.Workers.Count())*(float64(distanceScratchBytes(d))+8*columns))
-	return Cost{
+	return innerCost{
 		BuildSeconds: pairs * (perPair + denseColumnSeconds), StepSeconds: pairs * (perPair + columns*denseColumnSeconds),
 		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: mem.Saturate(pairs / blockRows * float64(d) * 16), Flops: flops,
 	}
 }
 
-func denseCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := everyPair(p)
+func denseCandidate(_ context.Context, p *rows.Points, b innerBandwidth, pr *profile, o *innerOptions) innerCandidate {
+	c := everyPair(p.N)
 	c.Cost, c.Eta = denseCost(p.N, p.D, o), weightRel(b, p.D, pr.most)
 	c.Feasible, c.Reason = true, "exact, every pair at every step"
+	c.Build = func(ctx context.Context, o *innerOptions) (innerOperator, error) {
+		return orNil[innerOperator](newDense(ctx, p, nil, b, o))
+	}
 	return c
-}
-
-func buildDense(ctx context.Context, p *rows.Points, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
-	return orNil[Operator](newDense(ctx, p, nil, b, o))
 }
 
 // Close lets go of the points.
@@ -188,7 +162,7 @@ func (op *dense) Close() error { return release(op) }
 // degrees are not known yet, no row is isolated.
 func (op *dense) certify() {
 	rel := op.entryRel()
-	op.cert = Certificate{Kind: Exact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53}
+	op.cert = innerCertificate{Kind: innerExact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53}
 	if !op.known.Load() {
 		return
 	}

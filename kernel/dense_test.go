@@ -147,7 +147,7 @@ func TestDegreesOfUnitRowsComeLate(t *testing.T) {
 		if err := st.Gather64(q, nil); err != nil {
 			t.Error(err)
 		}
-		if err := op.Step64(t.Context(), dst, q, &Step{Form: form}, &st); err != nil {
+		if err := public(op).(Operator64).Step64(t.Context(), dst, q, &Step{Form: form}, &st); err != nil {
 			t.Error(err)
 		}
 		return append(dst.Data, st.Objective, st.Change)
@@ -194,8 +194,9 @@ func TestDenseStepsAllocateNothing(t *testing.T) {
 	if err := st.Gather64(q, nil); err != nil {
 		t.Fatal(err)
 	}
+	wide := public(op).(Operator64)
 	take := func() {
-		if err := op.Step64(t.Context(), dst, q, step, &st); err != nil {
+		if err := wide.Step64(t.Context(), dst, q, step, &st); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -245,21 +245,21 @@ const (
 
 // weigh turns the filled squared distances of row i to the rows from lo on into weights
 // exp(-gamma d2), within maxWeightError and a few units in the last place.
-func (q *distancer) weigh(b Bandwidth, d2 []float64, i, lo int) {
-	if !q.direct && b.gamma*q.slack*(q.norm2[i]+q.most) > maxWeightError {
+func (q *distancer) weigh(b innerBandwidth, d2 []float64, i, lo int) {
+	if !q.direct && b.Gamma()*q.slack*(q.norm2[i]+q.most) > maxWeightError {
 		for j, v := range d2 {
-			if e := b.gamma * q.error2(i, lo+j); e > maxWeightError && b.gamma*v-e < maxExponent {
+			if e := b.Gamma() * q.error2(i, lo+j); e > maxWeightError && b.Gamma()*v-e < maxExponent {
 				d2[j] = q.exact(i, lo+j)
 			}
 		}
 	}
-	q.kernels.Weights64(d2, d2, b.gamma, 0, maxExponent)
+	q.kernels.Weights64(d2, d2, b.Gamma(), 0, maxExponent)
 }
 
 // weightRel bounds the relative error of a weight of weigh where no squared norm is above most:
 // the distance, the product Gamma d2 (at most maxExponent) and the exponential.
-func weightRel(b Bandwidth, d int, most float64) float64 {
-	return min(b.gamma*productSlack(d)*2*most, maxWeightError) + directRel(d)
+func weightRel(b innerBandwidth, d int, most float64) float64 {
+	return min(b.Gamma()*productSlack(d)*2*most, maxWeightError) + directRel(d)
 }
 
 // directRel bounds the relative error of a weight whose distance was computed

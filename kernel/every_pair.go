@@ -11,7 +11,7 @@ import (
 
 // everyPairGraph returns the graph of every pair: there is nothing to find, and the place
 // of every entry is known.
-func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*graph, error) {
+func everyPairGraph(ctx context.Context, p *rows.Points, b innerBandwidth, o *innerOptions) (*graph, error) {
 	held := searchBytes(p.N, p.D, o)
 	if err := o.take("build csr: every pair", held); err != nil {
 		return nil, err
@@ -28,10 +28,10 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options
 	for i := range q.n {
 		counts[i+1] = uint64(q.n - 1)
 	}
-	request := o.request(p, b, math.Inf(1))
+	request := requestOf(o, p, b, math.Inf(1))
 	arrays, err := request.Allocate(ctx, counts, held)
 	if err != nil {
-		return nil, o.searchError(err)
+		return nil, searchError(o, err)
 	}
 	pass := &everyPairPass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
 	if err := pass.blocks.play(ctx, o.Workers, pass, &pass.round, o.progress("fill weights", pass.blocks.rounds())); err != nil {
@@ -41,7 +41,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options
 	if err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(o.exact(), q.n, uint64(len(arrays.Ind)))
+	size, _ := sparse.Bytes(exactLayout(o), q.n, uint64(len(arrays.Ind)))
 	return &graph{
 		Result: rows.Result{
 			Weights: weights, Order: distinct.Order, Group: distinct.Group, Tails: make([]float64, q.n),
@@ -63,7 +63,7 @@ func everyPairBytes(n, d, workers int) int64 {
 // writer.
 type everyPairPass struct {
 	q       *distancer
-	b       Bandwidth
+	b       innerBandwidth
 	blocks  tournament
 	round   int
 	scratch []*distanceScratch

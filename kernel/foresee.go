@@ -10,7 +10,7 @@ import (
 // they are many. If a sample of distances was taken before, that tells it at once.
 
 // foreseenSample returns the sample of distances, nil where none was taken.
-func (p *Points) foreseenSample(o *Options) *profile {
+func (p *Points) foreseenSample(o *innerOptions) *profile {
 	if o.CutoffRadius == 0 {
 		return nil
 	}
@@ -24,16 +24,16 @@ func (p *Points) foreseenSample(o *Options) *profile {
 }
 
 // foreseenCSR builds csr with the options as they are, unless it has no hope.
-func (p *Points) foreseenCSR(ctx context.Context, b Bandwidth, o *Options) (*csr, error) {
+func (p *Points) foreseenCSR(ctx context.Context, b Bandwidth, o *innerOptions) (*csr, error) {
 	if err := p.foreseeCSR(o); err != nil {
 		return nil, err
 	}
-	return newCSR(ctx, p.rows, b, o.CutoffRadius, o)
+	return newCSR(ctx, p.rows, b.own, o.CutoffRadius, o)
 }
 
 // foreseeCSR refuses csr where its weights clearly do not fit, and asks for their memory
 // where they clearly do. In between the search will see.
-func (p *Points) foreseeCSR(o *Options) error {
+func (p *Points) foreseeCSR(o *innerOptions) error {
 	pr := p.foreseenSample(o)
 	if pr == nil {
 		return nil
@@ -43,10 +43,10 @@ func (p *Points) foreseeCSR(o *Options) error {
 	mean, upper := pr.neighbours(o.CutoffRadius)
 	// Equal points share a row of weights, so that they have fewer than neighbours.
 	if lower := mean - 2*(upper-mean); lower > 0 && pr.equals() == 0 {
-		none, entry := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
+		none, entry := requestOf(o, nil, innerBandwidth{}, 0).StoredBytes(n)
 		weights := lower * float64(n)
-		if float64(searchBytes(n, d, o)+none)+weights*float64(entry)/o.holders(n, weights) > float64(o.BudgetBytes) {
-			return o.tooManyWeights(need(mean))
+		if float64(searchBytes(n, d, o)+none)+weights*float64(entry)/holders(o, n, weights) > float64(o.BudgetBytes) {
+			return tooManyWeights(o, need(mean))
 		}
 	}
 	if most := need(upper); o.Reserve != nil && most <= o.BudgetBytes {
@@ -57,7 +57,7 @@ func (p *Points) foreseeCSR(o *Options) error {
 
 // foreseePairs refuses pairs where their list clearly does not fit. Where points are spread
 // unevenly the list is longer than the estimate.
-func (p *Points) foreseePairs(o *Options) error {
+func (p *Points) foreseePairs(o *innerOptions) error {
 	n, d := p.rows.N, p.rows.D
 	pr := p.foreseenSample(o)
 	if pr == nil || d > cellDimensions || pr.equals() > 0 {
@@ -68,7 +68,7 @@ func (p *Points) foreseePairs(o *Options) error {
 	nnz := mean * float64(n)
 	list := pairListBytes(n, d, nnz, testedPairs(n, d, nnz))
 	if float64(pairsHeld(n, d, o))+certain*list > float64(o.BudgetBytes) {
-		return &MemoryError{What: "build pairs: list of cluster pairs", Need: pairsCost(n, d, nnz, testedPairs(n, d, nnz), o).PeakBytes, Budget: o.BudgetBytes}
+		return &innerMemoryError{What: "build pairs: list of cluster pairs", Need: pairsCost(n, d, nnz, testedPairs(n, d, nnz), o).PeakBytes, Budget: o.BudgetBytes}
 	}
 	return nil
 }

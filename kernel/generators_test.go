@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -21,7 +22,7 @@ type tester interface {
 
 func mustPoints(t tester, p blas32.General) *rows.Points {
 	t.Helper()
-	pts, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
+	pts, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -92,16 +93,50 @@ func bandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	return pts.BandwidthForDegree(ctx, degree, cutoff, opt)
 }
 
-// as returns the operator behind the interface that a constructor returns.
-func as[C, I Operator](op I, err error) (C, error) {
+// roomOf returns the operator that a room has built.
+func roomOf(op Operator) innerOperator {
+	switch op := op.(type) {
+	case *operator:
+		return op.innerOperator
+	case *operator64:
+		return op.innerOperator
+	case *truncatedOperator:
+		return op.innerOperator
+	}
+	panic("an operator of no room")
+}
+
+// as returns the operator that a room has built for a constructor.
+func as[C innerOperator, I Operator](op I, err error) (C, error) {
 	if err != nil {
 		var none C
 		return none, err
 	}
-	return any(op).(C), nil
+	return roomOf(op).(C), nil
 }
 
-// openPairs opens points and builds the operator.
+// asOperator returns what a constructor returns as an Operator.
+func asOperator[I Operator](op I, err error) (Operator, error) {
+	if err != nil {
+		return nil, err
+	}
+	return op, nil
+}
+
+// openCSR opens points and builds the operator csr, whatever a plan would say.
+func openCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
+	pts, o, err := open(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	radius, err := pts.cutoff(ctx, b, o)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Truncated](newCSR(ctx, pts.rows, b.own, radius, o))
+}
+
+// openPairs opens points and builds the operator pairs.
 func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(ctx, p, b, opt)
 	if err != nil {
@@ -111,5 +146,36 @@ func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options)
 	if err != nil {
 		return nil, err
 	}
-	return orNil[Truncated](newPairs(ctx, pts.rows, b, radius, o))
+	return publicOr[Truncated](newPairs(ctx, pts.rows, b.own, radius, o))
+}
+
+// cutoff returns the radius of a truncated kernel. It needs a sample only if the radius is to
+// follow from the tolerance.
+func (p *Points) cutoff(ctx context.Context, b Bandwidth, o *innerOptions) (float64, error) {
+	if o.fixed() {
+		return o.CutoffRadius, nil
+	}
+	pr, err := p.profile(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	return cutoffFor(p.rows, b.own, pr, o), nil
+}
+
+// openGrid opens points and builds the operator grid.
+func openGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := open(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Operator64](gridOf(ctx, pts.rows, b.own, o))
+}
+
+// openPoly opens points in either precision and builds the operator poly.
+func openPoly[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := openEither(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Operator64](polyOf(ctx, pts, b.own, o))
 }

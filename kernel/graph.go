@@ -25,47 +25,47 @@ type graph struct {
 }
 
 // searchGraph finds all pairs within the radius.
-func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	if radius >= p.Farthest() && p.Farthest() <= maxRadius(b) {
+func searchGraph(ctx context.Context, p *rows.Points, b innerBandwidth, radius float64, o *innerOptions) (*graph, error) {
+	if radius >= p.Farthest() && p.Farthest() <= b.MaxRadius() {
 		return everyPairGraph(ctx, p, b, o)
 	}
-	radius = min(radius, maxRadius(b))
-	request := o.request(p, b, radius)
-	request.Held = searchBytes(p.N, p.D, o) // the same for every graph, whatever finds it
-	request.Whole = o.Isolated == Repair    // it adds to any row
+	radius = min(radius, b.MaxRadius())
+	request := requestOf(o, p, b, radius)
+	request.Held = searchBytes(p.N, p.D, o)      // the same for every graph, whatever finds it
+	request.Whole = o.Isolated == repairIsolated // it adds to any row
 	found, err := searchPairs(ctx, request)
 	if err != nil {
-		return nil, o.searchError(err)
+		return nil, searchError(o, err)
 	}
 	return &graph{Result: *found, entries: uint64(found.Weights.NNZ()), radius: radius, entryRel: foundRel(p.D)}, nil
 }
 
-// request asks a search for the pairs within a radius.
-func (o *Options) request(p *rows.Points, b Bandwidth, radius float64) *rows.Request {
+// requestOf asks a search for the pairs within a radius.
+func requestOf(o *innerOptions, p *rows.Points, b innerBandwidth, radius float64) *rows.Request {
 	return &rows.Request{
-		Points: p, Radius: radius, Gamma: b.gamma, Layout: o.exact(), Memory: o.BudgetBytes, Reserve: o.Reserve, Nearest: o.Isolated == Repair,
+		Points: p, Radius: radius, Gamma: b.Gamma(), Layout: exactLayout(o), Memory: o.BudgetBytes, Reserve: o.Reserve, Nearest: o.Isolated == repairIsolated,
 		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
 	}
 }
 
 // searchError returns a MemoryError of this package for one of a search, and any other
 // error as it is.
-func (o *Options) searchError(err error) error {
+func searchError(o *innerOptions, err error) error {
 	e, ok := errors.AsType[*rows.MemoryError](err)
 	if !ok {
 		return err
 	}
 	if e.What != "" {
-		return &MemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied}
+		return &innerMemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied}
 	}
-	refused := o.tooManyWeights(e.Need)
+	refused := tooManyWeights(o, e.Need)
 	refused.denied = e.Denied
 	return refused
 }
 
 // tooManyWeights returns the error of weights that need so many bytes.
-func (o *Options) tooManyWeights(need int64) *MemoryError {
-	return &MemoryError{
+func tooManyWeights(o *innerOptions, need int64) *innerMemoryError {
+	return &innerMemoryError{
 		What: "store weights", Need: need, Budget: o.BudgetBytes,
 		instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 	}
@@ -73,7 +73,7 @@ func (o *Options) tooManyWeights(need int64) *MemoryError {
 
 // searchBytes is what is held beside the weights at most: by a search, or by the steps that
 // follow it.
-func searchBytes(n, d int, o *Options) int64 {
+func searchBytes(n, d int, o *innerOptions) int64 {
 	workers := o.Workers.Count()
 	if d <= maxDirect {
 		return max(cells.Bytes(n, d, workers), stepBytes(n, o))
@@ -84,7 +84,7 @@ func searchBytes(n, d int, o *Options) int64 {
 // stepBytes is what the steps of a truncated graph hold beside its weights: Options.StepBytes,
 // of each row its degree, its bound twice, its order and its group, the sums of x over equal
 // points, and the scratch memory of the workers.
-func stepBytes(n int, o *Options) int64 {
+func stepBytes(n int, o *innerOptions) int64 {
 	k := float64(o.Columns)
 	row := 8 + 2*4 + 4 + 4 + 4*k
 	worker := k * (4*float64(passTileRows(max(o.Columns, 1))) + 8)

@@ -46,16 +46,16 @@ func (g *graph) copyStored(ctx context.Context, a rows.Arrays, workers *par.Work
 
 // extended returns g with the weights of the arrays in place of its own, and with bounds
 // of its own to change. held bytes are taken beside the matrix.
-func (g *graph) extended(ctx context.Context, a rows.Arrays, held int64, o *Options) (*graph, error) {
+func (g *graph) extended(ctx context.Context, a rows.Arrays, held int64, o *innerOptions) (*graph, error) {
 	n := g.rows.Rows()
 	out := *g
 	out.Sums, out.Slabs = nil, nil // the weights are others, and elsewhere
 	out.Tails = slices.Clone(g.Tails)
 	var err error
-	if out.Weights, err = o.request(nil, Bandwidth{}, 0).Adopt(ctx, n, a); err != nil {
+	if out.Weights, err = requestOf(o, nil, innerBandwidth{}, 0).Adopt(ctx, n, a); err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(o.exact(), n, uint64(len(a.Ind)))
+	size, _ := sparse.Bytes(exactLayout(o), n, uint64(len(a.Ind)))
 	out.Peak = held + size
 	return &out, nil
 }

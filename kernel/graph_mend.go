@@ -36,12 +36,12 @@ const mendBytes = 2 * (4 + 8)
 // mend returns a graph in which isolated rows are connected, g itself if there are none or
 // nothing that float32 weights could do. Where g stores no weights, those of the graph
 // returned are the weights that were added.
-func (g *graph) mend(ctx context.Context, p *rows.Points, b Bandwidth, op *truncated, o *Options) (*graph, error) {
+func (g *graph) mend(ctx context.Context, p *rows.Points, b innerBandwidth, op *truncated, o *innerOptions) (*graph, error) {
 	n := g.rows.Rows()
 	if op.cert.Isolated == 0 || n == 1 || o.Neighbours > 0 {
 		return g, nil // the nearest of a row are neighbours already, or out of reach
 	}
-	m := &mend{k: g.mendedNeighbours(), most: rows.RadiusSquared(maxRadius(b)), piece: make([]int32, n)}
+	m := &mend{k: g.mendedNeighbours(), most: rows.RadiusSquared(b.MaxRadius()), piece: make([]int32, n)}
 	for i := range n {
 		m.piece[i] = -1
 		if op.degrees[op.first(i)] == 0 {
@@ -68,9 +68,9 @@ func (g *graph) mend(ctx context.Context, p *rows.Points, b Bandwidth, op *trunc
 	}); err != nil {
 		return nil, err
 	}
-	arrays, err := o.request(nil, b, g.radius).Allocate(ctx, counts, held)
+	arrays, err := requestOf(o, nil, b, g.radius).Allocate(ctx, counts, held)
 	if err != nil {
-		return nil, o.searchError(err)
+		return nil, searchError(o, err)
 	}
 	if err := m.fill(ctx, g, b, arrays, o); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (g *graph) mendedNeighbours() int {
 }
 
 // find finds the points nearest to the isolated rows.
-func (m *mend) find(ctx context.Context, g *graph, p *rows.Points, o *Options) (err error) {
+func (m *mend) find(ctx context.Context, g *graph, p *rows.Points, o *innerOptions) (err error) {
 	if g.Nearest != nil {
 		m.place, m.d2, err = g.Nearest(ctx, m.k, m.rows)
 		return err
@@ -171,7 +171,7 @@ func (m *mend) each(ctx context.Context, do func(i, j uint32, d2 float64)) error
 }
 
 // fill writes the stored weights and those that are added to the arrays.
-func (m *mend) fill(ctx context.Context, g *graph, b Bandwidth, a rows.Arrays, o *Options) error {
+func (m *mend) fill(ctx context.Context, g *graph, b innerBandwidth, a rows.Arrays, o *innerOptions) error {
 	next, err := g.copyStored(ctx, a, o.Workers)
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (m *mend) fill(ctx context.Context, g *graph, b Bandwidth, a rows.Arrays, o
 
 // bound bounds what is left out of the mended rows of a graph of some points: nothing that
 // is nearer than the last of the nearest. A search bounds nothing for isolated rows.
-func (m *mend) bound(g *graph, points int, b Bandwidth) {
+func (m *mend) bound(g *graph, points int, b innerBandwidth) {
 	for piece, i := range m.rows {
 		left := float64(points - 1)
 		for _, j := range m.kept(piece) {

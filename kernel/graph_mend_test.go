@@ -64,7 +64,7 @@ func plainMend(p blas32.General, radius float64, b Bandwidth) [][]int {
 			return points[a] - points[c]
 		})
 		for _, j := range others[:k] {
-			if math.Sqrt(x.Dist2(points[i], points[j])) <= maxRadius(b) {
+			if math.Sqrt(x.Dist2(points[i], points[j])) <= b.own.MaxRadius() {
 				linked[i][j], linked[j][i] = true, true
 			}
 		}
@@ -103,7 +103,7 @@ func TestRepairOfAFixedGraph(t *testing.T) {
 			b := Sigma(radius / 2)
 			want := plainMend(p, radius, b)
 			opt := &Options{CutoffRadius: radius, Isolated: Keep, Workers: workers}
-			kept, err := NewCSR(t.Context(), p, b, opt)
+			kept, err := openCSR(t.Context(), p, b, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +113,7 @@ func TestRepairOfAFixedGraph(t *testing.T) {
 				few++
 			}
 			opt.Isolated = Repair
-			stored, err := NewCSR(t.Context(), p, b, opt)
+			stored, err := openCSR(t.Context(), p, b, opt)
 			if err != nil {
 				t.Fatal(err)
 			}

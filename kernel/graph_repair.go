@@ -26,8 +26,8 @@ import (
 // It counts before it fills, so the memory is known first.
 type repair struct {
 	g         *graph
-	b         Bandwidth
-	o         *Options
+	b         innerBandwidth
+	o         *innerOptions
 	progress  *rows.Progress
 	readers   []rowReader // of the workers
 	missed    []int       // rows to be repaired
@@ -42,7 +42,7 @@ type repair struct {
 // repair returns a graph in which the rows that need it are repaired, g itself
 // if none are. Where g stores no weights, those of the graph returned are the
 // weights that were added.
-func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *truncated, o *Options) (*graph, error) {
+func (g *graph) repair(ctx context.Context, p *rows.Points, b innerBandwidth, op *truncated, o *innerOptions) (*graph, error) {
 	if o.fixed() {
 		return g.mend(ctx, p, b, op, o)
 	}
@@ -63,7 +63,7 @@ func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *tru
 	if err := r.each(ctx, func(worker, piece, i int) {
 		// A little farther, so that rounding keeps no weight from a row that its partner
 		// leaves to it.
-		reach := min(math.Sqrt(r.index.Nearest(i)-math.Log(share)/b.gamma), maxRadius(b)) * (1 + 1e-9)
+		reach := min(math.Sqrt(r.index.Nearest(i)-math.Log(share)/b.Gamma()), b.MaxRadius()) * (1 + 1e-9)
 		r.reach2[piece] = reach * reach
 		r.threshold[i] = max(share*r.degree(worker, piece, i), 0x1p-126)
 	}); err != nil {
@@ -73,10 +73,10 @@ func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *tru
 	if err != nil {
 		return nil, err
 	}
-	request := o.request(nil, b, g.radius)
+	request := requestOf(o, nil, b, g.radius)
 	arrays, err := request.Allocate(ctx, counts, held)
 	if err != nil {
-		return nil, o.searchError(err)
+		return nil, searchError(o, err)
 	}
 	if err := r.fill(ctx, arrays); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *tru
 }
 
 // newRepair finds the rows to be repaired.
-func newRepair(g *graph, b Bandwidth, op *truncated, o *Options) *repair {
+func newRepair(g *graph, b innerBandwidth, op *truncated, o *innerOptions) *repair {
 	n := g.rows.Rows()
 	r := &repair{g: g, b: b, o: o, points: op.N(), threshold: make([]float64, n), readers: make([]rowReader, o.Workers.Count())}
 	for i := range n {

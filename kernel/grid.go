@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -68,32 +66,27 @@ type grid struct {
 	errs          gridErrors
 }
 
-// NewGrid builds the operator grid: the Gaussian kernel of every pair in 1 to 4 dimensions,
-// interpolated from nodes in cells. Cells and nodes follow from the points and
-// Options.Tolerance. The points are not needed afterwards.
-func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := open(ctx, p, b, opt)
-	if err != nil {
-		return nil, err
-	}
+// gridOf builds the operator grid of points.
+func gridOf(ctx context.Context, p *rows.Points, b innerBandwidth, o *innerOptions) (*grid, error) {
 	if err := o.refuseFixed("grid"); err != nil {
 		return nil, buildError("grid", err)
 	}
-	choice, err := chooseGrid(ctx, pts.rows, b, o)
+	choice, err := chooseGrid(ctx, p, b, o)
 	if err != nil {
 		return nil, buildError("grid", err)
 	}
-	return newGrid(ctx, pts.rows, b, choice, o)
+	return newGrid(ctx, p, b, choice, o)
 }
 
-func newGrid(ctx context.Context, p *rows.Points, b Bandwidth, choice *gridChoice, o *Options) (Operator64, error) {
+// newGrid builds the operator of a choice.
+func newGrid(ctx context.Context, p *rows.Points, b innerBandwidth, choice *gridChoice, o *innerOptions) (*grid, error) {
 	op, err := choice.build(ctx, p, b, o)
-	return orNil[Operator64](op, buildError("grid", err))
+	return op, buildError("grid", err)
 }
 
 // build makes the operator of the chosen cells and nodes, or of some more nodes if these
 // miss the tolerance.
-func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*grid, error) {
+func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b innerBandwidth, o *innerOptions) (*grid, error) {
 	op := &grid{lattice: &choice.lattice}
 	op.base = newBase("grid", o)
 	op.pass32 = func(p *product[float32]) pass[float32] { return newGridPass(op, p) }
@@ -239,7 +232,7 @@ func (op *grid) newErrors() gridErrors {
 // around each cell.
 func (op *grid) certify(ctx context.Context, near []float64) error {
 	op.errs = op.newErrors()
-	op.cert = Certificate{Kind: Absolute, EntryAbs: op.errs.entry, Row: make([]float32, len(op.degrees))}
+	op.cert = innerCertificate{Kind: innerAbsolute, EntryAbs: op.errs.entry, Row: make([]float32, len(op.degrees))}
 	rounding := make([]float64, len(op.pieces))
 	if err := op.workers.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
 		at := &op.pieces[piece]
@@ -271,12 +264,12 @@ func (op *grid) certifyRow(i int, near, dropped float64) (rounding float64) {
 }
 
 // checkPolicy refuses what the options do not allow.
-func (op *grid) checkPolicy(o *Options) error {
+func (op *grid) checkPolicy(o *innerOptions) error {
 	if err := o.refuseIsolated(op.cert.Isolated, op.N(), "are too far from all others"); err != nil {
 		return err
 	}
-	if worst := op.cert.worstConnected(); o.Isolated != Keep && worst > o.Tolerance {
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.Name()}
+	if worst := op.cert.worstConnected(); o.Isolated != keepIsolated && worst > o.Tolerance {
+		return &innerToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.Name()}
 	}
 	return nil
 }

@@ -37,16 +37,16 @@ func addDirect[T rows.Float](r *directRows, wx []float64, at int, x rows.View[T]
 // exclude takes rows out of the grid until all others have a bound they may keep.
 // Fewer points in the grid can only lower the bounds of others, but also their
 // degrees, and so a row may follow its neighbours.
-func (op *grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near []float64, o *Options) error {
+func (op *grid) exclude(ctx context.Context, p *rows.Points, b innerBandwidth, near []float64, o *innerOptions) error {
 	limit := 0.5
-	if o.Isolated == Repair {
+	if o.Isolated == repairIsolated {
 		limit = min(limit, o.Tolerance)
 	}
 	all := op.degrees // with every row in the grid
 	peak := op.cost.PeakBytes
 	for op.takeOut(limit) {
 		var r *gridRepair
-		if o.Isolated == Repair {
+		if o.Isolated == repairIsolated {
 			r = &gridRepair{op: op, p: p, b: b, peak: peak}
 			if err := r.run(ctx, o); err != nil {
 				return fmt.Errorf("repair: %w", err)
@@ -117,7 +117,7 @@ func (op *grid) certifyAgain(r *gridRepair, near, all []float64) {
 type gridRepair struct {
 	op      *grid
 	p       *rows.Points
-	b       Bandwidth
+	b       innerBandwidth
 	rows    []repairRow
 	cells   []repairCell
 	dropped float64 // at most, from any row in the grid
@@ -157,7 +157,7 @@ func (r *gridRepair) find() {
 	}
 }
 
-func (r *gridRepair) run(ctx context.Context, o *Options) error {
+func (r *gridRepair) run(ctx context.Context, o *innerOptions) error {
 	op := r.op
 	op.direct = directRows{} // those of the round before have no use
 	r.find()
@@ -222,7 +222,7 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 }
 
 // gatherMeasured sets a number of each row that other ranks have found.
-func gatherMeasured[T par.Word](ctx context.Context, list []repairRow, measured func(*repairRow) *T, o *Options) error {
+func gatherMeasured[T par.Word](ctx context.Context, list []repairRow, measured func(*repairRow) *T, o *innerOptions) error {
 	all := make([]T, len(list))
 	for i := range list {
 		all[i] = *measured(&list[i])

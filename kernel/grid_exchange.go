@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -78,12 +79,12 @@ func newGridExchange(op *grid, k int) *gridExchange {
 	return e
 }
 
-// traffic says that no rows of the iterate travel, but where there are direct rows: nodes do.
-func (op *grid) traffic(k int) Traffic {
+// Traffic says that no rows of the iterate travel, but where there are direct rows: nodes do.
+func (op *grid) Traffic(k int) graphstats.Traffic {
 	if len(op.direct.rows) > 0 {
-		return trafficOfAll(op, k)
+		return op.base.Traffic(k)
 	}
-	return Traffic{}
+	return graphstats.Traffic{}
 }
 
 // exchange sets the nodes that this rank needs of others, and the slots.

@@ -50,7 +50,7 @@ const widestCell = 4.0
 // planPoints is the largest number of points a choice looks at.
 const planPoints = 1 << 17
 
-func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options) (*crowd, error) {
+func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *innerOptions) (*crowd, error) {
 	skip := par.Blocks(p.N, planPoints)
 	var l lattice.Lattice
 	all := false
@@ -110,7 +110,7 @@ func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options)
 }
 
 // gridRefusal says why grid cannot serve at all; "" when it can.
-func gridRefusal(p *rows.Points, b Bandwidth) string {
+func gridRefusal(p *rows.Points, b innerBandwidth) string {
 	if p.D > lattice.MaxAxes {
 		return fmt.Sprintf("for 1 to %d dimensions, not %d", lattice.MaxAxes, p.D)
 	}
@@ -122,9 +122,9 @@ func gridRefusal(p *rows.Points, b Bandwidth) string {
 
 // chooseGrid returns the cells and nodes that take the least time among those that
 // should meet the tolerance.
-func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*gridChoice, error) {
+func chooseGrid(ctx context.Context, p *rows.Points, b innerBandwidth, o *innerOptions) (*gridChoice, error) {
 	if why := gridRefusal(p, b); why != "" {
-		return nil, fmt.Errorf("%w: %s", ErrOperator, why)
+		return nil, fmt.Errorf("%w: %s", innerErrOperator, why)
 	}
 	sigma := b.Sigma()
 	c, err := lookAtCrowd(ctx, p, sigma, o)
@@ -143,7 +143,7 @@ func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*
 		choice.lattice.SetReach(reach)
 		// The rest of the tolerance is for a crowd that is not as the sample has it.
 		choice.nodes, choice.eta = nodesFor(&choice.lattice, 0.7*o.Tolerance, c.ratio)
-		if o.Isolated == Repair {
+		if o.Isolated == repairIsolated {
 			choice.repaired = float64(p.N) * c.missed(min(c.ratio, hopeless)*o.Tolerance/choice.eta)
 		}
 		occupied, err := estimateOccupied(ctx, &choice.lattice, p, o.Workers)
@@ -170,9 +170,9 @@ func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*
 		}
 	}
 	if best == nil { // by this tolerance every time is beyond numbers
-		return nil, fmt.Errorf("%w: the tolerance is below what any grid comes near", ErrOperator)
+		return nil, fmt.Errorf("%w: the tolerance is below what any grid comes near", innerErrOperator)
 	}
-	if c.ratio >= hopeless && o.Isolated != Repair {
+	if c.ratio >= hopeless && o.Isolated != repairIsolated {
 		best.eta = math.Inf(1) // too many rows would be taken out of the grid
 	}
 	return best, nil
@@ -211,7 +211,7 @@ func estimateOccupied(ctx context.Context, l *lattice.Lattice, p *rows.Points, w
 }
 
 // cost estimates what a choice takes.
-func (c *gridChoice) cost(p *rows.Points, o *Options) Cost {
+func (c *gridChoice) cost(p *rows.Points, o *innerOptions) innerCost {
 	l, n, k, d := &c.lattice, float64(p.N), float64(o.Columns), float64(p.D)
 	nodes := float64(c.nodes)
 	tile := math.Pow(nodes, d)
@@ -231,7 +231,7 @@ func (c *gridChoice) cost(p *rows.Points, o *Options) Cost {
 	product := func(columns float64) float64 {
 		return n*(2*d*nodes*gridBasisSeconds+columns*(2*tile*gridSpreadSeconds+gridRowSeconds)) + columns*transfer*seconds
 	}
-	cost := Cost{
+	cost := innerCost{
 		StepSeconds:  product(k),
 		BuildSeconds: n*(gridSortSeconds+d*nodes*nodes*gridSpreadSeconds) + product(1),
 		Flops:        k * 2 * (2*n*tile + transfer),
@@ -262,7 +262,7 @@ const mostRaises = 3
 
 // raise asks for more nodes, or for cells to reach farther, where too many rows miss
 // the tolerance and these would help.
-func (c *gridChoice) raise(op *grid, near []float64, o *Options) bool {
+func (c *gridChoice) raise(op *grid, near []float64, o *innerOptions) bool {
 	if op.cert.RowP99 <= o.Tolerance || c.raised == mostRaises {
 		return false
 	}
@@ -292,8 +292,8 @@ func (c *gridChoice) raise(op *grid, near []float64, o *Options) bool {
 }
 
 // gridCandidate estimates grid for a plan.
-func gridCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := everyPair(p)
+func gridCandidate(ctx context.Context, p *rows.Points, b innerBandwidth, pr *profile, o *innerOptions) innerCandidate {
+	c := everyPair(p.N)
 	if c.Reason = gridRefusal(p, b); c.Reason != "" {
 		return c
 	}
@@ -302,7 +302,9 @@ func gridCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile
 		c.Reason = err.Error()
 		return c
 	}
-	c.grid = choice
+	c.Build = func(ctx context.Context, o *innerOptions) (innerOperator, error) {
+		return orNil[innerOperator](newGrid(ctx, p, b, choice, o))
+	}
 	c.Cost, c.Eta, c.Feasible = choice.cost(p, o), choice.eta, true
 	if r := choice.lattice.Radius * b.Sigma(); !math.IsInf(r, 1) {
 		c.Radius = r
@@ -310,8 +312,4 @@ func gridCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile
 	}
 	c.Reason = fmt.Sprintf("%d nodes an axis in %.4g cells, whatever the number of neighbours", choice.nodes, choice.occupied)
 	return c
-}
-
-func buildGrid(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return orNil[Operator](newGrid(ctx, p, b, c.grid, o))
 }

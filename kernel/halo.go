@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -190,38 +191,12 @@ func (t *transfer) end(ctx context.Context, x []float32, stride int) error {
 	return nil
 }
 
-// Traffic says how many bytes of the iterate a rank receives in a step, by either form of
-// exchange. Sums, which are few, are not counted, nor are the moments of poly and the nodes of
-// grid, which travel in place of the iterate.
-type Traffic struct {
-	// Halo is what the rank receives where ranks exchange the rows that their weights refer
-	// to; 0 where the operator has no such form.
-	Halo int64
-	// Gather is what it receives where every rank gets all rows.
-	Gather int64
-	// Overlapped tells that steps use the first form, and make other rows meanwhile.
-	Overlapped bool
-}
-
-// TrafficOf returns what this rank receives in a step of k columns in float32.
-func TrafficOf(op Operator, k int) Traffic {
-	if own, ok := op.(interface{ traffic(k int) Traffic }); ok {
-		return own.traffic(k)
-	}
-	return trafficOfAll(op, k)
-}
-
-// trafficOfAll is the traffic of an operator whose steps need all rows.
-func trafficOfAll(op Operator, k int) Traffic {
-	lo, hi := op.Part()
-	return Traffic{Gather: 4 * int64(k) * int64(op.N()-(hi-lo))}
-}
-
-func (op *truncated) traffic(k int) Traffic {
+// Traffic returns what this rank receives in a step of k columns in float32.
+func (op *truncated) Traffic(k int) graphstats.Traffic {
 	h, rank := &op.halo, op.ranks.Rank()
 	if h.bounds == nil {
-		return Traffic{}
+		return graphstats.Traffic{}
 	}
 	others := op.rows.Rows() - (h.bounds[rank+1] - h.bounds[rank])
-	return Traffic{Halo: 4 * int64(k) * int64(h.received), Gather: 4 * int64(k) * int64(others), Overlapped: h.used}
+	return graphstats.Traffic{Halo: 4 * int64(k) * int64(h.received), Gather: 4 * int64(k) * int64(others), Overlapped: h.used}
 }

@@ -10,13 +10,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // truncatedOf returns what csr and pairs share of an operator; nil of others.
 func truncatedOf(op Operator) *truncated {
-	switch op := op.(type) {
+	switch op := roomOf(op).(type) {
 	case *csr:
 		return &op.truncated
 	case *pairs:
@@ -139,7 +140,7 @@ func TestTraffic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := TrafficOf(alone, k); got != (Traffic{}) {
+		if got := graphstats.TrafficOf(alone, k); got != (graphstats.Traffic{}) {
 			t.Errorf("%s %s: %+v of one process", c.operator, c.name, got)
 		}
 		if op := truncatedOf(alone); op != nil && c.halo {
@@ -161,15 +162,15 @@ func TestTraffic(t *testing.T) {
 			}
 			gatheredNow, exchangedNow := ranks.Traffic()
 			gathered, exchanged = gatheredNow-gathered, exchangedNow-exchanged
-			want, sums := TrafficOf(op, k), int64(0)
+			want, sums := graphstats.TrafficOf(op, k), int64(0)
 			if c.operator == "poly" || c.operator == "grid" {
-				if want != (Traffic{}) { // see TestWideStepsLeaveTheIterateWithItsRanks
+				if want != (graphstats.Traffic{}) { // see TestWideStepsLeaveTheIterateWithItsRanks
 					return fmt.Errorf("%+v, want none", want)
 				}
 				return nil
 			}
-			for chunk := range st.partials.chunk {
-				sums += 8 * int64(st.partials.chunk[chunk].size())
+			for chunk := range st.own.partials.chunk {
+				sums += 8 * int64(st.own.partials.chunk[chunk].size())
 			}
 			if want.Overlapped && (exchanged != want.Halo || gathered > sums) {
 				return fmt.Errorf("%d exchanged and %d gathered, want %+v", exchanged, gathered, want)
@@ -276,7 +277,7 @@ func TestSpansHaveAllColumns(t *testing.T) {
 	}
 	for name, p := range map[string]blas32.General{"plane": pointtest.Make("uniform", 20000, 2, 1), "space": pointtest.Make("uniform", 20000, 3, 2), "crowd": crowd} {
 		if err := cluster.Local(3, func(ranks *par.Ranks) error {
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.02), &Options{CutoffRadius: 0.05, Ranks: ranks, Reserve: func(int64) bool { return true }}))
+			op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.02), &Options{CutoffRadius: 0.05, Ranks: ranks, Reserve: func(int64) bool { return true }}))
 			if err != nil {
 				return err
 			}

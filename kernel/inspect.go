@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-func points32(ctx context.Context, p blas32.General, o *Options) (*rows.Points, error) {
+func points32(ctx context.Context, p blas32.General, o *innerOptions) (*rows.Points, error) {
 	b := rows.View32(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Single: b}
 	k := o.Kernels
@@ -50,7 +50,7 @@ func points32(ctx context.Context, p blas32.General, o *Options) (*rows.Points, 
 	return pts, in.run(ctx)
 }
 
-func points64(ctx context.Context, p blas64.General, o *Options) (*rows.Points, error) {
+func points64(ctx context.Context, p blas64.General, o *innerOptions) (*rows.Points, error) {
 	b := rows.View64(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Double: b}
 	in := &inspection[float64]{
@@ -101,7 +101,7 @@ func (in *inspection[T]) run(ctx context.Context) error {
 		return err
 	}
 	if uint64(in.b.Rows) >= math.MaxUint32 {
-		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, in.b.Rows)
+		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", innerErrShape, in.b.Rows)
 	}
 	in.size = max(par.Blocks(in.b.Rows, inspectPieces), 256)
 	if err := in.findBox(ctx); err != nil {
@@ -225,12 +225,12 @@ func (in *inspection[T]) findRadius(ctx context.Context) error {
 }
 
 // checkBandwidth refuses a bandwidth with which exponents would overflow.
-func checkBandwidth(p *rows.Points, b Bandwidth) error {
+func checkBandwidth(p *rows.Points, b innerBandwidth) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
 	if e := b.Gamma() * p.Extent2(); math.IsInf(e, 0) || math.IsNaN(e) {
-		return fmt.Errorf("kernel: %w: %v overflows on points of extent %.3g", ErrBandwidth, b, math.Sqrt(p.Extent2()))
+		return fmt.Errorf("kernel: %w: %v overflows on points of extent %.3g", innerErrBandwidth, b, math.Sqrt(p.Extent2()))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func TestPointsHaveTheirBox(t *testing.T) {
 			for _, p := range []blas32.General{given, apart} {
 				want := pointtest.Open(p)
 				for _, level := range simd.Levels() {
-					got, err := points32(t.Context(), p, &Options{Kernels: simd.At(level), Workers: workers})
+					got, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(level), Workers: workers})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -52,12 +52,12 @@ func TestRanksHaveTheBoxOfOneProcess(t *testing.T) {
 	for _, size := range []int{2, 3, 70} { // there are fewer pieces than 70
 		for _, d := range []int{1, 3, maxDirect + 1} {
 			p := pointtest.Make("clustered", 2000, d, 4)
-			want, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
+			want, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := cluster.Local(size, func(ranks *par.Ranks) error {
-				got, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best()), Ranks: ranks})
+				got, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(simd.Best()), Ranks: ranks})
 				if err != nil {
 					return err
 				}
@@ -70,7 +70,7 @@ func TestRanksHaveTheBoxOfOneProcess(t *testing.T) {
 			}
 			p.Data[1900*d], p.Data[1234*d+d-1] = float32(math.NaN()), float32(math.Inf(-1))
 			if err := cluster.Local(size, func(ranks *par.Ranks) error {
-				_, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best()), Ranks: ranks})
+				_, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(simd.Best()), Ranks: ranks})
 				if e, ok := errors.AsType[*points.NonFiniteError](err); !ok || e.Row != 1234 || e.Col != d-1 {
 					return fmt.Errorf("rank %d: %v", ranks.Rank(), err)
 				}

@@ -26,7 +26,7 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 				b := Sigma(radius / 3)
 				var want *levelRun
 				for _, kernels := range simd.All() {
-					op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: kernels}))
+					op, err := as[*csr](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: kernels}))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -52,7 +52,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 				p := pointtest.Make("uniform", 500, d, 5)
 				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / float64(4-d/3*2)) // two cells an axis and more
 				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
-				op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
+				op := gridFor(t, p, b, 1.7, 4, 9-d, all, nil)
 				var want, wantDegrees []float64
 				for _, kernels := range simd.All() {
 					op.kernels = kernels
@@ -77,7 +77,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 // checkWeights compares every stored weight with its definition.
 func checkWeights(t *testing.T, op *csr, p blas32.General, b Bandwidth) {
 	t.Helper()
-	order, points := orderOf(op), mustPoints(t, p)
+	order, points := orderOf(public(op)), mustPoints(t, p)
 	for g := range op.weights.Rows() {
 		ind, val := op.weights.Row(g, nil)
 		for e, j := range ind {
@@ -107,18 +107,18 @@ func runLevel(t *testing.T, op *csr) *levelRun {
 	}
 	for _, k := range []int{1, 2, 3, 8, 35} {
 		x, dst := randomBlock(rng, op.N(), k), zeros32(op.N(), k)
-		run.blocks = append(run.blocks, apply(t, op, x).Data)
+		run.blocks = append(run.blocks, apply(t, public(op), x).Data)
 		for _, s := range []Step{{Coefficient: 0.1, Labels: labels}, {Form: Attract, Coefficient: 2, Labels: labels}, {}} {
 			var st Stats
 			if err := st.Gather(x, s.Labels); err != nil {
 				t.Fatal(err)
 			}
-			if err := op.Step(t.Context(), dst, x, &s, &st); err != nil {
+			if err := public(op).Step(t.Context(), dst, x, &s, &st); err != nil {
 				t.Fatal(err)
 			}
 			run.blocks = append(run.blocks, slices.Clone(dst.Data))
 			run.stats = append(run.stats, st.Objective, st.Change, st.Spread, st.MaxAbs)
-			run.stats = append(append(run.stats, st.Mean...), st.classSums...)
+			run.stats = append(append(run.stats, st.Mean...), st.own.classSums...)
 		}
 	}
 	return run
@@ -134,7 +134,7 @@ func (r *levelRun) equals(other *levelRun) bool {
 // bit may differ.
 func TestTilesEqualSingleRows(t *testing.T) {
 	p := pointtest.Make("uniform", 300, 2, 9)
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06}))
+	op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +155,11 @@ func TestTilesEqualSingleRows(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := op.Step(t.Context(), dst, x, &s, &st); err != nil {
+			if err := public(op).Step(t.Context(), dst, x, &s, &st); err != nil {
 				t.Fatal(err)
 			}
-			if err := plain.begin(&s, op.degrees, op.bounds, k); err != nil {
+			inner := s.inner()
+			if err := plain.own.begin(&inner, op.degrees, op.bounds, k); err != nil {
 				t.Fatal(err)
 			}
 			product, wx, row := make([]float32, k), make([]float64, k), make([]float32, k)
@@ -171,16 +172,17 @@ func TestTilesEqualSingleRows(t *testing.T) {
 				for c, v := range product {
 					wx[c] = float64(v)
 				}
-				finishRow(&plain.finish, &plain.partials.chunk[chunk], i, op.degrees[i], wx, x.Data[i*k:][:k], row)
+				finishRow(&plain.own.finish, &plain.own.partials.chunk[chunk], i, op.degrees[i], wx, x.Data[i*k:][:k], row)
 				for c, want := range row {
 					if got := dst.Data[i*k+c]; math.Abs(float64(got-want)) > 0x1p-23*math.Abs(float64(want))+1e-12 {
 						t.Fatalf("k=%d, %+v: row %d is %v, want %v", k, s, i, dst.Data[i*k:][:k], row)
 					}
 				}
 			}
-			plain.end()
-			got := append([]float64{st.Objective, st.Change, st.Spread, st.MaxAbs}, append(st.Mean, st.classSums...)...)
-			want := append([]float64{plain.Objective, plain.Change, plain.Spread, plain.MaxAbs}, append(plain.Mean, plain.classSums...)...)
+			plain.own.end()
+			plain.publish()
+			got := append([]float64{st.Objective, st.Change, st.Spread, st.MaxAbs}, append(st.Mean, st.own.classSums...)...)
+			want := append([]float64{plain.Objective, plain.Change, plain.Spread, plain.MaxAbs}, append(plain.Mean, plain.own.classSums...)...)
 			for e := range want {
 				if math.Abs(got[e]-want[e]) > 1e-11*(1+math.Abs(want[e])) {
 					t.Errorf("k=%d, %+v: sums %v, want %v", k, s, got, want)

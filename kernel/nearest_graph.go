@@ -20,12 +20,12 @@ import (
 //
 // Equal points are at distance 0 and count like any others, so they do not share rows as
 // they do in a truncated graph.
-func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Options) (*graph, error) {
+func nearestGraph(ctx context.Context, p *rows.Points, b innerBandwidth, k int, o *innerOptions) (*graph, error) {
 	k = min(k, p.N-1)
 	held := nearestHeld(p.N, p.D, k, o)
-	request := o.request(p, b, math.Inf(1))
+	request := requestOf(o, p, b, math.Inf(1))
 	if err := request.TakeEqual(ctx, "", nearestNeed(p.N, p.D, k, o)); err != nil {
-		return nil, o.searchError(err)
+		return nil, searchError(o, err)
 	}
 	search := codes.Nearest
 	if p.D <= maxTree {
@@ -47,9 +47,9 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 	}
 	weights, err := lists.union(ctx, held, request)
 	if err != nil {
-		return nil, o.searchError(err)
+		return nil, searchError(o, err)
 	}
-	size, _ := sparse.Bytes(o.exact(), p.N, uint64(weights.NNZ()))
+	size, _ := sparse.Bytes(exactLayout(o), p.N, uint64(weights.NNZ()))
 	g := &graph{
 		Result: rows.Result{
 			Weights: weights, Order: found.Order, Tails: make([]float64, p.N), Peak: held + size,
@@ -71,15 +71,15 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 
 // nearestHeld is what is held beside the matrix at most: k nearest neighbours of n points
 // until it is made, or the steps that follow.
-func nearestHeld(n, d, k int, o *Options) int64 {
+func nearestHeld(n, d, k int, o *innerOptions) int64 {
 	return max(mem.Saturate(float64(nearestSearchBytes(n, d, k, o))+float64(n)*float64(k)*nearestBytes), stepBytes(n, o))
 }
 
 // nearestNeed is what the graph of k nearest neighbours of n points takes at most: where no
 // two points are among the nearest of each other.
-func nearestNeed(n, d, k int, o *Options) int64 {
+func nearestNeed(n, d, k int, o *innerOptions) int64 {
 	k = min(k, n-1)
-	size, ok := sparse.Bytes(o.exact(), n, 2*uint64(n)*uint64(k))
+	size, ok := sparse.Bytes(exactLayout(o), n, 2*uint64(n)*uint64(k))
 	if !ok {
 		size = math.MaxInt64
 	}
@@ -96,7 +96,7 @@ func farthestOf(found *rows.Neighbours) float64 {
 }
 
 // nearestSearchBytes is what a search for k nearest neighbours takes beside them.
-func nearestSearchBytes(n, d, k int, o *Options) int64 {
+func nearestSearchBytes(n, d, k int, o *innerOptions) int64 {
 	workers := o.Workers.Count()
 	if d <= maxTree {
 		return tree.Bytes(n, d, k, workers)
@@ -122,10 +122,10 @@ type nearestLists struct {
 }
 
 // newNearestLists puts the neighbours of each point in order and makes their weights.
-func newNearestLists(ctx context.Context, found *rows.Neighbours, b Bandwidth, o *Options) (*nearestLists, error) {
+func newNearestLists(ctx context.Context, found *rows.Neighbours, b innerBandwidth, o *innerOptions) (*nearestLists, error) {
 	k := found.K
 	n := len(found.Place) / k
-	l := &nearestLists{ptr: make([]uint64, n+1), ind: found.Place, val: make([]float32, n*k), most: rows.RadiusSquared(maxRadius(b))}
+	l := &nearestLists{ptr: make([]uint64, n+1), ind: found.Place, val: make([]float32, n*k), most: rows.RadiusSquared(b.MaxRadius())}
 	counts := make([]uint64, n)
 	const rowsPerPiece = 256
 	if err := o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
@@ -139,7 +139,7 @@ func newNearestLists(ctx context.Context, found *rows.Neighbours, b Bandwidth, o
 				}
 				return 1
 			})
-			o.Kernels.Weights(val[:kept], d2[:kept], b.gamma)
+			o.Kernels.Weights(val[:kept], d2[:kept], b.Gamma())
 			entries = sortRow(place[:kept], val, entries)
 			counts[i] = uint64(kept)
 		}

@@ -18,9 +18,9 @@ type base struct {
 	order   []uint32 // given row of each row; nil when the orders are the same
 	degrees []float64
 	bounds  []int // chunk c of a step is rows bounds[c] to bounds[c+1]-1
-	cert    Certificate
+	cert    innerCertificate
 	rowP99  func() float64 // RowP99 of cert, which is found when it is asked for; nil where cert has it
-	cost    Cost
+	cost    innerCost
 	workers *par.Workers
 	ranks   *par.Ranks
 	// rankChunks has the first chunk of each rank, and the end; nil for equal numbers of chunks.
@@ -30,7 +30,7 @@ type base struct {
 	watches    bool // passes of Apply look for numbers in x that are not finite; elsewhere runApply does
 }
 
-func newBase(name string, o *Options) base {
+func newBase(name string, o *innerOptions) base {
 	return base{name: name, workers: o.Workers, ranks: o.Ranks, kernels: o.Kernels}
 }
 
@@ -47,7 +47,7 @@ func (b *base) Order() []uint32 { return b.order }
 func (b *base) Degrees() []float64 { return b.degrees }
 
 // Certificate returns the error bound of the weights.
-func (b *base) Certificate() Certificate {
+func (b *base) Certificate() innerCertificate {
 	c := b.cert
 	if b.rowP99 != nil {
 		c.RowP99 = b.rowP99()
@@ -56,7 +56,7 @@ func (b *base) Certificate() Certificate {
 }
 
 // Cost returns what the operator takes.
-func (b *base) Cost() Cost { return b.cost }
+func (b *base) Cost() innerCost { return b.cost }
 
 // Apply sets dst = W x.
 func (b *base) Apply(ctx context.Context, dst, x blas32.General) error {
@@ -64,7 +64,7 @@ func (b *base) Apply(ctx context.Context, dst, x blas32.General) error {
 }
 
 // Step sets dst to the iterate after x.
-func (b *base) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
+func (b *base) Step(ctx context.Context, dst, x blas32.General, s *innerStep, st *innerStats) error {
 	return runStep(ctx, b, b.pass32, rows.View32(dst), rows.View32(x), s, st)
 }
 
@@ -80,7 +80,7 @@ func (b *wideBase) Apply64(ctx context.Context, dst, x blas64.General) error {
 }
 
 // Step64 sets dst to the iterate after x in float64 throughout.
-func (b *wideBase) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
+func (b *wideBase) Step64(ctx context.Context, dst, x blas64.General, s *innerStep, st *innerStats) error {
 	return runStep(ctx, &b.base, b.pass64, rows.View64(dst), rows.View64(x), s, st)
 }
 
@@ -93,7 +93,7 @@ func release[O any](op *O) error {
 }
 
 // orNil returns an operator as the interface I, nil when there is an error.
-func orNil[I Operator](op I, err error) (I, error) {
+func orNil[I innerOperator](op I, err error) (I, error) {
 	if err != nil {
 		var none I
 		return none, err

@@ -120,7 +120,7 @@ func TestCSRWithinItsCertificate(t *testing.T) {
 		} else {
 			opt.Tolerance = math.Pow(10, rapid.Float64Range(-6, -0.5).Draw(t, "tolerance"))
 		}
-		op, err := as[*csr](NewCSR(t.Context(), p, b, opt))
+		op, err := as[*csr](openCSR(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -132,7 +132,7 @@ func TestCSRWithinItsCertificate(t *testing.T) {
 				t.Fatalf("repair broke the symmetry")
 			}
 		}
-		checkAgainstDense(t, op, p, b)
+		checkAgainstDense(t, public(op), p, b)
 	})
 }
 
@@ -257,7 +257,7 @@ func TestLargerSetsWithinTheCertificate(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("kind=%s/n=%d/d=%d", c.kind, c.n, c.d), func(t *testing.T) {
 			p := pointtest.Make(c.kind, c.n, c.d, 11)
-			op, err := NewCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Isolated: c.policy})
+			op, err := openCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Isolated: c.policy})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +294,7 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 						copy(p.Data[i*d:][:d], p.Data[(i-1)*d:])
 					}
 				}
-				op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, Isolated: policy})
+				op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, Isolated: policy})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -312,7 +312,7 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	csr, err := NewCSR(t.Context(), p, b, opt)
+	csr, err := openCSR(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -329,7 +329,7 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	plan, err := planPoly(t.Context(), pts.rows, b, o)
+	plan, err := planPoly(t.Context(), pts.rows, b.own, o)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -337,13 +337,13 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 		poly, err := newPoly(t.Context(), plan, o)
 		switch {
 		case err == nil:
-			all = append(all, poly)
+			all = append(all, public(poly))
 		case !errors.Is(err, ErrTolerance): // where the sample was too hopeful
 			t.Fatalf("%v", err)
 		}
 	}
 	if p.Cols <= 3 {
-		switch grid, err := NewGrid(t.Context(), p, b, opt); {
+		switch grid, err := openGrid(t.Context(), p, b, opt); {
 		case err == nil:
 			all = append(all, grid)
 		case !errors.Is(err, ErrOperator): // more cells than can be numbered
@@ -507,7 +507,7 @@ func TestEquivariance(t *testing.T) {
 		// A radius of the caller's: one that follows from a sample of the rows
 		// differs within the tolerance when the rows are permuted.
 		operators := func(p blas32.General, b Bandwidth) []Operator {
-			csr, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: 3 * b.Sigma()})
+			csr, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: 3 * b.Sigma()})
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -580,16 +580,16 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 		for i := range 400 {
 			copy(p.Data[i*d:][:d], few.Data[rng.IntN(20)*d:])
 		}
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.3), nil))
+		op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.3), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if op.weights.Rows() != 20 || op.group == nil {
 			t.Errorf("d=%d: %d distinct points, want 20", d, op.weights.Rows())
 		}
-		checkAgainstDense(t, op, p, Sigma(0.3))
+		checkAgainstDense(t, public(op), p, Sigma(0.3))
 		for _, policy := range []IsolatedPolicy{Keep, Repair} { // cut, so that something is dropped
-			op, err := NewCSR(t.Context(), p, Sigma(0.3), &Options{CutoffRadius: 0.3 * math.Sqrt(float64(d)), Isolated: policy})
+			op, err := openCSR(t.Context(), p, Sigma(0.3), &Options{CutoffRadius: 0.3 * math.Sqrt(float64(d)), Isolated: policy})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -609,7 +609,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 	for range 40 {
 		copy(p.Data[2*rng.IntN(p.Rows):][:2], p.Data[2*rng.IntN(p.Rows):][:2])
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
+	op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -635,7 +635,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 			if err := st.Gather(x, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := op.Step(t.Context(), next, x, new(Step), st); err != nil {
+			if err := public(op).Step(t.Context(), next, x, new(Step), st); err != nil {
 				t.Fatal(err)
 			}
 			sums := make([]float64, op.weights.Rows()*k)
@@ -683,7 +683,7 @@ func TestAllEqualIsLinear(t *testing.T) {
 			n = 20_000
 		}
 		p := pointtest.Make("identical", n, d, 1)
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), nil))
+		op, err := as[*csr](openCSR(t.Context(), p, Sigma(1), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -803,7 +803,7 @@ func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form 
 
 func labelDegree(l *Labels) float64 {
 	most := 0.0
-	for _, d := range l.degree {
+	for _, d := range l.own.degree {
 		most = max(most, math.Abs(d))
 	}
 	return most
@@ -885,10 +885,10 @@ func TestCancelledWorkStops(t *testing.T) {
 	if _, err := NewDense(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("dense under a cancelled context: %v", err)
 	}
-	if _, err := NewCSR(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
+	if _, err := openCSR(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("csr under a cancelled context: %v", err)
 	}
-	if _, err := NewGrid(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
+	if _, err := openGrid(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("grid under a cancelled context: %v", err)
 	}
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {

@@ -34,16 +34,16 @@ const clustersPerChunk = 64
 
 // newPairList lists the pairs of clusters while held bytes are taken. It returns what the
 // list and the scratch memory of the workers have taken, too.
-func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, held int64, o *Options) (*pairList, int64, error) {
+func newPairList(ctx context.Context, cl *cells.List, b innerBandwidth, held int64, o *innerOptions) (*pairList, int64, error) {
 	clusters := len(cl.First) - 1
-	l := &pairList{cl: cl, gamma: b.gamma, kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
+	l := &pairList{cl: cl, gamma: b.Gamma(), kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
 	lister := &pairLister{
 		ctx: ctx, l: l, sweeps: make([]*cells.Sweep, o.Workers.Count()), spans: make([][]uint32, o.Workers.Count()),
 		progress: o.progress("list pairs", len(l.chunk)),
 	}
-	request := o.request(nil, b, 0)
+	request := requestOf(o, nil, b, 0)
 	if err := lister.begin(request, held); err != nil {
-		return nil, 0, o.pairListError(err)
+		return nil, 0, pairListError(o, err)
 	}
 	err := o.Workers.Do(ctx, len(l.chunk), lister)
 	if err == nil {
@@ -53,18 +53,18 @@ func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, held int64, o
 		return nil, 0, err
 	}
 	if err := request.Agree(ctx, "", lister.memory.Err(0)); err != nil {
-		return nil, 0, o.pairListError(err)
+		return nil, 0, pairListError(o, err)
 	}
 	return l, lister.memory.Taken(), nil
 }
 
 // pairListError returns the error of a list that finds no memory.
-func (o *Options) pairListError(err error) error {
+func pairListError(o *innerOptions, err error) error {
 	e, ok := errors.AsType[*rows.MemoryError](err)
 	if !ok {
 		return err
 	}
-	return &MemoryError{What: "build pairs: list of cluster pairs", Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied}
+	return &innerMemoryError{What: "build pairs: list of cluster pairs", Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied}
 }
 
 // bytes is the memory of the list.
@@ -116,7 +116,7 @@ func (l *pairList) Chunk(c int) (lo, hi int) {
 
 // weigh returns the sums of the weights of every point, and the number of its
 // neighbours.
-func (l *pairList) weigh(ctx context.Context, o *Options) (sums []float64, counts []uint32, err error) {
+func (l *pairList) weigh(ctx context.Context, o *innerOptions) (sums []float64, counts []uint32, err error) {
 	sums, counts = make([]float64, l.cl.N), make([]uint32, l.cl.N)
 	readers := make([]*pairReader, o.Workers.Count())
 	progress := o.progress("degrees", len(l.chunk))

@@ -25,12 +25,12 @@ func TestPairListEndsWithinAPiece(t *testing.T) {
 	if clusters > clustersPerChunk || clusters < 8 {
 		t.Fatalf("%d clusters are no single piece of several", clusters)
 	}
-	l, _, err := newPairList(t.Context(), cl, Sigma(0.1), 1<<20, o)
+	l, _, err := newPairList(t.Context(), cl, Sigma(0.1).own, 1<<20, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := func() context.Context { return &pointtest.Patience{Context: t.Context(), Left: clusters / 2} }
-	if l, _, err := newPairList(half(), cl, Sigma(0.1), 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
+	if l, _, err := newPairList(half(), cl, Sigma(0.1).own, 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("list: %v", err)
 	}
 	if _, _, err := l.weigh(half(), o); !errors.Is(err, context.Canceled) {

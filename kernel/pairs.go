@@ -30,12 +30,12 @@ type pairs struct {
 	neighbours float64
 }
 
-func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*pairs, error) {
+func newPairs(ctx context.Context, p *rows.Points, b innerBandwidth, radius float64, o *innerOptions) (*pairs, error) {
 	if p.D > maxDirect {
-		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", ErrOperator, p.D, maxDirect)
+		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", innerErrOperator, p.D, maxDirect)
 	}
 	if o.Neighbours > 0 {
-		return nil, fmt.Errorf("kernel: build pairs: %w: %s", ErrOperator, pairsHaveARadius)
+		return nil, fmt.Errorf("kernel: build pairs: %w: %s", innerErrOperator, pairsHaveARadius)
 	}
 	op := &pairs{}
 	op.begin("pairs", o)
@@ -43,7 +43,7 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 	if err != nil {
 		return nil, buildError("pairs", err)
 	}
-	if o.Isolated == Repair {
+	if o.Isolated == repairIsolated {
 		if g, err = op.repair(ctx, g, b, p, o); err != nil {
 			return nil, buildError("pairs: repair", err)
 		}
@@ -64,8 +64,8 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 
 // search lists the pairs within the radius, and takes over their graph. It returns that
 // and how many neighbours each distinct point has.
-func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (g *graph, counts []uint32, err error) {
-	radius = min(radius, maxRadius(b))
+func (op *pairs) search(ctx context.Context, p *rows.Points, b innerBandwidth, radius float64, o *innerOptions) (g *graph, counts []uint32, err error) {
+	radius = min(radius, b.MaxRadius())
 	complete := radius >= p.Farthest()
 	if op.radius = radius; complete {
 		radius, op.radius = p.Farthest(), math.Inf(1)
@@ -95,7 +95,7 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 	}
 	if complete {
 		g.Tails = make([]float64, cl.N)
-	} else if g.Tails, err = cl.Tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
+	} else if g.Tails, err = cl.Tails(ctx, requestOf(o, p, b, radius), counts, op.list.near()); err != nil {
 		return nil, nil, err
 	}
 	cl.ForgetCells()
@@ -104,13 +104,13 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 
 // pairsHeld is what is held beside the list of pairs at most, with the readers of products:
 // by a search, or by the steps that follow it, which have the points and the clusters.
-func pairsHeld(n, d int, o *Options) int64 {
+func pairsHeld(n, d int, o *innerOptions) int64 {
 	steps := mem.Saturate(float64(stepBytes(n, o)) + float64(n)*(4*float64(d)+4))
 	return mem.Saturate(float64(max(searchBytes(n, d, o), steps)) + float64(o.Workers.Count())*float64(pairReaderBytes(o.Columns)))
 }
 
 // repair adds the weights that rows of g need, and returns the graph that has them.
-func (op *pairs) repair(ctx context.Context, g *graph, b Bandwidth, p *rows.Points, o *Options) (*graph, error) {
+func (op *pairs) repair(ctx context.Context, g *graph, b innerBandwidth, p *rows.Points, o *innerOptions) (*graph, error) {
 	repaired, err := g.repair(ctx, p, b, &op.truncated, o)
 	if err != nil || repaired == g {
 		return g, err
@@ -143,7 +143,7 @@ func (op *pairs) Close() error { return release(op) }
 func (op *pairs) MeanNeighbours() float64 { return op.neighbours }
 
 // Search returns zeros: cells have no filters to tell of.
-func (op *pairs) Search() SearchStats { return SearchStats{} }
+func (op *pairs) Search() rows.Stats { return rows.Stats{} }
 
 func (op *pairs) countNeighbours(ctx context.Context, counts []uint32) (float64, error) {
 	sum := 0.0

@@ -35,7 +35,7 @@ func TestPairsEqualsCSR(t *testing.T) {
 		if opt.CutoffRadius == 0 {
 			return // all points are equal
 		}
-		stored, err := as[*csr](NewCSR(t.Context(), p, b, opt))
+		stored, err := as[*csr](openCSR(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -44,7 +44,7 @@ func TestPairsEqualsCSR(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		comparePairs(t, op, stored)
-		checkAgainstDense(t, op, p, b)
+		checkAgainstDense(t, public(op), p, b)
 	})
 }
 
@@ -98,7 +98,7 @@ func TestPairsAtSize(t *testing.T) {
 	} {
 		p, b := pointtest.Make(c.kind, c.n, c.d, 5), Sigma(c.sigma)
 		opt := Options{CutoffRadius: 3 * c.sigma, Isolated: c.policy}
-		stored, err := as[*csr](NewCSR(t.Context(), p, b, &opt))
+		stored, err := as[*csr](openCSR(t.Context(), p, b, &opt))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestPairsAtSize(t *testing.T) {
 				if first == nil {
 					first = op
 					comparePairs(t, op, stored)
-					checkAgainstDense(t, op, p, b)
+					checkAgainstDense(t, public(op), p, b)
 					continue
 				}
 				if !slices.Equal(op.Degrees(), first.Degrees()) || !slices.Equal(op.Certificate().Row, first.Certificate().Row) {
@@ -124,7 +124,7 @@ func TestPairsAtSize(t *testing.T) {
 				}
 				for _, k := range []int{1, 2, 5} {
 					x := randomBlock(pointtest.Rand(uint64(k)), c.n, k)
-					if !slices.Equal(apply(t, op, x).Data, apply(t, first, x).Data) {
+					if !slices.Equal(apply(t, public(op), x).Data, apply(t, public(first), x).Data) {
 						t.Fatalf("%+v: the product depends on workers or level %v", c, level)
 					}
 				}
@@ -137,7 +137,7 @@ func TestPairsAtSize(t *testing.T) {
 func TestPairsProductIsThatOfCSR(t *testing.T) {
 	p := pointtest.Make("uniform", 5000, 2, 3)
 	opt := &Options{CutoffRadius: 0.03}
-	stored, err := NewCSR(t.Context(), p, Sigma(0.01), opt)
+	stored, err := openCSR(t.Context(), p, Sigma(0.01), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := randomBlock(pointtest.Rand(1), p.Rows, 3)
-	if !slices.Equal(apply(t, op, x).Data, apply(t, stored, x).Data) {
+	if !slices.Equal(apply(t, public(op), x).Data, apply(t, stored, x).Data) {
 		t.Error("products differ")
 	}
 	if sweeps(op.list.cl) {
@@ -173,7 +173,7 @@ func TestPairsRefuses(t *testing.T) {
 	if _, err := openPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {
 		t.Errorf("little memory: %v", err)
 	}
-	held := searchBytes(p.Rows, 2, &Options{}) + pairReaderBytes(2)
+	held := searchBytes(p.Rows, 2, &innerOptions{}) + pairReaderBytes(2)
 	full, err := as[*pairs](openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.05, Columns: 2}))
 	if err != nil {
 		t.Fatal(err)

@@ -196,29 +196,29 @@ func TestBuildEscalates(t *testing.T) {
 		p.Data[2*i], p.Data[2*i+1] = float32(x), float32(y)
 	}
 	b, opt := Sigma(sigma), &Options{Calibration: new(Calibration)}
-	plain, err := NewCSR(t.Context(), p, b, opt)
+	plain, err := openCSR(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missed, _ := shortfall(plain, 1e-4); !missed {
+	if missed, _ := shortfall(roomOf(plain), 1e-4); !missed {
 		t.Fatalf("the sample is like the rows: nothing is tested (radius %g, %v)", plain.Radius(), plain.Certificate())
 	}
 	op, err := Build(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missed, eta := shortfall(op, 1e-4); missed {
+	if missed, eta := shortfallOf(roomOf(op), 1e-4); missed {
 		t.Errorf("%s misses the tolerance: %g", op.Name(), eta)
 	}
 	checkAgainstDense(t, op, p, b)
 	// Where memory does not allow the larger radius, what is forced has the first.
 	for force, want := range map[string]error{"csr": nil, "": ErrMemory} {
-		o := Options{Tolerance: 1e-4, Operator: force}
-		op, err := withinTolerance(b, plain.Radius(), &o, func(radius float64) (Operator, error) {
+		o := innerOptions{Tolerance: 1e-4, Operator: force}
+		op, err := withinTolerance(b.own, plain.Radius(), &o, func(radius float64) (innerOperator, error) {
 			if radius > plain.Radius() {
 				return nil, &MemoryError{}
 			}
-			return NewCSR(t.Context(), p, b, opt)
+			return as[*csr](openCSR(t.Context(), p, b, opt))
 		})
 		if !errors.Is(err, want) || (op == nil) != (want != nil) {
 			t.Errorf("forced %q: built %v, %v", force, op != nil, err)
@@ -256,8 +256,8 @@ func TestCutGraphsAreRefused(t *testing.T) {
 	p := pointtest.Make("uniform", 50, 2, 1)
 	for _, opt := range []*Options{{CutoffRadius: 0.1}, {Neighbours: 5}} {
 		_, dense := NewDense(t.Context(), p, Sigma(1), opt)
-		_, poly := NewPoly(t.Context(), p, Sigma(1), opt)
-		_, grid := NewGrid(t.Context(), p, Sigma(1), opt)
+		_, poly := openPoly(t.Context(), p, Sigma(1), opt)
+		_, grid := openGrid(t.Context(), p, Sigma(1), opt)
 		for _, err := range []error{dense, poly, grid} {
 			if !errors.Is(err, ErrOperator) {
 				t.Errorf("%+v: %v", opt, err)
@@ -282,7 +282,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// Rows that miss the tolerance are refused with what they reach.
-	_, err = NewCSR(t.Context(), pointtest.Make("clustered", 3000, 2, 1), Sigma(0.01), &Options{Isolated: Fail})
+	_, err = openCSR(t.Context(), pointtest.Make("clustered", 3000, 2, 1), Sigma(0.01), &Options{Isolated: Fail})
 	if errors.Is(err, ErrTolerance) && (!errors.As(err, &e) || e.Operator != "csr" || !(e.Eta > 1e-4)) || err == nil {
 		t.Errorf("%v", err)
 	}
@@ -303,7 +303,7 @@ func TestPlanEstimatesTheGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		op, err := NewCSR(t.Context(), p, b, nil)
+		op, err := openCSR(t.Context(), p, b, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +327,7 @@ func TestBandwidthForDegree(t *testing.T) {
 		if w := b.Weight(radius * radius); math.Abs(w-DegreeCutoff) > 1e-9 {
 			t.Errorf("weight %g at the radius, want %g", w, DegreeCutoff)
 		}
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+		op, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func Open(p blas32.General, opt *Options) (*Points, error) {
 	}
 	alone := *o
 	alone.Ranks = nil // they are not waited for without a context
-	return alone.open(context.Background(), p)
+	return openWith(context.Background(), &alone, p)
 }
 
 // openShared is Open for ranks, which share the work and call it together.
@@ -43,11 +43,11 @@ func openShared(ctx context.Context, p blas32.General, opt *Options) (*Points, e
 	if err != nil {
 		return nil, err
 	}
-	return o.open(ctx, p)
+	return openWith(ctx, o, p)
 }
 
-// open opens points. Options has every default filled in.
-func (o *Options) open(ctx context.Context, p blas32.General) (*Points, error) {
+// openWith opens points. The options have every default filled in.
+func openWith(ctx context.Context, o *innerOptions, p blas32.General) (*Points, error) {
 	pts, err := points32(ctx, p, o)
 	if err != nil {
 		return nil, err
@@ -57,18 +57,18 @@ func (o *Options) open(ctx context.Context, p blas32.General) (*Points, error) {
 
 // options fills in the defaults of a call, and refuses a bandwidth that does not suit the
 // points.
-func (p *Points) options(ctx context.Context, b Bandwidth, opt *Options) (*Options, error) {
+func (p *Points) options(ctx context.Context, b Bandwidth, opt *Options) (*innerOptions, error) {
 	o, err := opt.agreed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return o, checkBandwidth(p.rows, b)
+	return o, checkBandwidth(p.rows, b.own)
 }
 
 // profile returns the sample of distances. It is the same whatever the options are; only
 // whether there is enough memory to take it depends on them. The caller gets a copy, which
 // may remember what it was last asked.
-func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
+func (p *Points) profile(ctx context.Context, o *innerOptions) (*profile, error) {
 	if err := refuseProfile(p.rows, o); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
 }
 
 // open validates what a builder is given and fills in the defaults.
-func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error) {
+func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Points, *innerOptions, error) {
 	pts, err := openShared(ctx, p, opt)
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +100,7 @@ func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Po
 }
 
 // openEither opens points in either precision for one bandwidth.
-func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
+func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (*rows.Points, *innerOptions, error) {
 	if single, ok := any(p).(blas32.General); ok {
 		pts, o, err := open(ctx, single, b, opt)
 		if err != nil {
@@ -116,5 +116,16 @@ func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	return pts, o, checkBandwidth(pts, b)
+	return pts, o, checkBandwidth(pts, b.own)
+}
+
+// NewDense builds the operator dense of points in either precision: the Gaussian kernel of
+// every pair, in float64. Building it takes one pass over all pairs, for the degrees. The
+// operator reads the points as long as it lives; they must not change.
+func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := openEither(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Operator64](newDense(ctx, pts, nil, b.own, o))
 }

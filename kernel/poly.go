@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // poly is the kernel of a bandwidth that is wide against the extent of the
@@ -62,19 +62,8 @@ type poly struct {
 	self         []float64 // f_i^2 p(|y_i|^2), the diagonal that the moments have
 }
 
-// NewPoly builds the operator poly of points in either precision: every pair, by a
-// polynomial in the inner product of the points. Its order is the least whose certificate
-// meets the tolerance in every row; if there is none the error is ErrTolerance. The
-// operator reads the points as long as it lives; they must not change.
-func NewPoly[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := openEither(ctx, p, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	return orNil[Operator64](polyOf(ctx, pts, b, o))
-}
-
-func polyOf(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*poly, error) {
+// polyOf builds the operator poly of points in either precision.
+func polyOf(ctx context.Context, p *rows.Points, b innerBandwidth, o *innerOptions) (*poly, error) {
 	if err := o.refuseFixed("poly"); err != nil {
 		return nil, buildError("poly", err)
 	}
@@ -85,9 +74,9 @@ func polyOf(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*poly
 	return newPoly(ctx, plan, o)
 }
 
-func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*poly, error) {
+func newPoly(ctx context.Context, plan *polyPlan, o *innerOptions) (*poly, error) {
 	if plan.choice.terms == 0 {
-		return nil, fmt.Errorf("kernel: build poly: %w: %s", ErrTolerance, plan.why)
+		return nil, fmt.Errorf("kernel: build poly: %w: %s", innerErrTolerance, plan.why)
 	}
 	// The plan has looked at a sample. Where the certificate of all rows misses the
 	// tolerance, the next order is tried, once.
@@ -99,18 +88,18 @@ func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*poly, error) {
 			return op, nil
 		case err == nil:
 			best = min(best, op.cert.worstConnected())
-		case !errors.Is(err, ErrTolerance):
+		case !errors.Is(err, innerErrTolerance):
 			return nil, buildError("poly", err)
 		}
 		if plan.choice = plan.next(plan.choice.series.order()+1, o); plan.choice.terms == 0 {
 			break
 		}
 	}
-	return nil, &ToleranceError{Tolerance: o.Tolerance, Eta: best, Operator: "poly"}
+	return nil, &innerToleranceError{Tolerance: o.Tolerance, Eta: best, Operator: "poly"}
 }
 
 // build builds the operator a plan has chosen, and certifies it.
-func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *poly, err error) {
+func (plan *polyPlan) build(ctx context.Context, o *innerOptions) (_ *poly, err error) {
 	cost := polyCost(plan.frame.p, plan.choice, o)
 	if err := o.take("build poly", cost.PeakBytes); err != nil {
 		return nil, err
@@ -133,7 +122,7 @@ func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *poly, err error
 }
 
 // assemblePoly returns an operator without factors and degrees.
-func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *poly {
+func assemblePoly(fr *polyFrame, c polyChoice, o *innerOptions) *poly {
 	n := fr.p.N
 	op := &poly{frame: fr, low: c.low, series: c.series, single: c.single, factor: make([]float64, n), self: make([]float64, n)}
 	op.base, op.bounds = newBase("poly", o), polyBounds(n, c.terms)
@@ -256,8 +245,8 @@ func (op *poly) setCoefficients() {
 	}
 }
 
-// traffic says that no rows of the iterate travel: moments do.
-func (op *poly) traffic(int) Traffic { return Traffic{} }
+// Traffic says that no rows of the iterate travel: moments do.
+func (op *poly) Traffic(int) graphstats.Traffic { return graphstats.Traffic{} }
 
 // Close lets go of the points.
 func (op *poly) Close() error { return release(op) }

@@ -59,10 +59,10 @@ func polyRounding(s series, n, d int, single bool) float64 {
 }
 
 // certify sets the certificate, and refuses what the options do not allow.
-func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
+func (op *poly) certify(ctx context.Context, plan *polyPlan, o *innerOptions) error {
 	fr, s, n := op.frame, op.series, op.N()
 	if n == 1 { // nothing to be relative to
-		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single)}
+		op.cert = innerCertificate{Kind: innerExact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single)}
 		op.cert.setRows([]float64{math.Inf(1)})
 		return o.refuseIsolated(1, 1, "have no neighbour")
 	}
@@ -77,7 +77,7 @@ func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 		more := op.boundRest(eta, sum)
 		bound += more
 		if lowest -= more; lowest <= 0 {
-			return fmt.Errorf("%w: a row is so far from the %d axes of the others that weights may not be positive", ErrTolerance, op.low.m)
+			return fmt.Errorf("%w: a row is so far from the %d axes of the others that weights may not be positive", innerErrTolerance, op.low.m)
 		}
 	}
 	most := 0.0 // of the diagonal, relative to the degree
@@ -86,15 +86,15 @@ func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 		eta[i] = eta[i]*(1+1e-9) + fr.move*(1+eta[i]) + rounding*s.least()/lowest*(1+op.self[i]/op.degrees[i])
 		most = max(most, op.self[i]/op.degrees[i])
 	}
-	op.cert = Certificate{
-		Kind: Relative, EntryRel: bound*math.Exp(s.reach()) + fr.move, EntryAbs: bound*largest*largest + fr.move,
+	op.cert = innerCertificate{
+		Kind: innerRelative, EntryRel: bound*math.Exp(s.reach()) + fr.move, EntryAbs: bound*largest*largest + fr.move,
 		Rounding: polyRounding(s, n, fr.p.D, op.single) * s.least() / lowest * (1 + most),
 	}
 	if op.single {
 		op.cert.Rounding += 0x1p-24 // W x is float32 before a step is finished
 	}
 	if fr.radius == 0 {
-		op.cert = Certificate{Kind: Exact, Rounding: op.cert.Rounding}
+		op.cert = innerCertificate{Kind: innerExact, Rounding: op.cert.Rounding}
 		clear(eta)
 	}
 	op.cert.setRows(eta)
@@ -117,7 +117,7 @@ func (op *poly) boundRows() (eta []float64, sum, largest float64) {
 }
 
 // boundSquares lowers bounds to those of Taylor's polynomial, where these are smaller.
-func (op *poly) boundSquares(ctx context.Context, eta []float64, plan *polyPlan, o *Options) (err error) {
+func (op *poly) boundSquares(ctx context.Context, eta []float64, plan *polyPlan, o *innerOptions) (err error) {
 	fr, s := op.frame, op.series
 	if plan.forms == nil {
 		if plan.forms, err = fr.secondForms(ctx, o); err != nil {

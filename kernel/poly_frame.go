@@ -35,8 +35,8 @@ type polyFrame struct {
 
 // newPolyFrame measures the points. The centre is their mean, which makes the
 // inner products of the rows small; any would be right.
-func newPolyFrame(ctx context.Context, p *rows.Points, b Bandwidth, single bool, o *Options) (*polyFrame, error) {
-	fr := &polyFrame{p: p, single: single, scale: math.Sqrt(2 * b.gamma), kernels: o.Kernels}
+func newPolyFrame(ctx context.Context, p *rows.Points, b innerBandwidth, single bool, o *innerOptions) (*polyFrame, error) {
+	fr := &polyFrame{p: p, single: single, scale: math.Sqrt(2 * b.Gamma()), kernels: o.Kernels}
 	bounds := polyBounds(p.N, 1)
 	sums := make([]float64, (len(bounds)-1)*p.D)
 	if err := o.share(ctx, len(bounds)-1, func(_, chunk int) {
@@ -89,7 +89,7 @@ func addRows[T rows.Float](sum []float64, b rows.View[T], lo, hi int) {
 }
 
 // measure sets the norms and what follows from them.
-func (fr *polyFrame) measure(ctx context.Context, o *Options) error {
+func (fr *polyFrame) measure(ctx context.Context, o *innerOptions) error {
 	n, d := fr.p.N, fr.p.D
 	fr.norm2 = make([]float64, n)
 	scratch := make([][]float64, o.Workers.Count())

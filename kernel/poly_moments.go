@@ -17,7 +17,7 @@ const momentRows = 64
 
 // secondForms returns upper bounds of y_i' C y_i - |y_i|^4, the sum of (y_i.y_j)^2 over
 // j != i, for all rows.
-func (fr *polyFrame) secondForms(ctx context.Context, o *Options) ([]float64, error) {
+func (fr *polyFrame) secondForms(ctx context.Context, o *innerOptions) ([]float64, error) {
 	if fr.single {
 		return newPolyMoments(fr, fr.load32, fr.kernels.Dots, 0x1p-24, o).forms(ctx)
 	}
@@ -31,14 +31,14 @@ type polyMoments[E rows.Float] struct {
 	load    func(dst []E, lo, hi int) // writes rows of the frame
 	dots    func(dst, a, b simd.Rows[E], na, nb, d int)
 	unit    float64 // rounding of E
-	o       *Options
+	o       *innerOptions
 	scratch []momentScratch[E]
 }
 
 // momentScratch is the scratch memory of a worker.
 type momentScratch[E rows.Float] struct{ panel, turned, part []E }
 
-func newPolyMoments[E rows.Float](fr *polyFrame, load func(dst []E, lo, hi int), dots func(dst, a, b simd.Rows[E], na, nb, d int), unit float64, o *Options) *polyMoments[E] {
+func newPolyMoments[E rows.Float](fr *polyFrame, load func(dst []E, lo, hi int), dots func(dst, a, b simd.Rows[E], na, nb, d int), unit float64, o *innerOptions) *polyMoments[E] {
 	m := &polyMoments[E]{fr: fr, load: load, dots: dots, unit: unit, o: o, scratch: make([]momentScratch[E], o.Workers.Count())}
 	d := fr.p.D
 	for i := range m.scratch {

@@ -54,13 +54,13 @@ const (
 )
 
 // planPoly chooses the polynomial for the tolerance. It reads all points twice.
-func planPoly(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*polyPlan, error) {
+func planPoly(ctx context.Context, p *rows.Points, b innerBandwidth, o *innerOptions) (*polyPlan, error) {
 	// Some point is half the longest side of the box from any centre.
 	side := 0.0
 	for c := range p.Lo {
 		side = max(side, p.Hi[c]-p.Lo[c])
 	}
-	if reach := 2 * b.gamma * side / 2 * side / 2; reach > maxPolyReach {
+	if reach := 2 * b.Gamma() * side / 2 * side / 2; reach > maxPolyReach {
 		return &polyPlan{why: fmt.Sprintf("the bandwidth is narrow: exponents of up to %.3g and more", reach)}, nil
 	}
 	plan := &polyPlan{}
@@ -135,7 +135,7 @@ func (plan *polyPlan) takeSample() {
 
 // next returns the first choice from an order on that the sample takes to meet
 // the tolerance.
-func (plan *polyPlan) next(order int, o *Options) polyChoice {
+func (plan *polyPlan) next(order int, o *innerOptions) polyChoice {
 	fr, t := plan.frame, plan.reach()
 	best := math.Inf(1)
 	for ; order <= maxPolyOrder; order++ {
@@ -241,7 +241,7 @@ func (c *polyChoice) runs(d int) (single, double float64) {
 	return single, single
 }
 
-func polyCost(p *rows.Points, c polyChoice, o *Options) Cost {
+func polyCost(p *rows.Points, c polyChoice, o *innerOptions) innerCost {
 	n, d, k, terms := float64(p.N), float64(p.D), float64(o.Columns), float64(c.terms)
 	perTerm, entry := polyTerm64Seconds, 8.0
 	if c.single {
@@ -257,7 +257,7 @@ func polyCost(p *rows.Points, c polyChoice, o *Options) Cost {
 	}
 	chunks := float64(len(polyBounds(p.N, c.terms)) - 1)
 	workers := float64(o.Workers.Count())
-	cost := Cost{
+	cost := innerCost{
 		BuildSeconds:  n * (d*polyFrameSeconds + 2*(terms*polyTerm64Seconds+wideRuns*polyRunSeconds+d*polyLoadSeconds+polyRowSeconds)),
 		StepSeconds:   2 * n * (k*terms*perTerm + k*runs*polyRunSeconds + d*polyLoadSeconds + k*polyRowSeconds),
 		ResidentBytes: mem.Saturate(n*(8+8+8+8+4) + 8*(1+polyBlockNumbers)*terms),
@@ -279,8 +279,8 @@ func polyCost(p *rows.Points, c polyChoice, o *Options) Cost {
 	return cost
 }
 
-func polyCandidate(ctx context.Context, p *rows.Points, b Bandwidth, _ *profile, o *Options) Candidate {
-	c := everyPair(p)
+func polyCandidate(ctx context.Context, p *rows.Points, b innerBandwidth, _ *profile, o *innerOptions) innerCandidate {
+	c := everyPair(p.N)
 	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
 		c.Reason = err.Error()
@@ -290,7 +290,6 @@ func polyCandidate(ctx context.Context, p *rows.Points, b Bandwidth, _ *profile,
 		c.Reason = plan.why
 		return c
 	}
-	c.poly = plan
 	c.Feasible, c.Cost, c.Eta = true, polyCost(p, plan.choice, o), plan.expect(plan.choice.series)
 	if plan.choice.axes > 0 {
 		c.Eta += plan.expectRest(plan.choice.series, plan.choice.axes)
@@ -300,9 +299,8 @@ func polyCandidate(ctx context.Context, p *rows.Points, b Bandwidth, _ *profile,
 		along = fmt.Sprintf(" along %d axes", plan.choice.axes)
 	}
 	c.Reason = fmt.Sprintf("degree %d%s, %d terms: exponents up to %.3g", plan.choice.series.order(), along, plan.choice.terms, plan.reach())
+	c.Build = func(ctx context.Context, o *innerOptions) (innerOperator, error) {
+		return orNil[innerOperator](newPoly(ctx, plan, o))
+	}
 	return c
-}
-
-func buildPoly(ctx context.Context, _ *rows.Points, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return orNil[Operator](newPoly(ctx, c.poly, o))
 }

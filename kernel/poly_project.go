@@ -85,7 +85,7 @@ func norm(v []float64) float64 {
 }
 
 // project returns the coordinates of all rows along axes.
-func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *Options) (*polyProjection, error) {
+func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *innerOptions) (*polyProjection, error) {
 	n, d := fr.p.N, fr.p.D
 	p := &polyProjection{m: m, low: make([]float32, n*m), norm2: make([]float64, n), rest: make([]float64, n)}
 	scratch := make([][]float64, o.Workers.Count())

@@ -28,16 +28,16 @@ func polySums(rows *UnitRows, b Bandwidth, s series, x blas64.General) (degrees,
 			v[i] = bigNew()
 		}
 	}
-	reach, apart := bigOf(2*b.gamma), bigExp(bigOf(2*b.gamma))
-	rho := bigExp(bigOf(b.gamma))
+	reach, apart := bigOf(2*b.Gamma()), bigExp(bigOf(2*b.Gamma()))
+	rho := bigExp(bigOf(b.Gamma()))
 	u, term := bigNew(), bigNew()
 	for i := range n {
 		for j := range i {
 			w := bigNew().Set(rho)
 			if !rows.Null(i) && !rows.Null(j) {
 				u.SetInt64(0)
-				other := rows.rows.Row(j)
-				for c, v := range rows.rows.Row(i) {
+				other := rows.own.rows.Row(j)
+				for c, v := range rows.own.rows.Row(i) {
 					u.Add(u, term.Mul(bigOf(v), bigOf(other[c])))
 				}
 				u.Mul(u, reach)
@@ -85,7 +85,7 @@ func TestUnitPolySumsByDefinition(t *testing.T) {
 				x.Data[i] = []float64{rng.NormFloat64(), 1.0 / 3}[i%2]
 			}
 			b := Sigma(c.sigma)
-			s, err := unitSeries(b, c.d, c.order)
+			s, err := unitSeries(b.own, c.d, c.order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +184,7 @@ func TestPolyRoundingError(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawFirstStep(t, false)
 		c.sigma = rapid.SampledFrom([]float64{1, 2, 6, 20}).Draw(t, "sigma of poly")
-		n, d := c.rows.N(), c.rows.dim()
+		n, d := c.rows.N(), c.rows.own.dim()
 		order := rapid.IntRange(0, min(6, MaxUnitPolyOrder(d))).Draw(t, "order")
 		entry, rounding, err := UnitPolyError(Sigma(c.sigma), n, d, order)
 		if errors.Is(err, ErrTolerance) {

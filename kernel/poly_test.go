@@ -111,7 +111,7 @@ func TestPolyWithinItsCertificate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, b := drawWide(t, operatorDims)
 		opt := &Options{Tolerance: math.Pow(10, rapid.Float64Range(-9, -0.5).Draw(t, "tolerance"))}
-		op, err := NewPoly(t.Context(), p, b, opt)
+		op, err := openPoly(t.Context(), p, b, opt)
 		if errors.Is(err, ErrTolerance) {
 			return
 		}
@@ -119,7 +119,7 @@ func TestPolyWithinItsCertificate(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		built++
-		if worst := op.Certificate().worstConnected(); worst > opt.Tolerance {
+		if worst := op.Certificate().own().worstConnected(); worst > opt.Tolerance {
 			t.Fatalf("eta = %g above the tolerance %g", worst, opt.Tolerance)
 		}
 		checkAgainstDense(t, op, p, b)
@@ -134,7 +134,7 @@ func TestPolyPrecisionsAgree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, b := drawWide(t, []int{1, 2, 3, 9, 33})
-		op, err := NewPoly(t.Context(), p, b, nil)
+		op, err := openPoly(t.Context(), p, b, nil)
 		if errors.Is(err, ErrTolerance) {
 			return
 		}
@@ -164,7 +164,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 9, 17} {
 		for order := range 6 {
 			p := pointtest.Make("uniform", 70, d, uint64(order))
-			pts, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
+			pts, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +172,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fr, err := newPolyFrame(t.Context(), pts, Sigma(1), false, o)
+			fr, err := newPolyFrame(t.Context(), pts, Sigma(1).own, false, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func TestPolyNest(t *testing.T) {
 	}
 	for _, d := range []int{1, 3, 7, 8, 11, 20} {
 		for order := 1; order < 6; order++ {
-			pts, err := points32(t.Context(), pointtest.Make("uniform", 3, d, 1), &Options{Kernels: simd.At(simd.Best())})
+			pts, err := points32(t.Context(), pointtest.Make("uniform", 3, d, 1), &innerOptions{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +263,7 @@ func TestPolyNest(t *testing.T) {
 func TestPolyVectors(t *testing.T) {
 	v := vectors[1]
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-12} {
-		op, err := NewPoly(t.Context(), v.points, Sigma(v.sigma), &Options{Tolerance: tolerance})
+		op, err := openPoly(t.Context(), v.points, Sigma(v.sigma), &Options{Tolerance: tolerance})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,14 +312,14 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 	defer workers.Close()
 	p := clusteredUnitRows(1200, 64, 20)
 	b := Sigma(5)
-	op, err := as[*poly](NewPoly(t.Context(), p, b, &Options{Workers: workers}))
+	op, err := as[*poly](openPoly(t.Context(), p, b, &Options{Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if op.series.order() != 1 || !op.series.taylor {
 		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.series.order(), op.series.taylor)
 	}
-	checkAgainstDense(t, op, p, b)
+	checkAgainstDense(t, public(op), p, b)
 	w := plainWeights(p, b)
 	for i := range p.Rows {
 		// The error of a row, entry by entry.
@@ -451,7 +451,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 
 func TestPolyRefuses(t *testing.T) {
 	p := pointtest.Make("uniform", 50, 3, 1)
-	if _, err := NewPoly(t.Context(), p, Sigma(1e-3), nil); !errors.Is(err, ErrTolerance) {
+	if _, err := openPoly(t.Context(), p, Sigma(1e-3), nil); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a narrow bandwidth: %v", err)
 	}
 	if _, err := Build(t.Context(), p, Sigma(1e-3), &Options{Operator: "poly"}); !errors.Is(err, ErrOperator) {
@@ -460,13 +460,13 @@ func TestPolyRefuses(t *testing.T) {
 	if _, err := Build(t.Context(), p, Sigma(3), &Options{Operator: "poly", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
 		t.Errorf("with a cutoff: %v", err)
 	}
-	if _, err := NewPoly(t.Context(), p, Sigma(3), &Options{BudgetBytes: 1}); !errors.Is(err, ErrMemory) {
+	if _, err := openPoly(t.Context(), p, Sigma(3), &Options{BudgetBytes: 1}); !errors.Is(err, ErrMemory) {
 		t.Errorf("without memory: %v", err)
 	}
-	if _, err := NewPoly(t.Context(), p, Bandwidth{}, nil); !errors.Is(err, ErrBandwidth) {
+	if _, err := openPoly(t.Context(), p, Bandwidth{}, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("without a bandwidth: %v", err)
 	}
-	if _, err := NewPoly(t.Context(), widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
+	if _, err := openPoly(t.Context(), widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
 		t.Errorf("tolerance 2: %v", err)
 	}
 	rows, err := NewUnitRows(p, UnitOptions{Normalize: true})
@@ -502,11 +502,11 @@ func TestPolyIsChosen(t *testing.T) {
 	for i := range equal.Data {
 		equal.Data[i] = float32(i%5) + 0.1
 	}
-	poly, err := as[*poly](NewPoly(t.Context(), equal, Sigma(1e-3), nil))
+	poly, err := as[*poly](openPoly(t.Context(), equal, Sigma(1e-3), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cert := poly.Certificate(); poly.series.order() != 0 || cert.RowMax != 0 || cert.Kind != Exact {
+	if cert := poly.Certificate(); poly.series.order() != 0 || cert.RowMax != 0 || cert.Kind != innerExact {
 		t.Errorf("equal points: degree %d, %v", poly.series.order(), cert)
 	}
 	for _, d := range poly.Degrees() {
@@ -514,7 +514,7 @@ func TestPolyIsChosen(t *testing.T) {
 			t.Fatalf("equal points: degree %v", d)
 		}
 	}
-	one, err := NewPoly(t.Context(), zeros32(1, 3), Sigma(1), nil)
+	one, err := openPoly(t.Context(), zeros32(1, 3), Sigma(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -556,7 +556,7 @@ func TestPolyAlongAxes(t *testing.T) {
 		sigma, tolerance float64
 	}{{600, 200, 6, 1.5, 1e-3}, {400, 130, 3, 1, 3e-3}, {500, 300, 10, 1.2, 3e-3}} {
 		p := lowRank(c.n, c.d, c.rank)
-		op, err := as[*poly](NewPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
+		op, err := as[*poly](openPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -566,7 +566,7 @@ func TestPolyAlongAxes(t *testing.T) {
 		if worst := op.Certificate().RowMax; worst > c.tolerance {
 			t.Errorf("n = %d, d = %d: eta %g", c.n, c.d, worst)
 		}
-		checkAgainstDense(t, op, p, Sigma(c.sigma))
+		checkAgainstDense(t, public(op), p, Sigma(c.sigma))
 		// Both precisions, and the diagonal: W 1 is the degrees.
 		ones, out := zeros64(c.n, 1), zeros64(c.n, 1)
 		for i := range ones.Data {
@@ -596,7 +596,7 @@ func TestTooManyTerms(t *testing.T) {
 	if order := MaxUnitPolyOrder(100_000); order != 1 {
 		t.Errorf("order %d in 100,000 dimensions", order)
 	}
-	if _, err := NewPoly(t.Context(), pointtest.Make("uniform", 40, 1000, 1), Sigma(4.5), &Options{Tolerance: 1e-7}); !errors.Is(err, ErrTolerance) {
+	if _, err := openPoly(t.Context(), pointtest.Make("uniform", 40, 1000, 1), Sigma(4.5), &Options{Tolerance: 1e-7}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("err = %v", err)
 	}
 }

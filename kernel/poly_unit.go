@@ -6,26 +6,17 @@ import (
 	"math"
 )
 
-// NewUnitPoly builds the operator poly of unit rows. The polynomial has the given order and
-// follows from public numbers alone: the centre is the origin, the inner products
-// are those that unit rows may have, and f_i is exp(-Gamma) by definition,
-//
-//	what_ij = exp(-2 Gamma) p(2 Gamma x_i.x_j),
-//
-// with p the interpolant at the Chebyshev nodes of [-2 Gamma, 2 Gamma]. The weight between
-// the null record and any other row is exp(-Gamma) exactly. UnitPolyError says by how much
-// the weights and the sums over them may be off, whatever the rows are; the certificate is
-// about the rows at hand, like every certificate.
-func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, opt *Options) (Operator64, error) {
-	_, o, err := rows.open(ctx, b, opt)
-	if err != nil {
+// newUnitPoly builds the operator poly of unit rows. The polynomial has the given order and
+// follows from public numbers alone.
+func newUnitPoly(ctx context.Context, rows *innerUnitRows, b innerBandwidth, order int, o *innerOptions) (*poly, error) {
+	if _, err := rows.weights(b); err != nil {
 		return nil, err
 	}
-	op, err := newUnitPoly(ctx, rows, b, order, o)
-	return orNil[Operator64](op, buildError("poly", err))
+	op, err := assembleUnitPoly(ctx, rows, b, order, o)
+	return op, buildError("poly", err)
 }
 
-func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o *Options) (*poly, error) {
+func assembleUnitPoly(ctx context.Context, rows *innerUnitRows, b innerBandwidth, order int, o *innerOptions) (*poly, error) {
 	if err := o.refuseFixed("poly"); err != nil {
 		return nil, err
 	}
@@ -34,7 +25,7 @@ func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o 
 	if err != nil {
 		return nil, err
 	}
-	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.gamma), inPlace: true, square: 2 * b.gamma, kernels: o.Kernels}
+	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.Gamma()), inPlace: true, square: 2 * b.Gamma(), kernels: o.Kernels}
 	plan := &polyPlan{frame: fr, choice: polyChoice{series: s, terms: polyTerms(d, order) + 1}}
 	cost := polyCost(fr.p, plan.choice, o)
 	if err := o.take("build poly", cost.PeakBytes); err != nil {
@@ -58,29 +49,13 @@ func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o 
 	return op, op.certify(ctx, plan, o)
 }
 
-// UnitPolyError returns bounds of what an operator of NewUnitPoly is off by. They follow
-// from public numbers alone and hold for every set of n unit rows of d columns with at most
-// one null record. In exact arithmetic
-//
-//	|what_ij - w_ij| <= entry   for all pairs,
-//
-// where what is symmetric and its degrees are its own row sums. As they are computed in
-// float64, a degree is off by at most rounding times itself, and a sum of what_ij x_j by
-// at most rounding times max_j |x_j| and the degree. (Step64 sums x less its mean, which is
-// up to twice as large, and adds the mean times the degree. Divided by the degree, that is
-// off by no more than 4 rounding max_j |x_j|, twice what is said here, and half of it
-// enters the step.)
-//
-// entry is 2 (t/2)^(P+1)/(P+1)!, with t = 2 Gamma = 1/sigma^2 and P the order, plus the
-// rounding of the coefficients. It is at most a sixteenth of exp(-4 Gamma), the smallest
-// weight there is. Errors: ErrBandwidth, ErrShape, and ErrTolerance for an order that is
-// too low for that or has too many terms.
-func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err error) {
+// unitPolyError returns bounds of what an operator of newUnitPoly is off by.
+func unitPolyError(b innerBandwidth, n, d, order int) (entry, rounding float64, err error) {
 	if err := b.Check(); err != nil {
 		return 0, 0, err
 	}
 	if n < 2 || d < 1 {
-		return 0, 0, fmt.Errorf("kernel: unit poly: %w: %d x %d", ErrShape, n, d)
+		return 0, 0, fmt.Errorf("kernel: unit poly: %w: %d x %d", innerErrShape, n, d)
 	}
 	s, err := unitSeries(b, d, order)
 	if err != nil {
@@ -103,8 +78,8 @@ func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err e
 	return entry, rounding, nil
 }
 
-// MaxUnitPolyOrder returns the largest order that NewUnitPoly takes in d dimensions.
-func MaxUnitPolyOrder(d int) int {
+// maxUnitPolyOrder returns the largest order that newUnitPoly takes in d dimensions.
+func maxUnitPolyOrder(d int) int {
 	order := 0
 	for order < maxPolyOrder && polyTerms(d, order+1)+1 <= maxPolyTerms {
 		order++
@@ -113,17 +88,17 @@ func MaxUnitPolyOrder(d int) int {
 }
 
 // unitSeries returns the polynomial for unit rows.
-func unitSeries(b Bandwidth, d, order int) (series, error) {
-	if order < 0 || order > MaxUnitPolyOrder(d) {
-		return series{}, fmt.Errorf("%w: order %d in %d dimensions, want up to %d terms of an order up to %d", ErrTolerance, order, d, maxPolyTerms, maxPolyOrder)
+func unitSeries(b innerBandwidth, d, order int) (series, error) {
+	if order < 0 || order > maxUnitPolyOrder(d) {
+		return series{}, fmt.Errorf("%w: order %d in %d dimensions, want up to %d terms of an order up to %d", innerErrTolerance, order, d, maxPolyTerms, maxPolyOrder)
 	}
-	reach := 2 * b.gamma * (1 + float64(8*d+64)*0x1p-53)
+	reach := 2 * b.Gamma() * (1 + float64(8*d+64)*0x1p-53)
 	if reach > maxPolyReach {
-		return series{}, fmt.Errorf("%w: exponents of unit rows reach %.3g at %v", ErrTolerance, reach, b)
+		return series{}, fmt.Errorf("%w: exponents of unit rows reach %.3g at %v", innerErrTolerance, reach, b)
 	}
 	s := chebyshevSeries(-reach, reach, order)
 	if s.error() > math.Exp(-reach)/16 {
-		return series{}, fmt.Errorf("%w: a polynomial of order %d is off by more than a sixteenth of the smallest weight at %v", ErrTolerance, order, b)
+		return series{}, fmt.Errorf("%w: a polynomial of order %d is off by more than a sixteenth of the smallest weight at %v", innerErrTolerance, order, b)
 	}
 	return s, nil
 }

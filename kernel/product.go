@@ -16,7 +16,7 @@ type product[T rows.Float] struct {
 	k      int
 	pass   pass[T]
 	dst, x rows.View[T]
-	stats  *Stats // nil when dst is W x
+	stats  *innerStats // nil when dst is W x
 
 	nonFinite atomic.Bool // the pass has seen a number in x that is not finite
 
@@ -60,7 +60,7 @@ func newProduct[T rows.Float](op *base, k int, with newPass[T]) *product[T] {
 }
 
 // run makes dst = W x, or the step that st has begun.
-func (p *product[T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
+func (p *product[T]) run(ctx context.Context, dst, x rows.View[T], st *innerStats) error {
 	p.dst, p.x, p.stats = dst, x, st
 	err := p.share(ctx)
 	p.dst, p.x, p.stats = rows.View[T]{}, rows.View[T]{}, nil
@@ -176,7 +176,7 @@ func runApply[T rows.Float](ctx context.Context, op *base, with newPass[T], dst,
 	return checkFinite("x", x)
 }
 
-func runStep[T rows.Float](ctx context.Context, op *base, with newPass[T], dst, x rows.View[T], s *Step, st *Stats) error {
+func runStep[T rows.Float](ctx context.Context, op *base, with newPass[T], dst, x rows.View[T], s *innerStep, st *innerStats) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type profile struct {
 	scale    float64         // from squared distances to those of binOf
 
 	last struct { // answer of cutoff: several operators ask the same
-		b         Bandwidth
+		b         innerBandwidth
 		tolerance float64
 		radius    float64
 	}
@@ -68,7 +68,7 @@ const sampleGroup = 32
 // profileBytes is what taking a profile needs: of each worker the histograms of a group of
 // rows, and for all rows the bins in use, few hundred of them where nobody makes up
 // distances.
-func profileBytes(n, d int, o *Options) int64 {
+func profileBytes(n, d int, o *innerOptions) int64 {
 	s := int64(sampleRows(n, d))
 	workers := min(int64(o.Workers.Count()), s/sampleGroup+1)
 	each := distanceScratchBytes(d) + sampleGroup*profileBins*4
@@ -81,7 +81,7 @@ func profileBytes(n, d int, o *Options) int64 {
 
 // refuseProfile refuses a profile that exceeds the budget. Where it takes a few megabytes for
 // each worker, a budget below that is left to what follows, which can say what is missing.
-func refuseProfile(p *rows.Points, o *Options) error {
+func refuseProfile(p *rows.Points, o *innerOptions) error {
 	need := profileBytes(p.N, p.D, o)
 	if few := int64(1+o.Workers.Count()) << 23; need > o.BudgetBytes && need <= few {
 		return nil
@@ -90,7 +90,7 @@ func refuseProfile(p *rows.Points, o *Options) error {
 }
 
 // takeProfile measures the distances of a sample of rows to all points.
-func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
+func takeProfile(ctx context.Context, p *rows.Points, o *innerOptions) (*profile, error) {
 	pr, err := sampleProfile(ctx, p, o)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: sample of distances: %w", err)
@@ -98,7 +98,7 @@ func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, err
 	return pr, nil
 }
 
-func sampleProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
+func sampleProfile(ctx context.Context, p *rows.Points, o *innerOptions) (*profile, error) {
 	pr, parts, err := sampleDistances(ctx, p, o)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func sampleProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, e
 
 // sampleDistances returns a profile without its used bins and their spreads, and the
 // counts of parts of bins that each worker has made. Ranks share the sampled rows.
-func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile, [][]uint64, error) {
+func sampleDistances(ctx context.Context, p *rows.Points, o *innerOptions) (*profile, [][]uint64, error) {
 	q, err := newDistancer(ctx, p, nil, o.Workers, o.Kernels)
 	if err != nil {
 		return nil, nil, err
@@ -218,7 +218,7 @@ func bisect(hi float64, enough func(r float64) bool) float64 {
 }
 
 // degree returns a lower bound of the degree of sampled row i.
-func (pr *profile) degree(i int, b Bandwidth) float64 {
+func (pr *profile) degree(i int, b innerBandwidth) float64 {
 	sum := 0.0
 	for _, bin := range pr.rows[i] {
 		sum += bin.count * b.Weight(bin.hi)
@@ -229,7 +229,7 @@ func (pr *profile) degree(i int, b Bandwidth) float64 {
 // dropped returns the error that 99 in 100 rows of the sample do not exceed when
 // weights beyond r are left out, as the certificate will have it. Rows that are isolated
 // or nearly so do not count.
-func (pr *profile) dropped(b Bandwidth, r, tolerance float64, far farBound) float64 {
+func (pr *profile) dropped(b innerBandwidth, r, tolerance float64, far farBound) float64 {
 	if math.IsInf(r, 1) {
 		return 0
 	}
@@ -247,20 +247,17 @@ func (pr *profile) dropped(b Bandwidth, r, tolerance float64, far farBound) floa
 	return eta[(len(eta)-1)*99/100]
 }
 
-// Degrees are the degrees of a graph as a sample of its rows has them.
-type Degrees struct {
-	// Mean is the mean degree, and Quantiles are the degrees that 1, 10, 50, 90
-	// and 99 in 100 rows do not exceed.
+// innerDegrees are the degrees of a graph as a sample of its rows has them. Package kernel says
+// what the fields mean.
+type innerDegrees struct {
 	Mean      float64
 	Quantiles [5]float64
-	// Isolated is the number of rows expected to have no neighbour: none within
-	// the radius, or none whose weight is in the range of float32.
-	Isolated float64
+	Isolated  float64
 }
 
 // degrees describes the degrees of a graph that is truncated at a radius.
-func (pr *profile) degrees(b Bandwidth, radius float64) (out Degrees) {
-	radius = min(radius, maxRadius(b))
+func (pr *profile) degrees(b innerBandwidth, radius float64) (out innerDegrees) {
+	radius = min(radius, b.MaxRadius())
 	c := pr.cutAt(radius)
 	degree, isolated := make([]float64, len(pr.rows)), 0.0
 	for i, bins := range pr.rows {
@@ -295,19 +292,19 @@ type farBound func(r, distance float64) float64
 // sampled rows passes the tolerance, isolated rows aside, but no more than
 // the radius beyond which no weight is kept. Where most pairs are within it
 // the answer is +Inf: all pairs cost little more and drop nothing.
-func (pr *profile) cutoff(b Bandwidth, tolerance float64, far farBound) float64 {
+func (pr *profile) cutoff(b innerBandwidth, tolerance float64, far farBound) float64 {
 	if pr.last.tolerance != tolerance || pr.last.b != b {
 		pr.last.b, pr.last.tolerance, pr.last.radius = b, tolerance, pr.findCutoff(b, tolerance, far)
 	}
 	return pr.last.radius
 }
 
-func (pr *profile) findCutoff(b Bandwidth, tolerance float64, far farBound) float64 {
+func (pr *profile) findCutoff(b innerBandwidth, tolerance float64, far farBound) float64 {
 	degrees := make([]float64, len(pr.rows))
 	for i := range degrees {
 		degrees[i] = pr.degree(i, b)
 	}
-	most := min(maxRadius(b), pr.farthest)
+	most := min(b.MaxRadius(), pr.farthest)
 	if slices.Max(degrees) == 0 {
 		return most // nobody in the sample has a neighbour to lose
 	}
@@ -333,7 +330,7 @@ type profileTails struct {
 	weight  [profileBins]float64 // of a point in each bin: rows share them
 }
 
-func (pr *profile) tailsBeyond(b Bandwidth, r float64, far farBound) *profileTails {
+func (pr *profile) tailsBeyond(b innerBandwidth, r float64, far farBound) *profileTails {
 	t := &profileTails{radius2: r * r}
 	for _, bin := range pr.used {
 		if bin.hi > t.radius2 {

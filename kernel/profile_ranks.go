@@ -8,7 +8,7 @@ import (
 
 // gatherBins sets the bins of the rows that other ranks have sampled. What travels of a row
 // is the number of its bins, and then each bin and its count.
-func (s *distanceSample) gatherBins(ctx context.Context, o *Options) error {
+func (s *distanceSample) gatherBins(ctx context.Context, o *innerOptions) error {
 	if o.Ranks.Alone() {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s *distanceSample) gatherBins(ctx context.Context, o *Options) error {
 
 // gatherParts adds what other ranks have counted in parts of the bins in use: as the counts of
 // one worker more.
-func gatherParts(ctx context.Context, used []distanceBin, parts [][]uint64, o *Options) ([][]uint64, error) {
+func gatherParts(ctx context.Context, used []distanceBin, parts [][]uint64, o *innerOptions) ([][]uint64, error) {
 	own := make([]uint64, 0, len(used)<<partBits)
 	for _, b := range used {
 		for part := range partsPerBin {

@@ -30,7 +30,7 @@ func TestDegreeInAnyDimension(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+			op, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestIsolatedRowsAreForeseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt := &Options{CutoffRadius: radius, Calibration: new(Calibration)}
-		op, err := NewCSR(t.Context(), p, b, opt)
+		op, err := openCSR(t.Context(), p, b, opt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,20 +16,20 @@ func doPieces(ctx context.Context, workers *par.Workers, lo, hi int, task par.Ta
 }
 
 // share lets workers do the pieces of this rank, of so many in all.
-func (o *Options) share(ctx context.Context, pieces int, task par.Func) error {
+func (o *innerOptions) share(ctx context.Context, pieces int, task par.Func) error {
 	lo, hi := o.Ranks.Part(pieces)
 	return doPieces(ctx, o.Workers, lo, hi, task)
 }
 
 // ownPieces returns how many of the pieces share does here.
-func (o *Options) ownPieces(pieces int) int {
+func (o *innerOptions) ownPieces(pieces int) int {
 	lo, hi := o.Ranks.Part(pieces)
 	return hi - lo
 }
 
 // gatherPieces sets what other ranks have made by share: piece i has set the numbers from
 // first(i) on, up to first(i+1).
-func gatherPieces[T par.Word](ctx context.Context, o *Options, data []T, pieces int, first func(piece int) int) error {
+func gatherPieces[T par.Word](ctx context.Context, o *innerOptions, data []T, pieces int, first func(piece int) int) error {
 	if o.Ranks.Alone() {
 		return nil
 	}
@@ -42,7 +42,7 @@ func gatherPieces[T par.Word](ctx context.Context, o *Options, data []T, pieces 
 
 // gatherRows is gatherPieces for pieces that are rows between bounds, of so many numbers
 // each.
-func gatherRows[T par.Word](ctx context.Context, o *Options, data []T, bounds []int, each int) error {
+func gatherRows[T par.Word](ctx context.Context, o *innerOptions, data []T, bounds []int, each int) error {
 	return gatherPieces(ctx, o, data, len(bounds)-1, func(piece int) int { return each * bounds[piece] })
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -89,4 +90,10 @@ func completeRows[T rows.Float](ctx context.Context, b *base, x rows.View[T]) er
 		copy(x.Row(i), packed[i*x.Cols:])
 	}
 	return nil
+}
+
+// Traffic is that of an operator whose steps need all rows.
+func (b *base) Traffic(k int) graphstats.Traffic {
+	lo, hi := b.Part()
+	return graphstats.Traffic{Gather: 4 * int64(k) * int64(b.N()-(hi-lo))}
 }

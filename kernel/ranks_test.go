@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -123,7 +124,7 @@ func (all *numbers) add(v ...float64) {
 func (all *numbers) addStats(st *Stats) {
 	all.add(st.Objective, st.Change, st.Spread, st.MaxAbs)
 	all.add(st.Mean...)
-	all.add(st.classSums...)
+	all.add(st.own.classSums...)
 }
 
 func (all *numbers) addRows(x blas32.General) {
@@ -228,7 +229,7 @@ func TestSameBitsForAnyNumberOfRanks(t *testing.T) {
 					if !slices.Equal(got, want) {
 						return fmt.Errorf("other numbers than one process")
 					}
-					if used := TrafficOf(op, 1).Overlapped; size == 2 && used != c.halo {
+					if used := graphstats.TrafficOf(op, 1).Overlapped; size == 2 && used != c.halo {
 						return fmt.Errorf("halo is %v", used)
 					}
 					return nil

@@ -111,7 +111,7 @@ func TestRefusedMemoryEndsTheBuild(t *testing.T) {
 func TestMatrixAsks(t *testing.T) {
 	p := pointtest.Make("uniform", 500, 2, 1)
 	allow := true
-	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1, Reserve: func(int64) bool { return allow }})
+	op, err := openCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1, Reserve: func(int64) bool { return allow }})
 	if err != nil {
 		t.Fatal(err)
 	}

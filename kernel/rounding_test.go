@@ -121,7 +121,7 @@ func (c *firstStepCase) query() sensitivity.Query {
 // allowed returns the error accounted for.
 func (c *firstStepCase) allowed(t tester) sensitivity.Eta {
 	t.Helper()
-	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.dim()})
+	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.dim()})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -151,7 +151,7 @@ func (c *firstStepCase) exact() []*big.Float {
 			null := c.rows.Null(i) || c.rows.Null(j)
 			if !null {
 				d2 = bigNew()
-				a, b := c.rows.rows.Row(i), c.rows.rows.Row(j)
+				a, b := c.rows.own.rows.Row(i), c.rows.own.rows.Row(j)
 				for e := range a {
 					term.Sub(bigOf(a[e]), bigOf(b[e]))
 					d2.Add(d2, step.Mul(term, term))
@@ -321,16 +321,16 @@ func TestRoundingErrorOfBlocks(t *testing.T) {
 // of another row, a copy of it, or anything; and another label if labels are
 // private.
 func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepCase {
-	n, d := c.rows.N(), c.rows.dim()
+	n, d := c.rows.N(), c.rows.own.dim()
 	other := *c
-	other.rows = &UnitRows{null: c.rows.null, rows: rows.NewView(n, d, d, slices.Clone(c.rows.rows.Data))}
+	other.rows = &UnitRows{innerUnitRows{null: c.rows.own.null, rows: rows.NewView(n, d, d, slices.Clone(c.rows.own.rows.Data))}}
 	other.labels = slices.Clone(c.labels)
-	row := other.rows.rows.Row(s)
+	row := other.rows.own.rows.Row(s)
 	if null {
 		clear(row)
-		other.rows.null = s
+		other.rows.own.null = s
 	} else {
-		source := c.rows.rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
+		source := c.rows.own.rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
 		sign := rapid.SampledFrom([]float64{-1, 1}).Draw(t, "sign")
 		for e, v := range source {
 			row[e] = sign * v
@@ -339,8 +339,8 @@ func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepC
 			gaussianRow(pointtest.Rand(rapid.Uint64().Draw(t, "seed of row")), row)
 			toUnit(row)
 		}
-		if other.rows.null == s {
-			other.rows.null = -1
+		if other.rows.own.null == s {
+			other.rows.own.null = -1
 		}
 	}
 	if label {
@@ -358,8 +358,8 @@ func TestNeighboursWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawFirstStep(t, rapid.Bool().Draw(t, "background"))
 		s := rapid.IntRange(0, c.rows.N()-1).Draw(t, "s")
-		if c.rows.null >= 0 { // the only null record there may be is row s
-			c = c.replace(t, c.rows.null, false, false)
+		if c.rows.own.null >= 0 { // the only null record there may be is row s
+			c = c.replace(t, c.rows.own.null, false, false)
 		}
 		relation := rapid.SampledFrom([]sensitivity.Relation{
 			sensitivity.ReplaceOne, sensitivity.Null, sensitivity.FeaturesReplace, sensitivity.FeaturesNull,

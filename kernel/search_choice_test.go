@@ -64,11 +64,11 @@ func TestEitherSearchFindsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byCells, err := cells.Search(t.Context(), o.request(pts, b, radius))
+		byCells, err := cells.Search(t.Context(), requestOf(o, pts, b.own, radius))
 		if err != nil {
 			t.Fatal(err)
 		}
-		byCodes, err := codes.Search(t.Context(), o.request(pts, b, radius))
+		byCodes, err := codes.Search(t.Context(), requestOf(o, pts, b.own, radius))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestChoiceOfTheSearch(t *testing.T) {
 				if workers != nil && level != simd.Best() {
 					continue
 				}
-				op, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}))
+				op, err := as[*csr](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -181,15 +181,15 @@ func TestChoiceWithinBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius}))
+		full, err := as[*csr](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius}))
 		if err != nil || full.Search().Depth > 0 != c.byCodes {
 			t.Fatalf("d = %d: searched by codes: %v, %v", d, full.Search().Depth > 0, err)
 		}
 		for _, workers := range []*par.Workers{nil, three} {
-			cost := csrCost(c.p.Rows, d, float64(full.Cost().NNZ), &Options{Workers: workers}).PeakBytes
+			cost := csrCost(c.p.Rows, d, float64(full.Cost().NNZ), &innerOptions{Workers: workers}).PeakBytes
 			refused := 0
 			for budget := cost / 4; budget < 2*cost; budget += cost / 16 {
-				op, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, BudgetBytes: budget, Workers: workers}))
+				op, err := as[*csr](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, BudgetBytes: budget, Workers: workers}))
 				if errors.Is(err, ErrMemory) && budget < cost*5/4 {
 					refused++
 					continue
@@ -221,13 +221,13 @@ func TestChoiceIsCancelled(t *testing.T) {
 	}
 	const enough = 1 << 30
 	whole := &pointtest.Patience{Context: t.Context(), Left: enough}
-	if _, err := searchPairs(whole, o.request(pts, b, 0.35)); err != nil {
+	if _, err := searchPairs(whole, requestOf(o, pts, b.own, 0.35)); err != nil {
 		t.Fatal(err)
 	}
 	looks := enough - whole.Left
 	for part := range 8 {
 		ctx := &pointtest.Patience{Context: t.Context(), Left: looks * part / 8}
-		if found, err := searchPairs(ctx, o.request(pts, b, 0.35)); found != nil || !errors.Is(err, context.Canceled) {
+		if found, err := searchPairs(ctx, requestOf(o, pts, b.own, 0.35)); found != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled after %d of 8 parts: %v", part, err)
 		}
 	}

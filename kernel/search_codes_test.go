@@ -27,12 +27,12 @@ func TestSearchBudgetCancellationAndProgress(t *testing.T) {
 		o.Workers = workers
 		small := o
 		small.BudgetBytes = 1000
-		if _, err := NewCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
+		if _, err := openCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		// Enough for the search, not for what it finds.
-		small.BudgetBytes = searchBytes(p.Rows, p.Cols, &o) + 20_000
-		if _, err := NewCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
+		small.BudgetBytes = searchBytes(p.Rows, p.Cols, &innerOptions{Workers: workers}) + 20_000
+		if _, err := openCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -46,7 +46,7 @@ func TestSearchBudgetCancellationAndProgress(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := NewCSR(ctx, p, Sigma(radius), &o); !errors.Is(err, context.Canceled) {
+		if _, err := openCSR(ctx, p, Sigma(radius), &o); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		if !slices.IsSorted(reports) || len(reports) < 2 {
@@ -62,14 +62,14 @@ func TestSearchIsTheSameForAnyWorkers(t *testing.T) {
 		p, _ := pointtest.Hard(pointtest.Rand(13), 900, d)
 		radius := pointtest.TypicalDistance(p, pointtest.Rand(4)) / 1.2
 		for _, o := range []Options{{CutoffRadius: radius}, {Neighbours: 5}} {
-			one, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &o))
+			one, err := as[*csr](openCSR(t.Context(), p, Sigma(radius), &o))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, count := range []int{2, 5} {
 				workers := par.New(count)
 				o.Workers = workers
-				many, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &o))
+				many, err := as[*csr](openCSR(t.Context(), p, Sigma(radius), &o))
 				workers.Close()
 				if err != nil {
 					t.Fatal(err)
@@ -98,7 +98,7 @@ func TestLeadersOfFewGroups(t *testing.T) {
 			p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(i int) float64 {
 				return float64(centres[i/d%groups*d+i%d]) + 0.3*rng.NormFloat64()
 			})}
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(2), &Options{CutoffRadius: 0.3 * math.Sqrt(2*d)}))
+			op, err := as[*csr](openCSR(t.Context(), p, Sigma(2), &Options{CutoffRadius: 0.3 * math.Sqrt(2*d)}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,7 +68,7 @@ func checkNeighbours(t tester, p blas32.General, radius float64, workers *par.Wo
 	t.Helper()
 	// The bandwidth has no influence as long as no weight underflows.
 	b := Sigma(max(radius, 1e-30) / 2)
-	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: workers}))
+	op, err := as[*csr](openCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: workers}))
 	if err != nil {
 		t.Fatalf("n=%d d=%d radius=%g: %v", p.Rows, p.Cols, radius, err)
 	}
@@ -199,7 +199,7 @@ func TestSmallGraphsTakeLittle(t *testing.T) {
 	workers := par.New(1)
 	defer workers.Close()
 	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: workers}
-	if _, err := NewCSR(t.Context(), p, Sigma(0.1), o); err != nil {
+	if _, err := openCSR(t.Context(), p, Sigma(0.1), o); err != nil {
 		t.Error(err)
 	}
 	if _, err := openPairs(t.Context(), p, Sigma(0.1), o); err != nil {

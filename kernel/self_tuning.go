@@ -25,14 +25,14 @@ const (
 // A point with tuningNeighbour points equal to it has the distance of its first other
 // neighbour for a scale. Where it has none, the scale of the other point of a pair counts
 // for both.
-func selfTune(ctx context.Context, found *rows.Neighbours, b Bandwidth, o *Options) error {
+func selfTune(ctx context.Context, found *rows.Neighbours, b innerBandwidth, o *innerOptions) error {
 	k := found.K
 	n := len(found.Place) / k
 	scale := make([]float64, n)
 	for i := range scale {
 		scale[i] = tuningScale(found.Dist2[i*k:][:k])
 	}
-	most := -math.Log(leastTuned) / b.gamma
+	most := -math.Log(leastTuned) / b.Gamma()
 	const rowsPerPiece = 1024
 	return o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, n, rowsPerPiece)

@@ -15,10 +15,10 @@ func ones(n int) rows.View[float64] { return rows.NewView(n, 1, 0, []float64{1})
 // checkShape refuses a matrix whose numbers of rows and columns do not fit its storage.
 func checkShape[T rows.Float](what string, b rows.View[T]) error {
 	if b.Rows <= 0 || b.Cols <= 0 {
-		return fmt.Errorf("kernel: %s: %w (%d x %d)", what, ErrEmpty, b.Rows, b.Cols)
+		return fmt.Errorf("kernel: %s: %w (%d x %d)", what, innerErrEmpty, b.Rows, b.Cols)
 	}
 	if b.Stride < b.Cols || b.Rows-1 > (len(b.Data)-b.Cols)/b.Stride || len(b.Data) < b.Cols {
-		return fmt.Errorf("kernel: %s: %w: %d x %d with stride %d in %d values", what, ErrShape, b.Rows, b.Cols, b.Stride, len(b.Data))
+		return fmt.Errorf("kernel: %s: %w: %d x %d with stride %d in %d values", what, innerErrShape, b.Rows, b.Cols, b.Stride, len(b.Data))
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func checkPair[T rows.Float](n int, dst, x rows.View[T]) error {
 		return err
 	}
 	if x.Rows != n || dst.Rows != n || dst.Cols != x.Cols {
-		return fmt.Errorf("kernel: %w: dst %d x %d, x %d x %d, %d points", ErrShape, dst.Rows, dst.Cols, x.Rows, x.Cols, n)
+		return fmt.Errorf("kernel: %w: dst %d x %d, x %d x %d, %d points", innerErrShape, dst.Rows, dst.Cols, x.Rows, x.Cols, n)
 	}
 	if mem.Overlap(dst.Data, x.Data) {
 		return fmt.Errorf("kernel: %w", sparse.ErrAlias)

@@ -122,9 +122,9 @@ type graphOf struct {
 	order, group   []uint32
 	degrees        []float64
 	bounds         []int
-	cert           Certificate
-	cost           Cost
-	stats          SearchStats
+	cert           innerCertificate
+	cost           innerCost
+	stats          rows.Stats
 	mean           float64
 	components     []int
 	radius         float64
@@ -155,7 +155,7 @@ func describe(ctx context.Context, op *csr) (*graphOf, error) {
 	if g.components, err = op.Components(ctx); err != nil {
 		return nil, err
 	}
-	if g.steps, err = runNumbers(ctx, op, []int{2}); err != nil {
+	if g.steps, err = runNumbers(ctx, public(op), []int{2}); err != nil {
 		return nil, err
 	}
 	if g.mean > 100 { // many equal points: a matrix that takes long to compare
@@ -184,15 +184,15 @@ func TestSharedSearchIsThatOfOneProcess(t *testing.T) {
 			build := func(ranks *par.Ranks) (*graphOf, []int, error) {
 				o := c.options
 				o.Ranks = ranks
-				op, err := NewCSR(t.Context(), c.p, c.b, &o)
+				op, err := openCSR(t.Context(), c.p, c.b, &o)
 				if err != nil {
 					return nil, nil, err
 				}
 				var bounds []int
-				if op.(*csr).weights.Shared() {
-					bounds = op.(*csr).pointBounds()
+				if roomOf(op).(*csr).weights.Shared() {
+					bounds = roomOf(op).(*csr).pointBounds()
 				}
-				g, err := describe(t.Context(), op.(*csr))
+				g, err := describe(t.Context(), roomOf(op).(*csr))
 				return g, bounds, err
 			}
 			want, _, wantErr := build(nil)
@@ -286,7 +286,7 @@ func TestSharedSearchRefusedOnOneRank(t *testing.T) {
 				if c.neighbours == 0 {
 					o.CutoffRadius = c.radius
 				}
-				_, errs[ranks.Rank()] = NewCSR(t.Context(), c.p, b, o)
+				_, errs[ranks.Rank()] = openCSR(t.Context(), c.p, b, o)
 				return nil
 			}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
@@ -319,7 +319,7 @@ func TestSharedSearchIsCancelled(t *testing.T) {
 					ctx = &pointtest.Patience{Context: ctx, Left: left}
 				}
 				b := Sigma(0.1)
-				_, err := NewCSR(ctx, p, b, &Options{CutoffRadius: 0.3, Ranks: ranks})
+				_, err := openCSR(ctx, p, b, &Options{CutoffRadius: 0.3, Ranks: ranks})
 				return err
 			})
 			if err != nil && !errors.Is(err, context.Canceled) {
@@ -340,13 +340,13 @@ func TestSharedSearchIsBalanced(t *testing.T) {
 	b := Sigma(0.002)
 	entries := make([]int, 2)
 	if err := cluster.Local(2, func(ranks *par.Ranks) error {
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: 0.01, Ranks: ranks})
+		op, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: 0.01, Ranks: ranks})
 		if err != nil {
 			return err
 		}
-		lo, hi := op.(*csr).weights.OwnRows()
+		lo, hi := roomOf(op).(*csr).weights.OwnRows()
 		for i := lo; i < hi; i++ {
-			entries[ranks.Rank()] += op.(*csr).weights.RowLen(i)
+			entries[ranks.Rank()] += roomOf(op).(*csr).weights.RowLen(i)
 		}
 		return nil
 	}); err != nil {

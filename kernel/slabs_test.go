@@ -24,7 +24,7 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 	var before [][]float32 // rows of the graph before, all of them NaN when it was closed
 	again := false         // some weights are where others have been
 	for round := 0; round < 2 || round < 20 && !again; round++ {
-		op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius}))
+		op, err := as[*csr](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestRepairedGraphsHoldNoSlabs(t *testing.T) {
 	for c := range p.Cols {
 		p.Data[c] = 1 + 2*float32(radius) // away from all others
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Isolated: Repair}))
+	op, err := as[*csr](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Isolated: Repair}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestCompactGraphsKeepTheirMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Layout: sparse.Compact}))
+	op, err := as[*csr](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Layout: sparse.Compact}))
 	if err != nil {
 		t.Fatal(err)
 	}

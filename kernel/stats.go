@@ -4,28 +4,20 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// Stats carry the sums that a step needs from the step before, and report what the step
-// has seen. They also keep the scratch memory of the operator: a run uses one Stats from
-// beginning to end, and concurrent runs use one each. The zero value is ready for Gather.
-type Stats struct {
-	// Objective is v of the step's input.
+// innerStats carry the sums that a step needs from the step before, and report what the step
+// has seen. They also keep the scratch memory of the operator. Package kernel says what the
+// fields mean.
+type innerStats struct {
 	Objective float64
-	// Change is |dst - x|^2, summed over all entries.
-	Change float64
-	// Spread is the sum over all entries of (dst - Mean)^2.
-	Spread float64
-	// MaxAbs is the largest |dst|, +Inf if an entry is not finite.
-	MaxAbs float64
-	// Mean holds the column means of dst.
-	Mean []float64
+	Change    float64
+	Spread    float64
+	MaxAbs    float64
+	Mean      []float64
 
-	labels    *Labels
+	labels    *innerLabels
 	n, k      int
 	classSums []float64 // sums of dst by class, classes x k
 	finish    finish
@@ -33,22 +25,13 @@ type Stats struct {
 	product   any // of the last step, with the scratch memory of its operator
 }
 
-// Gather sets the sums to those of x, the iterate that a run starts from.
-func (st *Stats) Gather(x blas32.General, labels *Labels) error {
-	return gather(st, rows.View32(x), labels)
-}
-
-// Gather64 is Gather for an iterate in float64.
-func (st *Stats) Gather64(x blas64.General, labels *Labels) error {
-	return gather(st, rows.View64(x), labels)
-}
-
-func gather[T rows.Float](st *Stats, x rows.View[T], labels *Labels) error {
+// gather sets the sums to those of x.
+func gather[T rows.Float](st *innerStats, x rows.View[T], labels *innerLabels) error {
 	if err := checkShape("x", x); err != nil {
 		return err
 	}
 	if labels != nil && labels.N() != x.Rows {
-		return fmt.Errorf("kernel: gather: %w: %d labels for %d rows", ErrLabels, labels.N(), x.Rows)
+		return fmt.Errorf("kernel: gather: %w: %d labels for %d rows", innerErrLabels, labels.N(), x.Rows)
 	}
 	if err := checkFinite("x", x); err != nil {
 		return err
@@ -85,9 +68,9 @@ func gather[T rows.Float](st *Stats, x rows.View[T], labels *Labels) error {
 
 // Transform maps the sums to those of (x - shift) scale, for a caller who has mapped the
 // iterate x so. shift has a value for each column. MaxAbs stays that of the step.
-func (st *Stats) Transform(shift []float64, scale float64) error {
+func (st *innerStats) Transform(shift []float64, scale float64) error {
 	if len(shift) != st.k {
-		return fmt.Errorf("kernel: transform: %w: a shift of %d for %d columns", ErrShape, len(shift), st.k)
+		return fmt.Errorf("kernel: transform: %w: a shift of %d for %d columns", innerErrShape, len(shift), st.k)
 	}
 	for c := range st.Mean {
 		st.Mean[c] = (st.Mean[c] - shift[c]) * scale
@@ -105,19 +88,16 @@ func (st *Stats) Transform(shift []float64, scale float64) error {
 
 // begin prepares the finish and the partial sums of one step over rows split at
 // bounds. It returns an error when st does not hold the sums of such an x.
-func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
-	if s == nil || st == nil {
-		return fmt.Errorf("kernel: step: %w: no Step or no Stats", ErrShape)
-	}
+func (st *innerStats) begin(s *innerStep, degrees []float64, bounds []int, k int) error {
 	if err := s.Check(len(degrees)); err != nil {
 		return err
 	}
 	if st.n != len(degrees) || st.k != k || st.labels != s.Labels {
-		return fmt.Errorf("kernel: step: %w: Stats hold the sums of another iterate; call Gather first", ErrShape)
+		return fmt.Errorf("kernel: step: %w: Stats hold the sums of another iterate; call Gather first", innerErrShape)
 	}
 	f := &st.finish
 	f.labels = s.Labels
-	f.scale, f.pull, f.attract = 1, s.Coefficient, s.Form == Attract
+	f.scale, f.pull, f.attract = 1, s.Coefficient, s.Form == innerAttract
 	if f.attract {
 		f.pull = -s.Coefficient
 		if f.degreeSum == 0 || len(f.degrees) != len(degrees) || &f.degrees[0] != &degrees[0] {
@@ -149,7 +129,7 @@ func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
 }
 
 // end adds the partial sums in chunk order and publishes them.
-func (st *Stats) end() {
+func (st *innerStats) end() {
 	st.Objective, st.Change, st.Spread, st.MaxAbs = 0, 0, 0, 0
 	clear(st.Mean)
 	clear(st.classSums)

@@ -24,7 +24,7 @@ func chunkBounds(n, rows int) []int {
 // than one float64 row per row of x and one per chunk, however many classes
 // there are.
 type partials struct {
-	labels *Labels
+	labels *innerLabels
 	bounds []int
 	k      int
 	slot   []uint32 // of each row: index of its class among the chunk's classes, or one behind
@@ -50,7 +50,7 @@ func (p *partial) slotOf(i int) uint32 {
 }
 
 // prepare lays out the chunks, or clears them if the layout is still right.
-func (ps *partials) prepare(labels *Labels, bounds []int, k int) {
+func (ps *partials) prepare(labels *innerLabels, bounds []int, k int) {
 	if ps.chunk != nil && ps.labels == labels && ps.k == k && len(ps.bounds) == len(bounds) && &ps.bounds[0] == &bounds[0] {
 		for i := range ps.chunk {
 			p := &ps.chunk[i]

@@ -7,55 +7,41 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// A Form is one of the two ways in which labels enter a step; the package comment has the
-// formulas.
-type Form int
+// An innerForm is one of the two ways in which labels enter a step.
+type innerForm int
 
-// The forms of the step.
+// The forms of the step; package kernel has their formulas.
 const (
-	Paper   Form = iota // X + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X
-	Attract             // X - 1/2 Diag(L)^+ L X,  L = L_X/dbar + beta L_Y
+	innerPaper innerForm = iota
+	innerAttract
 )
 
-func (f Form) String() string {
-	switch f {
-	case Paper:
-		return "paper"
-	case Attract:
-		return "attract"
-	}
-	return fmt.Sprintf("Form(%d)", int(f))
-}
-
-// A Step says which step to take.
-type Step struct {
-	Form Form
-	// Labels is L_Y, its rows in the operator's order; nil when the step has no labels.
-	Labels *Labels
-	// Coefficient is alpha in form Paper, of any sign, and beta >= 0 in form
-	// Attract.
+// An innerStep says which step to take; package kernel says what its fields mean.
+type innerStep struct {
+	Form        innerForm
+	Labels      *innerLabels
 	Coefficient float64
 }
 
 // Check returns an error for a step that has no meaning for n rows.
-func (s *Step) Check(n int) error {
+func (s *innerStep) Check(n int) error {
 	if math.IsNaN(s.Coefficient) || math.IsInf(s.Coefficient, 0) {
-		return fmt.Errorf("kernel: step: coefficient: %w", ErrNonFinite)
+		return fmt.Errorf("kernel: step: coefficient: %w", innerErrNonFinite)
 	}
-	if s.Form != Paper && s.Form != Attract {
-		return fmt.Errorf("kernel: step: %w: %v", ErrOption, s.Form)
+	if s.Form != innerPaper && s.Form != innerAttract {
+		return fmt.Errorf("kernel: step: %w: Form(%d)", innerErrOption, s.Form)
 	}
-	if s.Form == Attract && s.Coefficient < 0 {
-		return fmt.Errorf("kernel: step: %w: form attract wants a coefficient of 0 or more, not %g", ErrOption, s.Coefficient)
+	if s.Form == innerAttract && s.Coefficient < 0 {
+		return fmt.Errorf("kernel: step: %w: form attract wants a coefficient of 0 or more, not %g", innerErrOption, s.Coefficient)
 	}
 	if s.Labels == nil {
 		return nil
 	}
 	if s.Labels.N() != n {
-		return fmt.Errorf("kernel: step: %w: %d labels for %d rows", ErrLabels, s.Labels.N(), n)
+		return fmt.Errorf("kernel: step: %w: %d labels for %d rows", innerErrLabels, s.Labels.N(), n)
 	}
-	if s.Form == Attract && s.Labels.signed() {
-		return fmt.Errorf("kernel: step: %w: form attract divides by the label degree and cannot use the table %s, which has negative weights", ErrTable, s.Labels.table.Name())
+	if s.Form == innerAttract && s.Labels.signed() {
+		return fmt.Errorf("kernel: step: %w: form attract divides by the label degree and cannot use the table %s, which has negative weights", innerErrTable, s.Labels.table)
 	}
 	return nil
 }
@@ -63,7 +49,7 @@ func (s *Step) Check(n int) error {
 // finish turns a row of W x into a row of the next iterate. It is the same for
 // every operator: they differ in how they get W x.
 type finish struct {
-	labels    *Labels
+	labels    *innerLabels
 	degrees   []float64
 	scale     float64   // of L_X: 1, or 1/dbar in form Attract
 	degreeSum float64   // of degrees, once form Attract has asked for it
@@ -86,7 +72,7 @@ func (f *finish) row(i int, d float64) (degree, laplace, spring, tie, weight flo
 	laplace = d * f.scale
 	pull, diagonal := 0.0, laplace // diagonal of the whole Laplacian
 	if f.labels != nil {
-		target = len(f.labels.values) // the row of zeros
+		target = f.labels.classes() // the row of zeros
 		if class := f.labels.class[i]; class != noClass && f.pull != 0 {
 			target, weight, pull = int(class), f.labels.weight[class], f.pull
 			if f.attract {

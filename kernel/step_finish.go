@@ -28,7 +28,7 @@ type finishTables struct {
 // set takes over the step that st has begun. Every worker gets the memory that the chunk
 // with the most classes takes, so that no later step allocates, whichever worker takes
 // which chunk.
-func (t *finishTables) set(st *Stats, workers int) {
+func (t *finishTables) set(st *innerStats, workers int) {
 	f, k := &st.finish, st.k
 	classes := f.labels.classes()
 	t.f, t.k, t.scale, t.chunk = f, k, f.scale, st.partials.chunk

@@ -13,7 +13,7 @@ import (
 func TestStepsOfAnySize(t *testing.T) {
 	p := pointtest.Make("uniform", 400, 2, 3)
 	copy(p.Data[200:], p.Data[:40]) // equal points
-	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1})
+	op, err := openCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestFaintRows(t *testing.T) {
 		p.Data[i] = float32(i)
 	}
 	for _, exponent := range []float64{40, 60, 87} { // of a weight between neighbours
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5}))
+		op, err := as[*csr](openCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestFaintRows(t *testing.T) {
 		if err := st.Gather(x, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := op.Step(t.Context(), dst, x, &Step{}, st); err != nil {
+		if err := public(op).Step(t.Context(), dst, x, &Step{}, st); err != nil {
 			t.Fatal(err)
 		}
 		if exponent >= 60 != (len(op.faint) == n) {

@@ -19,17 +19,17 @@ import (
 // point i of group g, so any number of equal points costs O(n).
 type truncated struct {
 	base
-	rows    weightRows // between distinct points
-	group   []uint32   // rows group[g] to group[g+1]-1 are equal; nil when none are
-	faint   []uint32   // rows of faint degree that this rank makes, ascending
-	radius  float64    // +Inf where every pair has a weight
-	options *Options   // of the budget that building and Matrix have
+	rows    weightRows    // between distinct points
+	group   []uint32      // rows group[g] to group[g+1]-1 are equal; nil when none are
+	faint   []uint32      // rows of faint degree that this rank makes, ascending
+	radius  float64       // +Inf where every pair has a weight
+	options *innerOptions // of the budget that building and Matrix have
 	halo    halo
 	spans   []rows.Span // of the columns of each chunk that is here; nil when nobody knows them
 }
 
 // begin makes op the base of an operator.
-func (op *truncated) begin(name string, o *Options) {
+func (op *truncated) begin(name string, o *innerOptions) {
 	op.base = newBase(name, o)
 	op.pass32 = func(p *product[float32]) pass[float32] { return newTruncatedPass(op, p) }
 	op.watches = true
@@ -69,9 +69,9 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 		lo, hi := op.rows.Chunk(c)
 		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
 	}
-	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
+	op.cert = innerCertificate{Kind: innerDroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
 	if g.selfTuned {
-		op.cert.Kind = AsAsked
+		op.cert.Kind = innerAsAsked
 	}
 	if op.group != nil || len(op.degrees) != n {
 		op.degrees = make([]float64, n)
@@ -140,20 +140,20 @@ func (op *truncated) gatherSettled(ctx context.Context, isolated []int) error {
 }
 
 // checkPolicy refuses a graph that the options do not allow.
-func (op *truncated) checkPolicy(o *Options) error {
+func (op *truncated) checkPolicy(o *innerOptions) error {
 	if err := o.refuseIsolated(op.cert.Isolated, op.N(), fmt.Sprintf("have no neighbour within %.4g", op.radius)); err != nil {
 		return buildError(op.name, err)
 	}
 	worst := 0.0
 	switch {
 	case o.fixed(): // whatever the tolerance
-	case o.Isolated == Fail:
+	case o.Isolated == failIsolated:
 		worst = op.cert.RowMax
-	case o.Isolated == Repair:
+	case o.Isolated == repairIsolated:
 		worst = op.worstRepairable(o.Tolerance)
 	}
 	if worst > o.Tolerance {
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.name}
+		return &innerToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.name}
 	}
 	return nil
 }

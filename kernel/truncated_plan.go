@@ -13,14 +13,20 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-func csrCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := Candidate{Feasible: true, Radius: cutoffFor(p, b, pr, o)}
+func csrCandidate(_ context.Context, p *rows.Points, b innerBandwidth, pr *profile, o *innerOptions) innerCandidate {
+	c := innerCandidate{Feasible: true, Radius: cutoffFor(p, b, pr, o)}
 	mean, upper := pr.neighbours(c.Radius)
 	if o.Neighbours > 0 { // of each point, and of some others
 		upper = 2 * min(float64(o.Neighbours), float64(p.N-1))
 	}
 	c.MeanNeighbours = mean
 	c.Cost = csrCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
+	radius := c.Radius
+	c.Build = func(ctx context.Context, o *innerOptions) (innerOperator, error) {
+		return withinTolerance(b, radius, o, func(radius float64) (innerOperator, error) {
+			return orNil[innerOperator](newCSR(ctx, p, b, radius, o))
+		})
+	}
 	if o.SelfTuned {
 		c.Eta = foundRel(p.D)
 	} else {
@@ -43,14 +49,20 @@ func csrCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o
 const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pairs are cut at a radius"
 
 // pairsCandidate plans the graph of csr without its weights.
-func pairsCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
+func pairsCandidate(ctx context.Context, p *rows.Points, b innerBandwidth, pr *profile, o *innerOptions) innerCandidate {
 	c := csrCandidate(ctx, p, b, pr, o)
 	if p.D > maxDirect {
-		return Candidate{Radius: c.Radius, MeanNeighbours: c.MeanNeighbours, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
+		return innerCandidate{Radius: c.Radius, MeanNeighbours: c.MeanNeighbours, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
 	}
 	if o.Neighbours > 0 {
 		c.Feasible, c.Reason = false, pairsHaveARadius
 		return c
+	}
+	radius := c.Radius
+	c.Build = func(ctx context.Context, o *innerOptions) (innerOperator, error) {
+		return withinTolerance(b, radius, o, func(radius float64) (innerOperator, error) {
+			return orNil[innerOperator](newPairs(ctx, p, b, radius, o))
+		})
 	}
 	nnz := c.MeanNeighbours * float64(p.N)
 	c.Cost = pairsCost(p.N, p.D, nnz, testedPairs(p.N, p.D, nnz), o)
@@ -63,7 +75,7 @@ func pairsCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profil
 
 // cutoffFor returns the radius of a truncated kernel: the one asked for, or the one at
 // which the tails and the error of float32 weights together meet the tolerance.
-func cutoffFor(p *rows.Points, b Bandwidth, pr *profile, o *Options) float64 {
+func cutoffFor(p *rows.Points, b innerBandwidth, pr *profile, o *innerOptions) float64 {
 	switch {
 	case o.CutoffRadius > 0:
 		return o.CutoffRadius
@@ -73,21 +85,8 @@ func cutoffFor(p *rows.Points, b Bandwidth, pr *profile, o *Options) float64 {
 	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b, pr), o.Tolerance/2), farBoundOf(p))
 }
 
-// cutoff is cutoffFor of opened points. It needs a sample only if the radius is to follow
-// from the tolerance.
-func (p *Points) cutoff(ctx context.Context, b Bandwidth, o *Options) (float64, error) {
-	if o.fixed() {
-		return o.CutoffRadius, nil
-	}
-	pr, err := p.profile(ctx, o)
-	if err != nil {
-		return 0, err
-	}
-	return cutoffFor(p.rows, b, pr, o), nil
-}
-
 // truncatedRel is the error of a float32 weight.
-func truncatedRel(p *rows.Points, b Bandwidth, pr *profile) float64 {
+func truncatedRel(p *rows.Points, b innerBandwidth, pr *profile) float64 {
 	if p.D <= maxDirect {
 		return foundRel(p.D)
 	}
@@ -104,8 +103,8 @@ func farBoundOf(p *rows.Points) farBound {
 }
 
 // csrCost estimates the cost for a number of stored weights.
-func csrCost(n, d int, nnz float64, o *Options) Cost {
-	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
+func csrCost(n, d int, nnz float64, o *innerOptions) innerCost {
+	c := innerCost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
 	switch pairs := float64(n) * float64(n) / 2; {
 	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
 		c.BuildSeconds = pairs*(distanceSecondsIn(d)+denseWeightSeconds) + nnz*(entrySeconds+storeSeconds)
@@ -117,30 +116,30 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		c.BuildSeconds = chosen(d, byCells, byCodes)
 	}
 	c.StreamedBytes = mem.Saturate(8*nnz + float64(n)*(8*float64(o.Columns)+12))
-	c.ResidentBytes = mem.Saturate(8*nnz/o.holders(n, nnz) + float64(n)*(8+4+8+4+4))
+	c.ResidentBytes = mem.Saturate(8*nnz/holders(o, n, nnz) + float64(n)*(8+4+8+4+4))
 	c.PeakBytes = csrPeak(n, d, nnz, o)
 	c.NNZ = mem.Saturate(nnz)
 	return c
 }
 
 // holders returns how many ranks hold the weights of a graph together: one where each has all.
-func (o *Options) holders(n int, nnz float64) float64 {
-	if o.Neighbours > 0 || o.Isolated == Repair || nnz >= float64(n)*float64(n-1) {
+func holders(o *innerOptions, n int, nnz float64) float64 {
+	if o.Neighbours > 0 || o.Isolated == repairIsolated || nnz >= float64(n)*float64(n-1) {
 		return 1
 	}
 	return float64(o.Ranks.Size())
 }
 
 // csrPeak estimates the memory that it takes to find a number of weights.
-func csrPeak(n, d int, nnz float64, o *Options) int64 {
-	none, one := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
+func csrPeak(n, d int, nnz float64, o *innerOptions) int64 {
+	none, one := requestOf(o, nil, innerBandwidth{}, 0).StoredBytes(n)
 	entry := float64(one)
 	if o.Neighbours > 0 { // those of each point, until the matrix is made
 		return mem.Saturate(entry*nnz + float64(nearestHeld(n, d, min(o.Neighbours, n-1), o)) + float64(none))
 	}
 	held := float64(searchBytes(n, d, o)) + float64(none)
 	found := rows.EntryBytes * nnz // half of the graph, until the other is made
-	if holders := o.holders(n, nnz); holders > 1 {
+	if holders := holders(o, n, nnz); holders > 1 {
 		nnz /= holders
 		found = 3 * rows.EntryBytes * nnz // with what goes to other ranks, and comes from them
 	}
@@ -169,11 +168,11 @@ func testedPairs(n, d int, nnz float64) float64 {
 }
 
 // pairsCost estimates the cost for a number of weights and of distances taken.
-func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
+func pairsCost(n, d int, nnz, tested float64, o *innerOptions) innerCost {
 	rows, columns := float64(n), float64(o.Columns)
 	step := rows*pairRowSeconds + tested*float64(d)*pairTestSeconds + nnz*(pairWeightSeconds+columns*csrAxpySeconds) + rows*columns*csrFinishSeconds
 	list := pairListBytes(n, d, nnz, tested)
-	return Cost{
+	return innerCost{
 		BuildSeconds: rows*sortSeconds + step, StepSeconds: step,
 		ResidentBytes: mem.Saturate(rows*(4*float64(d)+8+4+4+4) + list),
 		PeakBytes:     mem.Saturate(float64(pairsHeld(n, d, o)) + list),
@@ -209,21 +208,9 @@ func pairListBytes(n, d int, nnz, tested float64) float64 {
 	return number * (2*spans + 1) * rows / points
 }
 
-func buildCSR(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) {
-		return orNil[Operator](newCSR(ctx, p, b, radius, o))
-	})
-}
-
-func buildPairs(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) {
-		return orNil[Operator](newPairs(ctx, p, b, radius, o))
-	})
-}
-
 // withinTolerance builds a truncated operator. If too many rows miss the tolerance, because
 // the sample was not like them, it builds it once more with a larger radius.
-func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius float64) (Operator, error)) (Operator, error) {
+func withinTolerance(b innerBandwidth, radius float64, o *innerOptions, build func(radius float64) (innerOperator, error)) (innerOperator, error) {
 	op, err := build(radius)
 	if err != nil || o.fixed() || math.IsInf(radius, 1) {
 		return op, err
@@ -233,13 +220,13 @@ func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius 
 		return op, nil
 	}
 	// A weight at the radius falls by the factor that is missing.
-	raised := math.Sqrt(radius*radius + math.Log(eta/o.Tolerance)/b.gamma)
-	if raised = min(raised, maxRadius(b)); !(raised > radius) {
+	raised := math.Sqrt(radius*radius + math.Log(eta/o.Tolerance)/b.Gamma())
+	if raised = min(raised, b.MaxRadius()); !(raised > radius) {
 		return op, nil
 	}
 	op.Close()
 	wider, err := build(raised)
-	if errors.Is(err, ErrMemory) && !denied(err) && o.Operator != "" {
+	if errors.Is(err, innerErrMemory) && !denied(err) && o.Operator != "" {
 		return build(radius) // what was asked for, and its certificate tells what it misses
 	}
 	return wider, err

@@ -16,7 +16,7 @@ func TestCutoffKnowsTheCells(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tolerance := range []float64{1e-2, 1e-3, 1e-4} {
-			op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{Tolerance: tolerance}))
+			op, err := as[*csr](openCSR(t.Context(), p, b, &Options{Tolerance: tolerance}))
 			if err != nil {
 				t.Fatal(err)
 			}

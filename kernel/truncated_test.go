@@ -17,7 +17,7 @@ func TestDoublesEndWithTheContext(t *testing.T) {
 	}
 	for name, build := range map[string]func() (*truncated, error){
 		"csr": func() (*truncated, error) {
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
+			op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 			if err != nil {
 				return nil, err
 			}

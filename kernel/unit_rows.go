@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -18,72 +17,46 @@ import (
 // unitTolerance is how far from 1 the norm of a unit row may be.
 const unitTolerance = 1e-6
 
-// UnitRows are rows of features, each divided by its norm in float64. One of them may be a
-// null record, which has no direction. The operators that have a bound on what one record
-// can change are built from UnitRows: that bound rests on the range of the weights between
-// unit rows, and a float32 row has unit norm to 1e-7 only.
-//
-// UnitRows are immutable and safe for concurrent use. They are a copy: the
-// features are not needed afterwards.
-type UnitRows struct {
+// innerUnitRows are rows of features, each divided by its norm in float64. One of them may be a
+// null record. They are immutable.
+type innerUnitRows struct {
 	rows rows.View[float64] // packed; a null record is a row of zeros
 	null int                // the row of the null record, -1 where there is none
 }
 
-// UnitOptions say which rows NewUnitRows accepts. The zero value accepts rows
-// of unit norm only.
-type UnitOptions struct {
-	// Normalize accepts rows of any norm but zero. By default a norm must be
-	// within 1e-6 of 1.
-	Normalize bool
-	// Nulls is the number of rows that may be null records, rows of zeros: 0 or
-	// 1. Default 0.
-	Nulls int
-	// BudgetBytes is the memory that may be taken. Default: three quarters of
-	// what the machine has available.
+// innerUnitOptions say which rows newUnitRows accepts. Package kernel says what the fields mean.
+type innerUnitOptions struct {
+	Normalize   bool
+	Nulls       int
 	BudgetBytes int64
-	// Workers share the rows. Default: the caller works alone. The rows have the same
-	// bits for any number of workers.
-	Workers *par.Workers
+	Workers     *par.Workers
 }
 
-// NewUnitRows divides rows of features in either precision by their norms. Errors: ErrShape and
-// ErrEmpty, *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first row
-// of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
-func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) {
-	switch x := any(features).(type) {
-	case blas32.General:
-		return newUnitRows(rows.View32(x), o)
-	case blas64.General:
-		return newUnitRows(rows.View64(x), o)
-	}
-	panic("kernel: points.Matrix has another type")
-}
-
-func newUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows, error) {
+// newUnitRows divides rows of features by their norms.
+func newUnitRows[T rows.Float](features rows.View[T], o innerUnitOptions) (*innerUnitRows, error) {
 	if err := checkShape("unit rows", features); err != nil {
 		return nil, err
 	}
 	if uint64(features.Rows) >= math.MaxUint32 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: %d rows, want fewer than 2^32-1", ErrShape, features.Rows)
+		return nil, fmt.Errorf("kernel: unit rows: %w: %d rows, want fewer than 2^32-1", innerErrShape, features.Rows)
 	}
 	if o.Nulls < 0 || o.Nulls > 1 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: %d null records, want 0 or 1", ErrOption, o.Nulls)
+		return nil, fmt.Errorf("kernel: unit rows: %w: %d null records, want 0 or 1", innerErrOption, o.Nulls)
 	}
 	if o.BudgetBytes < 0 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: a budget of %d bytes", ErrOption, o.BudgetBytes)
+		return nil, fmt.Errorf("kernel: unit rows: %w: a budget of %d bytes", innerErrOption, o.BudgetBytes)
 	}
 	if o.BudgetBytes == 0 {
 		o.BudgetBytes = mem.Budget()
 	}
 	need := mem.Saturate(8 * float64(features.Rows) * float64(features.Cols))
 	if need > o.BudgetBytes || need > math.MaxInt {
-		return nil, &MemoryError{What: "unit rows", Need: need, Budget: o.BudgetBytes}
+		return nil, &innerMemoryError{What: "unit rows", Need: need, Budget: o.BudgetBytes}
 	}
 	if err := checkFinite("points", features); err != nil {
 		return nil, err
 	}
-	r := &UnitRows{null: -1, rows: rows.View[float64]{
+	r := &innerUnitRows{null: -1, rows: rows.View[float64]{
 		Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float64, features.Rows*features.Cols),
 	}}
 	chunks := make([]unitChunk, par.Blocks(features.Rows, chunkRows))
@@ -129,7 +102,7 @@ func divideRows[T rows.Float](dst rows.View[float64], features rows.View[T], lo,
 
 // admit takes the null record of a chunk, or refuses the first of its rows that the options
 // do not allow.
-func (r *UnitRows) admit(c unitChunk, o UnitOptions) error {
+func (r *innerUnitRows) admit(c unitChunk, o innerUnitOptions) error {
 	zero := c.zero
 	if zero >= 0 && o.Nulls > 0 && r.null < 0 {
 		r.null, zero = zero, c.second
@@ -142,7 +115,7 @@ func (r *UnitRows) admit(c unitChunk, o UnitOptions) error {
 	case zero >= 0 && (long < 0 || zero < long):
 		return &points.ZeroRowError{Row: zero}
 	case long >= 0:
-		return &UnitNormError{Row: long}
+		return &innerUnitNormError{Row: long}
 	}
 	return nil
 }
@@ -176,40 +149,35 @@ func toUnit(row []float64) (norm float64) {
 }
 
 // N returns the number of rows.
-func (r *UnitRows) N() int { return r.rows.Rows }
+func (r *innerUnitRows) N() int { return r.rows.Rows }
 
 // dim returns the number of columns.
-func (r *UnitRows) dim() int { return r.rows.Cols }
+func (r *innerUnitRows) dim() int { return r.rows.Cols }
 
 // Null tells whether row i is the null record.
-func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.null }
+func (r *innerUnitRows) Null(i int) bool { return i >= 0 && i == r.null }
+
+// weights returns the weights between the rows, and refuses a bandwidth at which some underflow.
+func (r *innerUnitRows) weights(b innerBandwidth) (*unitWeights, error) {
+	if r.N() == 0 {
+		return nil, fmt.Errorf("kernel: unit rows: %w", innerErrEmpty)
+	}
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	if 4*b.Gamma() > maxUnitExponent {
+		return nil, fmt.Errorf("kernel: %w: the weight of opposite unit rows underflows at %v, want a sigma of at least 0.0535", innerErrBandwidth, b)
+	}
+	return &unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: r.null}, nil
+}
 
 // Except returns a copy of all rows but the given one, in their order. It panics if there is
 // no such row.
-func (r *UnitRows) Except(row int) blas64.General {
+func (r *innerUnitRows) Except(row int) blas64.General {
 	d := r.rows.Cols
 	out := make([]float64, 0, (r.rows.Rows-1)*d)
 	out = append(append(out, r.rows.Data[:row*d]...), r.rows.Data[(row+1)*d:]...)
 	return blas64.General{Rows: r.rows.Rows - 1, Cols: d, Stride: d, Data: out}
-}
-
-// open validates what the operators of unit rows are given and fills in the
-// defaults.
-func (r *UnitRows) open(ctx context.Context, b Bandwidth, opt *Options) (*unitWeights, *Options, error) {
-	if r == nil || r.N() == 0 {
-		return nil, nil, fmt.Errorf("kernel: unit rows: %w", ErrEmpty)
-	}
-	o, err := opt.agreed(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := b.Check(); err != nil {
-		return nil, nil, err
-	}
-	if 4*b.gamma > maxUnitExponent {
-		return nil, nil, fmt.Errorf("kernel: %w: the weight of opposite unit rows underflows at %v, want a sigma of at least 0.0535", ErrBandwidth, b)
-	}
-	return &unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: r.null}, o, nil
 }
 
 // maxUnitExponent is the largest exponent of a weight between unit rows:
@@ -219,7 +187,7 @@ const maxUnitExponent = 700
 
 // points returns the rows as points. Their bounding box is left out: nothing
 // is centred, because centring would make unit rows longer.
-func (r *UnitRows) points() *rows.Points {
+func (r *innerUnitRows) points() *rows.Points {
 	return &rows.Points{N: r.N(), D: r.dim(), Double: r.rows}
 }
 
@@ -227,7 +195,7 @@ func (r *UnitRows) points() *rows.Points {
 // arithmetic whatever rounding does to a distance or an exponential, and the
 // null record, which is at no distance from anybody, has one constant weight.
 type unitWeights struct {
-	bandwidth Bandwidth
+	bandwidth innerBandwidth
 	low       float64 // exp(-4 Gamma), that of opposite rows
 	rho       float64 // exp(-Gamma), that of the null record and any other row
 	null      int     // row of the null record, or -1
@@ -248,7 +216,7 @@ func (u *unitWeights) weigh(kernels *simd.Kernels, d2 []float64, i, lo int) {
 		}
 		return
 	}
-	kernels.Weights64(d2, d2, u.bandwidth.gamma, u.low, maxUnitExponent)
+	kernels.Weights64(d2, d2, u.bandwidth.Gamma(), u.low, maxUnitExponent)
 	if at := u.null - lo; u.null >= 0 && at >= 0 && at < len(d2) {
 		d2[at] = u.rho
 	}
@@ -259,5 +227,5 @@ func (u *unitWeights) weigh(kernels *simd.Kernels, d2 []float64, i, lo int) {
 // of products by |x_i|^2 + |x_j|^2 + 2 |x_i||x_j| = 4 times d roundings and three
 // additions of numbers up to 4; the product with Gamma rounds once more.
 func (u *unitWeights) entryRel(d int) float64 {
-	return u.bandwidth.gamma*float64(4*d+16)*0x1p-53 + 0x1p-51
+	return u.bandwidth.Gamma()*float64(4*d+16)*0x1p-53 + 0x1p-51
 }

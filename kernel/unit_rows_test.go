@@ -116,7 +116,7 @@ func plainUnit(r *UnitRows, b Bandwidth) [][]float64 {
 			case r.Null(i) || r.Null(j):
 				w[i][j] = math.Exp(-b.Gamma())
 			default:
-				w[i][j] = math.Exp(-b.Gamma() * min(rows.Dist2(r.rows.Row(i), r.rows.Row(j)), 4))
+				w[i][j] = math.Exp(-b.Gamma() * min(rows.Dist2(r.own.rows.Row(i), r.own.rows.Row(j)), 4))
 			}
 		}
 	}
@@ -146,14 +146,14 @@ func TestUnitRows(t *testing.T) {
 		}
 		// Sums of squares of numbers next to 1.
 		sum, scaled := 0.0, 0.0
-		for c, v := range r.rows.Row(0) {
+		for c, v := range r.own.rows.Row(0) {
 			sum += v * v
 			scaled += (row[c] / largest) * (row[c] / largest)
 		}
 		if math.Abs(sum-1) > float64(d+8)*0x1p-52 {
 			t.Fatalf("|row|^2 = 1%+.3g", sum-1)
 		}
-		for c, v := range r.rows.Row(0) {
+		for c, v := range r.own.rows.Row(0) {
 			if want := row[c] / largest / math.Sqrt(scaled); math.Abs(v-want) > float64(d+8)*0x1p-52 {
 				t.Fatalf("entry %d = %v, want %v", c, v, want)
 			}
@@ -172,12 +172,12 @@ func TestUnitRowsOneByOne(t *testing.T) {
 	}
 	for i := range p.Rows {
 		one := unitRows(t, widen(blas32.General{Rows: 1, Cols: 7, Stride: 7, Data: p.Data[i*7:][:7]}))
-		if !slices.Equal(one.rows.Row(0), all.rows.Row(i)) || one.Null(0) != all.Null(i) {
+		if !slices.Equal(one.own.rows.Row(0), all.own.rows.Row(i)) || one.Null(0) != all.Null(i) {
 			t.Errorf("row %d differs", i)
 		}
 	}
-	if all.N() != 30 || all.dim() != 7 || !all.Null(5) || all.Null(4) || all.Null(-1) {
-		t.Errorf("N %d, Dim %d, null %v", all.N(), all.dim(), all.null)
+	if all.N() != 30 || all.own.dim() != 7 || !all.Null(5) || all.Null(4) || all.Null(-1) {
+		t.Errorf("N %d, Dim %d, null %v", all.N(), all.own.dim(), all.own.null)
 	}
 }
 
@@ -276,14 +276,14 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 	rng := pointtest.Rand(4)
 	for range 20000 {
 		b := Gamma(math.Exp(rng.Float64()*40 - 35))
-		u := unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: -1}
+		u := unitWeights{bandwidth: b.own, low: b.Weight(4), rho: b.Weight(1), null: -1}
 		distances := []float64{-1, -1e-15, 0, 1e-300, 1e-17, 4 * rng.Float64(), 4 - 4e-16, 4, 4 + 1e-15, 5}
 		for _, d2 := range distances {
 			if w := u.at(d2); w < b.Weight(4) || w > 1 {
 				t.Fatalf("weight %v at %v, gamma %v", w, d2, b.Gamma())
 			}
 		}
-		if 4*b.gamma > maxUnitExponent {
+		if 4*b.Gamma() > maxUnitExponent {
 			continue
 		}
 		row := slices.Clone(distances[2:]) // those of a block are not negative
@@ -297,7 +297,7 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 	// Rows whose computed distances leave [0, 4] do occur.
 	above := 0
 	for seed := range uint64(200) {
-		p := unitRows(t, makeUnit("opposite", 2, 33, -1, seed)).points()
+		p := unitRows(t, makeUnit("opposite", 2, 33, -1, seed)).own.points()
 		q, err := newUnitDistancer(t.Context(), p, nil, simd.At(simd.Best()))
 		if err != nil {
 			t.Fatal(err)
@@ -456,7 +456,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(shared.rows.Data, alone.rows.Data) {
+		if !slices.Equal(shared.own.rows.Data, alone.own.rows.Data) {
 			t.Errorf("%d workers: other bits", workers)
 		}
 		for _, c := range []struct {
@@ -476,7 +476,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 			{[]int{2500}, []int{20, 2600}, UnitOptions{Nulls: 1, Normalize: true}, 2500, -1, -1},
 			{[]int{2500}, []int{2501}, UnitOptions{}, -1, 2500, -1},
 		} {
-			rows := blas64.General{Rows: n, Cols: d, Stride: d, Data: slices.Clone(alone.rows.Data)}
+			rows := blas64.General{Rows: n, Cols: d, Stride: d, Data: slices.Clone(alone.own.rows.Data)}
 			for _, i := range c.zeros {
 				clear(rows.Data[i*d:][:d])
 			}
@@ -490,7 +490,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 			switch {
 			case c.zero >= 0 && (!errors.As(err, &zero) || zero.Row != c.zero),
 				c.norm >= 0 && (!errors.As(err, &norm) || norm.Row != c.norm),
-				c.zero < 0 && c.norm < 0 && (err != nil || r.null != c.null):
+				c.zero < 0 && c.norm < 0 && (err != nil || r.own.null != c.null):
 				t.Errorf("%d workers, zeros %v, long %v: %v", workers, c.zeros, c.long, err)
 			}
 		}

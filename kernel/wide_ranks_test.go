@@ -49,15 +49,21 @@ func polyCases(t *testing.T) (all []wideCase) {
 			wideCase{fmt.Sprintf("poly of order %d", order),
 				func(o *Options) (Operator64, error) {
 					o.Tolerance = tolerance
-					return NewPoly(t.Context(), p, Sigma(3), o)
+					return openPoly(t.Context(), p, Sigma(3), o)
 				},
-				func(op Operator64) bool { poly := op.(*poly); return poly.series.order() == order && poly.single }},
+				func(op Operator64) bool {
+					poly := roomOf(op).(*poly)
+					return poly.series.order() == order && poly.single
+				}},
 			wideCase{fmt.Sprintf("poly of order %d in float64", order),
 				func(o *Options) (Operator64, error) {
 					o.Tolerance = tolerance
-					return NewPoly(t.Context(), widen(p), Sigma(3), o)
+					return openPoly(t.Context(), widen(p), Sigma(3), o)
 				},
-				func(op Operator64) bool { poly := op.(*poly); return poly.series.order() == order && !poly.single }})
+				func(op Operator64) bool {
+					poly := roomOf(op).(*poly)
+					return poly.series.order() == order && !poly.single
+				}})
 	}
 	unit, err := NewUnitRows(p, UnitOptions{Normalize: true})
 	if err != nil {
@@ -68,19 +74,19 @@ func polyCases(t *testing.T) (all []wideCase) {
 		wideCase{"poly along axes",
 			func(o *Options) (Operator64, error) {
 				o.Tolerance = 1e-3
-				return NewPoly(t.Context(), low, Sigma(1.5), o)
+				return openPoly(t.Context(), low, Sigma(1.5), o)
 			},
-			func(op Operator64) bool { return op.(*poly).low != nil }},
+			func(op Operator64) bool { return roomOf(op).(*poly).low != nil }},
 		wideCase{"poly of unit rows",
 			func(o *Options) (Operator64, error) { return NewUnitPoly(t.Context(), unit, Sigma(3), 3, o) },
-			func(op Operator64) bool { return op.(*poly).frame.inPlace }},
+			func(op Operator64) bool { return roomOf(op).(*poly).frame.inPlace }},
 		wideCase{"poly by Taylor's polynomial",
 			func(o *Options) (Operator64, error) {
-				return NewPoly(t.Context(), clusteredUnitRows(1200, 64, 20), Sigma(5), o)
+				return openPoly(t.Context(), clusteredUnitRows(1200, 64, 20), Sigma(5), o)
 			},
-			func(op Operator64) bool { return op.(*poly).series.taylor }},
+			func(op Operator64) bool { return roomOf(op).(*poly).series.taylor }},
 		wideCase{"poly of one point",
-			func(o *Options) (Operator64, error) { return NewPoly(t.Context(), zeros32(1, 3), Sigma(1), o) },
+			func(o *Options) (Operator64, error) { return openPoly(t.Context(), zeros32(1, 3), Sigma(1), o) },
 			func(op Operator64) bool { return op.N() == 1 }})
 }
 
@@ -90,9 +96,9 @@ func gridCases(t *testing.T) (all []wideCase) {
 			func(o *Options) (Operator64, error) {
 				opt := opt
 				opt.Ranks, opt.Workers = o.Ranks, o.Workers
-				return NewGrid(t.Context(), p, Sigma(sigma), &opt)
+				return openGrid(t.Context(), p, Sigma(sigma), &opt)
 			},
-			func(op Operator64) bool { return is(op.(*grid)) }})
+			func(op Operator64) bool { return is(roomOf(op).(*grid)) }})
 	}
 	for d, sigma := range []float64{0.01, 0.05, 0.25, 0.6} {
 		of(fmt.Sprintf("in %d dimensions", d+1), pointtest.Make("uniform", 5000, d+1, 9), sigma, Options{Tolerance: 1e-3},
@@ -179,7 +185,7 @@ func TestWideStepsLeaveTheIterateWithItsRanks(t *testing.T) {
 				return err
 			}
 			direct := false
-			if grid, ok := op.(*grid); ok {
+			if grid, ok := roomOf(op).(*grid); ok {
 				direct = len(grid.direct.rows) > 0
 			}
 			x := randomBlock(pointtest.Rand(1), op.N(), 1)

@@ -150,7 +150,17 @@ func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (kernel.Trun
 // graphWith builds the truncated graph of the points with options of the caller.
 func (s *pointSet) graphWith(ctx context.Context, o kernel.Options) (kernel.Truncated, error) {
 	o.CutoffRadius = s.radius
-	return kernel.NewCSR(ctx, s.points, s.sigma, &o)
+	return buildCSR(ctx, s.points, s.sigma, o)
+}
+
+// buildCSR builds the operator csr of points.
+func buildCSR(ctx context.Context, x blas32.General, sigma kernel.Bandwidth, o kernel.Options) (kernel.Truncated, error) {
+	o.Operator = "csr"
+	op, err := kernel.Build(ctx, x, sigma, &o)
+	if err != nil {
+		return nil, err
+	}
+	return op.(kernel.Truncated), nil
 }
 
 // synthetic returns points of a kind of package synth, and their classes where the kind has

@@ -49,5 +49,5 @@ func given(op kernel.Truncated, row int) uint32 {
 // they round to it.
 func unitGraph(ctx context.Context, x blas32.General, radius float64, o kernel.Options) (kernel.Truncated, error) {
 	o.CutoffRadius = radius
-	return kernel.NewCSR(ctx, x, kernel.Gamma(1e-9/(radius*radius)), &o)
+	return buildCSR(ctx, x, kernel.Gamma(1e-9/(radius*radius)), o)
 }

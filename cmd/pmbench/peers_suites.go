@@ -63,7 +63,7 @@ leaves it out.`,
 		},
 		{
 			name: "nearest", rows: defaultRows, play: (*contest).nearest,
-			about: `The 10 nearest neighbours of every row by kernel.Nearest, with their
+			about: `The 10 nearest neighbours of every row by kernel.EachNearest, with their
 distances. A million points in 2 and 3 dimensions: scipy's cKDTree.query.
 20,000 features in 64: FAISS IndexFlatL2.search, scikit-learn's brute
 force, which compute in float32. The difference is the largest of two

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -21,13 +22,13 @@ func TestModelAgainstCountedBytes(t *testing.T) {
 		}
 		var halo, gather, sums, found [8]int64
 		err = cluster.Local(c.ranks, func(ranks *par.Ranks) error {
-			op, err := kernel.NewCSR(t.Context(), x, kernel.Gamma(1/m.radius()/m.radius()), &kernel.Options{CutoffRadius: m.radius(), Ranks: ranks})
+			op, err := buildCSR(t.Context(), x, kernel.Gamma(1/m.radius()/m.radius()), kernel.Options{CutoffRadius: m.radius(), Ranks: ranks})
 			if err != nil {
 				return err
 			}
 			defer op.Close()
 			found[ranks.Rank()], _ = ranks.Traffic()
-			of := kernel.TrafficOf(op, rankColumns)
+			of := graphstats.TrafficOf(op, rankColumns)
 			halo[ranks.Rank()], gather[ranks.Rank()] = of.Halo, of.Gather
 			if of.Overlapped != m.halos() {
 				t.Errorf("%+v: halos are in use: %v", c, of.Overlapped)

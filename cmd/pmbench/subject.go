@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 )
 
 // A benchCase is one line of a suite's table.
@@ -34,10 +34,10 @@ type subject struct {
 	memory bool
 	// latency asks for the slowest operations and the memory of each.
 	latency bool
-	search  kernel.SearchStats // what filters left, of a search in many dimensions
-	stores  bool               // the entries stay: peak memory is given per entry
-	gather  float64            // rows per second of this case's table, for roofGather
-	choice  *Choice            // suite plan
+	search  graphstats.Search // what filters left, of a search in many dimensions
+	stores  bool              // the entries stay: peak memory is given per entry
+	gather  float64           // rows per second of this case's table, for roofGather
+	choice  *Choice           // suite plan
 	// settings are those of suite levels.
 	settings *Choice
 	equal    []Equality // searches whose pairs were compared

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 )
 
 // cellsCases build the truncated graph of points with about 32 neighbours: the
@@ -47,7 +49,7 @@ func buildSubject(l *lab, s *pointSet, workers int, key string) *subject {
 			return err
 		}
 		cert := op.Certificate()
-		sub.nnz, sub.search = op.Cost().NNZ, op.Search()
+		sub.nnz, sub.search = op.Cost().NNZ, graphstats.SearchOf(op)
 		sub.eta, sub.etaP99 = cert.RowMax, cert.RowP99
 		sub.bytes = buildBytes(s.points, sub.nnz)
 		if key != "" && l.made[key] == nil {

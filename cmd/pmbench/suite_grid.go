@@ -56,16 +56,16 @@ func gridSubject(ctx context.Context, l *lab, what, operator string, n, workers 
 	if err != nil {
 		return nil, err
 	}
+	points, err := kernel.Open(p, &kernel.Options{Workers: l.workers(workers)})
+	if err != nil {
+		return nil, err
+	}
 	x, dst := block(n, gridColumns), zeros(n, gridColumns)
 	sub := &subject{pairs: true, nnz: int64(n) * int64(n/10), roof: roofRead, memory: what != "step", eta: math.NaN(), etaP99: math.NaN()}
 	build := func(ctx context.Context) (op kernel.Operator, err error) {
 		opt := &kernel.Options{Tolerance: gridTolerance, Steps: 1, Columns: gridColumns, Workers: l.workers(workers)}
-		if operator == "grid" {
-			op, err = kernel.NewGrid(ctx, p, gridSigma(), opt)
-		} else {
-			op, err = kernel.NewCSR(ctx, p, gridSigma(), opt)
-		}
-		if err != nil {
+		opt.Operator = operator
+		if op, err = points.Build(ctx, gridSigma(), opt); err != nil {
 			return nil, err
 		}
 		cert, cost := op.Certificate(), op.Cost()

@@ -123,7 +123,7 @@ func (l *lab) convergeOperator(ctx context.Context, n, workers int) (kernel.Trun
 			return nil, err
 		}
 		o.CutoffRadius = radius
-		return kernel.NewCSR(ctx, x, sigma, o)
+		return buildCSR(ctx, x, sigma, *o)
 	})
 }
 

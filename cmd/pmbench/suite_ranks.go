@@ -104,7 +104,8 @@ func buildPoly(ctx context.Context, l *lab, n, d int) (kernel.Operator, error) {
 		return nil, err
 	}
 	o := rankOptions(l)
-	return kernel.NewPoly(ctx, x, kernel.Sigma(wideSigma), &o)
+	o.Operator = "poly"
+	return kernel.Build(ctx, x, kernel.Sigma(wideSigma), &o)
 }
 
 // buildGrid builds the interpolated kernel of uniform points.
@@ -115,7 +116,8 @@ func buildGrid(ctx context.Context, l *lab, n, d int) (kernel.Operator, error) {
 	}
 	o := rankOptions(l)
 	o.Tolerance = gridTolerance
-	return kernel.NewGrid(ctx, x, gridSigma(), &o)
+	o.Operator = "grid"
+	return kernel.Build(ctx, x, gridSigma(), &o)
 }
 
 // key names the operator of a graph among what a lab has made.

@@ -67,16 +67,16 @@ func (l *lab) wideRows(n, d int) (blas32.General, error) {
 	return x, nil
 }
 
-func (l *lab) wideOperator(ctx context.Context, n, d, workers int) (kernel.Operator64, error) {
+func (l *lab) wideOperator(ctx context.Context, n, d, workers int) (kernel.Operator, error) {
 	x, err := l.wideRows(n, d)
 	if err != nil {
 		return nil, err
 	}
-	return shared(l, fmt.Sprint("wide operator ", n, d, workers), func() (kernel.Operator64, error) { return widePoly(ctx, l, x, workers) })
+	return shared(l, fmt.Sprint("wide operator ", n, d, workers), func() (kernel.Operator, error) { return widePoly(ctx, l, x, workers) })
 }
 
-func widePoly(ctx context.Context, l *lab, x blas32.General, workers int) (kernel.Operator64, error) {
-	return kernel.NewPoly(ctx, x, kernel.Sigma(wideSigma), &kernel.Options{Columns: wideColumns, Steps: 1, Workers: l.workers(workers)})
+func widePoly(ctx context.Context, l *lab, x blas32.General, workers int) (kernel.Operator, error) {
+	return kernel.Build(ctx, x, kernel.Sigma(wideSigma), &kernel.Options{Operator: "poly", Columns: wideColumns, Steps: 1, Workers: l.workers(workers)})
 }
 
 // wideBytes is the model: the features are read twice, x and three numbers of each row

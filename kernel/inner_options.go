@@ -1,0 +1,107 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// An innerIsolatedPolicy says what becomes of isolated rows and of rows that miss the tolerance.
+type innerIsolatedPolicy int
+
+// The policies; those of package kernel say what they do.
+const (
+	keepIsolated innerIsolatedPolicy = iota
+	repairIsolated
+	failIsolated
+)
+
+// innerOptions are those of package kernel, which says what each of them means, with every
+// default filled in.
+type innerOptions struct {
+	Tolerance      float64
+	CutoffRadius   float64
+	Neighbours     int
+	SelfTuned      bool
+	Isolated       innerIsolatedPolicy
+	Operator       string
+	Steps, Columns int
+	Layout         sparse.Layout
+	BudgetBytes    int64
+	StepBytes      int64
+	Reserve        func(bytes int64) bool
+	Workers        *par.Workers
+	Ranks          *par.Ranks
+	Kernels        *simd.Kernels
+	Progress       func(stage string, done, total int)
+}
+
+// fixed tells whether the caller has fixed the graph, whatever the tolerance.
+func (o *innerOptions) fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
+
+// refuseFixed refuses a fixed graph to the caller of an operator that has every pair.
+func (o *innerOptions) refuseFixed(name string) error {
+	if o.fixed() {
+		return fmt.Errorf("%w: %s", innerErrOperator, refusedFixed(name))
+	}
+	return nil
+}
+
+func refusedFixed(name string) string {
+	return fmt.Sprintf("the graph asked for is cut; %s has every pair", name)
+}
+
+// take asks for the bytes that the work at hand will hold in all. What names the work in
+// the error. Where one rank is refused its memory, all are.
+func (o *innerOptions) take(what string, bytes int64) error {
+	if bytes > o.BudgetBytes {
+		return &innerMemoryError{What: what, Need: bytes, Budget: o.BudgetBytes}
+	}
+	if o.Reserve == nil {
+		return nil
+	}
+	denied, err := o.anyRank(!o.Reserve(bytes))
+	if err != nil {
+		return err
+	}
+	if denied {
+		return &innerMemoryError{What: what, Need: bytes, Budget: o.BudgetBytes, denied: true}
+	}
+	return nil
+}
+
+// whole returns the options for an operator that counts StepBytes while it is built.
+func (o *innerOptions) whole() *innerOptions {
+	if o.StepBytes == 0 {
+		return o
+	}
+	out := o.beside(o.StepBytes)
+	out.BudgetBytes, out.StepBytes = max(out.BudgetBytes, 1), 0
+	return out
+}
+
+// beside returns the options of work that goes on while the caller holds so many bytes.
+func (o *innerOptions) beside(held int64) *innerOptions {
+	out := *o
+	out.BudgetBytes -= held
+	if o.Reserve != nil {
+		out.Reserve = func(bytes int64) bool { return o.Reserve(bytes + held) }
+	}
+	return &out
+}
+
+// refuseIsolated refuses isolated rows when the policy is Fail.
+func (o *innerOptions) refuseIsolated(isolated, n int, why string) error {
+	if o.Isolated == failIsolated && isolated > 0 {
+		return fmt.Errorf("%w: %d of %d rows %s", innerErrIsolated, isolated, n, why)
+	}
+	return nil
+}
+
+// progress returns the progress of a stage.
+func (o *innerOptions) progress(stage string, total int) *rows.Progress {
+	return rows.NewProgress(o.Progress, stage, total)
+}
