@@ -110,3 +110,8 @@ func backgroundOf(ctx context.Context, p *rows.Points, b innerBandwidth, radius 
 	}
 	return op, nil
 }
+
+// leastBackground is what the operator takes at the least with n points in d dimensions.
+func leastBackground(n, d int, o *innerOptions) int64 {
+	return mem.Saturate(8*float64(n)*float64(d) + float64(backgroundBytes(n, d, o)))
+}

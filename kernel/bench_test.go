@@ -111,9 +111,9 @@ func BenchmarkStepCSR(b *testing.B) {
 			}
 			step := &Step{Labels: labels, Coefficient: 0.1}
 			b.ReportAllocs()
-			public := public(op)
+			named := public(op)
 			for b.Loop() {
-				if err := public.Step(b.Context(), dst, x, step, &st); err != nil {
+				if err := named.Step(b.Context(), dst, x, step, &st); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -158,9 +158,9 @@ func BenchmarkStepPairs(b *testing.B) {
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)
 			}
-			public := public(op)
+			named := public(op)
 			for b.Loop() {
-				if err := public.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+				if err := named.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -190,9 +190,9 @@ func BenchmarkPolyStep(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.SetBytes(8 * int64(c.n) * int64(c.d))
-			public := public(op)
+			named := public(op)
 			for b.Loop() {
-				if err := public.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+				if err := named.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
 					b.Fatal(err)
 				}
 			}

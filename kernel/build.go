@@ -41,7 +41,7 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operat
 func (p *Points) build(ctx context.Context, b Bandwidth, o *innerOptions, own *Calibration) (innerOperator, error) {
 	pts := p.rows
 	if o.CutoffRadius > 0 && o.Operator == "pairs" {
-		if err := p.foreseePairs(o); err != nil {
+		if err := foreseePairs(pts, p.foreseenSample(o), o); err != nil {
 			return nil, err
 		}
 		return orNil[innerOperator](newPairs(ctx, pts, b.own, o.CutoffRadius, o)) // nothing to choose
@@ -49,23 +49,20 @@ func (p *Points) build(ctx context.Context, b Bandwidth, o *innerOptions, own *C
 	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
-		op, err := p.foreseenCSR(ctx, b, o)
+		op, err := p.csrAsAsked(ctx, b, o)
 		if errors.Is(err, ErrMemory) && !denied(err) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
-			if err := p.foreseePairs(o); err != nil {
+			if err := foreseePairs(pts, p.foreseenSample(o), o); err != nil {
 				return nil, err
 			}
 			return orNil[innerOperator](newPairs(ctx, pts, b.own, o.CutoffRadius, o))
 		}
-		return orNil[innerOperator](op, err)
+		return op, err
 	}
 	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
 		// Where a polynomial of order 1 does, nothing else comes near it, and the
 		// sample that all the others need would take longer than the rest.
-		poly, err := planPoly(ctx, pts, b.own, o.whole())
-		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
-			if op, err := newPoly(ctx, poly, o.whole()); err == nil || ctx.Err() != nil || denied(err) {
-				return orNil[innerOperator](op, err)
-			}
+		if op, err := polyAtOnce(ctx, pts, b.own, o.whole()); op != nil || err != nil {
+			return orNil[innerOperator](op, err)
 		}
 	}
 	candidates, err := p.plan(ctx, b, o, own)
@@ -73,6 +70,14 @@ func (p *Points) build(ctx context.Context, b Bandwidth, o *innerOptions, own *C
 		return nil, err
 	}
 	return build(ctx, candidates, o)
+}
+
+// csrAsAsked builds csr with the options as they are, unless it has no hope.
+func (p *Points) csrAsAsked(ctx context.Context, b Bandwidth, o *innerOptions) (innerOperator, error) {
+	if err := foreseeCSR(p.rows, p.foreseenSample(o), o); err != nil {
+		return nil, err
+	}
+	return orNil[innerOperator](newCSR(ctx, p.rows, b.own, o.CutoffRadius, o))
 }
 
 // surveyedAtOnce is a number of points of which a sample costs nothing to speak of.

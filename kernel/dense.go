@@ -194,3 +194,6 @@ func (op *dense) weigh(d2 []float64, i, lo int) {
 		op.q.weigh(op.bandwidth, d2, i, lo)
 	}
 }
+
+// leastDense is what the operator takes at the least with n points in d dimensions.
+func leastDense(n, d int, o *innerOptions) int64 { return denseCost(n, d, o).PeakBytes }

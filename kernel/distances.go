@@ -9,12 +9,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// maxDirect is the largest dimension in which all distances are differences. Above it a
-// matrix product does most of the work of a distancer. It is also the largest dimension in
-// which nearest neighbours are found by a tree and in which there is the operator pairs.
-// Which search finds the pairs within a radius is chosen by its cost (search_choice.go).
-const maxDirect = 8
-
 // distancer computes squared distances between blocks of points.
 //
 // In few dimensions it takes differences. In many it uses

@@ -1,44 +1,22 @@
 package kernel
 
 import (
-	"context"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // A graph that is truncated at a given radius is searched for without a plan. The search
 // sorts the points before it finds out how much memory it needs, which takes its time where
 // they are many. If a sample of distances was taken before, that tells it at once.
 
-// foreseenSample returns the sample of distances, nil where none was taken.
-func (p *Points) foreseenSample(o *innerOptions) *profile {
-	if o.CutoffRadius == 0 {
-		return nil
-	}
-	p.turn <- struct{}{}
-	defer func() { <-p.turn }()
-	if p.sample == nil {
-		return nil
-	}
-	pr := *p.sample
-	return &pr
-}
-
-// foreseenCSR builds csr with the options as they are, unless it has no hope.
-func (p *Points) foreseenCSR(ctx context.Context, b Bandwidth, o *innerOptions) (*csr, error) {
-	if err := p.foreseeCSR(o); err != nil {
-		return nil, err
-	}
-	return newCSR(ctx, p.rows, b.own, o.CutoffRadius, o)
-}
-
-// foreseeCSR refuses csr where its weights clearly do not fit, and asks for their memory
+// foreseeCSR, given the sample or nil, refuses csr where its weights clearly do not fit, and asks for their memory
 // where they clearly do. In between the search will see.
-func (p *Points) foreseeCSR(o *innerOptions) error {
-	pr := p.foreseenSample(o)
+func foreseeCSR(p *rows.Points, pr *profile, o *innerOptions) error {
 	if pr == nil {
 		return nil
 	}
-	n, d := p.rows.N, p.rows.D
+	n, d := p.N, p.D
 	need := func(neighbours float64) int64 { return csrCost(n, d, math.Ceil(neighbours*float64(n)), o).PeakBytes }
 	mean, upper := pr.neighbours(o.CutoffRadius)
 	// Equal points share a row of weights, so that they have fewer than neighbours.
@@ -55,11 +33,10 @@ func (p *Points) foreseeCSR(o *innerOptions) error {
 	return nil
 }
 
-// foreseePairs refuses pairs where their list clearly does not fit. Where points are spread
+// foreseePairs, given the sample or nil, refuses pairs where their list clearly does not fit. Where points are spread
 // unevenly the list is longer than the estimate.
-func (p *Points) foreseePairs(o *innerOptions) error {
-	n, d := p.rows.N, p.rows.D
-	pr := p.foreseenSample(o)
+func foreseePairs(p *rows.Points, pr *profile, o *innerOptions) error {
+	n, d := p.N, p.D
 	if pr == nil || d > cellDimensions || pr.equals() > 0 {
 		return nil
 	}

@@ -313,3 +313,7 @@ func gridCandidate(ctx context.Context, p *rows.Points, b innerBandwidth, pr *pr
 	c.Reason = fmt.Sprintf("%d nodes an axis in %.4g cells, whatever the number of neighbours", choice.nodes, choice.occupied)
 	return c
 }
+
+// leastGrid is what the operator takes at the least: a degree and a bound of each of n rows,
+// what they are made of, and the order and the place of each point.
+func leastGrid(n, _ int, _ *innerOptions) int64 { return mem.Saturate(36 * float64(n)) }

@@ -89,6 +89,20 @@ func (p *Points) profile(ctx context.Context, o *innerOptions) (*profile, error)
 	return &pr, nil
 }
 
+// foreseenSample returns the sample of distances, nil where none was taken.
+func (p *Points) foreseenSample(o *innerOptions) *profile {
+	if o.CutoffRadius == 0 {
+		return nil
+	}
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	if p.sample == nil {
+		return nil
+	}
+	pr := *p.sample
+	return &pr
+}
+
 // open validates what a builder is given and fills in the defaults.
 func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Points, *innerOptions, error) {
 	pts, err := openShared(ctx, p, opt)

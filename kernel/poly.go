@@ -250,3 +250,17 @@ func (op *poly) Traffic(int) graphstats.Traffic { return graphstats.Traffic{} }
 
 // Close lets go of the points.
 func (op *poly) Close() error { return release(op) }
+
+// polyAtOnce builds poly where a polynomial of order 1 does; nil where it does not, or where the
+// operator cannot be built and another may be.
+func polyAtOnce(ctx context.Context, p *rows.Points, b innerBandwidth, o *innerOptions) (*poly, error) {
+	plan, err := planPoly(ctx, p, b, o)
+	if err != nil || plan.choice.terms == 0 || plan.choice.series.order() > 1 {
+		return nil, nil
+	}
+	op, err := newPoly(ctx, plan, o)
+	if err != nil && ctx.Err() == nil && !denied(err) {
+		return nil, nil
+	}
+	return op, err
+}

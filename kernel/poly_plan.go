@@ -304,3 +304,7 @@ func polyCandidate(ctx context.Context, p *rows.Points, b innerBandwidth, _ *pro
 	}
 	return c
 }
+
+// leastPoly is what the operator takes at the least: a degree and a bound of each of n rows,
+// and what they are made of.
+func leastPoly(n, _ int, _ *innerOptions) int64 { return mem.Saturate(16 * float64(n)) }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"slices"
 
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -46,17 +45,15 @@ func gatherRows[T par.Word](ctx context.Context, o *innerOptions, data []T, boun
 	return gatherPieces(ctx, o, data, len(bounds)-1, func(piece int) int { return each * bounds[piece] })
 }
 
-// doChunks lets workers do the chunks of this rank, each of which sets its share of data,
-// and sets what other ranks have made of it.
-func (b *base) doChunks(ctx context.Context, task par.Task, data []float64) error {
-	from, to := b.ownChunks()
-	if err := doPieces(ctx, b.workers, from, to, task); err != nil || b.ranks.Alone() {
-		return err
+// chunkRows is the number of rows of a chunk where nothing speaks for another number.
+const chunkRows = 1024
+
+// chunkBounds splits n rows into chunks of the given number of rows, the last of which may
+// be shorter. They are the same for any number of workers.
+func chunkBounds(n, rows int) []int {
+	bounds := make([]int, par.Blocks(n, rows)+1)
+	for i := range bounds {
+		bounds[i] = min(i*rows, n)
 	}
-	each := len(data) / (len(b.bounds) - 1)
-	bounds := slices.Clone(b.chunkShares())
-	for r := range bounds {
-		bounds[r] *= each
-	}
-	return par.Gather(ctx, b.ranks, data, bounds)
+	return bounds
 }

@@ -97,3 +97,18 @@ func (b *base) Traffic(k int) graphstats.Traffic {
 	lo, hi := b.Part()
 	return graphstats.Traffic{Gather: 4 * int64(k) * int64(b.N()-(hi-lo))}
 }
+
+// doChunks lets workers do the chunks of this rank, each of which sets its share of data,
+// and sets what other ranks have made of it.
+func (b *base) doChunks(ctx context.Context, task par.Task, data []float64) error {
+	from, to := b.ownChunks()
+	if err := doPieces(ctx, b.workers, from, to, task); err != nil || b.ranks.Alone() {
+		return err
+	}
+	each := len(data) / (len(b.bounds) - 1)
+	bounds := slices.Clone(b.chunkShares())
+	for r := range bounds {
+		bounds[r] *= each
+	}
+	return par.Gather(ctx, b.ranks, data, bounds)
+}

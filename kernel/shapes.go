@@ -51,3 +51,9 @@ func checkFinite[T rows.Float](what string, b rows.View[T]) error {
 	}
 	return nil
 }
+
+// maxDirect is the largest dimension in which all distances are differences. Above it a
+// matrix product does most of the work of a distancer. It is also the largest dimension in
+// which nearest neighbours are found by a tree and in which there is the operator pairs.
+// Which search finds the pairs within a radius is chosen by its cost (search_choice.go).
+const maxDirect = 8

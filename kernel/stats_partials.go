@@ -6,19 +6,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// chunkRows is the number of rows of a chunk where nothing speaks for another number.
-const chunkRows = 1024
-
-// chunkBounds splits n rows into chunks of the given number of rows, the last of which may
-// be shorter. They are the same for any number of workers.
-func chunkBounds(n, rows int) []int {
-	bounds := make([]int, par.Blocks(n, rows)+1)
-	for i := range bounds {
-		bounds[i] = min(i*rows, n)
-	}
-	return bounds
-}
-
 // partials are the sums of one step, kept per chunk of rows. A chunk has class
 // sums only for the classes that occur in it, so all together never take more
 // than one float64 row per row of x and one per chunk, however many classes

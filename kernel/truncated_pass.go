@@ -21,12 +21,6 @@ type truncatedPass struct {
 	halo    *transfer          // of a step of ranks that exchange what they need; nil otherwise
 }
 
-// passTile is the most rows whose products are made before they are used. They stay
-// in the second-level cache. Products and the rest of a step wait for different
-// things, memory and arithmetic, and every change from one to the other costs: with
-// 32 columns tiles of 64 rows take a tenth longer.
-const passTile = 1024
-
 // passTileRows is the number of rows of a tile of k columns.
 func passTileRows(k int) int { return max(64, min(passTile, 1<<15/k&^15)) }
 

@@ -231,3 +231,19 @@ func withinTolerance(b innerBandwidth, radius float64, o *innerOptions, build fu
 	}
 	return wider, err
 }
+
+// leastCSR is what csr takes at the least with n points in d dimensions.
+func leastCSR(n, d int, o *innerOptions) int64 {
+	if o.Neighbours > 0 && n > 1 {
+		return nearestNeed(n, d, o.Neighbours, o)
+	}
+	return searchBytes(n, d, o)
+}
+
+// leastPairs is what pairs takes at the least with n points in d dimensions.
+func leastPairs(n, d int, o *innerOptions) int64 {
+	if d > maxDirect || o.Neighbours > 0 {
+		return math.MaxInt64
+	}
+	return pairsHeld(n, d, o)
+}
