@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -20,7 +22,7 @@ const (
 )
 
 // innerOptions are those of package kernel, which says what each of them means, with every
-// default filled in.
+// default filled in by setDefaults.
 type innerOptions struct {
 	Tolerance      float64
 	CutoffRadius   float64
@@ -37,6 +39,51 @@ type innerOptions struct {
 	Ranks          *par.Ranks
 	Kernels        *simd.Kernels
 	Progress       func(stage string, done, total int)
+}
+
+// setDefaults fills in every default, and refuses settings out of range.
+func (o *innerOptions) setDefaults() error {
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-4
+	}
+	if !(o.Tolerance > 0 && o.Tolerance < 1) {
+		return fmt.Errorf("kernel: %w: tolerance %g, want a number between 0 and 1", innerErrOption, o.Tolerance)
+	}
+	if !(o.CutoffRadius >= 0) || math.IsInf(o.CutoffRadius, 0) {
+		return fmt.Errorf("kernel: %w: cutoff radius %g, want a positive number", innerErrOption, o.CutoffRadius)
+	}
+	if o.Neighbours < 0 {
+		return fmt.Errorf("kernel: %w: %d neighbours, want a positive number", innerErrOption, o.Neighbours)
+	}
+	if o.Neighbours > 0 && o.CutoffRadius > 0 {
+		return fmt.Errorf("kernel: %w: %d neighbours and a cutoff radius of %g, want one of the two", innerErrOption, o.Neighbours, o.CutoffRadius)
+	}
+	if o.SelfTuned && o.Neighbours == 0 {
+		return fmt.Errorf("kernel: %w: a graph that tunes itself needs a number of neighbours", innerErrOption)
+	}
+	if o.Isolated < keepIsolated || o.Isolated > failIsolated {
+		return fmt.Errorf("kernel: %w: IsolatedPolicy(%d)", innerErrOption, o.Isolated)
+	}
+	if o.Layout < sparse.Auto || o.Layout > sparse.Compact16 {
+		return fmt.Errorf("kernel: %w: %v", innerErrOption, o.Layout)
+	}
+	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 || o.StepBytes < 0 {
+		return fmt.Errorf("kernel: %w: steps %d, columns %d, budget %d and bytes of steps %d must not be negative", innerErrOption, o.Steps, o.Columns, o.BudgetBytes, o.StepBytes)
+	}
+	if o.Steps == 0 {
+		o.Steps = 5
+	}
+	if o.Columns == 0 {
+		o.Columns = 2
+	}
+	if o.BudgetBytes == 0 {
+		o.BudgetBytes = mem.Budget()
+	}
+	o.BudgetBytes = min(o.BudgetBytes, mem.AddressSpace-1) // from there on make panics
+	if o.Kernels == nil {
+		o.Kernels = simd.At(simd.Best())
+	}
+	return nil
 }
 
 // fixed tells whether the caller has fixed the graph, whatever the tolerance.

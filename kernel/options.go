@@ -3,9 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -137,58 +135,19 @@ type Options struct {
 	Progress func(stage string, done, total int)
 }
 
-// withDefaults returns the options with every default filled in, as the operators take them.
+// withDefaults returns the options as operators take them, with every default filled in.
 func (opt *Options) withDefaults() (*innerOptions, error) {
 	var o Options
 	if opt != nil {
 		o = *opt
 	}
-	if o.Tolerance == 0 {
-		o.Tolerance = 1e-4
-	}
-	if !(o.Tolerance > 0 && o.Tolerance < 1) {
-		return nil, fmt.Errorf("kernel: %w: tolerance %g, want a number between 0 and 1", ErrOption, o.Tolerance)
-	}
-	if !(o.CutoffRadius >= 0) || math.IsInf(o.CutoffRadius, 0) {
-		return nil, fmt.Errorf("kernel: %w: cutoff radius %g, want a positive number", ErrOption, o.CutoffRadius)
-	}
-	if o.Neighbours < 0 {
-		return nil, fmt.Errorf("kernel: %w: %d neighbours, want a positive number", ErrOption, o.Neighbours)
-	}
-	if o.Neighbours > 0 && o.CutoffRadius > 0 {
-		return nil, fmt.Errorf("kernel: %w: %d neighbours and a cutoff radius of %g, want one of the two", ErrOption, o.Neighbours, o.CutoffRadius)
-	}
-	if o.SelfTuned && o.Neighbours == 0 {
-		return nil, fmt.Errorf("kernel: %w: a graph that tunes itself needs a number of neighbours", ErrOption)
-	}
-	if o.Isolated < Keep || o.Isolated > Fail {
-		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Isolated)
-	}
-	if o.Layout < sparse.Auto || o.Layout > sparse.Compact16 {
-		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Layout)
-	}
-	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 || o.StepBytes < 0 {
-		return nil, fmt.Errorf("kernel: %w: steps %d, columns %d, budget %d and bytes of steps %d must not be negative", ErrOption, o.Steps, o.Columns, o.BudgetBytes, o.StepBytes)
-	}
-	if o.Steps == 0 {
-		o.Steps = 5
-	}
-	if o.Columns == 0 {
-		o.Columns = 2
-	}
-	if o.BudgetBytes == 0 {
-		o.BudgetBytes = mem.Budget()
-	}
-	o.BudgetBytes = min(o.BudgetBytes, mem.AddressSpace-1) // from there on make panics
-	if o.Kernels == nil {
-		o.Kernels = simd.At(simd.Best())
-	}
-	return &innerOptions{
+	own := &innerOptions{
 		Tolerance: o.Tolerance, CutoffRadius: o.CutoffRadius, Neighbours: o.Neighbours, SelfTuned: o.SelfTuned,
 		Isolated: innerIsolatedPolicy(o.Isolated), Operator: o.Operator, Steps: o.Steps, Columns: o.Columns, Layout: o.Layout,
 		BudgetBytes: o.BudgetBytes, StepBytes: o.StepBytes, Reserve: o.Reserve,
 		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
-	}, nil
+	}
+	return own, own.setDefaults()
 }
 
 // agreed returns the options as all ranks have them.

@@ -33,7 +33,7 @@ func sampledRows(q *distancer, count int) []int {
 		return rows.Spread(count, q.n)
 	}
 	ranked := rows.Spread(min(q.n, mostRanked), q.n)
-	distance := q.fromMiddle(ranked)
+	distance := fromMiddle(q, ranked)
 	order := make([]int, len(ranked))
 	for i := range order {
 		order[i] = i
@@ -54,7 +54,7 @@ func sampledRows(q *distancer, count int) []int {
 
 // fromMiddle returns the squared distances of some rows from the middle of the box of the
 // points.
-func (q *distancer) fromMiddle(list []int) []float64 {
+func fromMiddle(q *distancer, list []int) []float64 {
 	out := make([]float64, len(list))
 	if !q.direct {
 		for at, i := range list {

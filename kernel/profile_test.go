@@ -141,9 +141,9 @@ func TestSampledRowsAreEven(t *testing.T) {
 		if d <= plainDimensions {
 			continue
 		}
-		sorted := q.fromMiddle(rows.Spread(p.N, p.N))
+		sorted := fromMiddle(q, rows.Spread(p.N, p.N))
 		slices.Sort(sorted)
-		distances := q.fromMiddle(sampled)
+		distances := fromMiddle(q, sampled)
 		slices.Sort(distances)
 		for k, v := range distances {
 			if lo, hi := sorted[k*p.N/count], sorted[(k+1)*p.N/count-1]; v < lo || v > hi {
