@@ -76,7 +76,7 @@ func newBackground(ctx context.Context, rows *innerUnitRows, b innerBandwidth, r
 		return nil, buildError("background", err)
 	}
 	op.ind, op.val = search.ind, search.val
-	op.cost = backgroundCost(n, d, float64(len(op.val)), o)
+	op.costs = backgroundCost(n, d, float64(len(op.val)), o)
 	op.certify(max(edge-weight, weight-unit.low, 0), unit.entryRel(d))
 	if err := o.refuseIsolated(op.cert.Isolated, n, "have no neighbour"); err != nil {
 		return nil, buildError("background", err)
@@ -91,22 +91,22 @@ func newBackground(ctx context.Context, rows *innerUnitRows, b innerBandwidth, r
 // its own, the background is exact but for EntryRel and Rounding.
 func (op *background) certify(gap, entryRel float64) {
 	n, longest := len(op.ptr)-1, 0
-	op.degrees = make([]float64, n)
+	op.rowSums = make([]float64, n)
 	eta := make([]float64, n)
 	op.cert = innerCertificate{Kind: innerReplaced, EntryRel: entryRel + 0x1p-53} // a stored value is rounded once
 	all := float64(op.constant * float64(n-1))                                    // not fused into the sums below
-	for i := range op.degrees {
+	for i := range op.rowSums {
 		_, val := op.row(i)
 		sum := 0.0
 		for _, v := range val {
 			sum += v
 		}
-		op.degrees[i] = all + sum // as a product adds them up
+		op.rowSums[i] = all + sum // as a product adds them up
 		longest = max(longest, len(val))
 		beyond := float64(n - 1 - len(val))
 		eta[i] = op.cert.EntryRel
 		if beyond > 0 {
-			eta[i] += beyond * gap * (1 + 1e-9) / op.degrees[i]
+			eta[i] += beyond * gap * (1 + 1e-9) / op.rowSums[i]
 		}
 	}
 	op.cert.Rounding = float64(n+longest+8) * 0x1p-53

@@ -187,11 +187,11 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 		b, radius, weight := drawBackground(t, r)
 		n, d := r.N(), r.own.dim()
 		order := pointtest.Rand(rapid.Uint64().Draw(t, "order")).Perm(n)
-		moved := &UnitRows{innerUnitRows{null: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}}
+		moved := &UnitRows{innerUnitRows{nullRow: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}}
 		for i, from := range order {
 			copy(moved.own.rows.Row(i), r.own.rows.Row(from))
 			if r.Null(from) {
-				moved.own.null = i
+				moved.own.nullRow = i
 			}
 		}
 		given, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))

@@ -76,11 +76,11 @@ func newCSR(ctx context.Context, p *rows.Points, b innerBandwidth, radius float6
 	if err := op.shareNeighbours(ctx); err != nil {
 		return nil, buildError("csr", err)
 	}
-	op.cost = csrCost(p.N, p.D, float64(op.weights.NNZ()), o)
-	op.cost.PeakBytes = g.Peak
-	op.cost.NNZ = int64(op.weights.NNZ())
-	op.cost.StreamedBytes += op.weights.Streamed() - 8*op.cost.NNZ - 8*int64(op.weights.Rows()+1)
-	op.cost.ResidentBytes += op.weights.Size() - 8*op.cost.NNZ - 8*int64(op.weights.Rows()+1)
+	op.costs = csrCost(p.N, p.D, float64(op.weights.NNZ()), o)
+	op.costs.PeakBytes = g.Peak
+	op.costs.NNZ = int64(op.weights.NNZ())
+	op.costs.StreamedBytes += op.weights.Streamed() - 8*op.costs.NNZ - 8*int64(op.weights.Rows()+1)
+	op.costs.ResidentBytes += op.weights.Size() - 8*op.costs.NNZ - 8*int64(op.weights.Rows()+1)
 	return op, nil
 }
 
@@ -88,7 +88,7 @@ func newCSR(ctx context.Context, p *rows.Points, b innerBandwidth, radius float6
 func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.slabs, op.spans = g.Weights, g.Slabs, g.Spans
 	g.rows = storedRows{g.Weights, op.kernels}
-	op.degrees = g.Sums // which the search has made for nobody else
+	op.rowSums = g.Sums // which the search has made for nobody else
 	// simd.MulSparse and the rounding of its result.
 	return op.settle(ctx, g, n, 11.2*0x1p-24, func(dst []float64, lo, hi int) {
 		if g.Sums != nil {

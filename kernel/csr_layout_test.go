@@ -28,8 +28,8 @@ func TestLayoutsOfWeights(t *testing.T) {
 	plain := build(sparse.Auto)
 	for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
 		op := build(layout)
-		if op.weights.Layout() != layout || op.cost.ResidentBytes >= plain.cost.ResidentBytes {
-			t.Errorf("%v: %v, %d bytes of %d", layout, op.weights.Layout(), op.cost.ResidentBytes, plain.cost.ResidentBytes)
+		if op.weights.Layout() != layout || op.costs.ResidentBytes >= plain.costs.ResidentBytes {
+			t.Errorf("%v: %v, %d bytes of %d", layout, op.weights.Layout(), op.costs.ResidentBytes, plain.costs.ResidentBytes)
 		}
 		var a, b sparse.RowBuffer
 		for i := range op.weights.Rows() {
@@ -40,10 +40,10 @@ func TestLayoutsOfWeights(t *testing.T) {
 				off += math.Abs(float64(val[e]) - float64(w))
 			}
 			// The certificate of the plain weights has room for itself.
-			if room := (op.cert.Eta(i) - 0.9*plain.cert.Eta(i)) * op.degrees[i]; off > room {
+			if room := (op.cert.Eta(i) - 0.9*plain.cert.Eta(i)) * op.rowSums[i]; off > room {
 				t.Fatalf("%v: row %d is off by %g, certified for %g", layout, i, off, room)
 			}
-			if layout == sparse.Compact && (off != 0 || op.degrees[i] != plain.degrees[i]) {
+			if layout == sparse.Compact && (off != 0 || op.rowSums[i] != plain.rowSums[i]) {
 				t.Fatalf("row %d differs", i)
 			}
 		}
@@ -70,15 +70,15 @@ func TestPeakOfLayouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		peaks[layout] = op.cost.PeakBytes
-		if more := op.cost.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.cost.NNZ {
-			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.cost.NNZ)
+		peaks[layout] = op.costs.PeakBytes
+		if more := op.costs.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.costs.NNZ {
+			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.costs.NNZ)
 		}
-		if got := csrCost(p.Rows, 2, float64(op.cost.NNZ), &innerOptions{Layout: layout}).PeakBytes; got < op.cost.PeakBytes {
-			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.cost.PeakBytes)
+		if got := csrCost(p.Rows, 2, float64(op.costs.NNZ), &innerOptions{Layout: layout}).PeakBytes; got < op.costs.PeakBytes {
+			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.costs.PeakBytes)
 		}
 		var refused *MemoryError
-		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.cost.PeakBytes - 1}
+		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.costs.PeakBytes - 1}
 		if _, err := openCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
 			t.Errorf("%v: built with a byte less than it takes: %v", layout, err)
 		}

@@ -44,10 +44,10 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b innerBan
 		return nil, err
 	}
 	op := &dense{bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.N, blockRows)}}
-	op.base, op.bounds, op.cost = newBase("dense", o), chunkBounds(p.N, chunkRows), cost
+	op.base, op.bounds, op.costs = newBase("dense", o), chunkBounds(p.N, chunkRows), cost
 	op.pass32 = func(p *product[float32]) pass[float32] { return newDensePass(op, p) }
 	op.pass64 = func(p *product[float64]) pass[float64] { return newDensePass(op, p) }
-	op.degrees = make([]float64, p.N)
+	op.rowSums = make([]float64, p.N)
 	var err error
 	if unit != nil {
 		op.q, err = newUnitDistancer(ctx, p, o.Workers, o.Kernels)
@@ -69,7 +69,7 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b innerBan
 		return nil, buildError("dense", err)
 	}
 	if unit != nil {
-		op.cost.BuildSeconds = float64(p.N) * float64(p.D) * distanceSeconds
+		op.costs.BuildSeconds = float64(p.N) * float64(p.D) * distanceSeconds
 	}
 	return op, nil
 }
@@ -86,10 +86,10 @@ func (op *dense) setDegrees(sums []float64) {
 	if op.known.Load() {
 		return
 	}
-	copy(op.degrees, sums)
-	for i, d := range op.degrees {
+	copy(op.rowSums, sums)
+	for i, d := range op.rowSums {
 		if d < minDegree && op.unit == nil {
-			op.degrees[i] = 0
+			op.rowSums[i] = 0
 		}
 	}
 	op.known.Store(true)
@@ -99,14 +99,14 @@ func (op *dense) setDegrees(sums []float64) {
 // is no call that could end early with the other ranks.
 func (op *dense) Degrees() []float64 {
 	if op.q == nil || op.known.Load() {
-		return op.degrees
+		return op.rowSums
 	}
 	if op.sumDegrees(context.Background(), op.workers, nil) != nil { // they are closed, or busy with the caller
 		if err := op.sumDegrees(context.Background(), nil, nil); err != nil {
 			panic(err)
 		}
 	}
-	return op.degrees
+	return op.rowSums
 }
 
 // Step sets dst to the iterate after x.
@@ -167,7 +167,7 @@ func (op *dense) certify() {
 		return
 	}
 	eta := make([]float64, op.q.n)
-	for i, d := range op.degrees {
+	for i, d := range op.rowSums {
 		eta[i] = rel
 		if d == 0 {
 			eta[i] = math.Inf(1)

@@ -114,7 +114,7 @@ func (pass *densePass[T]) rows(worker, chunk int) {
 		for c := range wx {
 			wx[c] = pass.wxt.Data[c*pass.wxt.Stride+i]
 		}
-		if pass.stats == nil && op.degrees[i] == 0 {
+		if pass.stats == nil && op.rowSums[i] == 0 {
 			clear(wx)
 		}
 		pass.put(chunk, i, wx)

@@ -44,7 +44,7 @@ func (g *graph) mend(ctx context.Context, p *rows.Points, b innerBandwidth, op *
 	m := &mend{k: g.mendedNeighbours(), most: rows.RadiusSquared(b.MaxRadius()), piece: make([]int32, n)}
 	for i := range n {
 		m.piece[i] = -1
-		if op.degrees[op.first(i)] == 0 {
+		if op.rowSums[op.first(i)] == 0 {
 			m.piece[i] = int32(len(m.rows))
 			m.rows = append(m.rows, uint32(i))
 		}

@@ -98,7 +98,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b innerBand
 	if op.cells, err = op.lattice.SortPoints(ctx, p, 1, choice.all, o.Workers); err != nil {
 		return nil, err
 	}
-	op.order = op.cells.Order
+	op.givenRows = op.cells.Order
 	op.pieces, op.slots = splitPieces(op.cells)
 	op.bounds = make([]int, len(op.pieces)+1)
 	for i, piece := range op.pieces {
@@ -114,7 +114,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b innerBand
 		if err := o.take("build grid", cost.PeakBytes); err != nil { // the number of occupied cells is known only now
 			return nil, err
 		}
-		op.cost = cost
+		op.costs = cost
 		near, err := op.fill(ctx, choice.nodes)
 		if err != nil {
 			return nil, err
@@ -158,7 +158,7 @@ func (op *grid) locate(ctx context.Context, p *rows.Points) error {
 func (op *grid) fill(ctx context.Context, p int) (near []float64, err error) {
 	op.interpolation = lattice.NewChebyshev(p)
 	op.transfer = lattice.GaussTransfer(op.lattice, op.cells, op.interpolation)
-	op.self, op.degrees, op.out, op.direct = make([]float64, len(op.cells.Order)), nil, nil, directRows{}
+	op.self, op.rowSums, op.out, op.direct = make([]float64, len(op.cells.Order)), nil, nil, directRows{}
 	if err := op.sum(ctx, true); err != nil {
 		return nil, err
 	}
@@ -192,8 +192,8 @@ func (op *grid) weighSelf(scratch *gridScratch, lo, n int) {
 func (op *grid) sum(ctx context.Context, first bool) error {
 	n := len(op.cells.Order)
 	degrees := make([]float64, n)
-	if op.degrees == nil {
-		op.degrees = degrees // none is read before it is written
+	if op.rowSums == nil {
+		op.rowSums = degrees // none is read before it is written
 	}
 	p := &product[float64]{op: &op.base, k: 1}
 	pass := newGridPass(op, p)
@@ -201,7 +201,7 @@ func (op *grid) sum(ctx context.Context, first bool) error {
 	if err := p.run(ctx, rows.NewView(n, 1, 1, degrees), ones(n), nil); err != nil {
 		return err
 	}
-	op.degrees = degrees
+	op.rowSums = degrees
 	return nil
 }
 
@@ -232,7 +232,7 @@ func (op *grid) newErrors() gridErrors {
 // around each cell.
 func (op *grid) certify(ctx context.Context, near []float64) error {
 	op.errs = op.newErrors()
-	op.cert = innerCertificate{Kind: innerAbsolute, EntryAbs: op.errs.entry, Row: make([]float32, len(op.degrees))}
+	op.cert = innerCertificate{Kind: innerAbsolute, EntryAbs: op.errs.entry, Row: make([]float32, len(op.rowSums))}
 	rounding := make([]float64, len(op.pieces))
 	if err := op.workers.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
 		at := &op.pieces[piece]
@@ -253,7 +253,7 @@ func (op *grid) certify(ctx context.Context, near []float64) error {
 // left out, and returns that of its rounding, which counts where the row has a bound.
 func (op *grid) certifyRow(i int, near, dropped float64) (rounding float64) {
 	eta, e := math.Inf(1), &op.errs
-	if degree := op.degrees[i]; degree > 0 {
+	if degree := op.rowSums[i]; degree > 0 {
 		eta = (e.near*near+e.far+dropped)/degree*(1+1e-12) + 1e-15
 		if eta < 1 {
 			rounding = e.accumulated*near/degree + 0x1p-50

@@ -42,8 +42,8 @@ func (op *grid) exclude(ctx context.Context, p *rows.Points, b innerBandwidth, n
 	if o.Isolated == repairIsolated {
 		limit = min(limit, o.Tolerance)
 	}
-	all := op.degrees // with every row in the grid
-	peak := op.cost.PeakBytes
+	all := op.rowSums // with every row in the grid
+	peak := op.costs.PeakBytes
 	for op.takeOut(limit) {
 		var r *gridRepair
 		if o.Isolated == repairIsolated {
@@ -60,7 +60,7 @@ func (op *grid) exclude(ctx context.Context, p *rows.Points, b innerBandwidth, n
 	if op.out != nil {
 		op.cert.rankRows()
 	}
-	op.cost.ResidentBytes += op.direct.bytes() + int64(len(op.out))
+	op.costs.ResidentBytes += op.direct.bytes() + int64(len(op.out))
 	return nil
 }
 
@@ -91,20 +91,20 @@ func (op *grid) certifyAgain(r *gridRepair, near, all []float64) {
 		for i := int(op.cells.Start[cell]); i < int(op.cells.Start[cell+1]); i++ {
 			switch {
 			case op.outside(i) && r != nil:
-				op.degrees[i] = r.certify(repaired, op.degrees[i])
+				op.rowSums[i] = r.certify(repaired, op.rowSums[i])
 				repaired++
 			case op.outside(i):
-				op.degrees[i] = 0
+				op.rowSums[i] = 0
 				op.cert.Row[i] = float32(math.Inf(1))
 			case r != nil:
 				// A direct weight with every row out of the grid is added to what the grid has.
 				sums := float64(len(r.rows)) * 0x1p-52
-				bound(i, near[cell], r.dropped+sums*op.degrees[i], sums)
+				bound(i, near[cell], r.dropped+sums*op.rowSums[i], sums)
 			default:
 				// What was lost with the other rows is known as the grid had it.
-				bound(i, near[cell], max(all[i]-op.degrees[i], 0)+op.errs.near*near[cell]+op.errs.far, 0)
+				bound(i, near[cell], max(all[i]-op.rowSums[i], 0)+op.errs.near*near[cell]+op.errs.far, 0)
 			}
-			if op.degrees[i] <= 0 && op.outside(i) {
+			if op.rowSums[i] <= 0 && op.outside(i) {
 				op.cert.Isolated++
 			}
 		}
@@ -216,8 +216,8 @@ func (r *gridRepair) run(ctx context.Context, o *innerOptions) error {
 		return err
 	}
 	r.store(starts, ind, val)
-	op.cost.PeakBytes = need
-	op.cost.NNZ = int64(len(op.direct.val))
+	op.costs.PeakBytes = need
+	op.costs.NNZ = int64(len(op.direct.val))
 	return nil
 }
 

@@ -359,7 +359,7 @@ func (pass *gridPass[T]) finishRows(wx []float64, sums *partial, lo, hi int) {
 		}
 		return
 	}
-	degrees := pass.op.degrees[lo:hi]
+	degrees := pass.op.rowSums[lo:hi]
 	for i, degree := range degrees {
 		row := wx[i*pass.k:][:pass.k]
 		for c, m := range pass.centre {

@@ -270,7 +270,7 @@ func (c *gridChoice) raise(op *grid, near []float64, o *innerOptions) bool {
 	blurred, distant := 0, 0
 	for cell, sum := range near {
 		for i := op.cells.Start[cell]; i < op.cells.Start[cell+1]; i++ {
-			degree := op.degrees[i]
+			degree := op.rowSums[i]
 			if op.errs.near*sum > 0.7*o.Tolerance*degree {
 				blurred++
 			}
@@ -280,11 +280,11 @@ func (c *gridChoice) raise(op *grid, near []float64, o *innerOptions) bool {
 		}
 	}
 	raised := false
-	if 200*distant > len(op.degrees) && c.lattice.Radius < 38 { // beyond it there is nothing
+	if 200*distant > len(op.rowSums) && c.lattice.Radius < 38 { // beyond it there is nothing
 		c.lattice.SetReach(math.Sqrt(c.lattice.Radius*c.lattice.Radius + 10))
 		raised = true
 	}
-	if 200*blurred > len(op.degrees) && c.nodes+1 <= lattice.MaxNodes && c.lattice.AxisError(c.nodes+1) < 0.5*c.lattice.AxisError(c.nodes) {
+	if 200*blurred > len(op.rowSums) && c.nodes+1 <= lattice.MaxNodes && c.lattice.AxisError(c.nodes+1) < 0.5*c.lattice.AxisError(c.nodes) {
 		c.nodes++
 		raised = true
 	}

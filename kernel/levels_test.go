@@ -159,7 +159,7 @@ func TestTilesEqualSingleRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			inner := s.inner()
-			if err := plain.own.begin(&inner, op.degrees, op.bounds, k); err != nil {
+			if err := plain.own.begin(&inner, op.rowSums, op.bounds, k); err != nil {
 				t.Fatal(err)
 			}
 			product, wx, row := make([]float32, k), make([]float64, k), make([]float32, k)
@@ -172,7 +172,7 @@ func TestTilesEqualSingleRows(t *testing.T) {
 				for c, v := range product {
 					wx[c] = float64(v)
 				}
-				finishRow(&plain.own.finish, &plain.own.partials.chunk[chunk], i, op.degrees[i], wx, x.Data[i*k:][:k], row)
+				finishRow(&plain.own.finish, &plain.own.partials.chunk[chunk], i, op.rowSums[i], wx, x.Data[i*k:][:k], row)
 				for c, want := range row {
 					if got := dst.Data[i*k+c]; math.Abs(float64(got-want)) > 0x1p-23*math.Abs(float64(want))+1e-12 {
 						t.Fatalf("k=%d, %+v: row %d is %v, want %v", k, s, i, dst.Data[i*k:][:k], row)

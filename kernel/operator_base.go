@@ -14,15 +14,15 @@ import (
 // base is what every operator has and says of itself. An operator embeds it, or wideBase,
 // and adds the passes that its products are made with.
 type base struct {
-	name    string
-	order   []uint32 // given row of each row; nil when the orders are the same
-	degrees []float64
-	bounds  []int // chunk c of a step is rows bounds[c] to bounds[c+1]-1
-	cert    innerCertificate
-	rowP99  func() float64 // RowP99 of cert, which is found when it is asked for; nil where cert has it
-	cost    innerCost
-	workers *par.Workers
-	ranks   *par.Ranks
+	called    string
+	givenRows []uint32 // given row of each row; nil when the orders are the same
+	rowSums   []float64
+	bounds    []int // chunk c of a step is rows bounds[c] to bounds[c+1]-1
+	cert      innerCertificate
+	rowP99    func() float64 // RowP99 of cert, which is found when it is asked for; nil where cert has it
+	costs     innerCost
+	workers   *par.Workers
+	ranks     *par.Ranks
 	// rankChunks has the first chunk of each rank, and the end; nil for equal numbers of chunks.
 	rankChunks []int
 	kernels    *simd.Kernels
@@ -31,20 +31,20 @@ type base struct {
 }
 
 func newBase(name string, o *innerOptions) base {
-	return base{name: name, workers: o.Workers, ranks: o.Ranks, kernels: o.Kernels}
+	return base{called: name, workers: o.Workers, ranks: o.Ranks, kernels: o.Kernels}
 }
 
 // Name returns the name of the operator, as Options.Operator spells it.
-func (b *base) Name() string { return b.name }
+func (b *base) Name() string { return b.called }
 
 // N returns the number of points.
-func (b *base) N() int { return len(b.degrees) }
+func (b *base) N() int { return len(b.rowSums) }
 
 // Order returns the given row of each row of the operator; nil when they are the same.
-func (b *base) Order() []uint32 { return b.order }
+func (b *base) Order() []uint32 { return b.givenRows }
 
 // Degrees returns W 1.
-func (b *base) Degrees() []float64 { return b.degrees }
+func (b *base) Degrees() []float64 { return b.rowSums }
 
 // Certificate returns the error bound of the weights.
 func (b *base) Certificate() innerCertificate {
@@ -56,7 +56,7 @@ func (b *base) Certificate() innerCertificate {
 }
 
 // Cost returns what the operator takes.
-func (b *base) Cost() innerCost { return b.cost }
+func (b *base) Cost() innerCost { return b.costs }
 
 // Apply sets dst = W x.
 func (b *base) Apply(ctx context.Context, dst, x blas32.General) error {

@@ -659,7 +659,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 						t.Fatalf("k=%d, row %d, point %d: (W x)[%d] = %v, want %v", k, i, g, c, got, want)
 					}
 					moved := v
-					if d := op.degrees[i]; d > 0 {
+					if d := op.rowSums[i]; d > 0 {
 						moved = v - 0.5*(v-got/d)
 					}
 					if got := float64(next.Data[i*x.Stride+c]); math.Abs(got-moved) > 1e-6*(math.Abs(v)+math.Abs(moved)) {

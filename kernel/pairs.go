@@ -57,8 +57,8 @@ func newPairs(ctx context.Context, p *rows.Points, b innerBandwidth, radius floa
 	if err := op.planHalo(ctx); err != nil {
 		return nil, buildError("pairs", err)
 	}
-	op.cost = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
-	op.cost.PeakBytes, op.cost.ResidentBytes = g.Peak, op.list.resident()+int64(p.N)*(8+4+4+4)
+	op.costs = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
+	op.costs.PeakBytes, op.costs.ResidentBytes = g.Peak, op.list.resident()+int64(p.N)*(8+4+4+4)
 	return op, nil
 }
 

@@ -110,7 +110,7 @@ func (plan *polyPlan) build(ctx context.Context, o *innerOptions) (_ *poly, err 
 		}
 	}
 	op := assemblePoly(plan.frame, plan.choice, o)
-	op.cost = cost
+	op.costs = cost
 	for i, v := range plan.frame.norm2 {
 		op.factor[i] = math.Exp(-v / 2)
 		op.self[i] = op.factor[i] * op.factor[i] * op.diagonal(i, v)
@@ -143,9 +143,9 @@ func (op *poly) sumDegrees(ctx context.Context) error {
 	if err := newProduct(&op.base, 1, op.pass64).run(ctx, out, ones(n), nil); err != nil {
 		return err
 	}
-	op.degrees = out.Data
+	op.rowSums = out.Data
 	if n == 1 {
-		op.degrees[0] = 0
+		op.rowSums[0] = 0
 	}
 	return nil
 }

@@ -83,8 +83,8 @@ func (op *poly) certify(ctx context.Context, plan *polyPlan, o *innerOptions) er
 	most := 0.0 // of the diagonal, relative to the degree
 	rounding := polyRounding(s, n, fr.p.D, false)
 	for i := range eta {
-		eta[i] = eta[i]*(1+1e-9) + fr.move*(1+eta[i]) + rounding*s.least()/lowest*(1+op.self[i]/op.degrees[i])
-		most = max(most, op.self[i]/op.degrees[i])
+		eta[i] = eta[i]*(1+1e-9) + fr.move*(1+eta[i]) + rounding*s.least()/lowest*(1+op.self[i]/op.rowSums[i])
+		most = max(most, op.self[i]/op.rowSums[i])
 	}
 	op.cert = innerCertificate{
 		Kind: innerRelative, EntryRel: bound*math.Exp(s.reach()) + fr.move, EntryAbs: bound*largest*largest + fr.move,
@@ -111,7 +111,7 @@ func (op *poly) boundRows() (eta []float64, sum, largest float64) {
 	eta = make([]float64, len(op.factor))
 	bound := op.series.error()
 	for i, f := range op.factor {
-		eta[i] = bound * f * (sum - f*(1-1e-9)) / op.degrees[i]
+		eta[i] = bound * f * (sum - f*(1-1e-9)) / op.rowSums[i]
 	}
 	return eta, sum, largest
 }
@@ -125,7 +125,7 @@ func (op *poly) boundSquares(ctx context.Context, eta []float64, plan *polyPlan,
 		}
 	}
 	for i, squares := range plan.forms {
-		row := taylorRow(s, math.Sqrt(fr.norm2[i])*fr.radius*(1+1e-12), squares)/op.degrees[i] + s.slack()/s.least()
+		row := taylorRow(s, math.Sqrt(fr.norm2[i])*fr.radius*(1+1e-12), squares)/op.rowSums[i] + s.slack()/s.least()
 		eta[i] = min(eta[i], row)
 	}
 	return nil
@@ -141,7 +141,7 @@ func (op *poly) boundRest(eta []float64, sum float64) (more float64) {
 	}
 	slope := s.slope() * (1 + 1e-9)
 	for i, f := range op.factor {
-		eta[i] += slope * f * (op.low.rest[i]*rest + polyLowSlack*s.reach()*sum) / op.degrees[i]
+		eta[i] += slope * f * (op.low.rest[i]*rest + polyLowSlack*s.reach()*sum) / op.rowSums[i]
 	}
 	return slope * (op.low.most*op.low.most + polyLowSlack*s.reach())
 }

@@ -280,7 +280,7 @@ func (pass *polyDoublePass[T]) scatter(scratch *polyDoubleScratch, chunk, lo, hi
 			sum := float64(op.series.a[0]*pass.total[c]) + out[c*polyPanel+i-lo]
 			wx[c] = float64(f*sum) - float64(self*(float64(v)-shift[c]))
 			if stepping {
-				wx[c] += float64(op.degrees[i] * shift[c])
+				wx[c] += float64(op.rowSums[i] * shift[c])
 			}
 		}
 	}

@@ -255,7 +255,7 @@ func (pass *polySinglePass) scatter(scratch *polySingleScratch, chunk, lo, hi in
 			sum := float64(op.series.a[0]*pass.total[c]) + float64(out[c*polyPanel+i-lo])
 			wx[c] = float64(f*sum) - float64(self*(float64(v)-shift[c]))
 			if stepping {
-				wx[c] += float64(op.degrees[i] * shift[c])
+				wx[c] += float64(op.rowSums[i] * shift[c])
 			}
 		}
 		if !fast {

@@ -35,7 +35,7 @@ func assembleUnitPoly(ctx context.Context, rows *innerUnitRows, b innerBandwidth
 		return nil, err
 	}
 	op := assemblePoly(fr, plan.choice, o)
-	op.cost = cost
+	op.costs = cost
 	for i := range n {
 		op.factor[i] = b.Weight(1)
 		if rows.Null(i) {

@@ -132,7 +132,7 @@ func (p *product[T]) sawNonFinite(ctx context.Context) (bool, error) {
 // iterate.
 func (p *product[T]) put(chunk, i int, wx []float64) {
 	if p.stats != nil {
-		finishRow(&p.stats.finish, &p.stats.partials.chunk[chunk], i, p.op.degrees[i], wx, p.x.Row(i), p.dst.Row(i))
+		finishRow(&p.stats.finish, &p.stats.partials.chunk[chunk], i, p.op.rowSums[i], wx, p.x.Row(i), p.dst.Row(i))
 		return
 	}
 	out := p.dst.Row(i)
@@ -146,7 +146,7 @@ func (p *product[T]) putRows(chunk, lo, hi int, wx []float64) {
 	if p.stats != nil {
 		x, dst := p.x, p.dst
 		x.Data, dst.Data = x.Data[lo*x.Stride:], dst.Data[lo*dst.Stride:]
-		finishRows(&p.stats.finish, &p.stats.partials.chunk[chunk], lo, p.op.degrees[lo:hi], wx, x, dst)
+		finishRows(&p.stats.finish, &p.stats.partials.chunk[chunk], lo, p.op.rowSums[lo:hi], wx, x, dst)
 		return
 	}
 	for i := lo; i < hi; i++ {
@@ -168,10 +168,10 @@ func runApply[T rows.Float](ctx context.Context, op *base, with newPass[T], dst,
 	}
 	p := newProduct(op, x.Cols, with)
 	if err := p.run(ctx, dst, x, nil); err != nil {
-		return productError(op.name, err)
+		return productError(op.called, err)
 	}
 	if seen, err := p.sawNonFinite(ctx); err != nil || !seen {
-		return productError(op.name, err)
+		return productError(op.called, err)
 	}
 	return checkFinite("x", x)
 }
@@ -180,7 +180,7 @@ func runStep[T rows.Float](ctx context.Context, op *base, with newPass[T], dst, 
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
-	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
+	if err := st.begin(s, op.rowSums, op.bounds, x.Cols); err != nil {
 		return err
 	}
 	p, ok := st.product.(*product[T])
@@ -189,7 +189,7 @@ func runStep[T rows.Float](ctx context.Context, op *base, with newPass[T], dst, 
 		st.product = p
 	}
 	if err := p.run(ctx, dst, x, st); err != nil {
-		return productError(op.name, err)
+		return productError(op.called, err)
 	}
 	st.end()
 	return nil

@@ -323,12 +323,12 @@ func TestRoundingErrorOfBlocks(t *testing.T) {
 func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepCase {
 	n, d := c.rows.N(), c.rows.own.dim()
 	other := *c
-	other.rows = &UnitRows{innerUnitRows{null: c.rows.own.null, rows: rows.NewView(n, d, d, slices.Clone(c.rows.own.rows.Data))}}
+	other.rows = &UnitRows{innerUnitRows{nullRow: c.rows.own.nullRow, rows: rows.NewView(n, d, d, slices.Clone(c.rows.own.rows.Data))}}
 	other.labels = slices.Clone(c.labels)
 	row := other.rows.own.rows.Row(s)
 	if null {
 		clear(row)
-		other.rows.own.null = s
+		other.rows.own.nullRow = s
 	} else {
 		source := c.rows.own.rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
 		sign := rapid.SampledFrom([]float64{-1, 1}).Draw(t, "sign")
@@ -339,8 +339,8 @@ func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepC
 			gaussianRow(pointtest.Rand(rapid.Uint64().Draw(t, "seed of row")), row)
 			toUnit(row)
 		}
-		if other.rows.own.null == s {
-			other.rows.own.null = -1
+		if other.rows.own.nullRow == s {
+			other.rows.own.nullRow = -1
 		}
 	}
 	if label {
@@ -358,8 +358,8 @@ func TestNeighboursWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawFirstStep(t, rapid.Bool().Draw(t, "background"))
 		s := rapid.IntRange(0, c.rows.N()-1).Draw(t, "s")
-		if c.rows.own.null >= 0 { // the only null record there may be is row s
-			c = c.replace(t, c.rows.own.null, false, false)
+		if c.rows.own.nullRow >= 0 { // the only null record there may be is row s
+			c = c.replace(t, c.rows.own.nullRow, false, false)
 		}
 		relation := rapid.SampledFrom([]sensitivity.Relation{
 			sensitivity.ReplaceOne, sensitivity.Null, sensitivity.FeaturesReplace, sensitivity.FeaturesNull,

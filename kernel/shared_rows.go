@@ -65,8 +65,8 @@ func (op *truncated) wholeRows(ctx context.Context) (*truncated, error) {
 	}
 	shared, out := op.rows.(storedRows), *op
 	size, _ := sparse.Bytes(sparse.Plain, shared.Rows(), uint64(shared.NNZ()))
-	out.cost.ResidentBytes += size
-	if err := op.options.take(op.name+": weights of all ranks", out.cost.ResidentBytes); err != nil {
+	out.costs.ResidentBytes += size
+	if err := op.options.take(op.called+": weights of all ranks", out.costs.ResidentBytes); err != nil {
 		return nil, err
 	}
 	whole, err := shared.Whole(ctx)

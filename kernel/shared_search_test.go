@@ -138,7 +138,7 @@ type graphOf struct {
 func describe(ctx context.Context, op *csr) (*graphOf, error) {
 	g := &graphOf{
 		ind: make([][]uint32, op.weights.Rows()), val: make([][]float32, op.weights.Rows()),
-		order: op.order, group: op.group, degrees: op.degrees, bounds: op.bounds, cert: op.Certificate(), cost: op.cost,
+		order: op.givenRows, group: op.group, degrees: op.rowSums, bounds: op.bounds, cert: op.Certificate(), cost: op.costs,
 		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.radius, weightsEntries: op.weights.NNZ(),
 	}
 	g.cost.PeakBytes, g.cost.ResidentBytes = 0, 0 // of one rank

@@ -59,7 +59,7 @@ type rowReader interface {
 // product of a row, relative to the sum of its terms. Where no points are equal and op has
 // memory for n degrees, settle uses it; it may hold the sums already, of the rows that are here.
 func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
-	op.rows, op.order, op.group = g.rows, g.Order, g.Group
+	op.rows, op.givenRows, op.group = g.rows, g.Order, g.Group
 	op.rankChunks = nil
 	if g.Weights != nil {
 		op.rankChunks = g.Weights.RankChunks()
@@ -73,8 +73,8 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 	if g.selfTuned {
 		op.cert.Kind = innerAsAsked
 	}
-	if op.group != nil || len(op.degrees) != n {
-		op.degrees = make([]float64, n)
+	if op.group != nil || len(op.rowSums) != n {
+		op.rowSums = make([]float64, n)
 	}
 	doubles, err := op.doubles(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 		for i := lo; i < hi; i++ {
 			for row := op.first(i); row < op.first(i+1); row++ {
 				eta := math.Inf(1)
-				if degree := op.degrees[row]; degree > 0 {
+				if degree := op.rowSums[row]; degree > 0 {
 					eta = g.Tails[i-here]*(1+1e-9)/degree + op.cert.EntryRel
 				} else {
 					isolated[chunk]++
@@ -114,7 +114,7 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 		op.cert.Rounding += 2*0x1p-24 + float64(n)*0x1p-53
 	}
 	lo, hi := op.Part()
-	op.faint = faintRows(op.degrees, lo, hi)
+	op.faint = faintRows(op.rowSums, lo, hi)
 	for _, count := range isolated {
 		op.cert.Isolated += count
 	}
@@ -136,13 +136,13 @@ func (op *truncated) gatherSettled(ctx context.Context, isolated []int) error {
 	if err := par.Gather(ctx, op.ranks, op.cert.Row, bounds); err != nil {
 		return err
 	}
-	return par.Gather(ctx, op.ranks, op.degrees, bounds)
+	return par.Gather(ctx, op.ranks, op.rowSums, bounds)
 }
 
 // checkPolicy refuses a graph that the options do not allow.
 func (op *truncated) checkPolicy(o *innerOptions) error {
 	if err := o.refuseIsolated(op.cert.Isolated, op.N(), fmt.Sprintf("have no neighbour within %.4g", op.radius)); err != nil {
-		return buildError(op.name, err)
+		return buildError(op.called, err)
 	}
 	worst := 0.0
 	switch {
@@ -153,7 +153,7 @@ func (op *truncated) checkPolicy(o *innerOptions) error {
 		worst = op.worstRepairable(o.Tolerance)
 	}
 	if worst > o.Tolerance {
-		return &innerToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.name}
+		return &innerToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.called}
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func foundRel(d int) float64 { return directRel(d) + 1.18*0x1p-24 }
 // so small that those below the float32 range matter at the tolerance.
 func (op *truncated) worstRepairable(tolerance float64) float64 {
 	worst, least := 0.0, underflowDegree(op.N(), tolerance)
-	for i, d := range op.degrees {
+	for i, d := range op.rowSums {
 		if d >= least {
 			worst = max(worst, op.cert.Eta(i))
 		}
@@ -206,15 +206,15 @@ func (op *truncated) doubles(ctx context.Context) ([]float64, error) {
 func (op *truncated) sumRows(chunk int, sum func(dst []float64, lo, hi int), doubles []float64) {
 	lo, hi := op.rows.Chunk(chunk)
 	first := op.first(lo)
-	sum(op.degrees[first:][:hi-lo], lo, hi)
+	sum(op.rowSums[first:][:hi-lo], lo, hi)
 	if doubles == nil {
 		return
 	}
 	// From the last to the first: a group has no fewer rows than one.
 	for g := hi - 1; g >= lo; g-- {
-		degree := op.degrees[first+g-lo] + doubles[g]
+		degree := op.rowSums[first+g-lo] + doubles[g]
 		for row := op.first(g); row < op.first(g+1); row++ {
-			op.degrees[row] = degree
+			op.rowSums[row] = degree
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (op *truncated) checkMatrix(entries uint64) error {
 	if !ok {
 		size = math.MaxInt64
 	}
-	err := op.options.take(op.name+": matrix of all weights", min(size, math.MaxInt64-op.cost.ResidentBytes)+op.cost.ResidentBytes)
+	err := op.options.take(op.called+": matrix of all weights", min(size, math.MaxInt64-op.costs.ResidentBytes)+op.costs.ResidentBytes)
 	if err != nil {
 		advise(err, "a smaller sigma or cutoff, or fewer equal rows, leave fewer weights")
 	}
@@ -64,10 +64,10 @@ func (op *truncated) checkMatrix(entries uint64) error {
 
 // given returns the caller's number of a row.
 func (op *truncated) given(row int) int {
-	if op.order == nil {
+	if op.givenRows == nil {
 		return row
 	}
-	return int(op.order[row])
+	return int(op.givenRows[row])
 }
 
 // matrixWorker is the scratch memory of a worker.

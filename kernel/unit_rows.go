@@ -20,8 +20,8 @@ const unitTolerance = 1e-6
 // innerUnitRows are rows of features, each divided by its norm in float64. One of them may be a
 // null record. They are immutable.
 type innerUnitRows struct {
-	rows rows.View[float64] // packed; a null record is a row of zeros
-	null int                // the row of the null record, -1 where there is none
+	rows    rows.View[float64] // packed; a null record is a row of zeros
+	nullRow int                // the row of the null record, -1 where there is none
 }
 
 // innerUnitOptions say which rows newUnitRows accepts. Package kernel says what the fields mean.
@@ -56,7 +56,7 @@ func newUnitRows[T rows.Float](features rows.View[T], o innerUnitOptions) (*inne
 	if err := checkFinite("points", features); err != nil {
 		return nil, err
 	}
-	r := &innerUnitRows{null: -1, rows: rows.View[float64]{
+	r := &innerUnitRows{nullRow: -1, rows: rows.View[float64]{
 		Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float64, features.Rows*features.Cols),
 	}}
 	chunks := make([]unitChunk, par.Blocks(features.Rows, chunkRows))
@@ -104,8 +104,8 @@ func divideRows[T rows.Float](dst rows.View[float64], features rows.View[T], lo,
 // do not allow.
 func (r *innerUnitRows) admit(c unitChunk, o innerUnitOptions) error {
 	zero := c.zero
-	if zero >= 0 && o.Nulls > 0 && r.null < 0 {
-		r.null, zero = zero, c.second
+	if zero >= 0 && o.Nulls > 0 && r.nullRow < 0 {
+		r.nullRow, zero = zero, c.second
 	}
 	long := c.long
 	if o.Normalize {
@@ -155,7 +155,7 @@ func (r *innerUnitRows) N() int { return r.rows.Rows }
 func (r *innerUnitRows) dim() int { return r.rows.Cols }
 
 // Null tells whether row i is the null record.
-func (r *innerUnitRows) Null(i int) bool { return i >= 0 && i == r.null }
+func (r *innerUnitRows) Null(i int) bool { return i >= 0 && i == r.nullRow }
 
 // weights returns the weights between the rows, and refuses a bandwidth at which some underflow.
 func (r *innerUnitRows) weights(b innerBandwidth) (*unitWeights, error) {
@@ -168,7 +168,7 @@ func (r *innerUnitRows) weights(b innerBandwidth) (*unitWeights, error) {
 	if 4*b.Gamma() > maxUnitExponent {
 		return nil, fmt.Errorf("kernel: %w: the weight of opposite unit rows underflows at %v, want a sigma of at least 0.0535", innerErrBandwidth, b)
 	}
-	return &unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: r.null}, nil
+	return &unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: r.nullRow}, nil
 }
 
 // Except returns a copy of all rows but the given one, in their order. It panics if there is

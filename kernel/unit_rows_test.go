@@ -177,7 +177,7 @@ func TestUnitRowsOneByOne(t *testing.T) {
 		}
 	}
 	if all.N() != 30 || all.own.dim() != 7 || !all.Null(5) || all.Null(4) || all.Null(-1) {
-		t.Errorf("N %d, Dim %d, null %v", all.N(), all.own.dim(), all.own.null)
+		t.Errorf("N %d, Dim %d, null %v", all.N(), all.own.dim(), all.own.nullRow)
 	}
 }
 
@@ -490,7 +490,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 			switch {
 			case c.zero >= 0 && (!errors.As(err, &zero) || zero.Row != c.zero),
 				c.norm >= 0 && (!errors.As(err, &norm) || norm.Row != c.norm),
-				c.zero < 0 && c.norm < 0 && (err != nil || r.own.null != c.null):
+				c.zero < 0 && c.norm < 0 && (err != nil || r.own.nullRow != c.null):
 				t.Errorf("%d workers, zeros %v, long %v: %v", workers, c.zeros, c.long, err)
 			}
 		}
