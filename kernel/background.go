@@ -165,8 +165,8 @@ func newBackgroundPass[T rows.Float](op *background, p *product[T]) *backgroundP
 	}
 }
 
-// prepare sums x.
-func (pass *backgroundPass[T]) prepare(ctx context.Context) error {
+// Prepare sums x.
+func (pass *backgroundPass[T]) Prepare(ctx context.Context) error {
 	if err := pass.op.workers.Do(ctx, len(pass.op.bounds)-1, pass); err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ func (pass *backgroundPass[T]) Run(_, chunk int) {
 	}
 }
 
-// rows makes the rows of a chunk.
-func (pass *backgroundPass[T]) rows(worker, chunk int) {
+// MakeRows makes the rows of a chunk.
+func (pass *backgroundPass[T]) MakeRows(worker, chunk int) {
 	op, k, x := pass.op, pass.k, pass.x
 	wx := pass.wx[worker*k:][:k]
 	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {

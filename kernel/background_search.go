@@ -38,7 +38,7 @@ func newBackgroundSearch(ctx context.Context, unitRows *innerUnitRows, unit *uni
 	s := &backgroundSearch{
 		q: q, unit: unit, constant: weight,
 		radius2: rows.RadiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
-		blocks: tournament{par.Blocks(n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), counts: make([]uint64, n+1),
+		blocks: tournament{Blocks: par.Blocks(n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), counts: make([]uint64, n+1),
 	}
 	if s.radius2 < 4 {
 		// The distance in the scratch is off by at most (4 d + 8) 2^-53 (entryRel) and the

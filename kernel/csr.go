@@ -52,7 +52,7 @@ func newCSR(ctx context.Context, p *rows.Points, b innerBandwidth, radius float6
 	}
 	op := &csr{found: g.Stats}
 	op.begin("csr", o)
-	op.radius = g.radius
+	op.cutoff = g.radius
 	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("csr", err)
 	}

@@ -43,7 +43,7 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b innerBan
 	if err := o.take("build dense", cost.PeakBytes); err != nil {
 		return nil, err
 	}
-	op := &dense{bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.N, blockRows)}}
+	op := &dense{bandwidth: b, unit: unit, blocks: tournament{Blocks: par.Blocks(p.N, blockRows)}}
 	op.base, op.bounds, op.costs = newBase("dense", o), chunkBounds(p.N, chunkRows), cost
 	op.pass32 = func(p *product[float32]) pass[float32] { return newDensePass(op, p) }
 	op.pass64 = func(p *product[float64]) pass[float64] { return newDensePass(op, p) }

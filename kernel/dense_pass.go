@@ -63,8 +63,8 @@ func (pass *densePass[T]) column(c int) []float64 {
 	return pass.wxt.Data[c*pass.wxt.Stride:][:pass.op.q.n]
 }
 
-// prepare makes W x.
-func (pass *densePass[T]) prepare(ctx context.Context) error {
+// Prepare makes W x.
+func (pass *densePass[T]) Prepare(ctx context.Context) error {
 	return pass.sum(ctx, pass.op.workers, pass.op.ranks)
 }
 
@@ -105,9 +105,9 @@ func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers, ranks *
 	return nil
 }
 
-// rows puts the rows of W x. A row of degree 0 has weights that are too small to count, and
+// MakeRows puts the rows of W x. A row of degree 0 has weights that are too small to count, and
 // they are no part of W.
-func (pass *densePass[T]) rows(worker, chunk int) {
+func (pass *densePass[T]) MakeRows(worker, chunk int) {
 	op, k := pass.op, pass.k
 	wx := pass.row[worker*k:][:k]
 	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {

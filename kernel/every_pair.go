@@ -33,7 +33,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b innerBandwidth, o *in
 	if err != nil {
 		return nil, searchError(o, err)
 	}
-	pass := &everyPairPass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
+	pass := &everyPairPass{q: q, b: b, blocks: tournament{Blocks: par.Blocks(q.n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
 	if err := pass.blocks.play(ctx, o.Workers, pass, &pass.round, o.progress("fill weights", pass.blocks.rounds())); err != nil {
 		return nil, err
 	}

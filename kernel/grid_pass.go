@@ -124,8 +124,8 @@ func (pass *gridPass[T]) grow(ps *partials) {
 	}
 }
 
-// prepare spreads x to the nodes and lets them exchange what they have.
-func (pass *gridPass[T]) prepare(ctx context.Context) error {
+// Prepare spreads x to the nodes and lets them exchange what they have.
+func (pass *gridPass[T]) Prepare(ctx context.Context) error {
 	clear(pass.centre)
 	if pass.stats != nil {
 		// Sums of differences from the mean are as small as the iterate is, and so
@@ -146,17 +146,17 @@ func (pass *gridPass[T]) prepare(ctx context.Context) error {
 	return pass.nodes.Do(ctx, pass.op.workers)
 }
 
-// needsAll tells whether a rank needs rows of x beside its own: direct rows do. The others
+// NeedsAll tells whether a rank needs rows of x beside its own: direct rows do. The others
 // get what they need by nodes.
-func (pass *gridPass[T]) needsAll() bool { return len(pass.op.direct.rows) > 0 }
+func (pass *gridPass[T]) NeedsAll() bool { return len(pass.op.direct.rows) > 0 }
 
 // Run spreads the rows of x of one piece.
 func (pass *gridPass[T]) Run(worker, piece int) {
 	pass.spread(&pass.scratch[worker], &pass.op.pieces[piece])
 }
 
-// rows makes the rows of one piece.
-func (pass *gridPass[T]) rows(worker, piece int) { pass.collect(&pass.scratch[worker], piece) }
+// MakeRows makes the rows of one piece.
+func (pass *gridPass[T]) MakeRows(worker, piece int) { pass.collect(&pass.scratch[worker], piece) }
 
 // weigh leaves the basis of a batch of points, from lo on, in scratch.
 func (op *grid) weigh(scratch *gridScratch, lo, m int) (rows, last []float64) {

@@ -67,8 +67,8 @@ func newPairs(ctx context.Context, p *rows.Points, b innerBandwidth, radius floa
 func (op *pairs) search(ctx context.Context, p *rows.Points, b innerBandwidth, radius float64, o *innerOptions) (g *graph, counts []uint32, err error) {
 	radius = min(radius, b.MaxRadius())
 	complete := radius >= p.Farthest()
-	if op.radius = radius; complete {
-		radius, op.radius = p.Farthest(), math.Inf(1)
+	if op.cutoff = radius; complete {
+		radius, op.cutoff = p.Farthest(), math.Inf(1)
 	}
 	held := pairsHeld(p.N, p.D, o)
 	if err := o.take("build pairs", held); err != nil {
@@ -88,7 +88,7 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b innerBandwidth, r
 	}
 	g = &graph{
 		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + taken, Distance: cl.Dist2},
-		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
+		rows:   op.list, radius: op.cutoff, entryRel: foundRel(p.D),
 	}
 	for _, count := range counts {
 		g.entries += uint64(count)

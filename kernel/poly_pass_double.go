@@ -66,8 +66,8 @@ func newPolyDoublePass[T rows.Float](op *poly, p *product[T]) *polyDoublePass[T]
 	return pass
 }
 
-// prepare makes the moments of x.
-func (pass *polyDoublePass[T]) prepare(ctx context.Context) error {
+// Prepare makes the moments of x.
+func (pass *polyDoublePass[T]) Prepare(ctx context.Context) error {
 	if pass.stats != nil {
 		copy(pass.shift, pass.stats.finish.mean)
 	}
@@ -79,8 +79,8 @@ func (pass *polyDoublePass[T]) prepare(ctx context.Context) error {
 	return nil
 }
 
-// needsAll says that a rank needs no rows of x but its own: others send it their moments.
-func (pass *polyDoublePass[T]) needsAll() bool { return false }
+// NeedsAll says that a rank needs no rows of x but its own: others send it their moments.
+func (pass *polyDoublePass[T]) NeedsAll() bool { return false }
 
 // Run adds up the moments of one chunk of rows.
 func (pass *polyDoublePass[T]) Run(worker, chunk int) {
@@ -92,8 +92,8 @@ func (pass *polyDoublePass[T]) Run(worker, chunk int) {
 	}
 }
 
-// rows makes one chunk of rows.
-func (pass *polyDoublePass[T]) rows(worker, chunk int) {
+// MakeRows makes one chunk of rows.
+func (pass *polyDoublePass[T]) MakeRows(worker, chunk int) {
 	scratch := &pass.scratch[worker]
 	for lo, end := pass.op.bounds[chunk], pass.op.bounds[chunk+1]; lo < end; lo += polyPanel {
 		pass.scatter(scratch, chunk, lo, min(lo+polyPanel, end))

@@ -63,8 +63,8 @@ func newPolySinglePass(op *poly, p *product[float32]) *polySinglePass {
 	return pass
 }
 
-// prepare makes the moments of x.
-func (pass *polySinglePass) prepare(ctx context.Context) error {
+// Prepare makes the moments of x.
+func (pass *polySinglePass) Prepare(ctx context.Context) error {
 	if pass.stats != nil {
 		copy(pass.shift, pass.stats.finish.mean)
 		pass.tables.set(pass.stats, len(pass.scratch))
@@ -101,8 +101,8 @@ func addChunks(total, chunks []float64) {
 	}
 }
 
-// needsAll says that a rank needs no rows of x but its own: others send it their moments.
-func (pass *polySinglePass) needsAll() bool { return false }
+// NeedsAll says that a rank needs no rows of x but its own: others send it their moments.
+func (pass *polySinglePass) NeedsAll() bool { return false }
 
 // Run adds up the moments of one chunk of rows.
 func (pass *polySinglePass) Run(worker, chunk int) {
@@ -114,8 +114,8 @@ func (pass *polySinglePass) Run(worker, chunk int) {
 	}
 }
 
-// rows makes one chunk of rows.
-func (pass *polySinglePass) rows(worker, chunk int) {
+// MakeRows makes one chunk of rows.
+func (pass *polySinglePass) MakeRows(worker, chunk int) {
 	fast := pass.stats != nil
 	if fast {
 		pass.tables.begin(worker, chunk)

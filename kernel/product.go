@@ -27,27 +27,27 @@ type product[T rows.Float] struct {
 // A pass makes the products of one operator. It keeps its scratch memory from one product
 // to the next.
 type pass[T rows.Float] interface {
-	// prepare does what comes before the rows, such as sums over all rows of x.
-	prepare(ctx context.Context) error
-	// rows makes the rows of one chunk: those of W x in dst or, with stats, those of the
+	// Prepare does what comes before the rows, such as sums over all rows of x.
+	Prepare(ctx context.Context) error
+	// MakeRows makes the rows of one chunk: those of W x in dst or, with stats, those of the
 	// next iterate.
-	rows(worker, chunk int)
+	MakeRows(worker, chunk int)
 }
 
 // A thriftyPass can do without rows of x that other ranks have made. To other passes a
 // product hands all rows of x.
 type thriftyPass interface {
-	// needsAll tells whether the pass needs all rows of x after all.
-	needsAll() bool
+	// NeedsAll tells whether the pass needs all rows of x after all.
+	NeedsAll() bool
 }
 
 // A fetchingPass fetches rows of other ranks, and can make some chunks meanwhile.
 type fetchingPass interface {
-	// fetching tells whether rows that prepare has asked for are still under way, and
+	// Fetching tells whether rows that Prepare has asked for are still under way, and
 	// which chunks of this rank can do without them, and which can not.
-	fetching() (early, late []int, underway bool)
-	// fetched waits for these rows.
-	fetched(ctx context.Context) error
+	Fetching() (early, late []int, underway bool)
+	// Fetched waits for these rows.
+	Fetched(ctx context.Context) error
 }
 
 // newPass makes the pass of a product whose operator and number of columns are set.
@@ -70,12 +70,12 @@ func (p *product[T]) run(ctx context.Context, dst, x rows.View[T], st *innerStat
 // share makes the chunks of this rank, with what it takes from other ranks before, and what
 // they take from each other afterwards: all of dst = W x, or the sums of a step.
 func (p *product[T]) share(ctx context.Context) error {
-	if thrifty, ok := p.pass.(thriftyPass); p.stats != nil && (!ok || thrifty.needsAll()) {
+	if thrifty, ok := p.pass.(thriftyPass); p.stats != nil && (!ok || thrifty.NeedsAll()) {
 		if err := completeRows(ctx, p.op, p.x); err != nil {
 			return err
 		}
 	}
-	if err := p.pass.prepare(ctx); err != nil {
+	if err := p.pass.Prepare(ctx); err != nil {
 		return err
 	}
 	if err := p.makeChunks(ctx); err != nil {
@@ -91,10 +91,10 @@ func (p *product[T]) share(ctx context.Context) error {
 // first where the pass is still fetching.
 func (p *product[T]) makeChunks(ctx context.Context) error {
 	if pass, ok := p.pass.(fetchingPass); ok {
-		if early, late, underway := pass.fetching(); underway {
+		if early, late, underway := pass.Fetching(); underway {
 			err := p.makeSome(ctx, early)
 			// Others may write to memory of this rank until it has waited.
-			if failed := pass.fetched(ctx); err == nil {
+			if failed := pass.Fetched(ctx); err == nil {
 				err = failed
 			}
 			if err != nil {
@@ -117,10 +117,10 @@ func (p *product[T]) makeSome(ctx context.Context, chunks []int) error {
 // Run makes one chunk of rows.
 func (p *product[T]) Run(worker, piece int) {
 	if p.some != nil {
-		p.pass.rows(worker, p.some[piece])
+		p.pass.MakeRows(worker, p.some[piece])
 		return
 	}
-	p.pass.rows(worker, p.first+piece)
+	p.pass.MakeRows(worker, p.first+piece)
 }
 
 // sawNonFinite tells whether the pass of any rank has seen a number in x that is not finite.

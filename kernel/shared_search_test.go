@@ -139,7 +139,7 @@ func describe(ctx context.Context, op *csr) (*graphOf, error) {
 	g := &graphOf{
 		ind: make([][]uint32, op.weights.Rows()), val: make([][]float32, op.weights.Rows()),
 		order: op.givenRows, group: op.group, degrees: op.rowSums, bounds: op.bounds, cert: op.Certificate(), cost: op.costs,
-		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.radius, weightsEntries: op.weights.NNZ(),
+		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.cutoff, weightsEntries: op.weights.NNZ(),
 	}
 	g.cost.PeakBytes, g.cost.ResidentBytes = 0, 0 // of one rank
 	lo, hi := op.weights.OwnRows()

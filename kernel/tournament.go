@@ -16,12 +16,12 @@ import (
 // Round 0 is each block against itself; the others are the circle method: the
 // last block stays, the others move round.
 type tournament struct {
-	blocks int
+	Blocks int
 }
 
 // players returns the number of blocks, rounded up to an even number. A game with the
 // extra player is a bye.
-func (t tournament) players() int { return t.blocks + t.blocks%2 }
+func (t tournament) players() int { return t.Blocks + t.Blocks%2 }
 
 // rounds returns the number of rounds.
 func (t tournament) rounds() int { return max(t.players(), 1) }
@@ -29,7 +29,7 @@ func (t tournament) rounds() int { return max(t.players(), 1) }
 // games returns the number of games in a round, byes included.
 func (t tournament) games(round int) int {
 	if round == 0 {
-		return t.blocks
+		return t.Blocks
 	}
 	return t.players() / 2
 }
@@ -48,7 +48,7 @@ func (t tournament) game(round, game int) (a, b int, ok bool) {
 	if a > b {
 		a, b = b, a
 	}
-	return a, b, b < t.blocks
+	return a, b, b < t.Blocks
 }
 
 // play plays all rounds: task runs the games of the one that round says.

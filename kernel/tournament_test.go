@@ -7,7 +7,7 @@ func TestTournamentMeetsEveryPairOnce(t *testing.T) {
 		if blocks == 0 {
 			continue
 		}
-		games := tournament{blocks}
+		games := tournament{Blocks: blocks}
 		met := make(map[[2]int]int)
 		for round := range games.rounds() {
 			playing := make(map[int]bool)

@@ -22,7 +22,7 @@ type truncated struct {
 	rows    weightRows    // between distinct points
 	group   []uint32      // rows group[g] to group[g+1]-1 are equal; nil when none are
 	faint   []uint32      // rows of faint degree that this rank makes, ascending
-	radius  float64       // +Inf where every pair has a weight
+	cutoff  float64       // +Inf where every pair has a weight
 	options *innerOptions // of the budget that building and Matrix have
 	halo    halo
 	spans   []rows.Span // of the columns of each chunk that is here; nil when nobody knows them
@@ -141,7 +141,7 @@ func (op *truncated) gatherSettled(ctx context.Context, isolated []int) error {
 
 // checkPolicy refuses a graph that the options do not allow.
 func (op *truncated) checkPolicy(o *innerOptions) error {
-	if err := o.refuseIsolated(op.cert.Isolated, op.N(), fmt.Sprintf("have no neighbour within %.4g", op.radius)); err != nil {
+	if err := o.refuseIsolated(op.cert.Isolated, op.N(), fmt.Sprintf("have no neighbour within %.4g", op.cutoff)); err != nil {
 		return buildError(op.called, err)
 	}
 	worst := 0.0
@@ -239,4 +239,4 @@ func (op *truncated) point(chunk, i int) int {
 
 // Radius returns the cutoff, +Inf where every pair has a weight. Only weights that Repair
 // has added belong to pairs farther apart.
-func (op *truncated) Radius() float64 { return op.radius }
+func (op *truncated) Radius() float64 { return op.cutoff }

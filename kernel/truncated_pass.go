@@ -47,9 +47,9 @@ func newTruncatedPass(op *truncated, p *product[float32]) *truncatedPass {
 	return pass
 }
 
-// prepare sums x over equal points, where there are any, and asks other ranks for the rows
+// Prepare sums x over equal points, where there are any, and asks other ranks for the rows
 // that the weights of this one refer to. In a product that is no step x is complete.
-func (pass *truncatedPass) prepare(ctx context.Context) error {
+func (pass *truncatedPass) Prepare(ctx context.Context) error {
 	if pass.stats != nil {
 		pass.tables.set(pass.stats, len(pass.scratch))
 	}
@@ -98,25 +98,25 @@ func (pass *truncatedPass) factors() (data []float32, stride int) {
 	return pass.x.Data, pass.x.Stride
 }
 
-// needsAll is false: fetch brings what a step needs.
-func (pass *truncatedPass) needsAll() bool { return false }
+// NeedsAll is false: fetch brings what a step needs.
+func (pass *truncatedPass) NeedsAll() bool { return false }
 
-// fetching tells whether rows of the halo are under way.
-func (pass *truncatedPass) fetching() (early, late []int, underway bool) {
+// Fetching tells whether rows of the halo are under way.
+func (pass *truncatedPass) Fetching() (early, late []int, underway bool) {
 	if pass.halo == nil || pass.halo.wait == nil {
 		return nil, nil, false
 	}
 	return pass.halo.interior, pass.halo.boundary, true
 }
 
-// fetched waits for the rows of the halo.
-func (pass *truncatedPass) fetched(ctx context.Context) error {
+// Fetched waits for the rows of the halo.
+func (pass *truncatedPass) Fetched(ctx context.Context) error {
 	factors, stride := pass.factors()
 	return pass.halo.end(ctx, factors, stride)
 }
 
-// rows makes the rows of one chunk of weights.
-func (pass *truncatedPass) rows(worker, chunk int) {
+// MakeRows makes the rows of one chunk of weights.
+func (pass *truncatedPass) MakeRows(worker, chunk int) {
 	if pass.stats == nil {
 		pass.multiply(&pass.scratch[worker], chunk)
 		return
