@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -29,7 +31,7 @@ func plainBackground(r *UnitRows, b Bandwidth, radius, weight float64) (w [][]fl
 			case r.Null(i) || r.Null(j):
 				near[i][j] = radius >= 1
 			default:
-				near[i][j] = math.Sqrt(min(rows.Dist2(r.own.rows.Row(i), r.own.rows.Row(j)), 4)) <= radius
+				near[i][j] = math.Sqrt(min(rows.Dist2(r.own.Rows.Row(i), r.own.Rows.Row(j)), 4)) <= radius
 			}
 			if !near[i][j] {
 				w[i][j] = weight
@@ -54,7 +56,7 @@ func drawRadius(t *rapid.T, r *UnitRows) float64 {
 		return 1
 	case "distance":
 		i, j := rapid.IntRange(0, r.N()-1).Draw(t, "i"), rapid.IntRange(0, r.N()-1).Draw(t, "j")
-		radius := math.Sqrt(rows.Dist2(r.own.rows.Row(i), r.own.rows.Row(j)))
+		radius := math.Sqrt(rows.Dist2(r.own.Rows.Row(i), r.own.Rows.Row(j)))
 		radius = rapid.SampledFrom([]float64{radius, math.Nextafter(radius, 0), math.Nextafter(radius, 3)}).Draw(t, "next to")
 		if radius > 0 && radius <= 2 {
 			return radius
@@ -75,14 +77,14 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 60, unitDims)
 		b, radius, weight := drawBackground(t, r)
-		op, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		n, k := r.N(), 3
 		w, near := plainBackground(r, b, radius, weight)
 		for i := range n {
-			ind, val := op.row(i)
+			ind, val := op.Row(i)
 			stored := make(map[int]float64)
 			for e, j := range ind {
 				stored[int(j)] = val[e]
@@ -153,13 +155,13 @@ func TestBackgroundOfManyRows(t *testing.T) {
 		const n = 1100
 		r := unitRows(t, makeUnit("clustered", n, d, 600, 8))
 		b, radius, weight := Sigma(.4), 1.05, .001
-		op, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
 		w, near := plainBackground(r, b, radius, weight)
 		for i := range n {
-			ind, val := op.row(i)
+			ind, val := op.Row(i)
 			for e, j := range ind {
 				if !near[i][j] || val[e] != w[i][j]-weight {
 					t.Fatalf("d=%d: entry (%d, %d) is wrong", d, i, j)
@@ -185,30 +187,30 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 300, []int{2, 9, 30})
 		b, radius, weight := drawBackground(t, r)
-		n, d := r.N(), r.own.dim()
+		n, d := r.N(), r.own.Dim()
 		order := pointtest.Rand(rapid.Uint64().Draw(t, "order")).Perm(n)
-		moved := &UnitRows{innerUnitRows{nullRow: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}}
+		moved := &UnitRows{distance.UnitRows{NullRow: -1, Rows: rows.NewView(n, d, d, make([]float64, n*d))}}
 		for i, from := range order {
-			copy(moved.own.rows.Row(i), r.own.rows.Row(from))
+			copy(moved.own.Rows.Row(i), r.own.Rows.Row(from))
 			if r.Null(from) {
-				moved.own.nullRow = i
+				moved.own.NullRow = i
 			}
 		}
-		given, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		given, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		permuted, err := as[*background](NewBackground(t.Context(), moved, b, radius, weight, nil))
+		permuted, err := as[*pairwise.Background](NewBackground(t.Context(), moved, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		for i, from := range order {
 			want, got := make(map[int]float64), make(map[int]float64)
-			ind, val := given.row(from)
+			ind, val := given.Row(from)
 			for e, j := range ind {
 				want[int(j)] = val[e]
 			}
-			ind, val = permuted.row(i)
+			ind, val = permuted.Row(i)
 			for e, j := range ind {
 				got[order[j]] = val[e]
 			}
@@ -241,14 +243,14 @@ func TestBackgroundRefused(t *testing.T) {
 		{"radius NaN", math.NaN(), .5, ErrBackground},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			op, err := as[*background](NewBackground(t.Context(), r, b, c.radius, c.weight, nil))
+			op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, c.radius, c.weight, nil))
 			if !errors.Is(err, c.want) || (op == nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
 			if op == nil {
 				return
 			}
-			for _, v := range op.val {
+			for _, v := range op.Val {
 				if v < 0 {
 					t.Fatalf("a weight below the background")
 				}
@@ -260,12 +262,12 @@ func TestBackgroundRefused(t *testing.T) {
 func TestBackgroundBudget(t *testing.T) {
 	r := unitRows(t, makeUnit("random", 400, 12, -1, 1))
 	b := Sigma(1)
-	op, err := as[*background](NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil))
+	op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	peak := op.Cost().PeakBytes
-	if least := int64(12 * len(op.val)); peak < least || op.Cost().NNZ != int64(len(op.val)) {
+	if least := int64(12 * len(op.Val)); peak < least || op.Cost().NNZ != int64(len(op.Val)) {
 		t.Errorf("cost %+v, stored entries alone take %d", op.Cost(), least)
 	}
 	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{BudgetBytes: peak}); err != nil {

@@ -1,12 +1,16 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+)
 
 // A Bandwidth is the Gamma of w = exp(-Gamma d^2). Three conventions are in
 // circulation for what "sigma" means; there is a constructor for each. The zero value
 // is no bandwidth: functions that are given it return ErrBandwidth. They do so too for the
 // bandwidth that a constructor makes of anything but a positive finite number.
-type Bandwidth struct{ own innerBandwidth }
+type Bandwidth struct{ own base.Bandwidth }
 
 // Sigma is the convention of the paper's appendix, exp(-d^2/(2 sigma^2)). It
 // is the default everywhere in this module, and the only one the sensitivity
@@ -26,7 +30,7 @@ func fromSigma(sigma, gamma float64) Bandwidth {
 	if !(sigma > 0) || gamma == 0 { // squaring must not hide a sign or a size
 		gamma = math.NaN()
 	}
-	return Bandwidth{bandwidthOf(gamma)}
+	return Bandwidth{base.BandwidthOf(gamma)}
 }
 
 // Gamma returns the factor in exp(-Gamma d^2).

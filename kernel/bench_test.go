@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -73,11 +75,11 @@ func BenchmarkBuildCSR(b *testing.B) {
 				}
 				nnz := 0
 				for b.Loop() {
-					op, err := as[*csr](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius}))
+					op, err := as[*truncated.CSR](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius}))
 					if err != nil {
 						b.Fatal(err)
 					}
-					nnz = op.weights.NNZ()
+					nnz = op.Weights.NNZ()
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(nnz), "ns/nnz")
 			})
@@ -94,7 +96,7 @@ func BenchmarkStepCSR(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	op, err := as[*csr](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers}))
+	op, err := as[*truncated.CSR](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers}))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func BenchmarkStepCSR(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(op.weights.NNZ()), "ns/nnz")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(op.Weights.NNZ()), "ns/nnz")
 		})
 	}
 }
@@ -149,7 +151,7 @@ func BenchmarkStepPairs(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			op, err := as[*pairs](openPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius}))
+			op, err := as[*truncated.Pairs](openPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius}))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -164,12 +166,12 @@ func BenchmarkStepPairs(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			nnz, tested := op.MeanNeighbours()*float64(c.n), op.list.tested()
+			nnz, tested := op.MeanNeighbours()*float64(c.n), op.List.Tested()
 			ns := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
 			b.ReportMetric(ns/nnz, "ns/nnz")
 			b.ReportMetric(ns/tested, "ns/test")
 			b.ReportMetric(nnz/tested, "fill")
-			b.ReportMetric(float64(op.list.bytes())/nnz, "B/nnz")
+			b.ReportMetric(float64(op.List.Bytes())/nnz, "B/nnz")
 		})
 	}
 }
@@ -180,7 +182,7 @@ func BenchmarkPolyStep(b *testing.B) {
 		sigma float64
 	}{{200_000, 64, 6}, {50_000, 512, 6}, {20_000, 64, 2}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/sigma=%g", c.n, c.d, c.sigma), func(b *testing.B) {
-			op, err := as[*poly](openPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
+			op, err := as[*poly.Poly](openPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -196,7 +198,7 @@ func BenchmarkPolyStep(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(op.series.order()), "degree")
+			b.ReportMetric(float64(op.Series.Order()), "degree")
 		})
 	}
 }

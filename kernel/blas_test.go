@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -27,7 +28,7 @@ func TestDots(t *testing.T) {
 			for i := range dst {
 				dst[i] = math.NaN()
 			}
-			dots(simd.At(simd.Best()), dst, ld, a, c.na, b, c.nb, c.d)
+			distance.Dots(simd.At(simd.Best()), dst, ld, a, c.na, b, c.nb, c.d)
 			for i := range c.na {
 				for j := range ld {
 					got := dst[i*ld+j]

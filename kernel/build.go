@@ -8,6 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -38,31 +43,31 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operat
 	return public(op), nil
 }
 
-func (p *Points) build(ctx context.Context, b Bandwidth, o *innerOptions, own *Calibration) (innerOperator, error) {
+func (p *Points) build(ctx context.Context, b Bandwidth, o *base.Options, own *Calibration) (step.Operator, error) {
 	pts := p.rows
 	if o.CutoffRadius > 0 && o.Operator == "pairs" {
-		if err := foreseePairs(pts, p.foreseenSample(o), o); err != nil {
+		if err := truncated.ForeseePairs(pts, p.foreseenSample(o), o); err != nil {
 			return nil, err
 		}
-		return orNil[innerOperator](newPairs(ctx, pts, b.own, o.CutoffRadius, o)) // nothing to choose
+		return step.OrNil[step.Operator](truncated.NewPairs(ctx, pts, b.own, o.CutoffRadius, o)) // nothing to choose
 	}
-	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
+	if o.Fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
 		op, err := p.csrAsAsked(ctx, b, o)
-		if errors.Is(err, ErrMemory) && !denied(err) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
-			if err := foreseePairs(pts, p.foreseenSample(o), o); err != nil {
+		if errors.Is(err, ErrMemory) && !base.Denied(err) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= base.MaxDirect {
+			if err := truncated.ForeseePairs(pts, p.foreseenSample(o), o); err != nil {
 				return nil, err
 			}
-			return orNil[innerOperator](newPairs(ctx, pts, b.own, o.CutoffRadius, o))
+			return step.OrNil[step.Operator](truncated.NewPairs(ctx, pts, b.own, o.CutoffRadius, o))
 		}
 		return op, err
 	}
-	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
+	if o.Operator == "" && !o.Fixed() && pts.N > surveyedAtOnce {
 		// Where a polynomial of order 1 does, nothing else comes near it, and the
 		// sample that all the others need would take longer than the rest.
-		if op, err := polyAtOnce(ctx, pts, b.own, o.whole()); op != nil || err != nil {
-			return orNil[innerOperator](op, err)
+		if op, err := poly.AtOnce(ctx, pts, b.own, o.Whole()); op != nil || err != nil {
+			return step.OrNil[step.Operator](op, err)
 		}
 	}
 	candidates, err := p.plan(ctx, b, o, own)
@@ -73,18 +78,18 @@ func (p *Points) build(ctx context.Context, b Bandwidth, o *innerOptions, own *C
 }
 
 // csrAsAsked builds csr with the options as they are, unless it has no hope.
-func (p *Points) csrAsAsked(ctx context.Context, b Bandwidth, o *innerOptions) (innerOperator, error) {
-	if err := foreseeCSR(p.rows, p.foreseenSample(o), o); err != nil {
+func (p *Points) csrAsAsked(ctx context.Context, b Bandwidth, o *base.Options) (step.Operator, error) {
+	if err := truncated.ForeseeCSR(p.rows, p.foreseenSample(o), o); err != nil {
 		return nil, err
 	}
-	return orNil[innerOperator](newCSR(ctx, p.rows, b.own, o.CutoffRadius, o))
+	return step.OrNil[step.Operator](truncated.NewCSR(ctx, p.rows, b.own, o.CutoffRadius, o))
 }
 
 // surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
 const surveyedAtOnce = 1 << 16
 
 // build builds the first candidate that keeps what it promised.
-func build(ctx context.Context, candidates []Candidate, o *innerOptions) (innerOperator, error) {
+func build(ctx context.Context, candidates []Candidate, o *base.Options) (step.Operator, error) {
 	var isolated error
 	for i := range candidates {
 		c := &candidates[i]
@@ -93,7 +98,7 @@ func build(ctx context.Context, candidates []Candidate, o *innerOptions) (innerO
 		}
 		op, err := c.build(ctx, c.method.options(o))
 		switch {
-		case err == nil && (o.Operator != "" || o.fixed()):
+		case err == nil && (o.Operator != "" || o.Fixed()):
 			return op, nil // what was asked for
 		case err == nil:
 			missed, eta := shortfallOf(op, o.Tolerance)
@@ -102,7 +107,7 @@ func build(ctx context.Context, candidates []Candidate, o *innerOptions) (innerO
 			}
 			c.limit, c.Eta = byTolerance, eta
 			op.Close()
-		case o.Operator != "" || denied(err):
+		case o.Operator != "" || base.Denied(err):
 			return nil, err
 		case errors.Is(err, ErrIsolated):
 			isolated = err // another may see farther
@@ -129,16 +134,16 @@ func build(ctx context.Context, candidates []Candidate, o *innerOptions) (innerO
 
 // shortfallOf is shortfall, but for a grid that has taken out too many rows, which have
 // neighbours all the same.
-func shortfallOf(op innerOperator, tolerance float64) (missed bool, eta float64) {
-	if _, ok := op.(*grid); ok && float64(op.Certificate().Isolated) > missedShare*float64(op.N()) {
+func shortfallOf(op step.Operator, tolerance float64) (missed bool, eta float64) {
+	if _, ok := op.(*grid.Grid); ok && float64(op.Certificate().Isolated) > step.MissedShare*float64(op.N()) {
 		return true, math.Inf(1)
 	}
-	return shortfall(op, tolerance)
+	return step.Shortfall(op, tolerance)
 }
 
 // infeasible says why no candidate can serve: the one that would take the least memory
 // beyond the budget, or else the one that would come closest to the tolerance.
-func infeasible(candidates []Candidate, o *innerOptions) error {
+func infeasible(candidates []Candidate, o *base.Options) error {
 	var least, closest *Candidate
 	for i := range candidates {
 		c := &candidates[i]
@@ -153,14 +158,14 @@ func infeasible(candidates []Candidate, o *innerOptions) error {
 	case least != nil:
 		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
 		if least.Name == "csr" {
-			e.instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
-			if !o.fixed() {
-				e.instead += "; the operator dense stores none"
+			e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
+			if !o.Fixed() {
+				e.Instead += "; the operator dense stores none"
 			}
 		}
 		return e
 	case closest != nil:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, seconds: closest.Seconds, bytes: closest.Cost.PeakBytes}
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, Seconds: closest.Seconds, Bytes: closest.Cost.PeakBytes}
 	}
 	for _, c := range candidates {
 		if o.Operator == "" || o.Operator == c.Name {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -34,7 +35,7 @@ func sparseWork(c *Calibration, _ int) float64 { return orOne(c.Sparse) }
 
 // searchWork is the factor of the neighbour search.
 func searchWork(c *Calibration, d int) float64 {
-	if d <= maxDirect {
+	if d <= base.MaxDirect {
 		return orOne(c.Vector)
 	}
 	return orOne(c.Scalar)
@@ -70,7 +71,7 @@ func hostCalibration(kernels *simd.Kernels) Calibration {
 
 // speedOf returns the speed of the machine of rank 0, which all ranks choose by. own is the
 // calibration of the caller, nil for none.
-func speedOf(ctx context.Context, o *innerOptions, own *Calibration) (*Calibration, error) {
+func speedOf(ctx context.Context, o *base.Options, own *Calibration) (*Calibration, error) {
 	speed := own
 	if speed == nil {
 		speed = &Calibration{}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 )
 
 // A Kind says what an error bound is made of.
@@ -11,12 +13,12 @@ type Kind int
 
 // The kinds of certificate.
 const (
-	Exact       Kind = Kind(innerExact)       // nothing but rounding
-	DroppedMass Kind = Kind(innerDroppedMass) // weights beyond a radius are left out
-	Replaced    Kind = Kind(innerReplaced)    // weights beyond a radius are a constant
-	Relative    Kind = Kind(innerRelative)    // every weight is off by at most EntryRel of itself
-	Absolute    Kind = Kind(innerAbsolute)    // every weight is off by at most EntryAbs
-	AsAsked     Kind = Kind(innerAsAsked)     // no pairs but those of the graph were asked for; the w of a Certificate are its exact weights
+	Exact       Kind = Kind(base.Exact)       // nothing but rounding
+	DroppedMass Kind = Kind(base.DroppedMass) // weights beyond a radius are left out
+	Replaced    Kind = Kind(base.Replaced)    // weights beyond a radius are a constant
+	Relative    Kind = Kind(base.Relative)    // every weight is off by at most EntryRel of itself
+	Absolute    Kind = Kind(base.Absolute)    // every weight is off by at most EntryAbs
+	AsAsked     Kind = Kind(base.AsAsked)     // no pairs but those of the graph were asked for; the w of a Certificate are its exact weights
 )
 
 func (k Kind) String() string {
@@ -68,7 +70,7 @@ type Certificate struct {
 }
 
 // certificateOf returns the certificate of an operator.
-func certificateOf(c innerCertificate) Certificate {
+func certificateOf(c base.Certificate) Certificate {
 	return Certificate{
 		Kind: Kind(c.Kind), EntryRel: c.EntryRel, EntryAbs: c.EntryAbs, RowMax: c.RowMax, RowP99: c.RowP99,
 		Rounding: c.Rounding, Isolated: c.Isolated, Row: c.Row,
@@ -76,8 +78,8 @@ func certificateOf(c innerCertificate) Certificate {
 }
 
 // own returns what the operators know of the certificate.
-func (c Certificate) own() innerCertificate {
-	return innerCertificate{RowMax: c.RowMax, Row: c.Row}
+func (c Certificate) own() base.Certificate {
+	return base.Certificate{RowMax: c.RowMax, Row: c.Row}
 }
 
 // Eta returns the bound of row i.
@@ -90,7 +92,7 @@ func (c Certificate) String() string {
 	if c.Isolated > 0 && c.Isolated >= len(c.Row) {
 		return "no bound: every row is isolated"
 	}
-	s := "worst row: " + c.Kind.bound(c.own().worstConnected())
+	s := "worst row: " + c.Kind.bound(c.own().WorstConnected())
 	if c.Kind == AsAsked {
 		s = "as asked for; " + s
 	}

@@ -14,7 +14,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -80,7 +82,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 }
 
 func mustInspect(p blas32.General) *rows.Points {
-	pts, err := points32(context.Background(), p, &innerOptions{Kernels: simd.At(simd.Best())})
+	pts, err := base.Points32(context.Background(), p, &base.Options{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		panic(err)
 	}
@@ -248,7 +250,7 @@ func (c *huntCase) hunt(t *testing.T, name string, tally *huntTally) float64 {
 	if op == nil {
 		return -1
 	}
-	if poly, ok := roomOf(op).(*poly); ok && float64(poly.nest.size())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
+	if poly, ok := roomOf(op).(*poly.Poly); ok && float64(poly.Nest.Size())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
 		return -1 // forced, it would take longer than all the others
 	}
 	ratio := c.ratio(t, op)

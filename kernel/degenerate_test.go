@@ -11,7 +11,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -125,7 +128,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 	p := pointtest.Make("uniform", 100, 2, 3)
 	p.Data[0], p.Data[1] = 7, 0.5
 	opt := &Options{CutoffRadius: 2, Tolerance: 1e-3}
-	kept, err := as[*csr](openCSR(t.Context(), p, Sigma(1), opt))
+	kept, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +136,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 		t.Fatalf("%d isolated rows before the repair, want 1", kept.Certificate().Isolated)
 	}
 	opt.Isolated = Repair
-	op, err := as[*csr](openCSR(t.Context(), p, Sigma(1), opt))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +148,8 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 		t.Errorf("the repaired row has eta %g", eta)
 	}
 	// The graph was to be cut: nothing else is added to it.
-	added, _ := op.weights.Row(at, nil)
-	if got, want := op.weights.NNZ(), kept.weights.NNZ()+2*len(added); got != want || len(added) != mostMended {
+	added, _ := op.Weights.Row(at, nil)
+	if got, want := op.Weights.NNZ(), kept.Weights.NNZ()+2*len(added); got != want || len(added) != truncated.MostMended {
 		t.Errorf("%d weights, want %d", got, want)
 	}
 	checkAgainstDense(t, public(op), p, Sigma(1))
@@ -163,11 +166,11 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 	if kept.Certificate().RowMax <= 1e-3 {
 		t.Fatal("the test wants rows that miss the tolerance")
 	}
-	op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if worst := op.worstRepairable(1e-3); worst > 1e-3 || !op.weights.IsSymmetric() {
+	if worst := op.WorstRepairable(1e-3); worst > 1e-3 || !op.Weights.IsSymmetric() {
 		t.Errorf("repaired, yet eta = %g", worst)
 	}
 	checkAgainstDense(t, public(op), p, Sigma(0.5))
@@ -196,14 +199,14 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 func TestCompleteGraph(t *testing.T) {
 	for _, d := range []int{2, 12} {
 		p := pointtest.Make("uniform", 300, d, 1)
-		op, err := as[*csr](openCSR(t.Context(), p, Sigma(5), nil))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(5), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cert := op.Certificate(); !math.IsInf(op.Radius(), 1) || op.weights.NNZ() != 300*299 || cert.RowMax > 0x1p-23 {
-			t.Errorf("d=%d: radius %g, %d weights, %v", d, op.Radius(), op.weights.NNZ(), cert)
+		if cert := op.Certificate(); !math.IsInf(op.Radius(), 1) || op.Weights.NNZ() != 300*299 || cert.RowMax > 0x1p-23 {
+			t.Errorf("d=%d: radius %g, %d weights, %v", d, op.Radius(), op.Weights.NNZ(), cert)
 		}
-		if !op.weights.IsSymmetric() {
+		if !op.Weights.IsSymmetric() {
 			t.Errorf("d=%d: not symmetric", d)
 		}
 		checkAgainstDense(t, public(op), p, Sigma(5))
@@ -297,7 +300,7 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 	_, err := openCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
 	runtime.ReadMemStats(&after)
 	var m *MemoryError
-	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || m.instead == "" {
+	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || m.Instead == "" {
 		t.Fatalf("err = %v", err)
 	}
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 60<<20 {
@@ -307,14 +310,14 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 
 // More than 2^32 weights: the arithmetic, not the memory.
 func TestMoreThan32BitsOfWeights(t *testing.T) {
-	allocate := func(o *innerOptions, counts []uint64, held int64) error {
-		_, err := requestOf(o, nil, Sigma(1).own, 1).Allocate(t.Context(), counts, held)
+	allocate := func(o *base.Options, counts []uint64, held int64) error {
+		_, err := truncated.RequestOf(o, nil, Sigma(1).own, 1).Allocate(t.Context(), counts, held)
 		if err != nil {
-			err = searchError(o, err)
+			err = truncated.SearchError(o, err)
 		}
 		return err
 	}
-	o := &innerOptions{BudgetBytes: 1 << 30}
+	o := &base.Options{BudgetBytes: 1 << 30}
 	err := allocate(o, []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}, 1000)
 	var m *MemoryError
 	if !errors.As(err, &m) {
@@ -338,26 +341,26 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 	}
 	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
 	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
-		if err := allocate(&innerOptions{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+		if err := allocate(&base.Options{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 			t.Errorf("budget %d: err = %v", budget, err)
 		}
 	}
 	// And 34 more to convert them.
 	for budget, want := range map[int64]error{1130: nil, 1129: ErrMemory} {
 		for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
-			if err := allocate(&innerOptions{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+			if err := allocate(&base.Options{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 				t.Errorf("%v, budget %d: err = %v", layout, budget, err)
 			}
 		}
 	}
 	// Without slabs, which have room for more than there is.
-	plain, compact := csrCost(1000, maxDirect+1, 1e6, &innerOptions{}), csrCost(1000, maxDirect+1, 1e6, &innerOptions{Layout: sparse.Compact})
+	plain, compact := truncated.CsrCost(1000, base.MaxDirect+1, 1e6, &base.Options{}), truncated.CsrCost(1000, base.MaxDirect+1, 1e6, &base.Options{Layout: sparse.Compact})
 	if compact.PeakBytes != plain.PeakBytes+3e6+4000 {
 		t.Errorf("plain takes %d bytes at most and compact %d", plain.PeakBytes, compact.PeakBytes)
 	}
-	huge := &innerOptions{Columns: math.MaxInt / 4}
-	for name, c := range map[string]innerCost{
-		"csr": csrCost(2_000_000_000, 2, 4e18, &innerOptions{Columns: 2}), "dense": denseCost(1000, 2, huge),
+	huge := &base.Options{Columns: math.MaxInt / 4}
+	for name, c := range map[string]base.Cost{
+		"csr": truncated.CsrCost(2_000_000_000, 2, 4e18, &base.Options{Columns: 2}), "dense": pairwise.DenseCost(1000, 2, huge),
 	} {
 		if c.PeakBytes < 1<<40 || c.StreamedBytes < 0 || c.Flops < 0 {
 			t.Errorf("%s: an impossible size comes out as %+v", name, c)
@@ -371,8 +374,8 @@ func TestCertificateRoundsUp(t *testing.T) {
 	for i := range eta {
 		eta[i] = rng.Float64() * 1e-3
 	}
-	var c innerCertificate
-	c.setRows(eta)
+	var c base.Certificate
+	c.SetRows(eta)
 	for i, e := range eta {
 		if got := c.Eta(i); got < e || got > e*(1+0x1p-22) {
 			t.Errorf("eta %g became %g", e, got)
@@ -399,19 +402,19 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 	// The stored weights are normal float32, whatever the cutoff asked for.
 	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: pointtest.Fill(40, func(i int) float64 { return float64(i) })}
 	for _, radius := range []float64{30, 50} { // 50 takes in every pair
-		op, err := as[*csr](openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius}))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 40 {
-			_, val := op.weights.Row(i, nil)
+			_, val := op.Weights.Row(i, nil)
 			for _, v := range val {
 				if v < 0x1p-126 {
 					t.Fatalf("row %d has the weight %g", i, v)
 				}
 			}
 		}
-		if op.cert.Rounding <= 0 {
+		if op.Cert.Rounding <= 0 {
 			t.Error("no rounding is admitted")
 		}
 		checkAgainstDense(t, public(op), p, Sigma(1))
@@ -443,7 +446,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 
 func TestByteCount(t *testing.T) {
 	for b, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB", math.MaxInt64: "8192.0 PiB"} {
-		if got := byteCount(b); got != want {
+		if got := base.ByteCount(b); got != want {
 			t.Errorf("byteCount(%d) = %q, want %q", b, got, want)
 		}
 	}

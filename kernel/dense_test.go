@@ -9,22 +9,24 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // denseCase builds dense of rows of which one is a null record, or of points.
-func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *dense, p blas64.General, b Bandwidth) {
+func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *pairwise.Dense, p blas64.General, b Bandwidth) {
 	t.Helper()
 	var err error
 	if b = Sigma(0.7); unit {
 		r := unitRows(t, makeUnit("random", n, d, n-2, 3))
 		p = general(r)
-		op, err = as[*dense](NewUnitDense(t.Context(), r, b, opt))
+		op, err = as[*pairwise.Dense](NewUnitDense(t.Context(), r, b, opt))
 	} else {
 		p = widen(pointtest.Make("uniform", n, d, 3))
-		op, err = as[*dense](NewDense(t.Context(), p, b, opt))
+		op, err = as[*pairwise.Dense](NewDense(t.Context(), p, b, opt))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,7 @@ func plainProduct(p, x blas64.General, b Bandwidth, null int) (wx blas64.General
 // for any number of workers, whether blocks are full or not.
 func TestDenseProducts(t *testing.T) {
 	for _, unit := range []bool{true, false} {
-		for _, size := range []struct{ n, d, k int }{{2, 1, 1}, {7, 9, 2}, {blockRows, 12, 1}, {2*blockRows + 5, 3, 4}, {2*blockRows + 77, 140, 3}, {blockRows + 8, 64, 7}} {
+		for _, size := range []struct{ n, d, k int }{{2, 1, 1}, {7, 9, 2}, {distance.BlockRows, 12, 1}, {2*distance.BlockRows + 5, 3, 4}, {2*distance.BlockRows + 77, 140, 3}, {distance.BlockRows + 8, 64, 7}} {
 			t.Run(fmt.Sprintf("unit=%v/n=%d/d=%d/k=%d", unit, size.n, size.d, size.k), func(t *testing.T) {
 				x := widen(randomBlock(pointtest.Rand(4), size.n, size.k))
 				var first, firstDegrees []float64
@@ -79,12 +81,12 @@ func TestDenseProducts(t *testing.T) {
 								null = size.n - 2
 							}
 							want, degrees := plainProduct(p, x, b, null)
-							wantWithin(t, "degree", op.Degrees(), degrees, degrees, op.cert.EntryRel+op.cert.Rounding)
+							wantWithin(t, "degree", op.Degrees(), degrees, degrees, op.Cert.EntryRel+op.Cert.Rounding)
 							size := make([]float64, len(got.Data))
 							for i := range size {
 								size[i] = 5 * degrees[i/x.Cols]
 							}
-							wantWithin(t, "product", got.Data, want.Data, size, op.cert.EntryRel+op.cert.Rounding)
+							wantWithin(t, "product", got.Data, want.Data, size, op.Cert.EntryRel+op.Cert.Rounding)
 						}
 						if !slices.Equal(got.Data, first) || !slices.Equal(op.Degrees(), firstDegrees) {
 							t.Errorf("%v, %d workers: other bits", level, count)
@@ -123,25 +125,25 @@ func TestConcurrentDegrees(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if err := op.sumDegrees(t.Context(), op.workers, nil); err != nil {
+	if err := op.SumDegrees(t.Context(), op.Workers, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestDegreesOfUnitRowsComeLate(t *testing.T) {
-	const n, d = blockRows + 30, 20
+	const n, d = distance.BlockRows + 30, 20
 	workers := par.New(2)
 	defer workers.Close()
-	build := func() *dense {
+	build := func() *pairwise.Dense {
 		var stages []string
 		op, _, _ := denseCase(t, n, d, true, &Options{Workers: workers, Progress: func(stage string, _, _ int) { stages = append(stages, stage) }})
-		if op.known.Load() || len(stages) > 0 {
+		if op.Known.Load() || len(stages) > 0 {
 			t.Fatalf("the build has summed the degrees: %v", stages)
 		}
 		return op
 	}
 	q := widen(randomBlock(pointtest.Rand(4), n, 2))
-	step := func(op *dense, form Form) []float64 {
+	step := func(op *pairwise.Dense, form Form) []float64 {
 		var st Stats
 		dst := zeros64(n, 2)
 		if err := st.Gather64(q, nil); err != nil {

@@ -1,38 +1,40 @@
 package kernel
 
+import "github.com/seed-64e14a55/privatemail/kernel/internal/base"
+
 // Sentinels, for errors.Is. The errors that functions return add the numbers.
 var (
 	// ErrEmpty reports input without rows or columns.
-	ErrEmpty = innerErrEmpty
+	ErrEmpty = base.ErrEmpty
 	// ErrShape reports sizes that do not fit together.
-	ErrShape = innerErrShape
+	ErrShape = base.ErrShape
 	// ErrNonFinite reports a NaN or an infinity; see points.NonFiniteError.
-	ErrNonFinite = innerErrNonFinite
+	ErrNonFinite = base.ErrNonFinite
 	// ErrBandwidth reports a bandwidth that is not a positive number, or one so
 	// extreme that the exponents of weights overflow.
-	ErrBandwidth = innerErrBandwidth
+	ErrBandwidth = base.ErrBandwidth
 	// ErrLabels reports labels that are missing, negative or too many.
-	ErrLabels = innerErrLabels
+	ErrLabels = base.ErrLabels
 	// ErrTable reports a label table that is not symmetric and finite, or one that the
 	// form of the step cannot use.
-	ErrTable = innerErrTable
+	ErrTable = base.ErrTable
 	// ErrMemory reports that the work does not fit the memory budget. It is returned
 	// before the memory is taken; see MemoryError.
-	ErrMemory = innerErrMemory
+	ErrMemory = base.ErrMemory
 	// ErrIsolated reports rows without neighbours under the policy Fail.
-	ErrIsolated = innerErrIsolated
+	ErrIsolated = base.ErrIsolated
 	// ErrTolerance reports that no operator reaches the tolerance; see
 	// ToleranceError.
-	ErrTolerance = innerErrTolerance
+	ErrTolerance = base.ErrTolerance
 	// ErrOperator reports an operator that does not exist, or one that cannot do what is
 	// asked for.
-	ErrOperator = innerErrOperator
+	ErrOperator = base.ErrOperator
 	// ErrOption reports an option outside its range.
-	ErrOption = innerErrOption
+	ErrOption = base.ErrOption
 	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
-	ErrUnitNorm = innerErrUnitNorm
+	ErrUnitNorm = base.ErrUnitNorm
 	// ErrBackground reports a radius or a constant weight outside its range.
-	ErrBackground = innerErrBackground
+	ErrBackground = base.ErrBackground
 )
 
 // A MemoryError says how much memory was needed and how much the budget is:
@@ -41,7 +43,7 @@ var (
 //	Need, Budget int64  // bytes
 //
 // Its message also says what could be done instead. It matches ErrMemory.
-type MemoryError = innerMemoryError
+type MemoryError = base.MemoryError
 
 // A ToleranceError says that no operator meets the tolerance, and which one comes closest:
 //
@@ -50,11 +52,11 @@ type MemoryError = innerMemoryError
 //	Operator  string  // the operator that comes closest
 //
 // Its message also says what that one would cost. It matches ErrTolerance.
-type ToleranceError = innerToleranceError
+type ToleranceError = base.ToleranceError
 
 // A UnitNormError names the first row that is not of unit norm:
 //
 //	Row int // counted from 0
 //
 // It has no norm, because rows may be private. It matches ErrUnitNorm.
-type UnitNormError = innerUnitNormError
+type UnitNormError = base.UnitNormError

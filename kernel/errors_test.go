@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
@@ -38,7 +39,7 @@ var constructors = map[string]func(ctx context.Context, p *UnitRows, b Bandwidth
 }
 
 func general(r *UnitRows) blas64.General {
-	return blas64.General{Rows: r.N(), Cols: r.own.dim(), Stride: r.own.rows.Stride, Data: r.own.rows.Data}
+	return blas64.General{Rows: r.N(), Cols: r.own.Dim(), Stride: r.own.Rows.Stride, Data: r.own.Rows.Data}
 }
 
 func narrow(m blas64.General) blas32.General {
@@ -93,7 +94,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		x := narrow(general(unitRows(t, makeUnit("random", 200, d, -1, 1))))
 		_, err = openCSR(t.Context(), x, Sigma(1), few)
 		saysOnce(t, "csr, memory", err, ErrMemory)
-		if d <= maxDirect {
+		if d <= base.MaxDirect {
 			_, err = openPairs(t.Context(), x, Sigma(1), few)
 			saysOnce(t, "pairs, memory", err, ErrMemory)
 		}

@@ -7,8 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -22,7 +27,7 @@ type tester interface {
 
 func mustPoints(t tester, p blas32.General) *rows.Points {
 	t.Helper()
-	pts, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(simd.Best())})
+	pts, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -94,20 +99,20 @@ func bandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 }
 
 // roomOf returns the operator that a room has built.
-func roomOf(op Operator) innerOperator {
+func roomOf(op Operator) step.Operator {
 	switch op := op.(type) {
 	case *operator:
-		return op.innerOperator
+		return op.Operator
 	case *operator64:
-		return op.innerOperator
+		return op.Operator
 	case *truncatedOperator:
-		return op.innerOperator
+		return op.Operator
 	}
 	panic("an operator of no room")
 }
 
 // as returns the operator that a room has built for a constructor.
-func as[C innerOperator, I Operator](op I, err error) (C, error) {
+func as[C step.Operator, I Operator](op I, err error) (C, error) {
 	if err != nil {
 		var none C
 		return none, err
@@ -133,7 +138,7 @@ func openCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	if err != nil {
 		return nil, err
 	}
-	return publicOr[Truncated](newCSR(ctx, pts.rows, b.own, radius, o))
+	return publicOr[Truncated](truncated.NewCSR(ctx, pts.rows, b.own, radius, o))
 }
 
 // openPairs opens points and builds the operator pairs.
@@ -146,20 +151,20 @@ func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options)
 	if err != nil {
 		return nil, err
 	}
-	return publicOr[Truncated](newPairs(ctx, pts.rows, b.own, radius, o))
+	return publicOr[Truncated](truncated.NewPairs(ctx, pts.rows, b.own, radius, o))
 }
 
 // cutoff returns the radius of a truncated kernel. It needs a sample only if the radius is to
 // follow from the tolerance.
-func (p *Points) cutoff(ctx context.Context, b Bandwidth, o *innerOptions) (float64, error) {
-	if o.fixed() {
+func (p *Points) cutoff(ctx context.Context, b Bandwidth, o *base.Options) (float64, error) {
+	if o.Fixed() {
 		return o.CutoffRadius, nil
 	}
 	pr, err := p.profile(ctx, o)
 	if err != nil {
 		return 0, err
 	}
-	return cutoffFor(p.rows, b.own, pr, o), nil
+	return truncated.CutoffFor(p.rows, b.own, pr, o), nil
 }
 
 // openGrid opens points and builds the operator grid.
@@ -168,7 +173,7 @@ func openGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 	if err != nil {
 		return nil, err
 	}
-	return publicOr[Operator64](gridOf(ctx, pts.rows, b.own, o))
+	return publicOr[Operator64](grid.New(ctx, pts.rows, b.own, o))
 }
 
 // openPoly opens points in either precision and builds the operator poly.
@@ -177,5 +182,5 @@ func openPoly[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Optio
 	if err != nil {
 		return nil, err
 	}
-	return publicOr[Operator64](polyOf(ctx, pts, b.own, o))
+	return publicOr[Operator64](poly.New(ctx, pts, b.own, o))
 }

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -17,7 +19,7 @@ import (
 
 // drawGrid makes the operator of hard points, tolerances and policies. It is nil
 // where there are more cells than can be numbered, or so many that they blur.
-func drawGrid(t *rapid.T, most int) (*grid, blas32.General, Bandwidth) {
+func drawGrid(t *rapid.T, most int) (*grid.Grid, blas32.General, Bandwidth) {
 	p := pointtest.Draw(t, most, []int{1, 2, 2, 3, 4})
 	rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
 	b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-8, 8).Draw(t, "octaves")))
@@ -25,7 +27,7 @@ func drawGrid(t *rapid.T, most int) (*grid, blas32.General, Bandwidth) {
 		Isolated:  rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
 		Tolerance: math.Pow(10, rapid.Float64Range([]float64{-10, -9, -6, -3}[p.Cols-1], -0.5).Draw(t, "tolerance")),
 	}
-	op, err := as[*grid](openGrid(t.Context(), p, b, opt))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, opt))
 	if errors.Is(err, ErrOperator) || opt.Isolated == Repair && errors.Is(err, ErrTolerance) {
 		return nil, p, b
 	}
@@ -86,7 +88,7 @@ func TestGridEntries(t *testing.T) {
 				if math.Abs(w-got[j][i]) > 1e-12 {
 					t.Fatalf("entries %d, %d: %g and %g", i, j, w, got[j][i])
 				}
-				if !op.outside(i) && !op.outside(j) && e > cert.EntryAbs+1e-12 {
+				if !op.Outside(i) && !op.Outside(j) && e > cert.EntryAbs+1e-12 {
 					t.Fatalf("entry %d, %d is off by %g, bound %g", i, j, e, cert.EntryAbs)
 				}
 			}
@@ -101,20 +103,20 @@ func TestGridEntries(t *testing.T) {
 }
 
 // gridFor makes the operator of given cells and nodes, with no row out of it.
-func gridFor(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *grid {
+func gridFor(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *grid.Grid {
 	t.Helper()
 	o, err := (&Options{Tolerance: 0.999, Workers: workers}).withDefaults()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	pts := mustPoints(t, p)
-	choice := &gridChoice{nodes: nodes, all: all}
+	choice := &grid.Choice{Nodes: nodes, All: all}
 	var ok bool
-	if choice.lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {
+	if choice.Lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {
 		t.Fatalf("no lattice")
 	}
-	choice.lattice.SetReach(reach)
-	op, err := newGrid(t.Context(), pts, b.own, choice, o)
+	choice.Lattice.SetReach(reach)
+	op, err := grid.NewGrid(t.Context(), pts, b.own, choice, o)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -130,11 +132,11 @@ func TestEntryBounds(t *testing.T) {
 	}{{2, 8, 3.0e-7, 1.1e-6}, {2, 6, 3.7e-5, 1.2e-4}, {3, 8, 4.1e-7, 1.7e-6}} {
 		p := pointtest.Make("uniform", 200, c.d, 5)
 		op := gridFor(t, p, Sigma(0.25), 1, 7, c.p, true, nil)
-		if rho := op.lattice.Width[0] / 2; rho < 0.49 || rho > 0.5 {
+		if rho := op.Lattice.Width[0] / 2; rho < 0.49 || rho > 0.5 {
 			t.Fatalf("rho = %g", rho)
 		}
 		cert := op.Certificate()
-		if cert.Kind != innerAbsolute || cert.EntryAbs > 1.05*c.bound || cert.EntryAbs < 0.8*c.bound {
+		if cert.Kind != base.Absolute || cert.EntryAbs > 1.05*c.bound || cert.EntryAbs < 0.8*c.bound {
 			t.Errorf("d=%d p=%d: EntryAbs %.3g, want about %.2g", c.d, c.p, cert.EntryAbs, c.bound)
 		}
 		got, want := entries(t, public(op).(Operator64)), plainWeights(permuteRows(p, op.Order()), Sigma(0.25))
@@ -164,11 +166,11 @@ func TestGridFormsAgree(t *testing.T) {
 			for _, all := range []bool{true, false} {
 				op := gridFor(t, p, b, 1.5, 3, 4, all, workers)
 				// Where each cell holds a point the forms look the same.
-				occupied := op.cells.Count() - empty(op.cells)
-				if all && op.cells.Count() != int(op.lattice.Cells) || !all && op.cells.Count() != occupied {
+				occupied := op.Cells.Count() - empty(op.Cells)
+				if all && op.Cells.Count() != int(op.Lattice.Cells) || !all && op.Cells.Count() != occupied {
 					t.Fatal("the other form was built")
 				}
-				apart = apart || all && op.cells.Count() != occupied
+				apart = apart || all && op.Cells.Count() != occupied
 				got := zeros64(p.Rows, 3)
 				if err := op.Apply64(t.Context(), got, x); err != nil {
 					t.Fatal(err)
@@ -208,12 +210,12 @@ func TestGridCrowds(t *testing.T) {
 	for i := range lattice.MostPoints + 5 {
 		p.Data[2*i], p.Data[2*i+1] = p.Data[2*i]*0.01, p.Data[2*i+1]*0.01
 	}
-	op, err := as[*grid](openGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers}))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.slots < 2 {
-		t.Errorf("%d slots", op.slots)
+	if op.Slots < 2 {
+		t.Errorf("%d slots", op.Slots)
 	}
 	if cert := op.Certificate(); cert.RowMax > 1e-6 || cert.RowMax < 1e-9 {
 		t.Errorf("%v", cert)
@@ -278,16 +280,16 @@ func TestGridOutliers(t *testing.T) {
 	}
 	checkAgainstDense(t, kept, p, b)
 	opt.Isolated = Repair
-	op, err := as[*grid](openGrid(t.Context(), p, b, opt))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cert := op.Certificate()
-	if cert.Isolated != 2 || cert.worstConnected() > 1e-6 { // the last two have no weight above 1e-280
+	if cert.Isolated != 2 || cert.WorstConnected() > 1e-6 { // the last two have no weight above 1e-280
 		t.Errorf("repaired: %v", cert)
 	}
 	out := 0
-	for _, v := range op.out {
+	for _, v := range op.Out {
 		if v {
 			out++
 		}
@@ -314,12 +316,12 @@ func TestGridInAHugeBox(t *testing.T) {
 	p := pointtest.Make("clustered", 1200, 2, 4)
 	p.Data[0], p.Data[1] = 1e6, -1e6
 	b := Sigma(0.02)
-	op, err := as[*grid](openGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20}))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.cells.Count() > p.Rows || op.lattice.Cells < 1e13 {
-		t.Errorf("%d of %g cells kept", op.cells.Count(), op.lattice.Cells)
+	if op.Cells.Count() > p.Rows || op.Lattice.Cells < 1e13 {
+		t.Errorf("%d of %g cells kept", op.Cells.Count(), op.Lattice.Cells)
 	}
 	checkAgainstDense(t, public(op), p, b)
 }
@@ -345,11 +347,11 @@ func TestGridRefuses(t *testing.T) {
 	if err != nil || op.Name() != "grid" {
 		t.Errorf("forced: %v", err)
 	}
-	g := roomOf(op).(*grid)
-	if p, rho, reach := g.transfer.P, slices.Max(g.lattice.Width[:])/2, g.lattice.Radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
+	g := roomOf(op).(*grid.Grid)
+	if p, rho, reach := g.Transfer.P, slices.Max(g.Lattice.Width[:])/2, g.Lattice.Radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
 		t.Errorf("%d nodes, half-width %g, reach %g", p, rho, reach)
 	}
-	if err := op.Close(); err != nil || roomOf(op).(*grid).place[0] != nil {
+	if err := op.Close(); err != nil || roomOf(op).(*grid.Grid).Place[0] != nil {
 		t.Errorf("close: %v", err)
 	}
 }
@@ -359,10 +361,10 @@ func TestGridCostHasTheWorkers(t *testing.T) {
 	p := mustPoints(t, pointtest.Make("uniform", 300, 4, 1))
 	l, _ := lattice.New(p, 0.2, 1)
 	l.SetReach(3)
-	choice := gridChoice{lattice: l, nodes: 10, occupied: 100}
+	choice := grid.Choice{Lattice: l, Nodes: 10, Occupied: 100}
 	four := par.New(4)
 	defer four.Close()
-	one, more := choice.cost(p, &innerOptions{Columns: 1}), choice.cost(p, &innerOptions{Columns: 1, Workers: four})
+	one, more := choice.Cost(p, &base.Options{Columns: 1}), choice.Cost(p, &base.Options{Columns: 1, Workers: four})
 	if want := int64(3 * 8 * (4 + 1) * 10_000); more.PeakBytes-one.PeakBytes < want {
 		t.Errorf("three more workers take %d bytes, want at least %d", more.PeakBytes-one.PeakBytes, want)
 	}

@@ -6,7 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
 
 // Unlabelled marks a row without a label: a zero row and column of L_Y.
@@ -21,11 +23,11 @@ const Unlabelled = -1
 // Labels are immutable and safe for concurrent use.
 type Labels struct {
 	values []int32 // label value of each class, ascending
-	own    innerLabels
+	own    step.Labels
 }
 
 // inner returns the labels as a step takes them; nil for nil.
-func (l *Labels) inner() *innerLabels {
+func (l *Labels) inner() *step.Labels {
 	if l == nil {
 		return nil
 	}
@@ -64,7 +66,7 @@ func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 		index[v], counts[c] = uint32(c), count[v]
 	}
 	for i, v := range y {
-		class[i] = noClass
+		class[i] = step.NoClass
 		if v >= 0 {
 			class[i] = index[v]
 		}
@@ -73,16 +75,16 @@ func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.own = newInnerLabels(class, counts, table.Name(), weights)
+	l.own = step.NewLabels(class, counts, table.Name(), weights)
 	return l, nil
 }
 
 // N returns the number of rows.
-func (l *Labels) N() int { return len(l.own.class) }
+func (l *Labels) N() int { return len(l.own.Class) }
 
 // Bytes returns the memory the labels and their table take.
 func (l *Labels) Bytes() int64 {
-	return 4*int64(len(l.own.class)) + 8*int64(len(l.own.weights.val)+8*len(l.values))
+	return 4*int64(len(l.own.Class)) + 8*int64(len(l.own.Weights.Val)+8*len(l.values))
 }
 
 // Classes returns the number of distinct labels.
@@ -90,19 +92,19 @@ func (l *Labels) Classes() int { return len(l.values) }
 
 // Degree returns L_Y,ii; 0 when row i is unlabelled.
 func (l *Labels) Degree(i int) float64 {
-	if l.own.class[i] == noClass {
+	if l.own.Class[i] == step.NoClass {
 		return 0
 	}
-	return l.own.degree[l.own.class[i]]
+	return l.own.Degree[l.own.Class[i]]
 }
 
 // Class returns the class of row i; -1 when the row is unlabelled. Classes are numbered
 // from 0 on in the order of their labels.
 func (l *Labels) Class(i int) int {
-	if l.own.class[i] == noClass {
+	if l.own.Class[i] == step.NoClass {
 		return -1
 	}
-	return int(l.own.class[i])
+	return int(l.own.Class[i])
 }
 
 // PullTo sets dst = K sums, where sums has a row of k values for each class. If these are
@@ -112,7 +114,7 @@ func (l *Labels) PullTo(dst, sums []float64, k int) error {
 	if size := l.Classes() * k; k < 1 || len(dst) != size || len(sums) != size {
 		return fmt.Errorf("kernel: pull: %w: %d and %d values for %d classes of %d columns", ErrShape, len(dst), len(sums), l.Classes(), k)
 	}
-	l.own.weights.mulTo(dst, sums, make([]float64, k), k)
+	l.own.Weights.MulTo(dst, sums, make([]float64, k), k)
 	return nil
 }
 
@@ -122,16 +124,16 @@ func (l *Labels) Permute(order []uint32) (*Labels, error) {
 	if order == nil {
 		return l, nil
 	}
-	if len(order) != len(l.own.class) {
-		return nil, fmt.Errorf("kernel: labels: %w: an order of %d for %d rows", ErrShape, len(order), len(l.own.class))
+	if len(order) != len(l.own.Class) {
+		return nil, fmt.Errorf("kernel: labels: %w: an order of %d for %d rows", ErrShape, len(order), len(l.own.Class))
 	}
 	p := *l
-	p.own.class = make([]uint32, len(order))
+	p.own.Class = make([]uint32, len(order))
 	for i, old := range order {
-		if int64(old) >= int64(len(l.own.class)) {
-			return nil, fmt.Errorf("kernel: labels: %w: order[%d] = %d of %d rows", ErrShape, i, old, len(l.own.class))
+		if int64(old) >= int64(len(l.own.Class)) {
+			return nil, fmt.Errorf("kernel: labels: %w: order[%d] = %d of %d rows", ErrShape, i, old, len(l.own.Class))
 		}
-		p.own.class[i] = l.own.class[old]
+		p.own.Class[i] = l.own.Class[old]
 	}
 	return &p, nil
 }
@@ -139,7 +141,7 @@ func (l *Labels) Permute(order []uint32) (*Labels, error) {
 // LaplacianTo64 sets to = L_Y from in float64 throughout.
 func (l *Labels) LaplacianTo64(to, from blas64.General) error {
 	dst, x := rows.View64(to), rows.View64(from)
-	if err := checkPair(l.N(), dst, x); err != nil {
+	if err := base.CheckPair(l.N(), dst, x); err != nil {
 		return err
 	}
 	k := x.Cols
@@ -152,7 +154,7 @@ func (l *Labels) LaplacianTo64(to, from blas64.General) error {
 	// L_Y 1 = 0: centring changes nothing but the rounding.
 	sums := make([]float64, l.Classes()*k)
 	for i := range x.Rows {
-		if class := l.own.class[i]; class != noClass {
+		if class := l.own.Class[i]; class != step.NoClass {
 			s := sums[int(class)*k:][:k]
 			for c, v := range x.Row(i) {
 				s[c] += v - mean[c]
@@ -160,16 +162,16 @@ func (l *Labels) LaplacianTo64(to, from blas64.General) error {
 		}
 	}
 	pull := make([]float64, len(sums))
-	l.own.weights.mulTo(pull, sums, make([]float64, k), k)
+	l.own.Weights.MulTo(pull, sums, make([]float64, k), k)
 	for i := range x.Rows {
 		out, in := dst.Row(i), x.Row(i)
-		class := l.own.class[i]
-		if class == noClass {
+		class := l.own.Class[i]
+		if class == step.NoClass {
 			clear(out)
 			continue
 		}
 		for c, v := range in {
-			out[c] = l.own.weight[class]*(v-mean[c]) - pull[int(class)*k+c]
+			out[c] = l.own.Weight[class]*(v-mean[c]) - pull[int(class)*k+c]
 		}
 	}
 	return nil

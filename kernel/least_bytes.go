@@ -14,7 +14,7 @@ func LeastBytes(n, d int, opt *Options) (int64, error) {
 	}
 	least := int64(math.MaxInt64)
 	for _, m := range methods() {
-		if (o.Operator == "" || o.Operator == m.name) && (m.truncates || !o.fixed()) {
+		if (o.Operator == "" || o.Operator == m.name) && (m.truncates || !o.Fixed()) {
 			least = min(least, m.with(m.least(n, d, m.options(o)), o))
 		}
 	}

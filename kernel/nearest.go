@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -36,5 +37,5 @@ func EachNearest(ctx context.Context, points blas32.General, k int, opt *Options
 	if err != nil {
 		return err
 	}
-	return eachNearest(ctx, p.rows, k, o, give)
+	return truncated.EachNearest(ctx, p.rows, k, o, give)
 }

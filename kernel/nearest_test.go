@@ -10,7 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -154,7 +156,7 @@ func TestNearestAsksForItsMemory(t *testing.T) {
 			t.Errorf("%d dimensions: asked for %d bytes, %v", d, asked, err)
 		}
 		found, err := findNearest(t.Context(), x, 10, reserve(false))
-		if e, ok := errors.AsType[*MemoryError](err); !ok || !denied(err) || e.Need != asked[0] || found != nil {
+		if e, ok := errors.AsType[*MemoryError](err); !ok || !base.Denied(err) || e.Need != asked[0] || found != nil {
 			t.Errorf("%d dimensions: refused memory, got %v", d, err)
 		}
 		// As much as was asked for is enough, and less is not.
@@ -181,7 +183,7 @@ func TestEachNearest(t *testing.T) {
 		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: 1 << 30, Reserve: reserve}, none); err != nil {
 			t.Fatalf("%d dimensions: %v", c.d, err)
 		}
-		if want := nearestSearchBytes(3000, c.d, 10, &innerOptions{}) + c.kept*3000*10; each != want {
+		if want := truncated.NearestSearchBytes(3000, c.d, 10, &base.Options{}) + c.kept*3000*10; each != want {
 			t.Errorf("%d dimensions: asked for %d bytes, want %d", c.d, each, want)
 		}
 		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: each - 1}, none); !errors.Is(err, ErrMemory) {

@@ -7,12 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/graphstats"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // operator makes an Operator of one that a room has built: Steps, Stats, certificates and costs
 // become those of this package. The other methods are those of the room.
-type operator struct{ innerOperator }
+type operator struct{ step.Operator }
 
 // Step sets dst to the iterate after x.
 func (op *operator) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
@@ -20,19 +21,19 @@ func (op *operator) Step(ctx context.Context, dst, x blas32.General, s *Step, st
 		return err
 	}
 	defer st.publish()
-	return op.innerOperator.Step(ctx, dst, x, &st.step, &st.own)
+	return op.Operator.Step(ctx, dst, x, &st.step, &st.own)
 }
 
 // Certificate returns the error bound of the weights.
-func (op *operator) Certificate() Certificate { return certificateOf(op.innerOperator.Certificate()) }
+func (op *operator) Certificate() Certificate { return certificateOf(op.Operator.Certificate()) }
 
 // Cost returns what the operator takes.
-func (op *operator) Cost() Cost { return Cost(op.innerOperator.Cost()) }
+func (op *operator) Cost() Cost { return Cost(op.Operator.Cost()) }
 
 // operator64 makes an Operator64.
 type operator64 struct {
 	operator
-	wide innerOperator64
+	wide step.Operator64
 }
 
 func (op *operator64) Apply64(ctx context.Context, dst, x blas64.General) error {
@@ -54,7 +55,7 @@ func (op *operator64) Complete64(ctx context.Context, x blas64.General) error {
 // truncatedOperator makes a Truncated.
 type truncatedOperator struct {
 	operator
-	cut innerTruncated
+	cut step.Truncated
 }
 
 func (op *truncatedOperator) Radius() float64         { return op.cut.Radius() }
@@ -77,18 +78,18 @@ func (op *truncatedOperator) Matrix(ctx context.Context) (*sparse.CSR, error) {
 }
 
 // public returns an operator of a room as one of this package.
-func public(op innerOperator) Operator {
+func public(op step.Operator) Operator {
 	switch wide := op.(type) {
-	case innerTruncated:
+	case step.Truncated:
 		return &truncatedOperator{operator{op}, wide}
-	case innerOperator64:
+	case step.Operator64:
 		return &operator64{operator{op}, wide}
 	}
 	return &operator{op}
 }
 
 // publicOr is public for a constructor that returns an error as well.
-func publicOr[I Operator, O innerOperator](op O, err error) (I, error) {
+func publicOr[I Operator, O step.Operator](op O, err error) (I, error) {
 	if err != nil {
 		var none I
 		return none, err

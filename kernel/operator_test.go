@@ -12,8 +12,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -120,15 +124,15 @@ func TestCSRWithinItsCertificate(t *testing.T) {
 		} else {
 			opt.Tolerance = math.Pow(10, rapid.Float64Range(-6, -0.5).Draw(t, "tolerance"))
 		}
-		op, err := as[*csr](openCSR(t.Context(), p, b, opt))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		if opt.Isolated == Repair {
-			if worst := op.worstRepairable(opt.Tolerance); worst > opt.Tolerance && opt.CutoffRadius == 0 {
+			if worst := op.WorstRepairable(opt.Tolerance); worst > opt.Tolerance && opt.CutoffRadius == 0 {
 				t.Fatalf("repaired, yet eta = %g above %g", worst, opt.Tolerance)
 			}
-			if !op.weights.IsSymmetric() {
+			if !op.Weights.IsSymmetric() {
 				t.Fatalf("repair broke the symmetry")
 			}
 		}
@@ -317,7 +321,7 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 		t.Fatalf("%v", err)
 	}
 	all := []Operator{dense, csr}
-	if p.Cols <= maxDirect {
+	if p.Cols <= base.MaxDirect {
 		pairs, err := openPairs(t.Context(), p, b, opt)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -329,12 +333,12 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	plan, err := planPoly(t.Context(), pts.rows, b.own, o)
+	plan, err := poly.PlanOf(t.Context(), pts.rows, b.own, o)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	if plan.choice.terms > 0 && plan.choice.terms <= 2000 {
-		poly, err := newPoly(t.Context(), plan, o)
+	if plan.Choice.Terms > 0 && plan.Choice.Terms <= 2000 {
+		poly, err := poly.NewPoly(t.Context(), plan, o)
 		switch {
 		case err == nil:
 			all = append(all, public(poly))
@@ -580,12 +584,12 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 		for i := range 400 {
 			copy(p.Data[i*d:][:d], few.Data[rng.IntN(20)*d:])
 		}
-		op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.3), nil))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.3), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if op.weights.Rows() != 20 || op.group == nil {
-			t.Errorf("d=%d: %d distinct points, want 20", d, op.weights.Rows())
+		if op.Weights.Rows() != 20 || op.Group == nil {
+			t.Errorf("d=%d: %d distinct points, want 20", d, op.Weights.Rows())
 		}
 		checkAgainstDense(t, public(op), p, Sigma(0.3))
 		for _, policy := range []IsolatedPolicy{Keep, Repair} { // cut, so that something is dropped
@@ -602,23 +606,23 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 // them, and one group is larger than a tile.
 func TestFewEqualPointsAmongMany(t *testing.T) {
 	rng := pointtest.Rand(12)
-	p := pointtest.Make("uniform", 6*passTile, 2, 11)
-	for i := range passTile + 100 {
+	p := pointtest.Make("uniform", 6*step.PassTile, 2, 11)
+	for i := range step.PassTile + 100 {
 		copy(p.Data[2*i:][:2], p.Data[:2])
 	}
 	for range 40 {
 		copy(p.Data[2*rng.IntN(p.Rows):][:2], p.Data[2*rng.IntN(p.Rows):][:2])
 	}
-	op, err := as[*csr](openCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alone := op.weights.Rows(); alone == op.N() || alone < 4*passTile {
+	if alone := op.Weights.Rows(); alone == op.N() || alone < 4*step.PassTile {
 		t.Fatalf("%d distinct points of %d", alone, op.N())
 	}
 	point := make([]int, op.N()) // of each row
-	for g := range op.weights.Rows() {
-		for i := op.first(g); i < op.first(g+1); i++ {
+	for g := range op.Weights.Rows() {
+		for i := op.First(g); i < op.First(g+1); i++ {
 			point[i] = g
 		}
 	}
@@ -638,7 +642,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 			if err := public(op).Step(t.Context(), next, x, new(Step), st); err != nil {
 				t.Fatal(err)
 			}
-			sums := make([]float64, op.weights.Rows()*k)
+			sums := make([]float64, op.Weights.Rows()*k)
 			for i, g := range point {
 				for c := range k {
 					sums[g*k+c] += float64(x.Data[i*x.Stride+c])
@@ -646,7 +650,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 			}
 			var buffer sparse.RowBuffer
 			for i, g := range point {
-				ind, val := op.weights.Row(g, &buffer)
+				ind, val := op.Weights.Row(g, &buffer)
 				for c := range k {
 					v := float64(x.Data[i*x.Stride+c])
 					want, size := sums[g*k+c]-v, math.Abs(sums[g*k+c])+math.Abs(v)
@@ -659,7 +663,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 						t.Fatalf("k=%d, row %d, point %d: (W x)[%d] = %v, want %v", k, i, g, c, got, want)
 					}
 					moved := v
-					if d := op.rowSums[i]; d > 0 {
+					if d := op.RowSums[i]; d > 0 {
 						moved = v - 0.5*(v-got/d)
 					}
 					if got := float64(next.Data[i*x.Stride+c]); math.Abs(got-moved) > 1e-6*(math.Abs(v)+math.Abs(moved)) {
@@ -679,16 +683,16 @@ func gapped(rows, cols, gap int) blas32.General {
 func TestAllEqualIsLinear(t *testing.T) {
 	for _, d := range []int{2, 12} {
 		n := 200_000 // n^2 weights would be 320 GB
-		if d > maxDirect {
+		if d > base.MaxDirect {
 			n = 20_000
 		}
 		p := pointtest.Make("identical", n, d, 1)
-		op, err := as[*csr](openCSR(t.Context(), p, Sigma(1), nil))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if op.weights.NNZ() != 0 {
-			t.Errorf("%d stored weights", op.weights.NNZ())
+		if op.Weights.NNZ() != 0 {
+			t.Errorf("%d stored weights", op.Weights.NNZ())
 		}
 		for i, deg := range op.Degrees() {
 			if deg != float64(n-1) {
@@ -803,7 +807,7 @@ func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form 
 
 func labelDegree(l *Labels) float64 {
 	most := 0.0
-	for _, d := range l.own.degree {
+	for _, d := range l.own.Degree {
 		most = max(most, math.Abs(d))
 	}
 	return most

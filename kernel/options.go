@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -17,7 +18,7 @@ type IsolatedPolicy int
 // The policies.
 const (
 	// Keep leaves such rows as they are: the certificate counts and bounds them.
-	Keep IsolatedPolicy = IsolatedPolicy(keepIsolated)
+	Keep IsolatedPolicy = IsolatedPolicy(base.Keep)
 	// Repair gives these rows the weights they need to meet the tolerance, and adds each
 	// weight to both rows of its pair. In a graph that is fixed by CutoffRadius it
 	// mends isolated rows only, the others are as asked for: an isolated row gets weights
@@ -27,10 +28,10 @@ const (
 	// sharply. Repair cannot help rows so far out that weights below the smallest normal
 	// float32, 1.2e-38, matter to them: they keep their bound and, if they have no weight,
 	// stay isolated. So do isolated rows of a graph of nearest neighbours.
-	Repair IsolatedPolicy = IsolatedPolicy(repairIsolated)
+	Repair IsolatedPolicy = IsolatedPolicy(base.Repair)
 	// Fail refuses to build: with ErrIsolated when a row is isolated, and with
 	// ErrTolerance when a row misses the tolerance that the cutoff follows from.
-	Fail IsolatedPolicy = IsolatedPolicy(failIsolated)
+	Fail IsolatedPolicy = IsolatedPolicy(base.Fail)
 )
 
 func (p IsolatedPolicy) String() string {
@@ -136,27 +137,27 @@ type Options struct {
 }
 
 // withDefaults returns the options as operators take them, with every default filled in.
-func (opt *Options) withDefaults() (*innerOptions, error) {
+func (opt *Options) withDefaults() (*base.Options, error) {
 	var o Options
 	if opt != nil {
 		o = *opt
 	}
-	own := &innerOptions{
+	own := &base.Options{
 		Tolerance: o.Tolerance, CutoffRadius: o.CutoffRadius, Neighbours: o.Neighbours, SelfTuned: o.SelfTuned,
-		Isolated: innerIsolatedPolicy(o.Isolated), Operator: o.Operator, Steps: o.Steps, Columns: o.Columns, Layout: o.Layout,
+		Isolated: base.IsolatedPolicy(o.Isolated), Operator: o.Operator, Steps: o.Steps, Columns: o.Columns, Layout: o.Layout,
 		BudgetBytes: o.BudgetBytes, StepBytes: o.StepBytes, Reserve: o.Reserve,
 		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
 	}
-	return own, own.setDefaults()
+	return own, own.SetDefaults()
 }
 
 // agreed returns the options as all ranks have them.
-func (opt *Options) agreed(ctx context.Context) (*innerOptions, error) {
+func (opt *Options) agreed(ctx context.Context) (*base.Options, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	return o, o.agree(ctx)
+	return o, o.Agree(ctx)
 }
 
 // calibration returns the calibration of the caller, nil for none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 )
 
 // Lists and sums of pairs look at the context at every cluster, and end with its error
@@ -22,18 +23,18 @@ func TestPairListEndsWithinAPiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	clusters := len(cl.First) - 1
-	if clusters > clustersPerChunk || clusters < 8 {
+	if clusters > truncated.ClustersPerChunk || clusters < 8 {
 		t.Fatalf("%d clusters are no single piece of several", clusters)
 	}
-	l, _, err := newPairList(t.Context(), cl, Sigma(0.1).own, 1<<20, o)
+	l, _, err := truncated.NewPairList(t.Context(), cl, Sigma(0.1).own, 1<<20, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := func() context.Context { return &pointtest.Patience{Context: t.Context(), Left: clusters / 2} }
-	if l, _, err := newPairList(half(), cl, Sigma(0.1).own, 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
+	if l, _, err := truncated.NewPairList(half(), cl, Sigma(0.1).own, 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("list: %v", err)
 	}
-	if _, _, err := l.weigh(half(), o); !errors.Is(err, context.Canceled) {
+	if _, _, err := l.Weigh(half(), o); !errors.Is(err, context.Canceled) {
 		t.Errorf("sums: %v", err)
 	}
 }

@@ -8,7 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -38,7 +45,7 @@ type Candidate struct {
 
 	method method
 	limit  limit
-	build  func(ctx context.Context, o *innerOptions) (innerOperator, error)
+	build  func(ctx context.Context, o *base.Options) (step.Operator, error)
 }
 
 // Degrees are the degrees of a graph as a sample of its rows has them.
@@ -64,24 +71,24 @@ const (
 // A method is an operator the plan can choose.
 type method struct {
 	name     string
-	estimate func(ctx context.Context, p *rows.Points, b innerBandwidth, pr *profile, o *innerOptions) innerCandidate
+	estimate func(ctx context.Context, p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Options) step.Candidate
 	// What building and stepping mostly consist of, for the calibration.
 	building, stepping workClass
 	truncates          bool // it can serve a graph that is fixed
 	// least is what it takes at the least with n points in d dimensions, in bytes.
-	least func(n, d int, o *innerOptions) int64
+	least func(n, d int, o *base.Options) int64
 }
 
 // options returns those that the method plans and builds with.
-func (m *method) options(o *innerOptions) *innerOptions {
+func (m *method) options(o *base.Options) *base.Options {
 	if m.truncates {
 		return o
 	}
-	return o.whole()
+	return o.Whole()
 }
 
 // with adds what comes on top of the memory that the method counts itself.
-func (m *method) with(bytes int64, o *innerOptions) int64 {
+func (m *method) with(bytes int64, o *base.Options) int64 {
 	if m.truncates {
 		return bytes
 	}
@@ -90,12 +97,12 @@ func (m *method) with(bytes int64, o *innerOptions) int64 {
 
 func methods() []method {
 	return []method{
-		{"dense", denseCandidate, vectorWork, vectorWork, false, leastDense},
-		{"csr", csrCandidate, searchWork, sparseWork, true, leastCSR},
-		{"pairs", pairsCandidate, vectorWork, vectorWork, true, leastPairs},
-		{"background", backgroundCandidate, vectorWork, scalarWork, false, leastBackground},
-		{"poly", polyCandidate, vectorWork, vectorWork, false, leastPoly},
-		{"grid", gridCandidate, vectorWork, vectorWork, false, leastGrid},
+		{"dense", pairwise.DenseCandidate, vectorWork, vectorWork, false, pairwise.LeastDense},
+		{"csr", truncated.CsrCandidate, searchWork, sparseWork, true, truncated.LeastCSR},
+		{"pairs", truncated.PairsCandidate, vectorWork, vectorWork, true, truncated.LeastPairs},
+		{"background", pairwise.BackgroundCandidate, vectorWork, scalarWork, false, pairwise.LeastBackground},
+		{"poly", poly.Candidate, vectorWork, vectorWork, false, poly.Least},
+		{"grid", grid.Candidate, vectorWork, vectorWork, false, grid.Least},
 	}
 }
 
@@ -110,7 +117,7 @@ func (p *Points) Plan(ctx context.Context, b Bandwidth, opt *Options) (_ []Candi
 	return p.plan(ctx, b, o, opt.calibration())
 }
 
-func (p *Points) plan(ctx context.Context, b Bandwidth, o *innerOptions, own *Calibration) ([]Candidate, error) {
+func (p *Points) plan(ctx context.Context, b Bandwidth, o *base.Options, own *Calibration) ([]Candidate, error) {
 	if o.Operator != "" && !slices.Contains(OperatorNames(), o.Operator) {
 		return nil, unknownOperator(o.Operator)
 	}
@@ -124,12 +131,12 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *innerOptions, own *Ca
 	}
 	var all []Candidate
 	for _, m := range methods() {
-		c := candidateOf(everyPair(p.rows.N))
+		c := candidateOf(step.EveryPair(p.rows.N))
 		switch {
 		case o.Operator != "" && o.Operator != m.name:
 			c.Reason = fmt.Sprintf("operator %s was asked for", o.Operator)
-		case o.fixed() && !m.truncates:
-			c.Reason = refusedFixed(m.name)
+		case o.Fixed() && !m.truncates:
+			c.Reason = base.RefusedFixed(m.name)
 		default:
 			c = candidateOf(m.estimate(ctx, p.rows, b.own, pr, m.options(o)))
 			c.Cost.PeakBytes = m.with(c.Cost.PeakBytes, o)
@@ -144,7 +151,7 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *innerOptions, own *Ca
 		if !c.Feasible { // it has no cost
 			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()
 		}
-		c.Degrees = Degrees(pr.degrees(b.own, c.Radius))
+		c.Degrees = Degrees(pr.Degrees(b.own, c.Radius))
 		if o.SelfTuned { // a sample does not know the scales
 			c.Degrees = Degrees{Mean: math.NaN()}
 			for q := range c.Degrees.Quantiles {
@@ -159,7 +166,7 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *innerOptions, own *Ca
 }
 
 // candidateOf returns what a room says of its operator as a Candidate.
-func candidateOf(c innerCandidate) Candidate {
+func candidateOf(c step.Candidate) Candidate {
 	return Candidate{
 		Cost: Cost(c.Cost), Eta: c.Eta, Radius: c.Radius, MeanNeighbours: c.MeanNeighbours, Feasible: c.Feasible, Reason: c.Reason,
 		build: c.Build,
@@ -167,16 +174,16 @@ func candidateOf(c innerCandidate) Candidate {
 }
 
 // check finds out whether the options allow what was estimated.
-func (c *Candidate) check(o *innerOptions) {
+func (c *Candidate) check(o *base.Options) {
 	switch {
 	case !c.Feasible:
 	case c.Cost.PeakBytes > o.BudgetBytes:
-		what := "needs " + byteCount(c.Cost.PeakBytes)
+		what := "needs " + base.ByteCount(c.Cost.PeakBytes)
 		if c.Cost.NNZ > 0 {
 			what += " of weights"
 		}
-		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, budget %s: %s", what, byteCount(o.BudgetBytes), c.Reason)
-	case c.Eta > o.Tolerance && !o.fixed() && o.Operator == "":
+		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, budget %s: %s", what, base.ByteCount(o.BudgetBytes), c.Reason)
+	case c.Eta > o.Tolerance && !o.Fixed() && o.Operator == "":
 		c.Feasible, c.limit, c.Reason = false, byTolerance, fmt.Sprintf("reaches eta %.2g, asked for %.2g: %s", c.Eta, o.Tolerance, c.Reason)
 	}
 }
@@ -184,10 +191,10 @@ func (c *Candidate) check(o *innerOptions) {
 // rank puts the best candidate first and says of the others how much longer they take.
 // All operators share their work out to the workers, so how many there are does not
 // change the order.
-func rank(all []Candidate, o *innerOptions) {
+func rank(all []Candidate, o *base.Options) {
 	seconds := func(c *Candidate) float64 { return c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds }
 	preferred := func(c *Candidate) bool {
-		if o.fixed() {
+		if o.Fixed() {
 			return c.Name == "csr" // as Build does, which takes no sample then
 		}
 		return c.Name == "dense" && seconds(c) <= quickEnough
@@ -200,7 +207,7 @@ func rank(all []Candidate, o *innerOptions) {
 		)
 	})
 	best := &all[0]
-	if best.Feasible && preferred(best) && !o.fixed() {
+	if best.Feasible && preferred(best) && !o.Fixed() {
 		best.Reason += ", and quick"
 	}
 	for i := range all[1:] {

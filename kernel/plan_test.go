@@ -9,8 +9,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -179,7 +183,7 @@ func TestBuildEscalates(t *testing.T) {
 	const n = 6000
 	p := zeros32(n, 2)
 	sampled := map[int]bool{}
-	for _, i := range rows.Spread(sampleRows(n, 2), n) {
+	for _, i := range rows.Spread(profile.SampleRows(n, 2), n) {
 		sampled[i] = true
 	}
 	// Most rows are a crowd. The others are groups of two at 4.5 sigma and one at 5.5
@@ -200,7 +204,7 @@ func TestBuildEscalates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missed, _ := shortfall(roomOf(plain), 1e-4); !missed {
+	if missed, _ := step.Shortfall(roomOf(plain), 1e-4); !missed {
 		t.Fatalf("the sample is like the rows: nothing is tested (radius %g, %v)", plain.Radius(), plain.Certificate())
 	}
 	op, err := Build(t.Context(), p, b, opt)
@@ -213,12 +217,12 @@ func TestBuildEscalates(t *testing.T) {
 	checkAgainstDense(t, op, p, b)
 	// Where memory does not allow the larger radius, what is forced has the first.
 	for force, want := range map[string]error{"csr": nil, "": ErrMemory} {
-		o := innerOptions{Tolerance: 1e-4, Operator: force}
-		op, err := withinTolerance(b.own, plain.Radius(), &o, func(radius float64) (innerOperator, error) {
+		o := base.Options{Tolerance: 1e-4, Operator: force}
+		op, err := truncated.WithinTolerance(b.own, plain.Radius(), &o, func(radius float64) (step.Operator, error) {
 			if radius > plain.Radius() {
 				return nil, &MemoryError{}
 			}
-			return as[*csr](openCSR(t.Context(), p, b, opt))
+			return as[*truncated.CSR](openCSR(t.Context(), p, b, opt))
 		})
 		if !errors.Is(err, want) || (op == nil) != (want != nil) {
 			t.Errorf("forced %q: built %v, %v", force, op != nil, err)
@@ -270,7 +274,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 	p := pointtest.Make("uniform", 300, 2, 1)
 	_, err := Build(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-17})
 	var e *ToleranceError
-	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !(e.seconds > 0) {
+	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !(e.Seconds > 0) {
 		t.Errorf("%v", err)
 	}
 	_, err = Build(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1})

@@ -12,13 +12,15 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // exactly returns exp(u) - p(u) of the coefficients as they are, in 160 bits.
-func exactly(s series, u float64) float64 {
+func exactly(s poly.Series, u float64) float64 {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(160).SetFloat64(v) }
 	x, sum, term := number(u), number(1), number(1)
 	for r := 1; r < 90; r++ {
@@ -27,19 +29,19 @@ func exactly(s series, u float64) float64 {
 		sum.Add(sum, term)
 	}
 	value := number(0)
-	for r := s.order(); r >= 0; r-- {
+	for r := s.Order(); r >= 0; r-- {
 		value.Mul(value, x)
-		value.Add(value, number(s.a[r]))
+		value.Add(value, number(s.A[r]))
 	}
 	e, _ := sum.Sub(sum, value).Float64()
 	return e
 }
 
 // worst is the largest error on a fine grid and at the ends.
-func worst(s series) float64 {
+func worst(s poly.Series) float64 {
 	most := 0.0
 	for i := range 61 {
-		most = max(most, math.Abs(exactly(s, s.lo+(s.hi-s.lo)*float64(i)/60)))
+		most = max(most, math.Abs(exactly(s, s.Lo+(s.Hi-s.Lo)*float64(i)/60)))
 	}
 	return most
 }
@@ -47,16 +49,16 @@ func worst(s series) float64 {
 func TestSeriesWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, span := range [][2]float64{{0, 0}, {-1e-15, 1e-15}, {0, 1e-13}, {-1e-9, 1e-9}, {-1e-3, 1e-3}, {-1. / 36, 1. / 36}, {0, .04}, {-.25, .25}, {-1, 1}, {0, 1}, {-4, 4}, {-16, 16}} {
-		for order := range maxPolyOrder + 1 {
-			for _, s := range []series{taylorSeries(span[0], span[1], order), chebyshevSeries(span[0], span[1], order)} {
-				name := fmt.Sprintf("%v, order %d, taylor %v", span, order, s.taylor)
-				if e := worst(s); e > s.error() {
-					t.Errorf("%s: error %g above its bound %g", name, e, s.error())
+		for order := range poly.MaxPolyOrder + 1 {
+			for _, s := range []poly.Series{poly.TaylorSeries(span[0], span[1], order), poly.ChebyshevSeries(span[0], span[1], order)} {
+				name := fmt.Sprintf("%v, order %d, taylor %v", span, order, s.Taylor)
+				if e := worst(s); e > s.Error() {
+					t.Errorf("%s: error %g above its bound %g", name, e, s.Error())
 				}
 				for i := range 31 {
 					u := span[0] + (span[1]-span[0])*float64(i)/30
-					if v := s.at(u); v < s.least()*(1-1e-12)-1e-14 {
-						t.Errorf("%s: p(%g) = %g below its bound %g", name, u, v, s.least())
+					if v := s.At(u); v < s.Least()*(1-1e-12)-1e-14 {
+						t.Errorf("%s: p(%g) = %g below its bound %g", name, u, v, s.Least())
 					}
 				}
 			}
@@ -83,12 +85,12 @@ func TestSeriesTable(t *testing.T) {
 	} {
 		top := 1 / (c.sigma * c.sigma)
 		for order, want := range c.want {
-			s := chebyshevSeries(c.lo*top, top, order)
+			s := poly.ChebyshevSeries(c.lo*top, top, order)
 			if c.taylor {
-				s = taylorSeries(c.lo*top, top, order)
+				s = poly.TaylorSeries(c.lo*top, top, order)
 			}
-			bound, worst := s.error()*math.Exp(-top), worst(s)*math.Exp(-top)
-			if math.Abs(bound-s.slack()-want) > 0.06*want {
+			bound, worst := s.Error()*math.Exp(-top), worst(s)*math.Exp(-top)
+			if math.Abs(bound-s.Slack()-want) > 0.06*want {
 				t.Errorf("sigma %g, order %d, taylor %v: bound %.3g, the table has %.3g", c.sigma, order, c.taylor, bound, want)
 			}
 			if worst > bound || worst < 0.3*bound {
@@ -119,7 +121,7 @@ func TestPolyWithinItsCertificate(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		built++
-		if worst := op.Certificate().own().worstConnected(); worst > opt.Tolerance {
+		if worst := op.Certificate().own().WorstConnected(); worst > opt.Tolerance {
 			t.Fatalf("eta = %g above the tolerance %g", worst, opt.Tolerance)
 		}
 		checkAgainstDense(t, op, p, b)
@@ -164,7 +166,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 9, 17} {
 		for order := range 6 {
 			p := pointtest.Make("uniform", 70, d, uint64(order))
-			pts, err := points32(t.Context(), p, &innerOptions{Kernels: simd.At(simd.Best())})
+			pts, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,23 +174,23 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fr, err := newPolyFrame(t.Context(), pts, Sigma(1).own, false, o)
+			fr, err := poly.NewFrame(t.Context(), pts, Sigma(1).own, false, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := series{lo: -fr.radius * fr.radius, hi: fr.radius * fr.radius, a: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := assemblePoly(fr, polyChoice{series: s, terms: polyTerms(d, order) + 1}, o)
-			if n := nonZeros(op.nest.coefficients); n != polyTerms(d, order) {
-				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, polyTerms(d, order))
+			s := poly.Series{Lo: -fr.Radius * fr.Radius, Hi: fr.Radius * fr.Radius, A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
+			op := poly.Assemble(fr, poly.Choice{Series: s, Terms: poly.Terms(d, order) + 1}, o)
+			if n := nonZeros(op.Nest.Coefficients); n != poly.Terms(d, order) {
+				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, poly.Terms(d, order))
 			}
-			if most := polyBlockNumbers * float64(polyTerms(d, order)); float64(op.nest.size()) > most {
-				t.Fatalf("d = %d, order %d: %d numbers, above %g", d, order, op.nest.size(), most)
+			if most := poly.PolyBlockNumbers * float64(poly.Terms(d, order)); float64(op.Nest.Size()) > most {
+				t.Fatalf("d = %d, order %d: %d numbers, above %g", d, order, op.Nest.Size(), most)
 			}
-			for i, v := range fr.norm2 {
-				op.factor[i] = math.Exp(-v / 2)
-				op.self[i] = op.factor[i] * op.factor[i] * s.at(v)
+			for i, v := range fr.Norm2 {
+				op.Factor[i] = math.Exp(-v / 2)
+				op.Self[i] = op.Factor[i] * op.Factor[i] * s.At(v)
 			}
-			if err := op.sumDegrees(t.Context()); err != nil {
+			if err := op.SumDegrees(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			x, got := widen(randomBlock(pointtest.Rand(7), p.Rows, 3)), zeros64(p.Rows, 3)
@@ -196,7 +198,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			y := make([]float64, p.Rows*d)
-			fr.load64(y, 0, p.Rows)
+			fr.Load64(y, 0, p.Rows)
 			w := make([][]float64, p.Rows)
 			for i := range w {
 				w[i] = make([]float64, p.Rows)
@@ -206,7 +208,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 						u += y[i*d+c] * y[j*d+c]
 					}
 					if i != j {
-						w[i][j] = op.factor[i] * op.factor[j] * s.at(u)
+						w[i][j] = op.Factor[i] * op.Factor[j] * s.At(u)
 					}
 				}
 			}
@@ -236,24 +238,24 @@ func TestPolyNest(t *testing.T) {
 	}
 	for _, d := range []int{1, 3, 7, 8, 11, 20} {
 		for order := 1; order < 6; order++ {
-			pts, err := points32(t.Context(), pointtest.Make("uniform", 3, d, 1), &innerOptions{Kernels: simd.At(simd.Best())})
+			pts, err := base.Points32(t.Context(), pointtest.Make("uniform", 3, d, 1), &base.Options{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := series{a: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := assemblePoly(&polyFrame{p: pts, kernels: o.Kernels}, polyChoice{series: s, single: true, terms: polyTerms(d, order) + 1}, o)
-			want, got := slices.Clone(op.coefficients), slices.DeleteFunc(slices.Clone(op.nest.coefficients), func(v float64) bool { return v == 0 })
+			s := poly.Series{A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
+			op := poly.Assemble(&poly.Frame{P: pts, Kernels: o.Kernels}, poly.Choice{Series: s, Single: true, Terms: poly.Terms(d, order) + 1}, o)
+			want, got := slices.Clone(op.Coefficients), slices.DeleteFunc(slices.Clone(op.Nest.Coefficients), func(v float64) bool { return v == 0 })
 			slices.Sort(want)
 			slices.Sort(got)
 			if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-15*math.Abs(b) }) {
 				t.Fatalf("d = %d, order %d: other coefficients", d, order)
 			}
 			sum := 0
-			for _, width := range op.nest.widths {
+			for _, width := range op.Nest.Widths {
 				sum += width
 			}
-			if sum != op.nest.size() {
-				t.Fatalf("d = %d, order %d: segments of %d numbers, want %d", d, order, sum, op.nest.size())
+			if sum != op.Nest.Size() {
+				t.Fatalf("d = %d, order %d: segments of %d numbers, want %d", d, order, sum, op.Nest.Size())
 			}
 		}
 	}
@@ -312,12 +314,12 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 	defer workers.Close()
 	p := clusteredUnitRows(1200, 64, 20)
 	b := Sigma(5)
-	op, err := as[*poly](openPoly(t.Context(), p, b, &Options{Workers: workers}))
+	op, err := as[*poly.Poly](openPoly(t.Context(), p, b, &Options{Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.series.order() != 1 || !op.series.taylor {
-		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.series.order(), op.series.taylor)
+	if op.Series.Order() != 1 || !op.Series.Taylor {
+		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.Series.Order(), op.Series.Taylor)
 	}
 	checkAgainstDense(t, public(op), p, b)
 	w := plainWeights(p, b)
@@ -325,12 +327,12 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 		// The error of a row, entry by entry.
 		off := 0.0
 		yi := make([]float64, p.Cols)
-		op.frame.load64(yi, i, i+1)
+		op.Frame.Load64(yi, i, i+1)
 		yj := make([]float64, p.Cols)
 		for j := range p.Rows {
 			if j != i {
-				op.frame.load64(yj, j, j+1)
-				off += math.Abs(w[i][j] - op.factor[i]*op.factor[j]*op.series.at(blas64.Dot(blas64.Vector{N: p.Cols, Inc: 1, Data: yi}, blas64.Vector{N: p.Cols, Inc: 1, Data: yj})))
+				op.Frame.Load64(yj, j, j+1)
+				off += math.Abs(w[i][j] - op.Factor[i]*op.Factor[j]*op.Series.At(blas64.Dot(blas64.Vector{N: p.Cols, Inc: 1, Data: yi}, blas64.Vector{N: p.Cols, Inc: 1, Data: yj})))
 			}
 		}
 		eta, actual := op.Certificate().Eta(i), off/op.Degrees()[i]
@@ -502,12 +504,12 @@ func TestPolyIsChosen(t *testing.T) {
 	for i := range equal.Data {
 		equal.Data[i] = float32(i%5) + 0.1
 	}
-	poly, err := as[*poly](openPoly(t.Context(), equal, Sigma(1e-3), nil))
+	poly, err := as[*poly.Poly](openPoly(t.Context(), equal, Sigma(1e-3), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cert := poly.Certificate(); poly.series.order() != 0 || cert.RowMax != 0 || cert.Kind != innerExact {
-		t.Errorf("equal points: degree %d, %v", poly.series.order(), cert)
+	if cert := poly.Certificate(); poly.Series.Order() != 0 || cert.RowMax != 0 || cert.Kind != base.Exact {
+		t.Errorf("equal points: degree %d, %v", poly.Series.Order(), cert)
 	}
 	for _, d := range poly.Degrees() {
 		if d != 8999 {
@@ -556,12 +558,12 @@ func TestPolyAlongAxes(t *testing.T) {
 		sigma, tolerance float64
 	}{{600, 200, 6, 1.5, 1e-3}, {400, 130, 3, 1, 3e-3}, {500, 300, 10, 1.2, 3e-3}} {
 		p := lowRank(c.n, c.d, c.rank)
-		op, err := as[*poly](openPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
+		op, err := as[*poly.Poly](openPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if op.low == nil || op.series.order() < 2 {
-			t.Errorf("n = %d, d = %d: degree %d, projected %v", c.n, c.d, op.series.order(), op.low != nil)
+		if op.Low == nil || op.Series.Order() < 2 {
+			t.Errorf("n = %d, d = %d: degree %d, projected %v", c.n, c.d, op.Series.Order(), op.Low != nil)
 		}
 		if worst := op.Certificate().RowMax; worst > c.tolerance {
 			t.Errorf("n = %d, d = %d: eta %g", c.n, c.d, worst)
@@ -587,8 +589,8 @@ func TestPolyAlongAxes(t *testing.T) {
 // machines poly was chosen for it, and failed to make room.
 func TestTooManyTerms(t *testing.T) {
 	for _, d := range []int{1, 8, 1000, 100_000, 1 << 30} {
-		for order := range maxPolyOrder + 1 {
-			if few, more := polyTerms(d, order), int32(polyTerms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
+		for order := range poly.MaxPolyOrder + 1 {
+			if few, more := poly.Terms(d, order), int32(poly.Terms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
 				t.Fatalf("%d dimensions: %d terms of order %d, then %d", d, few, order, more)
 			}
 		}

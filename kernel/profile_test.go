@@ -6,7 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -55,21 +58,21 @@ func TestProfileCountsDistances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pr, err := takeProfile(t.Context(), p, o)
+		pr, err := profile.Take(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Workers = three
-		again, err := takeProfile(t.Context(), p, o)
+		again, err := profile.Take(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := newDistancer(t.Context(), p, nil, nil, simd.At(simd.Best()))
+		q, err := distance.NewDistancer(t.Context(), p, nil, nil, simd.At(simd.Best()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var all []float64
-		sampled := sampledRows(q, sampleRows(c.n, c.d))
+		sampled := profile.SampledRows(q, profile.SampleRows(c.n, c.d))
 		for _, i := range sampled {
 			for j := range c.n {
 				if i != j {
@@ -80,8 +83,8 @@ func TestProfileCountsDistances(t *testing.T) {
 		slices.Sort(all)
 		for _, share := range []float64{0.01, 0.05, 0.2, 0.5, 0.9} {
 			r := all[int(share*float64(len(all)))] * (1 + 1e-9)
-			got, _ := pr.neighbours(r)
-			if same, _ := again.neighbours(r); same != got {
+			got, _ := pr.Neighbours(r)
+			if same, _ := again.Neighbours(r); same != got {
 				t.Errorf("%+v: %g neighbours, with three workers %g", c, got, same)
 			}
 			// A part of a bin is a thousandth to two thousandths of the squared distance.
@@ -90,7 +93,7 @@ func TestProfileCountsDistances(t *testing.T) {
 				return float64(count) / float64(len(sampled))
 			}
 			margin := 1.001
-			if c.d <= maxDirect {
+			if c.d <= base.MaxDirect {
 				margin = 1.03
 			}
 			if low, high := within(1/margin), within(margin); got < low-1e-9 || got > high+1e-9 {
@@ -108,17 +111,17 @@ func TestPartsAreWithinBins(t *testing.T) {
 		values = append(values, math.Exp2(-260*rng.Float64()))
 	}
 	for bin := range 200 {
-		values = append(values, binEdge(bin), math.Nextafter(binEdge(bin), 0))
+		values = append(values, profile.BinEdge(bin), math.Nextafter(profile.BinEdge(bin), 0))
 	}
 	for _, v := range values {
-		part := partOf(v)
-		if part>>partBits != binOf(v) {
-			t.Fatalf("%b is in part %d and in bin %d", v, part, binOf(v))
+		part := profile.PartOf(v)
+		if part>>profile.PartBits != profile.BinOf(v) {
+			t.Fatalf("%b is in part %d and in bin %d", v, part, profile.BinOf(v))
 		}
-		if bin := binOf(v); bin > 0 && v < 1 {
-			lo, hi := binEdge(bin), binEdge(bin+1)
-			if place := int((v - lo) / (hi - lo) * partsPerBin); place != part&(partsPerBin-1) {
-				t.Fatalf("%b is in part %d of its bin, want %d", v, part&(partsPerBin-1), place)
+		if bin := profile.BinOf(v); bin > 0 && v < 1 {
+			lo, hi := profile.BinEdge(bin), profile.BinEdge(bin+1)
+			if place := int((v - lo) / (hi - lo) * profile.PartsPerBin); place != part&(profile.PartsPerBin-1) {
+				t.Fatalf("%b is in part %d of its bin, want %d", v, part&(profile.PartsPerBin-1), place)
 			}
 		}
 	}
@@ -129,21 +132,21 @@ func TestPartsAreWithinBins(t *testing.T) {
 func TestSampledRowsAreEven(t *testing.T) {
 	for _, d := range []int{2, 6, 40} {
 		p := mustPoints(t, pointtest.Make("uniform", 3000, d, 2))
-		q, err := newDistancer(t.Context(), p, nil, nil, simd.At(simd.Best()))
+		q, err := distance.NewDistancer(t.Context(), p, nil, nil, simd.At(simd.Best()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		const count = 200
-		sampled := sampledRows(q, count)
+		sampled := profile.SampledRows(q, count)
 		if len(sampled) != count || !slices.IsSorted(sampled) || len(slices.Compact(slices.Clone(sampled))) != count {
 			t.Fatalf("d = %d: rows %v", d, sampled)
 		}
-		if d <= plainDimensions {
+		if d <= profile.PlainDimensions {
 			continue
 		}
-		sorted := fromMiddle(q, rows.Spread(p.N, p.N))
+		sorted := profile.FromMiddle(q, rows.Spread(p.N, p.N))
 		slices.Sort(sorted)
-		distances := fromMiddle(q, sampled)
+		distances := profile.FromMiddle(q, sampled)
 		slices.Sort(distances)
 		for k, v := range distances {
 			if lo, hi := sorted[k*p.N/count], sorted[(k+1)*p.N/count-1]; v < lo || v > hi {

@@ -124,7 +124,7 @@ func (all *numbers) add(v ...float64) {
 func (all *numbers) addStats(st *Stats) {
 	all.add(st.Objective, st.Change, st.Spread, st.MaxAbs)
 	all.add(st.Mean...)
-	all.add(st.own.classSums...)
+	all.add(st.own.ClassSums...)
 }
 
 func (all *numbers) addRows(x blas32.General) {

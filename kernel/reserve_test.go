@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/points"
 )
@@ -99,7 +100,7 @@ func TestRefusedMemoryEndsTheBuild(t *testing.T) {
 				if !forever && err == nil && op.Name() == whole.Name() && slices.Equal(op.Order(), whole.Order()) && slices.Equal(op.Degrees(), whole.Degrees()) {
 					continue
 				}
-				if op != nil || !denied(err) || !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "others hold") {
+				if op != nil || !base.Denied(err) || !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "others hold") {
 					t.Errorf("%s: question %d of %d refused, forever %v: %v", name, refused, questions, forever, err)
 				}
 			}
@@ -116,7 +117,7 @@ func TestMatrixAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	allow = false
-	if _, err := op.Matrix(t.Context()); !denied(err) {
+	if _, err := op.Matrix(t.Context()); !base.Denied(err) {
 		t.Errorf("%v", err)
 	}
 	allow = true

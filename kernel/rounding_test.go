@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -121,7 +122,7 @@ func (c *firstStepCase) query() sensitivity.Query {
 // allowed returns the error accounted for.
 func (c *firstStepCase) allowed(t tester) sensitivity.Eta {
 	t.Helper()
-	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.dim()})
+	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.Dim()})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -151,7 +152,7 @@ func (c *firstStepCase) exact() []*big.Float {
 			null := c.rows.Null(i) || c.rows.Null(j)
 			if !null {
 				d2 = bigNew()
-				a, b := c.rows.own.rows.Row(i), c.rows.own.rows.Row(j)
+				a, b := c.rows.own.Rows.Row(i), c.rows.own.Rows.Row(j)
 				for e := range a {
 					term.Sub(bigOf(a[e]), bigOf(b[e]))
 					d2.Add(d2, step.Mul(term, term))
@@ -293,7 +294,7 @@ func TestRoundingError(t *testing.T) {
 // The same with more rows than a block has, and with more columns than a kernel takes at
 // once.
 func TestRoundingErrorOfBlocks(t *testing.T) {
-	for _, size := range []struct{ n, d int }{{blockRows + 37, 9}, {27, 300}} {
+	for _, size := range []struct{ n, d int }{{distance.BlockRows + 37, 9}, {27, 300}} {
 		for _, background := range []bool{false, true} {
 			t.Run(fmt.Sprintf("n=%d/d=%d/background=%v", size.n, size.d, background), func(t *testing.T) {
 				t.Parallel()
@@ -321,26 +322,26 @@ func TestRoundingErrorOfBlocks(t *testing.T) {
 // of another row, a copy of it, or anything; and another label if labels are
 // private.
 func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepCase {
-	n, d := c.rows.N(), c.rows.own.dim()
+	n, d := c.rows.N(), c.rows.own.Dim()
 	other := *c
-	other.rows = &UnitRows{innerUnitRows{nullRow: c.rows.own.nullRow, rows: rows.NewView(n, d, d, slices.Clone(c.rows.own.rows.Data))}}
+	other.rows = &UnitRows{distance.UnitRows{NullRow: c.rows.own.NullRow, Rows: rows.NewView(n, d, d, slices.Clone(c.rows.own.Rows.Data))}}
 	other.labels = slices.Clone(c.labels)
-	row := other.rows.own.rows.Row(s)
+	row := other.rows.own.Rows.Row(s)
 	if null {
 		clear(row)
-		other.rows.own.nullRow = s
+		other.rows.own.NullRow = s
 	} else {
-		source := c.rows.own.rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
+		source := c.rows.own.Rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
 		sign := rapid.SampledFrom([]float64{-1, 1}).Draw(t, "sign")
 		for e, v := range source {
 			row[e] = sign * v
 		}
-		if rapid.Bool().Draw(t, "anywhere") || toUnit(row) == 0 {
+		if rapid.Bool().Draw(t, "anywhere") || distance.ToUnit(row) == 0 {
 			gaussianRow(pointtest.Rand(rapid.Uint64().Draw(t, "seed of row")), row)
-			toUnit(row)
+			distance.ToUnit(row)
 		}
-		if other.rows.own.nullRow == s {
-			other.rows.own.nullRow = -1
+		if other.rows.own.NullRow == s {
+			other.rows.own.NullRow = -1
 		}
 	}
 	if label {
@@ -358,8 +359,8 @@ func TestNeighboursWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawFirstStep(t, rapid.Bool().Draw(t, "background"))
 		s := rapid.IntRange(0, c.rows.N()-1).Draw(t, "s")
-		if c.rows.own.nullRow >= 0 { // the only null record there may be is row s
-			c = c.replace(t, c.rows.own.nullRow, false, false)
+		if c.rows.own.NullRow >= 0 { // the only null record there may be is row s
+			c = c.replace(t, c.rows.own.NullRow, false, false)
 		}
 		relation := rapid.SampledFrom([]sensitivity.Relation{
 			sensitivity.ReplaceOne, sensitivity.Null, sensitivity.FeaturesReplace, sensitivity.FeaturesNull,

@@ -14,8 +14,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -122,8 +124,8 @@ type graphOf struct {
 	order, group   []uint32
 	degrees        []float64
 	bounds         []int
-	cert           innerCertificate
-	cost           innerCost
+	cert           base.Certificate
+	cost           base.Cost
 	stats          rows.Stats
 	mean           float64
 	components     []int
@@ -135,19 +137,19 @@ type graphOf struct {
 }
 
 // describe describes an operator. Rows of weights are those that are here.
-func describe(ctx context.Context, op *csr) (*graphOf, error) {
+func describe(ctx context.Context, op *truncated.CSR) (*graphOf, error) {
 	g := &graphOf{
-		ind: make([][]uint32, op.weights.Rows()), val: make([][]float32, op.weights.Rows()),
-		order: op.givenRows, group: op.group, degrees: op.rowSums, bounds: op.bounds, cert: op.Certificate(), cost: op.costs,
-		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.cutoff, weightsEntries: op.weights.NNZ(),
+		ind: make([][]uint32, op.Weights.Rows()), val: make([][]float32, op.Weights.Rows()),
+		order: op.GivenRows, group: op.Group, degrees: op.RowSums, bounds: op.Bounds, cert: op.Certificate(), cost: op.Costs,
+		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.Cutoff, weightsEntries: op.Weights.NNZ(),
 	}
 	g.cost.PeakBytes, g.cost.ResidentBytes = 0, 0 // of one rank
-	lo, hi := op.weights.OwnRows()
+	lo, hi := op.Weights.OwnRows()
 	for i := lo; i < hi; i++ {
-		ind, val := op.weights.Row(i, nil)
+		ind, val := op.Weights.Row(i, nil)
 		g.ind[i], g.val[i] = slices.Clone(ind), slices.Clone(val)
 	}
-	faint, _, err := par.GatherAll(ctx, op.ranks, op.faint)
+	faint, _, err := par.GatherAll(ctx, op.Ranks, op.Faint)
 	if err != nil {
 		return nil, err
 	}
@@ -189,10 +191,10 @@ func TestSharedSearchIsThatOfOneProcess(t *testing.T) {
 					return nil, nil, err
 				}
 				var bounds []int
-				if roomOf(op).(*csr).weights.Shared() {
-					bounds = roomOf(op).(*csr).pointBounds()
+				if roomOf(op).(*truncated.CSR).Weights.Shared() {
+					bounds = roomOf(op).(*truncated.CSR).PointBounds()
 				}
-				g, err := describe(t.Context(), roomOf(op).(*csr))
+				g, err := describe(t.Context(), roomOf(op).(*truncated.CSR))
 				return g, bounds, err
 			}
 			want, _, wantErr := build(nil)
@@ -344,9 +346,9 @@ func TestSharedSearchIsBalanced(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		lo, hi := roomOf(op).(*csr).weights.OwnRows()
+		lo, hi := roomOf(op).(*truncated.CSR).Weights.OwnRows()
 		for i := lo; i < hi; i++ {
-			entries[ranks.Rank()] += roomOf(op).(*csr).weights.RowLen(i)
+			entries[ranks.Rank()] += roomOf(op).(*truncated.CSR).Weights.RowLen(i)
 		}
 		return nil
 	}); err != nil {

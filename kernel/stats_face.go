@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
 
 // Stats carry the sums that a step needs from the step before, and report what the step
@@ -24,20 +25,20 @@ type Stats struct {
 	// Mean holds the column means of dst.
 	Mean []float64
 
-	own  innerStats
-	step innerStep // the last
+	own  step.Stats
+	step step.Step // the last
 }
 
 // Gather sets the sums to those of x, the iterate that a run starts from.
 func (st *Stats) Gather(x blas32.General, labels *Labels) error {
 	defer st.publish()
-	return gather(&st.own, rows.View32(x), labels.inner())
+	return step.Gather(&st.own, rows.View32(x), labels.inner())
 }
 
 // Gather64 is Gather for an iterate in float64.
 func (st *Stats) Gather64(x blas64.General, labels *Labels) error {
 	defer st.publish()
-	return gather(&st.own, rows.View64(x), labels.inner())
+	return step.Gather(&st.own, rows.View64(x), labels.inner())
 }
 
 // Transform maps the sums to those of (x - shift) scale, for a caller who has mapped the

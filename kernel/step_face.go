@@ -1,6 +1,10 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+)
 
 // A Form is one of the two ways in which labels enter a step; the package comment has the
 // formulas.
@@ -8,8 +12,8 @@ type Form int
 
 // The forms of the step.
 const (
-	Paper   Form = Form(innerPaper)   // X + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X
-	Attract Form = Form(innerAttract) // X - 1/2 Diag(L)^+ L X,  L = L_X/dbar + beta L_Y
+	Paper   Form = Form(step.Paper)   // X + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X
+	Attract Form = Form(step.Attract) // X - 1/2 Diag(L)^+ L X,  L = L_X/dbar + beta L_Y
 )
 
 func (f Form) String() string {
@@ -39,6 +43,6 @@ func (s *Step) Check(n int) error {
 }
 
 // inner returns the step as operators take it.
-func (s *Step) inner() innerStep {
-	return innerStep{Form: innerForm(s.Form), Labels: s.Labels.inner(), Coefficient: s.Coefficient}
+func (s *Step) inner() step.Step {
+	return step.Step{Form: step.Form(s.Form), Labels: s.Labels.inner(), Coefficient: s.Coefficient}
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 )
 
 // Iterates of any size take the same step, and NaN or Inf shows in MaxAbs.
@@ -84,7 +85,7 @@ func TestFaintRows(t *testing.T) {
 		p.Data[i] = float32(i)
 	}
 	for _, exponent := range []float64{40, 60, 87} { // of a weight between neighbours
-		op, err := as[*csr](openCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5}))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +100,8 @@ func TestFaintRows(t *testing.T) {
 		if err := public(op).Step(t.Context(), dst, x, &Step{}, st); err != nil {
 			t.Fatal(err)
 		}
-		if exponent >= 60 != (len(op.faint) == n) {
-			t.Errorf("exponent %v: %d faint rows", exponent, len(op.faint))
+		if exponent >= 60 != (len(op.Faint) == n) {
+			t.Errorf("exponent %v: %d faint rows", exponent, len(op.Faint))
 		}
 		for i := 1; i < n-1; i++ {
 			for c := range k {

@@ -1,18 +1,22 @@
 package kernel
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+)
 
 func TestTournamentMeetsEveryPairOnce(t *testing.T) {
 	for blocks := range 12 {
 		if blocks == 0 {
 			continue
 		}
-		games := tournament{Blocks: blocks}
+		games := distance.Tournament{Blocks: blocks}
 		met := make(map[[2]int]int)
-		for round := range games.rounds() {
+		for round := range games.Rounds() {
 			playing := make(map[int]bool)
-			for g := range games.games(round) {
-				a, b, ok := games.game(round, g)
+			for g := range games.Games(round) {
+				a, b, ok := games.Game(round, g)
 				if !ok {
 					continue
 				}

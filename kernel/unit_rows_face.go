@@ -7,6 +7,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -19,7 +23,7 @@ import (
 //
 // UnitRows are immutable and safe for concurrent use. They are a copy: the
 // features are not needed afterwards.
-type UnitRows struct{ own innerUnitRows }
+type UnitRows struct{ own distance.UnitRows }
 
 // UnitOptions say which rows NewUnitRows accepts. The zero value accepts rows
 // of unit norm only.
@@ -42,13 +46,13 @@ type UnitOptions struct {
 // ErrEmpty, *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first row
 // of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
 func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) {
-	var own *innerUnitRows
+	var own *distance.UnitRows
 	var err error
 	switch x := any(features).(type) {
 	case blas32.General:
-		own, err = newUnitRows(rows.View32(x), innerUnitOptions(o))
+		own, err = distance.NewUnitRows(rows.View32(x), distance.UnitOptions(o))
 	case blas64.General:
-		own, err = newUnitRows(rows.View64(x), innerUnitOptions(o))
+		own, err = distance.NewUnitRows(rows.View64(x), distance.UnitOptions(o))
 	}
 	if err != nil {
 		return nil, err
@@ -67,7 +71,7 @@ func (r *UnitRows) Null(i int) bool { return r.own.Null(i) }
 func (r *UnitRows) Except(row int) blas64.General { return r.own.Except(row) }
 
 // open validates what the operators of unit rows are given and fills in the defaults.
-func (r *UnitRows) open(ctx context.Context, opt *Options) (*innerUnitRows, *innerOptions, error) {
+func (r *UnitRows) open(ctx context.Context, opt *Options) (*distance.UnitRows, *base.Options, error) {
 	if r == nil {
 		return nil, nil, fmt.Errorf("kernel: unit rows: %w", ErrEmpty)
 	}
@@ -86,11 +90,11 @@ func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options
 	if err != nil {
 		return nil, err
 	}
-	weights, err := unit.weights(b.own)
+	weights, err := unit.Weights(b.own)
 	if err != nil {
 		return nil, err
 	}
-	return publicOr[Operator64](newDense(ctx, unit.points(), weights, b.own, o))
+	return publicOr[Operator64](pairwise.NewDense(ctx, unit.Points(), weights, b.own, o))
 }
 
 // NewUnitPoly builds the operator poly of unit rows. The polynomial has the given order and
@@ -108,7 +112,7 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 	if err != nil {
 		return nil, err
 	}
-	return publicOr[Operator64](newUnitPoly(ctx, unit, b.own, order, o))
+	return publicOr[Operator64](poly.NewUnit(ctx, unit, b.own, order, o))
 }
 
 // UnitPolyError returns bounds of what an operator of NewUnitPoly is off by. They follow
@@ -129,11 +133,11 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 // weight there is. Errors: ErrBandwidth, ErrShape, and ErrTolerance for an order that is
 // too low for that or has too many terms.
 func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err error) {
-	return unitPolyError(b.own, n, d, order)
+	return poly.UnitError(b.own, n, d, order)
 }
 
 // MaxUnitPolyOrder returns the largest order that NewUnitPoly takes in d dimensions.
-func MaxUnitPolyOrder(d int) int { return maxUnitPolyOrder(d) }
+func MaxUnitPolyOrder(d int) int { return poly.MaxUnitOrder(d) }
 
 // NewBackground builds the operator background of unit rows: the Gaussian kernel within a
 // radius, and one constant weight beyond it. The radius is in (0, 2] and the weight in
@@ -148,5 +152,5 @@ func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	if err != nil {
 		return nil, err
 	}
-	return publicOr[Operator64](newBackground(ctx, unit, b.own, radius, weight, o))
+	return publicOr[Operator64](pairwise.NewBackground(ctx, unit, b.own, radius, weight, o))
 }

@@ -1,0 +1,107 @@
+package truncated
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+)
+
+// A graph is the outcome of a neighbour search: the weights between distinct points and
+// what is known of those left out.
+type Graph struct {
+	rows.Result
+	rows     weightRows // between distinct points, stored or not; Weights is nil when they are not
+	entries  uint64     // weights between distinct points
+	radius   float64    // beyond which no pair is; +Inf where every pair is kept
+	entryRel float64    // bounds the relative error of a weight
+	// selfTuned: every point has a scale of its own. No kernel of every pair is behind it.
+	selfTuned bool
+}
+
+// searchGraph finds all pairs within the radius.
+func searchGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (*Graph, error) {
+	if radius >= p.Farthest() && p.Farthest() <= b.MaxRadius() {
+		return everyPairGraph(ctx, p, b, o)
+	}
+	radius = min(radius, b.MaxRadius())
+	request := RequestOf(o, p, b, radius)
+	request.Held = SearchBytes(p.N, p.D, o)   // the same for every graph, whatever finds it
+	request.Whole = o.Isolated == base.Repair // it adds to any row
+	found, err := SearchPairs(ctx, request)
+	if err != nil {
+		return nil, SearchError(o, err)
+	}
+	return &Graph{Result: *found, entries: uint64(found.Weights.NNZ()), radius: radius, entryRel: foundRel(p.D)}, nil
+}
+
+// RequestOf asks a search for the pairs within a radius.
+func RequestOf(o *base.Options, p *rows.Points, b base.Bandwidth, radius float64) *rows.Request {
+	return &rows.Request{
+		Points: p, Radius: radius, Gamma: b.Gamma(), Layout: exactLayout(o), Memory: o.BudgetBytes, Reserve: o.Reserve, Nearest: o.Isolated == base.Repair,
+		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
+	}
+}
+
+// SearchError returns a MemoryError of this package for one of a search, and any other
+// error as it is.
+func SearchError(o *base.Options, err error) error {
+	e, ok := errors.AsType[*rows.MemoryError](err)
+	if !ok {
+		return err
+	}
+	if e.What != "" {
+		return &base.MemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes, Denied: e.Denied}
+	}
+	refused := tooManyWeights(o, e.Need)
+	refused.Denied = e.Denied
+	return refused
+}
+
+// tooManyWeights returns the error of weights that need so many bytes.
+func tooManyWeights(o *base.Options, need int64) *base.MemoryError {
+	return &base.MemoryError{
+		What: "store weights", Need: need, Budget: o.BudgetBytes,
+		Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
+	}
+}
+
+// SearchBytes is what is held beside the weights at most: by a search, or by the steps that
+// follow it.
+func SearchBytes(n, d int, o *base.Options) int64 {
+	workers := o.Workers.Count()
+	if d <= base.MaxDirect {
+		return max(cells.Bytes(n, d, workers), stepBytes(n, o))
+	}
+	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers), stepBytes(n, o))
+}
+
+// stepBytes is what the steps of a truncated graph hold beside its weights: Options.StepBytes,
+// of each row its degree, its bound twice, its order and its group, the sums of x over equal
+// points, and the scratch memory of the workers.
+func stepBytes(n int, o *base.Options) int64 {
+	k := float64(o.Columns)
+	row := 8 + 2*4 + 4 + 4 + 4*k
+	worker := k * (4*float64(passTileRows(max(o.Columns, 1))) + 8)
+	return mem.Saturate(float64(o.StepBytes) + float64(n)*row + float64(o.Workers.Count())*worker)
+}
+
+// sortRow orders the entries of a row by their columns, in a buffer that it returns for
+// the next row: column and value are one word.
+func sortRow(ind []uint32, val []float32, entries []uint64) []uint64 {
+	entries = entries[:0]
+	for e, j := range ind {
+		entries = append(entries, uint64(j)<<32|uint64(math.Float32bits(val[e])))
+	}
+	slices.Sort(entries)
+	for e, v := range entries {
+		ind[e], val[e] = uint32(v>>32), math.Float32frombits(uint32(v))
+	}
+	return entries
+}
