@@ -27,6 +27,7 @@ func (b Bandwidth) Radius(w float64) float64 { return math.Sqrt(-math.Log(w) / b
 // dropped.
 func (b Bandwidth) MaxRadius() float64 { return b.Radius(0x1p-126) }
 
+// String says the sigma of the appendix.
 func (b Bandwidth) String() string { return fmt.Sprintf("sigma %.6g", b.Sigma()) }
 
 // Check returns ErrBandwidth unless Gamma is a positive finite number.

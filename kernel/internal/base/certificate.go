@@ -39,7 +39,7 @@ func (c Certificate) Eta(i int) float64 {
 	return float64(c.Row[i])
 }
 
-// setRows fills in Row, RowMax and RowP99 from the bounds of all rows,
+// SetRows fills in Row, RowMax and RowP99 from the bounds of all rows,
 // rounding each up to float32.
 func (c *Certificate) SetRows(eta []float64) {
 	c.Row = make([]float32, len(eta))
@@ -49,7 +49,7 @@ func (c *Certificate) SetRows(eta []float64) {
 	c.RankRows()
 }
 
-// rankRows fills in RowMax and RowP99 from Row.
+// RankRows fills in RowMax and RowP99 from Row.
 func (c *Certificate) RankRows() {
 	c.RowMax, c.RowP99 = RowMax(c.Row), RowP99(c.Row)
 }
@@ -95,7 +95,7 @@ func Ranked(v []float32, place int) float32 {
 	return math.Float32frombits(upper<<16 | find())
 }
 
-// worstConnected returns the largest eta_i of the rows that have a neighbour.
+// WorstConnected returns the largest eta_i of the rows that have a neighbour.
 func (c Certificate) WorstConnected() float64 {
 	if c.Row == nil {
 		return c.RowMax

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
+// Points32 opens points: it refuses numbers that are not finite, and finds their box.
 func Points32(ctx context.Context, p blas32.General, o *Options) (*rows.Points, error) {
 	b := rows.View32(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Single: b}
@@ -50,6 +51,7 @@ func Points32(ctx context.Context, p blas32.General, o *Options) (*rows.Points, 
 	return pts, in.run(ctx)
 }
 
+// Points64 is Points32 for points in float64.
 func Points64(ctx context.Context, p blas64.General, o *Options) (*rows.Points, error) {
 	b := rows.View64(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Double: b}

@@ -1,3 +1,6 @@
+// Package base has what all operators of package kernel share: options with their defaults
+// filled in and agreed on by ranks, bandwidths, certificates, costs and errors, the look at
+// points before anything is built, and how ranks share pieces of work.
 package base
 
 import (
@@ -41,7 +44,7 @@ type Options struct {
 	Progress       func(stage string, done, total int)
 }
 
-// setDefaults fills in every default, and refuses settings out of range.
+// SetDefaults fills in every default, and refuses settings out of range.
 func (o *Options) SetDefaults() error {
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-4
@@ -86,10 +89,10 @@ func (o *Options) SetDefaults() error {
 	return nil
 }
 
-// fixed tells whether the caller has fixed the graph, whatever the tolerance.
+// Fixed tells whether the caller has fixed the graph, whatever the tolerance.
 func (o *Options) Fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
 
-// refuseFixed refuses a fixed graph to the caller of an operator that has every pair.
+// RefuseFixed refuses a fixed graph to the caller of an operator that has every pair.
 func (o *Options) RefuseFixed(name string) error {
 	if o.Fixed() {
 		return fmt.Errorf("%w: %s", ErrOperator, RefusedFixed(name))
@@ -97,11 +100,12 @@ func (o *Options) RefuseFixed(name string) error {
 	return nil
 }
 
+// RefusedFixed says why an operator that has every pair refuses a fixed graph.
 func RefusedFixed(name string) string {
 	return fmt.Sprintf("the graph asked for is cut; %s has every pair", name)
 }
 
-// take asks for the bytes that the work at hand will hold in all. What names the work in
+// Take asks for the bytes that the work at hand will hold in all. What names the work in
 // the error. Where one rank is refused its memory, all are.
 func (o *Options) Take(what string, bytes int64) error {
 	if bytes > o.BudgetBytes {
@@ -120,7 +124,7 @@ func (o *Options) Take(what string, bytes int64) error {
 	return nil
 }
 
-// whole returns the options for an operator that counts StepBytes while it is built.
+// Whole returns the options for an operator that counts StepBytes while it is built.
 func (o *Options) Whole() *Options {
 	if o.StepBytes == 0 {
 		return o
@@ -130,7 +134,7 @@ func (o *Options) Whole() *Options {
 	return out
 }
 
-// beside returns the options of work that goes on while the caller holds so many bytes.
+// Beside returns the options of work that goes on while the caller holds so many bytes.
 func (o *Options) Beside(held int64) *Options {
 	out := *o
 	out.BudgetBytes -= held
@@ -140,7 +144,7 @@ func (o *Options) Beside(held int64) *Options {
 	return &out
 }
 
-// refuseIsolated refuses isolated rows when the policy is Fail.
+// RefuseIsolated refuses isolated rows when the policy is Fail.
 func (o *Options) RefuseIsolated(isolated, n int, why string) error {
 	if o.Isolated == Fail && isolated > 0 {
 		return fmt.Errorf("%w: %d of %d rows %s", ErrIsolated, isolated, n, why)
@@ -148,7 +152,7 @@ func (o *Options) RefuseIsolated(isolated, n int, why string) error {
 	return nil
 }
 
-// progress returns the progress of a stage.
+// Stage returns the progress of a stage.
 func (o *Options) Stage(stage string, total int) *rows.Progress {
 	return rows.NewProgress(o.Progress, stage, total)
 }

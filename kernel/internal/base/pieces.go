@@ -14,13 +14,13 @@ func DoPieces(ctx context.Context, workers *par.Workers, lo, hi int, task par.Ta
 	return workers.Do(ctx, hi-lo, par.Func(func(worker, piece int) { task.Run(worker, lo+piece) }))
 }
 
-// share lets workers do the pieces of this rank, of so many in all.
+// Share lets workers do the pieces of this rank, of so many in all.
 func (o *Options) Share(ctx context.Context, pieces int, task par.Func) error {
 	lo, hi := o.Ranks.Part(pieces)
 	return DoPieces(ctx, o.Workers, lo, hi, task)
 }
 
-// ownPieces returns how many of the pieces share does here.
+// OwnPieces returns how many of the pieces share does here.
 func (o *Options) OwnPieces(pieces int) int {
 	lo, hi := o.Ranks.Part(pieces)
 	return hi - lo

@@ -12,7 +12,7 @@ import (
 // by may differ between machines: the memory there is, the level of instructions, the
 // speed. So ranks agree on these before they choose.
 
-// agree sets what all ranks must have in common: the least budget, and the kernels of the
+// Agree sets what all ranks must have in common: the least budget, and the kernels of the
 // least level. Estimates of memory follow from the number of workers, which must be the same.
 // Whether ranks meet follows from whether there is a Reserve.
 func (o *Options) Agree(ctx context.Context) error {

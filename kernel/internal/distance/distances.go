@@ -1,3 +1,6 @@
+// Package distance measures squared distances between blocks of points, with a bound of their
+// error, and makes weights of them: of any points, and of unit rows. A tournament lets every
+// block meet every other.
 package distance
 
 import (
@@ -41,6 +44,7 @@ type Distancer struct {
 // 512 KiB, which stays in a second-level cache.
 const BlockRows = 256
 
+// NewDistancer returns a distancer of the given rows of p, of all where there are none given.
 func NewDistancer(ctx context.Context, p *rows.Points, rows []uint32, workers *par.Workers, kernels *simd.Kernels) (*Distancer, error) {
 	q := &Distancer{P: p, rows: rows, N: p.N, kernels: kernels, Direct: p.D <= base.MaxDirect}
 	if rows != nil {
@@ -106,10 +110,10 @@ func (q *Distancer) given(i int) int {
 	return int(q.rows[i])
 }
 
-// exact returns the squared distance of rows i and j by differences.
+// Exact returns the squared distance of rows i and j by differences.
 func (q *Distancer) Exact(i, j int) float64 { return q.P.Dist2(q.given(i), q.given(j)) }
 
-// load copies rows lo to hi-1 to dst: centred for the product form, as given
+// Load copies rows lo to hi-1 to dst: centred for the product form, as given
 // (and so without rounding) for the difference form.
 func (q *Distancer) Load(dst []float64, lo, hi int) {
 	d := q.P.D
@@ -146,6 +150,7 @@ type DistanceScratch struct {
 	axes   []float64 // by coordinate, the points of the second block, where distances are differences
 }
 
+// NewDistanceScratch makes the scratch memory of a worker.
 func NewDistanceScratch(q *Distancer) *DistanceScratch {
 	t := &DistanceScratch{D2: make([]float64, BlockRows*BlockRows), Stride: BlockRows}
 	if !q.asGiven() {
@@ -163,10 +168,10 @@ func DistanceScratchBytes(d int) int64 {
 	return 8*(2*BlockRows*int64(d)+BlockRows*BlockRows) + packed
 }
 
-// row returns the squared distances of row i of a to the first n rows of b.
+// Row returns the squared distances of row i of a to the first n rows of b.
 func (t *DistanceScratch) Row(i, n int) []float64 { return t.D2[i*t.Stride:][:n] }
 
-// fill computes the squared distances of the rows alo.. to the rows blo.. .
+// Fill computes the squared distances of the rows alo.. to the rows blo.. .
 func (q *Distancer) Fill(t *DistanceScratch, alo, ahi, blo, bhi int) {
 	a := q.loaded(t.A, alo, ahi)
 	b := a
@@ -176,6 +181,7 @@ func (q *Distancer) Fill(t *DistanceScratch, alo, ahi, blo, bhi int) {
 	q.Measure(t, a, q.Norms(alo, ahi), ahi-alo, b, q.Norms(blo, bhi), bhi-blo)
 }
 
+// Norms returns the squared norms of rows lo to hi-1; nil where distances are differences.
 func (q *Distancer) Norms(lo, hi int) []float64 {
 	if q.Direct {
 		return nil
@@ -183,7 +189,7 @@ func (q *Distancer) Norms(lo, hi int) []float64 {
 	return q.Norm2[lo:hi]
 }
 
-// measure computes the squared distances of na loaded rows to nb loaded rows.
+// Measure computes the squared distances of na loaded rows to nb loaded rows.
 func (q *Distancer) Measure(t *DistanceScratch, a, anorm2 []float64, na int, b, bnorm2 []float64, nb int) {
 	d := q.P.D
 	if q.Direct {
@@ -215,7 +221,7 @@ func (t *DistanceScratch) differences(row, z []float64) {
 	}
 }
 
-// error2 bounds the error of the filled squared distance of rows i and j.
+// Error2 bounds the error of the filled squared distance of rows i and j.
 func (q *Distancer) Error2(i, j int) float64 {
 	if q.Direct {
 		return 0
@@ -238,7 +244,7 @@ const (
 	MinDegree   = 1e-280
 )
 
-// weigh turns the filled squared distances of row i to the rows from lo on into weights
+// Weigh turns the filled squared distances of row i to the rows from lo on into weights
 // exp(-gamma d2), within maxWeightError and a few units in the last place.
 func (q *Distancer) Weigh(b base.Bandwidth, d2 []float64, i, lo int) {
 	if !q.Direct && b.Gamma()*q.slack*(q.Norm2[i]+q.Most) > maxWeightError {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A tournament lets every block of rows meet every other once, and itself
+// A Tournament lets every block of rows meet every other once, and itself
 // once, in rounds in which no block plays twice. The games of a round can
 // therefore run at the same time and each add to both of its blocks: all pairs
 // are visited once and not twice, no two workers write the same row, and every
@@ -23,10 +23,10 @@ type Tournament struct {
 // extra player is a bye.
 func (t Tournament) players() int { return t.Blocks + t.Blocks%2 }
 
-// rounds returns the number of rounds.
+// Rounds returns the number of rounds.
 func (t Tournament) Rounds() int { return max(t.players(), 1) }
 
-// games returns the number of games in a round, byes included.
+// Games returns the number of games in a round, byes included.
 func (t Tournament) Games(round int) int {
 	if round == 0 {
 		return t.Blocks
@@ -34,7 +34,7 @@ func (t Tournament) Games(round int) int {
 	return t.players() / 2
 }
 
-// game returns the blocks a <= b of a game; ok is false for a bye.
+// Game returns the blocks a <= b of a game; ok is false for a bye.
 func (t Tournament) Game(round, game int) (a, b int, ok bool) {
 	if round == 0 {
 		return game, game, true
@@ -51,7 +51,7 @@ func (t Tournament) Game(round, game int) (a, b int, ok bool) {
 	return a, b, b < t.Blocks
 }
 
-// play plays all rounds: task runs the games of the one that round says.
+// Play plays all rounds: task runs the games of the one that round says.
 func (t Tournament) Play(ctx context.Context, workers *par.Workers, task par.Task, round *int, progress *rows.Progress) error {
 	for *round = range t.Rounds() {
 		if err := workers.Do(ctx, t.Games(*round), task); err != nil {

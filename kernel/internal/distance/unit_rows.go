@@ -152,13 +152,13 @@ func ToUnit(row []float64) (norm float64) {
 // N returns the number of rows.
 func (r *UnitRows) N() int { return r.Rows.Rows }
 
-// dim returns the number of columns.
+// Dim returns the number of columns.
 func (r *UnitRows) Dim() int { return r.Rows.Cols }
 
 // Null tells whether row i is the null record.
 func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.NullRow }
 
-// weights returns the weights between the rows, and refuses a bandwidth at which some underflow.
+// Weights returns the weights between the rows, and refuses a bandwidth at which some underflow.
 func (r *UnitRows) Weights(b base.Bandwidth) (*UnitWeights, error) {
 	if r.N() == 0 {
 		return nil, fmt.Errorf("kernel: unit rows: %w", base.ErrEmpty)
@@ -186,7 +186,7 @@ func (r *UnitRows) Except(row int) blas64.General {
 // isolated.
 const MaxUnitExponent = 700
 
-// points returns the rows as points. Their bounding box is left out: nothing
+// Points returns the rows as points. Their bounding box is left out: nothing
 // is centred, because centring would make unit rows longer.
 func (r *UnitRows) Points() *rows.Points {
 	return &rows.Points{N: r.N(), D: r.Dim(), Double: r.Rows}
@@ -202,12 +202,12 @@ type UnitWeights struct {
 	Null      int     // row of the null record, or -1
 }
 
-// at returns the weight at a computed squared distance.
+// At returns the weight at a computed squared distance.
 func (u *UnitWeights) At(d2 float64) float64 {
 	return min(max(u.Bandwidth.Weight(min(max(d2, 0), 4)), u.Low), 1)
 }
 
-// weigh turns the computed squared distances of row i to the rows from lo on into weights.
+// Weigh turns the computed squared distances of row i to the rows from lo on into weights.
 // A weight is at most 1 whatever the distance, and at opposite rows and beyond it is raised
 // to low.
 func (u *UnitWeights) Weigh(kernels *simd.Kernels, d2 []float64, i, lo int) {
@@ -223,7 +223,7 @@ func (u *UnitWeights) Weigh(kernels *simd.Kernels, d2 []float64, i, lo int) {
 	}
 }
 
-// entryRel bounds the relative error of a weight. In both forms of the distance
+// EntryRel bounds the relative error of a weight. In both forms of the distance
 // a squared distance of unit rows is off by at most (4 d + 8) 2^-53, in the form
 // of products by |x_i|^2 + |x_j|^2 + 2 |x_i||x_j| = 4 times d roundings and three
 // additions of numbers up to 4; the product with Gamma rounds once more.

@@ -1,3 +1,5 @@
+// Package grid has the operator grid: every pair in 1 to 4 dimensions, interpolated from
+// Chebyshev nodes in cells, with direct weights for rows that no interpolation serves.
 package grid
 
 import (
@@ -155,7 +157,7 @@ func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
 	}))
 }
 
-// fill makes the tables for p nodes, the weights of points and themselves, and the
+// Fill makes the tables for p nodes, the weights of points and themselves, and the
 // degrees. It returns the sums of exp(-|x|^2/4) over the points around each cell.
 func (op *Grid) Fill(ctx context.Context, p int) (near []float64, err error) {
 	op.interpolation = lattice.NewChebyshev(p)
@@ -207,7 +209,7 @@ func (op *Grid) sum(ctx context.Context, first bool) error {
 	return nil
 }
 
-// outside tells whether row i is out of the grid.
+// Outside tells whether row i is out of the grid.
 func (op *Grid) Outside(i int) bool { return op.Out != nil && op.Out[i] }
 
 // gridErrors is what the bound of a row is made of.

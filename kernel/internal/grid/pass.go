@@ -347,7 +347,7 @@ func (pass *gridPass[T]) collectRows(scratch *gridScratch, lo, hi, next int) int
 	return next
 }
 
-// FinishRows writes rows lo to hi-1 of the product or of the next iterate, given those
+// finishRows writes rows lo to hi-1 of the product or of the next iterate, given those
 // of W (x - centre).
 func (pass *gridPass[T]) finishRows(wx []float64, sums *step.Partial, lo, hi int) {
 	x, dst := pass.X, pass.Dst

@@ -213,7 +213,7 @@ func estimateOccupied(ctx context.Context, l *lattice.Lattice, p *rows.Points, w
 	return min(l.Cells, distinct*(1+float64(skip-1)*distinct/sample)), nil
 }
 
-// cost estimates what a choice takes.
+// Cost estimates what a choice takes.
 func (c *Choice) Cost(p *rows.Points, o *base.Options) base.Cost {
 	l, n, k, d := &c.Lattice, float64(p.N), float64(o.Columns), float64(p.D)
 	nodes := float64(c.Nodes)

@@ -119,6 +119,7 @@ func (op *Background) certify(gap, entryRel float64) {
 	op.Cert.SetRows(eta)
 }
 
+// Row returns the stored weights of row i, less the constant.
 func (op *Background) Row(i int) (ind []uint32, val []float64) {
 	lo, hi := op.ptr[i], op.ptr[i+1]
 	return op.ind[lo:hi], op.Val[lo:hi]

@@ -1,3 +1,5 @@
+// Package pairwise has the operators that measure every pair, block against block: dense, which
+// stores nothing, and background, which stores the weights within a radius.
 package pairwise
 
 import (
@@ -78,7 +80,7 @@ func NewDense(ctx context.Context, p *rows.Points, unit *distance.UnitWeights, b
 	return op, nil
 }
 
-// sumDegrees sums the degrees by a pass of its own.
+// SumDegrees sums the degrees by a pass of its own.
 func (op *Dense) SumDegrees(ctx context.Context, workers *par.Workers, ranks *par.Ranks) error {
 	return newDensePass(op, &step.Product[float64]{Op: &op.Base}).sum(ctx, workers, ranks)
 }
@@ -137,6 +139,7 @@ func (op *Dense) degreesFor(ctx context.Context, s *step.Step) error {
 	return base.ProductError("dense", op.SumDegrees(ctx, op.Workers, op.Ranks))
 }
 
+// DenseCost estimates the cost for n points in d dimensions.
 func DenseCost(n, d int, o *base.Options) base.Cost {
 	pairs, columns := float64(n)*float64(n)/2, float64(o.Columns)
 	perPair := base.DenseWeightSeconds + base.DistanceSecondsIn(d)
@@ -149,6 +152,7 @@ func DenseCost(n, d int, o *base.Options) base.Cost {
 	}
 }
 
+// DenseCandidate plans dense.
 func DenseCandidate(_ context.Context, p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Options) step.Candidate {
 	c := step.EveryPair(p.N)
 	c.Cost, c.Eta = DenseCost(p.N, p.D, o), distance.WeightRel(b, p.D, pr.Most)

@@ -162,7 +162,7 @@ func (fr *Frame) products32(dst, b simd.Rows[float32], k, lo, hi int) {
 	fr.Kernels.CentredDots(dst, b, simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), k, hi-lo, fr.centre32, fr.scale32)
 }
 
-// load64 writes the rows lo to hi-1 to dst: the same numbers as load32 in a
+// Load64 writes the rows lo to hi-1 to dst: the same numbers as load32 in a
 // single frame.
 func (fr *Frame) Load64(dst []float64, lo, hi int) {
 	d := fr.P.D

@@ -96,7 +96,7 @@ func (n *polyNest) block(a []float64, p polyMonomial, first, m int) {
 	n.Widths = append(n.Widths, simd.MomentsSize(m-first))
 }
 
-// size is the number of moments of one column.
+// Size is the number of moments of one column.
 func (n *polyNest) Size() int { return len(n.Coefficients) }
 
 // multiply sets values to the moments of k columns times their coefficients.

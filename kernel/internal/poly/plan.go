@@ -282,6 +282,7 @@ func polyCost(p *rows.Points, c Choice, o *base.Options) base.Cost {
 	return cost
 }
 
+// Candidate plans poly.
 func Candidate(ctx context.Context, p *rows.Points, b base.Bandwidth, _ *profile.Profile, o *base.Options) step.Candidate {
 	c := step.EveryPair(p.N)
 	plan, err := PlanOf(ctx, p, b, o)

@@ -1,3 +1,5 @@
+// Package poly has the operator poly: every pair, by a polynomial in the inner product of the
+// points, with the certificate of its error.
 package poly
 
 import (
@@ -76,6 +78,7 @@ func New(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options)
 	return NewPoly(ctx, plan, o)
 }
 
+// NewPoly builds the operator of a plan.
 func NewPoly(ctx context.Context, plan *polyPlan, o *base.Options) (*Poly, error) {
 	if plan.Choice.Terms == 0 {
 		return nil, fmt.Errorf("kernel: build poly: %w: %s", base.ErrTolerance, plan.why)
@@ -138,7 +141,7 @@ func Assemble(fr *Frame, c Choice, o *base.Options) *Poly {
 	return op
 }
 
-// sumDegrees sets the degrees, the product with ones.
+// SumDegrees sets the degrees, the product with ones.
 func (op *Poly) SumDegrees(ctx context.Context) error {
 	n := op.Frame.P.N
 	out := rows.NewView(n, 1, 1, make([]float64, n))

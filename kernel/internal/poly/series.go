@@ -2,7 +2,7 @@ package poly
 
 import "math"
 
-// A series is a polynomial a_0 + a_1 u + ... + a_P u^P that stands for exp(u) on
+// A Series is a polynomial a_0 + a_1 u + ... + a_P u^P that stands for exp(u) on
 // an interval [lo, hi] with lo <= 0 <= hi.
 type Series struct {
 	A      []float64
@@ -79,12 +79,13 @@ func ChebyshevSeries(lo, hi float64, order int) Series {
 	return s
 }
 
+// Order is the degree of the polynomial.
 func (s Series) Order() int { return len(s.A) - 1 }
 
 // reach is the largest |u|.
 func (s Series) reach() float64 { return max(-s.Lo, s.Hi) }
 
-// at evaluates the polynomial.
+// At evaluates the polynomial.
 func (s Series) At(u float64) float64 {
 	v := 0.0
 	for r := s.Order(); r >= 0; r-- {
@@ -128,7 +129,7 @@ func (s Series) linear() float64 {
 	return s.A[1]
 }
 
-// error bounds |p(u) - exp(u)| on the interval, the rounding of the coefficients
+// Error bounds |p(u) - exp(u)| on the interval, the rounding of the coefficients
 // included:
 //
 //	Taylor      max(1, e^u) |u|^(P+1)/(P+1)!
@@ -141,7 +142,7 @@ func (s Series) Error() float64 {
 	return math.Exp(s.Hi)*2*powerOver((s.Hi-s.Lo)/4, next) + s.Slack()
 }
 
-// slack is the rounding of the coefficients, and of the formulas around it. An
+// Slack is the rounding of the coefficients, and of the formulas around it. An
 // interval that is not about 0 costs digits when powers of s become powers of u.
 func (s Series) Slack() float64 {
 	if s.Hi == s.Lo {
@@ -154,7 +155,7 @@ func (s Series) Slack() float64 {
 	return float64(8*len(s.A)) * 0x1p-52 * math.Exp(2*s.reach()) * shift
 }
 
-// least bounds the polynomial from below on its interval; it may be negative,
+// Least bounds the polynomial from below on its interval; it may be negative,
 // and then the weights it makes cannot be used.
 func (s Series) Least() float64 {
 	below := s.Error()

@@ -66,7 +66,7 @@ type cut struct {
 	share float64
 }
 
-// cutAt returns the cut of a radius.
+// CutAt returns the cut of a radius.
 func (pr *Profile) CutAt(r float64) cut {
 	r2 := r * r
 	c := cut{bin: BinOf(r2 * pr.scale)}

@@ -1,3 +1,5 @@
+// Package profile samples the distances of some points to all points. Radii, numbers of
+// neighbours, degrees and the error of a cutoff are estimated from the sample.
 package profile
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A profile is what a sample of rows sees: for each of them a histogram of its
+// A Profile is what a sample of rows sees: for each of them a histogram of its
 // squared distances to all points, sixteen bins to a factor of two. The
 // bandwidth for a wanted degree, the radius for a wanted tolerance, and the
 // cost of a graph all follow from it, for any dimension.
@@ -148,7 +150,7 @@ func sampleDistances(ctx context.Context, p *rows.Points, o *base.Options) (*Pro
 	return &Profile{Points: p.N, farthest: p.Farthest(), Most: q.Most, Rows: s.bins, scale: s.scale}, s.parts, err
 }
 
-// within estimates the number of neighbours that sampled row i has within the radius of a
+// Within estimates the number of neighbours that sampled row i has within the radius of a
 // cut.
 func (pr *Profile) Within(i int, c cut) (sum float64) {
 	for _, b := range pr.Rows[i] {
@@ -160,7 +162,7 @@ func (pr *Profile) Within(i int, c cut) (sum float64) {
 	return sum
 }
 
-// neighbours estimates the mean number of neighbours within r, and an upper limit of it
+// Neighbours estimates the mean number of neighbours within r, and an upper limit of it
 // at 99 percent confidence. Where most distances are in the bin of r the limit is somewhat
 // low: how the distances of one row are spread over that bin is not known.
 func (pr *Profile) Neighbours(r float64) (mean, upper float64) {
@@ -179,7 +181,7 @@ func (pr *Profile) Neighbours(r float64) (mean, upper float64) {
 	return mean, min(mean+2.33*spread+3/s, float64(pr.Points-1))
 }
 
-// equals returns the mean number of points that a row is equal to, or so near
+// Equals returns the mean number of points that a row is equal to, or so near
 // that no radius tells them apart.
 func (pr *Profile) Equals() float64 {
 	sum := 0.0
@@ -191,7 +193,7 @@ func (pr *Profile) Equals() float64 {
 	return sum / float64(len(pr.Rows))
 }
 
-// radiusFor returns the radius within which rows have the given mean number of
+// RadiusFor returns the radius within which rows have the given mean number of
 // neighbours, at most the largest distance seen.
 func (pr *Profile) RadiusFor(neighbours float64) float64 {
 	return Bisect(pr.farthest, func(r float64) bool {
@@ -219,7 +221,7 @@ func Bisect(hi float64, enough func(r float64) bool) float64 {
 	return hi
 }
 
-// degree returns a lower bound of the degree of sampled row i.
+// Degree returns a lower bound of the degree of sampled row i.
 func (pr *Profile) Degree(i int, b base.Bandwidth) float64 {
 	sum := 0.0
 	for _, bin := range pr.Rows[i] {
@@ -228,7 +230,7 @@ func (pr *Profile) Degree(i int, b base.Bandwidth) float64 {
 	return sum
 }
 
-// dropped returns the error that 99 in 100 rows of the sample do not exceed when
+// Dropped returns the error that 99 in 100 rows of the sample do not exceed when
 // weights beyond r are left out, as the certificate will have it. Rows that are isolated
 // or nearly so do not count.
 func (pr *Profile) Dropped(b base.Bandwidth, r, tolerance float64, far FarBound) float64 {
@@ -257,7 +259,7 @@ type Degrees struct {
 	Isolated  float64
 }
 
-// degrees describes the degrees of a graph that is truncated at a radius.
+// Degrees describes the degrees of a graph that is truncated at a radius.
 func (pr *Profile) Degrees(b base.Bandwidth, radius float64) (out Degrees) {
 	radius = min(radius, b.MaxRadius())
 	c := pr.CutAt(radius)
@@ -290,7 +292,7 @@ func (pr *Profile) Degrees(b base.Bandwidth, radius float64) (out Degrees) {
 // certificate for the cutoff will assume the point no nearer than that.
 type FarBound func(r, distance float64) float64
 
-// cutoff returns the least radius at which the certificate of 99 in 100
+// Cutoff returns the least radius at which the certificate of 99 in 100
 // sampled rows passes the tolerance, isolated rows aside, but no more than
 // the radius beyond which no weight is kept. Where most pairs are within it
 // the answer is +Inf: all pairs cost little more and drop nothing.

@@ -10,9 +10,10 @@ type ClassWeights struct {
 	Minimum  float64 // smallest weight between two rows, 0 at most
 }
 
+// Row returns the band of row c.
 func (w *ClassWeights) Row(c int) []float64 { return w.Val[w.Ptr[c]:w.Ptr[c+1]] }
 
-// mulTo sets dst = K s for the classes x k matrix s. total is scratch of k
+// MulTo sets dst = K s for the classes x k matrix s. total is scratch of k
 // values; dst and s must not overlap.
 func (w *ClassWeights) MulTo(dst, s, total []float64, k int) {
 	clear(total)

@@ -15,6 +15,7 @@ type Labels struct {
 	Degree  []float64 // L_Y,ii of a row of class c: (K N)_c - K_cc
 }
 
+// NoClass is the class of a row without a label.
 const NoClass = math.MaxUint32
 
 // NewLabels returns the labels of rows of the given classes.

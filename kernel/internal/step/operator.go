@@ -31,6 +31,7 @@ type Base struct {
 	Watches    bool // passes of Apply look for numbers in x that are not finite; elsewhere runApply does
 }
 
+// NewBase begins an operator of the given name.
 func NewBase(name string, o *base.Options) Base {
 	return Base{Called: name, Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels}
 }

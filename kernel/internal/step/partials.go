@@ -18,6 +18,7 @@ type Partials struct {
 	Chunk  []Partial
 }
 
+// A Partial has the sums of one chunk.
 type Partial struct {
 	objective, change, spread, maxAbs float64
 
@@ -81,7 +82,7 @@ func (ps *Partials) prepare(labels *Labels, bounds []int, k int) {
 	}
 }
 
-// borrow makes p, which is memory of a worker, stand for the sums of a chunk: chunks
+// Borrow makes p, which is memory of a worker, stand for the sums of a chunk: chunks
 // that are next to each other share cache lines, and every row writes to its sums.
 func (p *Partial) Borrow(chunk *Partial) {
 	sums, class := p.Sums[:len(chunk.Sums)], p.Class[:len(chunk.Class)]
@@ -91,7 +92,7 @@ func (p *Partial) Borrow(chunk *Partial) {
 	p.Sums, p.Class = sums, class
 }
 
-// giveBack is the end of borrow.
+// GiveBack is the end of borrow.
 func (p *Partial) GiveBack(chunk *Partial) {
 	copy(chunk.Sums, p.Sums)
 	copy(chunk.Class, p.Class)
@@ -130,7 +131,7 @@ func (ps *Partials) gather(ctx context.Context, op *Base) error {
 	return nil
 }
 
-// size is how many numbers the sums of a chunk are. The last row of class sums is not read.
+// Size is how many numbers the sums of a chunk are. The last row of class sums is not read.
 func (p *Partial) Size() int { return 4 + len(p.Sums)*(1+len(p.classes)) }
 
 // pack writes the sums of a chunk to dst, and returns the rest of dst.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A product makes dst = W x, or the step that follows from W x. It does what is the same
+// A Product makes dst = W x, or the step that follows from W x. It does what is the same
 // for all operators and leaves the rest to a pass. Stats keep the product of a step for
 // the next step.
 type Product[T rows.Float] struct {
@@ -25,7 +25,7 @@ type Product[T rows.Float] struct {
 	some  []int // chunks of these pieces, where they are not next to each other
 }
 
-// A pass makes the products of one operator. It keeps its scratch memory from one product
+// A Pass makes the products of one operator. It keeps its scratch memory from one product
 // to the next.
 type Pass[T rows.Float] interface {
 	// Prepare does what comes before the rows, such as sums over all rows of x.
@@ -54,13 +54,14 @@ type fetchingPass interface {
 // newPass makes the pass of a product whose operator and number of columns are set.
 type newPass[T rows.Float] func(p *Product[T]) Pass[T]
 
+// NewProduct returns a product of k columns.
 func NewProduct[T rows.Float](op *Base, k int, with newPass[T]) *Product[T] {
 	p := &Product[T]{Op: op, K: k}
 	p.Pass = with(p)
 	return p
 }
 
-// run makes dst = W x, or the step that st has begun.
+// Make makes dst = W x, or the step that st has begun.
 func (p *Product[T]) Make(ctx context.Context, dst, x rows.View[T], st *Stats) error {
 	p.Dst, p.X, p.Stats = dst, x, st
 	err := p.share(ctx)
@@ -129,7 +130,7 @@ func (p *Product[T]) sawNonFinite(ctx context.Context) (bool, error) {
 	return par.Any(ctx, p.Op.Ranks, p.NonFinite.Load())
 }
 
-// put writes row i of dst, given row i of W x: the same or, with stats, the row of the next
+// Put writes row i of dst, given row i of W x: the same or, with stats, the row of the next
 // iterate.
 func (p *Product[T]) Put(chunk, i int, wx []float64) {
 	if p.Stats != nil {
@@ -142,7 +143,7 @@ func (p *Product[T]) Put(chunk, i int, wx []float64) {
 	}
 }
 
-// putRows is put for the rows lo to hi-1 of a chunk.
+// PutRows is put for the rows lo to hi-1 of a chunk.
 func (p *Product[T]) PutRows(chunk, lo, hi int, wx []float64) {
 	if p.Stats != nil {
 		x, dst := p.X, p.Dst

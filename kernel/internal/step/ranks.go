@@ -17,7 +17,7 @@ import (
 // are their rows. The sums of chunks are gathered and added in the order of the chunks, so their
 // bits are those of one process.
 
-// chunkShares returns the first chunk of each rank, and the end.
+// ChunkShares returns the first chunk of each rank, and the end.
 func (b *Base) ChunkShares() []int {
 	if b.RankChunks != nil {
 		return b.RankChunks
@@ -25,7 +25,7 @@ func (b *Base) ChunkShares() []int {
 	return b.Ranks.Bounds(len(b.Bounds) - 1)
 }
 
-// ownChunks returns the chunks from to to-1 that this rank makes.
+// OwnChunks returns the chunks from to to-1 that this rank makes.
 func (b *Base) OwnChunks() (from, to int) {
 	if b.RankChunks != nil {
 		rank := b.Ranks.Rank()
@@ -34,7 +34,7 @@ func (b *Base) OwnChunks() (from, to int) {
 	return b.Ranks.Part(len(b.Bounds) - 1)
 }
 
-// rankBounds returns the first row of each rank, and the end.
+// RankBounds returns the first row of each rank, and the end.
 func (b *Base) RankBounds() []int {
 	bounds := slices.Clone(b.ChunkShares())
 	for r, chunk := range bounds {
@@ -99,7 +99,7 @@ func (b *Base) Traffic(k int) graphstats.Traffic {
 	return graphstats.Traffic{Gather: 4 * int64(k) * int64(b.N()-(hi-lo))}
 }
 
-// doChunks lets workers do the chunks of this rank, each of which sets its share of data,
+// DoChunks lets workers do the chunks of this rank, each of which sets its share of data,
 // and sets what other ranks have made of it.
 func (b *Base) DoChunks(ctx context.Context, task par.Task, data []float64) error {
 	from, to := b.OwnChunks()

@@ -87,7 +87,7 @@ func (st *Stats) Transform(shift []float64, scale float64) error {
 	return nil
 }
 
-// begin prepares the finish and the partial sums of one step over rows split at
+// Begin prepares the finish and the partial sums of one step over rows split at
 // bounds. It returns an error when st does not hold the sums of such an x.
 func (st *Stats) Begin(s *Step, degrees []float64, bounds []int, k int) error {
 	if err := s.Check(len(degrees)); err != nil {
@@ -129,7 +129,7 @@ func (st *Stats) Begin(s *Step, degrees []float64, bounds []int, k int) error {
 	return nil
 }
 
-// end adds the partial sums in chunk order and publishes them.
+// End adds the partial sums in chunk order and publishes them.
 func (st *Stats) End() {
 	st.Objective, st.Change, st.Spread, st.MaxAbs = 0, 0, 0, 0
 	clear(st.Mean)

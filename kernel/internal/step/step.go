@@ -1,3 +1,6 @@
+// Package step makes products and steps: what is the same for every operator of package
+// kernel, given a pass that makes rows of W x. It has the sums that one step hands to the next,
+// the labels as a step takes them, and the interfaces of operators.
 package step
 
 import (
@@ -62,7 +65,7 @@ type finish struct {
 	total     []float64 // scratch of k
 }
 
-// row returns what row i of a step takes beside (W x)_i, given its degree: the degree, 1
+// Row returns what row i of a step takes beside (W x)_i, given its degree: the degree, 1
 // for a row without neighbours; the diagonal of the scaled L_X; the factors of x_i - m_i
 // and of the label term in the step; the factor of x_i in the label term; and the row of
 // f.target. They are results and not a struct, which would be kept in memory.

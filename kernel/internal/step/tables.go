@@ -31,7 +31,7 @@ type FinishTables struct {
 	worker        []simd.StepFinish
 }
 
-// set takes over the step that st has begun. Every worker gets the memory that the chunk
+// Set takes over the step that st has begun. Every worker gets the memory that the chunk
 // with the most classes takes, so that no later step allocates, whichever worker takes
 // which chunk.
 func (t *FinishTables) Set(st *Stats, workers int) {
@@ -72,7 +72,7 @@ func (t *FinishTables) Set(st *Stats, workers int) {
 	copy(t.target, f.target[:classes*k])
 }
 
-// begin sets a worker up for a chunk: its tables have the classes that occur in the
+// Begin sets a worker up for a chunk: its tables have the classes that occur in the
 // chunk, in the order of the chunk's partial sums.
 func (t *FinishTables) Begin(worker, chunk int) {
 	to, p := &t.worker[worker], &t.chunk[chunk]
@@ -90,7 +90,7 @@ func (t *FinishTables) Begin(worker, chunk int) {
 	to.Sums = simd.StepSums{}
 }
 
-// rows writes rows lo to hi-1, of one chunk, of the next iterate to dst, given those of
+// Rows writes rows lo to hi-1, of one chunk, of the next iterate to dst, given those of
 // W x.
 func (t *FinishTables) Rows(kernels *simd.Kernels, worker, chunk, lo, hi int, dst, x rows.View[float32], wx []float32) {
 	slots, p := t.none[:hi-lo], &t.chunk[chunk]
@@ -100,7 +100,7 @@ func (t *FinishTables) Rows(kernels *simd.Kernels, worker, chunk, lo, hi int, ds
 	kernels.FinishStep(&t.worker[worker], simd.RowsOf(dst.Data[lo*dst.Stride:], dst.Stride), simd.RowsOf(x.Data[lo*x.Stride:], x.Stride), wx, t.f.degrees[lo:hi], slots)
 }
 
-// end adds the sums of a chunk to those that faint rows have left there. Every row
+// End adds the sums of a chunk to those that faint rows have left there. Every row
 // is in a slot, so the column sums are those of the slots.
 func (t *FinishTables) End(worker, chunk int) {
 	from, p := &t.worker[worker], &t.chunk[chunk]

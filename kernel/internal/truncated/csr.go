@@ -26,6 +26,7 @@ type storedRows struct {
 	kernels *simd.Kernels
 }
 
+// Reader returns what one worker reads rows with.
 func (s storedRows) Reader(int) RowReader { return &storedReader{storedRows: s} }
 
 type storedReader struct {
@@ -37,6 +38,7 @@ func (s *storedReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32,
 	s.MulRows(s.kernels, dst, dstStride, lo, hi, k, x, stride)
 }
 
+// Weights returns the weights of row i.
 func (s *storedReader) Weights(i int) ([]uint32, []float32) { return s.Row(i, &s.buffer) }
 
 // NewCSR builds the operator csr: the Gaussian kernel truncated at a radius, with stored

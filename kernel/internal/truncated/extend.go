@@ -70,7 +70,7 @@ func (g *Graph) index(ctx context.Context, p *rows.Points, workers *par.Workers)
 	return tree.NewIndex(ctx, p, list, workers)
 }
 
-// given returns the caller's number of the first row of distinct point i.
+// Given returns the caller's number of the first row of distinct point i.
 func (g *Graph) Given(i int) uint32 {
 	row := uint32(i)
 	if g.Group != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// A graph is the outcome of a neighbour search: the weights between distinct points and
+// A Graph is the outcome of a neighbour search: the weights between distinct points and
 // what is known of those left out.
 type Graph struct {
 	rows.Result

@@ -27,7 +27,7 @@ type halo struct {
 	Boundary []int      // its other chunks
 }
 
-// planHalo finds out what ranks need from each other, and decides what a step does: it
+// PlanHalo finds out what ranks need from each other, and decides what a step does: it
 // exchanges just that where this is less than half of what gathering all rows would move.
 // It reads the rows of weights of this rank alone.
 func (op *Truncated) PlanHalo(ctx context.Context) error {
@@ -73,7 +73,7 @@ func (op *Truncated) PlanHalo(ctx context.Context) error {
 	return wait(ctx)
 }
 
-// pointBounds returns the first distinct point of each rank, and the end.
+// PointBounds returns the first distinct point of each rank, and the end.
 func (op *Truncated) PointBounds() []int {
 	shares := op.ChunkShares()
 	bounds := make([]int, len(shares))

@@ -68,7 +68,7 @@ func pairListError(o *base.Options, err error) error {
 	return &base.MemoryError{What: "build pairs: list of cluster pairs", Need: e.Need, Budget: o.BudgetBytes, Denied: e.Denied}
 }
 
-// bytes is the memory of the list.
+// Bytes is the memory of the list.
 func (l *pairList) Bytes() (sum int64) {
 	for i := range l.chunk {
 		sum += l.chunk[i].bytes()
@@ -85,7 +85,7 @@ func (l *pairList) resident() int64 {
 	return sum
 }
 
-// tested is the number of distances a product takes.
+// Tested is the number of distances a product takes.
 func (l *pairList) Tested() (sum float64) {
 	for c := range len(l.Cl.First) - 1 {
 		points, spans := l.Cl.First[c+1]-l.Cl.First[c], l.spans(c)
@@ -115,7 +115,7 @@ func (l *pairList) Chunk(c int) (lo, hi int) {
 	return int(l.Cl.First[from]), int(l.Cl.First[to])
 }
 
-// weigh returns the sums of the weights of every point, and the number of its
+// Weigh returns the sums of the weights of every point, and the number of its
 // neighbours.
 func (l *pairList) Weigh(ctx context.Context, o *base.Options) (sums []float64, counts []uint32, err error) {
 	sums, counts = make([]float64, l.Cl.N), make([]uint32, l.Cl.N)

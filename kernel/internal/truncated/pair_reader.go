@@ -38,6 +38,7 @@ func PairReaderBytes(k int) int64 {
 	return cells.ClusterPoints*pairBatch*(4+8+4) + pairBatch*(base.MaxDirect*8+12) + cells.ClusterPoints*int64(k)*12
 }
 
+// Reader returns what one worker reads the list with.
 func (l *pairList) Reader(k int) RowReader { return l.newReader(k) }
 
 func (l *pairList) newReader(k int) *pairReader {
@@ -123,7 +124,7 @@ func (r *pairReader) product(dst []float32, dstStride, c, lo, hi, k int, x []flo
 	}
 }
 
-// row returns the weights of distinct point i, columns ascending.
+// Weights returns the weights of distinct point i, columns ascending.
 func (r *pairReader) Weights(i int) (ind []uint32, val []float32) {
 	c := r.l.Cl.ClusterOf(uint32(i))
 	r.rowInd, r.rowVal = r.rowInd[:0], r.rowVal[:0]

@@ -32,6 +32,8 @@ type Pairs struct {
 	neighbours float64
 }
 
+// NewPairs builds the operator pairs: the kernel truncated at a radius, weights made anew for
+// every product.
 func NewPairs(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (*Pairs, error) {
 	if p.D > base.MaxDirect {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", base.ErrOperator, p.D, base.MaxDirect)

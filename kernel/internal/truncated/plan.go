@@ -17,6 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
+// CsrCandidate plans csr.
 func CsrCandidate(_ context.Context, p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Options) step.Candidate {
 	c := step.Candidate{Feasible: true, Radius: CutoffFor(p, b, pr, o)}
 	mean, upper := pr.Neighbours(c.Radius)

@@ -58,7 +58,7 @@ func (op *Truncated) sharedDoubles(ctx context.Context) ([]float64, error) {
 	return out, par.Gather(ctx, op.Ranks, out, op.PointBounds())
 }
 
-// wholeRows returns op with all rows of weights here, for what reads rows of any rank.
+// WholeRows returns op with all rows of weights here, for what reads rows of any rank.
 func (op *Truncated) WholeRows(ctx context.Context) (*Truncated, error) {
 	if op.RankChunks == nil {
 		return op, nil

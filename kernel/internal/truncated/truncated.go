@@ -1,3 +1,6 @@
+// Package truncated has the operators whose graph ends at a radius: csr stores its weights, pairs
+// makes them anew. It finds the graph, by a radius or as that of nearest neighbours, repairs rows
+// that miss the tolerance, bounds what is left out, and exchanges rows between ranks.
 package truncated
 
 import (
@@ -165,7 +168,7 @@ func (op *Truncated) checkPolicy(o *base.Options) error {
 // computed by differences.
 func foundRel(d int) float64 { return distance.DirectRel(d) + 1.18*0x1p-24 }
 
-// worstRepairable returns the largest eta_i of the rows whose weights are not
+// WorstRepairable returns the largest eta_i of the rows whose weights are not
 // so small that those below the float32 range matter at the tolerance.
 func (op *Truncated) WorstRepairable(tolerance float64) float64 {
 	worst, least := 0.0, base.UnderflowDegree(op.N(), tolerance)
@@ -177,7 +180,7 @@ func (op *Truncated) WorstRepairable(tolerance float64) float64 {
 	return worst
 }
 
-// doubles returns what equal points add to the degrees of distinct ones: the weights
+// Doubles returns what equal points add to the degrees of distinct ones: the weights
 // of all but one of each group; nil when no points are equal. Mostly few points are
 // equal, so it goes through these and adds to their neighbours.
 func (op *Truncated) Doubles(ctx context.Context) ([]float64, error) {
@@ -222,7 +225,7 @@ func (op *Truncated) sumRows(chunk int, sum func(dst []float64, lo, hi int), dou
 	}
 }
 
-// first returns the first row of distinct point g.
+// First returns the first row of distinct point g.
 func (op *Truncated) First(g int) int {
 	if op.Group == nil {
 		return g
