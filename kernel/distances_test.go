@@ -15,7 +15,7 @@ import (
 func TestPreparationsStopWithTheContext(t *testing.T) {
 	workers := par.New(1)
 	defer workers.Close()
-	p := mustPoints(t, pointtest.Make("uniform", 100, 16, 1))
+	p := pointtest.Open(pointtest.Make("uniform", 100, 16, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, do := range map[string]func() error{

@@ -2,14 +2,11 @@ package kernel
 
 import (
 	"context"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
@@ -18,13 +15,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// tester is what *testing.T and *rapid.T have in common.
-type tester interface {
-	Helper()
-	Fatalf(format string, args ...any)
-	Context() context.Context
-}
-
 func mustPoints(t tester, p blas32.General) *rows.Points {
 	t.Helper()
 	pts, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best())})
@@ -32,52 +22,6 @@ func mustPoints(t tester, p blas32.General) *rows.Points {
 		t.Fatalf("%v", err)
 	}
 	return pts
-}
-
-func randomBlock(rng *rand.Rand, n, k int) blas32.General {
-	return blas32.General{Rows: n, Cols: k, Stride: k, Data: pointtest.Fill(n*k, func(int) float64 { return rng.NormFloat64() })}
-}
-
-func widen(m blas32.General) blas64.General {
-	out := blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: make([]float64, m.Rows*m.Cols)}
-	for i := range m.Rows {
-		for c, v := range m.Data[i*m.Stride:][:m.Cols] {
-			out.Data[i*m.Cols+c] = float64(v)
-		}
-	}
-	return out
-}
-
-func zeros32(n, k int) blas32.General {
-	return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
-}
-
-func zeros64(n, k int) blas64.General {
-	return blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
-}
-
-// permuteRows returns row order[i] of x as row i; nil leaves x as it is.
-func permuteRows(x blas32.General, order []uint32) blas32.General {
-	if order == nil {
-		return x
-	}
-	out := zeros32(x.Rows, x.Cols)
-	for i, from := range order {
-		copy(out.Data[i*x.Cols:][:x.Cols], x.Data[int(from)*x.Stride:])
-	}
-	return out
-}
-
-// randomLabels has classes labels with gaps and, if asked, unlabelled rows.
-func randomLabels(rng *rand.Rand, n, classes int, unlabelled bool) []int32 {
-	y := make([]int32, n)
-	for i := range y {
-		y[i] = int32(3 * rng.IntN(classes))
-		if unlabelled && rng.IntN(4) == 0 {
-			y[i] = Unlabelled
-		}
-	}
-	return y
 }
 
 // planOf opens points and plans.

@@ -46,37 +46,6 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 	}
 }
 
-// So has what grid computes, whether its cells are all kept or only the occupied ones.
-func TestEveryLevelInterpolatesTheSame(t *testing.T) {
-	t.Parallel()
-	for d := 1; d <= 4; d++ {
-		for _, all := range []bool{true, false} {
-			t.Run(fmt.Sprintf("d=%d/all=%v", d, all), func(t *testing.T) {
-				p := pointtest.Make("uniform", 500, d, 5)
-				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / float64(4-d/3*2)) // two cells an axis and more
-				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
-				op := gridFor(t, p, b, 1.7, 4, 9-d, all, nil)
-				var want, wantDegrees []float64
-				for _, kernels := range simd.All() {
-					op.Kernels = kernels
-					if _, err := op.Fill(t.Context(), 9-d); err != nil {
-						t.Fatal(err)
-					}
-					got := zeros64(p.Rows, 3)
-					if err := op.Apply64(t.Context(), got, x); err != nil {
-						t.Fatal(err)
-					}
-					if want == nil {
-						want, wantDegrees = got.Data, op.Degrees()
-					} else if !slices.Equal(got.Data, want) || !slices.Equal(op.Degrees(), wantDegrees) {
-						t.Errorf("%v differs from %v", kernels, simd.Generic)
-					}
-				}
-			})
-		}
-	}
-}
-
 // checkWeights compares every stored weight with its definition.
 func checkWeights(t *testing.T, op *truncated.CSR, p blas32.General, b Bandwidth) {
 	t.Helper()

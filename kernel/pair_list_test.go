@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
@@ -13,9 +14,9 @@ import (
 // Lists and sums of pairs look at the context at every cluster, and end with its error
 // when it has ended in the middle of a piece.
 func TestPairListEndsWithinAPiece(t *testing.T) {
-	p := mustPoints(t, pointtest.Make("uniform", 450, 2, 1))
-	o, err := (&Options{}).withDefaults()
-	if err != nil {
+	p := pointtest.Open(pointtest.Make("uniform", 450, 2, 1))
+	o := &base.Options{}
+	if err := o.SetDefaults(); err != nil {
 		t.Fatal(err)
 	}
 	cl, err := cells.NewList(t.Context(), p, 0.2, nil, nil)
@@ -26,12 +27,12 @@ func TestPairListEndsWithinAPiece(t *testing.T) {
 	if clusters > truncated.ClustersPerChunk || clusters < 8 {
 		t.Fatalf("%d clusters are no single piece of several", clusters)
 	}
-	l, _, err := truncated.NewPairList(t.Context(), cl, Sigma(0.1).own, 1<<20, o)
+	l, _, err := truncated.NewPairList(t.Context(), cl, base.BandwidthOf(50), 1<<20, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := func() context.Context { return &pointtest.Patience{Context: t.Context(), Left: clusters / 2} }
-	if l, _, err := truncated.NewPairList(half(), cl, Sigma(0.1).own, 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
+	if l, _, err := truncated.NewPairList(half(), cl, base.BandwidthOf(50), 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("list: %v", err)
 	}
 	if _, _, err := l.Weigh(half(), o); !errors.Is(err, context.Canceled) {
