@@ -105,7 +105,7 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 			}
 		}
 		x := randomBlock64(pointtest.Rand(uint64(n)), n, k)
-		got, want := zeros64(n, k), plainMul(w, x)
+		got, want := pointtest.Zeros64(n, k), pointtest.PlainMul(w, x)
 		if err := op.Apply64(t.Context(), got, x); err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -124,7 +124,7 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 			}
 		}
 		// L 1 = 0 bit for bit.
-		ones := zeros64(n, k)
+		ones := pointtest.Zeros64(n, k)
 		for i := range ones.Data {
 			ones.Data[i] = 1
 		}
@@ -172,8 +172,8 @@ func TestBackgroundOfManyRows(t *testing.T) {
 				t.Fatalf("d=%d: row %d lacks a neighbour", d, i)
 			}
 		}
-		x := randomBlock(pointtest.Rand(1), n, 2)
-		got, want := apply(t, public(op), x), plainMul(w, widen(x))
+		x := pointtest.RandomBlock(pointtest.Rand(1), n, 2)
+		got, want := apply(t, public(op), x), pointtest.PlainMul(w, pointtest.Widen(x))
 		for i, v := range got.Data {
 			if math.Abs(float64(v)-want.Data[i]) > 1e-7*(math.Abs(want.Data[i])+1) {
 				t.Fatalf("d=%d: product %d is %v, want %v", d, i, v, want.Data[i])
@@ -297,14 +297,14 @@ func TestBackgroundCancelled(t *testing.T) {
 		t.Errorf("dense build: %v", err)
 	}
 	for _, op := range ops {
-		if err := op.Apply64(ctx, zeros64(600, 1), zeros64(600, 1)); !errors.Is(err, context.Canceled) {
+		if err := op.Apply64(ctx, pointtest.Zeros64(600, 1), pointtest.Zeros64(600, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", op.Name(), err)
 		}
 		var st Stats
-		if err := st.Gather64(zeros64(600, 1), nil); err != nil {
+		if err := st.Gather64(pointtest.Zeros64(600, 1), nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := op.Step64(ctx, zeros64(600, 1), zeros64(600, 1), &Step{}, &st); !errors.Is(err, context.Canceled) {
+		if err := op.Step64(ctx, pointtest.Zeros64(600, 1), pointtest.Zeros64(600, 1), &Step{}, &st); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", op.Name(), err)
 		}
 	}
@@ -312,20 +312,20 @@ func TestBackgroundCancelled(t *testing.T) {
 
 func TestBackgroundBadIterates(t *testing.T) {
 	op := unitOperators(t, unitRows(t, makeUnit("random", 5, 3, -1, 1)), Sigma(1), 1, nil)[1]
-	ctx, x := t.Context(), zeros64(5, 2)
+	ctx, x := t.Context(), pointtest.Zeros64(5, 2)
 	if err := op.Apply64(ctx, x, x); !errors.Is(err, sparse.ErrAlias) {
 		t.Errorf("aliased: %v", err)
 	}
-	if err := op.Apply64(ctx, zeros64(5, 1), x); !errors.Is(err, ErrShape) {
+	if err := op.Apply64(ctx, pointtest.Zeros64(5, 1), x); !errors.Is(err, ErrShape) {
 		t.Errorf("shape: %v", err)
 	}
-	if err := op.Apply64(ctx, zeros64(5, 2), blas64.General{Rows: 5, Cols: 2, Stride: 2, Data: slices.Repeat([]float64{math.NaN()}, 10)}); !errors.Is(err, ErrNonFinite) {
+	if err := op.Apply64(ctx, pointtest.Zeros64(5, 2), blas64.General{Rows: 5, Cols: 2, Stride: 2, Data: slices.Repeat([]float64{math.NaN()}, 10)}); !errors.Is(err, ErrNonFinite) {
 		t.Errorf("NaN: %v", err)
 	}
-	if err := op.Step64(ctx, zeros64(5, 2), x, &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
+	if err := op.Step64(ctx, pointtest.Zeros64(5, 2), x, &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
 		t.Errorf("without sums: %v", err)
 	}
-	if err := op.Step64(ctx, zeros64(5, 2), zeros64(4, 2), &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
+	if err := op.Step64(ctx, pointtest.Zeros64(5, 2), pointtest.Zeros64(4, 2), &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
 		t.Errorf("rows: %v", err)
 	}
 	if op.Name() != "background" || op.Order() != nil || op.Close() != nil {

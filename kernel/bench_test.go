@@ -23,7 +23,7 @@ func BenchmarkDense(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				x, dst := randomBlock(pointtest.Rand(1), 2048, k), zeros32(2048, k)
+				x, dst := pointtest.RandomBlock(pointtest.Rand(1), 2048, k), pointtest.Zeros32(2048, k)
 				for b.Loop() {
 					if err := op.Apply(b.Context(), dst, x); err != nil {
 						b.Fatal(err)
@@ -43,7 +43,7 @@ func BenchmarkFirstStepDense(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			q, dst := widen(randomBlock(pointtest.Rand(1), c.n, 2)), zeros64(c.n, 2)
+			q, dst := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(1), c.n, 2)), pointtest.Zeros64(c.n, 2)
 			for b.Loop() {
 				op, err := NewUnitDense(b.Context(), r, Sigma(1), nil)
 				if err != nil {
@@ -100,12 +100,12 @@ func BenchmarkStepCSR(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	labels, err := NewLabels(randomLabels(pointtest.Rand(1), p.Rows, 10, false), EqualTable(), false)
+	labels, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), p.Rows, 10, false), EqualTable(), false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, k := range []int{1, 2, 8, 32} {
-		x, dst := randomBlock(pointtest.Rand(2), p.Rows, k), zeros32(p.Rows, k)
+		x, dst := pointtest.RandomBlock(pointtest.Rand(2), p.Rows, k), pointtest.Zeros32(p.Rows, k)
 		b.Run(fmt.Sprintf("n=200000/k=%d", k), func(b *testing.B) {
 			var st Stats
 			if err := st.Gather(x, labels); err != nil {
@@ -155,7 +155,7 @@ func BenchmarkStepPairs(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, dst := randomBlock(pointtest.Rand(1), c.n, 2), zeros32(c.n, 2)
+			x, dst := pointtest.RandomBlock(pointtest.Rand(1), c.n, 2), pointtest.Zeros32(c.n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)
@@ -182,11 +182,11 @@ func BenchmarkPolyStep(b *testing.B) {
 		sigma float64
 	}{{200_000, 64, 6}, {50_000, 512, 6}, {20_000, 64, 2}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/sigma=%g", c.n, c.d, c.sigma), func(b *testing.B) {
-			op, err := as[*poly.Poly](openPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
+			op, err := as[*poly.Poly](openPoly(b.Context(), pointtest.ClusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, dst := randomBlock(pointtest.Rand(1), c.n, 2), zeros32(c.n, 2)
+			x, dst := pointtest.RandomBlock(pointtest.Rand(1), c.n, 2), pointtest.Zeros32(c.n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)

@@ -109,10 +109,10 @@ func (c *huntCase) build(t *testing.T, name string) Operator {
 func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 	t.Helper()
 	n, d := c.p.Rows, c.p.Cols
-	b, p, cert := Sigma(c.sigma), rows.View32(permuteRows(c.p, op.Order())), op.Certificate()
-	got := zeros64(n, n)
+	b, p, cert := Sigma(c.sigma), rows.View32(pointtest.PermuteRows(c.p, op.Order())), op.Certificate()
+	got := pointtest.Zeros64(n, n)
 	if wide, ok := op.(Operator64); ok {
-		identity := zeros64(n, n)
+		identity := pointtest.Zeros64(n, n)
 		for i := range n {
 			identity.Data[i*n+i] = 1
 		}
@@ -120,11 +120,11 @@ func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 			t.Fatal(err)
 		}
 	} else {
-		identity := zeros32(n, n)
+		identity := pointtest.Zeros32(n, n)
 		for i := range n {
 			identity.Data[i*n+i] = 1
 		}
-		got = widen(apply(t, op, identity))
+		got = pointtest.Widen(apply(t, op, identity))
 	}
 	for i := range n {
 		degree, eta := op.Degrees()[i], cert.Eta(i)

@@ -88,7 +88,7 @@ func TestOnePoint(t *testing.T) {
 		if d := op.Degrees(); len(d) != 1 || d[0] != 0 {
 			t.Errorf("%s: degrees %v", op.Name(), d)
 		}
-		x := randomBlock(pointtest.Rand(1), 1, 3)
+		x := pointtest.RandomBlock(pointtest.Rand(1), 1, 3)
 		got := stepGiven(t, op, x, []int32{0}, Paper, 0.6)
 		for c, v := range x.Data {
 			if got.Data[c] != v {
@@ -215,7 +215,7 @@ func TestCompleteGraph(t *testing.T) {
 
 func TestBadCalls(t *testing.T) {
 	p := pointtest.Make("uniform", 30, 3, 1)
-	labels, err := NewLabels(randomLabels(pointtest.Rand(1), 30, 3, false), EqualTable(), false)
+	labels, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), 30, 3, false), EqualTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,12 +223,12 @@ func TestBadCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	centred, err := NewLabels(randomLabels(pointtest.Rand(1), 30, 3, false), CentredDistanceTable(), false)
+	centred, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), 30, 3, false), CentredDistanceTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := randomBlock(pointtest.Rand(2), 30, 2)
-	bad := randomBlock(pointtest.Rand(2), 30, 2)
+	x := pointtest.RandomBlock(pointtest.Rand(2), 30, 2)
+	bad := pointtest.RandomBlock(pointtest.Rand(2), 30, 2)
 	bad.Data[9] = float32(math.NaN())
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
 		ctx := t.Context()
@@ -237,16 +237,16 @@ func TestBadCalls(t *testing.T) {
 		}{
 			"alias":        {op.Apply(ctx, x, x), sparse.ErrAlias},
 			"overlap":      {op.Apply(ctx, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[1:31]}, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[:30]}), sparse.ErrAlias},
-			"rows":         {op.Apply(ctx, zeros32(29, 2), randomBlock(pointtest.Rand(2), 29, 2)), ErrShape},
-			"columns":      {op.Apply(ctx, zeros32(30, 3), x), ErrShape},
-			"NaN in x":     {op.Apply(ctx, zeros32(30, 2), bad), ErrNonFinite},
-			"no Gather":    {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: labels}, new(Stats)), ErrShape},
-			"label count":  {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: short}, new(Stats)), ErrLabels},
-			"alpha NaN":    {op.Step(ctx, zeros32(30, 2), x, &Step{Coefficient: math.NaN()}, new(Stats)), ErrNonFinite},
-			"beta < 0":     {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Coefficient: -1}, new(Stats)), ErrOption},
-			"no Stats":     {op.Step(ctx, zeros32(30, 2), x, &Step{}, nil), ErrShape},
-			"no such form": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: 7}, new(Stats)), ErrOption},
-			"signed table": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), ErrTable},
+			"rows":         {op.Apply(ctx, pointtest.Zeros32(29, 2), pointtest.RandomBlock(pointtest.Rand(2), 29, 2)), ErrShape},
+			"columns":      {op.Apply(ctx, pointtest.Zeros32(30, 3), x), ErrShape},
+			"NaN in x":     {op.Apply(ctx, pointtest.Zeros32(30, 2), bad), ErrNonFinite},
+			"no Gather":    {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Labels: labels}, new(Stats)), ErrShape},
+			"label count":  {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Labels: short}, new(Stats)), ErrLabels},
+			"alpha NaN":    {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Coefficient: math.NaN()}, new(Stats)), ErrNonFinite},
+			"beta < 0":     {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: Attract, Coefficient: -1}, new(Stats)), ErrOption},
+			"no Stats":     {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{}, nil), ErrShape},
+			"no such form": {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: 7}, new(Stats)), ErrOption},
+			"signed table": {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), ErrTable},
 			"gather NaN":   {new(Stats).Gather(bad, labels), ErrNonFinite},
 			"gather short": {new(Stats).Gather(x, short), ErrLabels},
 		} {
@@ -280,7 +280,7 @@ func TestBadCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
-		if err := op.Step(t.Context(), zeros32(30, 2), x, &Step{Labels: labels}, &st); !errors.Is(err, ErrShape) {
+		if err := op.Step(t.Context(), pointtest.Zeros32(30, 2), x, &Step{Labels: labels}, &st); !errors.Is(err, ErrShape) {
 			t.Errorf("%s: sums of other labels: err = %v", op.Name(), err)
 		}
 	}

@@ -25,7 +25,7 @@ func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *pairwise.De
 		p = general(r)
 		op, err = as[*pairwise.Dense](NewUnitDense(t.Context(), r, b, opt))
 	} else {
-		p = widen(pointtest.Make("uniform", n, d, 3))
+		p = pointtest.Widen(pointtest.Make("uniform", n, d, 3))
 		op, err = as[*pairwise.Dense](NewDense(t.Context(), p, b, opt))
 	}
 	if err != nil {
@@ -36,7 +36,7 @@ func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *pairwise.De
 
 // plainProduct returns W x and the degrees from the definition, pair by pair.
 func plainProduct(p, x blas64.General, b Bandwidth, null int) (wx blas64.General, degrees []float64) {
-	wx, degrees = zeros64(x.Rows, x.Cols), make([]float64, x.Rows)
+	wx, degrees = pointtest.Zeros64(x.Rows, x.Cols), make([]float64, x.Rows)
 	for i := range p.Rows {
 		for j := range p.Rows {
 			d2 := 1.0
@@ -64,13 +64,13 @@ func TestDenseProducts(t *testing.T) {
 	for _, unit := range []bool{true, false} {
 		for _, size := range []struct{ n, d, k int }{{2, 1, 1}, {7, 9, 2}, {distance.BlockRows, 12, 1}, {2*distance.BlockRows + 5, 3, 4}, {2*distance.BlockRows + 77, 140, 3}, {distance.BlockRows + 8, 64, 7}} {
 			t.Run(fmt.Sprintf("unit=%v/n=%d/d=%d/k=%d", unit, size.n, size.d, size.k), func(t *testing.T) {
-				x := widen(randomBlock(pointtest.Rand(4), size.n, size.k))
+				x := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(4), size.n, size.k))
 				var first, firstDegrees []float64
 				for _, level := range simd.Levels() {
 					for _, count := range []int{1, 3} {
 						workers := par.New(count)
 						op, p, b := denseCase(t, size.n, size.d, unit, &Options{Kernels: simd.At(level), Workers: workers})
-						got := zeros64(size.n, size.k)
+						got := pointtest.Zeros64(size.n, size.k)
 						if err := op.Apply64(t.Context(), got, x); err != nil {
 							t.Fatal(err)
 						}
@@ -142,10 +142,10 @@ func TestDegreesOfUnitRowsComeLate(t *testing.T) {
 		}
 		return op
 	}
-	q := widen(randomBlock(pointtest.Rand(4), n, 2))
+	q := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(4), n, 2))
 	step := func(op *pairwise.Dense, form Form) []float64 {
 		var st Stats
-		dst := zeros64(n, 2)
+		dst := pointtest.Zeros64(n, 2)
 		if err := st.Gather64(q, nil); err != nil {
 			t.Error(err)
 		}
@@ -191,7 +191,7 @@ func TestDenseStepsAllocateNothing(t *testing.T) {
 	defer workers.Close()
 	op, _, _ := denseCase(t, 40, 12, true, &Options{Workers: workers})
 	step := &Step{}
-	q, dst := widen(randomBlock(pointtest.Rand(4), 40, 2)), zeros64(40, 2)
+	q, dst := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(4), 40, 2)), pointtest.Zeros64(40, 2)
 	var st Stats
 	if err := st.Gather64(q, nil); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func general(r *UnitRows) blas64.General {
 }
 
 func narrow(m blas64.General) blas32.General {
-	out := zeros32(m.Rows, m.Cols)
+	out := pointtest.Zeros32(m.Rows, m.Cols)
 	for i, v := range m.Data {
 		out.Data[i] = float32(v)
 	}
@@ -228,7 +228,7 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 	all["dense of unit rows"] = func(ctx context.Context, r *UnitRows, b Bandwidth, o *Options) (Operator, error) {
 		op, err := NewUnitDense(ctx, r, b, o)
 		if err == nil { // the first product measures the pairs
-			err = op.Apply64(ctx, zeros64(r.N(), 1), zeros64(r.N(), 1))
+			err = op.Apply64(ctx, pointtest.Zeros64(r.N(), 1), pointtest.Zeros64(r.N(), 1))
 		}
 		return asOperator(op, err)
 	}

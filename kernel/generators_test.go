@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
@@ -15,7 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-func mustPoints(t tester, p blas32.General) *rows.Points {
+func mustPoints(t pointtest.Tester, p blas32.General) *rows.Points {
 	t.Helper()
 	pts, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best())})
 	if err != nil {

@@ -56,7 +56,7 @@ func TestGridEntries(t *testing.T) {
 			return
 		}
 		cert := op.Certificate()
-		got, want := entries(t, public(op).(Operator64)), plainWeights(permuteRows(p, op.Order()), b.Gamma())
+		got, want := pointtest.Entries(t, public(op).(Operator64)), pointtest.PlainWeights(pointtest.PermuteRows(p, op.Order()), b.Gamma())
 		for i := range got {
 			sum, degree := 0.0, 0.0
 			for j, w := range got[i] {

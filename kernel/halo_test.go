@@ -152,7 +152,7 @@ func TestTraffic(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			x, next := randomBlock(pointtest.Rand(1), n, k), zeros32(n, k)
+			x, next := pointtest.RandomBlock(pointtest.Rand(1), n, k), pointtest.Zeros32(n, k)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				return err

@@ -73,12 +73,12 @@ func runLevel(t *testing.T, op *truncated.CSR) *levelRun {
 	t.Helper()
 	run := &levelRun{degrees: op.Degrees(), blocks: [][]float32{op.Cert.Row}}
 	rng := pointtest.Rand(4)
-	labels, err := NewLabels(randomLabels(rng, op.N(), 7, true), EqualTable(), true)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, op.N(), 7, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []int{1, 2, 3, 8, 35} {
-		x, dst := randomBlock(rng, op.N(), k), zeros32(op.N(), k)
+		x, dst := pointtest.RandomBlock(rng, op.N(), k), pointtest.Zeros32(op.N(), k)
 		run.blocks = append(run.blocks, apply(t, public(op), x).Data)
 		for _, s := range []Step{{Coefficient: 0.1, Labels: labels}, {Form: Attract, Coefficient: 2, Labels: labels}, {}} {
 			var st Stats
@@ -114,12 +114,12 @@ func TestTilesEqualSingleRows(t *testing.T) {
 		t.Fatalf("%d isolated rows", op.Cert.Isolated)
 	}
 	rng := pointtest.Rand(2)
-	labels, err := NewLabels(randomLabels(rng, p.Rows, 4, true), EqualTable(), true)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, p.Rows, 4, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []int{1, 2, 5, 32} {
-		x, dst := randomBlock(rng, p.Rows, k), zeros32(p.Rows, k)
+		x, dst := pointtest.RandomBlock(rng, p.Rows, k), pointtest.Zeros32(p.Rows, k)
 		for _, s := range []Step{{}, {Coefficient: 0.1}, {Labels: labels}, {Labels: labels, Coefficient: -0.1}, {Labels: labels, Form: Attract, Coefficient: 3}} {
 			var st, plain Stats
 			for _, stats := range []*Stats{&st, &plain} {

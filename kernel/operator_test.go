@@ -31,13 +31,13 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		x := widen(randomBlock(rng, p.Rows, 3))
-		got := zeros64(p.Rows, 3)
+		x := pointtest.Widen(pointtest.RandomBlock(rng, p.Rows, 3))
+		got := pointtest.Zeros64(p.Rows, 3)
 		if err := op.Apply64(t.Context(), got, x); err != nil {
 			t.Fatalf("%v", err)
 		}
-		w := plainWeights(p, b.Gamma())
-		want := plainMul(w, x)
+		w := pointtest.PlainWeights(p, b.Gamma())
+		want := pointtest.PlainMul(w, x)
 		cert := op.Certificate()
 		for i := range p.Rows {
 			room := 0.0
@@ -70,7 +70,7 @@ func TestDenseSurvivesCancellation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, row := range plainWeights(p, b.Gamma()) {
+	for i, row := range pointtest.PlainWeights(p, b.Gamma()) {
 		want := 0.0
 		for _, v := range row {
 			want += v
@@ -113,17 +113,17 @@ func TestCSRWithinItsCertificate(t *testing.T) {
 }
 
 // checkAgainstDense compares a step of op with the exact one on the same rows.
-func checkAgainstDense(t tester, op Operator, p blas32.General, b Bandwidth) {
+func checkAgainstDense(t pointtest.Tester, op Operator, p blas32.General, b Bandwidth) {
 	t.Helper()
 	ctx := t.Context()
-	exact, err := NewDense(ctx, permuteRows(p, op.Order()), b, nil)
+	exact, err := NewDense(ctx, pointtest.PermuteRows(p, op.Order()), b, nil)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	n, k, alpha := p.Rows, 2, 0.6
 	rng := pointtest.Rand(uint64(n))
-	x := randomBlock(rng, n, k)
-	labels, err := NewLabels(randomLabels(rng, n, 3, true), EqualTable(), true)
+	x := pointtest.RandomBlock(rng, n, k)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, n, 3, true), EqualTable(), true)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -132,18 +132,18 @@ func checkAgainstDense(t tester, op Operator, p blas32.General, b Bandwidth) {
 	if err := st.Gather(x, labels); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if err := st64.Gather64(widen(x), labels); err != nil {
+	if err := st64.Gather64(pointtest.Widen(x), labels); err != nil {
 		t.Fatalf("%v", err)
 	}
-	got, want := zeros32(n, k), zeros64(n, k)
+	got, want := pointtest.Zeros32(n, k), pointtest.Zeros64(n, k)
 	if err := op.Step(ctx, got, x, step, &st); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if err := exact.Step64(ctx, want, widen(x), step, &st64); err != nil {
+	if err := exact.Step64(ctx, want, pointtest.Widen(x), step, &st64); err != nil {
 		t.Fatalf("%v", err)
 	}
-	pull := zeros64(n, k)
-	if err := labels.LaplacianTo64(pull, widen(x)); err != nil {
+	pull := pointtest.Zeros64(n, k)
+	if err := labels.LaplacianTo64(pull, pointtest.Widen(x)); err != nil {
 		t.Fatalf("%v", err)
 	}
 	cert := op.Certificate()
@@ -258,7 +258,7 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 		for _, policy := range []IsolatedPolicy{Keep, Repair} {
 			for _, radii := range []float64{1.01, 1.3, 1.6, 1.99, 2.01, 2.2, 2.6, 3.1, 4.2} {
 				rng := pointtest.Rand(uint64(100 * radii))
-				p := zeros32(140, d)
+				p := pointtest.Zeros32(140, d)
 				for i := range p.Rows {
 					for a := range d {
 						p.Data[i*d+a] = float32(0.01 * rng.Float64())
@@ -281,7 +281,7 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 }
 
 // operatorsOf returns every operator on the same points.
-func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) []Operator {
+func operatorsOf(t pointtest.Tester, p blas32.General, b Bandwidth, workers *par.Workers) []Operator {
 	t.Helper()
 	opt := &Options{Workers: workers}
 	dense, err := NewDense(t.Context(), p, b, opt)
@@ -329,9 +329,9 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	return all
 }
 
-func apply(t tester, op Operator, x blas32.General) blas32.General {
+func apply(t pointtest.Tester, op Operator, x blas32.General) blas32.General {
 	t.Helper()
-	out := zeros32(x.Rows, x.Cols)
+	out := pointtest.Zeros32(x.Rows, x.Cols)
 	if err := op.Apply(t.Context(), out, x); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -366,7 +366,7 @@ func TestLaplacianProperties(t *testing.T) {
 			// L 1 = 0: the degrees are the product with ones, for any number of
 			// columns, but for its rounding.
 			k := rapid.IntRange(1, 11).Draw(t, "k")
-			ones := zeros32(n, k)
+			ones := pointtest.Zeros32(n, k)
 			for i := range ones.Data {
 				ones.Data[i] = 1
 			}
@@ -380,7 +380,7 @@ func TestLaplacianProperties(t *testing.T) {
 					t.Fatalf("%s: (W 1)[%d] = %v, degree %v", op.Name(), i/k, v, degree)
 				}
 			}
-			x, y := randomBlock(rng, n, 1), randomBlock(rng, n, 1)
+			x, y := pointtest.RandomBlock(rng, n, 1), pointtest.RandomBlock(rng, n, 1)
 			wx, wy := apply(t, op, x), apply(t, op, y)
 			a, sizeA := inner(x, wy)
 			c, sizeC := inner(y, wx)
@@ -415,7 +415,7 @@ func TestLaplacianProperties(t *testing.T) {
 }
 
 // stepGiven takes one step with rows in the order of the points.
-func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, coefficient float64) blas32.General {
+func stepGiven(t pointtest.Tester, op Operator, x blas32.General, y []int32, form Form, coefficient float64) blas32.General {
 	t.Helper()
 	table := EqualTable()
 	if form == Attract {
@@ -428,7 +428,7 @@ func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, co
 	if labels, err = labels.Permute(op.Order()); err != nil {
 		t.Fatalf("%v", err)
 	}
-	in, out := permuteRows(x, op.Order()), zeros32(x.Rows, x.Cols)
+	in, out := pointtest.PermuteRows(x, op.Order()), pointtest.Zeros32(x.Rows, x.Cols)
 	var st Stats
 	if err := st.Gather(in, labels); err != nil {
 		t.Fatalf("%v", err)
@@ -439,7 +439,7 @@ func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, co
 	if op.Order() == nil {
 		return out
 	}
-	given := zeros32(x.Rows, x.Cols)
+	given := pointtest.Zeros32(x.Rows, x.Cols)
 	for i, to := range op.Order() {
 		copy(given.Data[int(to)*x.Cols:][:x.Cols], out.Data[i*x.Cols:])
 	}
@@ -454,7 +454,7 @@ func TestEquivariance(t *testing.T) {
 		scale := pointtest.TypicalDistance(p, rng)
 		b := Sigma(scale)
 		n, k := p.Rows, 2
-		x, y := randomBlock(rng, n, k), randomLabels(rng, n, 3, true)
+		x, y := pointtest.RandomBlock(rng, n, k), pointtest.RandomLabels(rng, n, 3, true)
 		form := rapid.SampledFrom([]Form{Paper, Attract}).Draw(t, "form")
 		// Permuted points, x and labels.
 		order := rng.Perm(n)
@@ -463,20 +463,20 @@ func TestEquivariance(t *testing.T) {
 		for i, from := range order {
 			order32[i], yp[i] = uint32(from), y[from]
 		}
-		pp, xp := permuteRows(p, order32), permuteRows(x, order32)
+		pp, xp := pointtest.PermuteRows(p, order32), pointtest.PermuteRows(x, order32)
 		// Shifted x, by a number that float32 adds exactly enough.
-		shifted := zeros32(n, k)
+		shifted := pointtest.Zeros32(n, k)
 		for i, v := range x.Data {
 			shifted.Data[i] = v + 8
 		}
 		// Rotated points: the first two axes by 90 degrees, without rounding.
-		rotated := zeros32(n, p.Cols)
+		rotated := pointtest.Zeros32(n, p.Cols)
 		for i := range n {
 			copy(rotated.Data[i*p.Cols:][:p.Cols], p.Data[i*p.Stride:])
 			rotated.Data[i*p.Cols], rotated.Data[i*p.Cols+1] = -p.Data[i*p.Stride+1], p.Data[i*p.Stride]
 		}
 		// Points and sigma scaled together by a power of two.
-		scaled := zeros32(n, p.Cols)
+		scaled := pointtest.Zeros32(n, p.Cols)
 		for i := range scaled.Data {
 			scaled.Data[i] = p.Data[i] / 4
 		}
@@ -552,7 +552,7 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 	for _, d := range []int{1, 2, 5, 10} {
 		few := pointtest.Make("uniform", 20, d, 3)
 		rng := pointtest.Rand(4)
-		p := zeros32(400, d)
+		p := pointtest.Zeros32(400, d)
 		for i := range 400 {
 			copy(p.Data[i*d:][:d], few.Data[rng.IntN(20)*d:])
 		}
@@ -684,13 +684,13 @@ func TestObjectiveNeverRises(t *testing.T) {
 		p := pointtest.Draw(t, 60, operatorDims)
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
 		b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-3, 3).Draw(t, "octaves")))
-		y := randomLabels(rng, p.Rows, 4, true)
+		y := pointtest.RandomLabels(rng, p.Rows, 4, true)
 		table := rapid.SampledFrom([]Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(Sigma(2))}).Draw(t, "table")
 		labels, err := NewLabels(y, table, true)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		x := randomBlock(rng, p.Rows, 2)
+		x := pointtest.RandomBlock(rng, p.Rows, 2)
 		operators := operatorsOf(t, p, b, nil)
 		for _, form := range []Form{Paper, Attract} {
 			for _, alpha := range []float64{0, 0.1, 0.6, 2} {
@@ -702,7 +702,7 @@ func TestObjectiveNeverRises(t *testing.T) {
 	})
 }
 
-func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form Form, alpha float64) {
+func checkDescent(t pointtest.Tester, op Operator, x blas32.General, labels *Labels, form Form, alpha float64) {
 	t.Helper()
 	labels, err := labels.Permute(op.Order())
 	if err != nil {
@@ -742,7 +742,7 @@ func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form 
 		}
 	}
 	if op64, ok := op.(Operator64); ok {
-		in, out := widen(x), zeros64(n, k)
+		in, out := pointtest.Widen(x), pointtest.Zeros64(n, k)
 		if err := st.Gather64(in, labels); err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -756,8 +756,8 @@ func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form 
 		}
 	}
 	previous = math.Inf(1)
-	in, out := x, zeros32(n, k)
-	spare := zeros32(n, k)
+	in, out := x, pointtest.Zeros32(n, k)
+	spare := pointtest.Zeros32(n, k)
 	if err := st.Gather(in, labels); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -791,7 +791,7 @@ func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 		p := pointtest.Make("clustered", 3000, d, 5)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(2)) / 8)
 		rng := pointtest.Rand(9)
-		x, y := randomBlock(rng, p.Rows, 3), randomLabels(rng, p.Rows, 5, true)
+		x, y := pointtest.RandomBlock(rng, p.Rows, 3), pointtest.RandomLabels(rng, p.Rows, 5, true)
 		var want []Operator
 		var wantStep []blas32.General
 		for _, count := range []int{1, 2, 8} {
@@ -830,8 +830,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 		kind := c.kind
 		p := pointtest.Make(kind, 2000, c.d, 5)
 		rng := pointtest.Rand(9)
-		x, out := randomBlock(rng, p.Rows, 3), zeros32(p.Rows, 3)
-		labels, err := NewLabels(randomLabels(rng, p.Rows, 5, true), EqualTable(), true)
+		x, out := pointtest.RandomBlock(rng, p.Rows, 3), pointtest.Zeros32(p.Rows, 3)
+		labels, err := NewLabels(pointtest.RandomLabels(rng, p.Rows, 5, true), EqualTable(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -868,7 +868,7 @@ func TestCancelledWorkStops(t *testing.T) {
 		t.Errorf("grid under a cancelled context: %v", err)
 	}
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
-		if err := op.Apply(ctx, zeros32(500, 1), randomBlock(pointtest.Rand(1), 500, 1)); !errors.Is(err, context.Canceled) {
+		if err := op.Apply(ctx, pointtest.Zeros32(500, 1), pointtest.RandomBlock(pointtest.Rand(1), 500, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s under a cancelled context: %v", op.Name(), err)
 		}
 	}

@@ -50,7 +50,7 @@ func TestPairsEqualsCSR(t *testing.T) {
 	})
 }
 
-func comparePairs(t tester, op *truncated.Pairs, stored *truncated.CSR) {
+func comparePairs(t pointtest.Tester, op *truncated.Pairs, stored *truncated.CSR) {
 	t.Helper()
 	if !slices.Equal(op.Order(), stored.Order()) || op.Radius() != stored.Radius() || !slices.Equal(op.Group, stored.Group) {
 		t.Fatalf("another order, radius or other groups")
@@ -125,7 +125,7 @@ func TestPairsAtSize(t *testing.T) {
 					t.Fatalf("%+v: degrees or certificate depend on workers or level %v", c, level)
 				}
 				for _, k := range []int{1, 2, 5} {
-					x := randomBlock(pointtest.Rand(uint64(k)), c.n, k)
+					x := pointtest.RandomBlock(pointtest.Rand(uint64(k)), c.n, k)
 					if !slices.Equal(apply(t, public(op), x).Data, apply(t, public(first), x).Data) {
 						t.Fatalf("%+v: the product depends on workers or level %v", c, level)
 					}
@@ -147,7 +147,7 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := randomBlock(pointtest.Rand(1), p.Rows, 3)
+	x := pointtest.RandomBlock(pointtest.Rand(1), p.Rows, 3)
 	if !slices.Equal(apply(t, public(op), x).Data, apply(t, stored, x).Data) {
 		t.Error("products differ")
 	}

@@ -25,7 +25,7 @@ func TestPlanPicks(t *testing.T) {
 	small := pointtest.Make("uniform", 500, 2, 1)
 	large := pointtest.Make("uniform", 6000, 2, 1)
 	high := pointtest.Make("uniform", 6000, 12, 1)
-	unit := zeros32(2000, 12)
+	unit := pointtest.Zeros32(2000, 12)
 	if err := points.NormalizeRows(unit, pointtest.Make("uniform", 2000, 12, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestPlanDegrees(t *testing.T) {
 func TestBuildEscalates(t *testing.T) {
 	t.Parallel()
 	const n = 6000
-	p := zeros32(n, 2)
+	p := pointtest.Zeros32(n, 2)
 	sampled := map[int]bool{}
 	for _, i := range rows.Spread(profile.SampleRows(n, 2), n) {
 		sampled[i] = true

@@ -81,7 +81,7 @@ func TestUnitPolySumsByDefinition(t *testing.T) {
 			t.Parallel()
 			rng := pointtest.Rand(uint64(c.n*c.d + c.order))
 			rows := polyRoundingRows(t, rng, c.n, c.d, c.kind, c.null)
-			x := zeros64(c.n, 2)
+			x := pointtest.Zeros64(c.n, 2)
 			for i := range x.Data { // the second column rounds the same way again and again
 				x.Data[i] = []float64{rng.NormFloat64(), 1.0 / 3}[i%2]
 			}
@@ -115,7 +115,7 @@ func TestUnitPolySumsByDefinition(t *testing.T) {
 // polyRoundingRows returns unit rows of a kind.
 func polyRoundingRows(t *testing.T, rng *rand.Rand, n, d int, kind string, null bool) *UnitRows {
 	t.Helper()
-	p := zeros64(n, d)
+	p := pointtest.Zeros64(n, d)
 	for i := range p.Data {
 		v := rng.NormFloat64()
 		switch kind {
@@ -148,7 +148,7 @@ func polyComputed(t *testing.T, rows *UnitRows, b Bandwidth, order int, x blas64
 		t.Fatal(err)
 	}
 	defer op.Close()
-	product := zeros64(x.Rows, x.Cols)
+	product := pointtest.Zeros64(x.Rows, x.Cols)
 	if err := op.Apply64(t.Context(), product, x); err != nil {
 		t.Fatal(err)
 	}

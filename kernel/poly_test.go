@@ -58,9 +58,9 @@ func TestPolyPrecisionsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		x := randomBlock(pointtest.Rand(5), p.Rows, 3)
-		wide := zeros64(p.Rows, 3)
-		if err := op.Apply64(t.Context(), wide, widen(x)); err != nil {
+		x := pointtest.RandomBlock(pointtest.Rand(5), p.Rows, 3)
+		wide := pointtest.Zeros64(p.Rows, 3)
+		if err := op.Apply64(t.Context(), wide, pointtest.Widen(x)); err != nil {
 			t.Fatalf("%v", err)
 		}
 		largest := 0.0
@@ -101,11 +101,11 @@ func TestPolyVectors(t *testing.T) {
 		if err := st.Gather64(v.x, labels); err != nil {
 			t.Fatal(err)
 		}
-		next := zeros64(v.x.Rows, v.x.Cols)
+		next := pointtest.Zeros64(v.x.Rows, v.x.Cols)
 		if err := op.Step64(t.Context(), next, v.x, &Step{Labels: labels, Coefficient: v.alpha}, &st); err != nil {
 			t.Fatal(err)
 		}
-		pull := zeros64(v.x.Rows, v.x.Cols)
+		pull := pointtest.Zeros64(v.x.Rows, v.x.Cols)
 		if err := labels.LaplacianTo64(pull, v.x); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestPolyVectors(t *testing.T) {
 func TestPolyRowCertificateIsTight(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
-	p := clusteredUnitRows(1200, 64, 20)
+	p := pointtest.ClusteredUnitRows(1200, 64, 20)
 	b := Sigma(5)
 	op, err := as[*poly.Poly](openPoly(t.Context(), p, b, &Options{Workers: workers}))
 	if err != nil {
@@ -137,7 +137,7 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.Series.Order(), op.Series.Taylor)
 	}
 	checkAgainstDense(t, public(op), p, b)
-	w := plainWeights(p, b.Gamma())
+	w := pointtest.PlainWeights(p, b.Gamma())
 	for i := range p.Rows {
 		// The error of a row, entry by entry.
 		off := 0.0
@@ -168,7 +168,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 		order := rapid.IntRange(0, 5).Draw(t, "order")
 		b := Sigma(rapid.SampledFrom([]float64{0.7, 1, 2, 5, 6, 50}).Draw(t, "sigma"))
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
-		p := zeros64(n, d)
+		p := pointtest.Zeros64(n, d)
 		for i := range n {
 			row := p.Data[i*d:][:d]
 			switch rng.IntN(4) {
@@ -209,7 +209,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		// Columns of the identity show the weights.
-		unit, got, want := zeros64(n, n), zeros64(n, n), zeros64(n, n)
+		unit, got, want := pointtest.Zeros64(n, n), pointtest.Zeros64(n, n), pointtest.Zeros64(n, n)
 		for i := range n {
 			unit.Data[i*n+i] = 1
 		}
@@ -263,7 +263,7 @@ func TestPolyRefuses(t *testing.T) {
 	if _, err := openPoly(t.Context(), p, Bandwidth{}, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("without a bandwidth: %v", err)
 	}
-	if _, err := openPoly(t.Context(), widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
+	if _, err := openPoly(t.Context(), pointtest.Widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
 		t.Errorf("tolerance 2: %v", err)
 	}
 	rows, err := NewUnitRows(p, UnitOptions{Normalize: true})
@@ -288,14 +288,14 @@ func TestPolyRefuses(t *testing.T) {
 
 // What Build chooses for wide bandwidths, and what a degenerate set gets.
 func TestPolyIsChosen(t *testing.T) {
-	op, err := Build(t.Context(), clusteredUnitRows(5000, 16, 10), Sigma(6), &Options{Calibration: &Calibration{}})
+	op, err := Build(t.Context(), pointtest.ClusteredUnitRows(5000, 16, 10), Sigma(6), &Options{Calibration: &Calibration{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if op.Name() != "poly" {
 		t.Errorf("%s for unit rows at sigma 6", op.Name())
 	}
-	equal := zeros32(9000, 5)
+	equal := pointtest.Zeros32(9000, 5)
 	for i := range equal.Data {
 		equal.Data[i] = float32(i%5) + 0.1
 	}
@@ -311,7 +311,7 @@ func TestPolyIsChosen(t *testing.T) {
 			t.Fatalf("equal points: degree %v", d)
 		}
 	}
-	one, err := openPoly(t.Context(), zeros32(1, 3), Sigma(1), nil)
+	one, err := openPoly(t.Context(), pointtest.Zeros32(1, 3), Sigma(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestPolyAlongAxes(t *testing.T) {
 		n, d, rank       int
 		sigma, tolerance float64
 	}{{600, 200, 6, 1.5, 1e-3}, {400, 130, 3, 1, 3e-3}, {500, 300, 10, 1.2, 3e-3}} {
-		p := lowRank(c.n, c.d, c.rank)
+		p := pointtest.LowRank(c.n, c.d, c.rank)
 		op, err := as[*poly.Poly](openPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
@@ -341,7 +341,7 @@ func TestPolyAlongAxes(t *testing.T) {
 		}
 		checkAgainstDense(t, public(op), p, Sigma(c.sigma))
 		// Both precisions, and the diagonal: W 1 is the degrees.
-		ones, out := zeros64(c.n, 1), zeros64(c.n, 1)
+		ones, out := pointtest.Zeros64(c.n, 1), pointtest.Zeros64(c.n, 1)
 		for i := range ones.Data {
 			ones.Data[i] = 1
 		}

@@ -104,7 +104,7 @@ func stepOf(n, k int, order []uint32) (*Step, error) {
 	if s.Form == Attract {
 		table = BalancedTable()
 	}
-	labels, err := NewLabels(randomLabels(pointtest.Rand(4), n, 7, true), table, true)
+	labels, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(4), n, 7, true), table, true)
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +303,7 @@ func TestSameBitsIn64ForAnyNumberOfRanks(t *testing.T) {
 func runNumbers64(ctx context.Context, op Operator64) (all numbers, err error) {
 	const k = 3
 	n := op.N()
-	x, next, rng := zeros64(n, k), zeros64(n, k), pointtest.Rand(3)
+	x, next, rng := pointtest.Zeros64(n, k), pointtest.Zeros64(n, k), pointtest.Rand(3)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -363,9 +363,9 @@ func TestRanksRefuseNonFinite(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := c.points.Rows
-		x := zeros32(n, 2)
+		x := pointtest.Zeros32(n, 2)
 		x.Data[n+1] = float32(math.Inf(1))
-		want := op.Apply(t.Context(), zeros32(n, 2), x)
+		want := op.Apply(t.Context(), pointtest.Zeros32(n, 2), x)
 		if !errors.Is(want, ErrNonFinite) {
 			t.Fatal(want)
 		}
@@ -374,11 +374,11 @@ func TestRanksRefuseNonFinite(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if got := op.Apply(t.Context(), zeros32(n, 2), x); fmt.Sprint(got) != want.Error() {
+			if got := op.Apply(t.Context(), pointtest.Zeros32(n, 2), x); fmt.Sprint(got) != want.Error() {
 				return fmt.Errorf("%v, want %v", got, want)
 			}
 			// Nobody is left behind: the ranks go on together.
-			return op.Complete(t.Context(), zeros32(n, 2))
+			return op.Complete(t.Context(), pointtest.Zeros32(n, 2))
 		}); err != nil {
 			t.Errorf("%s %s: %v", c.operator, c.name, err)
 		}
@@ -400,7 +400,7 @@ func TestCancelledRank(t *testing.T) {
 			if ranks.Rank() == 1 {
 				cancel()
 			}
-			x, next := randomBlock(pointtest.Rand(1), n, 2), zeros32(n, 2)
+			x, next := pointtest.RandomBlock(pointtest.Rand(1), n, 2), pointtest.Zeros32(n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				return err

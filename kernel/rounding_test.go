@@ -93,7 +93,7 @@ func (c *firstStepCase) tables() (Table, sensitivity.Table) {
 }
 
 // computed returns f as the operators compute it.
-func (c *firstStepCase) computed(t tester) blas64.General {
+func (c *firstStepCase) computed(t pointtest.Tester) blas64.General {
 	t.Helper()
 	var op Operator64
 	var err error
@@ -120,7 +120,7 @@ func (c *firstStepCase) query() sensitivity.Query {
 }
 
 // allowed returns the error accounted for.
-func (c *firstStepCase) allowed(t tester) sensitivity.Eta {
+func (c *firstStepCase) allowed(t pointtest.Tester) sensitivity.Eta {
 	t.Helper()
 	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.Dim()})
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *firstStepCase) labelWeight(a, b int32, gamma *big.Float, known map[int3
 
 // ratio returns the error of f, and of f - Q as a caller computes it, the larger,
 // as a part of the error accounted for, at the level where it is largest.
-func (c *firstStepCase) ratio(t tester) (most float64) {
+func (c *firstStepCase) ratio(t pointtest.Tester) (most float64) {
 	t.Helper()
 	exact, allowed := c.exact(), c.allowed(t).Value()
 	for _, c.level = range simd.Levels() {
@@ -237,7 +237,7 @@ func drawFirstStep(t *rapid.T, background bool) *firstStepCase {
 	for i, v := range rng.Perm(n) {
 		c.labels[i] = int32(v % c.classes)
 	}
-	c.q = zeros64(n, rapid.IntRange(1, 3).Draw(t, "k"))
+	c.q = pointtest.Zeros64(n, rapid.IntRange(1, 3).Draw(t, "k"))
 	start := rapid.SampledFrom([]string{"gaussian", "offset", "grains", "equal"}).Draw(t, "start")
 	drawStart(rng, start, math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log scale")), c.q.Data)
 	if background {
@@ -301,7 +301,7 @@ func TestRoundingErrorOfBlocks(t *testing.T) {
 				rng := pointtest.Rand(uint64(size.n))
 				c := &firstStepCase{
 					rows: unitRows(t, makeUnit("random", size.n, size.d, size.n/2, 5)), sigma: 2, alpha: 3, table: "equal", classes: 4,
-					labels: randomLabels(rng, size.n, 4, false), q: zeros64(size.n, 2),
+					labels: pointtest.RandomLabels(rng, size.n, 4, false), q: pointtest.Zeros64(size.n, 2),
 				}
 				c.labels[size.n/2] = 0
 				drawStart(rng, "offset", 5, c.q.Data)

@@ -65,7 +65,7 @@ func graphNeighbours(op *truncated.CSR) [][]int {
 	return out
 }
 
-func checkNeighbours(t tester, p blas32.General, radius float64, workers *par.Workers) {
+func checkNeighbours(t pointtest.Tester, p blas32.General, radius float64, workers *par.Workers) {
 	t.Helper()
 	// The bandwidth has no influence as long as no weight underflows.
 	b := Sigma(max(radius, 1e-30) / 2)

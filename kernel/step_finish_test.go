@@ -19,14 +19,14 @@ func TestStepsOfAnySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := pointtest.Rand(8)
-	labels, err := NewLabels(randomLabels(rng, p.Rows, 3, true), EqualTable(), true)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, p.Rows, 3, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const k = 2
-	unit := randomBlock(rng, p.Rows, k)
+	unit := pointtest.RandomBlock(rng, p.Rows, k)
 	run := func(scale float64) (blas32.General, *Stats) {
-		x, dst := zeros32(p.Rows, k), zeros32(p.Rows, k)
+		x, dst := pointtest.Zeros32(p.Rows, k), pointtest.Zeros32(p.Rows, k)
 		for i, v := range unit.Data {
 			x.Data[i] = float32(float64(v) * scale)
 		}
@@ -58,7 +58,7 @@ func TestStepsOfAnySize(t *testing.T) {
 		}
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		x, dst, st := zeros32(p.Rows, k), zeros32(p.Rows, k), new(Stats)
+		x, dst, st := pointtest.Zeros32(p.Rows, k), pointtest.Zeros32(p.Rows, k), new(Stats)
 		copy(x.Data, unit.Data)
 		if err := st.Gather(x, labels); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestStepsOfAnySize(t *testing.T) {
 // not have, pull as others do.
 func TestFaintRows(t *testing.T) {
 	const n, k = 40, 2
-	p := zeros32(n, 1)
+	p := pointtest.Zeros32(n, 1)
 	for i := range n {
 		p.Data[i] = float32(i)
 	}
@@ -90,7 +90,7 @@ func TestFaintRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := pointtest.Rand(9)
-		x, dst, st := randomBlock(rng, n, k), zeros32(n, k), new(Stats)
+		x, dst, st := pointtest.RandomBlock(rng, n, k), pointtest.Zeros32(n, k), new(Stats)
 		for i := range x.Data {
 			x.Data[i] *= 1e-3
 		}

@@ -71,7 +71,7 @@ var unitKindNames = []string{"random", "clustered", "copies", "opposite", "axes"
 // makeUnit returns n directions of a kind, row null being zero unless negative.
 func makeUnit(kind string, n, d, null int, seed uint64) blas64.General {
 	rng := pointtest.Rand(seed)
-	p := zeros64(n, d)
+	p := pointtest.Zeros64(n, d)
 	var rows [][]float64
 	for i := range n {
 		row := p.Data[i*d:][:d]
@@ -84,7 +84,7 @@ func makeUnit(kind string, n, d, null int, seed uint64) blas64.General {
 	return p
 }
 
-func unitRows(t tester, p blas64.General) *UnitRows {
+func unitRows(t pointtest.Tester, p blas64.General) *UnitRows {
 	t.Helper()
 	r, err := NewUnitRows(p, UnitOptions{Normalize: true, Nulls: 1})
 	if err != nil {
@@ -173,7 +173,7 @@ func TestUnitRowsOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range p.Rows {
-		one := unitRows(t, widen(blas32.General{Rows: 1, Cols: 7, Stride: 7, Data: p.Data[i*7:][:7]}))
+		one := unitRows(t, pointtest.Widen(blas32.General{Rows: 1, Cols: 7, Stride: 7, Data: p.Data[i*7:][:7]}))
 		if !slices.Equal(one.own.Rows.Row(0), all.own.Rows.Row(i)) || one.Null(0) != all.Null(i) {
 			t.Errorf("row %d differs", i)
 		}
@@ -237,7 +237,7 @@ func TestUnitDenseEqualsTheDefinition(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		n := r.N()
-		identity, got := zeros64(n, n), zeros64(n, n)
+		identity, got := pointtest.Zeros64(n, n), pointtest.Zeros64(n, n)
 		for i := range n {
 			identity.Data[i*n+i] = 1
 		}
@@ -348,7 +348,7 @@ func TestUnitOperatorsRefuse(t *testing.T) {
 }
 
 // unitOperators returns both operators on the same rows.
-func unitOperators(t tester, r *UnitRows, b Bandwidth, radius float64, workers *par.Workers) []Operator64 {
+func unitOperators(t pointtest.Tester, r *UnitRows, b Bandwidth, radius float64, workers *par.Workers) []Operator64 {
 	t.Helper()
 	opt := &Options{Workers: workers}
 	dense, err := NewUnitDense(t.Context(), r, b, opt)
@@ -364,7 +364,7 @@ func unitOperators(t tester, r *UnitRows, b Bandwidth, radius float64, workers *
 }
 
 // firstStep64 returns the first step from q in float64.
-func firstStep64(t tester, op Operator64, q blas64.General, y []int32, table Table, alpha float64) blas64.General {
+func firstStep64(t pointtest.Tester, op Operator64, q blas64.General, y []int32, table Table, alpha float64) blas64.General {
 	t.Helper()
 	labels, err := NewLabels(y, table, false)
 	if err != nil {
@@ -374,7 +374,7 @@ func firstStep64(t tester, op Operator64, q blas64.General, y []int32, table Tab
 	if err := st.Gather64(q, labels); err != nil {
 		t.Fatalf("%v", err)
 	}
-	f := zeros64(q.Rows, q.Cols)
+	f := pointtest.Zeros64(q.Rows, q.Cols)
 	if err := op.Step64(t.Context(), f, q, &Step{Form: Paper, Labels: labels, Coefficient: alpha}, &st); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -382,7 +382,7 @@ func firstStep64(t tester, op Operator64, q blas64.General, y []int32, table Tab
 }
 
 func randomBlock64(rng *rand.Rand, n, k int) blas64.General {
-	x := zeros64(n, k)
+	x := pointtest.Zeros64(n, k)
 	gaussianRow(rng, x.Data)
 	return x
 }
@@ -393,7 +393,7 @@ func TestUnitOperatorsSameBitsForAnyNumberOfWorkers(t *testing.T) {
 	for _, d := range []int{3, 20} {
 		r := unitRows(t, makeUnit("clustered", n, d, 700, 5))
 		rng := pointtest.Rand(9)
-		q, y := randomBlock64(rng, n, 3), randomLabels(rng, n, 5, false)
+		q, y := randomBlock64(rng, n, 3), pointtest.RandomLabels(rng, n, 5, false)
 		var want []blas64.General
 		var degrees [][]float64
 		for _, count := range []int{1, 2, 8} {
@@ -418,9 +418,9 @@ func TestUnitStepAllocatesNothing(t *testing.T) {
 	defer workers.Close()
 	const n = 1100
 	rng := pointtest.Rand(9)
-	q, f := randomBlock64(rng, n, 3), zeros64(n, 3)
-	x, out := randomBlock(rng, n, 3), zeros32(n, 3)
-	labels, err := NewLabels(randomLabels(rng, n, 5, false), EqualTable(), false)
+	q, f := randomBlock64(rng, n, 3), pointtest.Zeros64(n, 3)
+	x, out := pointtest.RandomBlock(rng, n, 3), pointtest.Zeros32(n, 3)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, n, 5, false), EqualTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +446,7 @@ func TestUnitStepAllocatesNothing(t *testing.T) {
 // that is refused is named.
 func TestUnitRowsInChunks(t *testing.T) {
 	const n, d = 3*base.ChunkRows + 5, 3
-	p := widen(pointtest.Make("uniform", n, d, 4))
+	p := pointtest.Widen(pointtest.Make("uniform", n, d, 4))
 	alone, err := NewUnitRows(p, UnitOptions{Normalize: true})
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func polyCases(t *testing.T) (all []wideCase) {
 			wideCase{fmt.Sprintf("poly of order %d in float64", order),
 				func(o *Options) (Operator64, error) {
 					o.Tolerance = tolerance
-					return openPoly(t.Context(), widen(p), Sigma(3), o)
+					return openPoly(t.Context(), pointtest.Widen(p), Sigma(3), o)
 				},
 				func(op Operator64) bool {
 					poly := roomOf(op).(*poly.Poly)
@@ -71,7 +71,7 @@ func polyCases(t *testing.T) (all []wideCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	low := lowRank(600, 200, 6)
+	low := pointtest.LowRank(600, 200, 6)
 	return append(all,
 		wideCase{"poly along axes",
 			func(o *Options) (Operator64, error) {
@@ -84,11 +84,13 @@ func polyCases(t *testing.T) (all []wideCase) {
 			func(op Operator64) bool { return roomOf(op).(*poly.Poly).Frame.InPlace }},
 		wideCase{"poly by Taylor's polynomial",
 			func(o *Options) (Operator64, error) {
-				return openPoly(t.Context(), clusteredUnitRows(1200, 64, 20), Sigma(5), o)
+				return openPoly(t.Context(), pointtest.ClusteredUnitRows(1200, 64, 20), Sigma(5), o)
 			},
 			func(op Operator64) bool { return roomOf(op).(*poly.Poly).Series.Taylor }},
 		wideCase{"poly of one point",
-			func(o *Options) (Operator64, error) { return openPoly(t.Context(), zeros32(1, 3), Sigma(1), o) },
+			func(o *Options) (Operator64, error) {
+				return openPoly(t.Context(), pointtest.Zeros32(1, 3), Sigma(1), o)
+			},
 			func(op Operator64) bool { return op.N() == 1 }})
 }
 
@@ -109,7 +111,7 @@ func gridCases(t *testing.T) (all []wideCase) {
 	of("of cells along a line", pointtest.Make("collinear", 5000, 2, 4), 0.01, Options{}, func(op *grid.Grid) bool { return op.Cells.Count() < int(op.Lattice.Cells) })
 	of("of crowds on a line", crowded(1), 0.1, Options{Tolerance: 1e-6}, func(op *grid.Grid) bool { return op.Slots > 1 })
 	of("of crowds", crowded(2), 0.1, Options{Tolerance: 1e-6}, func(op *grid.Grid) bool { return op.Slots > 1 })
-	of("of all points in a cell", zeros32(2*lattice.MostPoints+9, 2), 1, Options{}, func(op *grid.Grid) bool { return op.Cells.Count() == 1 && op.Slots == 3 })
+	of("of all points in a cell", pointtest.Zeros32(2*lattice.MostPoints+9, 2), 1, Options{}, func(op *grid.Grid) bool { return op.Cells.Count() == 1 && op.Slots == 3 })
 	of("with rows out of it", strewn(), 0.02, Options{}, func(op *grid.Grid) bool { return op.Out != nil && len(op.Direct.Rows) == 0 })
 	of("with direct rows", strewn(), 0.05, Options{Isolated: Repair}, func(op *grid.Grid) bool { return len(op.Direct.Rows) > 0 })
 	of("of few points", pointtest.Make("uniform", 3, 2, 5), 1, Options{}, func(op *grid.Grid) bool { return len(op.Pieces) == 1 })
@@ -190,13 +192,13 @@ func TestWideStepsLeaveTheIterateWithItsRanks(t *testing.T) {
 			if grid, ok := roomOf(op).(*grid.Grid); ok {
 				direct = len(grid.Direct.Rows) > 0
 			}
-			x := randomBlock(pointtest.Rand(1), op.N(), 1)
+			x := pointtest.RandomBlock(pointtest.Rand(1), op.N(), 1)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				return err
 			}
 			spoil(op, x.Data, 1)
-			if err := op.Step(t.Context(), zeros32(op.N(), 1), x, new(Step), &st); err != nil {
+			if err := op.Step(t.Context(), pointtest.Zeros32(op.N(), 1), x, new(Step), &st); err != nil {
 				return err
 			}
 			lo, hi := op.Part()

@@ -1,4 +1,4 @@
-package kernel
+package profile
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -28,12 +27,12 @@ func TestProfileCountsDistances(t *testing.T) {
 		if err := o.SetDefaults(); err != nil {
 			t.Fatal(err)
 		}
-		pr, err := profile.Take(t.Context(), p, o)
+		pr, err := Take(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Workers = three
-		again, err := profile.Take(t.Context(), p, o)
+		again, err := Take(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +41,7 @@ func TestProfileCountsDistances(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []float64
-		sampled := profile.SampledRows(q, profile.SampleRows(c.n, c.d))
+		sampled := SampledRows(q, SampleRows(c.n, c.d))
 		for _, i := range sampled {
 			for j := range c.n {
 				if i != j {
@@ -81,17 +80,17 @@ func TestPartsAreWithinBins(t *testing.T) {
 		values = append(values, math.Exp2(-260*rng.Float64()))
 	}
 	for bin := range 200 {
-		values = append(values, profile.BinEdge(bin), math.Nextafter(profile.BinEdge(bin), 0))
+		values = append(values, BinEdge(bin), math.Nextafter(BinEdge(bin), 0))
 	}
 	for _, v := range values {
-		part := profile.PartOf(v)
-		if part>>profile.PartBits != profile.BinOf(v) {
-			t.Fatalf("%b is in part %d and in bin %d", v, part, profile.BinOf(v))
+		part := PartOf(v)
+		if part>>PartBits != BinOf(v) {
+			t.Fatalf("%b is in part %d and in bin %d", v, part, BinOf(v))
 		}
-		if bin := profile.BinOf(v); bin > 0 && v < 1 {
-			lo, hi := profile.BinEdge(bin), profile.BinEdge(bin+1)
-			if place := int((v - lo) / (hi - lo) * profile.PartsPerBin); place != part&(profile.PartsPerBin-1) {
-				t.Fatalf("%b is in part %d of its bin, want %d", v, part&(profile.PartsPerBin-1), place)
+		if bin := BinOf(v); bin > 0 && v < 1 {
+			lo, hi := BinEdge(bin), BinEdge(bin+1)
+			if place := int((v - lo) / (hi - lo) * PartsPerBin); place != part&(PartsPerBin-1) {
+				t.Fatalf("%b is in part %d of its bin, want %d", v, part&(PartsPerBin-1), place)
 			}
 		}
 	}
@@ -107,16 +106,16 @@ func TestSampledRowsAreEven(t *testing.T) {
 			t.Fatal(err)
 		}
 		const count = 200
-		sampled := profile.SampledRows(q, count)
+		sampled := SampledRows(q, count)
 		if len(sampled) != count || !slices.IsSorted(sampled) || len(slices.Compact(slices.Clone(sampled))) != count {
 			t.Fatalf("d = %d: rows %v", d, sampled)
 		}
-		if d <= profile.PlainDimensions {
+		if d <= PlainDimensions {
 			continue
 		}
-		sorted := profile.FromMiddle(q, rows.Spread(p.N, p.N))
+		sorted := FromMiddle(q, rows.Spread(p.N, p.N))
 		slices.Sort(sorted)
-		distances := profile.FromMiddle(q, sampled)
+		distances := FromMiddle(q, sampled)
 		slices.Sort(distances)
 		for k, v := range distances {
 			if lo, hi := sorted[k*p.N/count], sorted[(k+1)*p.N/count-1]; v < lo || v > hi {

@@ -1,9 +1,7 @@
-package kernel
+package distance
 
 import (
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 )
 
 func TestTournamentMeetsEveryPairOnce(t *testing.T) {
@@ -11,7 +9,7 @@ func TestTournamentMeetsEveryPairOnce(t *testing.T) {
 		if blocks == 0 {
 			continue
 		}
-		games := distance.Tournament{Blocks: blocks}
+		games := Tournament{Blocks: blocks}
 		met := make(map[[2]int]int)
 		for round := range games.Rounds() {
 			playing := make(map[int]bool)

@@ -1,4 +1,4 @@
-package kernel
+package pointtest
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-func randomBlock(rng *rand.Rand, n, k int) blas32.General {
-	return blas32.General{Rows: n, Cols: k, Stride: k, Data: pointtest.Fill(n*k, func(int) float64 { return rng.NormFloat64() })}
+// RandomBlock returns n rows of k normal numbers.
+func RandomBlock(rng *rand.Rand, n, k int) blas32.General {
+	return blas32.General{Rows: n, Cols: k, Stride: k, Data: Fill(n*k, func(int) float64 { return rng.NormFloat64() })}
 }
 
-func widen(m blas32.General) blas64.General {
+// Widen returns a matrix in float64.
+func Widen(m blas32.General) blas64.General {
 	out := blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: make([]float64, m.Rows*m.Cols)}
 	for i := range m.Rows {
 		for c, v := range m.Data[i*m.Stride:][:m.Cols] {
@@ -26,28 +27,30 @@ func widen(m blas32.General) blas64.General {
 	return out
 }
 
-func zeros32(n, k int) blas32.General {
+// Zeros32 returns n rows of k zeros.
+func Zeros32(n, k int) blas32.General {
 	return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
 }
 
-func zeros64(n, k int) blas64.General {
+// Zeros64 is Zeros32 in float64.
+func Zeros64(n, k int) blas64.General {
 	return blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
 }
 
-// permuteRows returns row order[i] of x as row i; nil leaves x as it is.
-func permuteRows(x blas32.General, order []uint32) blas32.General {
+// PermuteRows returns row order[i] of x as row i; nil leaves x as it is.
+func PermuteRows(x blas32.General, order []uint32) blas32.General {
 	if order == nil {
 		return x
 	}
-	out := zeros32(x.Rows, x.Cols)
+	out := Zeros32(x.Rows, x.Cols)
 	for i, from := range order {
 		copy(out.Data[i*x.Cols:][:x.Cols], x.Data[int(from)*x.Stride:])
 	}
 	return out
 }
 
-// randomLabels has classes labels with gaps and, if asked, unlabelled rows.
-func randomLabels(rng *rand.Rand, n, classes int, unlabelled bool) []int32 {
+// RandomLabels has classes labels with gaps and, if asked, unlabelled rows.
+func RandomLabels(rng *rand.Rand, n, classes int, unlabelled bool) []int32 {
 	y := make([]int32, n)
 	for i := range y {
 		y[i] = int32(3 * rng.IntN(classes))
@@ -58,15 +61,15 @@ func randomLabels(rng *rand.Rand, n, classes int, unlabelled bool) []int32 {
 	return y
 }
 
-// tester is what *testing.T and *rapid.T have in common.
-type tester interface {
+// Tester is what *testing.T and *rapid.T have in common.
+type Tester interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Context() context.Context
 }
 
-// plainWeights is the definition of W, entry by entry.
-func plainWeights(p blas32.General, gamma float64) [][]float64 {
+// PlainWeights is the definition of W, entry by entry.
+func PlainWeights(p blas32.General, gamma float64) [][]float64 {
 	w := make([][]float64, p.Rows)
 	for i := range w {
 		w[i] = make([]float64, p.Rows)
@@ -79,8 +82,9 @@ func plainWeights(p blas32.General, gamma float64) [][]float64 {
 	return w
 }
 
-func plainMul(w [][]float64, x blas64.General) blas64.General {
-	out := zeros64(x.Rows, x.Cols)
+// PlainMul returns the product of w and x by the definition.
+func PlainMul(w [][]float64, x blas64.General) blas64.General {
+	out := Zeros64(x.Rows, x.Cols)
 	for i := range w {
 		for j, v := range w[i] {
 			for c := range x.Cols {
@@ -91,13 +95,14 @@ func plainMul(w [][]float64, x blas64.General) blas64.General {
 	return out
 }
 
-func clusteredUnitRows(n, d, classes int) blas32.General {
-	rng := pointtest.Rand(uint64(n + d))
-	centres := zeros32(classes, d)
+// ClusteredUnitRows returns rows of unit norm around some centres.
+func ClusteredUnitRows(n, d, classes int) blas32.General {
+	rng := Rand(uint64(n + d))
+	centres := Zeros32(classes, d)
 	for i := range centres.Data {
 		centres.Data[i] = float32(rng.NormFloat64())
 	}
-	p := zeros32(n, d)
+	p := Zeros32(n, d)
 	for i := range n {
 		row, norm2 := p.Data[i*d:][:d], 0.0
 		for c := range row {
@@ -111,11 +116,11 @@ func clusteredUnitRows(n, d, classes int) blas32.General {
 	return p
 }
 
-// lowRank returns unit rows whose spread is mostly along a few directions.
-func lowRank(n, d, rank int) blas32.General {
-	rng := pointtest.Rand(uint64(n + d + rank))
-	p := zeros32(n, d)
-	directions := randomBlock(rng, rank, d)
+// LowRank returns unit rows whose spread is mostly along a few directions.
+func LowRank(n, d, rank int) blas32.General {
+	rng := Rand(uint64(n + d + rank))
+	p := Zeros32(n, d)
+	directions := RandomBlock(rng, rank, d)
 	for i := range n {
 		row, norm2 := p.Data[i*d:][:d], 0.0
 		for a := range rank {
@@ -135,14 +140,14 @@ func lowRank(n, d, rank int) blas32.General {
 	return p
 }
 
-// entries returns the matrix of an operator.
-func entries(t tester, op interface {
+// Entries returns the matrix of an operator.
+func Entries(t Tester, op interface {
 	N() int
 	Apply64(ctx context.Context, dst, x blas64.General) error
 }) [][]float64 {
 	t.Helper()
 	n := op.N()
-	one, out := zeros64(n, n), zeros64(n, n)
+	one, out := Zeros64(n, n), Zeros64(n, n)
 	for i := range n {
 		one.Data[i*n+i] = 1
 	}

@@ -1,4 +1,4 @@
-package kernel
+package grid
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -19,20 +18,20 @@ import (
 func sigmaOf(sigma float64) base.Bandwidth { return base.BandwidthOf(1 / (2 * sigma * sigma)) }
 
 // gridFor makes the operator of given cells and nodes, with no row out of it.
-func gridFor(t tester, p blas32.General, b base.Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *grid.Grid {
+func gridFor(t pointtest.Tester, p blas32.General, b base.Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *Grid {
 	t.Helper()
 	o := &base.Options{Tolerance: 0.999, Workers: workers}
 	if err := o.SetDefaults(); err != nil {
 		t.Fatalf("%v", err)
 	}
 	pts := pointtest.Open(p)
-	choice := &grid.Choice{Nodes: nodes, All: all}
+	choice := &Choice{Nodes: nodes, All: all}
 	var ok bool
 	if choice.Lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {
 		t.Fatalf("no lattice")
 	}
 	choice.Lattice.SetReach(reach)
-	op, err := grid.NewGrid(t.Context(), pts, b, choice, o)
+	op, err := NewGrid(t.Context(), pts, b, choice, o)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -55,7 +54,7 @@ func TestEntryBounds(t *testing.T) {
 		if cert.Kind != base.Absolute || cert.EntryAbs > 1.05*c.bound || cert.EntryAbs < 0.8*c.bound {
 			t.Errorf("d=%d p=%d: EntryAbs %.3g, want about %.2g", c.d, c.p, cert.EntryAbs, c.bound)
 		}
-		got, want := entries(t, op), plainWeights(permuteRows(p, op.Order()), sigmaOf(0.25).Gamma())
+		got, want := pointtest.Entries(t, op), pointtest.PlainWeights(pointtest.PermuteRows(p, op.Order()), sigmaOf(0.25).Gamma())
 		worst := 0.0
 		for i := range got {
 			for j := range got[i] {
@@ -77,7 +76,7 @@ func TestGridFormsAgree(t *testing.T) {
 		for _, kind := range []string{"uniform", "collinear", "lattice", "identical"} {
 			p := pointtest.Make(kind, 200>>d, d, 3)
 			b := sigmaOf(pointtest.TypicalDistance(p, pointtest.Rand(4)) / 3)
-			x := widen(randomBlock(pointtest.Rand(5), p.Rows, 3))
+			x := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(5), p.Rows, 3))
 			var want []float64
 			for _, all := range []bool{true, false} {
 				op := gridFor(t, p, b, 1.5, 3, 4, all, workers)
@@ -87,7 +86,7 @@ func TestGridFormsAgree(t *testing.T) {
 					t.Fatal("the other form was built")
 				}
 				apart = apart || all && op.Cells.Count() != occupied
-				got := zeros64(p.Rows, 3)
+				got := pointtest.Zeros64(p.Rows, 3)
 				if err := op.Apply64(t.Context(), got, x); err != nil {
 					t.Fatal(err)
 				}
@@ -123,7 +122,7 @@ func TestGridCostHasTheWorkers(t *testing.T) {
 	p := pointtest.Open(pointtest.Make("uniform", 300, 4, 1))
 	l, _ := lattice.New(p, 0.2, 1)
 	l.SetReach(3)
-	choice := grid.Choice{Lattice: l, Nodes: 10, Occupied: 100}
+	choice := Choice{Lattice: l, Nodes: 10, Occupied: 100}
 	four := par.New(4)
 	defer four.Close()
 	one, more := choice.Cost(p, &base.Options{Columns: 1}), choice.Cost(p, &base.Options{Columns: 1, Workers: four})
@@ -140,7 +139,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 			t.Run(fmt.Sprintf("d=%d/all=%v", d, all), func(t *testing.T) {
 				p := pointtest.Make("uniform", 500, d, 5)
 				b := sigmaOf(pointtest.TypicalDistance(p, pointtest.Rand(3)) / float64(4-d/3*2)) // two cells an axis and more
-				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
+				x := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(4), p.Rows, 3))
 				op := gridFor(t, p, b, 1.7, 4, 9-d, all, nil)
 				var want, wantDegrees []float64
 				for _, kernels := range simd.All() {
@@ -148,7 +147,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 					if _, err := op.Fill(t.Context(), 9-d); err != nil {
 						t.Fatal(err)
 					}
-					got := zeros64(p.Rows, 3)
+					got := pointtest.Zeros64(p.Rows, 3)
 					if err := op.Apply64(t.Context(), got, x); err != nil {
 						t.Fatal(err)
 					}
@@ -165,7 +164,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 
 // A cell that holds 3,000,000 points is cut into pieces that follow each other.
 func TestPiecesOfAFullCell(t *testing.T) {
-	pieces, slots := grid.SplitPieces(&lattice.Sorted{Start: []uint32{0, 3_000_000}})
+	pieces, slots := SplitPieces(&lattice.Sorted{Start: []uint32{0, 3_000_000}})
 	end := 0
 	for _, piece := range pieces {
 		if piece.Lo != end || piece.Hi-piece.Lo > lattice.MostPoints {

@@ -1,11 +1,10 @@
-package kernel
+package distance
 
 import (
 	"context"
 	"errors"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -19,8 +18,8 @@ func TestPreparationsStopWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, do := range map[string]func() error{
-		"distances":      func() error { _, err := distance.NewDistancer(ctx, p, nil, workers, simd.At(simd.Best())); return err },
-		"unit distances": func() error { _, err := distance.NewUnitDistancer(ctx, p, workers, simd.At(simd.Best())); return err },
+		"distances":      func() error { _, err := NewDistancer(ctx, p, nil, workers, simd.At(simd.Best())); return err },
+		"unit distances": func() error { _, err := NewUnitDistancer(ctx, p, workers, simd.At(simd.Best())); return err },
 	} {
 		if err := do(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

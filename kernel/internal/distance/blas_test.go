@@ -1,11 +1,10 @@
-package kernel
+package distance
 
 import (
 	"fmt"
 	"math"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -28,7 +27,7 @@ func TestDots(t *testing.T) {
 			for i := range dst {
 				dst[i] = math.NaN()
 			}
-			distance.Dots(simd.At(simd.Best()), dst, ld, a, c.na, b, c.nb, c.d)
+			Dots(simd.At(simd.Best()), dst, ld, a, c.na, b, c.nb, c.d)
 			for i := range c.na {
 				for j := range ld {
 					got := dst[i*ld+j]

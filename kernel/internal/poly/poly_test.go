@@ -1,4 +1,4 @@
-package kernel
+package poly
 
 import (
 	"fmt"
@@ -9,11 +9,10 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 )
 
 // exactly returns exp(u) - p(u) of the coefficients as they are, in 160 bits.
-func exactly(s poly.Series, u float64) float64 {
+func exactly(s Series, u float64) float64 {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(160).SetFloat64(v) }
 	x, sum, term := number(u), number(1), number(1)
 	for r := 1; r < 90; r++ {
@@ -31,7 +30,7 @@ func exactly(s poly.Series, u float64) float64 {
 }
 
 // worst is the largest error on a fine grid and at the ends.
-func worst(s poly.Series) float64 {
+func worst(s Series) float64 {
 	most := 0.0
 	for i := range 61 {
 		most = max(most, math.Abs(exactly(s, s.Lo+(s.Hi-s.Lo)*float64(i)/60)))
@@ -42,8 +41,8 @@ func worst(s poly.Series) float64 {
 func TestSeriesWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, span := range [][2]float64{{0, 0}, {-1e-15, 1e-15}, {0, 1e-13}, {-1e-9, 1e-9}, {-1e-3, 1e-3}, {-1. / 36, 1. / 36}, {0, .04}, {-.25, .25}, {-1, 1}, {0, 1}, {-4, 4}, {-16, 16}} {
-		for order := range poly.MaxPolyOrder + 1 {
-			for _, s := range []poly.Series{poly.TaylorSeries(span[0], span[1], order), poly.ChebyshevSeries(span[0], span[1], order)} {
+		for order := range MaxPolyOrder + 1 {
+			for _, s := range []Series{TaylorSeries(span[0], span[1], order), ChebyshevSeries(span[0], span[1], order)} {
 				name := fmt.Sprintf("%v, order %d, taylor %v", span, order, s.Taylor)
 				if e := worst(s); e > s.Error() {
 					t.Errorf("%s: error %g above its bound %g", name, e, s.Error())
@@ -78,9 +77,9 @@ func TestSeriesTable(t *testing.T) {
 	} {
 		top := 1 / (c.sigma * c.sigma)
 		for order, want := range c.want {
-			s := poly.ChebyshevSeries(c.lo*top, top, order)
+			s := ChebyshevSeries(c.lo*top, top, order)
 			if c.taylor {
-				s = poly.TaylorSeries(c.lo*top, top, order)
+				s = TaylorSeries(c.lo*top, top, order)
 			}
 			bound, worst := s.Error()*math.Exp(-top), worst(s)*math.Exp(-top)
 			if math.Abs(bound-s.Slack()-want) > 0.06*want {
@@ -103,16 +102,16 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 			if err := o.SetDefaults(); err != nil {
 				t.Fatal(err)
 			}
-			fr, err := poly.NewFrame(t.Context(), pts, base.BandwidthOf(0.5), false, o)
+			fr, err := NewFrame(t.Context(), pts, base.BandwidthOf(0.5), false, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := poly.Series{Lo: -fr.Radius * fr.Radius, Hi: fr.Radius * fr.Radius, A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := poly.Assemble(fr, poly.Choice{Series: s, Terms: poly.Terms(d, order) + 1}, o)
-			if n := nonZeros(op.Nest.Coefficients); n != poly.Terms(d, order) {
-				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, poly.Terms(d, order))
+			s := Series{Lo: -fr.Radius * fr.Radius, Hi: fr.Radius * fr.Radius, A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
+			op := Assemble(fr, Choice{Series: s, Terms: Terms(d, order) + 1}, o)
+			if n := nonZeros(op.Nest.Coefficients); n != Terms(d, order) {
+				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, Terms(d, order))
 			}
-			if most := poly.PolyBlockNumbers * float64(poly.Terms(d, order)); float64(op.Nest.Size()) > most {
+			if most := PolyBlockNumbers * float64(Terms(d, order)); float64(op.Nest.Size()) > most {
 				t.Fatalf("d = %d, order %d: %d numbers, above %g", d, order, op.Nest.Size(), most)
 			}
 			for i, v := range fr.Norm2 {
@@ -122,7 +121,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 			if err := op.SumDegrees(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			x, got := widen(randomBlock(pointtest.Rand(7), p.Rows, 3)), zeros64(p.Rows, 3)
+			x, got := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(7), p.Rows, 3)), pointtest.Zeros64(p.Rows, 3)
 			if err := op.Apply64(t.Context(), got, x); err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +140,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 					}
 				}
 			}
-			for i, v := range plainMul(w, x).Data {
+			for i, v := range pointtest.PlainMul(w, x).Data {
 				if math.Abs(v-got.Data[i]) > 1e-12*float64(p.Rows) {
 					t.Fatalf("d = %d, order %d: row %d is %g, want %g", d, order, i/3, got.Data[i], v)
 				}
@@ -168,8 +167,8 @@ func TestPolyNest(t *testing.T) {
 	for _, d := range []int{1, 3, 7, 8, 11, 20} {
 		for order := 1; order < 6; order++ {
 			pts := pointtest.Open(pointtest.Make("uniform", 3, d, 1))
-			s := poly.Series{A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := poly.Assemble(&poly.Frame{P: pts, Kernels: o.Kernels}, poly.Choice{Series: s, Single: true, Terms: poly.Terms(d, order) + 1}, o)
+			s := Series{A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
+			op := Assemble(&Frame{P: pts, Kernels: o.Kernels}, Choice{Series: s, Single: true, Terms: Terms(d, order) + 1}, o)
 			want, got := slices.Clone(op.Coefficients), slices.DeleteFunc(slices.Clone(op.Nest.Coefficients), func(v float64) bool { return v == 0 })
 			slices.Sort(want)
 			slices.Sort(got)
@@ -191,8 +190,8 @@ func TestPolyNest(t *testing.T) {
 // machines poly was chosen for it, and failed to make room.
 func TestTooManyTerms(t *testing.T) {
 	for _, d := range []int{1, 8, 1000, 100_000, 1 << 30} {
-		for order := range poly.MaxPolyOrder + 1 {
-			if few, more := poly.Terms(d, order), int32(poly.Terms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
+		for order := range MaxPolyOrder + 1 {
+			if few, more := Terms(d, order), int32(Terms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
 				t.Fatalf("%d dimensions: %d terms of order %d, then %d", d, few, order, more)
 			}
 		}

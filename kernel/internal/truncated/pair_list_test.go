@@ -1,4 +1,4 @@
-package kernel
+package truncated
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 )
 
 // Lists and sums of pairs look at the context at every cluster, and end with its error
@@ -24,15 +23,15 @@ func TestPairListEndsWithinAPiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	clusters := len(cl.First) - 1
-	if clusters > truncated.ClustersPerChunk || clusters < 8 {
+	if clusters > ClustersPerChunk || clusters < 8 {
 		t.Fatalf("%d clusters are no single piece of several", clusters)
 	}
-	l, _, err := truncated.NewPairList(t.Context(), cl, base.BandwidthOf(50), 1<<20, o)
+	l, _, err := NewPairList(t.Context(), cl, base.BandwidthOf(50), 1<<20, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := func() context.Context { return &pointtest.Patience{Context: t.Context(), Left: clusters / 2} }
-	if l, _, err := truncated.NewPairList(half(), cl, base.BandwidthOf(50), 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
+	if l, _, err := NewPairList(half(), cl, base.BandwidthOf(50), 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("list: %v", err)
 	}
 	if _, _, err := l.Weigh(half(), o); !errors.Is(err, context.Canceled) {
