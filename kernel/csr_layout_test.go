@@ -76,7 +76,7 @@ func TestPeakOfLayouts(t *testing.T) {
 		if more := op.Costs.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.Costs.NNZ {
 			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.Costs.NNZ)
 		}
-		if got := truncated.CsrCost(p.Rows, 2, float64(op.Costs.NNZ), &base.Options{Layout: layout}).PeakBytes; got < op.Costs.PeakBytes {
+		if got := truncated.CSRCost(p.Rows, 2, float64(op.Costs.NNZ), &base.Options{Layout: layout}).PeakBytes; got < op.Costs.PeakBytes {
 			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.Costs.PeakBytes)
 		}
 		var refused *MemoryError

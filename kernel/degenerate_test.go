@@ -354,13 +354,13 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 		}
 	}
 	// Without slabs, which have room for more than there is.
-	plain, compact := truncated.CsrCost(1000, base.MaxDirect+1, 1e6, &base.Options{}), truncated.CsrCost(1000, base.MaxDirect+1, 1e6, &base.Options{Layout: sparse.Compact})
+	plain, compact := truncated.CSRCost(1000, base.MaxDirect+1, 1e6, &base.Options{}), truncated.CSRCost(1000, base.MaxDirect+1, 1e6, &base.Options{Layout: sparse.Compact})
 	if compact.PeakBytes != plain.PeakBytes+3e6+4000 {
 		t.Errorf("plain takes %d bytes at most and compact %d", plain.PeakBytes, compact.PeakBytes)
 	}
 	huge := &base.Options{Columns: math.MaxInt / 4}
 	for name, c := range map[string]base.Cost{
-		"csr": truncated.CsrCost(2_000_000_000, 2, 4e18, &base.Options{Columns: 2}), "dense": pairwise.DenseCost(1000, 2, huge),
+		"csr": truncated.CSRCost(2_000_000_000, 2, 4e18, &base.Options{Columns: 2}), "dense": pairwise.DenseCost(1000, 2, huge),
 	} {
 		if c.PeakBytes < 1<<40 || c.StreamedBytes < 0 || c.Flops < 0 {
 			t.Errorf("%s: an impossible size comes out as %+v", name, c)

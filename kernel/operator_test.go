@@ -305,12 +305,9 @@ func operatorsOf(t pointtest.Tester, p blas32.General, b Bandwidth, workers *par
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	plan, err := poly.PlanOf(t.Context(), pts.rows, b.own, o)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	if plan.Choice.Terms > 0 && plan.Choice.Terms <= 2000 {
-		poly, err := poly.NewPoly(t.Context(), plan, o)
+	const mostTerms = 2000
+	if c := poly.Candidate(t.Context(), pts.rows, b.own, nil, o); c.Feasible && c.Cost.Flops <= mostTerms*4*float64(p.Rows)*float64(o.Columns) {
+		poly, err := c.Build(t.Context(), o)
 		switch {
 		case err == nil:
 			all = append(all, public(poly))

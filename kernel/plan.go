@@ -98,7 +98,7 @@ func (m *method) with(bytes int64, o *base.Options) int64 {
 func methods() []method {
 	return []method{
 		{"dense", pairwise.DenseCandidate, vectorWork, vectorWork, false, pairwise.LeastDense},
-		{"csr", truncated.CsrCandidate, searchWork, sparseWork, true, truncated.LeastCSR},
+		{"csr", truncated.CSRCandidate, searchWork, sparseWork, true, truncated.LeastCSR},
 		{"pairs", truncated.PairsCandidate, vectorWork, vectorWork, true, truncated.LeastPairs},
 		{"background", pairwise.BackgroundCandidate, vectorWork, scalarWork, false, pairwise.LeastBackground},
 		{"poly", poly.Candidate, vectorWork, vectorWork, false, poly.Least},

@@ -103,7 +103,7 @@ func TestBudgetOfTheCost(t *testing.T) {
 		defer workers.Close()
 		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
 			o := Options{CutoffRadius: radius, Workers: workers, Layout: layout}
-			cost := truncated.CsrCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &base.Options{CutoffRadius: radius, Workers: workers, Layout: layout}).PeakBytes
+			cost := truncated.CSRCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &base.Options{CutoffRadius: radius, Workers: workers, Layout: layout}).PeakBytes
 			for o.BudgetBytes = cost; o.BudgetBytes < 2*cost; o.BudgetBytes += cost / 16 {
 				op, err := openCSR(t.Context(), p, b, &o)
 				if err != nil {

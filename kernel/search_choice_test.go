@@ -188,7 +188,7 @@ func TestChoiceWithinBudget(t *testing.T) {
 			t.Fatalf("d = %d: searched by codes: %v, %v", d, full.Search().Depth > 0, err)
 		}
 		for _, workers := range []*par.Workers{nil, three} {
-			cost := truncated.CsrCost(c.p.Rows, d, float64(full.Cost().NNZ), &base.Options{Workers: workers}).PeakBytes
+			cost := truncated.CSRCost(c.p.Rows, d, float64(full.Cost().NNZ), &base.Options{Workers: workers}).PeakBytes
 			refused := 0
 			for budget := cost / 4; budget < 2*cost; budget += cost / 16 {
 				op, err := as[*truncated.CSR](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, BudgetBytes: budget, Workers: workers}))

@@ -26,8 +26,8 @@ func (t Tournament) players() int { return t.Blocks + t.Blocks%2 }
 // Rounds returns the number of rounds.
 func (t Tournament) Rounds() int { return max(t.players(), 1) }
 
-// Games returns the number of games in a round, byes included.
-func (t Tournament) Games(round int) int {
+// games returns the number of games in a round, byes included.
+func (t Tournament) games(round int) int {
 	if round == 0 {
 		return t.Blocks
 	}
@@ -54,7 +54,7 @@ func (t Tournament) Game(round, game int) (a, b int, ok bool) {
 // Play plays all rounds: task runs the games of the one that round says.
 func (t Tournament) Play(ctx context.Context, workers *par.Workers, task par.Task, round *int, progress *rows.Progress) error {
 	for *round = range t.Rounds() {
-		if err := workers.Do(ctx, t.Games(*round), task); err != nil {
+		if err := workers.Do(ctx, t.games(*round), task); err != nil {
 			return err
 		}
 		progress.Set(*round + 1)

@@ -13,7 +13,7 @@ func TestTournamentMeetsEveryPairOnce(t *testing.T) {
 		met := make(map[[2]int]int)
 		for round := range games.Rounds() {
 			playing := make(map[int]bool)
-			for g := range games.Games(round) {
+			for g := range games.games(round) {
 				a, b, ok := games.Game(round, g)
 				if !ok {
 					continue

@@ -79,47 +79,47 @@ func New(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options)
 	if err != nil {
 		return nil, base.BuildError("grid", err)
 	}
-	return NewGrid(ctx, p, b, choice, o)
+	return newGrid(ctx, p, b, choice, o)
 }
 
-// NewGrid builds the operator of a choice.
-func NewGrid(ctx context.Context, p *rows.Points, b base.Bandwidth, choice *Choice, o *base.Options) (*Grid, error) {
+// newGrid builds the operator of a choice.
+func newGrid(ctx context.Context, p *rows.Points, b base.Bandwidth, choice *gridChoice, o *base.Options) (*Grid, error) {
 	op, err := choice.build(ctx, p, b, o)
 	return op, base.BuildError("grid", err)
 }
 
 // build makes the operator of the chosen cells and nodes, or of some more nodes if these
 // miss the tolerance.
-func (choice *Choice) build(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options) (*Grid, error) {
-	op := &Grid{Lattice: &choice.Lattice}
+func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options) (*Grid, error) {
+	op := &Grid{Lattice: &choice.lattice}
 	op.Base = step.NewBase("grid", o)
 	op.Pass32 = func(p *step.Product[float32]) step.Pass[float32] { return newGridPass(op, p) }
 	op.Pass64 = func(p *step.Product[float64]) step.Pass[float64] { return newGridPass(op, p) }
-	err := o.Take("build grid", choice.Cost(p, o).PeakBytes)
+	err := o.Take("build grid", choice.cost(p, o).PeakBytes)
 	if err != nil {
 		return nil, err
 	}
-	if op.Cells, err = op.Lattice.SortPoints(ctx, p, 1, choice.All, o.Workers); err != nil {
+	if op.Cells, err = op.Lattice.SortPoints(ctx, p, 1, choice.all, o.Workers); err != nil {
 		return nil, err
 	}
 	op.GivenRows = op.Cells.Order
-	op.Pieces, op.Slots = SplitPieces(op.Cells)
+	op.Pieces, op.Slots = splitPieces(op.Cells)
 	op.Bounds = make([]int, len(op.Pieces)+1)
 	for i, piece := range op.Pieces {
-		op.Bounds[i+1] = piece.Hi
+		op.Bounds[i+1] = piece.hi
 	}
 	if err := op.locate(ctx, p); err != nil {
 		return nil, err
 	}
 	progress := o.Stage("grid", 1)
 	for {
-		choice.Occupied = float64(op.Cells.Count())
-		cost := choice.Cost(p, o)
+		choice.occupied = float64(op.Cells.Count())
+		cost := choice.cost(p, o)
 		if err := o.Take("build grid", cost.PeakBytes); err != nil { // the number of occupied cells is known only now
 			return nil, err
 		}
 		op.Costs = cost
-		near, err := op.Fill(ctx, choice.Nodes)
+		near, err := op.fill(ctx, choice.nodes)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
 	}
 	from, to := op.OwnChunks()
 	return base.DoPieces(ctx, op.Workers, from, to, par.Func(func(_, piece int) {
-		lo, hi := op.Pieces[piece].Lo, op.Pieces[piece].Hi
+		lo, hi := op.Pieces[piece].lo, op.Pieces[piece].hi
 		for a := range d {
 			place := op.Place[a][lo:hi]
 			p.Column(place, op.Cells.Order[lo:hi], a)
@@ -157,9 +157,9 @@ func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
 	}))
 }
 
-// Fill makes the tables for p nodes, the weights of points and themselves, and the
+// fill makes the tables for p nodes, the weights of points and themselves, and the
 // degrees. It returns the sums of exp(-|x|^2/4) over the points around each cell.
-func (op *Grid) Fill(ctx context.Context, p int) (near []float64, err error) {
+func (op *Grid) fill(ctx context.Context, p int) (near []float64, err error) {
 	op.interpolation = lattice.NewChebyshev(p)
 	op.Transfer = lattice.GaussTransfer(op.Lattice, op.Cells, op.interpolation)
 	op.self, op.RowSums, op.Out, op.Direct = make([]float64, len(op.Cells.Order)), nil, nil, directRows{}
@@ -241,7 +241,7 @@ func (op *Grid) certify(ctx context.Context, near []float64) error {
 	if err := op.Workers.Do(ctx, len(op.Pieces), par.Func(func(_, piece int) {
 		at := &op.Pieces[piece]
 		for cell := at.cell; cell < at.cell+at.cells; cell++ {
-			for i := max(int(op.Cells.Start[cell]), at.Lo); i < min(int(op.Cells.Start[cell+1]), at.Hi); i++ {
+			for i := max(int(op.Cells.Start[cell]), at.lo); i < min(int(op.Cells.Start[cell+1]), at.hi); i++ {
 				rounding[piece] = max(rounding[piece], op.certifyRow(i, near[cell], 0))
 			}
 		}

@@ -25,13 +25,13 @@ func gridFor(t pointtest.Tester, p blas32.General, b base.Bandwidth, width, reac
 		t.Fatalf("%v", err)
 	}
 	pts := pointtest.Open(p)
-	choice := &Choice{Nodes: nodes, All: all}
+	choice := &gridChoice{nodes: nodes, all: all}
 	var ok bool
-	if choice.Lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {
+	if choice.lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {
 		t.Fatalf("no lattice")
 	}
-	choice.Lattice.SetReach(reach)
-	op, err := NewGrid(t.Context(), pts, b, choice, o)
+	choice.lattice.SetReach(reach)
+	op, err := newGrid(t.Context(), pts, b, choice, o)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -122,10 +122,10 @@ func TestGridCostHasTheWorkers(t *testing.T) {
 	p := pointtest.Open(pointtest.Make("uniform", 300, 4, 1))
 	l, _ := lattice.New(p, 0.2, 1)
 	l.SetReach(3)
-	choice := Choice{Lattice: l, Nodes: 10, Occupied: 100}
+	choice := gridChoice{lattice: l, nodes: 10, occupied: 100}
 	four := par.New(4)
 	defer four.Close()
-	one, more := choice.Cost(p, &base.Options{Columns: 1}), choice.Cost(p, &base.Options{Columns: 1, Workers: four})
+	one, more := choice.cost(p, &base.Options{Columns: 1}), choice.cost(p, &base.Options{Columns: 1, Workers: four})
 	if want := int64(3 * 8 * (4 + 1) * 10_000); more.PeakBytes-one.PeakBytes < want {
 		t.Errorf("three more workers take %d bytes, want at least %d", more.PeakBytes-one.PeakBytes, want)
 	}
@@ -144,7 +144,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 				var want, wantDegrees []float64
 				for _, kernels := range simd.All() {
 					op.Kernels = kernels
-					if _, err := op.Fill(t.Context(), 9-d); err != nil {
+					if _, err := op.fill(t.Context(), 9-d); err != nil {
 						t.Fatal(err)
 					}
 					got := pointtest.Zeros64(p.Rows, 3)
@@ -164,13 +164,13 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 
 // A cell that holds 3,000,000 points is cut into pieces that follow each other.
 func TestPiecesOfAFullCell(t *testing.T) {
-	pieces, slots := SplitPieces(&lattice.Sorted{Start: []uint32{0, 3_000_000}})
+	pieces, slots := splitPieces(&lattice.Sorted{Start: []uint32{0, 3_000_000}})
 	end := 0
 	for _, piece := range pieces {
-		if piece.Lo != end || piece.Hi-piece.Lo > lattice.MostPoints {
-			t.Fatalf("points %d to %d behind %d", piece.Lo, piece.Hi, end)
+		if piece.lo != end || piece.hi-piece.lo > lattice.MostPoints {
+			t.Fatalf("points %d to %d behind %d", piece.lo, piece.hi, end)
 		}
-		end = piece.Hi
+		end = piece.hi
 	}
 	if end != 3_000_000 || slots != 733 {
 		t.Errorf("%d points in %d slots", end, slots)

@@ -16,7 +16,7 @@ import (
 // of some cells, or some of those of a crowded one.
 type gridPiece struct {
 	cell, cells int // the first cell, and how many there are
-	Lo, Hi      int // points
+	lo, hi      int // points
 	slot        int // of the sums of some points of a cell; -1 for whole cells
 }
 
@@ -25,8 +25,8 @@ const (
 	gridPieceCells  = 1024 // most cells of a piece
 )
 
-// SplitPieces splits sorted points into pieces, and counts the slots.
-func SplitPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
+// splitPieces splits sorted points into pieces, and counts the slots.
+func splitPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
 	for cell := 0; cell < cells.Count(); {
 		at, lo := cell, int(cells.Start[cell])
 		for cell++; cell < cells.Count() && cell-at < gridPieceCells && int(cells.Start[cell+1])-lo <= gridPiecePoints; cell++ {
@@ -37,7 +37,7 @@ func SplitPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
 			parts = max(par.Blocks(hi-lo, lattice.MostPoints), 1)
 		}
 		for part := range parts {
-			piece := gridPiece{cell: at, cells: cell - at, Lo: lo + par.Part(hi-lo, part, parts), Hi: lo + par.Part(hi-lo, part+1, parts), slot: -1}
+			piece := gridPiece{cell: at, cells: cell - at, lo: lo + par.Part(hi-lo, part, parts), hi: lo + par.Part(hi-lo, part+1, parts), slot: -1}
 			if parts > 1 {
 				piece.slot, slots = slots, slots+1
 			}
@@ -219,7 +219,7 @@ func (pass *gridPass[T]) spread(scratch *gridScratch, piece *gridPiece) {
 	if piece.slot >= 0 {
 		tiles := pass.slots[piece.slot*pass.K*size:][:pass.K*size]
 		clear(tiles)
-		pass.spreadRows(scratch, tiles, piece.Lo, piece.Hi)
+		pass.spreadRows(scratch, tiles, piece.lo, piece.hi)
 		return
 	}
 	for cell := piece.cell; cell < piece.cell+piece.cells; cell++ {
@@ -282,7 +282,7 @@ func (pass *gridPass[T]) joinSlots() {
 			continue
 		}
 		part := pass.slots[piece.slot*size:][:size]
-		if piece.Lo == int(pass.op.Cells.Start[piece.cell]) {
+		if piece.lo == int(pass.op.Cells.Start[piece.cell]) {
 			clear(tiles)
 		}
 		for i, v := range part {
@@ -297,13 +297,13 @@ func (pass *gridPass[T]) joinSlots() {
 // collect interpolates from the nodes to the rows of a piece, and finishes them.
 func (pass *gridPass[T]) collect(scratch *gridScratch, piece int) {
 	op, at := pass.op, &pass.op.Pieces[piece]
-	next, _ := slices.BinarySearch(op.Direct.Rows, uint32(at.Lo))
+	next, _ := slices.BinarySearch(op.Direct.Rows, uint32(at.lo))
 	if pass.Stats != nil {
 		scratch.sums.Borrow(&pass.Stats.Partials.Chunk[piece])
 		defer scratch.sums.GiveBack(&pass.Stats.Partials.Chunk[piece])
 	}
 	for cell := at.cell; cell < at.cell+at.cells; cell++ {
-		lo, hi := max(int(op.Cells.Start[cell]), at.Lo), min(int(op.Cells.Start[cell+1]), at.Hi)
+		lo, hi := max(int(op.Cells.Start[cell]), at.lo), min(int(op.Cells.Start[cell+1]), at.hi)
 		if lo >= hi {
 			continue
 		}

@@ -14,12 +14,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A Choice is a set of cells and nodes.
-type Choice struct {
-	Lattice  lattice.Lattice
-	Nodes    int     // p
-	All      bool    // all cells are kept
-	Occupied float64 // cells that are kept
+// A gridChoice is a set of cells and nodes.
+type gridChoice struct {
+	lattice  lattice.Lattice
+	nodes    int     // p
+	all      bool    // all cells are kept
+	occupied float64 // cells that are kept
 	eta      float64 // expected of 99 in 100 rows
 	repaired float64 // rows that are expected to need direct weights
 	raised   int
@@ -125,7 +125,7 @@ func gridRefusal(p *rows.Points, b base.Bandwidth) string {
 
 // chooseGrid returns the cells and nodes that take the least time among those that
 // should meet the tolerance.
-func chooseGrid(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options) (*Choice, error) {
+func chooseGrid(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options) (*gridChoice, error) {
 	if why := gridRefusal(p, b); why != "" {
 		return nil, fmt.Errorf("%w: %s", base.ErrOperator, why)
 	}
@@ -135,30 +135,30 @@ func chooseGrid(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.O
 		return nil, err
 	}
 	reach := math.Sqrt(2 * math.Log(10*float64(p.N)/(o.Tolerance*c.degree)))
-	var best *Choice
+	var best *gridChoice
 	seconds := math.Inf(1)
 	for _, width := range []float64{0.125, 0.25, 0.5, 1, 2, widestCell} {
-		choice := &Choice{}
+		choice := &gridChoice{}
 		var ok bool
-		if choice.Lattice, ok = lattice.New(p, sigma, width); !ok {
+		if choice.lattice, ok = lattice.New(p, sigma, width); !ok {
 			continue
 		}
-		choice.Lattice.SetReach(reach)
+		choice.lattice.SetReach(reach)
 		// The rest of the tolerance is for a crowd that is not as the sample has it.
-		choice.Nodes, choice.eta = nodesFor(&choice.Lattice, 0.7*o.Tolerance, c.ratio)
+		choice.nodes, choice.eta = nodesFor(&choice.lattice, 0.7*o.Tolerance, c.ratio)
 		if o.Isolated == base.Repair {
 			choice.repaired = float64(p.N) * c.missed(min(c.ratio, hopeless)*o.Tolerance/choice.eta)
 		}
-		occupied, err := estimateOccupied(ctx, &choice.Lattice, p, o.Workers)
+		occupied, err := estimateOccupied(ctx, &choice.lattice, p, o.Workers)
 		if err != nil {
 			return nil, err
 		}
-		for _, choice.All = range []bool{true, false} {
-			choice.Occupied = occupied
-			if choice.All {
-				choice.Occupied = choice.Lattice.Cells
+		for _, choice.all = range []bool{true, false} {
+			choice.occupied = occupied
+			if choice.all {
+				choice.occupied = choice.lattice.Cells
 			}
-			cost := choice.Cost(p, o)
+			cost := choice.cost(p, o)
 			total := cost.BuildSeconds + float64(o.Steps)*cost.StepSeconds
 			if cost.PeakBytes > o.BudgetBytes {
 				total += 1e12 // only where nothing fits
@@ -213,14 +213,14 @@ func estimateOccupied(ctx context.Context, l *lattice.Lattice, p *rows.Points, w
 	return min(l.Cells, distinct*(1+float64(skip-1)*distinct/sample)), nil
 }
 
-// Cost estimates what a choice takes.
-func (c *Choice) Cost(p *rows.Points, o *base.Options) base.Cost {
-	l, n, k, d := &c.Lattice, float64(p.N), float64(o.Columns), float64(p.D)
-	nodes := float64(c.Nodes)
+// cost estimates what a choice takes.
+func (c *gridChoice) cost(p *rows.Points, o *base.Options) base.Cost {
+	l, n, k, d := &c.lattice, float64(p.N), float64(o.Columns), float64(p.D)
+	nodes := float64(c.nodes)
 	tile := math.Pow(nodes, d)
-	all := tile * c.Occupied
+	all := tile * c.occupied
 	transfer, seconds := 0.0, gridSweepSeconds // of a column
-	if c.All {
+	if c.all {
 		for a := range l.D {
 			transfer += all * float64(2*l.Reach[a]+1) * nodes
 		}
@@ -229,7 +229,7 @@ func (c *Choice) Cost(p *rows.Points, o *base.Options) base.Cost {
 		for a := range l.D {
 			pairs *= float64(2*l.Reach[a] + 1)
 		}
-		transfer, seconds = c.Occupied*min(pairs, c.Occupied)*tile*nodes*1.5, gridCellSeconds
+		transfer, seconds = c.occupied*min(pairs, c.occupied)*tile*nodes*1.5, gridCellSeconds
 	}
 	product := func(columns float64) float64 {
 		return n*(2*d*nodes*gridBasisSeconds+columns*(2*tile*gridSpreadSeconds+gridRowSeconds)) + columns*transfer*seconds
@@ -240,15 +240,15 @@ func (c *Choice) Cost(p *rows.Points, o *base.Options) base.Cost {
 		Flops:        k * 2 * (2*n*tile + transfer),
 	}
 	// At worst a row that is repaired has weights with all others.
-	cost.BuildSeconds += c.repaired * (n*gridDirectSeconds + c.Occupied*gridBoxSeconds)
+	cost.BuildSeconds += c.repaired * (n*gridDirectSeconds + c.occupied*gridBoxSeconds)
 	cost.StepSeconds += 2 * c.repaired * n * k * base.AxpySeconds
-	resident := n*(4+8*d+8+8+4) + c.Occupied*12
+	resident := n*(4+8*d+8+8+4) + c.occupied*12
 	work := 16 * all * k
 	cost.ResidentBytes = mem.Saturate(resident)
 	// A part of a crowded cell has at least half of mostPoints points, and nodes of its
 	// own; so has every worker.
 	slots, workers := k*n/(lattice.MostPoints/2), k*float64(o.Workers.Count())
-	if !c.All { // sums over some of the axes
+	if !c.all { // sums over some of the axes
 		workers += d * float64(o.Workers.Count())
 	}
 	peak := resident + n*(8*3+12) + work + 16*all + 8*tile*(slots+workers)
@@ -265,7 +265,7 @@ const mostRaises = 3
 
 // raise asks for more nodes, or for cells to reach farther, where too many rows miss
 // the tolerance and these would help.
-func (c *Choice) raise(op *Grid, near []float64, o *base.Options) bool {
+func (c *gridChoice) raise(op *Grid, near []float64, o *base.Options) bool {
 	if op.Cert.RowP99 <= o.Tolerance || c.raised == mostRaises {
 		return false
 	}
@@ -283,12 +283,12 @@ func (c *Choice) raise(op *Grid, near []float64, o *base.Options) bool {
 		}
 	}
 	raised := false
-	if 200*distant > len(op.RowSums) && c.Lattice.Radius < 38 { // beyond it there is nothing
-		c.Lattice.SetReach(math.Sqrt(c.Lattice.Radius*c.Lattice.Radius + 10))
+	if 200*distant > len(op.RowSums) && c.lattice.Radius < 38 { // beyond it there is nothing
+		c.lattice.SetReach(math.Sqrt(c.lattice.Radius*c.lattice.Radius + 10))
 		raised = true
 	}
-	if 200*blurred > len(op.RowSums) && c.Nodes+1 <= lattice.MaxNodes && c.Lattice.AxisError(c.Nodes+1) < 0.5*c.Lattice.AxisError(c.Nodes) {
-		c.Nodes++
+	if 200*blurred > len(op.RowSums) && c.nodes+1 <= lattice.MaxNodes && c.lattice.AxisError(c.nodes+1) < 0.5*c.lattice.AxisError(c.nodes) {
+		c.nodes++
 		raised = true
 	}
 	return raised
@@ -306,14 +306,14 @@ func Candidate(ctx context.Context, p *rows.Points, b base.Bandwidth, pr *profil
 		return c
 	}
 	c.Build = func(ctx context.Context, o *base.Options) (step.Operator, error) {
-		return step.OrNil[step.Operator](NewGrid(ctx, p, b, choice, o))
+		return step.OrNil[step.Operator](newGrid(ctx, p, b, choice, o))
 	}
-	c.Cost, c.Eta, c.Feasible = choice.Cost(p, o), choice.eta, true
-	if r := choice.Lattice.Radius * b.Sigma(); !math.IsInf(r, 1) {
+	c.Cost, c.Eta, c.Feasible = choice.cost(p, o), choice.eta, true
+	if r := choice.lattice.Radius * b.Sigma(); !math.IsInf(r, 1) {
 		c.Radius = r
 		c.MeanNeighbours, _ = pr.Neighbours(r)
 	}
-	c.Reason = fmt.Sprintf("%d nodes an axis in %.4g cells, whatever the number of neighbours", choice.Nodes, choice.Occupied)
+	c.Reason = fmt.Sprintf("%d nodes an axis in %.4g cells, whatever the number of neighbours", choice.nodes, choice.occupied)
 	return c
 }
 

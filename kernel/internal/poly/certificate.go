@@ -57,24 +57,24 @@ func polyRounding(s Series, n, d int, single bool) float64 {
 	if order == 0 {
 		e = 0
 	}
-	return 1.01 * (e*s.size(1) + (float64(n)+16)*0x1p-53*s.size(0)) / s.Least()
+	return 1.01 * (e*s.size(1) + (float64(n)+16)*0x1p-53*s.size(0)) / s.least()
 }
 
 // certify sets the certificate, and refuses what the options do not allow.
 func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *base.Options) error {
 	fr, s, n := op.Frame, op.Series, op.N()
 	if n == 1 { // nothing to be relative to
-		op.Cert = base.Certificate{Kind: base.Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.P.D, op.Single)}
+		op.Cert = base.Certificate{Kind: base.Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.Single)}
 		op.Cert.SetRows([]float64{math.Inf(1)})
 		return o.RefuseIsolated(1, 1, "have no neighbour")
 	}
 	eta, sum, largest := op.boundRows()
-	if s.Taylor && s.Order() > 0 && fr.P.D <= maxPolyMoments {
+	if s.Taylor && s.Order() > 0 && fr.p.D <= maxPolyMoments {
 		if err := op.boundSquares(ctx, eta, plan, o); err != nil {
 			return err
 		}
 	}
-	bound, lowest := s.Error(), s.Least()
+	bound, lowest := s.Error(), s.least()
 	if op.Low != nil {
 		more := op.boundRest(eta, sum)
 		bound += more
@@ -83,19 +83,19 @@ func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *base.Options) er
 		}
 	}
 	most := 0.0 // of the diagonal, relative to the degree
-	rounding := polyRounding(s, n, fr.P.D, false)
+	rounding := polyRounding(s, n, fr.p.D, false)
 	for i := range eta {
-		eta[i] = eta[i]*(1+1e-9) + fr.move*(1+eta[i]) + rounding*s.Least()/lowest*(1+op.Self[i]/op.RowSums[i])
-		most = max(most, op.Self[i]/op.RowSums[i])
+		eta[i] = eta[i]*(1+1e-9) + fr.move*(1+eta[i]) + rounding*s.least()/lowest*(1+op.self[i]/op.RowSums[i])
+		most = max(most, op.self[i]/op.RowSums[i])
 	}
 	op.Cert = base.Certificate{
 		Kind: base.Relative, EntryRel: bound*math.Exp(s.reach()) + fr.move, EntryAbs: bound*largest*largest + fr.move,
-		Rounding: polyRounding(s, n, fr.P.D, op.Single) * s.Least() / lowest * (1 + most),
+		Rounding: polyRounding(s, n, fr.p.D, op.Single) * s.least() / lowest * (1 + most),
 	}
 	if op.Single {
 		op.Cert.Rounding += 0x1p-24 // W x is float32 before a step is finished
 	}
-	if fr.Radius == 0 {
+	if fr.radius == 0 {
 		op.Cert = base.Certificate{Kind: base.Exact, Rounding: op.Cert.Rounding}
 		clear(eta)
 	}
@@ -127,7 +127,7 @@ func (op *Poly) boundSquares(ctx context.Context, eta []float64, plan *polyPlan,
 		}
 	}
 	for i, squares := range plan.forms {
-		row := taylorRow(s, math.Sqrt(fr.Norm2[i])*fr.Radius*(1+1e-12), squares)/op.RowSums[i] + s.Slack()/s.Least()
+		row := taylorRow(s, math.Sqrt(fr.norm2[i])*fr.radius*(1+1e-12), squares)/op.RowSums[i] + s.slack()/s.least()
 		eta[i] = min(eta[i], row)
 	}
 	return nil

@@ -11,15 +11,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Frame is the points as poly sees them: moved to a centre and scaled,
+// A polyFrame is the points as poly sees them: moved to a centre and scaled,
 //
 //	y_i = sqrt(2 Gamma) (p_i - centre),   w_ij = f_i f_j exp(y_i.y_j),   f_i = exp(-|y_i|^2/2).
 //
 // They are not stored but made panel by panel from the points. In a single frame
 // y is rounded to float32, and everything else follows from the rounded numbers;
 // what that changes in a weight is bounded by move.
-type Frame struct {
-	P        *rows.Points
+type polyFrame struct {
+	p        *rows.Points
 	single   bool
 	centre   []float64 // nil when it is the origin
 	scale    float64
@@ -27,17 +27,17 @@ type Frame struct {
 	square   float64 // of the scale, where it is needed
 	centre32 []float32
 	scale32  float32
-	Kernels  *simd.Kernels
+	kernels  *simd.Kernels
 
-	Norm2  []float64 // |y_i|^2
-	Radius float64   // no |y_i| is larger
+	norm2  []float64 // |y_i|^2
+	radius float64   // no |y_i| is larger
 	move   float64   // relative error of a weight for rounding y and f
 }
 
-// NewFrame measures the points. The centre is their mean, which makes the
+// newPolyFrame measures the points. The centre is their mean, which makes the
 // inner products of the rows small; any would be right.
-func NewFrame(ctx context.Context, p *rows.Points, b base.Bandwidth, single bool, o *base.Options) (*Frame, error) {
-	fr := &Frame{P: p, single: single, scale: math.Sqrt(2 * b.Gamma()), Kernels: o.Kernels}
+func newPolyFrame(ctx context.Context, p *rows.Points, b base.Bandwidth, single bool, o *base.Options) (*polyFrame, error) {
+	fr := &polyFrame{p: p, single: single, scale: math.Sqrt(2 * b.Gamma()), kernels: o.Kernels}
 	bounds := polyBounds(p.N, 1)
 	sums := make([]float64, (len(bounds)-1)*p.D)
 	if err := o.Share(ctx, len(bounds)-1, func(_, chunk int) {
@@ -90,9 +90,9 @@ func addRows[T rows.Float](sum []float64, b rows.View[T], lo, hi int) {
 }
 
 // measure sets the norms and what follows from them.
-func (fr *Frame) measure(ctx context.Context, o *base.Options) error {
-	n, d := fr.P.N, fr.P.D
-	fr.Norm2 = make([]float64, n)
+func (fr *polyFrame) measure(ctx context.Context, o *base.Options) error {
+	n, d := fr.p.N, fr.p.D
+	fr.norm2 = make([]float64, n)
 	scratch := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
 	if err := o.Share(ctx, len(bounds)-1, func(worker, chunk int) {
@@ -106,16 +106,16 @@ func (fr *Frame) measure(ctx context.Context, o *base.Options) error {
 			for _, v := range y {
 				sum += v * v
 			}
-			fr.Norm2[i] = sum
+			fr.norm2[i] = sum
 		}
 	}); err != nil {
 		return err
 	}
-	if err := base.GatherRows(ctx, o, fr.Norm2, bounds, 1); err != nil {
+	if err := base.GatherRows(ctx, o, fr.norm2, bounds, 1); err != nil {
 		return err
 	}
 	most := 0.0
-	for _, v := range fr.Norm2 {
+	for _, v := range fr.norm2 {
 		if !(v <= most) {
 			most = v // and a NaN stays
 		}
@@ -123,7 +123,7 @@ func (fr *Frame) measure(ctx context.Context, o *base.Options) error {
 	if math.IsNaN(most) {
 		most = math.Inf(1)
 	}
-	fr.Radius = math.Sqrt(most) * (1 + float64(d+4)*0x1p-53)
+	fr.radius = math.Sqrt(most) * (1 + float64(d+4)*0x1p-53)
 	// A coordinate is subtracted, multiplied, and the scale itself is rounded:
 	// |dy| <= 3 units |y|. It changes |y_i - y_j|^2/2 by at most
 	// |y_i - y_j| (|dy_i| + |dy_j|) + (|dy_i| + |dy_j|)^2/2. Then there are the
@@ -132,7 +132,7 @@ func (fr *Frame) measure(ctx context.Context, o *base.Options) error {
 	if fr.single {
 		unit = 0x1p-24
 	}
-	reach := fr.Radius * fr.Radius
+	reach := fr.radius * fr.radius
 	fr.move = 0
 	if reach > 0 {
 		fr.move = math.Expm1(reach*(12.1*unit+float64(d+4)*0x1p-53)) + 0x1p-50
@@ -141,48 +141,48 @@ func (fr *Frame) measure(ctx context.Context, o *base.Options) error {
 }
 
 // fits tells whether the numbers of a single frame are in the range of float32.
-func (fr *Frame) fits() bool {
-	return !fr.single || (fr.scale32 >= 0x1p-100 && fr.scale32 <= 0x1p100 && !math.IsInf(fr.Radius, 0))
+func (fr *polyFrame) fits() bool {
+	return !fr.single || (fr.scale32 >= 0x1p-100 && fr.scale32 <= 0x1p100 && !math.IsInf(fr.radius, 0))
 }
 
 // load32 writes the rows lo to hi-1 to dst.
-func (fr *Frame) load32(dst []float32, lo, hi int) {
-	p := fr.P.Single
-	fr.Kernels.Centre(simd.RowsOf(dst, p.Cols), simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), hi-lo, fr.centre32, fr.scale32)
+func (fr *polyFrame) load32(dst []float32, lo, hi int) {
+	p := fr.p.Single
+	fr.kernels.Centre(simd.RowsOf(dst, p.Cols), simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), hi-lo, fr.centre32, fr.scale32)
 }
 
 // sums32 and products32 are MulTrans and Dots of the rows lo to hi-1.
-func (fr *Frame) sums32(dst, w simd.Rows[float32], k, lo, hi int) {
-	p := fr.P.Single
-	fr.Kernels.CentredMulTrans(dst, w, simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), k, hi-lo, fr.centre32, fr.scale32)
+func (fr *polyFrame) sums32(dst, w simd.Rows[float32], k, lo, hi int) {
+	p := fr.p.Single
+	fr.kernels.CentredMulTrans(dst, w, simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), k, hi-lo, fr.centre32, fr.scale32)
 }
 
-func (fr *Frame) products32(dst, b simd.Rows[float32], k, lo, hi int) {
-	p := fr.P.Single
-	fr.Kernels.CentredDots(dst, b, simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), k, hi-lo, fr.centre32, fr.scale32)
+func (fr *polyFrame) products32(dst, b simd.Rows[float32], k, lo, hi int) {
+	p := fr.p.Single
+	fr.kernels.CentredDots(dst, b, simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), k, hi-lo, fr.centre32, fr.scale32)
 }
 
 // Load64 writes the rows lo to hi-1 to dst: the same numbers as load32 in a
 // single frame.
-func (fr *Frame) Load64(dst []float64, lo, hi int) {
-	d := fr.P.D
+func (fr *polyFrame) Load64(dst []float64, lo, hi int) {
+	d := fr.p.D
 	for i := lo; i < hi; i++ {
 		row := dst[(i-lo)*d:][:d]
 		switch {
 		case fr.single:
-			for c, v := range fr.P.Single.Row(i) {
+			for c, v := range fr.p.Single.Row(i) {
 				row[c] = float64(float32(v-fr.centre32[c]) * fr.scale32)
 			}
 		case fr.centre == nil:
-			for c, v := range fr.P.Double.Row(i) {
+			for c, v := range fr.p.Double.Row(i) {
 				row[c] = v * fr.scale
 			}
-		case fr.P.Double.Data != nil:
-			for c, v := range fr.P.Double.Row(i) {
+		case fr.p.Double.Data != nil:
+			for c, v := range fr.p.Double.Row(i) {
 				row[c] = (v - fr.centre[c]) * fr.scale
 			}
 		default:
-			for c, v := range fr.P.Single.Row(i) {
+			for c, v := range fr.p.Single.Row(i) {
 				row[c] = (float64(v) - fr.centre[c]) * fr.scale
 			}
 		}
@@ -190,17 +190,17 @@ func (fr *Frame) Load64(dst []float64, lo, hi int) {
 }
 
 // panel64 returns the rows lo to hi-1 for a pass in float64, where they are or in dst.
-func (fr *Frame) panel64(dst []float64, lo, hi int) simd.Rows[float64] {
+func (fr *polyFrame) panel64(dst []float64, lo, hi int) simd.Rows[float64] {
 	if fr.InPlace {
-		return simd.RowsOf(fr.P.Double.Data[lo*fr.P.Double.Stride:], fr.P.Double.Stride)
+		return simd.RowsOf(fr.p.Double.Data[lo*fr.p.Double.Stride:], fr.p.Double.Stride)
 	}
 	fr.Load64(dst, lo, hi)
-	return simd.RowsOf(dst, fr.P.D)
+	return simd.RowsOf(dst, fr.p.D)
 }
 
 // coefficients returns those of a series in u for the products of rows of panel64: where
 // the scale is not in the rows, that of degree r is multiplied by the scale squared, r times.
-func (fr *Frame) coefficients(s Series) []float64 {
+func (fr *polyFrame) coefficients(s Series) []float64 {
 	if !fr.InPlace {
 		return s.A
 	}

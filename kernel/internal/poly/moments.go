@@ -18,17 +18,17 @@ const momentRows = 64
 
 // secondForms returns upper bounds of y_i' C y_i - |y_i|^4, the sum of (y_i.y_j)^2 over
 // j != i, for all rows.
-func (fr *Frame) secondForms(ctx context.Context, o *base.Options) ([]float64, error) {
+func (fr *polyFrame) secondForms(ctx context.Context, o *base.Options) ([]float64, error) {
 	if fr.single {
-		return newPolyMoments(fr, fr.load32, fr.Kernels.Dots, 0x1p-24, o).forms(ctx)
+		return newPolyMoments(fr, fr.load32, fr.kernels.Dots, 0x1p-24, o).forms(ctx)
 	}
-	return newPolyMoments(fr, fr.Load64, fr.Kernels.Dots64, 0x1p-53, o).forms(ctx)
+	return newPolyMoments(fr, fr.Load64, fr.kernels.Dots64, 0x1p-53, o).forms(ctx)
 }
 
 // polyMoments makes the second moments C = sum_j y_j y_j' of a frame, and the forms
 // y_i' C y_i.
 type polyMoments[E rows.Float] struct {
-	fr      *Frame
+	fr      *polyFrame
 	load    func(dst []E, lo, hi int) // writes rows of the frame
 	dots    func(dst, a, b simd.Rows[E], na, nb, d int)
 	unit    float64 // rounding of E
@@ -39,9 +39,9 @@ type polyMoments[E rows.Float] struct {
 // momentScratch is the scratch memory of a worker.
 type momentScratch[E rows.Float] struct{ panel, turned, part []E }
 
-func newPolyMoments[E rows.Float](fr *Frame, load func(dst []E, lo, hi int), dots func(dst, a, b simd.Rows[E], na, nb, d int), unit float64, o *base.Options) *polyMoments[E] {
+func newPolyMoments[E rows.Float](fr *polyFrame, load func(dst []E, lo, hi int), dots func(dst, a, b simd.Rows[E], na, nb, d int), unit float64, o *base.Options) *polyMoments[E] {
 	m := &polyMoments[E]{fr: fr, load: load, dots: dots, unit: unit, o: o, scratch: make([]momentScratch[E], o.Workers.Count())}
-	d := fr.P.D
+	d := fr.p.D
 	for i := range m.scratch {
 		m.scratch[i] = momentScratch[E]{make([]E, polyPanel*d), make([]E, polyPanel*d), make([]E, max(momentRows*d, polyPanel*d))}
 	}
@@ -50,7 +50,7 @@ func newPolyMoments[E rows.Float](fr *Frame, load func(dst []E, lo, hi int), dot
 
 // sum returns C, its upper half.
 func (m *polyMoments[E]) sum(ctx context.Context) ([]float64, error) {
-	n, d := m.fr.P.N, m.fr.P.D
+	n, d := m.fr.p.N, m.fr.p.D
 	rows := max(polyPanel, par.Blocks(par.Blocks(n, int(momentChunks(d))), polyPanel)*polyPanel)
 	chunks := par.Blocks(n, rows)
 	partial := make([]float64, chunks*d*d)
@@ -79,7 +79,7 @@ func (m *polyMoments[E]) sum(ctx context.Context) ([]float64, error) {
 
 // addPanel adds the products of count rows, from lo on, to the upper half of sum.
 func (m *polyMoments[E]) addPanel(s *momentScratch[E], sum []float64, lo, count int) {
-	d := m.fr.P.D
+	d := m.fr.p.D
 	m.load(s.panel, lo, lo+count)
 	for i := range count {
 		for c, v := range s.panel[i*d:][:d] {
@@ -101,7 +101,7 @@ func (m *polyMoments[E]) addPanel(s *momentScratch[E], sum []float64, lo, count 
 
 // forms returns the bounds of all rows.
 func (m *polyMoments[E]) forms(ctx context.Context) ([]float64, error) {
-	n, d := m.fr.P.N, m.fr.P.D
+	n, d := m.fr.p.N, m.fr.p.D
 	moments, err := m.sum(ctx)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (m *polyMoments[E]) forms(ctx context.Context) ([]float64, error) {
 	// Rounding: a chain of a panel, one rounding of C, a chain of d; all relative to
 	// the sum of (|y_i|.|y_j|)^2 by coordinates, which is at most |y_i|^2 sum |y_j|^2.
 	trace := 0.0
-	for _, v := range m.fr.Norm2 {
+	for _, v := range m.fr.norm2 {
 		trace += v
 	}
 	slack := trace * (m.unit*float64(polyPanel+d+16) + float64(n+d)*0x1p-53) * 1.01
@@ -135,7 +135,7 @@ func (m *polyMoments[E]) forms(ctx context.Context) ([]float64, error) {
 
 // boundPanel sets the forms of count rows, from lo on, given both halves of C.
 func (m *polyMoments[E]) boundPanel(s *momentScratch[E], forms []float64, both []E, slack float64, lo, count int) {
-	d, norm2 := m.fr.P.D, m.fr.Norm2
+	d, norm2 := m.fr.p.D, m.fr.norm2
 	m.load(s.panel, lo, lo+count)
 	m.dots(simd.RowsOf(s.part, d), simd.RowsOf(s.panel, d), simd.RowsOf(both, d), count, d, d)
 	for i := range count {

@@ -11,16 +11,16 @@ import "github.com/seed-64e14a55/privatemail/simd"
 // So there are two kinds of segments, runs of linear monomials and blocks. For each
 // segment the k columns of x follow each other.
 type polyNest struct {
-	Coefficients []float64 // of one column; 0 for what a block has twice, or beyond its columns
-	Widths       []int     // of the segments
+	coefficients []float64 // of one column; 0 for what a block has twice, or beyond its columns
+	widths       []int     // of the segments
 }
 
 // polyBlocked tells whether the products of two of width coordinates are a block. A block
 // of fewer coordinates than its lanes would be mostly empty.
 func polyBlocked(width, degree int) bool { return degree == 2 && width >= 8 }
 
-// PolyBlockNumbers is how many numbers there may be in blocks for one monomial.
-const PolyBlockNumbers = 1.8
+// polyBlockNumbers is how many numbers there may be in blocks for one monomial.
+const polyBlockNumbers = 1.8
 
 // newPolyNest returns the nest of the polynomial a_1 u + a_2 u^2 + ..., u = y_i.y_j, whose linear
 // monomials are of d coordinates and the others of m.
@@ -58,9 +58,9 @@ func (p polyMonomial) times(b int) polyMonomial {
 func (n *polyNest) linear(a []float64, p polyMonomial, first, m int) {
 	for b := first; b < m; b++ {
 		next := p.times(b)
-		n.Coefficients = append(n.Coefficients, next.ways*a[next.degree])
+		n.coefficients = append(n.coefficients, next.ways*a[next.degree])
 	}
-	n.Widths = append(n.Widths, m-first)
+	n.widths = append(n.widths, m-first)
 }
 
 // products adds the segments of p times two coordinates from first to m-1 and more.
@@ -89,21 +89,21 @@ func (n *polyNest) block(a []float64, p polyMonomial, first, m int) {
 					next := p.times(c).times(t)
 					coefficient = next.ways * a[next.degree]
 				}
-				n.Coefficients = append(n.Coefficients, coefficient)
+				n.coefficients = append(n.coefficients, coefficient)
 			}
 		}
 	}
-	n.Widths = append(n.Widths, simd.MomentsSize(m-first))
+	n.widths = append(n.widths, simd.MomentsSize(m-first))
 }
 
 // Size is the number of moments of one column.
-func (n *polyNest) Size() int { return len(n.Coefficients) }
+func (n *polyNest) Size() int { return len(n.coefficients) }
 
 // multiply sets values to the moments of k columns times their coefficients.
 func (n *polyNest) multiply(values, moments []float64, k int) {
 	first := 0
-	for _, width := range n.Widths {
-		coefficients := n.Coefficients[first:][:width]
+	for _, width := range n.widths {
+		coefficients := n.coefficients[first:][:width]
 		for range k {
 			for t, v := range coefficients {
 				values[t] = 0

@@ -41,7 +41,7 @@ type polyRows struct {
 }
 
 func newPolyDoublePass[T rows.Float](op *Poly, p *step.Product[T]) *polyDoublePass[T] {
-	k, d := p.K, op.Frame.P.D
+	k, d := p.K, op.Frame.p.D
 	size := (1 + op.Nest.Size()) * k
 	pass := &polyDoublePass[T]{
 		Product: p, op: op, partial: make([]float64, (len(op.Bounds)-1)*size), total: make([]float64, size),
@@ -104,7 +104,7 @@ func (pass *polyDoublePass[T]) MakeRows(worker, chunk int) {
 // load returns the rows lo to hi-1.
 func (pass *polyDoublePass[T]) load(scratch *polyDoubleScratch, lo, hi int) polyRows {
 	op := pass.op
-	p := polyRows{count: hi - lo, d: op.Frame.P.D, m: op.axes(), projected: op.Low != nil}
+	p := polyRows{count: hi - lo, d: op.Frame.p.D, m: op.axes(), projected: op.Low != nil}
 	p.y = op.Frame.panel64(scratch.panel, lo, hi)
 	p.low = p.y
 	if op.Low != nil {
@@ -276,7 +276,7 @@ func (pass *polyDoublePass[T]) scatter(scratch *polyDoubleScratch, chunk, lo, hi
 	pass.evaluate(scratch, pass.load(scratch, lo, hi))
 	x, shift, stepping := pass.X, pass.shift, pass.Stats != nil
 	for i := lo; i < hi; i++ {
-		f, self, wx := op.Factor[i], op.Self[i], scratch.wx[(i-lo)*k:][:k]
+		f, self, wx := op.Factor[i], op.self[i], scratch.wx[(i-lo)*k:][:k]
 		for c, v := range x.Row(i) {
 			sum := float64(op.Series.A[0]*pass.total[c]) + out[c*polyPanel+i-lo]
 			wx[c] = float64(f*sum) - float64(self*(float64(v)-shift[c]))

@@ -44,8 +44,8 @@ type polySingleScratch struct {
 }
 
 func newPolySinglePass(op *Poly, p *step.Product[float32]) *polySinglePass {
-	k, d := p.K, op.Frame.P.D
-	size := (1 + len(op.Coefficients)) * k
+	k, d := p.K, op.Frame.p.D
+	size := (1 + len(op.coefficients)) * k
 	pass := &polySinglePass{
 		Product: p, op: op, partial: make([]float64, (len(op.Bounds)-1)*size), total: make([]float64, size),
 		values: make([]float32, size-k), shift: make([]float64, k), scratch: make([]polySingleScratch, op.Workers.Count()),
@@ -82,7 +82,7 @@ func (pass *polySinglePass) combine() {
 	addChunks(pass.total, pass.partial)
 	moments := pass.total[pass.K:]
 	pass.op.eachSegment(func(first, width int) {
-		coefficients := pass.op.Coefficients[first:][:width]
+		coefficients := pass.op.coefficients[first:][:width]
 		for c := range pass.K {
 			at := first*pass.K + c*width
 			for t, v := range coefficients {
@@ -159,7 +159,7 @@ func (pass *polySinglePass) gather(scratch *polySingleScratch, sums []float64, l
 	}
 	switch {
 	case pass.direct():
-		op.Frame.sums32(simd.RowsOf(scratch.sums, op.Frame.P.D), simd.RowsOf(w, k), k, lo, hi)
+		op.Frame.sums32(simd.RowsOf(scratch.sums, op.Frame.p.D), simd.RowsOf(w, k), k, lo, hi)
 		sums = sums[k:]
 		for i, v := range scratch.sums {
 			sums[i] += float64(v)
@@ -180,7 +180,7 @@ func (pass *polySinglePass) coordinates(scratch *polySingleScratch, depth int) (
 	if depth > 0 && pass.op.Low != nil {
 		return scratch.low, pass.op.Low.m
 	}
-	return scratch.panel, pass.op.Frame.P.D
+	return scratch.panel, pass.op.Frame.p.D
 }
 
 // addMoments adds the moments of all monomials that begin with those the weights
@@ -243,7 +243,7 @@ func (pass *polySinglePass) scatter(scratch *polySingleScratch, chunk, lo, hi in
 	op, wx, out := pass.op, scratch.wx, scratch.results[0]
 	switch {
 	case pass.direct():
-		op.Frame.products32(simd.RowsOf(out, polyPanel), simd.RowsOf(pass.values, op.Frame.P.D), pass.K, lo, hi)
+		op.Frame.products32(simd.RowsOf(out, polyPanel), simd.RowsOf(pass.values, op.Frame.p.D), pass.K, lo, hi)
 	case op.Series.Order() > 0:
 		pass.evaluate(scratch, pass.values, hi-lo, 0, 0)
 	default:
@@ -251,7 +251,7 @@ func (pass *polySinglePass) scatter(scratch *polySingleScratch, chunk, lo, hi in
 	}
 	x, shift, stepping := pass.X, pass.shift, pass.Stats != nil
 	for i := lo; i < hi; i++ {
-		f, self := op.Factor[i], op.Self[i]
+		f, self := op.Factor[i], op.self[i]
 		for c, v := range x.Row(i) {
 			sum := float64(op.Series.A[0]*pass.total[c]) + float64(out[c*polyPanel+i-lo])
 			wx[c] = float64(f*sum) - float64(self*(float64(v)-shift[c]))

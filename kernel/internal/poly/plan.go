@@ -16,9 +16,9 @@ import (
 // A polyPlan is the points in their frame, a sample of their inner products, and
 // the polynomial chosen by it.
 type polyPlan struct {
-	frame  *Frame
+	frame  *polyFrame
 	sample []polySample
-	Choice Choice
+	choice polyChoice
 	why    string // why there is no choice
 
 	rows  []float64 // sampled rows
@@ -26,12 +26,12 @@ type polyPlan struct {
 	forms []float64 // sums of u_ij^2 from above, once they were asked for
 }
 
-// Choice is a polynomial and the arithmetic it is to be used with; terms counts
+// polyChoice is a polynomial and the arithmetic it is to be used with; terms counts
 // its monomials, the constant included, and is 0 where there is no choice.
-type Choice struct {
-	Series Series
-	Single bool
-	Terms  int
+type polyChoice struct {
+	series Series
+	single bool
+	terms  int
 	axes   int // along which degrees 2 and more are taken; 0: of all coordinates
 	low    *polyProjection
 }
@@ -50,14 +50,14 @@ type polySample struct {
 // dimension up to which second moments are made.
 const (
 	maxPolyReach   = 16
-	MaxPolyOrder   = 32 // beyond it the powers of T_k cost more digits than series.slack allows for
+	maxPolyOrder   = 32 // beyond it the powers of T_k cost more digits than series.slack allows for
 	maxPolyTerms   = 1 << 21
 	fewPolyTerms   = 1 << 12 // up to which nothing is projected
 	maxPolyMoments = 4096
 )
 
-// PlanOf chooses the polynomial for the tolerance. It reads all points twice.
-func PlanOf(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options) (*polyPlan, error) {
+// planPoly chooses the polynomial for the tolerance. It reads all points twice.
+func planPoly(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options) (*polyPlan, error) {
 	// Some point is half the longest side of the box from any centre.
 	side := 0.0
 	for c := range p.Lo {
@@ -72,7 +72,7 @@ func PlanOf(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Optio
 			continue
 		}
 		var err error
-		if plan.frame, err = NewFrame(ctx, p, b, single, o); err != nil {
+		if plan.frame, err = newPolyFrame(ctx, p, b, single, o); err != nil {
 			return nil, err
 		}
 		if !plan.frame.fits() {
@@ -83,8 +83,8 @@ func PlanOf(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Optio
 			return plan, nil
 		}
 		plan.takeSample()
-		plan.Choice = plan.next(0, o)
-		if plan.Choice.Terms > 0 && plan.Choice.Single == single {
+		plan.choice = plan.next(0, o)
+		if plan.choice.terms > 0 && plan.choice.single == single {
 			break
 		}
 	}
@@ -92,13 +92,13 @@ func PlanOf(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Optio
 }
 
 // reach is the largest |u_ij| there may be.
-func (plan *polyPlan) reach() float64 { return plan.frame.Radius * plan.frame.Radius }
+func (plan *polyPlan) reach() float64 { return plan.frame.radius * plan.frame.radius }
 
 // takeSample looks at some rows against more rows.
 func (plan *polyPlan) takeSample() {
 	const rows, columns = 96, 384
 	fr := plan.frame
-	n, d := fr.P.N, fr.P.D
+	n, d := fr.p.N, fr.p.D
 	pick := func(count, i int) int {
 		if count >= n {
 			return i
@@ -116,14 +116,14 @@ func (plan *polyPlan) takeSample() {
 	plan.sample = plan.sample[:0]
 	for i := range min(rows, n) {
 		at, y := pick(columns, i), others[i*d:][:d]
-		fr.Kernels.Dots64(simd.RowsOf(u, len(u)), simd.RowsOf(y, d), simd.RowsOf(others, d), 1, len(u), d)
-		s, count := polySample{norm: math.Sqrt(fr.Norm2[at]), row: i}, 0.0
+		fr.kernels.Dots64(simd.RowsOf(u, len(u)), simd.RowsOf(y, d), simd.RowsOf(others, d), 1, len(u), d)
+		s, count := polySample{norm: math.Sqrt(fr.norm2[at]), row: i}, 0.0
 		for j, v := range u {
 			other := pick(columns, j)
 			if other == at {
 				continue
 			}
-			f := math.Exp(-fr.Norm2[other] / 2)
+			f := math.Exp(-fr.norm2[other] / 2)
 			s.squares += v * v
 			s.weight += f * math.Exp(v)
 			s.factor += f
@@ -138,37 +138,37 @@ func (plan *polyPlan) takeSample() {
 
 // next returns the first choice from an order on that the sample takes to meet
 // the tolerance.
-func (plan *polyPlan) next(order int, o *base.Options) Choice {
+func (plan *polyPlan) next(order int, o *base.Options) polyChoice {
 	fr, t := plan.frame, plan.reach()
 	best := math.Inf(1)
-	for ; order <= MaxPolyOrder; order++ {
-		c := Choice{Terms: Terms(fr.P.D, order) + 1}
-		if Terms(min(fr.P.D, 8), order) > maxPolyTerms {
+	for ; order <= maxPolyOrder; order++ {
+		c := polyChoice{terms: polyTerms(fr.p.D, order) + 1}
+		if polyTerms(min(fr.p.D, 8), order) > maxPolyTerms {
 			break
 		}
 		for _, taylor := range []bool{false, true} {
-			if taylor && (order == 0 || fr.P.D > maxPolyMoments) {
+			if taylor && (order == 0 || fr.p.D > maxPolyMoments) {
 				continue
 			}
-			c.Series = ChebyshevSeries(-t, t, order)
+			c.series = chebyshevSeries(-t, t, order)
 			if taylor {
-				c.Series = TaylorSeries(-t, t, order)
+				c.series = taylorSeries(-t, t, order)
 			}
-			if c.Series.Least() <= 0 {
+			if c.series.least() <= 0 {
 				continue
 			}
-			c.Single = fr.single && polyRounding(c.Series, fr.P.N, fr.P.D, true) <= o.Tolerance
-			eta := plan.expect(c.Series) + polyRounding(c.Series, fr.P.N, fr.P.D, false)
-			if order > 1 && c.Terms > fewPolyTerms {
-				for m := 8; m <= min(polyAxes, fr.P.D/2); m *= 2 {
+			c.single = fr.single && polyRounding(c.series, fr.p.N, fr.p.D, true) <= o.Tolerance
+			eta := plan.expect(c.series) + polyRounding(c.series, fr.p.N, fr.p.D, false)
+			if order > 1 && c.terms > fewPolyTerms {
+				for m := 8; m <= min(polyAxes, fr.p.D/2); m *= 2 {
 					low := c
-					low.axes, low.Terms = m, fr.P.D-m+Terms(m, order)+1
-					if low.Terms <= maxPolyTerms && eta+plan.expectRest(c.Series, m) <= o.Tolerance {
+					low.axes, low.terms = m, fr.p.D-m+polyTerms(m, order)+1
+					if low.terms <= maxPolyTerms && eta+plan.expectRest(c.series, m) <= o.Tolerance {
 						return low
 					}
 				}
 			}
-			if c.Terms > maxPolyTerms {
+			if c.terms > maxPolyTerms {
 				continue
 			}
 			best = min(best, eta)
@@ -181,16 +181,16 @@ func (plan *polyPlan) next(order int, o *base.Options) Choice {
 	if !math.IsInf(best, 1) {
 		plan.why = fmt.Sprintf("exponents of up to %.3g: eta = %.2g at best with up to %d terms", t, best, maxPolyTerms)
 	}
-	return Choice{}
+	return polyChoice{}
 }
 
 // expectRest returns what taking degrees 2 and more along m axes adds to the
 // largest eta of the sample.
 func (plan *polyPlan) expectRest(s Series, m int) float64 {
-	d := plan.frame.P.D
+	d := plan.frame.p.D
 	count := len(plan.rows) / d
 	if plan.axes == nil {
-		plan.axes = principalAxes(plan.frame.Kernels, plan.rows, count, d, min(polyAxes, count, d/2))
+		plan.axes = principalAxes(plan.frame.kernels, plan.rows, count, d, min(polyAxes, count, d/2))
 	}
 	if m > len(plan.axes)/d {
 		return math.Inf(1)
@@ -199,7 +199,7 @@ func (plan *polyPlan) expectRest(s Series, m int) float64 {
 	along := make([]float64, m)
 	for i := range rest {
 		y := plan.rows[i*d:][:d]
-		plan.frame.Kernels.Dots64(simd.RowsOf(along, m), simd.RowsOf(y, d), simd.RowsOf(plan.axes, d), 1, m, d)
+		plan.frame.kernels.Dots64(simd.RowsOf(along, m), simd.RowsOf(y, d), simd.RowsOf(plan.axes, d), 1, m, d)
 		whole, part := norm(y), norm(along)
 		rest[i] = math.Sqrt(max(whole*whole-part*part, 0))
 		mean += math.Exp(-whole*whole/2) * rest[i] / float64(count)
@@ -215,12 +215,12 @@ func (plan *polyPlan) expectRest(s Series, m int) float64 {
 // expect returns the largest eta of the sample, and a twentieth more for the
 // rows that are not in it.
 func (plan *polyPlan) expect(s Series) float64 {
-	worst, others := 0.0, float64(plan.frame.P.N-1)
+	worst, others := 0.0, float64(plan.frame.p.N-1)
 	for _, row := range plan.sample {
 		eta := s.Error() * row.factor / row.weight
 		if s.Taylor {
 			f := math.Exp(-row.norm * row.norm / 2)
-			eta = taylorRow(s, row.norm*plan.frame.Radius, others*row.squares) / (f * row.weight * others)
+			eta = taylorRow(s, row.norm*plan.frame.radius, others*row.squares) / (f * row.weight * others)
 		}
 		worst = max(worst, eta)
 	}
@@ -229,41 +229,41 @@ func (plan *polyPlan) expect(s Series) float64 {
 
 // runs returns the number of runs of terms that differ in one coordinate only, beside that
 // of degree 1, in float32 and in float64, where blocks take the last two degrees.
-func (c *Choice) runs(d int) (single, double float64) {
-	order, width := c.Series.Order(), d
+func (c *polyChoice) runs(d int) (single, double float64) {
+	order, width := c.series.Order(), d
 	if c.axes > 0 {
 		width = c.axes
 	}
 	if order < 2 {
 		return 0, 0
 	}
-	single = float64(Terms(width, order-1))
+	single = float64(polyTerms(width, order-1))
 	if polyBlocked(width, 2) {
-		return single, float64(Terms(width, order-2))
+		return single, float64(polyTerms(width, order-2))
 	}
 	return single, single
 }
 
-func polyCost(p *rows.Points, c Choice, o *base.Options) base.Cost {
-	n, d, k, terms := float64(p.N), float64(p.D), float64(o.Columns), float64(c.Terms)
+func polyCost(p *rows.Points, c polyChoice, o *base.Options) base.Cost {
+	n, d, k, terms := float64(p.N), float64(p.D), float64(o.Columns), float64(c.terms)
 	perTerm, entry := polyTerm64Seconds, 8.0
-	if c.Single {
+	if c.single {
 		perTerm, entry = polyTermSeconds, 4
-		if c.Series.Order() > 1 {
+		if c.series.Order() > 1 {
 			perTerm = polyHighSeconds
 		}
 	}
 	runs, wideRuns := c.runs(p.D)
-	numbers := max(k, PolyBlockNumbers) * terms // of a chunk, also of degrees, which are float64
-	if !c.Single {
-		runs, numbers = wideRuns, k*PolyBlockNumbers*terms
+	numbers := max(k, polyBlockNumbers) * terms // of a chunk, also of degrees, which are float64
+	if !c.single {
+		runs, numbers = wideRuns, k*polyBlockNumbers*terms
 	}
-	chunks := float64(len(polyBounds(p.N, c.Terms)) - 1)
+	chunks := float64(len(polyBounds(p.N, c.terms)) - 1)
 	workers := float64(o.Workers.Count())
 	cost := base.Cost{
 		BuildSeconds:  n * (d*polyFrameSeconds + 2*(terms*polyTerm64Seconds+wideRuns*polyRunSeconds+d*polyLoadSeconds+polyRowSeconds)),
 		StepSeconds:   2 * n * (k*terms*perTerm + k*runs*polyRunSeconds + d*polyLoadSeconds + k*polyRowSeconds),
-		ResidentBytes: mem.Saturate(n*(8+8+8+8+4) + 8*(1+PolyBlockNumbers)*terms),
+		ResidentBytes: mem.Saturate(n*(8+8+8+8+4) + 8*(1+polyBlockNumbers)*terms),
 		StreamedBytes: mem.Saturate(n * (8*d + 16*k + 24)),
 		Flops:         4 * n * terms * k,
 	}
@@ -273,8 +273,8 @@ func polyCost(p *rows.Points, c Choice, o *base.Options) base.Cost {
 		cost.ResidentBytes = mem.Saturate(float64(cost.ResidentBytes) + n*(4*m+16))
 		cost.StreamedBytes = mem.Saturate(float64(cost.StreamedBytes) + 8*n*m)
 	}
-	peak := float64(cost.ResidentBytes) + 16*n + (chunks+2)*numbers*8 + workers*polyPanel*(d+4*k*float64(c.Series.Order()+1))*entry
-	if c.Series.Taylor && p.D <= maxPolyMoments {
+	peak := float64(cost.ResidentBytes) + 16*n + (chunks+2)*numbers*8 + workers*polyPanel*(d+4*k*float64(c.series.Order()+1))*entry
+	if c.series.Taylor && p.D <= maxPolyMoments {
 		cost.BuildSeconds += 2 * n * d * d * polyPairSeconds
 		peak += d*d*8*(momentChunks(p.D)+2) + 8*n
 	}
@@ -285,26 +285,26 @@ func polyCost(p *rows.Points, c Choice, o *base.Options) base.Cost {
 // Candidate plans poly.
 func Candidate(ctx context.Context, p *rows.Points, b base.Bandwidth, _ *profile.Profile, o *base.Options) step.Candidate {
 	c := step.EveryPair(p.N)
-	plan, err := PlanOf(ctx, p, b, o)
+	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
 		c.Reason = err.Error()
 		return c
 	}
-	if plan.Choice.Terms == 0 {
+	if plan.choice.terms == 0 {
 		c.Reason = plan.why
 		return c
 	}
-	c.Feasible, c.Cost, c.Eta = true, polyCost(p, plan.Choice, o), plan.expect(plan.Choice.Series)
-	if plan.Choice.axes > 0 {
-		c.Eta += plan.expectRest(plan.Choice.Series, plan.Choice.axes)
+	c.Feasible, c.Cost, c.Eta = true, polyCost(p, plan.choice, o), plan.expect(plan.choice.series)
+	if plan.choice.axes > 0 {
+		c.Eta += plan.expectRest(plan.choice.series, plan.choice.axes)
 	}
 	along := ""
-	if plan.Choice.axes > 0 {
-		along = fmt.Sprintf(" along %d axes", plan.Choice.axes)
+	if plan.choice.axes > 0 {
+		along = fmt.Sprintf(" along %d axes", plan.choice.axes)
 	}
-	c.Reason = fmt.Sprintf("degree %d%s, %d terms: exponents up to %.3g", plan.Choice.Series.Order(), along, plan.Choice.Terms, plan.reach())
+	c.Reason = fmt.Sprintf("degree %d%s, %d terms: exponents up to %.3g", plan.choice.series.Order(), along, plan.choice.terms, plan.reach())
 	c.Build = func(ctx context.Context, o *base.Options) (step.Operator, error) {
-		return step.OrNil[step.Operator](NewPoly(ctx, plan, o))
+		return step.OrNil[step.Operator](newPoly(ctx, plan, o))
 	}
 	return c
 }

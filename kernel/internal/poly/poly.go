@@ -56,14 +56,14 @@ import (
 // order: of an iterate they need their own rows only.
 type Poly struct {
 	step.WideBase
-	Frame        *Frame
+	Frame        *polyFrame
 	Low          *polyProjection // nil when degrees 2 and more are of all coordinates
 	Series       Series
 	Single       bool      // float32 does
-	Coefficients []float64 // of the monomials, in the order of the segments of polySinglePass; nil unless single
+	coefficients []float64 // of the monomials, in the order of the segments of polySinglePass; nil unless single
 	Nest         *polyNest // those of the pass in float64
 	Factor       []float64 // f_i
-	Self         []float64 // f_i^2 p(|y_i|^2), the diagonal that the moments have
+	self         []float64 // f_i^2 p(|y_i|^2), the diagonal that the moments have
 }
 
 // New builds the operator poly of points in either precision.
@@ -71,16 +71,16 @@ func New(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options)
 	if err := o.RefuseFixed("poly"); err != nil {
 		return nil, base.BuildError("poly", err)
 	}
-	plan, err := PlanOf(ctx, p, b, o)
+	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
 		return nil, base.BuildError("poly", err)
 	}
-	return NewPoly(ctx, plan, o)
+	return newPoly(ctx, plan, o)
 }
 
-// NewPoly builds the operator of a plan.
-func NewPoly(ctx context.Context, plan *polyPlan, o *base.Options) (*Poly, error) {
-	if plan.Choice.Terms == 0 {
+// newPoly builds the operator of a plan.
+func newPoly(ctx context.Context, plan *polyPlan, o *base.Options) (*Poly, error) {
+	if plan.choice.terms == 0 {
 		return nil, fmt.Errorf("kernel: build poly: %w: %s", base.ErrTolerance, plan.why)
 	}
 	// The plan has looked at a sample. Where the certificate of all rows misses the
@@ -96,7 +96,7 @@ func NewPoly(ctx context.Context, plan *polyPlan, o *base.Options) (*Poly, error
 		case !errors.Is(err, base.ErrTolerance):
 			return nil, base.BuildError("poly", err)
 		}
-		if plan.Choice = plan.next(plan.Choice.Series.Order()+1, o); plan.Choice.Terms == 0 {
+		if plan.choice = plan.next(plan.choice.series.Order()+1, o); plan.choice.terms == 0 {
 			break
 		}
 	}
@@ -105,45 +105,45 @@ func NewPoly(ctx context.Context, plan *polyPlan, o *base.Options) (*Poly, error
 
 // build builds the operator a plan has chosen, and certifies it.
 func (plan *polyPlan) build(ctx context.Context, o *base.Options) (_ *Poly, err error) {
-	cost := polyCost(plan.frame.P, plan.Choice, o)
+	cost := polyCost(plan.frame.p, plan.choice, o)
 	if err := o.Take("build poly", cost.PeakBytes); err != nil {
 		return nil, err
 	}
-	if m := plan.Choice.axes; m > 0 {
-		if plan.Choice.low, err = plan.frame.project(ctx, plan.axes, m, o); err != nil {
+	if m := plan.choice.axes; m > 0 {
+		if plan.choice.low, err = plan.frame.project(ctx, plan.axes, m, o); err != nil {
 			return nil, err
 		}
 	}
-	op := Assemble(plan.frame, plan.Choice, o)
+	op := assemblePoly(plan.frame, plan.choice, o)
 	op.Costs = cost
-	for i, v := range plan.frame.Norm2 {
+	for i, v := range plan.frame.norm2 {
 		op.Factor[i] = math.Exp(-v / 2)
-		op.Self[i] = op.Factor[i] * op.Factor[i] * op.diagonal(i, v)
+		op.self[i] = op.Factor[i] * op.Factor[i] * op.diagonal(i, v)
 	}
-	if err := op.SumDegrees(ctx); err != nil {
+	if err := op.sumDegrees(ctx); err != nil {
 		return nil, err
 	}
 	return op, op.certify(ctx, plan, o)
 }
 
-// Assemble returns an operator without factors and degrees.
-func Assemble(fr *Frame, c Choice, o *base.Options) *Poly {
-	n := fr.P.N
-	op := &Poly{Frame: fr, Low: c.low, Series: c.Series, Single: c.Single, Factor: make([]float64, n), Self: make([]float64, n)}
-	op.Base, op.Bounds = step.NewBase("poly", o), polyBounds(n, c.Terms)
-	op.Nest = newPolyNest(fr.coefficients(c.Series), fr.P.D, op.axes())
+// assemblePoly returns an operator without factors and degrees.
+func assemblePoly(fr *polyFrame, c polyChoice, o *base.Options) *Poly {
+	n := fr.p.N
+	op := &Poly{Frame: fr, Low: c.low, Series: c.series, Single: c.single, Factor: make([]float64, n), self: make([]float64, n)}
+	op.Base, op.Bounds = step.NewBase("poly", o), polyBounds(n, c.terms)
+	op.Nest = newPolyNest(fr.coefficients(c.series), fr.p.D, op.axes())
 	op.Pass32 = func(p *step.Product[float32]) step.Pass[float32] { return newPolyDoublePass(op, p) }
 	op.Pass64 = func(p *step.Product[float64]) step.Pass[float64] { return newPolyDoublePass(op, p) }
-	if c.Single {
+	if c.single {
 		op.setCoefficients()
 		op.Pass32 = func(p *step.Product[float32]) step.Pass[float32] { return newPolySinglePass(op, p) }
 	}
 	return op
 }
 
-// SumDegrees sets the degrees, the product with ones.
-func (op *Poly) SumDegrees(ctx context.Context) error {
-	n := op.Frame.P.N
+// sumDegrees sets the degrees, the product with ones.
+func (op *Poly) sumDegrees(ctx context.Context) error {
+	n := op.Frame.p.N
 	out := rows.NewView(n, 1, 1, make([]float64, n))
 	if err := step.NewProduct(&op.Base, 1, op.Pass64).Make(ctx, out, base.Ones(n), nil); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (op *Poly) diagonal(i int, norm2 float64) float64 {
 
 // eachSegment visits the segments of monomials in the order of polySinglePass.
 func (op *Poly) eachSegment(visit func(first, width int)) {
-	order, d := op.Series.Order(), op.Frame.P.D
+	order, d := op.Series.Order(), op.Frame.p.D
 	if order > 0 {
 		visit(0, d)
 	}
@@ -182,7 +182,7 @@ func (op *Poly) axes() int {
 	if op.Low != nil {
 		return op.Low.m
 	}
-	return op.Frame.P.D
+	return op.Frame.p.D
 }
 
 func eachPolySegment(d, coordinate, order, first int, visit func(first, width int)) int {
@@ -197,10 +197,10 @@ func eachPolySegment(d, coordinate, order, first int, visit func(first, width in
 	return first
 }
 
-// Terms returns the number of monomials of degrees 1 to order in d variables, or
+// polyTerms returns the number of monomials of degrees 1 to order in d variables, or
 // some number above maxPolyTerms where there are more, which an int of 32 bits holds
 // with something added.
-func Terms(d, order int) int {
+func polyTerms(d, order int) int {
 	count := 1.0 // C(order+d, d)
 	for r := 1; r <= order; r++ {
 		count *= float64(d+r) / float64(r)
@@ -218,7 +218,7 @@ func (op *Poly) setCoefficients() {
 		return
 	}
 	m := op.axes()
-	op.Coefficients = make([]float64, 0, op.Frame.P.D+Terms(m, op.Series.Order())-m)
+	op.coefficients = make([]float64, 0, op.Frame.p.D+polyTerms(m, op.Series.Order())-m)
 	// ways is the number of orders of the monomial so far, whose last coordinate occurs
 	// run times.
 	var visit func(coordinate, run, degree int, ways float64)
@@ -231,7 +231,7 @@ func (op *Poly) setCoefficients() {
 		}
 		for b := coordinate; b < m; b++ {
 			_, w := step(b)
-			op.Coefficients = append(op.Coefficients, w*op.Series.A[degree+1])
+			op.coefficients = append(op.coefficients, w*op.Series.A[degree+1])
 		}
 		if degree+1 < op.Series.Order() {
 			for b := coordinate; b < m; b++ {
@@ -240,8 +240,8 @@ func (op *Poly) setCoefficients() {
 			}
 		}
 	}
-	for range op.Frame.P.D {
-		op.Coefficients = append(op.Coefficients, op.Series.A[1])
+	for range op.Frame.p.D {
+		op.coefficients = append(op.coefficients, op.Series.A[1])
 	}
 	if op.Series.Order() > 1 {
 		for b := range m {
@@ -259,11 +259,11 @@ func (op *Poly) Close() error { return step.Release(op) }
 // AtOnce builds poly where a polynomial of order 1 does; nil where it does not, or where the
 // operator cannot be built and another may be.
 func AtOnce(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.Options) (*Poly, error) {
-	plan, err := PlanOf(ctx, p, b, o)
-	if err != nil || plan.Choice.Terms == 0 || plan.Choice.Series.Order() > 1 {
+	plan, err := planPoly(ctx, p, b, o)
+	if err != nil || plan.choice.terms == 0 || plan.choice.series.Order() > 1 {
 		return nil, nil
 	}
-	op, err := NewPoly(ctx, plan, o)
+	op, err := newPoly(ctx, plan, o)
 	if err != nil && ctx.Err() == nil && !base.Denied(err) {
 		return nil, nil
 	}

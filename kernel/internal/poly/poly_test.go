@@ -33,7 +33,7 @@ func exactly(s Series, u float64) float64 {
 func worst(s Series) float64 {
 	most := 0.0
 	for i := range 61 {
-		most = max(most, math.Abs(exactly(s, s.Lo+(s.Hi-s.Lo)*float64(i)/60)))
+		most = max(most, math.Abs(exactly(s, s.lo+(s.hi-s.lo)*float64(i)/60)))
 	}
 	return most
 }
@@ -41,16 +41,16 @@ func worst(s Series) float64 {
 func TestSeriesWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, span := range [][2]float64{{0, 0}, {-1e-15, 1e-15}, {0, 1e-13}, {-1e-9, 1e-9}, {-1e-3, 1e-3}, {-1. / 36, 1. / 36}, {0, .04}, {-.25, .25}, {-1, 1}, {0, 1}, {-4, 4}, {-16, 16}} {
-		for order := range MaxPolyOrder + 1 {
-			for _, s := range []Series{TaylorSeries(span[0], span[1], order), ChebyshevSeries(span[0], span[1], order)} {
+		for order := range maxPolyOrder + 1 {
+			for _, s := range []Series{taylorSeries(span[0], span[1], order), chebyshevSeries(span[0], span[1], order)} {
 				name := fmt.Sprintf("%v, order %d, taylor %v", span, order, s.Taylor)
 				if e := worst(s); e > s.Error() {
 					t.Errorf("%s: error %g above its bound %g", name, e, s.Error())
 				}
 				for i := range 31 {
 					u := span[0] + (span[1]-span[0])*float64(i)/30
-					if v := s.At(u); v < s.Least()*(1-1e-12)-1e-14 {
-						t.Errorf("%s: p(%g) = %g below its bound %g", name, u, v, s.Least())
+					if v := s.At(u); v < s.least()*(1-1e-12)-1e-14 {
+						t.Errorf("%s: p(%g) = %g below its bound %g", name, u, v, s.least())
 					}
 				}
 			}
@@ -77,12 +77,12 @@ func TestSeriesTable(t *testing.T) {
 	} {
 		top := 1 / (c.sigma * c.sigma)
 		for order, want := range c.want {
-			s := ChebyshevSeries(c.lo*top, top, order)
+			s := chebyshevSeries(c.lo*top, top, order)
 			if c.taylor {
-				s = TaylorSeries(c.lo*top, top, order)
+				s = taylorSeries(c.lo*top, top, order)
 			}
 			bound, worst := s.Error()*math.Exp(-top), worst(s)*math.Exp(-top)
-			if math.Abs(bound-s.Slack()-want) > 0.06*want {
+			if math.Abs(bound-s.slack()-want) > 0.06*want {
 				t.Errorf("sigma %g, order %d, taylor %v: bound %.3g, the table has %.3g", c.sigma, order, c.taylor, bound, want)
 			}
 			if worst > bound || worst < 0.3*bound {
@@ -102,23 +102,23 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 			if err := o.SetDefaults(); err != nil {
 				t.Fatal(err)
 			}
-			fr, err := NewFrame(t.Context(), pts, base.BandwidthOf(0.5), false, o)
+			fr, err := newPolyFrame(t.Context(), pts, base.BandwidthOf(0.5), false, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := Series{Lo: -fr.Radius * fr.Radius, Hi: fr.Radius * fr.Radius, A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := Assemble(fr, Choice{Series: s, Terms: Terms(d, order) + 1}, o)
-			if n := nonZeros(op.Nest.Coefficients); n != Terms(d, order) {
-				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, Terms(d, order))
+			s := Series{lo: -fr.radius * fr.radius, hi: fr.radius * fr.radius, A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
+			op := assemblePoly(fr, polyChoice{series: s, terms: polyTerms(d, order) + 1}, o)
+			if n := nonZeros(op.Nest.coefficients); n != polyTerms(d, order) {
+				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, polyTerms(d, order))
 			}
-			if most := PolyBlockNumbers * float64(Terms(d, order)); float64(op.Nest.Size()) > most {
+			if most := polyBlockNumbers * float64(polyTerms(d, order)); float64(op.Nest.Size()) > most {
 				t.Fatalf("d = %d, order %d: %d numbers, above %g", d, order, op.Nest.Size(), most)
 			}
-			for i, v := range fr.Norm2 {
+			for i, v := range fr.norm2 {
 				op.Factor[i] = math.Exp(-v / 2)
-				op.Self[i] = op.Factor[i] * op.Factor[i] * s.At(v)
+				op.self[i] = op.Factor[i] * op.Factor[i] * s.At(v)
 			}
-			if err := op.SumDegrees(t.Context()); err != nil {
+			if err := op.sumDegrees(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			x, got := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(7), p.Rows, 3)), pointtest.Zeros64(p.Rows, 3)
@@ -168,15 +168,15 @@ func TestPolyNest(t *testing.T) {
 		for order := 1; order < 6; order++ {
 			pts := pointtest.Open(pointtest.Make("uniform", 3, d, 1))
 			s := Series{A: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := Assemble(&Frame{P: pts, Kernels: o.Kernels}, Choice{Series: s, Single: true, Terms: Terms(d, order) + 1}, o)
-			want, got := slices.Clone(op.Coefficients), slices.DeleteFunc(slices.Clone(op.Nest.Coefficients), func(v float64) bool { return v == 0 })
+			op := assemblePoly(&polyFrame{p: pts, kernels: o.Kernels}, polyChoice{series: s, single: true, terms: polyTerms(d, order) + 1}, o)
+			want, got := slices.Clone(op.coefficients), slices.DeleteFunc(slices.Clone(op.Nest.coefficients), func(v float64) bool { return v == 0 })
 			slices.Sort(want)
 			slices.Sort(got)
 			if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-15*math.Abs(b) }) {
 				t.Fatalf("d = %d, order %d: other coefficients", d, order)
 			}
 			sum := 0
-			for _, width := range op.Nest.Widths {
+			for _, width := range op.Nest.widths {
 				sum += width
 			}
 			if sum != op.Nest.Size() {
@@ -190,8 +190,8 @@ func TestPolyNest(t *testing.T) {
 // machines poly was chosen for it, and failed to make room.
 func TestTooManyTerms(t *testing.T) {
 	for _, d := range []int{1, 8, 1000, 100_000, 1 << 30} {
-		for order := range MaxPolyOrder + 1 {
-			if few, more := Terms(d, order), int32(Terms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
+		for order := range maxPolyOrder + 1 {
+			if few, more := polyTerms(d, order), int32(polyTerms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
 				t.Fatalf("%d dimensions: %d terms of order %d, then %d", d, few, order, more)
 			}
 		}

@@ -87,8 +87,8 @@ func norm(v []float64) float64 {
 }
 
 // project returns the coordinates of all rows along axes.
-func (fr *Frame) project(ctx context.Context, axes []float64, m int, o *base.Options) (*polyProjection, error) {
-	n, d := fr.P.N, fr.P.D
+func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *base.Options) (*polyProjection, error) {
+	n, d := fr.p.N, fr.p.D
 	p := &polyProjection{m: m, low: make([]float32, n*m), norm2: make([]float64, n), rest: make([]float64, n)}
 	scratch := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
@@ -111,7 +111,7 @@ func (fr *Frame) project(ctx context.Context, axes []float64, m int, o *base.Opt
 				}
 				p.norm2[lo+i] = sum
 				// Coordinates are rounded to float32; the axes are orthonormal to 1e-13.
-				p.rest[lo+i] = math.Sqrt(max(fr.Norm2[lo+i]-sum, 0) + 0x1p-22*fr.Norm2[lo+i])
+				p.rest[lo+i] = math.Sqrt(max(fr.norm2[lo+i]-sum, 0) + 0x1p-22*fr.norm2[lo+i])
 			}
 		}
 		progress.Add()

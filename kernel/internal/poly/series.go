@@ -6,13 +6,13 @@ import "math"
 // an interval [lo, hi] with lo <= 0 <= hi.
 type Series struct {
 	A      []float64
-	Lo, Hi float64
+	lo, hi float64
 	Taylor bool
 }
 
-// TaylorSeries is the Taylor polynomial at 0.
-func TaylorSeries(lo, hi float64, order int) Series {
-	s := Series{A: make([]float64, order+1), Lo: lo, Hi: hi, Taylor: true}
+// taylorSeries is the Taylor polynomial at 0.
+func taylorSeries(lo, hi float64, order int) Series {
+	s := Series{A: make([]float64, order+1), lo: lo, hi: hi, Taylor: true}
 	s.A[0] = 1
 	for r := 1; r <= order; r++ {
 		s.A[r] = s.A[r-1] / float64(r)
@@ -20,12 +20,12 @@ func TaylorSeries(lo, hi float64, order int) Series {
 	return s
 }
 
-// ChebyshevSeries interpolates exp at the Chebyshev nodes of [lo, hi]. Its error
+// chebyshevSeries interpolates exp at the Chebyshev nodes of [lo, hi]. Its error
 // is 2^-order that of the Taylor polynomial on a symmetric interval.
-func ChebyshevSeries(lo, hi float64, order int) Series {
+func chebyshevSeries(lo, hi float64, order int) Series {
 	half, middle := (hi-lo)/2, lo+(hi-lo)/2
 	if half < 1e-12 { // Taylor's is as good to all digits, and nothing is divided by half
-		s := TaylorSeries(lo, hi, order)
+		s := taylorSeries(lo, hi, order)
 		s.Taylor = false
 		if order == 0 {
 			s.A[0] = math.Exp(middle)
@@ -65,7 +65,7 @@ func ChebyshevSeries(lo, hi float64, order int) Series {
 		before, now = now, next
 	}
 	// Horner in s = (u - middle)/half, kept as powers of u.
-	s := Series{A: make([]float64, nodes), Lo: lo, Hi: hi}
+	s := Series{A: make([]float64, nodes), lo: lo, hi: hi}
 	for r := order; r >= 0; r-- {
 		for q := nodes - 1; q >= 0; q-- {
 			v := -s.A[q] * (middle / half)
@@ -83,7 +83,7 @@ func ChebyshevSeries(lo, hi float64, order int) Series {
 func (s Series) Order() int { return len(s.A) - 1 }
 
 // reach is the largest |u|.
-func (s Series) reach() float64 { return max(-s.Lo, s.Hi) }
+func (s Series) reach() float64 { return max(-s.lo, s.hi) }
 
 // At evaluates the polynomial.
 func (s Series) At(u float64) float64 {
@@ -137,32 +137,32 @@ func (s Series) linear() float64 {
 func (s Series) Error() float64 {
 	next := s.Order() + 1
 	if s.Taylor {
-		return math.Exp(s.Hi)*powerOver(s.reach(), next) + s.Slack()
+		return math.Exp(s.hi)*powerOver(s.reach(), next) + s.slack()
 	}
-	return math.Exp(s.Hi)*2*powerOver((s.Hi-s.Lo)/4, next) + s.Slack()
+	return math.Exp(s.hi)*2*powerOver((s.hi-s.lo)/4, next) + s.slack()
 }
 
-// Slack is the rounding of the coefficients, and of the formulas around it. An
+// slack is the rounding of the coefficients, and of the formulas around it. An
 // interval that is not about 0 costs digits when powers of s become powers of u.
-func (s Series) Slack() float64 {
-	if s.Hi == s.Lo {
+func (s Series) slack() float64 {
+	if s.hi == s.lo {
 		return 0
 	}
 	if s.Taylor {
 		return 0x1p-52 * s.size(2)
 	}
-	shift := math.Pow(1+math.Abs(s.Hi+s.Lo)/(s.Hi-s.Lo), float64(s.Order()))
+	shift := math.Pow(1+math.Abs(s.hi+s.lo)/(s.hi-s.lo), float64(s.Order()))
 	return float64(8*len(s.A)) * 0x1p-52 * math.Exp(2*s.reach()) * shift
 }
 
-// Least bounds the polynomial from below on its interval; it may be negative,
+// least bounds the polynomial from below on its interval; it may be negative,
 // and then the weights it makes cannot be used.
-func (s Series) Least() float64 {
+func (s Series) least() float64 {
 	below := s.Error()
 	if s.Taylor { // the error is least where exp is
-		below = powerOver(-s.Lo, s.Order()+1) + s.Slack()
+		below = powerOver(-s.lo, s.Order()+1) + s.slack()
 	}
-	return math.Exp(s.Lo) - below
+	return math.Exp(s.lo) - below
 }
 
 // powerOver returns x^n/n!, rounded up a little.

@@ -28,25 +28,25 @@ func assembleUnitPoly(ctx context.Context, rows *distance.UnitRows, b base.Bandw
 	if err != nil {
 		return nil, err
 	}
-	fr := &Frame{P: rows.Points(), scale: math.Sqrt(2 * b.Gamma()), InPlace: true, square: 2 * b.Gamma(), Kernels: o.Kernels}
-	plan := &polyPlan{frame: fr, Choice: Choice{Series: s, Terms: Terms(d, order) + 1}}
-	cost := polyCost(fr.P, plan.Choice, o)
+	fr := &polyFrame{p: rows.Points(), scale: math.Sqrt(2 * b.Gamma()), InPlace: true, square: 2 * b.Gamma(), kernels: o.Kernels}
+	plan := &polyPlan{frame: fr, choice: polyChoice{series: s, terms: polyTerms(d, order) + 1}}
+	cost := polyCost(fr.p, plan.choice, o)
 	if err := o.Take("build poly", cost.PeakBytes); err != nil {
 		return nil, err
 	}
 	if err := fr.measure(ctx, o); err != nil {
 		return nil, err
 	}
-	op := Assemble(fr, plan.Choice, o)
+	op := assemblePoly(fr, plan.choice, o)
 	op.Costs = cost
 	for i := range n {
 		op.Factor[i] = b.Weight(1)
 		if rows.Null(i) {
 			op.Factor[i] = 1 / s.A[0]
 		}
-		op.Self[i] = op.Factor[i] * op.Factor[i] * s.At(fr.Norm2[i])
+		op.self[i] = op.Factor[i] * op.Factor[i] * s.At(fr.norm2[i])
 	}
-	if err := op.SumDegrees(ctx); err != nil {
+	if err := op.sumDegrees(ctx); err != nil {
 		return nil, err
 	}
 	return op, op.certify(ctx, plan, o)
@@ -84,7 +84,7 @@ func UnitError(b base.Bandwidth, n, d, order int) (entry, rounding float64, err 
 // MaxUnitOrder returns the largest order that NewUnit takes in d dimensions.
 func MaxUnitOrder(d int) int {
 	order := 0
-	for order < MaxPolyOrder && Terms(d, order+1)+1 <= maxPolyTerms {
+	for order < maxPolyOrder && polyTerms(d, order+1)+1 <= maxPolyTerms {
 		order++
 	}
 	return order
@@ -93,13 +93,13 @@ func MaxUnitOrder(d int) int {
 // UnitSeries returns the polynomial for unit rows.
 func UnitSeries(b base.Bandwidth, d, order int) (Series, error) {
 	if order < 0 || order > MaxUnitOrder(d) {
-		return Series{}, fmt.Errorf("%w: order %d in %d dimensions, want up to %d terms of an order up to %d", base.ErrTolerance, order, d, maxPolyTerms, MaxPolyOrder)
+		return Series{}, fmt.Errorf("%w: order %d in %d dimensions, want up to %d terms of an order up to %d", base.ErrTolerance, order, d, maxPolyTerms, maxPolyOrder)
 	}
 	reach := 2 * b.Gamma() * (1 + float64(8*d+64)*0x1p-53)
 	if reach > maxPolyReach {
 		return Series{}, fmt.Errorf("%w: exponents of unit rows reach %.3g at %v", base.ErrTolerance, reach, b)
 	}
-	s := ChebyshevSeries(-reach, reach, order)
+	s := chebyshevSeries(-reach, reach, order)
 	if s.Error() > math.Exp(-reach)/16 {
 		return Series{}, fmt.Errorf("%w: a polynomial of order %d is off by more than a sixteenth of the smallest weight at %v", base.ErrTolerance, order, b)
 	}

@@ -23,7 +23,7 @@ type distanceSample struct {
 func (s *distanceSample) Run(worker, group int) {
 	q, n, d := s.q, s.q.N, s.q.P.D
 	if s.parts[worker] == nil && !q.Direct {
-		s.parts[worker] = make([]uint64, profileBins<<PartBits)
+		s.parts[worker] = make([]uint64, profileBins<<partBits)
 	}
 	parts := s.parts[worker]
 	from, to := par.Block(group, len(s.rows), sampleGroup)
@@ -57,7 +57,7 @@ func (s *distanceSample) Run(worker, group int) {
 
 // bin returns a bin with so many distances.
 func (s *distanceSample) bin(bin int, count uint32) DistanceBin {
-	return DistanceBin{BinEdge(bin) / s.scale, BinEdge(bin+1) / s.scale, float64(count), bin}
+	return DistanceBin{binEdge(bin) / s.scale, binEdge(bin+1) / s.scale, float64(count), bin}
 }
 
 // count adds the squared distances of a sampled row to the points from lo on to its bins
@@ -69,14 +69,14 @@ func (s *distanceSample) count(counts []uint32, parts []uint64, row, lo int, d2 
 			continue
 		}
 		if parts == nil {
-			counts[BinOf(v*scale)]++
+			counts[binOf(v*scale)]++
 			continue
 		}
 		if v <= q.Error2(row, lo+j) {
 			v = q.Exact(row, lo+j) // equal, or nearly
 		}
-		part := PartOf(v * scale)
-		counts[part>>PartBits]++
+		part := partOf(v * scale)
+		counts[part>>partBits]++
 		parts[part]++
 	}
 }

@@ -11,20 +11,20 @@ import (
 // a bin are spread over it. In few dimensions, where distances are differences, they are
 // taken to be spread evenly: in 8 dimensions that errs by less than a hundredth.
 const (
-	PartBits    = 6
-	PartsPerBin = 1 << PartBits
+	partBits    = 6
+	partsPerBin = 1 << partBits
 )
 
-// PartOf returns the part of a squared distance scaled to be below 1. Parts are numbered
-// through: the bin is part>>PartBits, as BinOf has it. Bin 0 has its distances in any of
+// partOf returns the part of a squared distance scaled to be below 1. Parts are numbered
+// through: the bin is part>>partBits, as binOf has it. Bin 0 has its distances in any of
 // its parts.
-func PartOf(d2 float64) int {
-	return min(max(int(math.Float64bits(d2)>>(binShift-PartBits))-(binOffset-1)<<PartBits, 0), profileBins<<PartBits-1)
+func partOf(d2 float64) int {
+	return min(max(int(math.Float64bits(d2)>>(binShift-partBits))-(binOffset-1)<<partBits, 0), profileBins<<partBits-1)
 }
 
 // A spread is, for each part of a bin, the share of the distances of the bin that are in
 // parts before it, and the end.
-type spread [PartsPerBin + 1]float64
+type spread [partsPerBin + 1]float64
 
 // spreadsOf returns the spread of each bin in use. parts holds the counts of each worker,
 // nil for workers that have counted nothing; nobody has in few dimensions.
@@ -35,16 +35,16 @@ func spreadsOf(used []DistanceBin, parts [][]uint64) map[int]*spread {
 	}
 	for _, b := range used {
 		s := new(spread)
-		for part := range PartsPerBin {
+		for part := range partsPerBin {
 			s[part+1] = s[part]
 			for _, counts := range parts {
 				if counts != nil {
-					s[part+1] += float64(counts[b.bin<<PartBits+part])
+					s[part+1] += float64(counts[b.bin<<partBits+part])
 				}
 			}
 		}
 		for part := range s {
-			s[part] /= s[PartsPerBin]
+			s[part] /= s[partsPerBin]
 		}
 		out[b.bin] = s
 	}
@@ -54,8 +54,8 @@ func spreadsOf(used []DistanceBin, parts [][]uint64) map[int]*spread {
 // share returns the share of the distances of a bin that are below the given place in it,
 // from 0 to 1.
 func (s *spread) share(place float64) float64 {
-	at := min(place*PartsPerBin, PartsPerBin)
-	part := min(int(at), PartsPerBin-1)
+	at := min(place*partsPerBin, partsPerBin)
+	part := min(int(at), partsPerBin-1)
 	return s[part] + (s[part+1]-s[part])*(at-float64(part))
 }
 
@@ -69,8 +69,8 @@ type cut struct {
 // CutAt returns the cut of a radius.
 func (pr *Profile) CutAt(r float64) cut {
 	r2 := r * r
-	c := cut{bin: BinOf(r2 * pr.scale)}
-	lo, hi := BinEdge(c.bin)/pr.scale, BinEdge(c.bin+1)/pr.scale
+	c := cut{bin: binOf(r2 * pr.scale)}
+	lo, hi := binEdge(c.bin)/pr.scale, binEdge(c.bin+1)/pr.scale
 	c.share = min((r2-lo)/(hi-lo), 1)
 	if s := pr.Spreads[c.bin]; s != nil && c.bin > 0 {
 		c.share = s.share(c.share)

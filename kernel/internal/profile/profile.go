@@ -25,7 +25,7 @@ type Profile struct {
 	Rows     [][]DistanceBin // nearest first
 	Used     []DistanceBin   // that any row has, each once
 	Spreads  map[int]*spread // of the bins in use; empty in few dimensions
-	scale    float64         // from squared distances to those of BinOf
+	scale    float64         // from squared distances to those of binOf
 
 	last struct { // answer of cutoff: several operators ask the same
 		b         base.Bandwidth
@@ -52,13 +52,13 @@ const (
 	binOffset     = (1023 - octaves) * binsPerOctave
 )
 
-// BinOf returns the bin of a squared distance scaled to be below 1.
-func BinOf(d2 float64) int {
+// binOf returns the bin of a squared distance scaled to be below 1.
+func binOf(d2 float64) int {
 	return min(max(int(math.Float64bits(d2)>>binShift)-binOffset+1, 0), profileBins-1)
 }
 
-// BinEdge returns the least scaled squared distance of a bin.
-func BinEdge(bin int) float64 {
+// binEdge returns the least scaled squared distance of a bin.
+func binEdge(bin int) float64 {
 	if bin <= 0 {
 		return 0
 	}
@@ -77,7 +77,7 @@ func profileBytes(n, d int, o *base.Options) int64 {
 	workers := min(int64(o.Workers.Count()), s/sampleGroup+1)
 	each := distance.DistanceScratchBytes(d) + sampleGroup*profileBins*4
 	if d > base.MaxDirect {
-		each += profileBins * PartsPerBin * 8
+		each += profileBins * partsPerBin * 8
 	}
 	const usedBins, binBytes = 512, 32
 	return s*min(int64(n), usedBins)*binBytes + workers*each + int64(n)*8
@@ -132,7 +132,7 @@ func sampleDistances(ctx context.Context, p *rows.Points, o *base.Options) (*Pro
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &distanceSample{ctx: ctx, q: q, rows: SampledRows(q, SampleRows(p.N, p.D)), scale: 1}
+	s := &distanceSample{ctx: ctx, q: q, rows: sampledRows(q, SampleRows(p.N, p.D)), scale: 1}
 	if e2 := p.Extent2(); e2 > 0 {
 		s.scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}

@@ -41,7 +41,7 @@ func TestProfileCountsDistances(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []float64
-		sampled := SampledRows(q, SampleRows(c.n, c.d))
+		sampled := sampledRows(q, SampleRows(c.n, c.d))
 		for _, i := range sampled {
 			for j := range c.n {
 				if i != j {
@@ -80,17 +80,17 @@ func TestPartsAreWithinBins(t *testing.T) {
 		values = append(values, math.Exp2(-260*rng.Float64()))
 	}
 	for bin := range 200 {
-		values = append(values, BinEdge(bin), math.Nextafter(BinEdge(bin), 0))
+		values = append(values, binEdge(bin), math.Nextafter(binEdge(bin), 0))
 	}
 	for _, v := range values {
-		part := PartOf(v)
-		if part>>PartBits != BinOf(v) {
-			t.Fatalf("%b is in part %d and in bin %d", v, part, BinOf(v))
+		part := partOf(v)
+		if part>>partBits != binOf(v) {
+			t.Fatalf("%b is in part %d and in bin %d", v, part, binOf(v))
 		}
-		if bin := BinOf(v); bin > 0 && v < 1 {
-			lo, hi := BinEdge(bin), BinEdge(bin+1)
-			if place := int((v - lo) / (hi - lo) * PartsPerBin); place != part&(PartsPerBin-1) {
-				t.Fatalf("%b is in part %d of its bin, want %d", v, part&(PartsPerBin-1), place)
+		if bin := binOf(v); bin > 0 && v < 1 {
+			lo, hi := binEdge(bin), binEdge(bin+1)
+			if place := int((v - lo) / (hi - lo) * partsPerBin); place != part&(partsPerBin-1) {
+				t.Fatalf("%b is in part %d of its bin, want %d", v, part&(partsPerBin-1), place)
 			}
 		}
 	}
@@ -106,16 +106,16 @@ func TestSampledRowsAreEven(t *testing.T) {
 			t.Fatal(err)
 		}
 		const count = 200
-		sampled := SampledRows(q, count)
+		sampled := sampledRows(q, count)
 		if len(sampled) != count || !slices.IsSorted(sampled) || len(slices.Compact(slices.Clone(sampled))) != count {
 			t.Fatalf("d = %d: rows %v", d, sampled)
 		}
-		if d <= PlainDimensions {
+		if d <= plainDimensions {
 			continue
 		}
-		sorted := FromMiddle(q, rows.Spread(p.N, p.N))
+		sorted := fromMiddle(q, rows.Spread(p.N, p.N))
 		slices.Sort(sorted)
-		distances := FromMiddle(q, sampled)
+		distances := fromMiddle(q, sampled)
 		slices.Sort(distances)
 		for k, v := range distances {
 			if lo, hi := sorted[k*p.N/count], sorted[(k+1)*p.N/count-1]; v < lo || v > hi {

@@ -39,13 +39,13 @@ func (s *distanceSample) gatherBins(ctx context.Context, o *base.Options) error 
 // gatherParts adds what other ranks have counted in parts of the bins in use: as the counts of
 // one worker more.
 func gatherParts(ctx context.Context, used []DistanceBin, parts [][]uint64, o *base.Options) ([][]uint64, error) {
-	own := make([]uint64, 0, len(used)<<PartBits)
+	own := make([]uint64, 0, len(used)<<partBits)
 	for _, b := range used {
-		for part := range PartsPerBin {
+		for part := range partsPerBin {
 			sum := uint64(0)
 			for _, counts := range parts {
 				if counts != nil {
-					sum += counts[b.bin<<PartBits+part]
+					sum += counts[b.bin<<partBits+part]
 				}
 			}
 			own = append(own, sum)
@@ -55,13 +55,13 @@ func gatherParts(ctx context.Context, used []DistanceBin, parts [][]uint64, o *b
 	if err != nil {
 		return nil, err
 	}
-	others := make([]uint64, profileBins<<PartBits)
+	others := make([]uint64, profileBins<<partBits)
 	for r, from := range bounds[:o.Ranks.Size()] {
 		if r == o.Ranks.Rank() {
 			continue
 		}
 		for i, count := range all[from:bounds[r+1]] {
-			others[used[i>>PartBits].bin<<PartBits+i%PartsPerBin] += count
+			others[used[i>>partBits].bin<<partBits+i%partsPerBin] += count
 		}
 	}
 	return append(parts, others), nil

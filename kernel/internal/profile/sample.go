@@ -18,23 +18,23 @@ func SampleRows(n, d int) int {
 }
 
 const (
-	// In more than PlainDimensions dimensions a point has the more neighbours the nearer it
+	// In more than plainDimensions dimensions a point has the more neighbours the nearer it
 	// is to the middle of all points, by a factor of ten and more. A sample of a hundred
 	// rows would meet more or fewer of those near the middle than there are, and the mean
 	// number of neighbours would be off by a tenth or more. So rows are sampled evenly by
 	// their distance from the middle.
-	PlainDimensions = 4
+	plainDimensions = 4
 	// mostRanked rows are ranked by that distance.
 	mostRanked = 1 << 14
 )
 
-// SampledRows returns count rows to sample, ascending.
-func SampledRows(q *distance.Distancer, count int) []int {
-	if q.P.D <= PlainDimensions || count == q.N {
+// sampledRows returns count rows to sample, ascending.
+func sampledRows(q *distance.Distancer, count int) []int {
+	if q.P.D <= plainDimensions || count == q.N {
 		return rows.Spread(count, q.N)
 	}
 	ranked := rows.Spread(min(q.N, mostRanked), q.N)
-	distance := FromMiddle(q, ranked)
+	distance := fromMiddle(q, ranked)
 	order := make([]int, len(ranked))
 	for i := range order {
 		order[i] = i
@@ -53,9 +53,9 @@ func SampledRows(q *distance.Distancer, count int) []int {
 	return out
 }
 
-// FromMiddle returns the squared distances of some rows from the middle of the box of the
+// fromMiddle returns the squared distances of some rows from the middle of the box of the
 // points.
-func FromMiddle(q *distance.Distancer, list []int) []float64 {
+func fromMiddle(q *distance.Distancer, list []int) []float64 {
 	out := make([]float64, len(list))
 	if !q.Direct {
 		for at, i := range list {

@@ -65,14 +65,14 @@ type finish struct {
 	total     []float64 // scratch of k
 }
 
-// Row returns what row i of a step takes beside (W x)_i, given its degree: the degree, 1
+// row returns what row i of a step takes beside (W x)_i, given its degree: the degree, 1
 // for a row without neighbours; the diagonal of the scaled L_X; the factors of x_i - m_i
 // and of the label term in the step; the factor of x_i in the label term; and the row of
 // f.target. They are results and not a struct, which would be kept in memory.
 //
 // No d_i x_i is formed and subtracted from (W x)_i: x_i - m_i is small where
 // the graph is smooth, and is computed as just that.
-func (f *finish) Row(i int, d float64) (degree, laplace, spring, tie, weight float64, target int) {
+func (f *finish) row(i int, d float64) (degree, laplace, spring, tie, weight float64, target int) {
 	laplace = d * f.scale
 	pull, diagonal := 0.0, laplace // diagonal of the whole Laplacian
 	if f.labels != nil {
@@ -111,7 +111,7 @@ func FinishRows[T rows.Float](f *finish, p *Partial, i int, degrees, wx []float6
 	// Sums in memory would have every row wait for the one before.
 	objective, change, spread, maxAbs := p.objective, p.change, p.spread, p.maxAbs
 	for j, d := range degrees {
-		degree, laplace, spring, tie, weight, at := f.Row(i+j, d)
+		degree, laplace, spring, tie, weight, at := f.row(i+j, d)
 		target, class := f.target[at*k:][:k], p.Class[int(p.slotOf(i+j))*k:][:k]
 		in, out, product := x.Data[j*x.Stride:][:k], dst.Data[j*dst.Stride:][:k], wx[j*k:][:k]
 		for c, v := range in {

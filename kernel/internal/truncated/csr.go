@@ -80,7 +80,7 @@ func NewCSR(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float6
 	if err := op.shareNeighbours(ctx); err != nil {
 		return nil, base.BuildError("csr", err)
 	}
-	op.Costs = CsrCost(p.N, p.D, float64(op.Weights.NNZ()), o)
+	op.Costs = CSRCost(p.N, p.D, float64(op.Weights.NNZ()), o)
 	op.Costs.PeakBytes = g.Peak
 	op.Costs.NNZ = int64(op.Weights.NNZ())
 	op.Costs.StreamedBytes += op.Weights.Streamed() - 8*op.Costs.NNZ - 8*int64(op.Weights.Rows()+1)

@@ -19,7 +19,7 @@ func ForeseeCSR(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 		return nil
 	}
 	n, d := p.N, p.D
-	need := func(neighbours float64) int64 { return CsrCost(n, d, math.Ceil(neighbours*float64(n)), o).PeakBytes }
+	need := func(neighbours float64) int64 { return CSRCost(n, d, math.Ceil(neighbours*float64(n)), o).PeakBytes }
 	mean, upper := pr.Neighbours(o.CutoffRadius)
 	// Equal points share a row of weights, so that they have fewer than neighbours.
 	if lower := mean - 2*(upper-mean); lower > 0 && pr.Equals() == 0 {

@@ -30,14 +30,14 @@ type pairChunk struct {
 
 func (c *pairChunk) bytes() int64 { return 4 * (int64(len(c.ptr)) + int64(len(c.spans))) }
 
-// ClustersPerChunk is the number of clusters of a chunk: one or two thousand points.
-const ClustersPerChunk = 64
+// clustersPerChunk is the number of clusters of a chunk: one or two thousand points.
+const clustersPerChunk = 64
 
-// NewPairList lists the pairs of clusters while held bytes are taken. It returns what the
+// newPairList lists the pairs of clusters while held bytes are taken. It returns what the
 // list and the scratch memory of the workers have taken, too.
-func NewPairList(ctx context.Context, cl *cells.List, b base.Bandwidth, held int64, o *base.Options) (*pairList, int64, error) {
+func newPairList(ctx context.Context, cl *cells.List, b base.Bandwidth, held int64, o *base.Options) (*pairList, int64, error) {
 	clusters := len(cl.First) - 1
-	l := &pairList{Cl: cl, gamma: b.Gamma(), kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, ClustersPerChunk))}
+	l := &pairList{Cl: cl, gamma: b.Gamma(), kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
 	lister := &pairLister{
 		ctx: ctx, l: l, sweeps: make([]*cells.Sweep, o.Workers.Count()), spans: make([][]uint32, o.Workers.Count()),
 		progress: o.Stage("list pairs", len(l.chunk)),
@@ -98,8 +98,8 @@ func (l *pairList) Tested() (sum float64) {
 
 // spans returns the candidates of cluster c.
 func (l *pairList) spans(c int) []uint32 {
-	chunk := &l.chunk[c/ClustersPerChunk]
-	at := c % ClustersPerChunk
+	chunk := &l.chunk[c/clustersPerChunk]
+	at := c % clustersPerChunk
 	return chunk.spans[chunk.ptr[at]:chunk.ptr[at+1]]
 }
 
@@ -111,13 +111,13 @@ func (l *pairList) Chunks() int { return len(l.chunk) }
 
 // Chunk returns the points of a chunk.
 func (l *pairList) Chunk(c int) (lo, hi int) {
-	from, to := par.Block(c, len(l.Cl.First)-1, ClustersPerChunk)
+	from, to := par.Block(c, len(l.Cl.First)-1, clustersPerChunk)
 	return int(l.Cl.First[from]), int(l.Cl.First[to])
 }
 
-// Weigh returns the sums of the weights of every point, and the number of its
+// weigh returns the sums of the weights of every point, and the number of its
 // neighbours.
-func (l *pairList) Weigh(ctx context.Context, o *base.Options) (sums []float64, counts []uint32, err error) {
+func (l *pairList) weigh(ctx context.Context, o *base.Options) (sums []float64, counts []uint32, err error) {
 	sums, counts = make([]float64, l.Cl.N), make([]uint32, l.Cl.N)
 	readers := make([]*pairReader, o.Workers.Count())
 	progress := o.Stage("degrees", len(l.chunk))
@@ -127,7 +127,7 @@ func (l *pairList) Weigh(ctx context.Context, o *base.Options) (sums []float64, 
 		}
 		r := readers[worker]
 		var part [cells.ClusterPoints]float64
-		from, to := par.Block(piece, len(l.Cl.First)-1, ClustersPerChunk)
+		from, to := par.Block(piece, len(l.Cl.First)-1, clustersPerChunk)
 		for c := from; c < to && ctx.Err() == nil; c++ {
 			first, end := int(l.Cl.First[c]), int(l.Cl.First[c+1])
 			for r.start(l.spans(c)); r.next(first, end); {

@@ -23,18 +23,18 @@ func TestPairListEndsWithinAPiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	clusters := len(cl.First) - 1
-	if clusters > ClustersPerChunk || clusters < 8 {
+	if clusters > clustersPerChunk || clusters < 8 {
 		t.Fatalf("%d clusters are no single piece of several", clusters)
 	}
-	l, _, err := NewPairList(t.Context(), cl, base.BandwidthOf(50), 1<<20, o)
+	l, _, err := newPairList(t.Context(), cl, base.BandwidthOf(50), 1<<20, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	half := func() context.Context { return &pointtest.Patience{Context: t.Context(), Left: clusters / 2} }
-	if l, _, err := NewPairList(half(), cl, base.BandwidthOf(50), 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
+	if l, _, err := newPairList(half(), cl, base.BandwidthOf(50), 1<<20, o); l != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("list: %v", err)
 	}
-	if _, _, err := l.Weigh(half(), o); !errors.Is(err, context.Canceled) {
+	if _, _, err := l.weigh(half(), o); !errors.Is(err, context.Canceled) {
 		t.Errorf("sums: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (p *pairLister) begin(r *rows.Request, held int64) error {
 	// The spans, and where those of a cluster begin. A worker has those of a chunk besides,
 	// in a slice that grew.
 	need := func(spans float64) float64 {
-		scratch := float64(r.Workers.Count()) * ClustersPerChunk * min(spans/clusters*2, 2*clusters)
+		scratch := float64(r.Workers.Count()) * clustersPerChunk * min(spans/clusters*2, 2*clusters)
 		return numberBytes * (spans + clusters + float64(len(p.l.chunk)) + scratch)
 	}
 	refused := need(spans.Least)
@@ -54,7 +54,7 @@ func (p *pairLister) Run(worker, piece int) {
 		p.sweeps[worker] = p.l.Cl.Sweep(p.l.kernels)
 	}
 	sweep, room := p.sweeps[worker], cap(p.spans[worker])
-	from, to := par.Block(piece, len(p.l.Cl.First)-1, ClustersPerChunk)
+	from, to := par.Block(piece, len(p.l.Cl.First)-1, clustersPerChunk)
 	if !p.take(to - from + 1) {
 		return
 	}

@@ -83,10 +83,10 @@ func (op *Pairs) search(ctx context.Context, p *rows.Points, b base.Bandwidth, r
 		return nil, nil, err
 	}
 	taken := int64(0)
-	if op.List, taken, err = NewPairList(ctx, cl, b, held, o); err != nil {
+	if op.List, taken, err = newPairList(ctx, cl, b, held, o); err != nil {
 		return nil, nil, err
 	}
-	sums, counts, err := op.List.Weigh(ctx, o)
+	sums, counts, err := op.List.weigh(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,15 +17,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// CsrCandidate plans csr.
-func CsrCandidate(_ context.Context, p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Options) step.Candidate {
+// CSRCandidate plans csr.
+func CSRCandidate(_ context.Context, p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Options) step.Candidate {
 	c := step.Candidate{Feasible: true, Radius: CutoffFor(p, b, pr, o)}
 	mean, upper := pr.Neighbours(c.Radius)
 	if o.Neighbours > 0 { // of each point, and of some others
 		upper = 2 * min(float64(o.Neighbours), float64(p.N-1))
 	}
 	c.MeanNeighbours = mean
-	c.Cost = CsrCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
+	c.Cost = CSRCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
 	radius := c.Radius
 	c.Build = func(ctx context.Context, o *base.Options) (step.Operator, error) {
 		return WithinTolerance(b, radius, o, func(radius float64) (step.Operator, error) {
@@ -55,7 +55,7 @@ const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pai
 
 // PairsCandidate plans the graph of csr without its weights.
 func PairsCandidate(ctx context.Context, p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Options) step.Candidate {
-	c := CsrCandidate(ctx, p, b, pr, o)
+	c := CSRCandidate(ctx, p, b, pr, o)
 	if p.D > base.MaxDirect {
 		return step.Candidate{Radius: c.Radius, MeanNeighbours: c.MeanNeighbours, Reason: fmt.Sprintf("for up to %d dimensions", base.MaxDirect)}
 	}
@@ -107,8 +107,8 @@ func farBoundOf(p *rows.Points) profile.FarBound {
 	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
 }
 
-// CsrCost estimates the cost for a number of stored weights.
-func CsrCost(n, d int, nnz float64, o *base.Options) base.Cost {
+// CSRCost estimates the cost for a number of stored weights.
+func CSRCost(n, d int, nnz float64, o *base.Options) base.Cost {
 	c := base.Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
 	switch pairs := float64(n) * float64(n) / 2; {
 	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
