@@ -266,3 +266,7 @@ func WeightRel(b base.Bandwidth, d int, most float64) float64 {
 // DirectRel bounds the relative error of a weight whose distance was computed
 // by differences.
 func DirectRel(d int) float64 { return maxExponent*float64(d+4)*0x1p-53 + 0x1p-51 }
+
+// FoundRel bounds the relative error of a weight by simd.Weights whose distance was
+// computed by differences.
+func FoundRel(d int) float64 { return DirectRel(d) + 1.18*0x1p-24 }

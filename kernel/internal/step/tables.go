@@ -13,6 +13,9 @@ import (
 // 32 columns tiles of 64 rows take a tenth longer.
 const PassTile = 1024
 
+// PassTileRows is the number of rows of a tile of k columns.
+func PassTileRows(k int) int { return max(64, min(PassTile, 1<<15/k&^15)) }
+
 // FinishTables are what simd.FinishStep needs of a step, once for all its chunks, and
 // what each worker needs of the chunk at hand. csr, pairs and poly finish their rows with
 // them where W x and the iterate are float32.

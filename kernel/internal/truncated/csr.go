@@ -61,7 +61,7 @@ func NewCSR(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float6
 		return nil, base.BuildError("csr", err)
 	}
 	if o.Isolated == base.Repair {
-		if g, err = g.repair(ctx, p, b, &op.Truncated, o); err != nil {
+		if g, err = repairGraph(ctx, g, p, b, &op.Truncated, o); err != nil {
 			return nil, base.BuildError("csr: repair", err)
 		}
 		if err := op.adopt(ctx, g, p.N); err != nil {

@@ -7,15 +7,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// exactLayout is the layout weights are built in: as asked for, but never rounded,
-// because repairs and bounds start from the weights themselves.
-func exactLayout(o *base.Options) sparse.Layout {
-	if o.Layout == sparse.Compact16 {
-		return sparse.Compact
-	}
-	return o.Layout
-}
-
 // halve rounds the weights of g to 16 bits if the options ask for it. The rounding is
 // added to the bounds of the rows.
 func (op *CSR) halve(ctx context.Context, g *Graph, n int, o *base.Options) error {

@@ -10,7 +10,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // A Graph is the outcome of a neighbour search: the weights between distinct points and
@@ -38,7 +41,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, radius f
 	if err != nil {
 		return nil, SearchError(o, err)
 	}
-	return &Graph{Result: *found, entries: uint64(found.Weights.NNZ()), radius: radius, entryRel: foundRel(p.D)}, nil
+	return &Graph{Result: *found, entries: uint64(found.Weights.NNZ()), radius: radius, entryRel: distance.FoundRel(p.D)}, nil
 }
 
 // RequestOf asks a search for the pairs within a radius.
@@ -88,7 +91,7 @@ func SearchBytes(n, d int, o *base.Options) int64 {
 func stepBytes(n int, o *base.Options) int64 {
 	k := float64(o.Columns)
 	row := 8 + 2*4 + 4 + 4 + 4*k
-	worker := k * (4*float64(passTileRows(max(o.Columns, 1))) + 8)
+	worker := k * (4*float64(step.PassTileRows(max(o.Columns, 1))) + 8)
 	return mem.Saturate(float64(o.StepBytes) + float64(n)*row + float64(o.Workers.Count())*worker)
 }
 
@@ -104,4 +107,31 @@ func sortRow(ind []uint32, val []float32, entries []uint64) []uint64 {
 		ind[e], val[e] = uint32(v>>32), math.Float32frombits(uint32(v))
 	}
 	return entries
+}
+
+// exactLayout is the layout weights are built in: as asked for, but never rounded,
+// because repairs and bounds start from the weights themselves.
+func exactLayout(o *base.Options) sparse.Layout {
+	if o.Layout == sparse.Compact16 {
+		return sparse.Compact
+	}
+	return o.Layout
+}
+
+// A RowReader belongs to one worker.
+type RowReader interface {
+	// mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
+	mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int)
+	// row returns the weights of row i, columns ascending, until it is called again.
+	Weights(i int) (ind []uint32, val []float32)
+}
+
+// weightRows are the rows of weights between distinct points: stored, or made anew
+// whenever they are asked for. They come in chunks, one for a worker at a time.
+type weightRows interface {
+	Rows() int
+	Chunks() int
+	Chunk(c int) (lo, hi int)
+	// reader returns what one worker reads rows and makes products of k columns with.
+	Reader(k int) RowReader
 }

@@ -34,15 +34,15 @@ type mend struct {
 // of every row.
 const mendBytes = 2 * (4 + 8)
 
-// mend returns a graph in which isolated rows are connected, g itself if there are none or
+// mendGraph returns a graph in which isolated rows are connected, g itself if there are none or
 // nothing that float32 weights could do. Where g stores no weights, those of the graph
 // returned are the weights that were added.
-func (g *Graph) mend(ctx context.Context, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*Graph, error) {
+func mendGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*Graph, error) {
 	n := g.rows.Rows()
 	if op.Cert.Isolated == 0 || n == 1 || o.Neighbours > 0 {
 		return g, nil // the nearest of a row are neighbours already, or out of reach
 	}
-	m := &mend{k: g.mendedNeighbours(), most: rows.RadiusSquared(b.MaxRadius()), piece: make([]int32, n)}
+	m := &mend{k: mendedNeighbours(g), most: rows.RadiusSquared(b.MaxRadius()), piece: make([]int32, n)}
 	for i := range n {
 		m.piece[i] = -1
 		if op.RowSums[op.First(i)] == 0 {
@@ -85,7 +85,7 @@ func (g *Graph) mend(ctx context.Context, p *rows.Points, b base.Bandwidth, op *
 }
 
 // mendedNeighbours returns how many nearest points an isolated row gets.
-func (g *Graph) mendedNeighbours() int {
+func mendedNeighbours(g *Graph) int {
 	n := g.rows.Rows()
 	mean := math.Round(float64(g.entries) / float64(n))
 	return min(max(int(min(mean, MostMended)), 1), n-1)
@@ -97,7 +97,7 @@ func (m *mend) find(ctx context.Context, g *Graph, p *rows.Points, o *base.Optio
 		m.place, m.d2, err = g.Nearest(ctx, m.k, m.rows)
 		return err
 	}
-	nearest := g.scan
+	nearest := func(i int, place []uint32, d2 []float64) int { return scan(g, i, place, d2) }
 	if len(m.rows) > MostScanned {
 		index, err := g.index(ctx, p, o.Workers)
 		if err != nil {
@@ -118,7 +118,7 @@ func (m *mend) find(ctx context.Context, g *Graph, p *rows.Points, o *base.Optio
 const MostScanned = 128
 
 // scan is tree.Index.NearestOf by a look at all points, of which there are enough.
-func (g *Graph) scan(i int, place []uint32, d2 []float64) int {
+func scan(g *Graph, i int, place []uint32, d2 []float64) int {
 	count := 0
 	for j := range g.rows.Rows() {
 		if j == i {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -56,7 +57,7 @@ func nearestGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, k int, 
 			Weights: weights, Order: found.Order, Tails: make([]float64, p.N), Peak: held + size,
 			Distance: found.Distance, Stats: found.Stats,
 		},
-		entryRel: foundRel(p.D), radius: reach, selfTuned: o.SelfTuned,
+		entryRel: distance.FoundRel(p.D), radius: reach, selfTuned: o.SelfTuned,
 	}
 	if o.SelfTuned {
 		return g, nil // the lists are the whole graph: nothing is left out

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
@@ -92,7 +93,7 @@ func (op *Pairs) search(ctx context.Context, p *rows.Points, b base.Bandwidth, r
 	}
 	g = &Graph{
 		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + taken, Distance: cl.Dist2},
-		rows:   op.List, radius: op.Cutoff, entryRel: foundRel(p.D),
+		rows:   op.List, radius: op.Cutoff, entryRel: distance.FoundRel(p.D),
 	}
 	for _, count := range counts {
 		g.entries += uint64(count)
@@ -115,7 +116,7 @@ func pairsHeld(n, d int, o *base.Options) int64 {
 
 // repair adds the weights that rows of g need, and returns the graph that has them.
 func (op *Pairs) repair(ctx context.Context, g *Graph, b base.Bandwidth, p *rows.Points, o *base.Options) (*Graph, error) {
-	repaired, err := g.repair(ctx, p, b, &op.Truncated, o)
+	repaired, err := repairGraph(ctx, g, p, b, &op.Truncated, o)
 	if err != nil || repaired == g {
 		return g, err
 	}

@@ -23,9 +23,6 @@ type truncatedPass struct {
 	halo    *transfer          // of a step of ranks that exchange what they need; nil otherwise
 }
 
-// passTileRows is the number of rows of a tile of k columns.
-func passTileRows(k int) int { return max(64, min(step.PassTile, 1<<15/k&^15)) }
-
 // truncatedScratch is the scratch memory of a worker.
 type truncatedScratch struct {
 	wx   []float32 // a tile of W x
@@ -35,7 +32,7 @@ type truncatedScratch struct {
 
 func newTruncatedPass(op *Truncated, p *step.Product[float32]) *truncatedPass {
 	k := p.K
-	pass := &truncatedPass{Product: p, op: op, tile: passTileRows(k), scratch: make([]truncatedScratch, op.Workers.Count())}
+	pass := &truncatedPass{Product: p, op: op, tile: step.PassTileRows(k), scratch: make([]truncatedScratch, op.Workers.Count())}
 	if op.Group != nil {
 		pass.sums = make([]float32, op.Rows.Rows()*k)
 	}

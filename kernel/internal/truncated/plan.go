@@ -33,7 +33,7 @@ func CSRCandidate(_ context.Context, p *rows.Points, b base.Bandwidth, pr *profi
 		})
 	}
 	if o.SelfTuned {
-		c.Eta = foundRel(p.D)
+		c.Eta = distance.FoundRel(p.D)
 	} else {
 		c.Eta = pr.Dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b, pr)
 	}
@@ -93,7 +93,7 @@ func CutoffFor(p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Op
 // truncatedRel is the error of a float32 weight.
 func truncatedRel(p *rows.Points, b base.Bandwidth, pr *profile.Profile) float64 {
 	if p.D <= base.MaxDirect {
-		return foundRel(p.D)
+		return distance.FoundRel(p.D)
 	}
 	return distance.WeightRel(b, p.D, pr.Most) + 0x1p-24 // the stored format
 }

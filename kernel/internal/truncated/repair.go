@@ -40,12 +40,12 @@ type repair struct {
 	near      [][]uint32 // of the workers: points within the reach of a row
 }
 
-// repair returns a graph in which the rows that need it are repaired, g itself
+// repairGraph returns a graph in which the rows that need it are repaired, g itself
 // if none are. Where g stores no weights, those of the graph returned are the
 // weights that were added.
-func (g *Graph) repair(ctx context.Context, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*Graph, error) {
+func repairGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*Graph, error) {
 	if o.Fixed() {
-		return g.mend(ctx, p, b, op, o)
+		return mendGraph(ctx, g, p, b, op, o)
 	}
 	r := newRepair(g, b, op, o)
 	if len(r.missed) == 0 || o.Tolerance <= op.Cert.EntryRel {

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -40,24 +39,6 @@ func (op *Truncated) begin(name string, o *base.Options) {
 	op.Pass32 = func(p *step.Product[float32]) step.Pass[float32] { return newTruncatedPass(op, p) }
 	op.Watches = true
 	op.options = o
-}
-
-// weightRows are the rows of weights between distinct points: stored, or made anew
-// whenever they are asked for. They come in chunks, one for a worker at a time.
-type weightRows interface {
-	Rows() int
-	Chunks() int
-	Chunk(c int) (lo, hi int)
-	// reader returns what one worker reads rows and makes products of k columns with.
-	Reader(k int) RowReader
-}
-
-// A RowReader belongs to one worker.
-type RowReader interface {
-	// mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
-	mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int)
-	// row returns the weights of row i, columns ascending, until it is called again.
-	Weights(i int) (ind []uint32, val []float32)
 }
 
 // settle takes the rows of a graph and sets degrees, chunks and certificate. sum(dst, lo,
@@ -163,10 +144,6 @@ func (op *Truncated) checkPolicy(o *base.Options) error {
 	}
 	return nil
 }
-
-// foundRel bounds the relative error of a weight by simd.Weights whose distance was
-// computed by differences.
-func foundRel(d int) float64 { return distance.DirectRel(d) + 1.18*0x1p-24 }
 
 // WorstRepairable returns the largest eta_i of the rows whose weights are not
 // so small that those below the float32 range matter at the tolerance.
