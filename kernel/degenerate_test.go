@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
@@ -311,9 +312,9 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 // More than 2^32 weights: the arithmetic, not the memory.
 func TestMoreThan32BitsOfWeights(t *testing.T) {
 	allocate := func(o *base.Options, counts []uint64, held int64) error {
-		_, err := truncated.RequestOf(o, nil, Sigma(1).own, 1).Allocate(t.Context(), counts, held)
+		_, err := graph.RequestOf(o, nil, Sigma(1).own, 1).Allocate(t.Context(), counts, held)
 		if err != nil {
-			err = truncated.SearchError(o, err)
+			err = graph.SearchError(o, err)
 		}
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 )
@@ -11,7 +12,7 @@ import (
 // The estimate of a list of pairs is near to the list where points are uniform.
 func TestPairListIsForeseen(t *testing.T) {
 	const n = 30_000
-	for d := 1; d <= truncated.CellDimensions; d++ {
+	for d := 1; d <= graph.CellDimensions; d++ {
 		for _, neighbours := range []float64{2, 5, 20, 100, 500} {
 			p := pointtest.Make("uniform", n, d, 1)
 			b, radius, err := bandwidthForDegree(t.Context(), p, neighbours, 0, nil)

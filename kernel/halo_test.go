@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/internal/graphstats"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -30,7 +31,7 @@ func truncatedOf(op Operator) *truncated.Truncated {
 // plainHalos returns, for each pair of ranks, the distinct points of the second that weights
 // of the first refer to, and which chunks of op refer to any. The reader has the rows of all
 // ranks.
-func plainHalos(op *truncated.Truncated, reader truncated.RowReader, bounds []int) (needs [][][]uint32, boundary map[int]bool) {
+func plainHalos(op *truncated.Truncated, reader graph.RowReader, bounds []int) (needs [][][]uint32, boundary map[int]bool) {
 	owner := func(g int) int {
 		for r := range bounds[1:] {
 			if g < bounds[r+1] {

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -37,5 +37,5 @@ func EachNearest(ctx context.Context, points blas32.General, k int, opt *Options
 	if err != nil {
 		return err
 	}
-	return truncated.EachNearest(ctx, p.rows, k, o, give)
+	return graph.EachNearest(ctx, p.rows, k, o, give)
 }

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -183,7 +183,7 @@ func TestEachNearest(t *testing.T) {
 		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: 1 << 30, Reserve: reserve}, none); err != nil {
 			t.Fatalf("%d dimensions: %v", c.d, err)
 		}
-		if want := truncated.NearestSearchBytes(3000, c.d, 10, &base.Options{}) + c.kept*3000*10; each != want {
+		if want := graph.NearestSearchBytes(3000, c.d, 10, &base.Options{}) + c.kept*3000*10; each != want {
 			t.Errorf("%d dimensions: asked for %d bytes, want %d", c.d, each, want)
 		}
 		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: each - 1}, none); !errors.Is(err, ErrMemory) {

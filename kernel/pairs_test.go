@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -175,7 +176,7 @@ func TestPairsRefuses(t *testing.T) {
 	if _, err := openPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {
 		t.Errorf("little memory: %v", err)
 	}
-	held := truncated.SearchBytes(p.Rows, 2, &base.Options{}) + truncated.PairReaderBytes(2)
+	held := graph.SearchBytes(p.Rows, 2, &base.Options{}) + truncated.PairReaderBytes(2)
 	full, err := as[*truncated.Pairs](openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.05, Columns: 2}))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
@@ -32,14 +33,14 @@ func TestSearchWithinBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		peak, nnz := op.Cost().PeakBytes, op.Cost().NNZ
-		if over := peak - truncated.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) - rows.EntryBytes*nnz; over < 0 || over > 9*nnz {
+		if over := peak - graph.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) - rows.EntryBytes*nnz; over < 0 || over > 9*nnz {
 			t.Errorf("%d bytes for %d weights", peak, nnz)
 		}
 		if _, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: 2 * peak}); err != nil {
 			t.Errorf("with twice what it took: %v", err)
 		}
 		for _, share := range []int64{1, 2, 20} {
-			budget := truncated.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) + rows.EntryBytes*nnz/share - 1
+			budget := graph.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) + rows.EntryBytes*nnz/share - 1
 			_, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: budget})
 			var memory *MemoryError
 			if !errors.As(err, &memory) || memory.Budget != budget || memory.Need <= budget || memory.Need > 3*peak {
@@ -53,7 +54,7 @@ func TestSearchWithinBudget(t *testing.T) {
 // other.
 func TestMemoryEndsWithAPiece(t *testing.T) {
 	p := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{0, 0.6, 1.1}}
-	for budget := truncated.SearchBytes(3, 1, &base.Options{}); ; budget += rows.EntryBytes {
+	for budget := graph.SearchBytes(3, 1, &base.Options{}); ; budget += rows.EntryBytes {
 		op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: budget})
 		if err == nil {
 			if op.Cost().PeakBytes > budget {
@@ -80,7 +81,7 @@ func TestBudgetForACrowd(t *testing.T) {
 			return float64(i-begin) / crowd
 		})}
 		need := rows.EntryBytes * int64(n+crowd*(crowd-1))
-		_, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: truncated.SearchBytes(n, 1, &base.Options{}) + 3*need})
+		_, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: graph.SearchBytes(n, 1, &base.Options{}) + 3*need})
 		if err != nil {
 			t.Errorf("from %d on: %v", begin, err)
 		}
@@ -123,7 +124,7 @@ func TestSearchCountsAsThePlanDoes(t *testing.T) {
 	defer workers.Close()
 	p := pointtest.Make("uniform", 100, 2048, 1)
 	o := &Options{CutoffRadius: 2, Workers: workers}
-	held := truncated.SearchBytes(100, 2048, &base.Options{CutoffRadius: 2, Workers: workers})
+	held := graph.SearchBytes(100, 2048, &base.Options{CutoffRadius: 2, Workers: workers})
 	if own := codes.Bytes(100, 2048, 16); own >= held {
 		t.Fatalf("the search takes %d bytes, every pair no more than %d", own, held)
 	}

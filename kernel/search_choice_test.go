@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
@@ -25,7 +26,7 @@ import (
 // no equals of it, and the bound of what is left out.
 func givenWeights(p *rows.Points, r *rows.Result) (weights []map[uint32]float32, tails []float64) {
 	weights, tails = make([]map[uint32]float32, p.N), make([]float64, p.N)
-	g := &truncated.Graph{Result: *r}
+	g := &graph.Graph{Result: *r}
 	given := func(i int) (list []uint32) {
 		if r.Group == nil {
 			return []uint32{g.Given(i)}
@@ -52,7 +53,7 @@ func givenWeights(p *rows.Points, r *rows.Result) (weights []map[uint32]float32,
 func TestEitherSearchFindsTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p blas32.General
-		n, d := rapid.IntRange(2, 300).Draw(t, "n"), rapid.IntRange(truncated.CellDimensions+1, truncated.ChoiceDimensions).Draw(t, "d")
+		n, d := rapid.IntRange(2, 300).Draw(t, "n"), rapid.IntRange(graph.CellDimensions+1, graph.ChoiceDimensions).Draw(t, "d")
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
 		if rapid.Bool().Draw(t, "hard") {
 			p, _ = pointtest.Hard(rng, n, d)
@@ -66,11 +67,11 @@ func TestEitherSearchFindsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byCells, err := cells.Search(t.Context(), truncated.RequestOf(o, pts, b.own, radius))
+		byCells, err := cells.Search(t.Context(), graph.RequestOf(o, pts, b.own, radius))
 		if err != nil {
 			t.Fatal(err)
 		}
-		byCodes, err := codes.Search(t.Context(), truncated.RequestOf(o, pts, b.own, radius))
+		byCodes, err := codes.Search(t.Context(), graph.RequestOf(o, pts, b.own, radius))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,13 +224,13 @@ func TestChoiceIsCancelled(t *testing.T) {
 	}
 	const enough = 1 << 30
 	whole := &pointtest.Patience{Context: t.Context(), Left: enough}
-	if _, err := truncated.SearchPairs(whole, truncated.RequestOf(o, pts, b.own, 0.35)); err != nil {
+	if _, err := graph.SearchPairs(whole, graph.RequestOf(o, pts, b.own, 0.35)); err != nil {
 		t.Fatal(err)
 	}
 	looks := enough - whole.Left
 	for part := range 8 {
 		ctx := &pointtest.Patience{Context: t.Context(), Left: looks * part / 8}
-		if found, err := truncated.SearchPairs(ctx, truncated.RequestOf(o, pts, b.own, 0.35)); found != nil || !errors.Is(err, context.Canceled) {
+		if found, err := graph.SearchPairs(ctx, graph.RequestOf(o, pts, b.own, 0.35)); found != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled after %d of 8 parts: %v", part, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -33,7 +34,7 @@ func TestSearchBudgetCancellationAndProgress(t *testing.T) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		// Enough for the search, not for what it finds.
-		small.BudgetBytes = truncated.SearchBytes(p.Rows, p.Cols, &base.Options{Workers: workers}) + 20_000
+		small.BudgetBytes = graph.SearchBytes(p.Rows, p.Cols, &base.Options{Workers: workers}) + 20_000
 		if _, err := openCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: err = %v", name, err)
 		}

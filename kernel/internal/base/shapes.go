@@ -55,5 +55,5 @@ func CheckFinite[T rows.Float](what string, b rows.View[T]) error {
 // MaxDirect is the largest dimension in which all distances are differences. Above it a
 // matrix product does most of the work of a distancer. It is also the largest dimension in
 // which nearest neighbours are found by a tree and in which there is the operator pairs.
-// Which search finds the pairs within a radius is chosen by its cost (search_choice.go).
+// Which search finds the pairs within a radius is chosen by its cost (package graph).
 const MaxDirect = 8

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -27,14 +28,15 @@ type storedRows struct {
 }
 
 // Reader returns what one worker reads rows with.
-func (s storedRows) Reader(int) RowReader { return &storedReader{storedRows: s} }
+func (s storedRows) Reader(int) graph.RowReader { return &storedReader{storedRows: s} }
 
 type storedReader struct {
 	storedRows
 	buffer sparse.RowBuffer
 }
 
-func (s *storedReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+// Mul makes rows lo to hi-1 of W x.
+func (s *storedReader) Mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	s.MulRows(s.kernels, dst, dstStride, lo, hi, k, x, stride)
 }
 
@@ -44,19 +46,19 @@ func (s *storedReader) Weights(i int) ([]uint32, []float32) { return s.Row(i, &s
 // NewCSR builds the operator csr: the Gaussian kernel truncated at a radius, with stored
 // weights, or that of nearest neighbours. The points are not needed afterwards.
 func NewCSR(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (*CSR, error) {
-	var g *Graph
+	var g *graph.Graph
 	var err error
 	if o.Neighbours > 0 && p.N > 1 {
-		g, err = nearestGraph(ctx, p, b, o.Neighbours, o)
+		g, err = graph.Nearest(ctx, p, b, o.Neighbours, o)
 	} else {
-		g, err = searchGraph(ctx, p, b, radius, o)
+		g, err = graph.Search(ctx, p, b, radius, o)
 	}
 	if err != nil {
 		return nil, base.BuildError("csr", err)
 	}
 	op := &CSR{Found: g.Stats}
 	op.begin("csr", o)
-	op.Cutoff = g.radius
+	op.Cutoff = g.Radius
 	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, base.BuildError("csr", err)
 	}
@@ -89,9 +91,9 @@ func NewCSR(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float6
 }
 
 // adopt takes over a graph.
-func (op *CSR) adopt(ctx context.Context, g *Graph, n int) error {
+func (op *CSR) adopt(ctx context.Context, g *graph.Graph, n int) error {
 	op.Weights, op.Slabs, op.Spans = g.Weights, g.Slabs, g.Spans
-	g.rows = storedRows{g.Weights, op.Kernels}
+	g.Rows = storedRows{g.Weights, op.Kernels}
 	op.RowSums = g.Sums // which the search has made for nobody else
 	// simd.MulSparse and the rounding of its result.
 	return op.settle(ctx, g, n, 11.2*0x1p-24, func(dst []float64, lo, hi int) {

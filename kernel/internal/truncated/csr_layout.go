@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // halve rounds the weights of g to 16 bits if the options ask for it. The rounding is
 // added to the bounds of the rows.
-func (op *CSR) halve(ctx context.Context, g *Graph, n int, o *base.Options) error {
+func (op *CSR) halve(ctx context.Context, g *graph.Graph, n int, o *base.Options) error {
 	if o.Layout != sparse.Compact16 {
 		return nil
 	}
@@ -20,7 +21,7 @@ func (op *CSR) halve(ctx context.Context, g *Graph, n int, o *base.Options) erro
 	relative, absolute := weights.ValueError()
 	rounded := *g
 	rounded.Weights, rounded.Sums = weights, nil
-	rounded.entryRel += relative * (1 + 2*relative) // of the rounded weight, not of the weight
+	rounded.EntryRel += relative * (1 + 2*relative) // of the rounded weight, not of the weight
 	rounded.Tails = make([]float64, len(g.Tails))
 	var buffer sparse.RowBuffer
 	lo, hi := weights.OwnRows()

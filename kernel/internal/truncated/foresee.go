@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
@@ -23,10 +24,10 @@ func ForeseeCSR(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 	mean, upper := pr.Neighbours(o.CutoffRadius)
 	// Equal points share a row of weights, so that they have fewer than neighbours.
 	if lower := mean - 2*(upper-mean); lower > 0 && pr.Equals() == 0 {
-		none, entry := RequestOf(o, nil, base.Bandwidth{}, 0).StoredBytes(n)
+		none, entry := graph.RequestOf(o, nil, base.Bandwidth{}, 0).StoredBytes(n)
 		weights := lower * float64(n)
-		if float64(SearchBytes(n, d, o)+none)+weights*float64(entry)/holders(o, n, weights) > float64(o.BudgetBytes) {
-			return tooManyWeights(o, need(mean))
+		if float64(graph.SearchBytes(n, d, o)+none)+weights*float64(entry)/holders(o, n, weights) > float64(o.BudgetBytes) {
+			return graph.TooManyWeights(o, need(mean))
 		}
 	}
 	if most := need(upper); o.Reserve != nil && most <= o.BudgetBytes {
@@ -39,7 +40,7 @@ func ForeseeCSR(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 // unevenly the list is longer than the estimate.
 func ForeseePairs(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 	n, d := p.N, p.D
-	if pr == nil || d > CellDimensions || pr.Equals() > 0 {
+	if pr == nil || d > graph.CellDimensions || pr.Equals() > 0 {
 		return nil
 	}
 	const certain = 0.7 // of the estimate

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/graphstats"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -93,7 +94,7 @@ func (op *Truncated) markGhosts(ctx context.Context) ([]uint32, error) {
 	lo, hi := uint32(h.Bounds[rank]), uint32(h.Bounds[rank+1])
 	from, to := op.OwnChunks()
 	marks, found := make([]uint32, par.Blocks(op.Rows.Rows(), 32)), make([]bool, to-from)
-	readers := make([]RowReader, op.Workers.Count())
+	readers := make([]graph.RowReader, op.Workers.Count())
 	mark := func(j uint32) {
 		// Many rows have the same ghosts, and reading a mark is cheap.
 		if word, bit := &marks[j/32], uint32(1)<<(j%32); atomic.LoadUint32(word)&bit == 0 {

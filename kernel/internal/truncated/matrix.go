@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -73,7 +74,7 @@ func (op *Truncated) given(row int) int {
 
 // matrixWorker is the scratch memory of a worker.
 type matrixWorker struct {
-	rows    RowReader
+	rows    graph.RowReader
 	ind     []uint32
 	val     []float32
 	entries []uint64
@@ -111,7 +112,7 @@ func (w *matrixWorker) spread(op *Truncated, g int) ([]uint32, []float32) {
 		add(int(j), val[e])
 	}
 	add(g, 1)
-	w.entries = sortRow(w.ind, w.val, w.entries)
+	w.entries = graph.SortRow(w.ind, w.val, w.entries)
 	return w.ind, w.val
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -37,8 +38,8 @@ const mendBytes = 2 * (4 + 8)
 // mendGraph returns a graph in which isolated rows are connected, g itself if there are none or
 // nothing that float32 weights could do. Where g stores no weights, those of the graph
 // returned are the weights that were added.
-func mendGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*Graph, error) {
-	n := g.rows.Rows()
+func mendGraph(ctx context.Context, g *graph.Graph, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*graph.Graph, error) {
+	n := g.Rows.Rows()
 	if op.Cert.Isolated == 0 || n == 1 || o.Neighbours > 0 {
 		return g, nil // the nearest of a row are neighbours already, or out of reach
 	}
@@ -60,7 +61,7 @@ func mendGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth, 
 	if err := m.find(ctx, g, p, o); err != nil {
 		return nil, err
 	}
-	counts := g.storedCounts()
+	counts := g.StoredCounts()
 	if err := m.each(ctx, func(i, j uint32, _ float64) {
 		counts[i+1]++
 		if !m.has(j, i) {
@@ -69,14 +70,14 @@ func mendGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth, 
 	}); err != nil {
 		return nil, err
 	}
-	arrays, err := RequestOf(o, nil, b, g.radius).Allocate(ctx, counts, held)
+	arrays, err := graph.RequestOf(o, nil, b, g.Radius).Allocate(ctx, counts, held)
 	if err != nil {
-		return nil, SearchError(o, err)
+		return nil, graph.SearchError(o, err)
 	}
 	if err := m.fill(ctx, g, b, arrays, o); err != nil {
 		return nil, err
 	}
-	mended, err := g.extended(ctx, arrays, held, o)
+	mended, err := g.Extended(ctx, arrays, held, o)
 	if err != nil {
 		return nil, err
 	}
@@ -85,21 +86,21 @@ func mendGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth, 
 }
 
 // mendedNeighbours returns how many nearest points an isolated row gets.
-func mendedNeighbours(g *Graph) int {
-	n := g.rows.Rows()
-	mean := math.Round(float64(g.entries) / float64(n))
+func mendedNeighbours(g *graph.Graph) int {
+	n := g.Rows.Rows()
+	mean := math.Round(float64(g.Entries) / float64(n))
 	return min(max(int(min(mean, MostMended)), 1), n-1)
 }
 
 // find finds the points nearest to the isolated rows.
-func (m *mend) find(ctx context.Context, g *Graph, p *rows.Points, o *base.Options) (err error) {
+func (m *mend) find(ctx context.Context, g *graph.Graph, p *rows.Points, o *base.Options) (err error) {
 	if g.Nearest != nil {
 		m.place, m.d2, err = g.Nearest(ctx, m.k, m.rows)
 		return err
 	}
 	nearest := func(i int, place []uint32, d2 []float64) int { return scan(g, i, place, d2) }
 	if len(m.rows) > MostScanned {
-		index, err := g.index(ctx, p, o.Workers)
+		index, err := g.Index(ctx, p, o.Workers)
 		if err != nil {
 			return err
 		}
@@ -118,9 +119,9 @@ func (m *mend) find(ctx context.Context, g *Graph, p *rows.Points, o *base.Optio
 const MostScanned = 128
 
 // scan is tree.Index.NearestOf by a look at all points, of which there are enough.
-func scan(g *Graph, i int, place []uint32, d2 []float64) int {
+func scan(g *graph.Graph, i int, place []uint32, d2 []float64) int {
 	count := 0
-	for j := range g.rows.Rows() {
+	for j := range g.Rows.Rows() {
 		if j == i {
 			continue
 		}
@@ -172,8 +173,8 @@ func (m *mend) each(ctx context.Context, do func(i, j uint32, d2 float64)) error
 }
 
 // fill writes the stored weights and those that are added to the arrays.
-func (m *mend) fill(ctx context.Context, g *Graph, b base.Bandwidth, a rows.Arrays, o *base.Options) error {
-	next, err := g.copyStored(ctx, a, o.Workers)
+func (m *mend) fill(ctx context.Context, g *graph.Graph, b base.Bandwidth, a rows.Arrays, o *base.Options) error {
+	next, err := g.CopyStored(ctx, a, o.Workers)
 	if err != nil {
 		return err
 	}
@@ -190,12 +191,12 @@ func (m *mend) fill(ctx context.Context, g *Graph, b base.Bandwidth, a rows.Arra
 	}); err != nil {
 		return err
 	}
-	return sortRows(ctx, a, o.Workers)
+	return graph.SortRows(ctx, a, o.Workers)
 }
 
 // bound bounds what is left out of the mended rows of a graph of some points: nothing that
 // is nearer than the last of the nearest. A search bounds nothing for isolated rows.
-func (m *mend) bound(g *Graph, points int, b base.Bandwidth) {
+func (m *mend) bound(g *graph.Graph, points int, b base.Bandwidth) {
 	for piece, i := range m.rows {
 		left := float64(points - 1)
 		for _, j := range m.kept(piece) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -42,7 +43,7 @@ func newPairList(ctx context.Context, cl *cells.List, b base.Bandwidth, held int
 		ctx: ctx, l: l, sweeps: make([]*cells.Sweep, o.Workers.Count()), spans: make([][]uint32, o.Workers.Count()),
 		progress: o.Stage("list pairs", len(l.chunk)),
 	}
-	request := RequestOf(o, nil, b, 0)
+	request := graph.RequestOf(o, nil, b, 0)
 	if err := lister.begin(request, held); err != nil {
 		return nil, 0, pairListError(o, err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -39,7 +40,7 @@ func PairReaderBytes(k int) int64 {
 }
 
 // Reader returns what one worker reads the list with.
-func (l *pairList) Reader(k int) RowReader { return l.newReader(k) }
+func (l *pairList) Reader(k int) graph.RowReader { return l.newReader(k) }
 
 func (l *pairList) newReader(k int) *pairReader {
 	const out = cells.ClusterPoints*pairBatch + simd.CoordinatePad
@@ -82,8 +83,8 @@ func (r *pairReader) next(lo, hi int) bool {
 	return true
 }
 
-// mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
-func (r *pairReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+// Mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
+func (r *pairReader) Mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	first := r.l.Cl.First
 	c := r.l.Cl.ClusterOf(uint32(lo))
 	for at := lo; at < hi; c++ {

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
@@ -69,7 +70,7 @@ func NewPairs(ctx context.Context, p *rows.Points, b base.Bandwidth, radius floa
 
 // search lists the pairs within the radius, and takes over their graph. It returns that
 // and how many neighbours each distinct point has.
-func (op *Pairs) search(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (g *Graph, counts []uint32, err error) {
+func (op *Pairs) search(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (g *graph.Graph, counts []uint32, err error) {
 	radius = min(radius, b.MaxRadius())
 	complete := radius >= p.Farthest()
 	if op.Cutoff = radius; complete {
@@ -91,16 +92,16 @@ func (op *Pairs) search(ctx context.Context, p *rows.Points, b base.Bandwidth, r
 	if err != nil {
 		return nil, nil, err
 	}
-	g = &Graph{
+	g = &graph.Graph{
 		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + taken, Distance: cl.Dist2},
-		rows:   op.List, radius: op.Cutoff, entryRel: distance.FoundRel(p.D),
+		Rows:   op.List, Radius: op.Cutoff, EntryRel: distance.FoundRel(p.D),
 	}
 	for _, count := range counts {
-		g.entries += uint64(count)
+		g.Entries += uint64(count)
 	}
 	if complete {
 		g.Tails = make([]float64, cl.N)
-	} else if g.Tails, err = cl.Tails(ctx, RequestOf(o, p, b, radius), counts, op.List.near()); err != nil {
+	} else if g.Tails, err = cl.Tails(ctx, graph.RequestOf(o, p, b, radius), counts, op.List.near()); err != nil {
 		return nil, nil, err
 	}
 	cl.ForgetCells()
@@ -110,12 +111,12 @@ func (op *Pairs) search(ctx context.Context, p *rows.Points, b base.Bandwidth, r
 // pairsHeld is what is held beside the list of pairs at most, with the readers of products:
 // by a search, or by the steps that follow it, which have the points and the clusters.
 func pairsHeld(n, d int, o *base.Options) int64 {
-	steps := mem.Saturate(float64(stepBytes(n, o)) + float64(n)*(4*float64(d)+4))
-	return mem.Saturate(float64(max(SearchBytes(n, d, o), steps)) + float64(o.Workers.Count())*float64(PairReaderBytes(o.Columns)))
+	steps := mem.Saturate(float64(graph.StepBytes(n, o)) + float64(n)*(4*float64(d)+4))
+	return mem.Saturate(float64(max(graph.SearchBytes(n, d, o), steps)) + float64(o.Workers.Count())*float64(PairReaderBytes(o.Columns)))
 }
 
 // repair adds the weights that rows of g need, and returns the graph that has them.
-func (op *Pairs) repair(ctx context.Context, g *Graph, b base.Bandwidth, p *rows.Points, o *base.Options) (*Graph, error) {
+func (op *Pairs) repair(ctx context.Context, g *graph.Graph, b base.Bandwidth, p *rows.Points, o *base.Options) (*graph.Graph, error) {
 	repaired, err := repairGraph(ctx, g, p, b, &op.Truncated, o)
 	if err != nil || repaired == g {
 		return g, err
@@ -125,7 +126,7 @@ func (op *Pairs) repair(ctx context.Context, g *Graph, b base.Bandwidth, p *rows
 }
 
 // adopt takes over a graph.
-func (op *Pairs) adopt(ctx context.Context, g *Graph, n int) error {
+func (op *Pairs) adopt(ctx context.Context, g *graph.Graph, n int) error {
 	// Products are those of csr; where candidates come in batches these are added in
 	// float64 and rounded once more.
 	return op.settle(ctx, g, n, 12.2*0x1p-24, func(dst []float64, lo, hi int) {

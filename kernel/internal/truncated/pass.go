@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -27,7 +28,7 @@ type truncatedPass struct {
 type truncatedScratch struct {
 	wx   []float32 // a tile of W x
 	wide []float64 // a row
-	rows RowReader
+	rows graph.RowReader
 }
 
 func newTruncatedPass(op *Truncated, p *step.Product[float32]) *truncatedPass {
@@ -129,7 +130,7 @@ func (pass *truncatedPass) multiply(scratch *truncatedScratch, chunk int) {
 	op, k, x, dst := pass.op, pass.K, pass.X, pass.Dst
 	lo, hi := op.Bounds[chunk], op.Bounds[chunk+1]
 	if pass.sums == nil {
-		scratch.rows.mul(dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, k, x.Data, x.Stride)
+		scratch.rows.Mul(dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, k, x.Data, x.Stride)
 	} else {
 		for from := lo; from < hi; from += pass.tile {
 			to := min(from+pass.tile, hi)
@@ -189,11 +190,11 @@ func (pass *truncatedPass) faintRow(scratch *truncatedScratch, chunk, i int) {
 func (pass *truncatedPass) multiplyTile(scratch *truncatedScratch, chunk, from, to int) {
 	op, k := pass.op, pass.K
 	if pass.sums == nil {
-		scratch.rows.mul(scratch.wx, k, from, to, k, pass.X.Data, pass.X.Stride)
+		scratch.rows.Mul(scratch.wx, k, from, to, k, pass.X.Data, pass.X.Stride)
 		return
 	}
 	first, last := op.point(chunk, from), op.point(chunk, to-1)
-	scratch.rows.mul(scratch.wx, k, first, last+1, k, pass.sums, k)
+	scratch.rows.Mul(scratch.wx, k, first, last+1, k, pass.sums, k)
 	// The products of distinct points become those of rows, from the last on: there
 	// are no fewer rows, and none is written before its place has been read. Rows
 	// before which no point has an equal one are in their places.

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
@@ -118,7 +119,7 @@ func CSRCost(n, d int, nnz float64, o *base.Options) base.Cost {
 	default:
 		byCells := float64(n)*(sortSeconds+pairRowSeconds) + TestedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
 		byCodes := float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
-		c.BuildSeconds = chosen(d, byCells, byCodes)
+		c.BuildSeconds = graph.Chosen(d, byCells, byCodes)
 	}
 	c.StreamedBytes = mem.Saturate(8*nnz + float64(n)*(8*float64(o.Columns)+12))
 	c.ResidentBytes = mem.Saturate(8*nnz/holders(o, n, nnz) + float64(n)*(8+4+8+4+4))
@@ -137,12 +138,12 @@ func holders(o *base.Options, n int, nnz float64) float64 {
 
 // csrPeak estimates the memory that it takes to find a number of weights.
 func csrPeak(n, d int, nnz float64, o *base.Options) int64 {
-	none, one := RequestOf(o, nil, base.Bandwidth{}, 0).StoredBytes(n)
+	none, one := graph.RequestOf(o, nil, base.Bandwidth{}, 0).StoredBytes(n)
 	entry := float64(one)
 	if o.Neighbours > 0 { // those of each point, until the matrix is made
-		return mem.Saturate(entry*nnz + float64(nearestHeld(n, d, min(o.Neighbours, n-1), o)) + float64(none))
+		return mem.Saturate(entry*nnz + float64(graph.NearestHeld(n, d, min(o.Neighbours, n-1), o)) + float64(none))
 	}
-	held := float64(SearchBytes(n, d, o)) + float64(none)
+	held := float64(graph.SearchBytes(n, d, o)) + float64(none)
 	found := rows.EntryBytes * nnz // half of the graph, until the other is made
 	if holders := holders(o, n, nnz); holders > 1 {
 		nnz /= holders
@@ -154,9 +155,9 @@ func csrPeak(n, d int, nnz float64, o *base.Options) int64 {
 	}
 	byCodes := max(held, float64(codes.Bytes(n, d, o.Workers.Count()))+float64(none)) + entry*nnz + found
 	switch {
-	case d <= CellDimensions:
+	case d <= graph.CellDimensions:
 		return mem.Saturate(byCells)
-	case d > ChoiceDimensions:
+	case d > graph.ChoiceDimensions:
 		return mem.Saturate(byCodes)
 	}
 	return mem.Saturate(max(byCells, byCodes)) // either may find them
@@ -240,9 +241,9 @@ func WithinTolerance(b base.Bandwidth, radius float64, o *base.Options, build fu
 // LeastCSR is what csr takes at the least with n points in d dimensions.
 func LeastCSR(n, d int, o *base.Options) int64 {
 	if o.Neighbours > 0 && n > 1 {
-		return nearestNeed(n, d, o.Neighbours, o)
+		return graph.NearestNeed(n, d, o.Neighbours, o)
 	}
-	return SearchBytes(n, d, o)
+	return graph.SearchBytes(n, d, o)
 }
 
 // LeastPairs is what pairs takes at the least with n points in d dimensions.

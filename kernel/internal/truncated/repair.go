@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -26,15 +27,15 @@ import (
 //
 // It counts before it fills, so the memory is known first.
 type repair struct {
-	g         *Graph
+	g         *graph.Graph
 	b         base.Bandwidth
 	o         *base.Options
 	progress  *rows.Progress
-	readers   []RowReader // of the workers
-	missed    []int       // rows to be repaired
-	threshold []float64   // of every row; +Inf for those that are not repaired
-	tail      []float64   // weight still left out, for the missed rows
-	points    int         // equal ones included
+	readers   []graph.RowReader // of the workers
+	missed    []int             // rows to be repaired
+	threshold []float64         // of every row; +Inf for those that are not repaired
+	tail      []float64         // weight still left out, for the missed rows
+	points    int               // equal ones included
 	index     *tree.Index
 	reach2    []float64  // squared reach of the missed rows
 	near      [][]uint32 // of the workers: points within the reach of a row
@@ -43,7 +44,7 @@ type repair struct {
 // repairGraph returns a graph in which the rows that need it are repaired, g itself
 // if none are. Where g stores no weights, those of the graph returned are the
 // weights that were added.
-func repairGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*Graph, error) {
+func repairGraph(ctx context.Context, g *graph.Graph, p *rows.Points, b base.Bandwidth, op *Truncated, o *base.Options) (*graph.Graph, error) {
 	if o.Fixed() {
 		return mendGraph(ctx, g, p, b, op, o)
 	}
@@ -58,7 +59,7 @@ func repairGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth
 	if err != nil {
 		return nil, err
 	}
-	if r.index, err = g.index(ctx, p, o.Workers); err != nil {
+	if r.index, err = g.Index(ctx, p, o.Workers); err != nil {
 		return nil, err
 	}
 	if err := r.each(ctx, func(worker, piece, i int) {
@@ -74,15 +75,15 @@ func repairGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth
 	if err != nil {
 		return nil, err
 	}
-	request := RequestOf(o, nil, b, g.radius)
+	request := graph.RequestOf(o, nil, b, g.Radius)
 	arrays, err := request.Allocate(ctx, counts, held)
 	if err != nil {
-		return nil, SearchError(o, err)
+		return nil, graph.SearchError(o, err)
 	}
 	if err := r.fill(ctx, arrays); err != nil {
 		return nil, err
 	}
-	repaired, err := g.extended(ctx, arrays, held, o)
+	repaired, err := g.Extended(ctx, arrays, held, o)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +94,9 @@ func repairGraph(ctx context.Context, g *Graph, p *rows.Points, b base.Bandwidth
 }
 
 // newRepair finds the rows to be repaired.
-func newRepair(g *Graph, b base.Bandwidth, op *Truncated, o *base.Options) *repair {
-	n := g.rows.Rows()
-	r := &repair{g: g, b: b, o: o, points: op.N(), threshold: make([]float64, n), readers: make([]RowReader, o.Workers.Count())}
+func newRepair(g *graph.Graph, b base.Bandwidth, op *Truncated, o *base.Options) *repair {
+	n := g.Rows.Rows()
+	r := &repair{g: g, b: b, o: o, points: op.N(), threshold: make([]float64, n), readers: make([]graph.RowReader, o.Workers.Count())}
 	for i := range n {
 		r.threshold[i] = math.Inf(1)
 		eta := op.Cert.Eta(op.First(i))
@@ -114,7 +115,7 @@ func newRepair(g *Graph, b base.Bandwidth, op *Truncated, o *base.Options) *repa
 func (r *repair) each(ctx context.Context, do func(worker, piece, i int)) error {
 	return r.o.Workers.Do(ctx, len(r.missed), par.Func(func(worker, piece int) {
 		if r.readers[worker] == nil {
-			r.readers[worker] = r.g.rows.Reader(1)
+			r.readers[worker] = r.g.Rows.Reader(1)
 		}
 		do(worker, piece, r.missed[piece])
 		r.progress.Add()
@@ -125,7 +126,7 @@ func (r *repair) each(ctx context.Context, do func(worker, piece, i int)) error 
 // sets the tails of the repaired rows.
 func (r *repair) count(ctx context.Context) ([]uint64, error) {
 	g := r.g
-	counts := g.storedCounts()
+	counts := g.StoredCounts()
 	return counts, r.each(ctx, func(worker, piece, i int) {
 		// Whatever is beyond the reach weighs less than a point there.
 		r.tail[piece] = float64(r.points) * r.b.Weight(r.reach2[piece]) * (1 + 1e-9)
@@ -144,7 +145,7 @@ func (r *repair) count(ctx context.Context) ([]uint64, error) {
 
 // fill writes the stored weights and those that are added to the arrays.
 func (r *repair) fill(ctx context.Context, a rows.Arrays) error {
-	next, err := r.g.copyStored(ctx, a, r.o.Workers)
+	next, err := r.g.CopyStored(ctx, a, r.o.Workers)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (r *repair) fill(ctx context.Context, a rows.Arrays) error {
 		return err
 	}
 	// Which worker came first shows only in the order within a row.
-	return sortRows(ctx, a, r.o.Workers)
+	return graph.SortRows(ctx, a, r.o.Workers)
 }
 
 // within returns the points within the reach of row i, ascending, until the worker calls

@@ -3,6 +3,7 @@ package truncated
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -31,7 +32,7 @@ func (op *CSR) shareNeighbours(ctx context.Context) error {
 func (op *Truncated) sharedDoubles(ctx context.Context) ([]float64, error) {
 	out := make([]float64, op.Rows.Rows())
 	from, to := op.OwnChunks()
-	readers := make([]RowReader, op.Workers.Count())
+	readers := make([]graph.RowReader, op.Workers.Count())
 	more := func(g int) float64 { return float64(op.First(g+1)-op.First(g)) - 1 }
 	if err := op.Workers.Do(ctx, to-from, par.Func(func(worker, chunk int) {
 		if readers[worker] == nil {

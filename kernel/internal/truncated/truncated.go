@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -24,11 +25,11 @@ import (
 // point i of group g, so any number of equal points costs O(n).
 type Truncated struct {
 	step.Base
-	Rows    weightRows    // between distinct points
-	Group   []uint32      // rows group[g] to group[g+1]-1 are equal; nil when none are
-	Faint   []uint32      // rows of faint degree that this rank makes, ascending
-	Cutoff  float64       // +Inf where every pair has a weight
-	options *base.Options // of the budget that building and Matrix have
+	Rows    graph.WeightRows // between distinct points
+	Group   []uint32         // rows group[g] to group[g+1]-1 are equal; nil when none are
+	Faint   []uint32         // rows of faint degree that this rank makes, ascending
+	Cutoff  float64          // +Inf where every pair has a weight
+	options *base.Options    // of the budget that building and Matrix have
 	Halo    halo
 	Spans   []rows.Span // of the columns of each chunk that is here; nil when nobody knows them
 }
@@ -45,8 +46,8 @@ func (op *Truncated) begin(name string, o *base.Options) {
 // hi) sets dst to the sums of rows lo to hi-1. rounding is the rounding error of a
 // product of a row, relative to the sum of its terms. Where no points are equal and op has
 // memory for n degrees, settle uses it; it may hold the sums already, of the rows that are here.
-func (op *Truncated) settle(ctx context.Context, g *Graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
-	op.Rows, op.GivenRows, op.Group = g.rows, g.Order, g.Group
+func (op *Truncated) settle(ctx context.Context, g *graph.Graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
+	op.Rows, op.GivenRows, op.Group = g.Rows, g.Order, g.Group
 	op.RankChunks = nil
 	if g.Weights != nil {
 		op.RankChunks = g.Weights.RankChunks()
@@ -56,8 +57,8 @@ func (op *Truncated) settle(ctx context.Context, g *Graph, n int, rounding float
 		lo, hi := op.Rows.Chunk(c)
 		op.Bounds[c], op.Bounds[c+1] = op.First(lo), op.First(hi)
 	}
-	op.Cert = base.Certificate{Kind: base.DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
-	if g.selfTuned {
+	op.Cert = base.Certificate{Kind: base.DroppedMass, EntryRel: g.EntryRel, Row: make([]float32, n)}
+	if g.SelfTuned {
 		op.Cert.Kind = base.AsAsked
 	}
 	if op.Group != nil || len(op.RowSums) != n {

@@ -1,4 +1,7 @@
-package truncated
+// Package graph finds the weights between distinct points: those of all pairs within a radius, by
+// cells or codes, those of the nearest neighbours of every point, or all. It gives nearest rows
+// away as well, and counts the memory that searches take.
+package graph
 
 import (
 	"context"
@@ -20,16 +23,16 @@ import (
 // what is known of those left out.
 type Graph struct {
 	rows.Result
-	rows     weightRows // between distinct points, stored or not; Weights is nil when they are not
-	entries  uint64     // weights between distinct points
-	radius   float64    // beyond which no pair is; +Inf where every pair is kept
-	entryRel float64    // bounds the relative error of a weight
-	// selfTuned: every point has a scale of its own. No kernel of every pair is behind it.
-	selfTuned bool
+	Rows     WeightRows // between distinct points, stored or not; Weights is nil when they are not
+	Entries  uint64     // weights between distinct points
+	Radius   float64    // beyond which no pair is; +Inf where every pair is kept
+	EntryRel float64    // bounds the relative error of a weight
+	// SelfTuned: every point has a scale of its own. No kernel of every pair is behind it.
+	SelfTuned bool
 }
 
-// searchGraph finds all pairs within the radius.
-func searchGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (*Graph, error) {
+// Search finds all pairs within the radius.
+func Search(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float64, o *base.Options) (*Graph, error) {
 	if radius >= p.Farthest() && p.Farthest() <= b.MaxRadius() {
 		return everyPairGraph(ctx, p, b, o)
 	}
@@ -41,7 +44,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, radius f
 	if err != nil {
 		return nil, SearchError(o, err)
 	}
-	return &Graph{Result: *found, entries: uint64(found.Weights.NNZ()), radius: radius, entryRel: distance.FoundRel(p.D)}, nil
+	return &Graph{Result: *found, Entries: uint64(found.Weights.NNZ()), Radius: radius, EntryRel: distance.FoundRel(p.D)}, nil
 }
 
 // RequestOf asks a search for the pairs within a radius.
@@ -62,13 +65,13 @@ func SearchError(o *base.Options, err error) error {
 	if e.What != "" {
 		return &base.MemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes, Denied: e.Denied}
 	}
-	refused := tooManyWeights(o, e.Need)
+	refused := TooManyWeights(o, e.Need)
 	refused.Denied = e.Denied
 	return refused
 }
 
-// tooManyWeights returns the error of weights that need so many bytes.
-func tooManyWeights(o *base.Options, need int64) *base.MemoryError {
+// TooManyWeights returns the error of weights that need so many bytes.
+func TooManyWeights(o *base.Options, need int64) *base.MemoryError {
 	return &base.MemoryError{
 		What: "store weights", Need: need, Budget: o.BudgetBytes,
 		Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
@@ -80,24 +83,24 @@ func tooManyWeights(o *base.Options, need int64) *base.MemoryError {
 func SearchBytes(n, d int, o *base.Options) int64 {
 	workers := o.Workers.Count()
 	if d <= base.MaxDirect {
-		return max(cells.Bytes(n, d, workers), stepBytes(n, o))
+		return max(cells.Bytes(n, d, workers), StepBytes(n, o))
 	}
-	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers), stepBytes(n, o))
+	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers), StepBytes(n, o))
 }
 
-// stepBytes is what the steps of a truncated graph hold beside its weights: Options.StepBytes,
+// StepBytes is what the steps of a truncated graph hold beside its weights: Options.StepBytes,
 // of each row its degree, its bound twice, its order and its group, the sums of x over equal
 // points, and the scratch memory of the workers.
-func stepBytes(n int, o *base.Options) int64 {
+func StepBytes(n int, o *base.Options) int64 {
 	k := float64(o.Columns)
 	row := 8 + 2*4 + 4 + 4 + 4*k
 	worker := k * (4*float64(step.PassTileRows(max(o.Columns, 1))) + 8)
 	return mem.Saturate(float64(o.StepBytes) + float64(n)*row + float64(o.Workers.Count())*worker)
 }
 
-// sortRow orders the entries of a row by their columns, in a buffer that it returns for
+// SortRow orders the entries of a row by their columns, in a buffer that it returns for
 // the next row: column and value are one word.
-func sortRow(ind []uint32, val []float32, entries []uint64) []uint64 {
+func SortRow(ind []uint32, val []float32, entries []uint64) []uint64 {
 	entries = entries[:0]
 	for e, j := range ind {
 		entries = append(entries, uint64(j)<<32|uint64(math.Float32bits(val[e])))
@@ -121,14 +124,14 @@ func exactLayout(o *base.Options) sparse.Layout {
 // A RowReader belongs to one worker.
 type RowReader interface {
 	// mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
-	mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int)
+	Mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int)
 	// row returns the weights of row i, columns ascending, until it is called again.
 	Weights(i int) (ind []uint32, val []float32)
 }
 
-// weightRows are the rows of weights between distinct points: stored, or made anew
+// WeightRows are the rows of weights between distinct points: stored, or made anew
 // whenever they are asked for. They come in chunks, one for a worker at a time.
-type weightRows interface {
+type WeightRows interface {
 	Rows() int
 	Chunks() int
 	Chunk(c int) (lo, hi int)

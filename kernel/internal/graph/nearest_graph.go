@@ -1,4 +1,4 @@
-package truncated
+package graph
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// nearestGraph is the graph of the k nearest neighbours: two points have a weight if one
+// Nearest is the graph of the k nearest neighbours: two points have a weight if one
 // of them is among the nearest of the other.
 //
 // A graph that tunes itself has the weights of selfTune.
 //
 // Equal points are at distance 0 and count like any others, so they do not share rows as
 // they do in a truncated graph.
-func nearestGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, k int, o *base.Options) (*Graph, error) {
+func Nearest(ctx context.Context, p *rows.Points, b base.Bandwidth, k int, o *base.Options) (*Graph, error) {
 	k = min(k, p.N-1)
-	held := nearestHeld(p.N, p.D, k, o)
+	held := NearestHeld(p.N, p.D, k, o)
 	request := RequestOf(o, p, b, math.Inf(1))
-	if err := request.TakeEqual(ctx, "", nearestNeed(p.N, p.D, k, o)); err != nil {
+	if err := request.TakeEqual(ctx, "", NearestNeed(p.N, p.D, k, o)); err != nil {
 		return nil, SearchError(o, err)
 	}
 	search := codes.Nearest
@@ -57,12 +57,12 @@ func nearestGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, k int, 
 			Weights: weights, Order: found.Order, Tails: make([]float64, p.N), Peak: held + size,
 			Distance: found.Distance, Stats: found.Stats,
 		},
-		entryRel: distance.FoundRel(p.D), radius: reach, selfTuned: o.SelfTuned,
+		EntryRel: distance.FoundRel(p.D), Radius: reach, SelfTuned: o.SelfTuned,
 	}
 	if o.SelfTuned {
 		return g, nil // the lists are the whole graph: nothing is left out
 	}
-	g.radius = min(g.radius, math.Sqrt(lists.most))
+	g.Radius = min(g.Radius, math.Sqrt(lists.most))
 	for i := range g.Tails {
 		// Whatever has no weight is at least as far as the last of the nearest.
 		farthest := min(found.Dist2[(i+1)*k-1], lists.most)
@@ -71,21 +71,21 @@ func nearestGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, k int, 
 	return g, nil
 }
 
-// nearestHeld is what is held beside the matrix at most: k nearest neighbours of n points
+// NearestHeld is what is held beside the matrix at most: k nearest neighbours of n points
 // until it is made, or the steps that follow.
-func nearestHeld(n, d, k int, o *base.Options) int64 {
-	return max(mem.Saturate(float64(NearestSearchBytes(n, d, k, o))+float64(n)*float64(k)*nearestBytes), stepBytes(n, o))
+func NearestHeld(n, d, k int, o *base.Options) int64 {
+	return max(mem.Saturate(float64(NearestSearchBytes(n, d, k, o))+float64(n)*float64(k)*nearestBytes), StepBytes(n, o))
 }
 
-// nearestNeed is what the graph of k nearest neighbours of n points takes at most: where no
+// NearestNeed is what the graph of k nearest neighbours of n points takes at most: where no
 // two points are among the nearest of each other.
-func nearestNeed(n, d, k int, o *base.Options) int64 {
+func NearestNeed(n, d, k int, o *base.Options) int64 {
 	k = min(k, n-1)
 	size, ok := sparse.Bytes(exactLayout(o), n, 2*uint64(n)*uint64(k))
 	if !ok {
 		size = math.MaxInt64
 	}
-	return mem.Saturate(float64(nearestHeld(n, d, k, o)) + float64(size))
+	return mem.Saturate(float64(NearestHeld(n, d, k, o)) + float64(size))
 }
 
 // farthestOf returns the largest distance of two neighbours.
@@ -142,7 +142,7 @@ func newNearestLists(ctx context.Context, found *rows.Neighbours, b base.Bandwid
 				return 1
 			})
 			o.Kernels.Weights(val[:kept], d2[:kept], b.Gamma())
-			entries = sortRow(place[:kept], val, entries)
+			entries = SortRow(place[:kept], val, entries)
 			counts[i] = uint64(kept)
 		}
 	})); err != nil {

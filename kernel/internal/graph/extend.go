@@ -1,4 +1,4 @@
-package truncated
+package graph
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 // What a graph needs that gets more weights: those it stores are counted and copied, and
 // the others come behind them.
 
-// storedCounts returns the number of stored weights of row i at i+1.
-func (g *Graph) storedCounts() []uint64 {
-	n := g.rows.Rows()
+// StoredCounts returns the number of stored weights of row i at i+1.
+func (g *Graph) StoredCounts() []uint64 {
+	n := g.Rows.Rows()
 	counts := make([]uint64, n+1)
 	for i := 0; g.Weights != nil && i < n; i++ {
 		counts[i+1] = uint64(g.Weights.RowLen(i))
@@ -24,9 +24,9 @@ func (g *Graph) storedCounts() []uint64 {
 	return counts
 }
 
-// copyStored copies the stored weights, if there are any, to the beginnings of their rows,
+// CopyStored copies the stored weights, if there are any, to the beginnings of their rows,
 // and returns where the next entry of each row goes.
-func (g *Graph) copyStored(ctx context.Context, a rows.Arrays, workers *par.Workers) (next []uint64, err error) {
+func (g *Graph) CopyStored(ctx context.Context, a rows.Arrays, workers *par.Workers) (next []uint64, err error) {
 	stored, n := g.Weights, len(a.Ptr)-1
 	next = slices.Clone(a.Ptr[:n])
 	if stored == nil {
@@ -45,10 +45,10 @@ func (g *Graph) copyStored(ctx context.Context, a rows.Arrays, workers *par.Work
 	}))
 }
 
-// extended returns g with the weights of the arrays in place of its own, and with bounds
+// Extended returns g with the weights of the arrays in place of its own, and with bounds
 // of its own to change. held bytes are taken beside the matrix.
-func (g *Graph) extended(ctx context.Context, a rows.Arrays, held int64, o *base.Options) (*Graph, error) {
-	n := g.rows.Rows()
+func (g *Graph) Extended(ctx context.Context, a rows.Arrays, held int64, o *base.Options) (*Graph, error) {
+	n := g.Rows.Rows()
 	out := *g
 	out.Sums, out.Slabs = nil, nil // the weights are others, and elsewhere
 	out.Tails = slices.Clone(g.Tails)
@@ -61,9 +61,9 @@ func (g *Graph) extended(ctx context.Context, a rows.Arrays, held int64, o *base
 	return &out, nil
 }
 
-// index returns an index of the distinct points.
-func (g *Graph) index(ctx context.Context, p *rows.Points, workers *par.Workers) (*tree.Index, error) {
-	list := make([]uint32, g.rows.Rows())
+// Index returns an index of the distinct points.
+func (g *Graph) Index(ctx context.Context, p *rows.Points, workers *par.Workers) (*tree.Index, error) {
+	list := make([]uint32, g.Rows.Rows())
 	for i := range list {
 		list[i] = g.Given(i)
 	}
@@ -82,8 +82,8 @@ func (g *Graph) Given(i int) uint32 {
 	return row
 }
 
-// sortRows orders rows to which workers added in any order.
-func sortRows(ctx context.Context, a rows.Arrays, workers *par.Workers) error {
+// SortRows orders rows to which workers added in any order.
+func SortRows(ctx context.Context, a rows.Arrays, workers *par.Workers) error {
 	const rowsPerPiece = 256
 	n := len(a.Ptr) - 1
 	return workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
@@ -91,7 +91,7 @@ func sortRows(ctx context.Context, a rows.Arrays, workers *par.Workers) error {
 		var entries []uint64
 		for i := lo; i < hi; i++ {
 			from, to := a.Ptr[i], a.Ptr[i+1]
-			entries = sortRow(a.Ind[from:to], a.Val[from:to], entries)
+			entries = SortRow(a.Ind[from:to], a.Val[from:to], entries)
 		}
 	}))
 }

@@ -1,4 +1,4 @@
-package truncated
+package graph
 
 import (
 	"context"
@@ -61,9 +61,9 @@ func SearchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 	return prepared.Find(ctx)
 }
 
-// chosen returns the cost of the search that is made in d dimensions, of two: the lesser
+// Chosen returns the cost of the search that is made in d dimensions, of two: the lesser
 // where there is a choice.
-func chosen(d int, byCells, byCodes float64) float64 {
+func Chosen(d int, byCells, byCodes float64) float64 {
 	switch {
 	case d <= CellDimensions:
 		return byCells

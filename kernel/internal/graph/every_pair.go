@@ -1,4 +1,4 @@
-package truncated
+package graph
 
 import (
 	"context"
@@ -49,8 +49,8 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, o *ba
 			Weights: weights, Order: distinct.Order, Group: distinct.Group, Tails: make([]float64, q.N),
 			Peak: held + size, Distance: q.Exact,
 		},
-		radius:   math.Inf(1),
-		entryRel: distance.WeightRel(b, p.D, q.Most) + 0x1p-24, // the stored format
+		Radius:   math.Inf(1),
+		EntryRel: distance.WeightRel(b, p.D, q.Most) + 0x1p-24, // the stored format
 	}, nil
 }
 
