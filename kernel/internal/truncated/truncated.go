@@ -1,6 +1,6 @@
 // Package truncated has the operators whose graph ends at a radius: csr stores its weights, pairs
-// makes them anew. It finds the graph, by a radius or as that of nearest neighbours, repairs rows
-// that miss the tolerance, bounds what is left out, and exchanges rows between ranks.
+// makes them anew. It repairs rows that miss the tolerance, bounds what is left out, and exchanges
+// rows between ranks.
 package truncated
 
 import (
