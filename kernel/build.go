@@ -132,7 +132,7 @@ func build(ctx context.Context, candidates []Candidate, o *base.Options) (step.O
 	return nil, infeasible(candidates, o)
 }
 
-// shortfallOf is shortfall, but for a grid that has taken out too many rows, which have
+// shortfallOf is step.Shortfall, but for a grid that has taken out too many rows, which have
 // neighbours all the same.
 func shortfallOf(op step.Operator, tolerance float64) (missed bool, eta float64) {
 	if _, ok := op.(*grid.Grid); ok && float64(op.Certificate().Isolated) > step.MissedShare*float64(op.N()) {
@@ -156,16 +156,17 @@ func infeasible(candidates []Candidate, o *base.Options) error {
 	}
 	switch {
 	case least != nil:
-		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
-		if least.Name == "csr" {
-			e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
-			if !o.Fixed() {
-				e.Instead += "; the operator dense stores none"
-			}
+		err := base.Refused("build "+least.Name, least.Cost.PeakBytes, o.BudgetBytes, false)
+		switch {
+		case least.Name != "csr":
+		case o.Fixed():
+			base.Advise(err, "a smaller sigma or cutoff or a larger tolerance stores fewer weights")
+		default:
+			base.Advise(err, "a smaller sigma or cutoff or a larger tolerance stores fewer weights; the operator dense stores none")
 		}
-		return e
+		return err
 	case closest != nil:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, Seconds: closest.Seconds, Bytes: closest.Cost.PeakBytes}
+		return base.Priced(ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name}, closest.Seconds, closest.Cost.PeakBytes)
 	}
 	for _, c := range candidates {
 		if o.Operator == "" || o.Operator == c.Name {

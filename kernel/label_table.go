@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
 
@@ -152,10 +153,9 @@ func checkTableSize(classes int, entries int64) error {
 	if entries <= maxTableEntries {
 		return nil
 	}
-	return &MemoryError{
-		What: fmt.Sprintf("label table of %d classes", classes), Need: 8 * int64(classes) * int64(classes), Budget: 8 * maxTableEntries,
-		Instead: "use the equal or balanced table, which need no memory per pair of classes",
-	}
+	err := base.Refused(fmt.Sprintf("label table of %d classes", classes), 8*int64(classes)*int64(classes), 8*maxTableEntries, false)
+	base.Advise(err, "use the equal or balanced table, which need no memory per pair of classes")
+	return err
 }
 
 func diagonalWeights(constant float64, classes int, diagonal func(c int) float64) *step.ClassWeights {

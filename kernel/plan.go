@@ -165,7 +165,7 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *base.Options, own *Ca
 	return all, nil
 }
 
-// candidateOf returns what a room says of its operator as a Candidate.
+// candidateOf returns what a package below says of its operator as a Candidate.
 func candidateOf(c step.Candidate) Candidate {
 	return Candidate{
 		Cost: Cost(c.Cost), Eta: c.Eta, Radius: c.Radius, MeanNeighbours: c.MeanNeighbours, Feasible: c.Feasible, Reason: c.Reason,

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// operator makes an Operator of one that a room has built: Steps, Stats, certificates and costs
-// become those of this package. The other methods are those of the room.
+// operator makes an Operator of one that a package below has built: Steps, Stats, certificates
+// and costs become those of this package. The other methods are its own.
 type operator struct{ step.Operator }
 
 // Step sets dst to the iterate after x.
@@ -77,7 +77,7 @@ func (op *truncatedOperator) Matrix(ctx context.Context) (*sparse.CSR, error) {
 	return op.cut.Matrix(ctx)
 }
 
-// public returns an operator of a room as one of this package.
+// public returns an operator of a package below as one of this package.
 func public(op step.Operator) Operator {
 	switch wide := op.(type) {
 	case step.Truncated:

@@ -24,25 +24,25 @@ var (
 	ErrBackground = errors.New("background out of range")
 )
 
-// An MemoryError says how much memory was needed and how much the budget is. Its message
+// A MemoryError says how much memory was needed and how much the budget is. Its message
 // also says what could be done instead. It matches ErrMemory.
 type MemoryError struct {
 	What         string // what would have been allocated
 	Need, Budget int64  // bytes
-	Instead      string // the next best way; "" when there is none
-	Denied       bool   // Options.Reserve has refused it
+	instead      string // the next best way; "" when there is none
+	denied       bool   // Options.Reserve has refused it
 }
 
 func (e *MemoryError) Error() string {
 	s := fmt.Sprintf("kernel: %s: %v: needs %s, budget %s", e.What, ErrMemory, ByteCount(e.Need), ByteCount(e.Budget))
 	switch {
-	case e.Denied:
+	case e.denied:
 		s += ", of which others hold too much now"
 	case e.Need > e.Budget:
 		s += fmt.Sprintf(", %s missing", ByteCount(e.Need-e.Budget))
 	}
-	if e.Instead != "" {
-		s += "; " + e.Instead
+	if e.instead != "" {
+		s += "; " + e.instead
 	}
 	return s
 }
@@ -53,37 +53,50 @@ func (e *MemoryError) Unwrap() error { return ErrMemory }
 // rank, stay as they are.
 func Advise(err error, instead string) {
 	if e := (*MemoryError)(nil); errors.As(err, &e) {
-		e.Instead = instead
+		e.instead = instead
 	}
+}
+
+// Refused returns the error of memory that does not fit in the budget or, where denied is set,
+// that Options.Reserve has refused.
+func Refused(what string, need, budget int64, denied bool) *MemoryError {
+	return &MemoryError{What: what, Need: need, Budget: budget, denied: denied}
 }
 
 // Denied tells whether Options.Reserve has refused memory that is within the budget.
 func Denied(err error) bool {
 	e, ok := errors.AsType[*MemoryError](err)
-	return ok && e.Denied
+	return ok && e.denied
 }
 
-// An ToleranceError says that no operator meets the tolerance, and which one comes closest.
+// A ToleranceError says that no operator meets the tolerance, and which one comes closest.
 // Its message also says what that one would cost. It matches ErrTolerance.
 type ToleranceError struct {
 	Tolerance float64 // the tolerance asked for
 	Eta       float64 // the eta that 99 in 100 rows of Operator do not exceed, or all rows under the policy Fail
 	Operator  string  // the operator that comes closest
-	Seconds   float64 // of building it and of the steps; 0 when no other was looked at
-	Bytes     int64
+	seconds   float64 // of building it and of the steps; 0 when no other was looked at
+	bytes     int64
+}
+
+// Priced returns the error with what the operator that comes closest would cost: the seconds of
+// building it and of the steps, and the bytes.
+func Priced(e ToleranceError, seconds float64, bytes int64) *ToleranceError {
+	e.seconds, e.bytes = seconds, bytes
+	return &e
 }
 
 func (e *ToleranceError) Error() string {
 	s := fmt.Sprintf("kernel: %v: asked for eta %.2g; the operator %s reaches %.2g", ErrTolerance, e.Tolerance, e.Operator, e.Eta)
-	if e.Seconds > 0 {
-		s += fmt.Sprintf(" in about %.2g s and %s", e.Seconds, ByteCount(e.Bytes))
+	if e.seconds > 0 {
+		s += fmt.Sprintf(" in about %.2g s and %s", e.seconds, ByteCount(e.bytes))
 	}
 	return s
 }
 
 func (e *ToleranceError) Unwrap() error { return ErrTolerance }
 
-// An UnitNormError names the first row that is not of unit norm. It has no norm, because
+// A UnitNormError names the first row that is not of unit norm. It has no norm, because
 // rows may be private. It matches ErrUnitNorm.
 type UnitNormError struct {
 	Row int // counted from 0
@@ -96,7 +109,7 @@ func (e *UnitNormError) Error() string {
 func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }
 
 // BuildError adds the name of the operator to an error of building it; nil stays nil. A
-// An MemoryError says itself what the memory was for, and a ToleranceError names the operator.
+// MemoryError says itself what the memory was for, and a ToleranceError names the operator.
 func BuildError(name string, err error) error {
 	var memory *MemoryError
 	var tolerance *ToleranceError

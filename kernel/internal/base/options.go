@@ -25,7 +25,7 @@ const (
 )
 
 // Options are those of package kernel, which says what each of them means, with every
-// default filled in by setDefaults.
+// default filled in by SetDefaults.
 type Options struct {
 	Tolerance      float64
 	CutoffRadius   float64
@@ -119,7 +119,7 @@ func (o *Options) Take(what string, bytes int64) error {
 		return err
 	}
 	if denied {
-		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes, Denied: true}
+		return Refused(what, bytes, o.BudgetBytes, true)
 	}
 	return nil
 }

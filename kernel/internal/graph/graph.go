@@ -63,19 +63,17 @@ func SearchError(o *base.Options, err error) error {
 		return err
 	}
 	if e.What != "" {
-		return &base.MemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes, Denied: e.Denied}
+		return base.Refused("build csr: "+e.What, e.Need, o.BudgetBytes, e.Denied)
 	}
-	refused := TooManyWeights(o, e.Need)
-	refused.Denied = e.Denied
-	return refused
+	return TooManyWeights(o, e.Need, e.Denied)
 }
 
-// TooManyWeights returns the error of weights that need so many bytes.
-func TooManyWeights(o *base.Options, need int64) *base.MemoryError {
-	return &base.MemoryError{
-		What: "store weights", Need: need, Budget: o.BudgetBytes,
-		Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
-	}
+// TooManyWeights returns the error of weights that need so many bytes. denied tells that
+// Options.Reserve has refused them.
+func TooManyWeights(o *base.Options, need int64, denied bool) error {
+	err := base.Refused("store weights", need, o.BudgetBytes, denied)
+	base.Advise(err, "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer")
+	return err
 }
 
 // SearchBytes is what is held beside the weights at most: by a search, or by the steps that

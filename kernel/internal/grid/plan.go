@@ -245,7 +245,7 @@ func (c *gridChoice) cost(p *rows.Points, o *base.Options) base.Cost {
 	resident := n*(4+8*d+8+8+4) + c.occupied*12
 	work := 16 * all * k
 	cost.ResidentBytes = mem.Saturate(resident)
-	// A part of a crowded cell has at least half of mostPoints points, and nodes of its
+	// A part of a crowded cell has at least half of lattice.MostPoints points, and nodes of its
 	// own; so has every worker.
 	slots, workers := k*n/(lattice.MostPoints/2), k*float64(o.Workers.Count())
 	if !c.all { // sums over some of the axes

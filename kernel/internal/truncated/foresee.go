@@ -13,8 +13,8 @@ import (
 // sorts the points before it finds out how much memory it needs, which takes its time where
 // they are many. If a sample of distances was taken before, that tells it at once.
 
-// ForeseeCSR, given the sample or nil, refuses csr where its weights clearly do not fit, and asks for their memory
-// where they clearly do. In between the search will see.
+// ForeseeCSR, given the sample or nil, refuses csr where its weights clearly do not fit, and asks
+// for their memory where they clearly do. In between the search will see.
 func ForeseeCSR(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 	if pr == nil {
 		return nil
@@ -27,7 +27,7 @@ func ForeseeCSR(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 		none, entry := graph.RequestOf(o, nil, base.Bandwidth{}, 0).StoredBytes(n)
 		weights := lower * float64(n)
 		if float64(graph.SearchBytes(n, d, o)+none)+weights*float64(entry)/holders(o, n, weights) > float64(o.BudgetBytes) {
-			return graph.TooManyWeights(o, need(mean))
+			return graph.TooManyWeights(o, need(mean), false)
 		}
 	}
 	if most := need(upper); o.Reserve != nil && most <= o.BudgetBytes {

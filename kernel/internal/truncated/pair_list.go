@@ -66,7 +66,7 @@ func pairListError(o *base.Options, err error) error {
 	if !ok {
 		return err
 	}
-	return &base.MemoryError{What: "build pairs: list of cluster pairs", Need: e.Need, Budget: o.BudgetBytes, Denied: e.Denied}
+	return base.Refused("build pairs: list of cluster pairs", e.Need, o.BudgetBytes, e.Denied)
 }
 
 // Bytes is the memory of the list.
