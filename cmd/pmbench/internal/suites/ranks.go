@@ -106,7 +106,8 @@ func buildPoly(ctx context.Context, l *measure.Lab, n, d int) (kernel.Operator, 
 		return nil, err
 	}
 	o := rankOptions(l)
-	return kernel.NewPoly(ctx, x, kernel.Sigma(WideSigma), &o)
+	o.Operator = "poly"
+	return kernel.Build(ctx, x, kernel.Sigma(WideSigma), &o)
 }
 
 // buildGrid builds the interpolated kernel of uniform points.
@@ -117,7 +118,8 @@ func buildGrid(ctx context.Context, l *measure.Lab, n, d int) (kernel.Operator, 
 	}
 	o := rankOptions(l)
 	o.Tolerance = gridTolerance
-	return kernel.NewGrid(ctx, x, gridSigma(), &o)
+	o.Operator = "grid"
+	return kernel.Build(ctx, x, gridSigma(), &o)
 }
 
 // key names the operator of a graph among what a lab has made.
