@@ -1,10 +1,10 @@
 // Package cli is what the commands of this module have in common: verbs with flags
-// that may stand before or behind names, their help, one line for an error, and exit
+// that may stand before or after names, their help, one line for an error, and exit
 // codes.
 //
 //	NAME VERB [FLAGS] [NAMES]
 //
-// Every program has the verbs help and version beside its own, and every verb -h.
+// Every program has the verbs help and version besides its own, and every verb -h.
 // Results go to standard output; progress, notes and errors go to standard error.
 package cli
 
@@ -37,14 +37,14 @@ type Program struct {
 	Name  string
 	About string // one line of what it does
 	Hint  string // the last lines of the overview
-	// Verbs are the verbs beside help and version, in the order of the help.
+	// Verbs are the verbs besides help and version, in the order of the help.
 	Verbs []Verb
 	// Results says that what the verbs print is what they are for: -quiet leaves it. In
 	// other programs -quiet leaves errors, and the objects of -json.
 	Results bool
 	// World is what connects this process with those that share its work; nil for one process.
 	World World
-	// Words returns what is printed of an error; args are what stood behind the verb,
+	// Words returns what is printed of an error; args are what stood after the verb,
 	// interrupted says that a signal is its cause. Default: the error itself, or
 	// "interrupted".
 	Words func(err error, args []string, interrupted bool) string
@@ -54,14 +54,14 @@ type Program struct {
 type Verb struct {
 	Name     string
 	Summary  string   // one line
-	Synopsis []string // what may stand behind the name
+	Synopsis []string // what may stand after the name
 	About    string   // what every help says: a few lines
 	More     string   // paragraphs that only the help with -all has
 	Common   []string // the flags that -h shows, in this order; nil: all of them
 	Examples []string // whole commands
 	Short    int      // how many examples -h shows; 0 means one
 	Prints   Prints
-	// Verbs are the verbs that follow the name of this one, which then does nothing by itself.
+	// Verbs are the verbs that follow the name of this one, which then does nothing alone.
 	Verbs []Verb
 	// Ranks says that several processes can share the work of the verb. Others are refused
 	// where there are several.
@@ -156,13 +156,13 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) (failure 
 	return act(ctx, e, names)
 }
 
-// top returns the verbs that stand behind the name of the program.
+// top returns the verbs that may follow the name of the program.
 func (p *Program) top() []Verb {
 	return append(slices.Clone(p.Verbs), p.help(), p.version())
 }
 
 // All returns every verb that does something, help and version among them, for tests that hold
-// each against its documents. A verb behind another has both names.
+// each against its documents. A verb that follows another has both names.
 func (p *Program) All() (all []Verb) {
 	for _, v := range p.top() {
 		if len(v.Verbs) == 0 {
@@ -176,7 +176,7 @@ func (p *Program) All() (all []Verb) {
 	return all
 }
 
-// find returns the verb that args begin with, and what stands behind its name.
+// find returns the verb that args begin with, and what stands after its name.
 func (p *Program) find(args []string) (v Verb, rest []string, err error) {
 	v, ok := named(p.top(), args[0])
 	if !ok {
