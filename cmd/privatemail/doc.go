@@ -73,6 +73,12 @@
 //	show      file kind bytes, and the facts of that kind
 //	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
 //	          distances_out classes queries_without_class accuracy; before it, without -out, per query: query ids distances
+//	serve, front  listening admin
+//	query     server mode form codebook epoch confirmed gallery queries k epsilon privacy
+//	          records_that_spent records_remembered queries_with_fewer seconds out
+//	          distances_out classes and others; before it, without -out, per query: query
+//	          name ids distances rows lists base fewer
+//	split     shards[file first rows]
 //	graph     n d entries values out, and those of embed about the graph
 //	          -plan: per operator, best first: operator picked feasible seconds seconds_low
 //	          seconds_high build_seconds seconds_per_step bytes peak_bytes

@@ -170,7 +170,7 @@ func TestServeSealedKilled(t *testing.T) {
 	killServe(t, 10, []string{"-sealed"}, "/v1/sealed/manifest")
 }
 
-// killServe kills serve n times. What a path answers is always the same.
+// killServe kills serve the given number of times. What a path answers is always the same.
 func killServe(t *testing.T, kills int, flags []string, answer string) {
 	_, model := toyModel(t)
 	temp := t.TempDir()
