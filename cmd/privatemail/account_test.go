@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// linesOf returns what a summary says behind a name, with the lines that go on from there.
+// linesOf returns what a summary says after a name, with the lines that go on from there.
 func linesOf(text, name string) string {
 	var out []string
 	found := false

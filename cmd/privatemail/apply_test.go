@@ -27,7 +27,7 @@ func modelOf(t *testing.T, folder, recipe string) string {
 	return path
 }
 
-// fit saves a model in place of -out or beside it, and apply places rows as fit places queries.
+// fit saves a model in place of -out or with it, and apply places rows as fit places queries.
 func TestApplyIsWhatFitDoes(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }

@@ -68,7 +68,7 @@ func TestResumeOnOtherRanks(t *testing.T) {
 
 // TestKilledRun kills a run again and again, each time at another moment around the writing of
 // a checkpoint. What is there is always a whole checkpoint, no older than the one before, and
-// the run comes to the bytes of one that nobody killed.
+// the run comes to the bytes of one that was not killed.
 func TestKilledRun(t *testing.T) {
 	long, folder, file := longRun(t)
 	args := append(long, "-resume", "-quiet")

@@ -154,7 +154,7 @@ func TestCheckpointUsage(t *testing.T) {
 	refuse(t, cli.Failed, append(base, "-alpha", "1", "-checkpoint", ledger), "is a ledger")
 }
 
-// The verb show tells what a checkpoint is, and no hash that guesses could be tried with.
+// The verb show says what a checkpoint is, and shows no hash that guesses could be tried with.
 func TestShowCheckpoint(t *testing.T) {
 	args, _, file := longRun(t)
 	interrupted(t, args, file)

@@ -33,7 +33,7 @@ var unitKeys = map[string][]string{
 // severalTimes are the keys that may stand in a section more than once.
 var severalTimes = []string{"LoadCredential", "ListenStream"}
 
-// readUnit returns the values of a unit by "Section.Key", and refuses what is none.
+// readUnit returns the values of a unit by "Section.Key", and refuses malformed lines.
 func readUnit(t *testing.T, name string) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", name))

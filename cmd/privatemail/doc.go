@@ -65,6 +65,10 @@
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
 //	          steps_seconds seconds reading_seconds writing_seconds standardize connected
 //	          status trace[step objective scale change] out names plot
+//	          -plan: per operator, best first: operator picked feasible seconds seconds_low
+//	          seconds_high build_seconds seconds_per_step bytes peak_bytes
+//	          nnz eta radius neighbours degree{mean p1 p10 p50 p90 p99 isolated}
+//	          reason n d sigma gamma standardize
 //	fit       n d dim recipe held_out{rows raw scaled result lead_standard_error
 //	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
 //	          files all} out model queries queries_out map_out names plot
@@ -73,11 +77,13 @@
 //	show      file kind bytes, and the facts of that kind
 //	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
 //	          distances_out classes queries_without_class accuracy; before it, without -out, per query: query ids distances
+//	serve, front  listening admin
+//	query     server mode form codebook epoch confirmed gallery queries k epsilon privacy
+//	          records_that_spent records_remembered queries_with_fewer seconds out
+//	          distances_out classes and others; before it, without -out, per query: query
+//	          name ids distances rows lists base fewer
+//	split     shards[file first rows]
 //	graph     n d entries values out, and those of embed about the graph
-//	          -plan: per operator, best first: operator picked feasible seconds seconds_low
-//	          seconds_high build_seconds seconds_per_step bytes peak_bytes
-//	          nnz eta radius neighbours degree{mean p1 p10 p50 p90 p99 isolated}
-//	          reason n d sigma gamma standardize
 //	generate  kind n d classes seed out labels
 //	demo, evaluate  per configuration: data mode title epsilon delta k alpha sigma
 //	          steps protects warning seeds queries classes gallery ceiling download

@@ -27,7 +27,7 @@ import (
 const asCommand = "PRIVATEMAIL_TEST_AS_COMMAND"
 
 // withCache is the value of asCommand with which the command keeps files in the user's cache
-// folder, as it does by itself.
+// folder, as it does for a user.
 const withCache = "with cache"
 
 func TestMain(m *testing.M) {

@@ -62,7 +62,7 @@ func TestPlotColoursByValues(t *testing.T) {
 	refuse(t, cli.Usage, append(base, "0"), "columns 1 to 16")
 	refuse(t, cli.Usage, append(base, "nobody"), "no such file")
 	refuse(t, cli.Failed, append(base, write("short.csv", "1\n2\n")), "2 values", "300 rows")
-	refuse(t, cli.Failed, append(base, csv), "one is wanted")
+	refuse(t, cli.Failed, append(base, csv), "columns, want one")
 	refuse(t, cli.Failed, append(base, at("none.npy")), "no row has a value")
 	refuse(t, cli.Usage, []string{"embed", csv, "-columns", "a,b", "-out", at("e.npy"), "-plot", at("q.svg"), "-colour-by", "nobody"}, "no such file, and no such column")
 	refuse(t, cli.Usage, []string{"embed", folder, "-out", at("e.npy"), "-colour-by", "2"}, "-plot FILE")

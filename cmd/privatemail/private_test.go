@@ -186,7 +186,7 @@ func TestLedgerAtItsHead(t *testing.T) {
 	refuse(t, cli.Usage, private(folder, "none", filepath.Join(temp, "r2"), "-at", heads[1]), "-ledger FILE")
 }
 
-// verify tells releases that were paid for from those that were not.
+// verify distinguishes releases that were paid for from those that were not.
 func TestBudgetVerify(t *testing.T) {
 	temp := t.TempDir()
 	folder, ledger := toy(t), newLedger(t, temp)
@@ -569,7 +569,7 @@ func TestBudget(t *testing.T) {
 	} {
 		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, words)
 	}
-	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-unit", ""}, "wants a name")
+	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-unit", ""}, "needs a name")
 	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-at", ""}, "NUMBER:HASH")
 	refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", "secret-name", "-unit-kind", "client"}, `did you mean the record "secret-name"?`)
 	for _, c := range []struct {
@@ -650,7 +650,7 @@ func TestOutputIsPaidFor(t *testing.T) {
 	refuse(t, cli.Failed, []string{"embed", folder, "-sigma", "1", "-out", ledger}, "ledger")
 	refuse(t, cli.Failed, []string{"continue", made, "-mean-neighbours", "5", "-out", ledger}, "ledger")
 	refuse(t, cli.Failed, private(folder, "none", made), "paid for")
-	// The folder before ".." is a link: what is replaced lies beside its target.
+	// The folder before ".." is a link: what is replaced lies next to its target.
 	if err := errors.Join(os.MkdirAll(filepath.Join(temp, "away", "sub"), 0o777),
 		os.Symlink(filepath.Join("away", "sub"), filepath.Join(temp, "d")), os.Symlink("d/../me.npy", filepath.Join(temp, "l.npy")),
 		os.Rename(ledger, filepath.Join(temp, "away", "me.npy"))); err != nil {

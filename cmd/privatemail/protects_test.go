@@ -74,8 +74,8 @@ func TestOtherRelation(t *testing.T) {
 	}
 }
 
-// In the list of spends, what all up to one of them come to stands beside what all of these
-// protect, and not beside what that one does.
+// In the list of spends, what all up to one of them come to stands next to what all of these
+// protect, and not next to what that one does.
 func TestSoFarIsForWhatAllProtect(t *testing.T) {
 	folder, ledger := toy(t), newLedger(t, t.TempDir())
 	for i, relation := range []string{"replace-one", "features-replace", "replace-one", "null", "replace-one"} {

@@ -31,7 +31,7 @@ type sealedService struct {
 	rows    blas64.General
 	gallery *sealedserver.Gallery
 	// before and instead, if they are set, get each request that asks or fetches before the
-	// service does. instead tells whether it has answered.
+	// service does. instead reports whether it has answered.
 	before  func(path string)
 	instead func(w http.ResponseWriter, r *http.Request) bool
 	chart   string // JSON of the map

@@ -14,7 +14,7 @@ import (
 )
 
 // A server that was set back to an earlier version of its epoch: what the cache has of a later
-// one is of no use, and the client takes the hint anew.
+// one is of no use, and the client takes the hint again.
 func TestQueryAfterServerWentBack(t *testing.T) {
 	for _, lost := range []string{"none", "ids", "hint"} { // of the cache
 		testServerWentBack(t, lost)

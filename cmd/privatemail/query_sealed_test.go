@@ -154,7 +154,7 @@ func TestQueryWhileGalleryGrows(t *testing.T) {
 	}
 }
 
-// A new epoch in the middle: all rows are encrypted anew, once, unless another one was
+// A new epoch in the middle: all rows are encrypted again, once, unless another one was
 // confirmed.
 func TestQueryMeetsNewEpoch(t *testing.T) {
 	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
@@ -172,7 +172,7 @@ func TestQueryMeetsNewEpoch(t *testing.T) {
 		}
 		stdout, stderr := succeed(t, c.place.sealed(s.address, "-json")...)
 		s.wantExact(t, c.place, stdout)
-		if !strings.Contains(stderr, "encrypted anew") {
+		if !strings.Contains(stderr, "encrypted again") {
 			t.Errorf("said %q", stderr)
 		}
 		if _, bodies := s.sent(t); len(bodies) != c.at+c.rows {

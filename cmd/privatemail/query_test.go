@@ -304,7 +304,7 @@ func TestQueryNewCodebook(t *testing.T) {
 	}
 }
 
-// A codebook that is replaced in the middle of a run: the run stops, or begins anew where
+// A codebook that is replaced in the middle of a run: the run stops, or begins again where
 // that is accepted, so that all numbers of rows are those of one gallery.
 func TestQueryCodebookReplacedInARun(t *testing.T) {
 	g := startService(t)
@@ -387,7 +387,7 @@ func TestQueryPayers(t *testing.T) {
 	all := p.cells(g.address, "-out", p.out)
 	i := slices.Index(all, "-new-units")
 	refuse(t, cli.Failed, slices.Delete(slices.Clone(all), i, i+1), "unknown unit", "-new-units")
-	// No ledger and no memory: each run draws anew, and nothing is left.
+	// No ledger and no memory: each run draws again, and nothing is left.
 	none := []string{"query", "cells", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
 	stdout, _ := succeed(t, none...)
 	if !strings.Contains(stdout, "ledger        none: nothing was counted") || !strings.Contains(stdout, "by each of 5 records") {
@@ -437,7 +437,7 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Failed, p.cells(g.address, "-token-file", filepath.Join(p.rows, "none")), []string{"no such file"}},
 		{cli.Failed, p.cells("http://gallery.example", "-token-file", textFile(t, "secret")), []string{"over http", "use https"}},
 		{cli.Failed, p.cells(g.address, "-token-file", textFile(t, "\n")), []string{"first line is empty"}},
-		{cli.Failed, p.cells(g.address, "-token-file", textFile(t, "a b")), []string{"letters that no token has"}},
+		{cli.Failed, p.cells(g.address, "-token-file", textFile(t, "a b")), []string{"characters that no token has"}},
 		{cli.Failed, p.cells(g.address, "-names", textFile(t, "a\n")), []string{"1 names, and there are 2 rows"}},
 		{cli.Failed, p.cells(g.address, "-ledger", filepath.Join(p.rows, "none")), []string{"no such ledger"}},
 		{cli.Failed, append(p.all(g.address), "-max-memory", "1K"), []string{"-max-memory allows more"}},
@@ -564,7 +564,7 @@ func TestQueryFailsInTheMiddle(t *testing.T) {
 	refuse(t, cli.Failed, p.cells(front.URL), "status 500", "2 of 4 queries were answered", "sends for all of them what is remembered")
 	asked.Store(0)
 	none := []string{"query", "cells", front.URL, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
-	refuse(t, cli.Failed, none, "2 of 4 queries were answered", "draws and pays anew")
+	refuse(t, cli.Failed, none, "2 of 4 queries were answered", "draws and pays again")
 }
 
 // Where rows cannot be ranked in the space of the cells, nothing is spent.

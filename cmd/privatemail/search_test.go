@@ -127,7 +127,7 @@ func TestSearchComparesNames(t *testing.T) {
 	at := func(name string) string { return filepath.Join(folder, name) }
 	for name, text := range map[string]string{
 		"gallery.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,cat\n3,0,owl\n",
-		// Numbered by itself, ant is 0 as cat is in the gallery, elk 1 as there, owl 2.
+		// Numbered alone, ant is 0 as cat is in the gallery, elk 1 as there, owl 2.
 		"queries.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,ant\n2,1,elk\n1,1,elk\n",
 		"numbers.csv": "u,v,label\n0,0,0\n",
 	} {

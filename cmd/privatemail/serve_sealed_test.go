@@ -51,7 +51,7 @@ func (s *served) modes(t *testing.T) []string {
 	return about.Modes
 }
 
-// growModel writes a model anew, with rows at its end that are like the first ones.
+// growModel writes a model again, with rows at its end that are like the first ones.
 func growModel(t *testing.T, path string, more int) {
 	t.Helper()
 	saved, err := supervised.Open(t.Context(), path, nil)
@@ -175,7 +175,7 @@ func TestServeSealedGrowth(t *testing.T) {
 	if now == epoch || m.Rows != 620 || !strings.Contains(log, "do not fit the epoch") {
 		t.Errorf("epoch %x of %d rows\n%s", now, m.Rows, log)
 	}
-	// Another model is none that has grown.
+	// Another model is not one that has grown.
 	_, other := toyModel(t)
 	saved, err := supervised.Open(t.Context(), other, nil)
 	if err != nil {
@@ -192,7 +192,7 @@ func TestServeSealedGrowth(t *testing.T) {
 	refuseServe(t, cli.Failed, []string{model, "-sealed", "-listen", "127.0.0.1:0", "-admin", "none"}, "-rebuild")
 }
 
-// Records are lines of a file, made once and made anew when the file or the epoch changes.
+// Records are lines of a file, made once and made again when the file or the epoch changes.
 func TestServeRecords(t *testing.T) {
 	folder, model := toyModel(t)
 	lines := filepath.Join(t.TempDir(), "lines.txt")

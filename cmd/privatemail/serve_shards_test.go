@@ -98,7 +98,7 @@ func sameAnswers(t *testing.T, all, one *served) {
 	}
 }
 
-// A gallery is split and served by a front end with shards: clients cannot tell it from one server,
+// A gallery is split and served by a front end with shards: clients cannot distinguish it from one server,
 // also where shards and front end want tokens.
 func TestServeShards(t *testing.T) {
 	folder, gallery, paths := splitToy(t)
@@ -180,7 +180,7 @@ func TestServeShardsRefuses(t *testing.T) {
 	}{
 		{[]string{paths[0], "-epsilon", "4"}, cli.Usage, "is cut already"},
 		{[]string{paths[0], "-sealed"}, cli.Usage, "does not go with a shard"},
-		{nil, cli.Usage, "SHARD is wanted"},
+		{nil, cli.Usage, "want one MODEL, GALLERY or SHARD"},
 	} {
 		refuseServe(t, c.want, append(c.args, "-listen", "127.0.0.1:0", "-admin", "none"), c.word)
 	}
@@ -191,7 +191,7 @@ func TestServeShardsRefuses(t *testing.T) {
 	}{
 		{nil, cli.Usage, "all shards"},
 		{[]string{gallery}, cli.Failed, "shard 1"},
-		{[]string{url, "-sealed"}, cli.Usage, "epoch and a hint of its own"},
+		{[]string{url, "-sealed"}, cli.Usage, "its own epoch and hint"},
 		{[]string{url, "-records", "x"}, cli.Usage, "one machine serves"},
 		{[]string{url, "-epsilon", "4"}, cli.Usage, "holds no rows"},
 		{[]string{url, "-cert", "x"}, cli.Usage, "go together"},

@@ -89,7 +89,7 @@ func (s *shardProcess) pass(from net.Conn) {
 	io.Copy(from, to)
 }
 
-// A gate tells that a request for cells has come, and holds it back until it is opened.
+// A gate reports that a request for cells has come, and holds it back until it is opened.
 type gate struct{ came, open chan struct{} }
 
 // A heldReader reads what is sent to a shard.
@@ -159,7 +159,7 @@ func TestServeShardsKilled(t *testing.T) {
 	}
 }
 
-// A request that runs when the front end is told to end is answered before it ends.
+// A request that runs when the front end gets the signal to end is answered before it ends.
 func TestServeShardsDrains(t *testing.T) {
 	_, gallery, _ := splitToy(t)
 	folder := t.TempDir()

@@ -49,7 +49,7 @@ func frame(t *testing.T, m interface{ MarshalBinary() ([]byte, error) }) string 
 	return save(t, "frame", data)
 }
 
-// Every file of ours is told by its contents.
+// Every file of ours is recognised by its contents.
 func TestShow(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
@@ -141,14 +141,14 @@ func TestShowRefuses(t *testing.T) {
 		data  string
 		words []string
 	}{
-		"empty":     {"", []string{"none of our files", "neither like a model"}},
-		"words":     {"something else", []string{"none of our files"}},
+		"empty":     {"", []string{"not a file of this program", "neither like a model"}},
+		"words":     {"something else", []string{"not a file of this program"}},
 		"truncated": {model[:len(model)-5], []string{"damaged"}},
 		"flipped":   {string(flipped), []string{"damaged", "checksum"}},
 		"release":   {"\x89PMREL\r\n and no more", []string{"release"}},
 		"ledger":    {"PMLEDGER and no more", []string{"ledger"}},
-		"journal":   {"{\"key\":\"a\"}\n{}\n", []string{"line 2 is no record"}},
-		"measured":  {"{\"suite\":\"a\"}\n{}\n", []string{"line 2 is no measurement"}},
+		"journal":   {"{\"key\":\"a\"}\n{}\n", []string{"line 2 is not a record"}},
+		"measured":  {"{\"suite\":\"a\"}\n{}\n", []string{"line 2 is not a measurement"}},
 		"x.npy":     {"\x93NUMPY", []string{"x.npy"}},
 	} {
 		refuse(t, cli.Failed, []string{"show", save(t, name, []byte(c.data))}, c.words...)

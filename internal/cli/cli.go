@@ -1,10 +1,11 @@
-// Package cli has what the commands of this module share: verbs with flags before or
-// after names, their help, errors in one line, and exit codes.
+// Package cli is what the commands of this module have in common: verbs with flags
+// that may stand before or after names, their help, one line for an error, and exit
+// codes.
 //
 //	NAME VERB [FLAGS] [NAMES]
 //
-// Every program has the verbs help and version, and every verb has -h. Results go to
-// standard output; progress, notes and errors go to standard error.
+// Every program has the verbs help and version besides its own, and every verb -h.
+// Results go to standard output; progress, notes and errors go to standard error.
 package cli
 
 import (
@@ -36,16 +37,16 @@ type Program struct {
 	Name  string
 	About string // what it does, in one line
 	Hint  string // the last lines of the overview
-	// Verbs are the verbs other than help and version, in the order of the help.
+	// Verbs are the verbs besides help and version, in the order of the help.
 	Verbs []Verb
 	// Results says that the output of the verbs is their purpose: -quiet keeps it. In
 	// other programs -quiet keeps only errors and the objects of -json.
 	Results bool
 	// World connects this process with those that share its work; nil for one process.
 	World World
-	// Words returns the text that is printed for an error. args are the arguments after
-	// the verb, and interrupted says that a signal is the cause. Default: the error
-	// itself, or "interrupted".
+	// Words returns what is printed of an error; args are what stood after the verb,
+	// interrupted says that a signal is its cause. Default: the error itself, or
+	// "interrupted".
 	Words func(err error, args []string, interrupted bool) string
 }
 
@@ -53,14 +54,14 @@ type Program struct {
 type Verb struct {
 	Name     string
 	Summary  string   // one line
-	Synopsis []string // what may follow the name
+	Synopsis []string // what may stand after the name
 	About    string   // what every help says: a few lines
 	More     string   // paragraphs that only the help with -all has
 	Common   []string // the flags that -h shows, in this order; nil: all of them
 	Examples []string // whole commands
 	Short    int      // how many examples -h shows; 0 means one
 	Prints   Prints
-	// Verbs are the verbs that follow the name of this one, which then does nothing by itself.
+	// Verbs are the verbs that follow the name of this one, which then does nothing alone.
 	Verbs []Verb
 	// Ranks says that several processes can share the work of the verb. Others are refused
 	// where there are several.
@@ -155,13 +156,13 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) (failure 
 	return act(ctx, e, names)
 }
 
-// top returns the verbs that follow the name of the program.
+// top returns the verbs that may follow the name of the program.
 func (p *Program) top() []Verb {
 	return append(slices.Clone(p.Verbs), p.help(), p.version())
 }
 
 // All returns every verb that does something, help and version among them, for tests that hold
-// each against its documents. A verb behind another has both names.
+// each against its documents. A verb that follows another has both names.
 func (p *Program) All() (all []Verb) {
 	for _, v := range p.top() {
 		if len(v.Verbs) == 0 {
@@ -175,7 +176,7 @@ func (p *Program) All() (all []Verb) {
 	return all
 }
 
-// find returns the verb that args begin with, and what stands behind its name.
+// find returns the verb that args begin with, and what stands after its name.
 func (p *Program) find(args []string) (v Verb, rest []string, err error) {
 	v, ok := named(p.top(), args[0])
 	if !ok {

@@ -126,7 +126,7 @@ func TestInterrupted(t *testing.T) {
 	if code, _, stderr := call(ctx, p, "fail wait"); code != Interrupted || stderr != "tool: fail: interrupted\n" {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
-	// An error unrelated to the signal is reported.
+	// An error that has nothing to do with the signal is reported.
 	if code, _, stderr := call(ctx, p, "fail x"); code != Failed || !strings.Contains(stderr, "line one") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}

@@ -23,14 +23,14 @@ type Env struct {
 	World          World // nil for one process
 }
 
-// Note prints a message for the user in addition to the result, unless Quiet is set.
+// Note prints a message that is not a result, unless Quiet is set.
 func (e *Env) Note(format string, args ...any) {
 	if !e.Quiet {
 		fmt.Fprintf(e.Stderr, "%s: %s: %s\n", e.Program, e.Verb, fmt.Sprintf(format, args...))
 	}
 }
 
-// NoteLevel notes if the variable PM_SIMD could not be followed.
+// NoteLevel notes when the variable PM_SIMD could not be followed.
 func (e *Env) NoteLevel() {
 	if text := simd.Note(); text != "" {
 		e.Note("%s", text)
@@ -53,8 +53,8 @@ func (e *Env) Object(v any) error {
 	return nil
 }
 
-// IsTerminal reports whether w is a terminal of known width, so that a line can be
-// overwritten, and how many characters fit in a line.
+// IsTerminal reports whether w is a terminal that knows how wide it is, so that a line of
+// it can be written over, and how many letters a line has room for.
 func IsTerminal(w io.Writer) (columns int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Parse reads flags and names in any order: package flag stops at the first name, so
-// Parse calls it again after each name. After "--" everything is a name. Commands parse
-// through Program.Run; their tests call Parse itself.
+// Parse reads flags and names in any order: package flag stops at the first name, so it
+// is asked again after each. After "--" everything is a name. The commands parse by
+// Program.Run; their tests call Parse itself.
 func Parse(fs *flag.FlagSet, args []string) (names []string, err error) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}

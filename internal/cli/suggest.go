@@ -3,9 +3,9 @@ package cli
 import "strings"
 
 // DidYouMean returns a question with the known word nearest to a mistyped one, after
-// the prefix, or "" if no word is near.
+// the prefix, or "" when no word is near.
 func DidYouMean(word string, known []string, prefix string) string {
-	best, least := "", len(word)/3+2 // from here on words are too different
+	best, least := "", len(word)/3+2 // this many differences are not a typing error
 	for _, k := range known {
 		d := typingErrors(strings.ToLower(word), strings.ToLower(k))
 		if len(word) >= 2 && strings.HasPrefix(k, word) {

@@ -76,7 +76,7 @@ func sameStart(ctx context.Context, ranks *par.Ranks, v Version, args []string) 
 	return nil
 }
 
-// end reports the error of this rank to the others, and returns the exit code of all.
+// end sends the other ranks the error of this one, and returns the exit code of all.
 func (p *Program) end(ctx context.Context, e *Env, args []string, err error) int {
 	if err != nil {
 		text, code := p.say(ctx, e, args, err)

@@ -93,7 +93,7 @@ func sorted(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// An error of the world itself, such as a lost rank, ends the program.
+// A world that fails, such as one that has lost a rank, ends the program.
 func TestWorldFails(t *testing.T) {
 	for _, c := range []struct {
 		err  error

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// A head is a state of a ledger: the number of its last record and the hash of that. The
+// A Head is a state of a ledger: the number of its last record and the hash of that. The
 // zero value stands for any state.
 type Head struct {
 	Given    bool

@@ -26,7 +26,7 @@ type Stake struct {
 	Rows          int
 }
 
-// cautions returns what applies, the same words wherever they are printed.
+// Cautions returns what applies, the same words wherever they are printed.
 func (s Stake) Cautions() []Caution {
 	var out []Caution
 	add := func(id, format string, args ...any) { out = append(out, Caution{id, fmt.Sprintf(format, args...)}) }

@@ -81,11 +81,11 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	switch {
 	case len(names) != 2:
-		return cli.Usagef("MODEL and ROWS are wanted, got %d names: a file of 'privatemail fit -model', and the rows to place", len(names))
+		return cli.Usagef("want MODEL and ROWS, got %d names: a file of 'privatemail fit -model', and the rows to place", len(names))
 	case f.out == "" && f.classes == "":
 		return cli.Usagef("-out FILE is missing: where should the rows go? -classes FILE writes their classes")
 	case f.classes == "" && (set["k"] || set["labels"]):
-		return cli.Usagef("-k and -labels go with -classes, which tells the class of every row")
+		return cli.Usagef("-k and -labels go with -classes, which predicts the class of every row")
 	}
 	in, err := f.input(e, names[1])
 	if err != nil {
@@ -129,7 +129,7 @@ func (f *Flags) input(e *cli.Env, name string) (files.Input, error) {
 	return f.files.Resolve(e, name)
 }
 
-// checkOutputs tells before long work whether everything can be written.
+// checkOutputs checks before long work whether everything can be written.
 func (f *Flags) checkOutputs(model string, in files.Input) error {
 	inputs := []files.Input{in, {Features: model}}
 	if f.out != "" {
@@ -145,7 +145,7 @@ func (f *Flags) checkOutputs(model string, in files.Input) error {
 	return predictions.Check("-classes", f.classes, inputs, f.out)
 }
 
-// open reads what is needed of a model, all of which is verified.
+// Open reads what is needed of a model, all of which is verified.
 func (f *Flags) Open(ctx context.Context, engine *privatemail.Engine, m progress.Meter, path string) (a *application, err error) {
 	s, err := supervised.Open(ctx, path, files.BytesRead(m, "MiB of the model"))
 	switch {

@@ -52,7 +52,7 @@ not note it are of an unknown relation.
 
 Units are shown by a keyed hash; -unit NAME shows one by its name.
 
-The hashes that chain the lines of a ledger find accidents, not edits: they have no key, so whoever
+The hashes that chain the lines of a ledger find accidents, not edits: they have no key, so one who
 edits the file can compute them again. A ledger restored from an old copy has forgotten what was
 spent since, and so has one that lost lines at its end; nothing in the file can show it. Keep the
 head that is printed somewhere else and give it to -at, here and with privatize: a ledger that has
@@ -107,7 +107,7 @@ func (f *budgetFlags) Run(_ context.Context, e *cli.Env, names []string, set map
 		}
 	}
 	if set["unit"] && f.unit == "" {
-		return cli.Usagef("-unit wants a name; leave it out to see all units")
+		return cli.Usagef("-unit needs a name; leave it out to see all units")
 	}
 	switch verb {
 	case "create":

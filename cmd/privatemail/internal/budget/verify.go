@@ -84,7 +84,7 @@ func verify(e *cli.Env, path string, paths []string, at accounts.Head) error {
 	return nil
 }
 
-// PaidFor tells whether a spend with the identifier of a release is for that release.
+// PaidFor reports whether a spend with the identifier of a release is for that release.
 func PaidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (paid bool, note string, err error) {
 	compact, err := r.MarshalBinary()
 	if err != nil {
@@ -98,7 +98,7 @@ func PaidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (pa
 	protects, noted := mechanism.ProtectionOfRelease(r), entry.Spend.Protects
 	switch {
 	case !entry.Committed:
-		return false, "a spend has its number, but the ledger has no hash of it: nobody can tell whether it is this release", nil
+		return false, "a spend has its number, but the ledger has no hash of it: so whether it is this release cannot be known", nil
 	case entry.Sum != sha256.Sum256(compact):
 		return false, "the ledger has another hash for it: the file was changed", nil
 	case r.Ledger != entry.Sequence:

@@ -54,7 +54,7 @@ func (f *cacheFlags) Run(ctx context.Context, e *cli.Env, names []string, set ma
 		return cli.Usagef("want 'cache list' or 'cache clear'; run 'privatemail cache -h'")
 	}
 	if set["cache"] && f.folder == "" {
-		return cli.Usagef("-cache wants a folder; leave it out for the user's own")
+		return cli.Usagef("-cache needs a folder; leave it out for the user's own")
 	}
 	cached, folder, err := f.files(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func listCache(e *cli.Env, folder string, cached []files.Cached) error {
 	return err
 }
 
-// clearCache removes the files of ours that nobody uses.
+// clearCache removes our files that no process uses.
 func clearCache(ctx context.Context, e *cli.Env, folder string, cached []files.Cached) error {
 	r := cacheReport{Folder: folder, Files: []cachedReport{}, Removed: []cachedReport{}}
 	var stayed []files.Cached

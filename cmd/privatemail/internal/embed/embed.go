@@ -1,4 +1,4 @@
-// Package embed is the verb embed.
+// Package embed is the verb embed: it makes a map, or moves rows by the graph and their labels.
 package embed
 
 import (
@@ -217,7 +217,7 @@ func OneFeatures(names []string) (string, error) {
 	return OneName(names, "FEATURES", "name a file, or a folder with "+files.FeaturesName)
 }
 
-// OneName returns the only name there may be, that of what; advice is for none.
+// OneName returns the only name; what is the name of the argument, advice is for a missing one.
 func OneName(names []string, what, advice string) (string, error) {
 	switch len(names) {
 	case 0:
@@ -225,7 +225,7 @@ func OneName(names []string, what, advice string) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", cli.Usagef("one %s is wanted, got %d: %s", what, len(names), strings.Join(names, " "))
+	return "", cli.Usagef("want one %s, got %d: %s", what, len(names), strings.Join(names, " "))
 }
 
 // input finds the files. Labels are left out when they have no effect.

@@ -90,7 +90,7 @@ type candidateReport struct {
 	Standardize  bool            `json:"standardize,omitempty"`
 }
 
-// degreeReport says what a sample tells of the degrees.
+// degreeReport has the degrees that a sample shows.
 type degreeReport struct {
 	Mean     jsonform.Number `json:"mean"`
 	P1       jsonform.Number `json:"p1"` // 1 in 100 rows do not exceed it

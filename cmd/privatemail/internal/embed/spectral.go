@@ -63,7 +63,7 @@ func connectedRows(m *privatemail.SpectralMap) (rows int) {
 	return rows
 }
 
-// listedParts is how many parts of a graph have their rows told one by one.
+// listedParts is how many parts of a graph have their rows listed one by one.
 const listedParts = 4
 
 // partsOf says which parts the graph of n rows has. The rows of parts, and those in none, add
@@ -102,7 +102,7 @@ type spectralReport struct {
 	report.Graph
 	report.Times
 	Connected   int       `json:"connected"`         // rows of all parts: with the isolated ones they are all rows
-	Components  int       `json:"components"`        // parts that no weight connects, isolated rows apart
+	Components  int       `json:"components"`        // parts that no weight connects, without isolated rows
 	Largest     int       `json:"largest_component"` // rows of the largest
 	Eigenvalues []float64 `json:"eigenvalues"`
 	Residuals   []float64 `json:"residuals"`

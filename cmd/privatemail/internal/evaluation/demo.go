@@ -47,7 +47,7 @@ Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0.`,
 	}
 }
 
-// demoModes are those that tell the story in less than a minute.
+// demoModes are the modes of the demo, which take less than a minute.
 const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,all,sealed,paper,gaussian,pca,projection,authors"
 
 type demoFlags struct {

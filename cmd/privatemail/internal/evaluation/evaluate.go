@@ -215,7 +215,7 @@ func chooseModes(list string) ([]evaluate.Mode, error) {
 // dataName is what the rows of a folder are called.
 func dataName(folder string) string { return filepath.Base(filepath.Clean(folder)) }
 
-// shownName is how a report calls a file or folder: where it lies is nobody's business.
+// shownName is how a report calls a file or folder: without the path, which is private.
 func shownName(path string) string {
 	file, _ := formats.SplitArray(path)
 	if info, err := os.Stat(file); err == nil && !info.IsDir() {
@@ -224,8 +224,8 @@ func shownName(path string) string {
 	return dataName(path) + "/"
 }
 
-// labelledRows copies the rows that have a label: the file may be mapped, and hours of
-// measuring should not end with it.
+// labelledRows copies the rows that have a label: the file may be mapped, and a change of it
+// must not end hours of measuring.
 func labelledRows(x blas32.General, y []int32) (blas32.General, []int32) {
 	own := blas32.General{Cols: x.Cols, Stride: x.Stride}
 	var labels []int32
@@ -239,14 +239,14 @@ func labelledRows(x blas32.General, y []int32) (blas32.General, []int32) {
 	return own, labels
 }
 
-// checkNames refuses folders whose figures could not be told apart, and a division of
+// checkNames refuses folders whose figures would have the same name, and a division of
 // rows that come divided.
 func (f *evaluateFlags) checkNames(folders []string) error {
 	seen := make(map[string]bool)
 	for _, folder := range folders {
 		name := dataName(folder)
 		if seen[name] {
-			return cli.Usagef("two folders are called %s: their figures could not be told apart", name)
+			return cli.Usagef("two folders are called %s: rename one, so that their figures can be distinguished", name)
 		}
 		seen[name] = true
 		if folder == modes.CarsName && f.division != (evaluate.Division{}) {
@@ -293,7 +293,7 @@ func readData(ctx context.Context, e *cli.Env, folder string) (*evaluate.Data, e
 		return nil, err
 	}
 	if in.Labels == "" {
-		return nil, fmt.Errorf("%s: a folder with %s and %s is wanted, or a .csv or .npz with labels in it", folder, files.FeaturesName, files.LabelsName)
+		return nil, fmt.Errorf("%s: want a folder with %s and %s, or a .csv or .npz with labels in it", folder, files.FeaturesName, files.LabelsName)
 	}
 	x, y, release, err := files.ReadRows(ctx, in, "")
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	compactTitle = "    of int8"
 )
 
-// has tells whether a mode has figures.
+// has reports whether a mode has figures.
 func (t *studyTables) has(mode string) bool {
 	return slices.ContainsFunc(t.lines, func(l report.Line) bool { return l.Mode == mode && l.Unavailable == "" })
 }

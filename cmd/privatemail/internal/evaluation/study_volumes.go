@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
-// volumes prints the bytes that travel, and beside them those of taking all.
+// volumes prints the bytes that travel, and those of taking all rows.
 func (t *studyTables) volumes(w io.Writer) {
 	var rows []titled
 	for _, m := range t.modes {

@@ -83,7 +83,7 @@ func (s *study) showData(w io.Writer, name string, r *report.Report, lines []rep
 	}
 }
 
-// isDefault tells whether a line has its mode's defaults but for epsilon.
+// isDefault reports whether a line has its mode's defaults but for epsilon.
 func (s *study) isDefault(l report.Line) bool {
 	i := slices.IndexFunc(s.modes, func(m evaluate.Mode) bool { return m.Name == l.Mode })
 	return l.Params == s.modes[i].At(l.Epsilon)

@@ -47,7 +47,7 @@ type Cached struct {
 	held  bool   // who makes it has locked it
 }
 
-// CachedIn lists a folder. kind says what a file is, "" where it is no file of ours.
+// CachedIn lists a folder. kind says what a file is, "" where it is not one of our files.
 func CachedIn(ctx context.Context, folder string, kind func(path, name string) string) (cached []Cached, err error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,7 +128,7 @@ const largestSpeed = 1 << 16
 // speedName is that of a file with measurements, which is a JSON object.
 var speedName = regexp.MustCompile(`^calibration-[a-z0-9,=_-]+\.json$`)
 
-// SpeedFile says what a file beside the galleries is.
+// SpeedFile says what a file next to the galleries is.
 func SpeedFile(path, name string) string {
 	if temporaryName.MatchString(name) {
 		return "file that is being written, or was left"
@@ -154,8 +154,8 @@ func SpeedFile(path, name string) string {
 // ErrInUse is a file that a running process has locked.
 var ErrInUse = errors.New("in use")
 
-// remove removes a file. What is made piece by piece is locked while somebody works on it, and
-// stays then. Others are complete: whoever reads one has it open, and goes on.
+// Remove removes a file. What is made piece by piece is locked while somebody works on it, and
+// stays then. Others are complete, and a process that reads one has it open and can go on.
 func (c *Cached) Remove() error {
 	if c.held {
 		f, err := lock.Open(c.Path, 0)
@@ -215,7 +215,7 @@ func (f *ConnectionFlags) Check() error {
 	return nil
 }
 
-// settings reads the files that the flags name.
+// Settings reads the files that the flags name.
 func (f *ConnectionFlags) Settings() (s remote.Settings, err error) {
 	s = remote.Settings{ClearToken: f.ClearToken, Proxy: f.proxy, Stall: f.Stall, Tries: f.Tries}
 	if f.Token != "" {
@@ -256,17 +256,17 @@ func readToken(path string) (string, error) {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
-		return "", fmt.Errorf("%s: the first line is empty, and a token is wanted there", path)
+		return "", fmt.Errorf("%s: the first line is empty, want a token there", path)
 	}
 	for _, b := range line {
 		if b <= ' ' || b >= 0x7f {
-			return "", fmt.Errorf("%s: the first line has letters that no token has", path)
+			return "", fmt.Errorf("%s: the first line has characters that no token has", path)
 		}
 	}
 	return string(line), nil
 }
 
-// readSmall reads a file that is no longer than certificates are.
+// readSmall reads a file of at most 1 MiB, such as a certificate.
 func readSmall(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	outnumbered  = 2
 )
 
-// NoteDominantColumns tells of columns of x so large that the others hardly count.
+// NoteDominantColumns notes columns of x so large that the others hardly count.
 func NoteDominantColumns(f *settings.Graph, e *cli.Env, x blas32.General, in Input) {
 	if f.Standardize || f.NormalizeRows {
 		return

@@ -36,7 +36,7 @@ func (f *PlotFlags) Define(fs *flag.FlagSet) {
 
 func (f *PlotFlags) Wanted() bool { return f.File != "" }
 
-// check tells before long work whether the plot can be written. outs are the other files of
+// Check checks before long work whether the plot can be written. outs are the other files of
 // the command.
 func (f *PlotFlags) Check(in Input, outs ...string) error {
 	if !f.Wanted() {
@@ -65,7 +65,7 @@ func (f *PlotFlags) Check(in Input, outs ...string) error {
 	return CheckPlace(f.File)
 }
 
-// keep takes what is drawn of the features x, which need not stay. y are their labels, nil where
+// Keep takes what is drawn of the features x, which need not stay. y are their labels, nil where
 // there are none.
 func (f *PlotFlags) Keep(ctx context.Context, in Input, x blas32.General, y []int32) (err error) {
 	if !f.Wanted() || x.Rows == 0 || x.Cols == 0 { // others refuse a file without rows
@@ -87,7 +87,7 @@ func (f *PlotFlags) Keep(ctx context.Context, in Input, x blas32.General, y []in
 	return nil
 }
 
-// write draws what was kept beside the embedding. seen says that the embedding has used
+// Write draws what was kept next to the embedding. seen says that the embedding has used
 // the labels.
 func (f *PlotFlags) Write(ctx context.Context, embedding blas32.General, seen bool) error {
 	if !f.Wanted() {
@@ -148,7 +148,7 @@ func (f *PlotFlags) caption(seen bool) string {
 	return text
 }
 
-// show adds the plot to the files that were written.
+// Show adds the plot to the files that were written.
 func (f *PlotFlags) Show(w io.Writer) {
 	if f.Wanted() {
 		fmt.Fprintf(w, "wrote\t%s, a plot with %d of %d rows\n", f.File, len(f.rows), f.total)

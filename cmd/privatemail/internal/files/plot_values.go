@@ -81,7 +81,7 @@ func (f *PlotFlags) readValues(ctx context.Context, in Input, x blas32.General) 
 	}
 	switch {
 	case t.Cols != 1:
-		err = fmt.Errorf("-colour-by %s: %d columns, and one is wanted", f.By, t.Cols)
+		err = fmt.Errorf("-colour-by %s: %d columns, want one", f.By, t.Cols)
 	case t.Rows != x.Rows:
 		err = fmt.Errorf("-colour-by %s: %d values, but %s has %d rows; every row needs one, and NA stands for none (blank lines do not count)", f.By, t.Rows, in.Features, x.Rows)
 	}

@@ -15,7 +15,7 @@ import (
 
 // PointsBuffer returns memory for points, which an Engine computes and a file has in float32.
 // It is empty where the budget or the machine has no room for it, without the rest that
-// points take: the Engine says so better. Of several ranks all have the buffer or none: the
+// points take: the Engine has the better error. Of several ranks all have the buffer or none: the
 // Engines plan with it.
 func PointsBuffer(ctx context.Context, f *settings.Work, e *cli.Env, rows, cols int) (into blas32.General, err error) {
 	here := int64(e.RanksHere())

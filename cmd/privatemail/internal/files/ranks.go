@@ -13,7 +13,7 @@ import (
 func gatherErrors(ctx context.Context, ranks *par.Ranks, err error) (texts []*string, _ error) {
 	var own []byte
 	if err != nil {
-		own = append(own, "."+err.Error()...) // the dot tells an error without a text from none
+		own = append(own, "."+err.Error()...) // the dot distinguishes an error without a text from none
 	}
 	all, bounds, failed := par.GatherAll(ctx, ranks, own)
 	if failed != nil {
@@ -54,7 +54,7 @@ func agreeError(ctx context.Context, ranks *par.Ranks, err error) error {
 	return fmt.Errorf("rank %d: %s", first, *texts[first])
 }
 
-// OnFirst lets rank 0 alone do something, and tells the others of its error.
+// OnFirst lets rank 0 alone do something, and sends the other ranks its error.
 func OnFirst(ctx context.Context, ranks *par.Ranks, work func() error) error {
 	var err error
 	if ranks.Rank() == 0 {

@@ -17,9 +17,9 @@ import (
 
 // readShared lets every rank read its rows of a file, and hands all of them to every rank. It
 // returns nil where the rows cannot be reached without reading others, where they do not fit
-// into memory beside those of other ranks, or where a rank fails: then every rank reads the
-// whole file, and finds out what is wrong with it as one process does. All ranks call it, one
-// for which the file has no such rows with able false.
+// into memory with those of other ranks, or where a rank fails: then every rank reads the
+// whole file, and finds out what is wrong with it as one process does. All ranks call it; able
+// is false on a rank for which the file has no such rows.
 func readShared(ctx context.Context, ranks *par.Ranks, path string, limit int64, able bool) (*formats.Table, error) {
 	var own *formats.Matrix
 	size := []int64{-1, 0}
@@ -102,7 +102,7 @@ func AgreeRelease(ctx context.Context, ranks *par.Ranks, path string, r *release
 	return agreeMark(ctx, ranks, path, binary.LittleEndian.Uint64(h.Sum(nil)), err)
 }
 
-// agreeMark refuses what has different marks on different ranks.
+// agreeMark refuses files with different marks on different ranks.
 func agreeMark(ctx context.Context, ranks *par.Ranks, path string, own uint64, err error) error {
 	if err = agreeError(ctx, ranks, err); err != nil {
 		return err
@@ -117,8 +117,8 @@ func agreeMark(ctx context.Context, ranks *par.Ranks, path string, own uint64, e
 	return nil
 }
 
-// mark returns a number that differs where any value of what was read differs, but for
-// accidents: a sum in the manner of Fowler, Noll and Vo, of words.
+// mark returns a number that differs, except by accident, where any value that was read differs: a
+// sum of words in the manner of Fowler, Noll and Vo.
 func mark(in Input, data []float32, y []int32) uint64 {
 	const start, prime = 14695981039346656037, 1099511628211
 	sum := uint64(start)

@@ -37,7 +37,7 @@ func (d *fitDiagnosis) check(in files.Input, y []int32) error {
 	return nil
 }
 
-// run diagnoses a model on the first of the ranks, which have the same rows.
+// Run diagnoses a model on the first of the ranks, which have the same rows.
 func (d *fitDiagnosis) Run(ctx context.Context, e *cli.Env, engine *privatemail.Engine, fit *supervised.Model, x blas32.General, y []int32) error {
 	if !d.wanted {
 		return nil

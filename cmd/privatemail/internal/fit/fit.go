@@ -66,8 +66,8 @@ the recipe, the embedding, the facts of its graph, the label of every row, and t
 and columns. Keep it as private as FEATURES and labels: it has the labels, and features can often be
 computed from it.
 
--diagnose says how far the classes of the embedding are apart, how far the map carries a row that is
-near to rows of its class, and what follows for the nearest row to a new one: a bound of its
+-diagnose reports the distance between the classes of the embedding, how far the map carries a row
+that is near to rows of its class, and what follows for the nearest row to a new one: a bound of its
 accuracy, or why there is none (docs/margin.md).
 
 -map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M of
@@ -256,7 +256,7 @@ func (f *fitFlags) inputs(e *cli.Env, name string) (in, queries files.Input, err
 	return in, queries, err
 }
 
-// checkOutputs tells before long work whether everything can be written.
+// checkOutputs checks before long work whether everything can be written.
 func (f *fitFlags) checkOutputs(in, queries files.Input) error {
 	var seen []string
 	for _, c := range []struct {
@@ -365,7 +365,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from files.Input, q 
 	return fit, queries, nil
 }
 
-// dependsOnUnits tells whether the map of a recipe that was given is another one where columns are
+// dependsOnUnits reports whether the map of a recipe that was given is another one where columns are
 // in other units.
 func dependsOnUnits(r *supervised.Recipe) bool {
 	return r != nil && r.Projection != supervised.Keep && !r.UnitRows && !r.Standardize && !r.Weigh
@@ -421,7 +421,7 @@ func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fit
 }
 
 // engineWork leaves the engine what the queries and their images leave of the budget, which
-// is that of one of so many ranks on this machine. Without a budget the engine looks for
+// is that of one of that many ranks on this machine. Without a budget the engine looks for
 // itself.
 func (f *fitFlags) engineWork(x blas32.General, queries, ranks int) (settings.Work, error) {
 	work := f.work

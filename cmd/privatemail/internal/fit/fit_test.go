@@ -102,7 +102,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// What the engine may take and the queries beside it are one budget.
+// What the engine may take and the queries are one budget.
 func TestFitSharesItsBudget(t *testing.T) {
 	x := blas32.General{Rows: 100, Cols: 10}
 	const own = 2 * 4 * 10 * 50 // the queries and their images

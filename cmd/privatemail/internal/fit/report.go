@@ -244,23 +244,23 @@ func verdict(fit *supervised.Model) string {
 	return fmt.Sprintf("%+.3f of %s over %s, standard error %.3f", lead, what, name, h.Error)
 }
 
-// hubRows is how many rows held out a row has to be the nearest of to be called a hub, beside
+// hubRows is how many rows held out a row has to be the nearest of to be called a hub, besides
 // a tenth of them.
 const hubRows = 10
 
 // manyCopies is the share of rows with an equal one before them that is worth a word.
 const manyCopies = 0.05
 
-// note tells what the user should know beside the result.
+// note tells what the user should know besides the result.
 func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if f.nowhere > 0 {
 		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
 	}
 	if fit.Held == nil && f.measure {
-		e.Note("nothing was measured: too few rows share their labels, 20 labelled rows at least are wanted, or parts of the rows do not allow the recipe")
+		e.Note("nothing was measured: too few rows share their labels (at least 20 labelled rows are needed), or parts of the rows do not allow the recipe")
 	}
 	if h := fit.Held; h != nil && h.HubShare >= 0.1 && h.HubShare*float64(h.Rows) >= hubRows {
-		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: look whether it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
+		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: check that it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
 	}
 	if share := float64(f.copies) / float64(max(f.compared, 1)); fit.Held != nil && share >= manyCopies {
 		e.Note("%.0f%% of the %d rows of FEATURES that were compared equal an earlier one. A row held out finds its copies: the table is too good for rows that have none, and another recipe may be better for them; fit one row of each", 100*share, f.compared)

@@ -197,7 +197,7 @@ func (f *generateFlags) targets(kind synth.Kind) (t targets, err error) {
 	return t, err
 }
 
-// isFolderName tells whether a name means a folder.
+// isFolderName reports whether a name means a folder.
 func isFolderName(name string) bool {
 	if os.IsPathSeparator(name[len(name)-1]) {
 		return true
@@ -222,7 +222,7 @@ func makeFolder(name string) (created string, err error) {
 	return "", err
 }
 
-// undo removes the folder that was created if nothing came to be in it.
+// undo removes the folder that was created if it is empty.
 func (t targets) undo() {
 	if t.folder != "" {
 		os.Remove(t.folder) // fails, as it should, when there is something in it

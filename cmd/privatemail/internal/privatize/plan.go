@@ -73,7 +73,7 @@ type ledgerPlan struct {
 	total mechanism.Total
 }
 
-// errDryRun ends a call of Privatize where a dry run has seen what it wants.
+// errDryRun ends a call of Privatize where a dry run has seen enough.
 var errDryRun = errors.New("a dry run ends here")
 
 // plan shows what a run would spend, and what the release would be worth. Without

@@ -305,8 +305,7 @@ func explainRelease(in files.Input, err error) error {
 	return err
 }
 
-// classesOnly refuses labels of which a private step can make nothing: none at all for
-// some row, and names, whose numbers would depend on the private rows.
+// classesOnly refuses labels that a private step cannot use: missing ones, and names, whose numbers would depend on the private rows.
 func classesOnly(in files.Input, y []int32) error {
 	if in.ClassNames() != nil {
 		return fmt.Errorf("%s: the labels are names, and numbering those that occur would depend on private rows; replace them by numbers from a public list of classes, 0 to C-1", in.Labels)

@@ -36,5 +36,5 @@ func (s *Session) checkPin() error {
 
 // newCodebook is what is said of a codebook that is new to the memory.
 func (s *Session) newCodebook() error {
-	return fmt.Errorf("%s has a codebook that is new to the memory %s, %x: under it each record would spend its epsilon again; -accept-new-codebook goes on all the same, and so does -codebook with this hash from a second path; for another gallery, -sent can name a folder of its own", s.address, s.flags.Memory, s.hash)
+	return fmt.Errorf("%s has a codebook that is new to the memory %s, %x: under it each record would spend its epsilon again; -accept-new-codebook goes on all the same, and so does -codebook with this hash from a second path; for another gallery, -sent can name another folder", s.address, s.flags.Memory, s.hash)
 }

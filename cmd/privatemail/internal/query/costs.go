@@ -121,7 +121,7 @@ func (s *Session) earlierSpends(ledger *mechanism.Snapshot) error {
 
 // otherOrder refuses rows that are new to the ledger in the order of columns that the map of the
 // server has, where it knows them in the order of their file: a server that changes its map must not
-// make another record of a row, with a budget of its own.
+// make another record of a row, with its own budget.
 func (s *Session) otherOrder(c *client.Cells, ledger *mechanism.Snapshot, fresh map[mechanism.Unit]bool) error {
 	if s.names != nil || s.flags.client != "" {
 		return nil
@@ -210,7 +210,7 @@ func (s *Session) costs(c *client.Cells, standings []client.Standing) (out costs
 // unknownRecord refuses a record that the ledger does not know.
 func (s *Session) unknownRecord(ledger *mechanism.Snapshot, unit mechanism.Unit, row int) error {
 	if s.names == nil && s.flags.client == "" {
-		return fmt.Errorf("%s: unknown unit: row %d has not spent from it (a row that differs in one value from one that has is another record, with a budget of its own); add -new-units if it is a new one; %s", s.flags.Ledger, row+1, s.untouched())
+		return fmt.Errorf("%s: unknown unit: row %d has not spent from it (a row that differs in one value from one that has is another record, with its own budget); add -new-units if it is a new one; %s", s.flags.Ledger, row+1, s.untouched())
 	}
 	return accounts.UnknownUnit(ledger, s.flags.Ledger, unit, "; add -new-units if it is a new one")
 }

@@ -45,8 +45,8 @@ func (s *Session) fetchMemory(m *wire.SealedRecords) float64 {
 	return float64(s.X.Rows)*float64(s.flags.K)*float64(m.Length) + 4*float64(request)
 }
 
-// fetchRecords fetches the records of the matches of a query: as many as -k says, whatever
-// was found. What is wrong with a record is told at the end.
+// fetchRecords fetches the records of the matches of a query: as many as -k says, even
+// where fewer matched. A record that is wrong is reported at the end.
 func (s *Session) fetchRecords(ctx context.Context, rows []int32) error {
 	mode := s.sealed
 	if mode.fetcher == nil {
@@ -79,8 +79,8 @@ func (s *Session) fetchRecords(ctx context.Context, rows []int32) error {
 type RecordReport struct {
 	Query  int     `json:"query"`
 	Row    int32   `json:"row"`
-	Record *string `json:"record,omitempty"` // nil where there is none, or where it is no UTF-8
-	Bytes  []byte  `json:"bytes,omitempty"`  // a record that is no UTF-8, in base64
+	Record *string `json:"record,omitempty"` // nil where there is none, or where it is not UTF-8
+	Bytes  []byte  `json:"bytes,omitempty"`  // a record that is not UTF-8, in base64
 }
 
 // recordsOf returns the records of a query, those of its matches in their order.
@@ -146,17 +146,17 @@ func (s *Session) showRecords(e *cli.Env) error {
 	return nil
 }
 
-// shortcomings returns what was kept back until everything was sent. It is told and is no error:
-// a server can bring it about for some rows only, and whoever runs the command again after an
-// error would tell the server which.
+// shortcomings returns what was kept back until everything was sent. It is reported and is not an
+// error: a server can cause it for some rows only, and a user who runs the command again after an
+// error would show the server which.
 func (s *Session) shortcomings() (all []string) {
 	if n := s.missing(); n > 0 {
-		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", n))
+		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends malformed ones", n))
 	}
 	return all
 }
 
-// missing returns how many records of matches the server does not have, or are none.
+// missing returns how many records of matches the server does not have, or that are malformed.
 func (s *Session) missing() (n int) {
 	for at, record := range s.sealed.fetched {
 		if record == nil && s.IDs[at] != -1 {

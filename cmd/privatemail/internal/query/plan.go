@@ -232,7 +232,7 @@ func (s *Session) planCells(ctx context.Context, r *PlanReport, chart int64) err
 	return nil
 }
 
-// lookingClient returns a client that can tell what a run would do, and do nothing. A
+// lookingClient returns a client that can foresee what a run would do, and does nothing. A
 // memory that is not there is not made.
 func (s *Session) lookingClient() (*client.Cells, error) {
 	memory := client.NewMemory()

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// queryPredictFlags say where the classes of queries go.
+// predictFlags say where the classes of queries go.
 type predictFlags struct{ out, labels string }
 
 func (f *predictFlags) Define(fs *flag.FlagSet) {
@@ -66,7 +66,7 @@ func (q *prediction) fetch(get func() (*wire.Labels, error)) (err error) {
 	return nil
 }
 
-// write tells the classes by the k rows found for each query, -1 for none.
+// write finds the classes by the k rows found for each query, -1 for none.
 func (q *prediction) write(ctx context.Context, ids []int32, k int) error {
 	if q == nil {
 		return nil
@@ -83,7 +83,7 @@ func (q *prediction) write(ctx context.Context, ids []int32, k int) error {
 				}
 			}
 			class, share := supervised.Vote(labels)
-			line = q.Tell(line[:0], class, share)
+			line = q.Add(line[:0], class, share)
 			if err := put(line); err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func (q *prediction) write(ctx context.Context, ids []int32, k int) error {
 	})
 }
 
-// report adds what was told to a report.
+// Report adds the predictions to a report.
 func (q *prediction) Report(r Report) Report {
 	if q != nil {
 		r.Predicted, r.NoClass, r.Labelled, r.Accuracy = q.out, q.None, q.Scored, q.Accuracy()

@@ -82,7 +82,7 @@ is ranked with the rows that come. The guarantee rests on the generator of rando
 read it. Sending a set again shows that the record was asked for again.
 
 A record is its content: equal rows are one record, in whatever file they are, and a row that
-differs in one value is another, with a budget of its own. The server sees which rows of a run are
+differs in one value is another, with its own budget. The server sees which rows of a run are
 equal. -names is for people and things that have several rows, or whose rows change: its lines name
 the records, and what is released for a name adds up in one budget. A name whose row has changed is
 refused, unless -changed says what to do. With resend, the last set of the name is sent again and
@@ -166,7 +166,7 @@ Whatever does not depend on a row (codebook, map, sample, gallery) is kept in th
 its hash. Requests go to SERVER alone: redirects are not followed, and proxies of the environment
 are used with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows
 has -1 and +Inf in the places that are left. On Unix only their owner can read new files, since
-answers tell about the rows. Ctrl-C leaves no half of a file.`
+answers disclose something about the rows. Ctrl-C leaves no half of a file.`
 
 // Flags are those of query.
 type Flags struct {
@@ -235,7 +235,7 @@ func (f *Flags) defineCodebook(fs *flag.FlagSet) {
 	fs.BoolVar(&f.Unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now\nIt may have made it for you alone, and know you by it")
 }
 
-// confirmed tells whether a second path vouches for the codebook, in mode sealed the epoch.
+// confirmed reports whether a second path vouches for the codebook, in mode sealed the epoch.
 func (f *Flags) confirmed() bool {
 	return f.codebook != wire.Hash{} || f.Sealed.confirmed()
 }
@@ -281,7 +281,7 @@ func (f *Flags) wireEncoding() (wire.Encoding, error) {
 
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) != 2 {
-		return cli.Usagef("SERVER and ROWS are wanted, got %d names%s; SERVER is an address such as http://127.0.0.1:8480", len(names), listing(names))
+		return cli.Usagef("want SERVER and ROWS, got %d names%s; SERVER is an address such as http://127.0.0.1:8480", len(names), listing(names))
 	}
 	if err := f.check(); err != nil {
 		return err
@@ -311,7 +311,7 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 			return err
 		}
 	}
-	defer files.MakePrivate()() // the answers tell about the rows
+	defer files.MakePrivate()() // the answers disclose something about the rows
 	if f.maxMemory > 0 {
 		// What is not needed any more is given back before it adds up to more.
 		before := debug.SetMemoryLimit(-1)
@@ -345,7 +345,7 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 	return nil
 }
 
-// leastLimit is what a program takes that does next to nothing.
+// leastLimit is the memory of a program that does next to nothing.
 const leastLimit = 64 << 20
 
 // listing is a list of names for a message, "" for none.

@@ -38,7 +38,7 @@ func TestVersionMemory(t *testing.T) {
 	}
 }
 
-// Names are lines; what is none is refused by its line, and no message holds a name.
+// Names are lines; a malformed one is refused by its line, and no message holds a name.
 func TestReadNames(t *testing.T) {
 	for _, c := range []struct{ text, wrong string }{
 		{"a\nb\nc\n", ""}, {"\ufeffa\nb\nc\n", ""}, {"\ufeff\nb\nc\n", "line 1 is empty"}, {"a\r\nb\r\nc", ""}, {"ä\n \n-\n", ""},
@@ -85,7 +85,7 @@ func TestNormalRows(t *testing.T) {
 }
 
 // Between two requests no distance becomes a subnormal number: by the time that takes a server
-// whose rows lie 1e-40 from a record could tell that it is there.
+// whose rows lie 1e-40 from a record could find out that it is there.
 func TestKeepNoSubnormalDistances(t *testing.T) {
 	s := &Session{flags: &Flags{K: 6}}
 	s.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})

@@ -304,7 +304,7 @@ func (r *PlanReport) write(e *cli.Env) error {
 	if r.Mode != ModeAll {
 		fmt.Fprintf(t, "each query\t%s up, %s down\n", text.FormatSize(r.RequestBytes), text.FormatSize(r.AnswerBytes))
 	}
-	fmt.Fprintf(t, "in all\t%s up, %s down, headers aside\n", text.FormatSize(r.Up), text.FormatSize(r.Down))
+	fmt.Fprintf(t, "in all\t%s up, %s down, without headers\n", text.FormatSize(r.Up), text.FormatSize(r.Down))
 	if r.Mode == ModeCells {
 		fmt.Fprintf(t, "instead\t'query all' takes %s once, for any number of queries, and spends nothing\n", text.FormatSize(r.AllRowsBytes))
 	}

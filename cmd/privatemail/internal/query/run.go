@@ -25,7 +25,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// An asking is one run of query.
+// A Session is one run of query.
 type Session struct {
 	flags    *Flags
 	address  string
@@ -123,7 +123,7 @@ func (s *Session) Close() {
 	s.release()
 }
 
-// downloaded shows how far a long download is. Answers are short beside the number of
+// downloaded shows how far a long download is. Answers are short compared with the number of
 // queries, which is shown instead.
 func (s *Session) downloaded(what string, done, total int64) {
 	if what != "answer" && total >= 1<<20 {
@@ -134,7 +134,7 @@ func (s *Session) downloaded(what string, done, total int64) {
 // mostCodebooks is how often a run may meet a new codebook.
 const mostCodebooks = 3
 
-// answer asks for all rows. Where a new codebook is accepted, and one comes while queries
+// Answer asks for all rows. Where a new codebook is accepted, and one comes while queries
 // are answered, all rows are asked for again: numbers of rows are those of one gallery.
 func (s *Session) Answer(ctx context.Context, e *cli.Env) error {
 	s.Meter = progress.NewMeter(e)
@@ -157,7 +157,7 @@ func (s *Session) Answer(ctx context.Context, e *cli.Env) error {
 	}()
 	s.server.Close() // before results are written: how long that takes depends on them
 	if s.sealed != nil && s.sealed.renewed {
-		e.Note("the server has replaced its epoch in the middle of the run; all rows were encrypted anew under the next one")
+		e.Note("the server has replaced its epoch in the middle of the run; all rows were encrypted again under the next one")
 	}
 	for _, hash := range s.replaced {
 		e.Note("the codebook %x was replaced in the middle of the run; the rows are asked for again under the next one, where each record spends again", hash)
@@ -198,7 +198,7 @@ func (s *Session) explain(err error) error {
 		if done := s.paid + s.remembered + s.resent; done > 0 {
 			next := "sends for all of them what is remembered"
 			if s.flags.Memory == NoMemory {
-				next = "draws and pays anew for all of them, without a memory"
+				next = "draws and pays again for all of them, without a memory"
 			}
 			return fmt.Errorf("%s: %w; %d of %d queries were answered, and the next run %s", s.address, text.Bare(err), len(s.came), s.X.Rows, next)
 		}
@@ -285,7 +285,7 @@ func columnsOfMap(m *supervised.Guarded) files.Named {
 	return files.Named{What: what, Names: m.ColumnNames()}
 }
 
-// reserve refuses a run whose memory is not there: what it takes itself, beside what is here of the
+// reserve refuses a run whose memory is not there: what it takes itself, and what is here of the
 // server, and twice what comes of the server next, as bytes and as numbers. From then on, what
 // the run takes leaves so much less room for the server.
 func (s *Session) reserve(own float64, next int64, what string) error {

@@ -32,7 +32,7 @@ type sealedSession struct {
 }
 
 // sealedRows asks for all rows in mode sealed. Where the server has a new epoch in the middle
-// of it, all rows are encrypted anew, once: numbers of rows are those of one gallery.
+// of it, all rows are encrypted again, once: numbers of rows are those of one gallery.
 func (s *Session) sealedRows(ctx context.Context) error {
 	s.sealed = new(sealedSession)
 	err := s.askSealed(ctx)
@@ -91,7 +91,7 @@ func sealedBatch(m *wire.SealedManifest) int {
 	return int(max(1, min(64, memory/max(m.RequestBytes(), m.AnswerBytes()))))
 }
 
-// sealedMemory estimates what the client of an epoch takes beside messages: requests, answers, the
+// sealedMemory estimates what the client of an epoch takes besides messages: requests, answers, the
 // slots of one answer while it is ranked, and where the rows of the hint and the cells are.
 func sealedMemory(m *wire.SealedManifest) float64 {
 	const slot = 28 // the score, norm, row number and place of a slot
@@ -123,7 +123,7 @@ func (s *Session) findManifest(ctx context.Context) (err error) {
 }
 
 // openSealed makes the client of the epoch, with a hint of the given version or a later one.
-// Where hint and row numbers of the cache do not come together, it takes both anew.
+// Where hint and row numbers of the cache do not come together, it takes both again.
 func (s *Session) openSealed(ctx context.Context, version uint64) error {
 	err := s.openKept(ctx, version)
 	if errors.Is(err, remote.ErrChanges) || errors.Is(err, remote.ErrResponse) {
@@ -211,9 +211,9 @@ const mostRenewals = 4
 
 // rankSealed ranks an answer. Where it is of a version of the gallery that the client does
 // not have, the client takes the changes first, and the same answer is ranked. Where these are
-// not kept, the row is encrypted and asked anew, and so it is where the answer is of a version
+// not kept, the row is encrypted and asked for again; so it is also where the answer is of a version
 // before those of the client. Where that comes twice, the server was set back, and the client
-// takes the hint anew. Versions alone decide about all that.
+// takes the hint again. Versions alone decide about all that.
 func (s *Session) rankSealed(ctx context.Context, row blas64.General, q *sealedclient.Query, answer *wire.SealedAnswer) ([]client.Match, error) {
 	for renewals := 0; ; renewals++ {
 		c := s.sealed.client
@@ -251,7 +251,7 @@ func (s *Session) rankSealed(ctx context.Context, row blas64.General, q *sealedc
 	}
 }
 
-// matchesOf returns matches as the other modes have them, also those behind the end, which stand for
+// matchesOf returns matches as the other modes have them, also those after the end, which stand for
 // none: how many there are is private, and does not decide how much is done before the next request.
 func matchesOf(matches []sealedclient.Match) []client.Match {
 	matches = matches[:cap(matches)]

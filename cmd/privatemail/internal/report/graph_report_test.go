@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// The bound of a cut graph is an error only where nobody asked for the cut.
+// The bound of a cut graph is an error only where no flag asked for the cut.
 func TestGraphInWords(t *testing.T) {
 	cut := kernel.Certificate{Kind: kernel.DroppedMass, RowMax: 8.7}
 	const bound = "Worst row: weights cut off could total 8.7 times those kept"

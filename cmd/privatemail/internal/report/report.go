@@ -59,5 +59,5 @@ func TraceOf(trace []iterate.Record) []Step {
 	return out
 }
 
-// Facts aligns lines of a name and what there is to say about it.
+// Facts aligns lines of a name and a text about it.
 func Facts(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 14, 0, 2, ' ', 0) }

@@ -21,7 +21,7 @@ func EarlyEnd(m *iterate.Embedding) string {
 	return ""
 }
 
-// ObjectiveOf says what the steps have brought down.
+// ObjectiveOf says how the steps have changed the objective.
 func ObjectiveOf(trace []iterate.Record) string {
 	first, last := trace[0], trace[len(trace)-1]
 	words := fmt.Sprintf("%.6g before the first step", first.Objective)

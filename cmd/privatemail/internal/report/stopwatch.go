@@ -16,7 +16,7 @@ const (
 	TimeWriting = "writing"
 )
 
-// A stopwatch splits the time of a command into parts, which add up to the whole.
+// A Stopwatch splits the time of a command into parts, which add up to the whole.
 type Stopwatch struct {
 	last  time.Time
 	Names []string
@@ -27,10 +27,10 @@ func NewStopwatch(names ...string) *Stopwatch {
 	return &Stopwatch{last: time.Now(), Names: names, parts: make(map[string]time.Duration)}
 }
 
-// lap adds the time since the last lap to a part.
+// Lap adds the time since the last lap to a part.
 func (w *Stopwatch) Lap(name string) { w.Split(name, name, 0) }
 
-// split adds so much of the time since the last lap to one part, and the rest to another.
+// Split adds that much of the time since the last lap to one part, and the rest to another.
 func (w *Stopwatch) Split(rest, name string, some time.Duration) {
 	now := time.Now()
 	all := now.Sub(w.last)
@@ -75,7 +75,7 @@ type Times struct {
 	WritingSeconds float64 `json:"writing_seconds"`
 }
 
-// report returns what -json says of the time, and says in g how long the graph and the steps took.
+// Report returns what -json says of the time, and says in g how long the graph and the steps took.
 func (w *Stopwatch) Report(g *Graph) (out Times) {
 	parts, sum := w.rounded(time.Millisecond)
 	out.Seconds = float64(sum) / 1000

@@ -124,8 +124,8 @@ func (s *search) check() error {
 	return nil
 }
 
-// prepare takes the memory for the answers and divides rows by their norm if that is
-// wanted.
+// prepare takes the memory for the answers and divides rows by their norm with
+// -normalize-rows.
 func (s *search) prepare(ctx context.Context) error {
 	answers := float64(s.queries.x.Rows) * float64(s.flags.k)
 	n, d := float64(s.gallery.x.Rows), float64(s.gallery.x.Cols)
@@ -263,7 +263,7 @@ func (s *search) keep(r *evaluate.Ranking, from, to int) {
 	}
 }
 
-// recallMissing tells whether labels are known of one side only.
+// recallMissing reports whether labels are known of one side only.
 func (s *search) recallMissing() bool { return (s.gallery.y == nil) != (s.queries.y == nil) }
 
 // write writes the files, that of the classes first: it counts how many are right.
@@ -274,7 +274,7 @@ func (s *search) write(ctx context.Context) error {
 	return files.WriteAnswerFiles(ctx, s.flags.out, s.flags.distancesOut, s.queries.x.Rows, s.flags.k, s.ids, s.distances)
 }
 
-// predict tells the classes of the queries.
+// predict finds the classes of the queries.
 func (s *search) predict(ctx context.Context) error {
 	if s.flags.predict == "" {
 		return nil
@@ -289,7 +289,7 @@ func (s *search) predict(ctx context.Context) error {
 				labels[i] = s.gallery.y[id]
 			}
 			class, share := supervised.Vote(labels)
-			line = s.classes.Tell(line[:0], class, share)
+			line = s.classes.Add(line[:0], class, share)
 			if err := put(line); err != nil {
 				return err
 			}

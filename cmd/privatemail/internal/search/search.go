@@ -118,7 +118,7 @@ func (f *searchFlags) Run(ctx context.Context, e *cli.Env, names []string) error
 	return s.show(e)
 }
 
-// checkPredict tells before long work whether classes can be told and written.
+// checkPredict checks before long work whether classes can be predicted and written.
 func (f *searchFlags) checkPredict(gallery, queries files.Input) error {
 	if f.predict != "" && gallery.Labels == "" {
 		return cli.Usagef("-predict needs labels of GALLERY: add -labels FILE, or -label-column NAME for a column of text")
@@ -133,7 +133,7 @@ func (f *searchFlags) inputs(e *cli.Env, names []string) (gallery, queries files
 	case len(names) == 0:
 		return gallery, queries, cli.Usagef("GALLERY is missing: name a file, or a folder with %s", files.FeaturesName)
 	case len(names) > 2:
-		return gallery, queries, cli.Usagef("GALLERY and QUERIES are wanted, got %d names: %s", len(names), strings.Join(names, " "))
+		return gallery, queries, cli.Usagef("want GALLERY and QUERIES, got %d names: %s", len(names), strings.Join(names, " "))
 	case len(names) == 2 && f.self:
 		return gallery, queries, cli.Usagef("-self searches within GALLERY: leave out -self, or %s", names[1])
 	case len(names) == 1 && f.queriesLabels != "":

@@ -100,7 +100,7 @@ func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) 
 	return f.show(e, r, g)
 }
 
-// relations returns the bounds of all relations, beside the one asked for.
+// relations returns the bounds of all relations, also of others than -relation.
 func (f *sensitivityFlags) relations(ctx context.Context, query sensitivity.Query) (all []relationReport, err error) {
 	q, err := iterate.RandomStart(ctx, f.n, f.step.Columns, f.step.Seed, f.step.SigmaQ)
 	if err != nil {

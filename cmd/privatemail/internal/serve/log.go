@@ -12,7 +12,7 @@ import (
 )
 
 // logAll makes all that goes to standard error a record of the log: notes, progress, what packages
-// of the language say, and the error at the end, which outcome has by then. The returned function
+// of the standard library say, and the error at the end, which outcome has by then. The returned function
 // ends it for what the packages say.
 func logAll(e *cli.Env, to *slog.Logger, outcome *error) (restore func()) {
 	out := &recordWriter{log: to, prefixes: []string{e.Program + ": " + e.Verb + ": ", e.Verb + ": "}}

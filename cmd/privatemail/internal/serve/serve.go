@@ -25,8 +25,8 @@ func Verb() cli.Verb {
 		About: `
 MODEL is a file of 'privatemail fit -model'. -epsilon cuts its rows into cells
 for clients that spend E on a query; -sealed has queries answered under
-encryption. The gallery that this makes is kept in -gallery (default: beside the
-model), so that a later start is the same gallery. 'privatemail query' asks.`,
+encryption. The gallery that this makes is kept in -gallery (default: next to
+the model), so that a later start is the same gallery. 'privatemail query' asks.`,
 		More: `
 The modes are cells, all and sealed. The server sees the cells that a client names, which are
 private by the client's own epsilon; in mode all only that the rows were taken; in mode sealed
@@ -128,7 +128,7 @@ where something else encrypts. The flags about clients are those of serve: 'priv
 		Common: []string{"token-file", "ca", "cert", "key", "timeout", "listen", "tls-cert", "tls-key", "tokens", "rate", "client-share", "max-requests", "limits", "log"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Without: map[string]string{
-			"sealed":  "each shard would have an epoch and a hint of its own, and clients know one; serve the sealed gallery from one machine",
+			"sealed":  "each shard would have its own epoch and hint, and clients know one; serve the sealed gallery from one machine",
 			"records": "records belong to mode sealed, which one machine serves",
 			"epsilon": "a front end holds no rows",
 		},
@@ -184,7 +184,7 @@ func (f *Flags) defineClients(fs *flag.FlagSet) {
 
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) (err error) {
 	if len(names) != 1 {
-		return cli.Usagef("one MODEL, GALLERY or SHARD is wanted, got %d names", len(names))
+		return cli.Usagef("want one MODEL, GALLERY or SHARD, got %d names", len(names))
 	}
 	f.Set = set
 	return f.start(ctx, e, names[0])

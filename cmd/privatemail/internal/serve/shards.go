@@ -54,7 +54,7 @@ func (f *shardsFlags) check(insecure bool) error {
 		return cli.Usagef("-cert and -key go together: the certificate and its key")
 	}
 	if f.timeout <= 0 {
-		return cli.Usagef("-timeout is a time above 0, such as 10s")
+		return cli.Usagef("-timeout: want a time above 0, such as 10s")
 	}
 	for i, address := range f.addresses {
 		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !remote.OnThisMachine(u.Hostname()) && !insecure {

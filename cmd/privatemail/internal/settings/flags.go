@@ -14,15 +14,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// Given tells which flags the user wrote down.
+// Given returns the names of the flags that the user gave.
 func Given(fs *flag.FlagSet) map[string]bool {
 	set := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
 	return set
 }
 
-// Steered is the Define of a verb that flags of type T steer, those that the user wrote down
-// among them.
+// Steered is the Define of a verb with flags of type T, whose Run also gets the names of the flags
+// that the user gave.
 func Steered[T any, F interface {
 	*T
 	Define(fs *flag.FlagSet)

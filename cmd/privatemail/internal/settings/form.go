@@ -33,7 +33,7 @@ func (f *FormChoice) Define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.rescale, "rescale", false, "form paper: scale the embedding to standard deviation 1\nAll its entries are divided by one number")
 }
 
-// settle decides the form, and refuses flags that belong to another.
+// Settle decides the form, and refuses flags that belong to another.
 func (f *FormChoice) Settle(set map[string]bool) error {
 	if !set["form"] {
 		switch {
@@ -71,7 +71,7 @@ func formAdvice(name string) string {
 	return "it belongs to -form paper and -form attract"
 }
 
-// apply fills in what follows from the form. Form spectral has a graph by default.
+// Apply fills in what follows from the form. Form spectral has a graph by default.
 func (f *FormChoice) Apply(s *privatemail.Settings, set map[string]bool) {
 	if f.Form == attract {
 		s.Form = kernel.Attract
@@ -81,7 +81,7 @@ func (f *FormChoice) Apply(s *privatemail.Settings, set map[string]bool) {
 	}
 }
 
-// size rescales an embedding if asked for, and otherwise says why that of form paper is
+// Size rescales an embedding if asked for, and otherwise says why that of form paper is
 // small.
 func (f *FormChoice) Size(e *cli.Env, x blas32.General, s *privatemail.Settings) {
 	sum, squares := 0.0, 0.0

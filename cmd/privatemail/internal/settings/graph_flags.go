@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Work say what the work may take.
+// Work has the flags for processors and memory.
 type Work struct {
 	Workers   int
 	MaxMemory int64
@@ -28,7 +28,7 @@ func MemoryUsage() string {
 	return "use at most `BYTES` of memory, such as 512M or 2GiB\nfor what is built; files that must be converted come on top (default: three quarters of what is available)"
 }
 
-// Graph describe the graph of the features.
+// Graph has the flags that describe the graph of the features.
 type Graph struct {
 	Sigma, MeanNeighbours, CutoffWeight, tolerance float64
 	neighbours                                     int
@@ -36,7 +36,7 @@ type Graph struct {
 	Standardize, NormalizeRows                     bool
 }
 
-// define is for verbs that read features. Their graph may be that of nearest neighbours.
+// Define is for verbs that read features. Their graph may be that of nearest neighbours.
 func (f *Graph) Define(fs *flag.FlagSet, otherwise string) {
 	f.DefineWeights(fs, otherwise)
 	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows\nand find a bandwidth for each row (default of form spectral: 10)")
@@ -44,7 +44,7 @@ func (f *Graph) Define(fs *flag.FlagSet, otherwise string) {
 	fs.BoolVar(&f.NormalizeRows, "normalize-rows", false, "divide every feature row by its norm first\nafter -standardize")
 }
 
-// defineWeights is for all verbs with a graph.
+// DefineWeights is for all verbs with a graph.
 func (f *Graph) DefineWeights(fs *flag.FlagSet, otherwise string) {
 	NumberVar(fs, &f.Sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights\n"+otherwise)
 	NumberVar(fs, &f.MeanNeighbours, "mean-neighbours", 0, Positive(), "find the bandwidth that gives rows `G` neighbours on average\nwith a weight of -cutoff-weight or more")
@@ -74,7 +74,7 @@ func bandwidth(convention string, sigma float64) kernel.Bandwidth {
 	return kernel.Sigma(sigma)
 }
 
-// need is for verbs that have no bandwidth of their own.
+// Need refuses a missing bandwidth, where the form has no default.
 func (f *Graph) Need(set map[string]bool, form string) error {
 	if form != Spectral && !set["sigma"] && !set["mean-neighbours"] && !set["neighbours"] {
 		return cli.Usagef("the bandwidth is missing: give -sigma S, or -mean-neighbours G to have it found by a mean number of neighbours (-mean-neighbours 20 is a good start), or -neighbours N")
@@ -82,7 +82,7 @@ func (f *Graph) Need(set map[string]bool, form string) error {
 	return nil
 }
 
-// check refuses flags that contradict each other.
+// Check refuses flags that contradict each other.
 func (f *Graph) Check(set map[string]bool) error {
 	switch {
 	case set["sigma"] && set["mean-neighbours"]:
@@ -116,7 +116,7 @@ func (f *Graph) Apply(s *privatemail.Settings) (err error) {
 	return err
 }
 
-// asked returns the flag that asked for a cut graph, empty where none did.
+// Asked returns the flag that asked for a cut graph, empty where none did.
 func (f *Graph) Asked() string {
 	switch {
 	case f.neighbours > 0:
@@ -129,14 +129,14 @@ func (f *Graph) Asked() string {
 	return ""
 }
 
-// showStandardized adds that columns were standardized, if they were.
+// ShowStandardized adds that columns were standardized, if they were.
 func (f *Graph) ShowStandardized(w io.Writer) {
 	if f.Standardize {
 		fmt.Fprintf(w, "features\tcolumns less their means, divided by their standard deviations\n")
 	}
 }
 
-// warn tells about a graph that is not quite what was asked for: another number
+// Warn notes where a graph is not quite what was asked for: another number
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
 func (f *Graph) Warn(e *cli.Env, g *iterate.Graph) {
@@ -159,11 +159,11 @@ func (f *Graph) Warn(e *cli.Env, g *iterate.Graph) {
 		}
 	}
 	if missed > 0 {
-		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
+		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair repairs them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
 	}
 }
 
-// noteIsolated tells of rows without neighbours, and which flag helps.
+// noteIsolated notes rows without neighbours, and which flag helps.
 func (f *Graph) noteIsolated(e *cli.Env, g *iterate.Graph) {
 	isolated, n := g.Certificate.Isolated, len(g.Certificate.Row)
 	switch {
@@ -171,19 +171,19 @@ func (f *Graph) noteIsolated(e *cli.Env, g *iterate.Graph) {
 	case f.isolated == kernel.Repair.String():
 		e.Note("%d of %d rows have no neighbours after the repair: the nearest are so far away that their weights are below 1e-38; a larger -mean-neighbours or -sigma connects them, and so does -neighbours", isolated, n)
 	default:
-		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them, and so do a larger -mean-neighbours or -sigma", isolated, n)
+		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them; so does a larger -mean-neighbours or -sigma", isolated, n)
 	}
 }
 
-// NoteMeanNeighbours notes about a graph with another number of neighbours than was asked for;
-// more is what to try beside another -mean-neighbours.
+// NoteMeanNeighbours notes a graph with another number of neighbours than was asked for;
+// more is what to try besides another -mean-neighbours.
 func NoteMeanNeighbours(e *cli.Env, g *iterate.Graph, asked float64, more string) {
 	if math.Abs(g.MeanNeighbours-asked) > 0.1*asked {
 		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -mean-neighbours%s", g.MeanNeighbours, asked, more)
 	}
 }
 
-// Size are the flags of the step that its cost depends on.
+// Size has the flags of the step that its cost depends on.
 type Size struct {
 	beta    float64
 	columns int
@@ -203,7 +203,7 @@ func (f *Size) Apply(s *privatemail.Settings, set map[string]bool) {
 	s.Columns, s.Steps = f.columns, f.steps
 }
 
-// Run say what happens from step to step.
+// Run has the flags for what happens between steps.
 type Run struct {
 	Stop      float64
 	Normalize string
@@ -214,7 +214,7 @@ func (f *Run) Define(fs *flag.FlagSet) {
 	ChoiceVar(fs, &f.Normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: none, frobenius or centred\n`HOW` is one of these words")
 }
 
-// Step describe the rest of the step.
+// Step has the other flags of the step.
 type Step struct {
 	Run
 	alpha, labelSigma, sigmaQ float64
@@ -246,7 +246,7 @@ func attractConflicts() []conflict {
 	}
 }
 
-// check refuses flags that contradict each other or say nothing.
+// Check refuses flags that contradict each other or say nothing.
 func (f *Step) Check(set map[string]bool) error {
 	if err := checkConflicts(set, attractConflicts()); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// Price say what a release is worth.
+// Price has the flags for the guarantee of a release.
 type Price struct {
 	Epsilon, Delta float64
 	relation, rule string
@@ -58,7 +58,7 @@ func (f *FirstStep) Define(fs *flag.FlagSet, table string) {
 // NotPrivate are flags of embed that a private first step cannot have.
 func NotPrivate() map[string]string {
 	return map[string]string{
-		"mean-neighbours": "it would find the bandwidth from the private rows, and tell something about them; give a public one with -sigma S",
+		"mean-neighbours": "it would find the bandwidth from the private rows, and disclose something about them; give a public one with -sigma S",
 		"cutoff-weight":   "how many weights it leaves depends on the private rows; -operator background -radius R cuts at a public distance",
 		"steps":           "a release is the first step alone; 'privatemail continue RELEASE -steps T' takes the others, at no further cost",
 		"beta":            "no bound is proved for what one row changes in that form; -alpha A is the label term of private steps, and a negative A attracts",
@@ -68,7 +68,7 @@ func NotPrivate() map[string]string {
 }
 
 // PublicClasses is the number of classes that is published when none is given:
-// a constant, since the number in the data would tell something about it.
+// a constant, since the number in the data would disclose something about it.
 const PublicClasses = 1 << 16
 
 func (f *FirstStep) Apply(s *privatemail.PrivateSettings) error {

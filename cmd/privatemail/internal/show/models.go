@@ -36,7 +36,7 @@ func ExplainModel(ctx context.Context, path string) (_ *explanation, err error) 
 	if names := m.ClassNames; names != nil {
 		x.add("classes", listAll(names), names)
 	} else if m.Labels == nil {
-		x.addf("classes", "not known: the model was made by an earlier version, and tells no classes")
+		x.addf("classes", "not known: the model was made by an earlier version, which kept no classes")
 	}
 	if names := files.ColumnsOfModel(path, s).Names; names != nil {
 		x.add("columns", fmt.Sprintf("%d with names: %s", len(names), listAll(names)), names)

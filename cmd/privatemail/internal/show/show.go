@@ -84,7 +84,7 @@ func (x *explanation) addf(name, format string, args ...any) {
 // where the file is of another sort.
 type shower func(ctx context.Context, path string, begin []byte) (*explanation, error)
 
-// beginning is how many bytes of a file are looked at to tell what it is.
+// beginning is how many bytes of a file are looked at to see what it is.
 const beginning = 512
 
 func show(ctx context.Context, e *cli.Env, names []string) error {
@@ -105,7 +105,7 @@ func show(ctx context.Context, e *cli.Env, names []string) error {
 			return x.print(e, path, size)
 		}
 	}
-	return fmt.Errorf("%s: none of our files: it begins neither like a model, a checkpoint, a gallery, a ledger, a release, a message, a map, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
+	return fmt.Errorf("%s: not a file of this program: it begins neither like a model, a checkpoint, a gallery, a ledger, a release, a message, a map, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
 }
 
 // beginOf returns the first bytes of a file, and its size.

@@ -7,9 +7,9 @@ import (
 )
 
 // Plain drops the names of packages from a message and keeps it on one line:
-// those at the front with the operations of packages behind them, and those in
-// the middle, where one package tells what another said. Names that are among the
-// arguments of the command, by themselves or behind "=", stay.
+// those at the front with the operations of packages after them, and those in
+// the middle, where one package reports what another said. Names that are among the
+// arguments of the command, alone or after "=", stay.
 func Plain(text string, args ...string) string {
 	given := func(name string) bool {
 		return slices.ContainsFunc(args, func(arg string) bool { return arg == name || strings.HasSuffix(arg, "="+name) })
