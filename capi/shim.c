@@ -38,7 +38,7 @@ void pmc_set_error(const char *text, size_t size) {
 const char *pm_last_error(void) {
     const char *text;
     if (pmc_forked)
-        return "this process was forked after the library was loaded, and cannot use it; start processes by spawn or exec, "
+        return "this process was forked after the library was loaded, and cannot use it; start processes with spawn or exec, "
                "or load the library after the fork";
     if (!error_key_made) return "";
     text = pthread_getspecific(error_key);

@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	if check(text, h, nil) == nil || check(text+"2", h, nil) == nil {
-		t.Error("a text, or nothing, is taken for a library")
+		t.Error("a text, or nothing, is accepted as a library")
 	}
 }
 

@@ -49,7 +49,7 @@ func TestMul(t *testing.T) {
 						}
 					}
 					if !math.IsNaN(float64(out.Data[i*out.Stride+c.m])) {
-						t.Fatalf("%s: the place behind row %d was written", name, i)
+						t.Fatalf("%s: the place after row %d was written", name, i)
 					}
 				}
 			}

@@ -38,6 +38,6 @@ func TestExact(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(`"Infinity"`), new(Exact)); err == nil {
-		t.Error("another word is taken for a number")
+		t.Error("another word is accepted as a number")
 	}
 }
