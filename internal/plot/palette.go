@@ -31,7 +31,7 @@ func hexes(s ...string) (out [fewClasses]color.RGBA) {
 	return out
 }
 
-// light and dark have the colours of the report of package evaluate: the muted and light
+// light and dark have the colours of all pictures and pages: the muted and light
 // schemes of Tol (2021), which stay apart under the common colour vision deficiencies.
 func light() *theme {
 	return &theme{
