@@ -3,11 +3,11 @@ package privatemail
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -81,7 +81,7 @@ func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int,
 			clear(sum)
 			total, far := 0.0, squared[(i+1)*k-1]
 			for at := i * k; at < (i+1)*k; at++ {
-				w := nearest.LocalWeight(squared[at], far)
+				w := localWeight(squared[at], far)
 				total += w
 				for c, v := range embedding.Data[index[at]*embedding.Stride:][:embedding.Cols] {
 					sum[c] += w * float64(v)
@@ -92,4 +92,14 @@ func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int,
 			}
 		}
 	}))
+}
+
+// localWeight returns the weight exp(-squared/far) of a neighbour for a row that takes its place
+// from neighbours. far is the squared distance of the last of them, so the scale follows the
+// place. Where it is 0 all neighbours are equal to the row and count alike.
+func localWeight(squared, far float64) float64 {
+	if far == 0 {
+		return 1
+	}
+	return math.Exp(-squared / far)
 }

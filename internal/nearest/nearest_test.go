@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/par"
@@ -244,20 +245,62 @@ func TestRowsReadBothStorages(t *testing.T) {
 	}
 }
 
+// Small figures by hand.
+func TestByHand(t *testing.T) {
+	x := mat.NewDense(4, 2, []float64{0, 0, 3, 4, 0, 1, 0, -1})
+	query := mat.NewDense(2, 2, []float64{0, 0, 3, 3})
+	index, squared, err := Rows(t.Context(), query.RawMatrix(), x.RawMatrix(), 3, Settings{})
+	if err != nil || !slices.Equal(index, []int{0, 2, 3, 1, 2, 0}) || !slices.Equal(squared, []float64{0, 1, 1, 1, 13, 18}) {
+		t.Errorf("%v at %v, %v", index, squared, err)
+	}
+	index, squared, err = Within(t.Context(), x.RawMatrix(), []int{0, 1}, []int{3, 2, 0}, 2, Settings{})
+	if err != nil || !slices.Equal(index, []int{2, 3, 2, 0}) || !slices.Equal(squared, []float64{1, 1, 18, 25}) {
+		t.Errorf("within: %v at %v, %v", index, squared, err)
+	}
+}
+
 func TestErrors(t *testing.T) {
-	x := blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
+	ok := blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
 	nan := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, float32(math.NaN())}}
+	thin := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{1, 2, 3}}
+	short := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1}}
 	for _, c := range []struct {
+		name             string
 		queries, gallery blas32.General
 		k                int
 		want             error
-	}{{x, x, 0, points.ErrShape}, {x, x, 4, points.ErrShape}, {nan, x, 1, points.ErrNonFinite}, {x, nan, 1, points.ErrNonFinite}} {
+	}{
+		{"k zero", ok, ok, 0, points.ErrShape},
+		{"k above gallery", ok, ok, 4, points.ErrShape},
+		{"dimensions", ok, thin, 1, points.ErrShape},
+		{"storage of queries", short, ok, 1, points.ErrShape},
+		{"storage of gallery", ok, short, 1, points.ErrShape},
+		{"nan query", nan, ok, 1, points.ErrNonFinite},
+		{"nan gallery", ok, nan, 1, points.ErrNonFinite},
+	} {
 		if _, _, err := Rows(t.Context(), c.queries, c.gallery, c.k, Settings{}); !errors.Is(err, c.want) {
-			t.Errorf("k=%d: error %v, want %v", c.k, err, c.want)
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, _, err := Within(t.Context(), x, []int{0}, []int{1, 1}, 1, Settings{}); !errors.Is(err, ErrRow) {
-		t.Errorf("a gallery row twice: %v", err)
+	for _, c := range []struct {
+		name             string
+		queries, gallery []int
+		k                int
+		want             error
+	}{
+		{"query beyond", []int{3}, []int{0}, 1, ErrRow},
+		{"query negative", []int{-1}, []int{0}, 1, ErrRow},
+		{"gallery beyond", []int{0}, []int{1, 3}, 1, ErrRow},
+		{"gallery twice", []int{0}, []int{1, 1}, 1, ErrRow},
+		{"own row counts as answer", []int{0}, []int{0, 1}, 2, points.ErrShape},
+		{"no gallery", []int{0}, nil, 1, points.ErrShape},
+	} {
+		if _, _, err := Within(t.Context(), ok, c.queries, c.gallery, c.k, Settings{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+	}
+	if index, _, err := Within(t.Context(), ok, []int{0}, []int{1, 2}, 2, Settings{}); err != nil || !slices.Equal(index, []int{1, 2}) {
+		t.Errorf("disjoint lists need no room: %v, %v", index, err)
 	}
 }
 

@@ -4,9 +4,16 @@
 //	C = 1/(n-1) sum_i (x_i - m)(x_i - m)'
 //
 // [Fit] returns the leading eigenvectors v_1, v_2, .. of C and the variances
-// lambda_1 >= lambda_2 >= .. along them, and [Project] the coordinates (x - m)'v_1,
-// (x - m)'v_2, .. . An eigenvector is only defined up to its sign; here the entry of
-// largest magnitude is positive, so that two runs and two machines agree.
+// lambda_1 >= lambda_2 >= .. along them, [Leading] a few of them to six digits where there are
+// many columns, and [Project] the coordinates (x - m)'v_1, (x - m)'v_2, .. . An eigenvector
+// is only defined up to its sign; here the entry of largest magnitude is positive, so that two
+// runs and two machines agree.
+//
+// Others find such directions in their own way. The training of package supervised has a
+// covariance of weighted rows already and asks internal/dense for eigenvectors on all workers:
+// the bits of saved models are theirs. The filters of package kernel, for its search and for its
+// polynomials, need directions that are nearly right after a few passes over a sample, the same for
+// any number of workers.
 //
 // Jolliffe, "Principal Component Analysis" (2002), sections 1 and 3.
 package pca

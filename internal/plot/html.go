@@ -34,7 +34,7 @@ func writeHTML(w io.Writer, f *figure) error {
 	b := bufio.NewWriter(w)
 	title := html.EscapeString(printable(f.Title))
 	fmt.Fprintf(b, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n", title)
-	fmt.Fprintf(b, "<style>%s%s%s\n@media (prefers-color-scheme: dark) {%s}\n</style>\n<main>\n", pageCSS, svgRules, colourRules(light(), f), colourRules(dark(), f))
+	fmt.Fprintf(b, "<style>%s%s%s\n@media (prefers-color-scheme: dark) {%s}\n</style>\n<main>\n", pageCSS, svgRules, themeRules(light(), f.groupCount(), f.colour), themeRules(dark(), f.groupCount(), f.colour))
 	fmt.Fprintf(b, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\">\n", f.width, f.height, title)
 	f.draw(&svgCanvas{w: b, f: f, page: true})
 	fmt.Fprintf(b, "</svg>\n<p id=\"tip\" hidden></p>\n</main>\n<script>\nconst classNames = %s, rowValues = %s;\n%s</script>\n</html>\n", data, values, pageJS)

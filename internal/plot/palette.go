@@ -31,9 +31,8 @@ func hexes(s ...string) (out [fewClasses]color.RGBA) {
 	return out
 }
 
-// light and dark have the colours of the report of package evaluate: the muted and light
-// schemes of Tol (2021), which can be distinguished with the common colour vision
-// deficiencies.
+// light and dark have the colours of all pictures and pages: the muted and light
+// schemes of Tol (2021), which stay apart under the common colour vision deficiencies.
 func light() *theme {
 	return &theme{
 		paper: hex("#ffffff"), ink: hex("#22272e"), soft: hex("#5b6570"), line: hex("#d9dee3"), none: hex("#b9c0c8"),

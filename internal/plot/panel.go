@@ -76,7 +76,25 @@ func (v *view) clamp(p Point) Point {
 	}
 }
 
-// radius returns the radius of the marks.
+// places returns where points are drawn.
+func (v *view) places(p []Point) []Point {
+	out := make([]Point, len(p))
+	for i, at := range p {
+		out[i] = v.clamp(v.at(at))
+	}
+	return out
+}
+
+// these returns the points of some rows.
+func these(p []Point, rows []int) []Point {
+	out := make([]Point, len(rows))
+	for i, row := range rows {
+		out[i] = p[row]
+	}
+	return out
+}
+
+// radius returns that of the marks.
 func (f *figure) radius() float64 {
 	n := float64(len(f.Panels[0].Points))
 	return min(max(4.4-0.75*math.Log10(max(n, 10)), 1.6), 3.4)
@@ -90,16 +108,9 @@ func (f *figure) drawPanel(c canvas, i int) {
 	c.text(Point{corner.X, corner.Y - 10}, panelStyle, left, f.faces.shorten(panelStyle, p.Title, panelSize))
 	c.frame(corner, panelSize)
 	v.ticks(c)
-	places := make([]Point, len(p.Points))
-	for j, at := range p.Points {
-		places[j] = v.clamp(v.at(at))
-	}
+	places := v.places(p.Points)
 	for _, g := range f.groups {
-		m := marks{place: f.place[g[0]], radius: f.radius(), rows: g, panel: i, at: make([]Point, len(g))}
-		for j, row := range g {
-			m.at[j] = places[row]
-		}
-		c.marks(m)
+		c.marks(marks{place: f.place[g[0]], radius: f.radius(), rows: g, panel: i, at: these(places, g)})
 	}
 	if f.many() {
 		f.drawNames(c, places, corner)

@@ -27,6 +27,8 @@ type Scatter struct {
 	// Names are the names of the classes, by number. A class without a name is shown as
 	// its number.
 	Names []string
+	// Ringed are the places of the rows with a ring around them in an Element, such as a query.
+	Ringed []int
 }
 
 // A Panel is one view of the rows.
@@ -101,6 +103,11 @@ func (s *Scatter) check() error {
 	}
 	if s.Rows != nil && len(s.Rows) != n || s.Labels != nil && len(s.Labels) != n || s.Values != nil && len(s.Values) != n {
 		return fmt.Errorf("plot: %w: %d points with %d row numbers, %d labels and %d values", ErrPlot, n, len(s.Rows), len(s.Labels), len(s.Values))
+	}
+	for _, row := range s.Ringed {
+		if row < 0 || row >= n {
+			return fmt.Errorf("plot: %w: a ring around row %d of %d", ErrPlot, row+1, n)
+		}
 	}
 	if s.Labels != nil && s.Values != nil {
 		return fmt.Errorf("plot: %w: labels and values", ErrPlot)

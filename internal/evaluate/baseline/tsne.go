@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -94,11 +95,10 @@ func newDescent(ctx context.Context, x *mat.Dense, s tsneSettings) (*descent, er
 	for i := range all {
 		all[i] = i
 	}
-	near, err := evaluate.NearestWithin(ctx, x.RawMatrix(), all, all, k, &evaluate.SearchSettings{Workers: s.Workers})
+	index, p, err := nearest.Within(ctx, x.RawMatrix(), all, all, k, nearest.Settings{Workers: s.Workers})
 	if err != nil {
 		return nil, err
 	}
-	p := near.SquaredDistance
 	for i := range n {
 		conditional(p[i*k:(i+1)*k], s.Perplexity)
 	}
@@ -107,7 +107,7 @@ func newDescent(ctx context.Context, x *mat.Dense, s tsneSettings) (*descent, er
 		return nil, err
 	}
 	d := &descent{
-		affinity: symmetric(near.Index, p, k), theta: max(s.Theta, 0), rate: max(float64(n)/exaggeration/4, 50),
+		affinity: symmetric(index, p, k), theta: max(s.Theta, 0), rate: max(float64(n)/exaggeration/4, 50),
 		y: start, velocity: make([]point, n), gain: make([]point, n),
 		attraction: make([]point, n), repulsion: make([]point, n), weight: make([]float64, n),
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -123,10 +124,11 @@ func TestClassesAtLargeEpsilon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := evaluate.Nearest(t.Context(), c.means.RawMatrix(), p.Gallery.RawMatrix(), evaluate.ListLength, nil)
+	index, _, err := nearest.Rows(t.Context(), c.means.RawMatrix(), p.Gallery.RawMatrix(), evaluate.ListLength, nearest.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	exact := &evaluate.Ranking{K: evaluate.ListLength, Index: index}
 	for class, got := range c.rows {
 		if !slices.Equal(got, exact.Row(class)) {
 			t.Fatalf("class %d: rows %v, nearest are %v", class, got, exact.Row(class))

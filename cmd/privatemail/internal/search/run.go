@@ -15,8 +15,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/predictions"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -205,7 +205,7 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer stop()
-	settings := &evaluate.SearchSettings{Workers: engine.Lend()}
+	settings := nearest.Settings{Workers: engine.Lend()}
 	began, size, n := time.Now(), s.batch(), s.queries.x.Rows
 	var rows []int
 	if s.flags.self {
@@ -216,11 +216,11 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 	}
 	for from := 0; from < n; from += size {
 		to := min(from+size, n)
-		r, err := s.nearest(ctx, rows, from, to, settings)
+		index, squared, err := s.nearest(ctx, rows, from, to, settings)
 		if err != nil {
 			return err
 		}
-		s.keep(r, from, to)
+		s.keep(index, squared, from, to)
 		m.Report(privatemail.Progress{Stage: "search", Done: to, Total: n})
 	}
 	s.seconds = time.Since(began).Seconds()
@@ -229,18 +229,18 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 
 // nearest searches for queries from to to-1; rows are the numbers of all rows of the
 // gallery, for a search within it.
-func (s *search) nearest(ctx context.Context, rows []int, from, to int, settings *evaluate.SearchSettings) (*evaluate.Ranking, error) {
+func (s *search) nearest(ctx context.Context, rows []int, from, to int, settings nearest.Settings) (index []int, squared []float64, err error) {
 	if s.flags.self {
-		return evaluate.NearestWithin(ctx, s.gallery.x, rows[from:to], rows, s.flags.k, settings)
+		return nearest.Within(ctx, s.gallery.x, rows[from:to], rows, s.flags.k, settings)
 	}
-	return evaluate.Nearest(ctx, files.RowsOf(s.queries.x, from, to), s.gallery.x, s.flags.k, settings)
+	return nearest.Rows(ctx, files.RowsOf(s.queries.x, from, to), s.gallery.x, s.flags.k, settings)
 }
 
 // keep adds the answers to queries from to to-1 and counts those of the right class.
-func (s *search) keep(r *evaluate.Ranking, from, to int) {
-	for p, id := range r.Index {
+func (s *search) keep(index []int, squared []float64, from, to int) {
+	for p, id := range index {
 		s.ids = append(s.ids, int32(id))
-		s.distances = append(s.distances, float32(math.Sqrt(r.SquaredDistance[p])))
+		s.distances = append(s.distances, float32(math.Sqrt(squared[p])))
 	}
 	if s.gallery.y == nil || s.queries.y == nil {
 		return
@@ -250,7 +250,7 @@ func (s *search) keep(r *evaluate.Ranking, from, to int) {
 			continue
 		}
 		s.scored++
-		for place, id := range r.Row(q) {
+		for place, id := range index[q*s.flags.k : (q+1)*s.flags.k] {
 			if s.gallery.y[id] != class {
 				continue
 			}
