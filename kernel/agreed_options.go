@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -24,7 +24,7 @@ func (opt *Options) agreed(ctx context.Context) (*Options, error) {
 	if o.Reserve != nil {
 		own[3] = 1
 	}
-	all, err := par.GatherEqual(ctx, o.Ranks, own)
+	all, err := exchange.GatherEqual(ctx, o.Ranks, own)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: options of ranks: %w", err)
 	}
@@ -61,7 +61,7 @@ func (o *Options) speed(ctx context.Context) (*Calibration, error) {
 	for r := range o.Ranks.Size() {
 		bounds[r+1] = len(factors) // all are of rank 0
 	}
-	if err := par.Gather(ctx, o.Ranks, factors, bounds); err != nil {
+	if err := exchange.Gather(ctx, o.Ranks, factors, bounds); err != nil {
 		return nil, fmt.Errorf("kernel: speed of rank 0: %w", err)
 	}
 	return &Calibration{Scalar: factors[0], Vector: factors[1], Sparse: factors[2]}, nil
@@ -70,7 +70,7 @@ func (o *Options) speed(ctx context.Context) (*Calibration, error) {
 // anyRank tells whether some rank says yes. All ranks ask.
 func (o *Options) anyRank(yes bool) (bool, error) {
 	// Whoever waits here is set free when another rank ends with an error.
-	yes, err := par.Any(context.Background(), o.Ranks, yes)
+	yes, err := exchange.Any(context.Background(), o.Ranks, yes)
 	if err != nil {
 		return false, fmt.Errorf("kernel: answers of ranks: %w", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // backgroundSearch visits all pairs of rows once, block against block, and
@@ -38,7 +38,7 @@ func newBackgroundSearch(ctx context.Context, unitRows *UnitRows, unit *unitWeig
 	s := &backgroundSearch{
 		q: q, unit: unit, constant: weight,
 		radius2: rows.RadiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
-		blocks: tournament{par.Blocks(n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), counts: make([]uint64, n+1),
+		blocks: tournament{split.Blocks(n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), counts: make([]uint64, n+1),
 	}
 	if s.radius2 < 4 {
 		// The distance in the scratch is off by at most (4 d + 8) 2^-53 (entryRel) and the
@@ -83,8 +83,8 @@ func (s *backgroundSearch) Run(worker, game int) {
 		s.scratch[worker] = newDistanceScratch(s.q)
 	}
 	scratch, n := s.scratch[worker], s.q.n
-	alo, ahi := par.Block(a, n, blockRows)
-	blo, bhi := par.Block(b, n, blockRows)
+	alo, ahi := split.Block(a, n, blockRows)
+	blo, bhi := split.Block(b, n, blockRows)
 	s.q.fill(scratch, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo

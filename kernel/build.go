@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -145,7 +146,7 @@ func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if len(connected) == 0 {
 		return false, 0
 	}
-	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, par.Part(len(connected)-1, 99, 100)))
+	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, split.Part(len(connected)-1, 99, 100)))
 }
 
 // underflowDegree is the degree below which weights beyond the range of float32 matter.

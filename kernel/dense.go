@@ -10,9 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // dense is the Gaussian kernel of every pair, in float64, weights made anew for every
@@ -68,7 +69,7 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 	if err := o.take("build dense", cost.PeakBytes); err != nil {
 		return nil, err
 	}
-	op := &dense{bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.N, blockRows)}}
+	op := &dense{bandwidth: b, unit: unit, blocks: tournament{split.Blocks(p.N, blockRows)}}
 	op.base, op.bounds, op.cost = newBase("dense", o), chunkBounds(p.N, chunkRows), cost
 	op.pass32 = func(p *product[float32]) pass[float32] { return newDensePass(op, p) }
 	op.pass64 = func(p *product[float64]) pass[float64] { return newDensePass(op, p) }

@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -97,7 +99,7 @@ func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers, ranks *
 		return err
 	}
 	if pass.columns > k {
-		if err := par.Gather(ctx, ranks, pass.column(k), op.rankBounds()); err != nil {
+		if err := exchange.Gather(ctx, ranks, pass.column(k), op.rankBounds()); err != nil {
 			return err
 		}
 		op.setDegrees(pass.column(k))
@@ -128,8 +130,8 @@ func (pass *densePass[T]) Run(worker, game int) {
 	if !ok {
 		return
 	}
-	alo, ahi := par.Block(a, op.q.n, blockRows)
-	blo, bhi := par.Block(b, op.q.n, blockRows)
+	alo, ahi := split.Block(a, op.q.n, blockRows)
+	blo, bhi := split.Block(b, op.q.n, blockRows)
 	ownA, ownB := pass.owns(alo), pass.owns(blo)
 	if !ownA && !ownB {
 		return

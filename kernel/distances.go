@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -87,8 +88,8 @@ func newUnitDistancer(ctx context.Context, p *rows.Points, workers *par.Workers,
 func (q *distancer) setNorms(ctx context.Context, workers *par.Workers) error {
 	q.norm2 = make([]float64, q.n)
 	const rowsPerPiece = 64
-	err := workers.Do(ctx, par.Blocks(q.n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, q.n, rowsPerPiece)
+	err := workers.Do(ctx, split.Blocks(q.n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, q.n, rowsPerPiece)
 		z := make([]float64, q.p.D)
 		for i := lo; i < hi; i++ {
 			q.load(z, i, i+1)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Sentinels, for errors.Is. The errors that functions return add the numbers.
@@ -13,7 +13,7 @@ var (
 	ErrEmpty = errors.New("no points")
 	// ErrShape reports sizes that do not fit together.
 	ErrShape = points.ErrShape
-	// ErrNonFinite reports a NaN or an infinity; see points.NonFiniteError.
+	// ErrNonFinite reports a NaN or an infinity; see privatemail.NonFiniteError.
 	ErrNonFinite = points.ErrNonFinite
 	// ErrBandwidth reports a bandwidth that is not a positive number, or one so
 	// extreme that the exponents of weights overflow.

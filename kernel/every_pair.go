@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -33,7 +33,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options
 	if err != nil {
 		return nil, o.searchError(err)
 	}
-	pass := &everyPairPass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
+	pass := &everyPairPass{q: q, b: b, blocks: tournament{split.Blocks(q.n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
 	if err := pass.blocks.play(ctx, o.Workers, pass, &pass.round, o.progress("fill weights", pass.blocks.rounds())); err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (t *everyPairPass) Run(worker, game int) {
 		t.scratch[worker] = newDistanceScratch(t.q)
 	}
 	scratch, q := t.scratch[worker], t.q
-	alo, ahi := par.Block(a, q.n, blockRows)
-	blo, bhi := par.Block(b, q.n, blockRows)
+	alo, ahi := split.Block(a, q.n, blockRows)
+	blo, bhi := split.Block(b, q.n, blockRows)
 	q.fill(scratch, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo

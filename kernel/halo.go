@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -50,7 +52,7 @@ func (op *truncated) planHalo(ctx context.Context) error {
 	for r := range bounds {
 		bounds[r] *= size
 	}
-	if err := par.Gather(ctx, op.ranks, needs, bounds); err != nil {
+	if err := exchange.Gather(ctx, op.ranks, needs, bounds); err != nil {
 		return err
 	}
 	total := 0
@@ -65,7 +67,7 @@ func (op *truncated) planHalo(ctx context.Context) error {
 	for s := range h.sent {
 		h.sent[s] = make([]uint32, needs[s*size+rank])
 	}
-	wait, err := par.Exchange(ctx, op.ranks, h.ghosts, h.sent)
+	wait, err := exchange.Begin(ctx, op.ranks, h.ghosts, h.sent)
 	if err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func (op *truncated) markGhosts(ctx context.Context) ([]uint32, error) {
 	h, rank := &op.halo, op.ranks.Rank()
 	lo, hi := uint32(h.bounds[rank]), uint32(h.bounds[rank+1])
 	from, to := op.ownChunks()
-	marks, found := make([]uint32, par.Blocks(op.rows.Rows(), 32)), make([]bool, to-from)
+	marks, found := make([]uint32, split.Blocks(op.rows.Rows(), 32)), make([]bool, to-from)
 	readers := make([]rowReader, op.workers.Count())
 	mark := func(j uint32) {
 		// Many rows have the same ghosts, and reading a mark is cheap.
@@ -171,7 +173,7 @@ func (t *transfer) begin(ctx context.Context, x []float32, stride int) (err erro
 			copy(t.out[s][e*t.k:][:t.k], x[int(i)*stride:])
 		}
 	}
-	t.wait, err = par.Exchange(ctx, t.ranks, t.out, t.in)
+	t.wait, err = exchange.Begin(ctx, t.ranks, t.out, t.in)
 	return err
 }
 

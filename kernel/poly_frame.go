@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -215,7 +215,7 @@ func (fr *polyFrame) coefficients(s series) []float64 {
 // to share them out, but few where each has sums of many terms.
 func polyBounds(n, terms int) []int {
 	chunks := max(8, min(256, 1<<22/terms))
-	rows := max(4*polyPanel, par.Blocks(par.Blocks(n, chunks), polyPanel)*polyPanel)
+	rows := max(4*polyPanel, split.Blocks(split.Blocks(n, chunks), polyPanel)*polyPanel)
 	return chunkBounds(n, rows)
 }
 

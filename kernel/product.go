@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A product makes dst = W x, or the step that follows from W x. It does what is the same
@@ -125,7 +125,7 @@ func (p *product[T]) Run(worker, piece int) {
 
 // sawNonFinite tells whether the pass of any rank has seen a number in x that is not finite.
 func (p *product[T]) sawNonFinite(ctx context.Context) (bool, error) {
-	return par.Any(ctx, p.op.ranks, p.nonFinite.Load())
+	return exchange.Any(ctx, p.op.ranks, p.nonFinite.Load())
 }
 
 // put writes row i of dst, given row i of W x: the same or, with stats, the row of the next

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A profile is what a sample of rows sees: for each of them a histogram of its
@@ -132,8 +132,8 @@ func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile,
 	if e2 := p.Extent2(); e2 > 0 {
 		s.scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}
-	groups := par.Blocks(len(s.rows), sampleGroup)
-	s.progress = o.progress("profile", o.ownPieces(groups)*par.Blocks(p.N, blockRows))
+	groups := split.Blocks(len(s.rows), sampleGroup)
+	s.progress = o.progress("profile", o.ownPieces(groups)*split.Blocks(p.N, blockRows))
 	s.bins = make([][]distanceBin, len(s.rows))
 	s.parts = make([][]uint64, o.Workers.Count())
 	err = o.share(ctx, groups, s.Run)

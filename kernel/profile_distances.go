@@ -3,8 +3,8 @@ package kernel
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // distanceSample bins the distances of some rows to all points.
@@ -25,7 +25,7 @@ func (s *distanceSample) Run(worker, group int) {
 		s.parts[worker] = make([]uint64, profileBins<<partBits)
 	}
 	parts := s.parts[worker]
-	from, to := par.Block(group, len(s.rows), sampleGroup)
+	from, to := split.Block(group, len(s.rows), sampleGroup)
 	t := newDistanceScratch(q)
 	var norm2 []float64
 	for i, row := range s.rows[from:to] {
@@ -33,11 +33,11 @@ func (s *distanceSample) Run(worker, group int) {
 		norm2 = append(norm2, q.norms(row, row+1)...)
 	}
 	counts := make([]uint32, (to-from)*profileBins)
-	for block := range par.Blocks(n, blockRows) {
+	for block := range split.Blocks(n, blockRows) {
 		if s.ctx.Err() != nil {
 			return
 		}
-		lo, hi := par.Block(block, n, blockRows)
+		lo, hi := split.Block(block, n, blockRows)
 		q.load(t.b, lo, hi)
 		q.measure(t, t.a, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
 		for i, row := range s.rows[from:to] {

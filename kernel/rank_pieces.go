@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -29,7 +30,7 @@ func (o *Options) ownPieces(pieces int) int {
 
 // gatherPieces sets what other ranks have made by share: piece i has set the numbers from
 // first(i) on, up to first(i+1).
-func gatherPieces[T par.Word](ctx context.Context, o *Options, data []T, pieces int, first func(piece int) int) error {
+func gatherPieces[T exchange.Word](ctx context.Context, o *Options, data []T, pieces int, first func(piece int) int) error {
 	if o.Ranks.Alone() {
 		return nil
 	}
@@ -37,12 +38,12 @@ func gatherPieces[T par.Word](ctx context.Context, o *Options, data []T, pieces 
 	for r, piece := range bounds {
 		bounds[r] = first(piece)
 	}
-	return par.Gather(ctx, o.Ranks, data, bounds)
+	return exchange.Gather(ctx, o.Ranks, data, bounds)
 }
 
 // gatherRows is gatherPieces for pieces that are rows between bounds, of so many numbers
 // each.
-func gatherRows[T par.Word](ctx context.Context, o *Options, data []T, bounds []int, each int) error {
+func gatherRows[T exchange.Word](ctx context.Context, o *Options, data []T, bounds []int, each int) error {
 	return gatherPieces(ctx, o, data, len(bounds)-1, func(piece int) int { return each * bounds[piece] })
 }
 
@@ -58,5 +59,5 @@ func (b *base) doChunks(ctx context.Context, task par.Task, data []float64) erro
 	for r := range bounds {
 		bounds[r] *= each
 	}
-	return par.Gather(ctx, b.ranks, data, bounds)
+	return exchange.Gather(ctx, b.ranks, data, bounds)
 }

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Ranks share the chunks of a step: each rank makes chunks that are next to each other, and so
@@ -75,14 +75,14 @@ func completeRows[T rows.Float](ctx context.Context, b *base, x rows.View[T]) er
 		bounds[r] *= x.Cols
 	}
 	if x.Stride == x.Cols {
-		return par.Gather(ctx, b.ranks, x.Data, bounds)
+		return exchange.Gather(ctx, b.ranks, x.Data, bounds)
 	}
 	packed := make([]T, x.Rows*x.Cols)
 	lo, hi := b.Part()
 	for i := lo; i < hi; i++ {
 		copy(packed[i*x.Cols:], x.Row(i))
 	}
-	if err := par.Gather(ctx, b.ranks, packed, bounds); err != nil {
+	if err := exchange.Gather(ctx, b.ranks, packed, bounds); err != nil {
 		return err
 	}
 	for i := range x.Rows {

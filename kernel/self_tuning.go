@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -34,8 +35,8 @@ func selfTune(ctx context.Context, found *rows.Neighbours, b Bandwidth, o *Optio
 	}
 	most := -math.Log(leastTuned) / b.gamma
 	const rowsPerPiece = 1024
-	return o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+	return o.Workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			for e, j := range found.Place[i*k:][:k] {
 				d2 := &found.Dist2[i*k+e]

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -16,7 +17,7 @@ func (op *csr) shareNeighbours(ctx context.Context) error {
 	if op.group == nil || !op.weights.Shared() {
 		return nil
 	}
-	all, err := par.GatherEqual(ctx, op.ranks, []float64{op.countNeighbours(op.weights.OwnRows())})
+	all, err := exchange.GatherEqual(ctx, op.ranks, []float64{op.countNeighbours(op.weights.OwnRows())})
 	sum := 0.0
 	for _, n := range all {
 		sum += n
@@ -55,7 +56,7 @@ func (op *truncated) sharedDoubles(ctx context.Context) ([]float64, error) {
 	if err := ctx.Err(); err != nil { // a chunk may have been left half done
 		return nil, err
 	}
-	return out, par.Gather(ctx, op.ranks, out, op.pointBounds())
+	return out, exchange.Gather(ctx, op.ranks, out, op.pointBounds())
 }
 
 // wholeRows returns op with all rows of weights here, for what reads rows of any rank.

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -147,7 +148,7 @@ func describe(ctx context.Context, op *csr) (*graphOf, error) {
 		ind, val := op.weights.Row(i, nil)
 		g.ind[i], g.val[i] = slices.Clone(ind), slices.Clone(val)
 	}
-	faint, _, err := par.GatherAll(ctx, op.ranks, op.faint)
+	faint, _, err := exchange.GatherAll(ctx, op.ranks, op.faint)
 	if err != nil {
 		return nil, err
 	}

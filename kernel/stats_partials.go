@@ -3,7 +3,8 @@ package kernel
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
 // chunkRows is the number of rows of a chunk where nothing speaks for another number.
@@ -12,7 +13,7 @@ const chunkRows = 1024
 // chunkBounds splits n rows into chunks of the given number of rows, the last of which may
 // be shorter. They are the same for any number of workers.
 func chunkBounds(n, rows int) []int {
-	bounds := make([]int, par.Blocks(n, rows)+1)
+	bounds := make([]int, split.Blocks(n, rows)+1)
 	for i := range bounds {
 		bounds[i] = min(i*rows, n)
 	}
@@ -134,7 +135,7 @@ func (ps *partials) gather(ctx context.Context, op *base) error {
 	for chunk := from; chunk < to; chunk++ {
 		own = ps.chunk[chunk].pack(own)
 	}
-	if err := par.Gather(ctx, op.ranks, flat, bounds); err != nil {
+	if err := exchange.Gather(ctx, op.ranks, flat, bounds); err != nil {
 		return err
 	}
 	for chunk := range ps.chunk {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -129,14 +130,14 @@ func (op *truncated) gatherSettled(ctx context.Context, isolated []int) error {
 	if op.rankChunks == nil {
 		return nil
 	}
-	if err := par.Gather(ctx, op.ranks, isolated, op.rankChunks); err != nil {
+	if err := exchange.Gather(ctx, op.ranks, isolated, op.rankChunks); err != nil {
 		return err
 	}
 	bounds := op.rankBounds()
-	if err := par.Gather(ctx, op.ranks, op.cert.Row, bounds); err != nil {
+	if err := exchange.Gather(ctx, op.ranks, op.cert.Row, bounds); err != nil {
 		return err
 	}
-	return par.Gather(ctx, op.ranks, op.degrees, bounds)
+	return exchange.Gather(ctx, op.ranks, op.degrees, bounds)
 }
 
 // checkPolicy refuses a graph that the options do not allow.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -93,7 +93,7 @@ func (pass *truncatedPass) fetch(ctx context.Context) error {
 	for r := range bounds {
 		bounds[r] *= pass.k
 	}
-	return par.Gather(ctx, pass.op.ranks, pass.sums, bounds)
+	return exchange.Gather(ctx, pass.op.ranks, pass.sums, bounds)
 }
 
 // factors are what weights are multiplied with: rows of x or, where points are equal, sums.

@@ -9,9 +9,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -48,7 +49,7 @@ type UnitOptions struct {
 }
 
 // NewUnitRows divides rows of features in either precision by their norms. Errors: ErrShape and
-// ErrEmpty, *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first row
+// ErrEmpty, *privatemail.NonFiniteError, *UnitNormError, *privatemail.ZeroRowError for the first row
 // of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
 func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) {
 	switch x := any(features).(type) {
@@ -86,9 +87,9 @@ func newUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows,
 	r := &UnitRows{null: -1, rows: rows.View[float64]{
 		Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float64, features.Rows*features.Cols),
 	}}
-	chunks := make([]unitChunk, par.Blocks(features.Rows, chunkRows))
+	chunks := make([]unitChunk, split.Blocks(features.Rows, chunkRows))
 	if err := o.Workers.Do(context.Background(), len(chunks), par.Func(func(_, chunk int) {
-		lo, hi := par.Block(chunk, features.Rows, chunkRows)
+		lo, hi := split.Block(chunk, features.Rows, chunkRows)
 		chunks[chunk] = divideRows(r.rows, features, lo, hi)
 	})); err != nil {
 		return nil, fmt.Errorf("kernel: unit rows: %w", err)

@@ -3,6 +3,8 @@ package par
 import (
 	"context"
 	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
 // A Link transfers bytes between the processes of a run. Package cluster has two: one
@@ -58,14 +60,14 @@ func (r *Ranks) Alone() bool { return r.Size() == 1 }
 
 // Part returns the pieces lo to hi-1, of n pieces, that this rank does.
 func (r *Ranks) Part(n int) (lo, hi int) {
-	return Part(n, r.Rank(), r.Size()), Part(n, r.Rank()+1, r.Size())
+	return split.Part(n, r.Rank(), r.Size()), split.Part(n, r.Rank()+1, r.Size())
 }
 
 // Bounds returns where the part of each rank begins, for n pieces, and the end.
 func (r *Ranks) Bounds(n int) []int {
 	bounds := make([]int, r.Size()+1)
 	for rank := range bounds {
-		bounds[rank] = Part(n, rank, r.Size())
+		bounds[rank] = split.Part(n, rank, r.Size())
 	}
 	return bounds
 }

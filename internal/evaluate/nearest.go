@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Matrix is the two types in which rows travel: features are blas32.General,

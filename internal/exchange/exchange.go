@@ -1,9 +1,12 @@
-package par
+// Package exchange sends numbers between the ranks of a run, where par.Ranks sends bytes.
+package exchange
 
 import (
 	"context"
 	"slices"
 	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A Word is a number that ranks send each other.
@@ -22,7 +25,7 @@ func bytesOf[T Word](s []T) []byte {
 // Gather gives every rank the data of all ranks: rank r has set
 // data[bounds[r]:bounds[r+1]], and on return all of it is set on every rank. The bounds
 // are the same on all ranks.
-func Gather[T Word](ctx context.Context, r *Ranks, data []T, bounds []int) error {
+func Gather[T Word](ctx context.Context, r *par.Ranks, data []T, bounds []int) error {
 	if r.Alone() {
 		return nil
 	}
@@ -37,7 +40,7 @@ func Gather[T Word](ctx context.Context, r *Ranks, data []T, bounds []int) error
 
 // GatherEqual returns the words of all ranks, in the order of the ranks. All have the same
 // number of words. A single process gets own itself.
-func GatherEqual[T Word](ctx context.Context, r *Ranks, own []T) (all []T, err error) {
+func GatherEqual[T Word](ctx context.Context, r *par.Ranks, own []T) (all []T, err error) {
 	if r.Alone() {
 		return own, nil
 	}
@@ -47,7 +50,7 @@ func GatherEqual[T Word](ctx context.Context, r *Ranks, own []T) (all []T, err e
 }
 
 // Any reports whether yes is true on any rank. All ranks call it.
-func Any(ctx context.Context, r *Ranks, yes bool) (bool, error) {
+func Any(ctx context.Context, r *par.Ranks, yes bool) (bool, error) {
 	own := []uint8{0}
 	if yes {
 		own[0] = 1
@@ -58,7 +61,7 @@ func Any(ctx context.Context, r *Ranks, yes bool) (bool, error) {
 
 // GatherAll returns the words of all ranks, in the order of the ranks, and where the part
 // of each begins, and the end. Ranks may have any number of words.
-func GatherAll[T Word](ctx context.Context, r *Ranks, own []T) (all []T, bounds []int, err error) {
+func GatherAll[T Word](ctx context.Context, r *par.Ranks, own []T) (all []T, bounds []int, err error) {
 	if r.Alone() {
 		return own, []int{0, len(own)}, nil
 	}
@@ -75,10 +78,10 @@ func GatherAll[T Word](ctx context.Context, r *Ranks, own []T) (all []T, bounds 
 	return all, bounds, Gather(ctx, r, all, bounds)
 }
 
-// Exchange begins to send out[s] to rank s and to receive in[s] from it, for every s; the
+// Begin begins to send out[s] to rank s and to receive in[s] from it, for every s; the
 // lengths agree, and are 0 for the rank itself. The memory must not be used until wait has
 // returned, and wait is called before any other call that ranks make together.
-func Exchange[T Word](ctx context.Context, r *Ranks, out, in [][]T) (wait func(context.Context) error, err error) {
+func Begin[T Word](ctx context.Context, r *par.Ranks, out, in [][]T) (wait func(context.Context) error, err error) {
 	if r.Alone() {
 		return func(context.Context) error { return nil }, nil
 	}

@@ -1,4 +1,6 @@
-package par
+// Package split says where the pieces of n items begin and end, the same for any number of
+// workers and ranks.
+package split
 
 // Blocks returns how many blocks of the given size cover n.
 func Blocks(n, size int) int { return (n + size - 1) / size }

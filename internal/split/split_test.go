@@ -1,4 +1,4 @@
-package par
+package split
 
 import "testing"
 
