@@ -119,10 +119,8 @@ var damaged = []error{
 
 // unproved are errors of releases that nothing is proved for.
 var unproved = []error{
-	sensitivity.ErrRelation, sensitivity.ErrOperator, sensitivity.ErrNoBound, sensitivity.ErrBandwidth, sensitivity.ErrCoefficient,
-	sensitivity.ErrTable, sensitivity.ErrNorms, sensitivity.ErrRow, sensitivity.ErrUnitRow, sensitivity.ErrFloor,
-	sensitivity.ErrBackground, sensitivity.ErrEntryError, sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate,
-	sensitivity.ErrPaperUndefined, sensitivity.ErrMismatch, sensitivity.ErrGroup,
+	sensitivity.ErrRelation, sensitivity.ErrNoBound, sensitivity.ErrQuery, sensitivity.ErrEntryError,
+	sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate, sensitivity.ErrMismatch, sensitivity.ErrGroup,
 }
 
 // statusOf returns the status of an error. One that nobody has foreseen is a fault of the

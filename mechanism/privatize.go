@@ -118,7 +118,7 @@ func describe(c Calibration, f FirstStep, id [16]byte) *release.Release {
 			OperatorError: bound.Eta(),
 			GridError:     c.GridError(),
 			Norm:          release.NormFrobenius,
-			Derivation:    string(bound.Derivation()),
+			Derivation:    bound.Derivation(),
 			Relation:      bound.Relation().String(),
 			Operator:      bound.Operator().Kind(),
 			Records:       bound.Records(),

@@ -188,12 +188,10 @@ func (f *sensitivityFlags) Report(a *privatemail.Assessment, relations []relatio
 	r := &sensitivityReport{
 		N: f.n, K: f.query.Columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.query.Table, Classes: f.query.Classes,
 		SigmaQ: f.query.SigmaQ, Seed: f.query.Seed, Operator: operator, Computed: a.Computed, Relation: a.Tight.Relation().String(),
-		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
+		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: a.Tight.Derivation()},
 		Paper: reportPaper(a), SignalRMS: a.Signal, Relations: relations,
 	}
-	for _, message := range a.Tight.Assumptions() {
-		r.Tight.Assumptions = append(r.Tight.Assumptions, string(message))
-	}
+	r.Tight.Assumptions = a.Tight.Assumptions()
 	if c := a.Corrected; c != nil {
 		r.Corrected = &correctedReport{M: c.M, Delta: c.Frobenius, Spectral: c.Value(), Relation: c.Relation().String()}
 	}
