@@ -9,9 +9,10 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -74,8 +75,8 @@ func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int,
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return e.workers.Do(context.WithoutCancel(ctx), par.Blocks(into.Rows, rows), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, into.Rows, rows)
+	return e.workers.Do(context.WithoutCancel(ctx), split.Blocks(into.Rows, rows), par.Func(func(_, block int) {
+		lo, hi := split.Block(block, into.Rows, rows)
 		sum := make([]float64, into.Cols)
 		for i := lo; i < hi; i++ {
 			clear(sum)

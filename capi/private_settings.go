@@ -11,8 +11,8 @@ import (
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail/capi/internal/private"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // privateFieldsOf returns a copy of the fields of private settings for the given number of

@@ -16,12 +16,12 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -119,10 +119,8 @@ var damaged = []error{
 
 // unproved are errors of releases without a proof of privacy.
 var unproved = []error{
-	sensitivity.ErrRelation, sensitivity.ErrOperator, sensitivity.ErrNoBound, sensitivity.ErrBandwidth, sensitivity.ErrCoefficient,
-	sensitivity.ErrTable, sensitivity.ErrNorms, sensitivity.ErrRow, sensitivity.ErrUnitRow, sensitivity.ErrFloor,
-	sensitivity.ErrBackground, sensitivity.ErrEntryError, sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate,
-	sensitivity.ErrPaperUndefined, sensitivity.ErrMismatch, sensitivity.ErrGroup,
+	sensitivity.ErrRelation, sensitivity.ErrNoBound, sensitivity.ErrQuery, sensitivity.ErrEntryError,
+	sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate, sensitivity.ErrMismatch, sensitivity.ErrGroup,
 }
 
 // statusOf returns the status of an error. An unknown error is a fault of the library.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
@@ -39,7 +40,7 @@ func TestRanksAgreeOnOptions(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		all, bounds, err := par.GatherAll(t.Context(), ranks, []float64{speed.Scalar, speed.Vector, speed.Sparse})
+		all, bounds, err := exchange.GatherAll(t.Context(), ranks, []float64{speed.Scalar, speed.Vector, speed.Sparse})
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func TestRanksAreRefusedTogether(t *testing.T) {
 				} else if err != nil {
 					return err
 				}
-				all, _, err := par.GatherAll(t.Context(), ranks, []uint8{told})
+				all, _, err := exchange.GatherAll(t.Context(), ranks, []uint8{told})
 				if err != nil {
 					return err
 				}

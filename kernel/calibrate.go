@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -86,7 +86,7 @@ func speedOf(ctx context.Context, o *base.Options, own *Calibration) (*Calibrati
 	for r := range o.Ranks.Size() {
 		bounds[r+1] = len(factors) // all are of rank 0
 	}
-	if err := par.Gather(ctx, o.Ranks, factors, bounds); err != nil {
+	if err := exchange.Gather(ctx, o.Ranks, factors, bounds); err != nil {
 		return nil, fmt.Errorf("kernel: speed of rank 0: %w", err)
 	}
 	return &Calibration{Scalar: factors[0], Vector: factors[1], Sparse: factors[2]}, nil

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Points are rows of float32 coordinates that Open has checked and measured. Their
@@ -29,7 +29,7 @@ type Points struct {
 
 // Open checks the coordinates of points, one point a row, and finds their bounding box.
 // Of the options it uses Workers and Kernels. Errors: ErrEmpty, ErrShape,
-// *points.NonFiniteError, and ErrOption for options out of range.
+// *privatemail.NonFiniteError, and ErrOption for options out of range.
 func Open(p blas32.General, opt *Options) (*Points, error) {
 	o, err := opt.withDefaults()
 	if err != nil {

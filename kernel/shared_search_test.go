@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -149,7 +150,7 @@ func describe(ctx context.Context, op *truncated.CSR) (*graphOf, error) {
 		ind, val := op.Weights.Row(i, nil)
 		g.ind[i], g.val[i] = slices.Clone(ind), slices.Clone(val)
 	}
-	faint, _, err := par.GatherAll(ctx, op.Ranks, op.Faint)
+	faint, _, err := exchange.GatherAll(ctx, op.Ranks, op.Faint)
 	if err != nil {
 		return nil, err
 	}

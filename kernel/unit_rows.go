@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // UnitRows are rows of features, each divided by its norm in float64. One of them may be a
@@ -43,7 +43,7 @@ type UnitOptions struct {
 }
 
 // NewUnitRows divides rows of features in either precision by their norms. Errors: ErrShape and
-// ErrEmpty, *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first row
+// ErrEmpty, *privatemail.NonFiniteError, *UnitNormError, *privatemail.ZeroRowError for the first row
 // of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
 func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) {
 	var own *distance.UnitRows

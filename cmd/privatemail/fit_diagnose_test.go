@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 

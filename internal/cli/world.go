@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -63,7 +64,7 @@ func sameStart(ctx context.Context, ranks *par.Ranks, v Version, args []string) 
 		{build, "another build of the program; all need the same one"},
 		{fmt.Sprintf("%q", args), "other arguments; all need the same ones"},
 	} {
-		all, bounds, err := par.GatherAll(ctx, ranks, []byte(c.text))
+		all, bounds, err := exchange.GatherAll(ctx, ranks, []byte(c.text))
 		if err != nil {
 			return err
 		}

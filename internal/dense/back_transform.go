@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
 // A reflections combines side reflections, from first on:
@@ -24,13 +24,13 @@ type reflections struct {
 // back replaces the m rows of z by their products with Q': eigenvectors of the
 // tridiagonal matrix become those of A.
 func (t *tridiagonal) back(ctx context.Context, z []float64, m int) error {
-	groups := make([]*reflections, par.Blocks(t.d-1, side))
+	groups := make([]*reflections, split.Blocks(t.d-1, side))
 	if err := t.do(ctx, len(groups), func(_, piece int) { groups[piece] = t.group(piece) }); err != nil {
 		return err
 	}
 	const rows = 32
-	return t.do(ctx, par.Blocks(m, rows), func(_, piece int) {
-		lo, hi := par.Block(piece, m, rows)
+	return t.do(ctx, split.Blocks(m, rows), func(_, piece int) {
+		lo, hi := split.Block(piece, m, rows)
 		work := make([]float64, 2*rows*side)
 		for g := len(groups) - 1; g >= 0 && ctx.Err() == nil; g-- {
 			t.apply(groups[g], z[lo*t.d:], hi-lo, work)
@@ -40,7 +40,7 @@ func (t *tridiagonal) back(ctx context.Context, z []float64, m int) error {
 
 // group combines the reflections of a piece.
 func (t *tridiagonal) group(piece int) *reflections {
-	lo, hi := par.Block(piece, t.d-1, side)
+	lo, hi := split.Block(piece, t.d-1, side)
 	g := &reflections{first: lo, count: hi - lo, b: make([]float64, side*side), columns: make([]float64, (t.d-lo)*(hi-lo))}
 	for r := range g.count {
 		for i, v := range t.v[(lo+r)*t.d+lo:][:t.d-lo] {

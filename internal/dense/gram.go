@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -89,10 +89,10 @@ func (g *gram) run(ctx context.Context) error {
 	if err := g.setScale(ctx); err != nil {
 		return err
 	}
-	blocks := par.Blocks(n, sumRows)
+	blocks := split.Blocks(n, sumRows)
 	g.columns = make([]float32, min(roundBlocks, blocks)*d*gramStride)
 	g.sum = mat.NewSymDense(d, nil)
-	tiles := tilesOf(par.Blocks(d, gramTile))
+	tiles := tilesOf(split.Blocks(d, gramTile))
 	products := make([][]float32, g.Workers.Count())
 	for first := 0; first < blocks; first += roundBlocks {
 		round := min(roundBlocks, blocks-first)
@@ -128,8 +128,8 @@ func (g *gram) setScale(ctx context.Context) error {
 	d := g.x.Cols
 	g.scale = make([]float64, d)
 	const columns = 128
-	return g.do(ctx, par.Blocks(d, columns), func(_, piece int) {
-		lo, hi := par.Block(piece, d, columns)
+	return g.do(ctx, split.Blocks(d, columns), func(_, piece int) {
+		lo, hi := split.Block(piece, d, columns)
 		most := g.scale[lo:hi]
 		for i := range g.x.Rows {
 			at := classOf(g.class, i)
@@ -175,8 +175,8 @@ func (g *gram) transpose(block int, to []float32) {
 // add adds to a tile of the sum the products of block b.
 func (g *gram) add(products []float32, tile [2]int, b int) {
 	d, columns, out := g.x.Cols, g.block(b), g.sum.RawSymmetric()
-	top, bottom := par.Block(tile[0], d, gramTile)
-	left, right := par.Block(tile[1], d, gramTile)
+	top, bottom := split.Block(tile[0], d, gramTile)
+	left, right := split.Block(tile[1], d, gramTile)
 	g.k.Dots(simd.RowsOf(products, gramTile),
 		simd.RowsOf(columns[top*gramStride:], gramStride), simd.RowsOf(columns[left*gramStride:], gramStride),
 		bottom-top, right-left, sumRows)

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
+
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -26,10 +27,10 @@ func (c *Core) Product(ctx context.Context, a, b *mat.Dense) (*mat.Dense, error)
 	k, raw := c.Loops(), b.RawMatrix()
 	out := mat.NewDense(n, m, nil)
 	// A worker adds some columns of b, which stay in its cache, to several rows.
-	strips := par.Blocks(m, side)
-	err := c.do(ctx, par.Blocks(n, solveRows)*strips, func(_, piece int) {
-		from, to := par.Block(piece%strips, m, side)
-		lo, hi := par.Block(piece/strips, n, solveRows)
+	strips := split.Blocks(m, side)
+	err := c.do(ctx, split.Blocks(n, solveRows)*strips, func(_, piece int) {
+		from, to := split.Block(piece%strips, m, side)
+		lo, hi := split.Block(piece/strips, n, solveRows)
 		for i := lo; i < hi; i++ {
 			k.AddRows(out.RawRowView(i)[from:to], a.RawRowView(i), simd.RowsOf(raw.Data[from:], raw.Stride))
 		}

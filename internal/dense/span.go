@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -108,15 +108,15 @@ func (s *Span) products(ctx context.Context) (*mat.SymDense, error) {
 	n, d := s.moved.Rows, s.moved.Cols
 	sum := mat.NewSymDense(n, nil)
 	out := sum.RawSymmetric()
-	tiles := tilesOf(par.Blocks(n, gramTile))
+	tiles := tilesOf(split.Blocks(n, gramTile))
 	parts := make([][]float32, s.core.Workers.Count())
 	err := s.core.do(ctx, len(tiles), func(worker, piece int) {
 		if parts[worker] == nil {
 			parts[worker] = make([]float32, gramTile*gramTile)
 		}
 		part := parts[worker]
-		top, bottom := par.Block(tiles[piece][0], n, gramTile)
-		left, right := par.Block(tiles[piece][1], n, gramTile)
+		top, bottom := split.Block(tiles[piece][0], n, gramTile)
+		left, right := split.Block(tiles[piece][1], n, gramTile)
 		for from := 0; from < d; from += sumColumns {
 			s.core.Loops().Dots(simd.RowsOf(part, gramTile), simd.RowsOf(s.moved.Data[top*d+from:], d), simd.RowsOf(s.moved.Data[left*d+from:], d),
 				bottom-top, right-left, min(sumColumns, d-from))
@@ -158,8 +158,8 @@ func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	f := &factor{Core: s.core, k: s.core.Loops(), d: n}
 	solved := mat.DenseCopyOf(a.T())
 	raw := solved.RawMatrix().Data
-	err := s.core.do(ctx, par.Blocks(k, solveRows), func(_, piece int) {
-		lo, hi := par.Block(piece, k, solveRows)
+	err := s.core.do(ctx, split.Blocks(k, solveRows), func(_, piece int) {
+		lo, hi := split.Block(piece, k, solveRows)
 		f.fromRight(ctx, raw[lo*n:], s.lower, hi-lo)
 	})
 	if err != nil {
@@ -168,8 +168,8 @@ func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	weights := mat.DenseCopyOf(solved.T()).RawMatrix()
 	d := s.moved.Cols
 	out := mat.NewDense(d, k, nil)
-	err = s.core.do(ctx, par.Blocks(d, backColumns), func(_, piece int) {
-		lo, hi := par.Block(piece, d, backColumns)
+	err = s.core.do(ctx, split.Blocks(d, backColumns), func(_, piece int) {
+		lo, hi := split.Block(piece, d, backColumns)
 		columns := make([]float64, (hi-lo)*n)
 		for i := range n {
 			for j, v := range rowOf(s.moved, i)[lo:hi] {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
 // panel is how many reflections are collected before they change the matrix.
@@ -43,7 +43,7 @@ func (c *Core) reduce(ctx context.Context, a []float64, d int, report func(done 
 		Core: c, d: d, a: a, v: make([]float64, d*d), tau: make([]float64, d), diagonal: make([]float64, d), off: make([]float64, d-1),
 		left: make([]float64, d*2*panel), right: make([]float64, d*2*panel), w: make([]float64, d),
 	}
-	for range par.Blocks(d, side) {
+	for range split.Blocks(d, side) {
 		t.parts = append(t.parts, make([]float64, d))
 		t.sums = append(t.sums, make([]float64, 2*panel))
 	}
@@ -67,8 +67,8 @@ func (c *Core) reduce(ctx context.Context, a []float64, d int, report func(done 
 // bands calls f for the bands of rows from row first on, on all workers.
 func (t *tridiagonal) bands(ctx context.Context, first int, f func(band, lo, hi int)) error {
 	skip := first / side
-	return t.do(ctx, par.Blocks(t.d, side)-skip, func(_, piece int) {
-		lo, hi := par.Block(skip+piece, t.d, side)
+	return t.do(ctx, split.Blocks(t.d, side)-skip, func(_, piece int) {
+		lo, hi := split.Block(skip+piece, t.d, side)
 		f(skip+piece, max(lo, first), hi)
 	})
 }

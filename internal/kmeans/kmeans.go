@@ -16,9 +16,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -176,9 +177,9 @@ func (k *kmeans[M]) choose(ctx context.Context, words *random.SplitMix64) error 
 		if c == k.m-1 {
 			break
 		}
-		if err := k.workers.Do(ctx, par.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
+		if err := k.workers.Do(ctx, split.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
 			v := k.scratches[worker].rows[:k.d]
-			lo, hi := par.Block(block, k.n, clusterRows)
+			lo, hi := split.Block(block, k.n, clusterRows)
 			for i := lo; i < hi; i++ {
 				points.ReadRow(v, k.x, i)
 				k.distance[i] = min(k.distance[i], SquaredDistance(v, centre))
@@ -226,9 +227,9 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 	for i := range k.scratches {
 		k.scratches[i].changed = false
 	}
-	err = k.workers.Do(ctx, par.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
+	err = k.workers.Do(ctx, split.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
 		r := &k.scratches[worker]
-		lo, hi := par.Block(block, k.n, clusterRows)
+		lo, hi := split.Block(block, k.n, clusterRows)
 		rows := blas64.General{Rows: hi - lo, Cols: k.d, Stride: k.d, Data: r.rows}
 		for i := range rows.Rows {
 			points.ReadRow(rows.Data[i*k.d:], k.x, lo+i)

@@ -5,8 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -84,7 +85,7 @@ func (f *filter[M]) setCentre() {
 	f.centre = make([]float64, f.d)
 	sample, column := make([]float64, count*f.d), make([]float64, count)
 	for i := range count {
-		points.ReadRow(sample[i*f.d:][:f.d], f.gallery, rows[par.Part(len(rows), i, count)])
+		points.ReadRow(sample[i*f.d:][:f.d], f.gallery, rows[split.Part(len(rows), i, count)])
 	}
 	for j := range f.centre {
 		for i := range column {
@@ -99,9 +100,9 @@ func (f *filter[M]) setCentre() {
 func (f *filter[M]) size(ctx context.Context, workers *par.Workers) (float64, error) {
 	const rows = 256
 	of := func(x M, list []int) (float64, error) {
-		sizes := make([]float64, par.Blocks(len(list), rows))
+		sizes := make([]float64, split.Blocks(len(list), rows))
 		err := workers.Do(ctx, len(sizes), par.Func(func(_, piece int) {
-			lo, hi := par.Block(piece, len(list), rows)
+			lo, hi := split.Block(piece, len(list), rows)
 			row := make([]float64, f.d)
 			for _, i := range list[lo:hi] {
 				points.ReadRow(row, x, i)
@@ -130,8 +131,8 @@ func (f *filter[M]) load(ctx context.Context, workers *par.Workers) error {
 	f.image = make([]float32, n*f.d)
 	f.norm, f.missed = make([]float64, n), make([]float64, n)
 	const rows = 256
-	return workers.Do(ctx, par.Blocks(n, rows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rows)
+	return workers.Do(ctx, split.Blocks(n, rows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, rows)
 		row := make([]float64, f.d)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(row, f.gallery, f.galleryRows[i])

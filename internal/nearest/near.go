@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
 // ErrRefused reports that the caller has refused the memory for the neighbours found.
@@ -48,7 +48,7 @@ func Near[M points.Matrix](ctx context.Context, queries, gallery M, radius float
 	for lo := 0; lo < n; lo += nearRows {
 		hi := min(lo+nearRows, n)
 		s.galleryRows = list[lo:hi]
-		parts := make([]near, par.Blocks(hi-lo, scanRows)*len(found)) // of each piece and query
+		parts := make([]near, split.Blocks(hi-lo, scanRows)*len(found)) // of each piece and query
 		if err := sc.run(ctx, settings.Workers, func(_, _ int) float64 { return radius * radius }, func(_, piece, query int, found scanned) {
 			parts[piece*len(s.queryRows)+query].take(lo, found, radius)
 		}); err != nil {

@@ -24,8 +24,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -189,11 +190,11 @@ func (s *search[M]) tiles(ctx context.Context, settings Settings, newTiler func(
 	tilers := make([]tiler, settings.Workers.Count())
 	var mutex sync.Mutex
 	done := 0
-	err := settings.Workers.Do(ctx, par.Blocks(queries, tileQueries), par.Func(func(worker, tile int) {
+	err := settings.Workers.Do(ctx, split.Blocks(queries, tileQueries), par.Func(func(worker, tile int) {
 		if tilers[worker] == nil {
 			tilers[worker] = newTiler()
 		}
-		lo, hi := par.Block(tile, queries, tileQueries)
+		lo, hi := split.Block(tile, queries, tileQueries)
 		tilers[worker].answer(ctx, lo)
 		if settings.Progress != nil && ctx.Err() == nil {
 			mutex.Lock()

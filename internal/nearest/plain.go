@@ -3,7 +3,7 @@ package nearest
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // panelsBetweenChecks is how many panels are handled between two checks of the context.

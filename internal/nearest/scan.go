@@ -6,8 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -62,12 +63,12 @@ func (s *scan[M]) run(ctx context.Context, workers *par.Workers, limit func(work
 	}
 	of := make([]*scratch, workers.Count())
 	n := len(s.galleryRows)
-	return workers.Do(ctx, par.Blocks(n, scanRows), par.Func(func(worker, piece int) {
+	return workers.Do(ctx, split.Blocks(n, scanRows), par.Func(func(worker, piece int) {
 		if of[worker] == nil {
 			of[worker] = &scratch{make([]uint32, scanRows), make([]float32, scanRows), scanned{make([]int, scanRows), make([]float64, scanRows)}}
 		}
 		w := of[worker]
-		lo, hi := par.Block(piece, n, scanRows)
+		lo, hi := split.Block(piece, n, scanRows)
 		if s.single != nil {
 			for i, row := range s.galleryRows[lo:hi] {
 				w.index[i] = uint32(row)

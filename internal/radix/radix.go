@@ -4,6 +4,7 @@ package radix
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -51,7 +52,7 @@ type sorter[K uint32 | uint64] struct {
 // Run does one piece.
 func (r *sorter[K]) Run(_, piece int) {
 	n, pieces := len(r.from), len(r.counts)
-	lo, hi := par.Part(n, piece, pieces), par.Part(n, piece+1, pieces)
+	lo, hi := split.Part(n, piece, pieces), split.Part(n, piece+1, pieces)
 	counts, mask := &r.counts[piece], K(1)<<r.digit-1
 	from, shift := r.from[lo:hi], r.shift&63
 	if !r.scatter {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -147,8 +148,8 @@ func (d *descent) step(ctx context.Context, workers *par.Workers, factor, moment
 		d.stacks = make([][]int32, workers.Count())
 	}
 	n := len(d.y)
-	err := workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(worker, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+	err := workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(worker, piece int) {
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			d.weight[i], d.repulsion[i], d.stacks[worker] = d.tree.repulsion(d.y[i], d.theta, d.stacks[worker])
 			d.attraction[i] = d.attract(i)

@@ -9,9 +9,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -105,7 +107,7 @@ func (in *inspection[T]) run(ctx context.Context) error {
 	if uint64(in.b.Rows) >= math.MaxUint32 {
 		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, in.b.Rows)
 	}
-	in.size = max(par.Blocks(in.b.Rows, inspectPieces), 256)
+	in.size = max(split.Blocks(in.b.Rows, inspectPieces), 256)
 	if err := in.findBox(ctx); err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (in *inspection[T]) run(ctx context.Context) error {
 
 // do lets workers do the pieces of this rank. A look at the points is short: no context ends it.
 func (in *inspection[T]) do(task func(piece int)) error {
-	first, end := in.ranks.Part(par.Blocks(in.b.Rows, in.size))
+	first, end := in.ranks.Part(split.Blocks(in.b.Rows, in.size))
 	return in.workers.Do(context.Background(), end-first, par.Func(func(_, i int) { task(first + i) }))
 }
 
@@ -131,7 +133,7 @@ func (in *inspection[T]) findBox(ctx context.Context) error {
 	var lo, hi [inspectPieces][]T
 	var bad [inspectPieces]int // 1 more than the number of the first entry of a piece that is not finite
 	if err := in.do(func(i int) {
-		from, to := par.Block(i, b.Rows, in.size)
+		from, to := split.Block(i, b.Rows, in.size)
 		lo[i], hi[i] = make([]T, together*b.Cols), make([]T, together*b.Cols)
 		for c := range lo[i] {
 			lo[i][c], hi[i][c] = T(math.Inf(1)), T(math.Inf(-1))
@@ -191,7 +193,7 @@ func (in *inspection[T]) gatherBox(ctx context.Context, own box, number int) (bo
 	}
 	d := len(own.lo)
 	words := slices.Concat(own.lo, own.hi, []float64{float64(number)}) // the number is less than 2^53
-	all, err := par.GatherEqual(ctx, in.ranks, words)
+	all, err := exchange.GatherEqual(ctx, in.ranks, words)
 	if err != nil {
 		return own, 0, fmt.Errorf("kernel: box of all ranks: %w", err)
 	}
@@ -212,14 +214,14 @@ func (in *inspection[T]) findRadius(ctx context.Context) error {
 	for c := range centre {
 		centre[c] = p.Lo[c] + (p.Hi[c]-p.Lo[c])/2
 	}
-	farthest := make([]float64, par.Blocks(in.b.Rows, in.size))
+	farthest := make([]float64, split.Blocks(in.b.Rows, in.size))
 	if err := in.do(func(i int) {
-		from, to := par.Block(i, in.b.Rows, in.size)
+		from, to := split.Block(i, in.b.Rows, in.size)
 		farthest[i] = in.farthest(centre, from, to)
 	}); err != nil {
 		return err
 	}
-	if err := par.Gather(ctx, in.ranks, farthest, in.ranks.Bounds(len(farthest))); err != nil {
+	if err := exchange.Gather(ctx, in.ranks, farthest, in.ranks.Bounds(len(farthest))); err != nil {
 		return fmt.Errorf("kernel: radius of all ranks: %w", err)
 	}
 	p.Radius = math.Sqrt(slices.Max(farthest))

@@ -3,6 +3,8 @@ package base
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -28,7 +30,7 @@ func (o *Options) OwnPieces(pieces int) int {
 
 // GatherPieces sets what other ranks have made by share: piece i has set the numbers from
 // first(i) on, up to first(i+1).
-func GatherPieces[T par.Word](ctx context.Context, o *Options, data []T, pieces int, first func(piece int) int) error {
+func GatherPieces[T exchange.Word](ctx context.Context, o *Options, data []T, pieces int, first func(piece int) int) error {
 	if o.Ranks.Alone() {
 		return nil
 	}
@@ -36,12 +38,12 @@ func GatherPieces[T par.Word](ctx context.Context, o *Options, data []T, pieces 
 	for r, piece := range bounds {
 		bounds[r] = first(piece)
 	}
-	return par.Gather(ctx, o.Ranks, data, bounds)
+	return exchange.Gather(ctx, o.Ranks, data, bounds)
 }
 
 // GatherRows is GatherPieces for pieces that are rows between bounds, of so many numbers
 // each.
-func GatherRows[T par.Word](ctx context.Context, o *Options, data []T, bounds []int, each int) error {
+func GatherRows[T exchange.Word](ctx context.Context, o *Options, data []T, bounds []int, each int) error {
 	return GatherPieces(ctx, o, data, len(bounds)-1, func(piece int) int { return each * bounds[piece] })
 }
 
@@ -51,7 +53,7 @@ const ChunkRows = 1024
 // ChunkBounds splits n rows into chunks of the given number of rows, the last of which may
 // be shorter. They are the same for any number of workers.
 func ChunkBounds(n, rows int) []int {
-	bounds := make([]int, par.Blocks(n, rows)+1)
+	bounds := make([]int, split.Blocks(n, rows)+1)
 	for i := range bounds {
 		bounds[i] = min(i*rows, n)
 	}

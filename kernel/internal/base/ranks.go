@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -23,7 +23,7 @@ func (o *Options) Agree(ctx context.Context) error {
 	if o.Reserve != nil {
 		own[3] = 1
 	}
-	all, err := par.GatherEqual(ctx, o.Ranks, own)
+	all, err := exchange.GatherEqual(ctx, o.Ranks, own)
 	if err != nil {
 		return fmt.Errorf("kernel: options of ranks: %w", err)
 	}
@@ -47,7 +47,7 @@ func (o *Options) Agree(ctx context.Context) error {
 // anyRank tells whether some rank says yes. All ranks ask.
 func (o *Options) anyRank(yes bool) (bool, error) {
 	// Whoever waits here is set free when another rank ends with an error.
-	yes, err := par.Any(context.Background(), o.Ranks, yes)
+	yes, err := exchange.Any(context.Background(), o.Ranks, yes)
 	if err != nil {
 		return false, fmt.Errorf("kernel: answers of ranks: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -86,8 +87,8 @@ func NewUnitDistancer(ctx context.Context, p *rows.Points, workers *par.Workers,
 func (q *Distancer) setNorms(ctx context.Context, workers *par.Workers) error {
 	q.Norm2 = make([]float64, q.N)
 	const rowsPerPiece = 64
-	err := workers.Do(ctx, par.Blocks(q.N, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, q.N, rowsPerPiece)
+	err := workers.Do(ctx, split.Blocks(q.N, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, q.N, rowsPerPiece)
 		z := make([]float64, q.P.D)
 		for i := lo; i < hi; i++ {
 			q.Load(z, i, i+1)

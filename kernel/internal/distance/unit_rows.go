@@ -8,10 +8,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -60,9 +61,9 @@ func NewUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows,
 	r := &UnitRows{NullRow: -1, Rows: rows.View[float64]{
 		Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float64, features.Rows*features.Cols),
 	}}
-	chunks := make([]unitChunk, par.Blocks(features.Rows, base.ChunkRows))
+	chunks := make([]unitChunk, split.Blocks(features.Rows, base.ChunkRows))
 	if err := o.Workers.Do(context.Background(), len(chunks), par.Func(func(_, chunk int) {
-		lo, hi := par.Block(chunk, features.Rows, base.ChunkRows)
+		lo, hi := split.Block(chunk, features.Rows, base.ChunkRows)
 		chunks[chunk] = divideRows(r.Rows, features, lo, hi)
 	})); err != nil {
 		return nil, fmt.Errorf("kernel: unit rows: %w", err)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -35,7 +35,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, o *ba
 	if err != nil {
 		return nil, SearchError(o, err)
 	}
-	pass := &everyPairPass{q: q, b: b, blocks: distance.Tournament{Blocks: par.Blocks(q.N, distance.BlockRows)}, scratch: make([]*distance.DistanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
+	pass := &everyPairPass{q: q, b: b, blocks: distance.Tournament{Blocks: split.Blocks(q.N, distance.BlockRows)}, scratch: make([]*distance.DistanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
 	if err := pass.blocks.Play(ctx, o.Workers, pass, &pass.round, o.Stage("fill weights", pass.blocks.Rounds())); err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (t *everyPairPass) Run(worker, game int) {
 		t.scratch[worker] = distance.NewDistanceScratch(t.q)
 	}
 	scratch, q := t.scratch[worker], t.q
-	alo, ahi := par.Block(a, q.N, distance.BlockRows)
-	blo, bhi := par.Block(b, q.N, distance.BlockRows)
+	alo, ahi := split.Block(a, q.N, distance.BlockRows)
+	blo, bhi := split.Block(b, q.N, distance.BlockRows)
 	q.Fill(scratch, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo

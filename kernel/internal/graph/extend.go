@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
@@ -33,9 +34,9 @@ func (g *Graph) CopyStored(ctx context.Context, a rows.Arrays, workers *par.Work
 		return next, nil
 	}
 	const rowsPerPiece = 1024
-	return next, workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+	return next, workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
 		var buffer sparse.RowBuffer
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			ind, val := stored.Row(i, &buffer)
 			copy(a.Ind[a.Ptr[i]:], ind)
@@ -86,8 +87,8 @@ func (g *Graph) Given(i int) uint32 {
 func SortRows(ctx context.Context, a rows.Arrays, workers *par.Workers) error {
 	const rowsPerPiece = 256
 	n := len(a.Ptr) - 1
-	return workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+	return workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		var entries []uint64
 		for i := lo; i < hi; i++ {
 			from, to := a.Ptr[i], a.Ptr[i+1]

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
@@ -130,8 +131,8 @@ func newNearestLists(ctx context.Context, found *rows.Neighbours, b base.Bandwid
 	l := &nearestLists{ptr: make([]uint64, n+1), ind: found.Place, val: make([]float32, n*k), most: rows.RadiusSquared(b.MaxRadius())}
 	counts := make([]uint64, n)
 	const rowsPerPiece = 256
-	if err := o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+	if err := o.Workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		var entries []uint64
 		for i := lo; i < hi; i++ {
 			d2, place, val := found.Dist2[i*k:][:k], found.Place[i*k:][:k], l.val[i*k:][:k]
@@ -170,8 +171,8 @@ func (l *nearestLists) union(ctx context.Context, held int64, req *rows.Request)
 	n := len(l.ptr) - 1
 	const rowsPerPiece = 1024
 	each := func(do func(i int)) error {
-		return req.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-			lo, hi := par.Block(piece, n, rowsPerPiece)
+		return req.Workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+			lo, hi := split.Block(piece, n, rowsPerPiece)
 			for i := lo; i < hi; i++ {
 				do(i)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -35,8 +36,8 @@ func selfTune(ctx context.Context, found *rows.Neighbours, b base.Bandwidth, o *
 	}
 	most := -math.Log(leastTuned) / b.Gamma()
 	const rowsPerPiece = 1024
-	return o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+	return o.Workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			for e, j := range found.Place[i*k:][:k] {
 				d2 := &found.Dist2[i*k+e]

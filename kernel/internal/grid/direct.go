@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // directRows are weights beside the grid: those of all pairs one of whose points is
@@ -224,7 +225,7 @@ func (r *gridRepair) run(ctx context.Context, o *base.Options) error {
 }
 
 // gatherMeasured sets a number of each row that other ranks have found.
-func gatherMeasured[T par.Word](ctx context.Context, list []repairRow, measured func(*repairRow) *T, o *base.Options) error {
+func gatherMeasured[T exchange.Word](ctx context.Context, list []repairRow, measured func(*repairRow) *T, o *base.Options) error {
 	all := make([]T, len(list))
 	for i := range list {
 		all[i] = *measured(&list[i])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -95,7 +96,7 @@ func (pass *gridPass[T]) exchange(ctx context.Context) error {
 		out[r], in[r] = e.out[r].tiles, e.in[r].tiles
 		pass.eachTile(&e.out[r], pass.load)
 	}
-	wait, err := par.Exchange(ctx, e.ranks, out, in)
+	wait, err := exchange.Begin(ctx, e.ranks, out, in)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (pass *gridPass[T]) exchange(ctx context.Context) error {
 	if pass.op.Slots == 0 {
 		return nil
 	}
-	return par.Gather(ctx, e.ranks, pass.slots, e.slots)
+	return exchange.Gather(ctx, e.ranks, pass.slots, e.slots)
 }
 
 // eachTile visits the cells of some tiles, with the k tiles of each.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -34,10 +34,10 @@ func splitPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
 		hi := int(cells.Start[cell])
 		parts := 1
 		if cell == at+1 {
-			parts = max(par.Blocks(hi-lo, lattice.MostPoints), 1)
+			parts = max(split.Blocks(hi-lo, lattice.MostPoints), 1)
 		}
 		for part := range parts {
-			piece := gridPiece{cell: at, cells: cell - at, lo: lo + par.Part(hi-lo, part, parts), hi: lo + par.Part(hi-lo, part+1, parts), slot: -1}
+			piece := gridPiece{cell: at, cells: cell - at, lo: lo + split.Part(hi-lo, part, parts), hi: lo + split.Part(hi-lo, part+1, parts), slot: -1}
 			if parts > 1 {
 				piece.slot, slots = slots, slots+1
 			}
@@ -73,7 +73,7 @@ type gridScratch struct {
 }
 
 // filled returns n rounded up to what fills the lanes.
-func filled(n int) int { return par.Blocks(n, simd.NodeLanes) * simd.NodeLanes }
+func filled(n int) int { return split.Blocks(n, simd.NodeLanes) * simd.NodeLanes }
 
 func newGridPass[T rows.Float](op *Grid, p *step.Product[T]) *gridPass[T] {
 	t, k := op.Transfer, p.K

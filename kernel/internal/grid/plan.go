@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
@@ -54,7 +55,7 @@ const widestCell = 4.0
 const planPoints = 1 << 17
 
 func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *base.Options) (*crowd, error) {
-	skip := par.Blocks(p.N, planPoints)
+	skip := split.Blocks(p.N, planPoints)
 	var l lattice.Lattice
 	all := false
 	for _, width := range []float64{1, 2, widestCell} {
@@ -203,12 +204,12 @@ func nodesFor(l *lattice.Lattice, tolerance, ratio float64) (best int, least flo
 
 // estimateOccupied estimates the number of cells that hold a point by a sample.
 func estimateOccupied(ctx context.Context, l *lattice.Lattice, p *rows.Points, workers *par.Workers) (float64, error) {
-	skip := par.Blocks(p.N, planPoints/8)
+	skip := split.Blocks(p.N, planPoints/8)
 	cells, err := l.SortPoints(ctx, p, skip, false, workers)
 	if err != nil {
 		return 0, err
 	}
-	sample, distinct := float64(par.Blocks(p.N, skip)), float64(cells.Count())
+	sample, distinct := float64(split.Blocks(p.N, skip)), float64(cells.Count())
 	// Points alone in their cells promise more of them, the others none.
 	return min(l.Cells, distinct*(1+float64(skip-1)*distinct/sample)), nil
 }

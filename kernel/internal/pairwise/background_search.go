@@ -5,11 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
+
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // backgroundSearch visits all pairs of rows once, block against block, and
@@ -40,7 +41,7 @@ func newBackgroundSearch(ctx context.Context, unitRows *distance.UnitRows, unit 
 	s := &backgroundSearch{
 		q: q, unit: unit, constant: weight,
 		radius2: rows.RadiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
-		blocks: distance.Tournament{Blocks: par.Blocks(n, distance.BlockRows)}, scratch: make([]*distance.DistanceScratch, o.Workers.Count()), counts: make([]uint64, n+1),
+		blocks: distance.Tournament{Blocks: split.Blocks(n, distance.BlockRows)}, scratch: make([]*distance.DistanceScratch, o.Workers.Count()), counts: make([]uint64, n+1),
 	}
 	if s.radius2 < 4 {
 		// The distance in the scratch is off by at most (4 d + 8) 2^-53 (entryRel) and the
@@ -85,8 +86,8 @@ func (s *backgroundSearch) Run(worker, game int) {
 		s.scratch[worker] = distance.NewDistanceScratch(s.q)
 	}
 	scratch, n := s.scratch[worker], s.q.N
-	alo, ahi := par.Block(a, n, distance.BlockRows)
-	blo, bhi := par.Block(b, n, distance.BlockRows)
+	alo, ahi := split.Block(a, n, distance.BlockRows)
+	blo, bhi := split.Block(b, n, distance.BlockRows)
 	s.q.Fill(scratch, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
@@ -49,7 +50,7 @@ func NewDense(ctx context.Context, p *rows.Points, unit *distance.UnitWeights, b
 	if err := o.Take("build dense", cost.PeakBytes); err != nil {
 		return nil, err
 	}
-	op := &Dense{bandwidth: b, unit: unit, blocks: distance.Tournament{Blocks: par.Blocks(p.N, distance.BlockRows)}}
+	op := &Dense{bandwidth: b, unit: unit, blocks: distance.Tournament{Blocks: split.Blocks(p.N, distance.BlockRows)}}
 	op.Base, op.Bounds, op.Costs = step.NewBase("dense", o), base.ChunkBounds(p.N, base.ChunkRows), cost
 	op.Pass32 = func(p *step.Product[float32]) step.Pass[float32] { return newDensePass(op, p) }
 	op.Pass64 = func(p *step.Product[float64]) step.Pass[float64] { return newDensePass(op, p) }

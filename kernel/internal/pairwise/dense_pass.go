@@ -3,6 +3,8 @@ package pairwise
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
@@ -99,7 +101,7 @@ func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers, ranks *
 		return err
 	}
 	if pass.columns > k {
-		if err := par.Gather(ctx, ranks, pass.column(k), op.RankBounds()); err != nil {
+		if err := exchange.Gather(ctx, ranks, pass.column(k), op.RankBounds()); err != nil {
 			return err
 		}
 		op.setDegrees(pass.column(k))
@@ -130,8 +132,8 @@ func (pass *densePass[T]) Run(worker, game int) {
 	if !ok {
 		return
 	}
-	alo, ahi := par.Block(a, op.q.N, distance.BlockRows)
-	blo, bhi := par.Block(b, op.q.N, distance.BlockRows)
+	alo, ahi := split.Block(a, op.q.N, distance.BlockRows)
+	blo, bhi := split.Block(b, op.q.N, distance.BlockRows)
 	ownA, ownB := pass.owns(alo), pass.owns(blo)
 	if !ownA && !ownB {
 		return

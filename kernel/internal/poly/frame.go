@@ -5,9 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
+
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -216,7 +217,7 @@ func (fr *polyFrame) coefficients(s Series) []float64 {
 // to share them out, but few where each has sums of many terms.
 func polyBounds(n, terms int) []int {
 	chunks := max(8, min(256, 1<<22/terms))
-	rows := max(4*polyPanel, par.Blocks(par.Blocks(n, chunks), polyPanel)*polyPanel)
+	rows := max(4*polyPanel, split.Blocks(split.Blocks(n, chunks), polyPanel)*polyPanel)
 	return base.ChunkBounds(n, rows)
 }
 

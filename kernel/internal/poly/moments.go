@@ -3,9 +3,9 @@ package poly
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -51,13 +51,13 @@ func newPolyMoments[E rows.Float](fr *polyFrame, load func(dst []E, lo, hi int),
 // sum returns C, its upper half.
 func (m *polyMoments[E]) sum(ctx context.Context) ([]float64, error) {
 	n, d := m.fr.p.N, m.fr.p.D
-	rows := max(polyPanel, par.Blocks(par.Blocks(n, int(momentChunks(d))), polyPanel)*polyPanel)
-	chunks := par.Blocks(n, rows)
+	rows := max(polyPanel, split.Blocks(split.Blocks(n, int(momentChunks(d))), polyPanel)*polyPanel)
+	chunks := split.Blocks(n, rows)
 	partial := make([]float64, chunks*d*d)
 	progress := m.o.Stage("second moments", m.o.OwnPieces(chunks))
 	if err := m.o.Share(ctx, chunks, func(worker, chunk int) {
 		sum := partial[chunk*d*d:][:d*d]
-		from, end := par.Block(chunk, n, rows)
+		from, end := split.Block(chunk, n, rows)
 		for lo := from; lo < end; lo += polyPanel {
 			m.addPanel(&m.scratch[worker], sum, lo, min(polyPanel, end-lo))
 		}

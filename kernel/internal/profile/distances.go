@@ -3,9 +3,10 @@ package profile
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
+
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // distanceSample bins the distances of some rows to all points.
@@ -26,7 +27,7 @@ func (s *distanceSample) Run(worker, group int) {
 		s.parts[worker] = make([]uint64, profileBins<<partBits)
 	}
 	parts := s.parts[worker]
-	from, to := par.Block(group, len(s.rows), sampleGroup)
+	from, to := split.Block(group, len(s.rows), sampleGroup)
 	t := distance.NewDistanceScratch(q)
 	var norm2 []float64
 	for i, row := range s.rows[from:to] {
@@ -34,11 +35,11 @@ func (s *distanceSample) Run(worker, group int) {
 		norm2 = append(norm2, q.Norms(row, row+1)...)
 	}
 	counts := make([]uint32, (to-from)*profileBins)
-	for block := range par.Blocks(n, distance.BlockRows) {
+	for block := range split.Blocks(n, distance.BlockRows) {
 		if s.ctx.Err() != nil {
 			return
 		}
-		lo, hi := par.Block(block, n, distance.BlockRows)
+		lo, hi := split.Block(block, n, distance.BlockRows)
 		q.Load(t.B, lo, hi)
 		q.Measure(t, t.A, norm2, to-from, t.B, q.Norms(lo, hi), hi-lo)
 		for i, row := range s.rows[from:to] {

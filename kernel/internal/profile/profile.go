@@ -8,10 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
+
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A Profile is what a sample of rows sees: for each of them a histogram of its
@@ -136,8 +137,8 @@ func sampleDistances(ctx context.Context, p *rows.Points, o *base.Options) (*Pro
 	if e2 := p.Extent2(); e2 > 0 {
 		s.scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}
-	groups := par.Blocks(len(s.rows), sampleGroup)
-	s.progress = o.Stage("profile", o.OwnPieces(groups)*par.Blocks(p.N, distance.BlockRows))
+	groups := split.Blocks(len(s.rows), sampleGroup)
+	s.progress = o.Stage("profile", o.OwnPieces(groups)*split.Blocks(p.N, distance.BlockRows))
 	s.bins = make([][]DistanceBin, len(s.rows))
 	s.parts = make([][]uint64, o.Workers.Count())
 	err = o.Share(ctx, groups, s.Run)

@@ -3,8 +3,9 @@ package profile
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // gatherBins sets the bins of the rows that other ranks have sampled. What travels of a row
@@ -13,7 +14,7 @@ func (s *distanceSample) gatherBins(ctx context.Context, o *base.Options) error 
 	if o.Ranks.Alone() {
 		return nil
 	}
-	first, end := o.Ranks.Part(par.Blocks(len(s.rows), sampleGroup))
+	first, end := o.Ranks.Part(split.Blocks(len(s.rows), sampleGroup))
 	var own []uint32
 	for i := min(first*sampleGroup, len(s.rows)); i < min(end*sampleGroup, len(s.rows)); i++ {
 		own = append(own, uint32(len(s.bins[i])))
@@ -21,7 +22,7 @@ func (s *distanceSample) gatherBins(ctx context.Context, o *base.Options) error 
 			own = append(own, uint32(b.bin), uint32(b.count))
 		}
 	}
-	all, _, err := par.GatherAll(ctx, o.Ranks, own)
+	all, _, err := exchange.GatherAll(ctx, o.Ranks, own)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func gatherParts(ctx context.Context, used []DistanceBin, parts [][]uint64, o *b
 			own = append(own, sum)
 		}
 	}
-	all, bounds, err := par.GatherAll(ctx, o.Ranks, own)
+	all, bounds, err := exchange.GatherAll(ctx, o.Ranks, own)
 	if err != nil {
 		return nil, err
 	}

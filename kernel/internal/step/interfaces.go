@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/graphstats"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -93,5 +93,5 @@ func Shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if len(connected) == 0 {
 		return false, 0
 	}
-	return float64(above) > MissedShare*float64(len(connected)), float64(base.Ranked(connected, par.Part(len(connected)-1, 99, 100)))
+	return float64(above) > MissedShare*float64(len(connected)), float64(base.Ranked(connected, split.Part(len(connected)-1, 99, 100)))
 }

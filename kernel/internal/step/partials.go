@@ -3,7 +3,7 @@ package step
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 )
 
 // Partials are the sums of one step, kept per chunk of rows. A chunk has class
@@ -122,7 +122,7 @@ func (ps *Partials) gather(ctx context.Context, op *Base) error {
 	for chunk := from; chunk < to; chunk++ {
 		own = ps.Chunk[chunk].pack(own)
 	}
-	if err := par.Gather(ctx, op.Ranks, flat, bounds); err != nil {
+	if err := exchange.Gather(ctx, op.Ranks, flat, bounds); err != nil {
 		return err
 	}
 	for chunk := range ps.Chunk {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A Product makes dst = W x, or the step that follows from W x. It does what is the same
@@ -127,7 +127,7 @@ func (p *Product[T]) Run(worker, piece int) {
 
 // sawNonFinite tells whether the pass of any rank has seen a number in x that is not finite.
 func (p *Product[T]) sawNonFinite(ctx context.Context) (bool, error) {
-	return par.Any(ctx, p.Op.Ranks, p.NonFinite.Load())
+	return exchange.Any(ctx, p.Op.Ranks, p.NonFinite.Load())
 }
 
 // Put writes row i of dst, given row i of W x: the same or, with stats, the row of the next

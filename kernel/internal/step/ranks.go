@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -77,14 +78,14 @@ func CompleteRows[T rows.Float](ctx context.Context, b *Base, x rows.View[T]) er
 		bounds[r] *= x.Cols
 	}
 	if x.Stride == x.Cols {
-		return par.Gather(ctx, b.Ranks, x.Data, bounds)
+		return exchange.Gather(ctx, b.Ranks, x.Data, bounds)
 	}
 	packed := make([]T, x.Rows*x.Cols)
 	lo, hi := b.Part()
 	for i := lo; i < hi; i++ {
 		copy(packed[i*x.Cols:], x.Row(i))
 	}
-	if err := par.Gather(ctx, b.Ranks, packed, bounds); err != nil {
+	if err := exchange.Gather(ctx, b.Ranks, packed, bounds); err != nil {
 		return err
 	}
 	for i := range x.Rows {
@@ -111,5 +112,5 @@ func (b *Base) DoChunks(ctx context.Context, task par.Task, data []float64) erro
 	for r := range bounds {
 		bounds[r] *= each
 	}
-	return par.Gather(ctx, b.Ranks, data, bounds)
+	return exchange.Gather(ctx, b.Ranks, data, bounds)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 )
 
 // Components returns the sizes of the parts of the graph that no weight connects, the
@@ -78,6 +78,6 @@ func (op *Truncated) gatherJoined(ctx context.Context, parent []uint32) ([]uint3
 			joined = append(joined, uint32(i), p)
 		}
 	}
-	all, _, err := par.GatherAll(ctx, op.Ranks, joined)
+	all, _, err := exchange.GatherAll(ctx, op.Ranks, joined)
 	return all, err
 }

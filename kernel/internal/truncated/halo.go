@@ -5,7 +5,9 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/graphstats"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -52,7 +54,7 @@ func (op *Truncated) PlanHalo(ctx context.Context) error {
 	for r := range bounds {
 		bounds[r] *= size
 	}
-	if err := par.Gather(ctx, op.Ranks, needs, bounds); err != nil {
+	if err := exchange.Gather(ctx, op.Ranks, needs, bounds); err != nil {
 		return err
 	}
 	total := 0
@@ -67,7 +69,7 @@ func (op *Truncated) PlanHalo(ctx context.Context) error {
 	for s := range h.Sent {
 		h.Sent[s] = make([]uint32, needs[s*size+rank])
 	}
-	wait, err := par.Exchange(ctx, op.Ranks, h.Ghosts, h.Sent)
+	wait, err := exchange.Begin(ctx, op.Ranks, h.Ghosts, h.Sent)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func (op *Truncated) markGhosts(ctx context.Context) ([]uint32, error) {
 	h, rank := &op.Halo, op.Ranks.Rank()
 	lo, hi := uint32(h.Bounds[rank]), uint32(h.Bounds[rank+1])
 	from, to := op.OwnChunks()
-	marks, found := make([]uint32, par.Blocks(op.Rows.Rows(), 32)), make([]bool, to-from)
+	marks, found := make([]uint32, split.Blocks(op.Rows.Rows(), 32)), make([]bool, to-from)
 	readers := make([]graph.RowReader, op.Workers.Count())
 	mark := func(j uint32) {
 		// Many rows have the same ghosts, and reading a mark is cheap.
@@ -173,7 +175,7 @@ func (t *transfer) begin(ctx context.Context, x []float32, stride int) (err erro
 			copy(t.out[s][e*t.k:][:t.k], x[int(i)*stride:])
 		}
 	}
-	t.wait, err = par.Exchange(ctx, t.ranks, t.out, t.in)
+	t.wait, err = exchange.Begin(ctx, t.ranks, t.out, t.in)
 	return err
 }
 

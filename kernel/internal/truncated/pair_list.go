@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
@@ -38,7 +39,7 @@ const clustersPerChunk = 64
 // list and the scratch memory of the workers have taken, too.
 func newPairList(ctx context.Context, cl *cells.List, b base.Bandwidth, held int64, o *base.Options) (*pairList, int64, error) {
 	clusters := len(cl.First) - 1
-	l := &pairList{Cl: cl, gamma: b.Gamma(), kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
+	l := &pairList{Cl: cl, gamma: b.Gamma(), kernels: o.Kernels, chunk: make([]pairChunk, split.Blocks(clusters, clustersPerChunk))}
 	lister := &pairLister{
 		ctx: ctx, l: l, sweeps: make([]*cells.Sweep, o.Workers.Count()), spans: make([][]uint32, o.Workers.Count()),
 		progress: o.Stage("list pairs", len(l.chunk)),
@@ -112,7 +113,7 @@ func (l *pairList) Chunks() int { return len(l.chunk) }
 
 // Chunk returns the points of a chunk.
 func (l *pairList) Chunk(c int) (lo, hi int) {
-	from, to := par.Block(c, len(l.Cl.First)-1, clustersPerChunk)
+	from, to := split.Block(c, len(l.Cl.First)-1, clustersPerChunk)
 	return int(l.Cl.First[from]), int(l.Cl.First[to])
 }
 
@@ -128,7 +129,7 @@ func (l *pairList) weigh(ctx context.Context, o *base.Options) (sums []float64, 
 		}
 		r := readers[worker]
 		var part [cells.ClusterPoints]float64
-		from, to := par.Block(piece, len(l.Cl.First)-1, clustersPerChunk)
+		from, to := split.Block(piece, len(l.Cl.First)-1, clustersPerChunk)
 		for c := from; c < to && ctx.Err() == nil; c++ {
 			first, end := int(l.Cl.First[c]), int(l.Cl.First[c+1])
 			for r.start(l.spans(c)); r.next(first, end); {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
+
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A pairLister fills a list of pairs, a chunk at a time.
@@ -54,7 +55,7 @@ func (p *pairLister) Run(worker, piece int) {
 		p.sweeps[worker] = p.l.Cl.Sweep(p.l.kernels)
 	}
 	sweep, room := p.sweeps[worker], cap(p.spans[worker])
-	from, to := par.Block(piece, len(p.l.Cl.First)-1, clustersPerChunk)
+	from, to := split.Block(piece, len(p.l.Cl.First)-1, clustersPerChunk)
 	if !p.take(to - from + 1) {
 		return
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -87,7 +87,7 @@ func (pass *truncatedPass) fetch(ctx context.Context) error {
 	for r := range bounds {
 		bounds[r] *= pass.K
 	}
-	return par.Gather(ctx, pass.op.Ranks, pass.sums, bounds)
+	return exchange.Gather(ctx, pass.op.Ranks, pass.sums, bounds)
 }
 
 // factors are what weights are multiplied with: rows of x or, where points are equal, sums.

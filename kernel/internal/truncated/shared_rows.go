@@ -3,6 +3,7 @@ package truncated
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -17,7 +18,7 @@ func (op *CSR) shareNeighbours(ctx context.Context) error {
 	if op.Group == nil || !op.Weights.Shared() {
 		return nil
 	}
-	all, err := par.GatherEqual(ctx, op.Ranks, []float64{op.countNeighbours(op.Weights.OwnRows())})
+	all, err := exchange.GatherEqual(ctx, op.Ranks, []float64{op.countNeighbours(op.Weights.OwnRows())})
 	sum := 0.0
 	for _, n := range all {
 		sum += n
@@ -56,7 +57,7 @@ func (op *Truncated) sharedDoubles(ctx context.Context) ([]float64, error) {
 	if err := ctx.Err(); err != nil { // a chunk may have been left half done
 		return nil, err
 	}
-	return out, par.Gather(ctx, op.Ranks, out, op.PointBounds())
+	return out, exchange.Gather(ctx, op.Ranks, out, op.PointBounds())
 }
 
 // WholeRows returns op with all rows of weights here, for what reads rows of any rank.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -117,14 +118,14 @@ func (op *Truncated) gatherSettled(ctx context.Context, isolated []int) error {
 	if op.RankChunks == nil {
 		return nil
 	}
-	if err := par.Gather(ctx, op.Ranks, isolated, op.RankChunks); err != nil {
+	if err := exchange.Gather(ctx, op.Ranks, isolated, op.RankChunks); err != nil {
 		return err
 	}
 	bounds := op.RankBounds()
-	if err := par.Gather(ctx, op.Ranks, op.Cert.Row, bounds); err != nil {
+	if err := exchange.Gather(ctx, op.Ranks, op.Cert.Row, bounds); err != nil {
 		return err
 	}
-	return par.Gather(ctx, op.Ranks, op.RowSums, bounds)
+	return exchange.Gather(ctx, op.Ranks, op.RowSums, bounds)
 }
 
 // checkPolicy refuses a graph that the options do not allow.

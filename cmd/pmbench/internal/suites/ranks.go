@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -190,7 +191,7 @@ func countTraffic(ctx context.Context, ranks *par.Ranks, operation func() error)
 		return nil, err
 	}
 	after, afterwards := ranks.Traffic()
-	all, err := par.GatherEqual(ctx, ranks, []int64{after - gathered, afterwards - exchanged})
+	all, err := exchange.GatherEqual(ctx, ranks, []int64{after - gathered, afterwards - exchanged})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -115,7 +116,7 @@ func (f *CheckpointFlags) open(ctx context.Context, ranks *par.Ranks) (*checkpoi
 	err = agreeError(ctx, ranks, err)
 	if err == nil {
 		var all []int
-		all, err = par.GatherEqual(ctx, ranks, []int{steps})
+		all, err = exchange.GatherEqual(ctx, ranks, []int{steps})
 		for r, other := range all {
 			if err == nil && other != all[0] {
 				err = fmt.Errorf("%s: ranks 0 and %d find different files there; all need the same one", f.File, r)

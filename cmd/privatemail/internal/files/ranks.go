@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -15,7 +16,7 @@ func gatherErrors(ctx context.Context, ranks *par.Ranks, err error) (texts []*st
 	if err != nil {
 		own = append(own, "."+err.Error()...) // the dot distinguishes an error without a text from none
 	}
-	all, bounds, failed := par.GatherAll(ctx, ranks, own)
+	all, bounds, failed := exchange.GatherAll(ctx, ranks, own)
 	if failed != nil {
 		return nil, errors.Join(err, failed)
 	}
@@ -78,13 +79,13 @@ func fromFirst(ctx context.Context, ranks *par.Ranks, text string) (string, erro
 	if ranks.Rank() != 0 {
 		text = ""
 	}
-	all, _, err := par.GatherAll(ctx, ranks, []byte(text))
+	all, _, err := exchange.GatherAll(ctx, ranks, []byte(text))
 	return string(all), err
 }
 
 // leastOf returns the least of the numbers that ranks have.
 func leastOf(ctx context.Context, ranks *par.Ranks, own int64) (int64, error) {
-	all, err := par.GatherEqual(ctx, ranks, []int64{own})
+	all, err := exchange.GatherEqual(ctx, ranks, []int64{own})
 	for _, other := range all {
 		own = min(own, other)
 	}

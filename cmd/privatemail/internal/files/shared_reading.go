@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -33,7 +34,7 @@ func readShared(ctx context.Context, ranks *par.Ranks, path string, limit int64,
 			size = []int64{int64(own.Rows), int64(own.Cols)}
 		}
 	}
-	all, err := par.GatherEqual(ctx, ranks, size)
+	all, err := exchange.GatherEqual(ctx, ranks, size)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func readShared(ctx context.Context, ranks *par.Ranks, path string, limit int64,
 	for r := range bounds {
 		bounds[r] *= own.Cols
 	}
-	return &formats.Table{Matrix: *own}, par.Gather(ctx, ranks, own.Data, bounds)
+	return &formats.Table{Matrix: *own}, exchange.Gather(ctx, ranks, own.Data, bounds)
 }
 
 // readPart returns a matrix of which the rows of this rank are read. It returns nil where they
@@ -107,7 +108,7 @@ func agreeMark(ctx context.Context, ranks *par.Ranks, path string, own uint64, e
 	if err = agreeError(ctx, ranks, err); err != nil {
 		return err
 	}
-	all, err := par.GatherEqual(ctx, ranks, []uint64{own})
+	all, err := exchange.GatherEqual(ctx, ranks, []uint64{own})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/report"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 

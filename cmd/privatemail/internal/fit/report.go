@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/jsonform"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 

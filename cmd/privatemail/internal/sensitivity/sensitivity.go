@@ -194,9 +194,7 @@ func (f *sensitivityFlags) Report(a *privatemail.Assessment, relations []relatio
 		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
 		Paper: reportPaper(a), SignalRMS: a.Signal, Relations: relations,
 	}
-	for _, message := range a.Tight.Assumptions() {
-		r.Tight.Assumptions = append(r.Tight.Assumptions, string(message))
-	}
+	r.Tight.Assumptions = a.Tight.Assumptions()
 	if c := a.Corrected; c != nil {
 		r.Corrected = &correctedReport{M: c.M, Delta: c.Frobenius, Spectral: c.Value(), Relation: c.Relation().String()}
 	}

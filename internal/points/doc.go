@@ -12,9 +12,9 @@
 // storage.
 //
 // [ErrShape], [ErrNonFinite] and [ErrZeroRow] are the same errors in kernel, sparse,
-// evaluate and the root: kernel.ErrShape is points.ErrShape. Packages sensitivity,
+// internal/evaluate and the root: kernel.ErrShape is points.ErrShape. Packages sensitivity,
 // mechanism and formats, which do not import this package, have other errors.
-// [NonFiniteError] and [ZeroRowError] say where the fault is.
+// [NonFiniteError] and [ZeroRowError] say where the fault is; the root exports both.
 //
 // All functions may be called concurrently as long as no call writes rows that
 // another reads.
