@@ -141,19 +141,6 @@ func (s *Settings) addCheckpoints(run *iterate.Settings) {
 	}
 }
 
-// guardCheckpoints keeps the caller's function from waiting for the Engine, which waits for
-// it.
-func (e *Engine) guardCheckpoints(run *iterate.Settings) {
-	keep := run.Checkpoint
-	if keep == nil {
-		return
-	}
-	run.Checkpoint = func(state *iterate.State) error {
-		defer e.reporting.begin()()
-		return keep(state)
-	}
-}
-
 // architecture names what decides the rounding of sums: the processor, and whether the compiler
 // fuses a product and a sum, as for GOAMD64=v3.
 func architecture() string {

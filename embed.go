@@ -105,9 +105,9 @@ type Settings struct {
 
 	// Checkpoint, if set, is called after every CheckpointEvery steps, except after the last, with
 	// everything needed to continue from there. Its argument is invalid once it has returned:
-	// package checkpoint writes it to a file. An error ends the run. It must not call the Engine,
-	// whose methods then return ErrReentrant. Each rank calls its own function; the checkpoint is
-	// the same on all, so one rank may keep it. It is only for Embed, without Overwrite.
+	// package checkpoint writes it to a file. An error ends the run. It must not call the Engine.
+	// Each rank calls its own function; the checkpoint is the same on all, so one rank may keep it.
+	// It is only for Embed, without Overwrite.
 	Checkpoint func(*Checkpoint) error
 	// CheckpointEvery is the number of steps from one checkpoint to the next. Default: a tenth
 	// of Steps, rounded up.
@@ -244,7 +244,6 @@ func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, l
 		return nil, err
 	}
 	run := s.run(e.workers)
-	e.guardCheckpoints(run)
 	if report := e.report(ctx); report != nil {
 		run.Taken = func(done, total int) { report("steps", done, total) }
 	}

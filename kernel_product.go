@@ -110,7 +110,7 @@ func (k *Kernel) Graph() iterate.Graph { return k.graph }
 // column by column, with d_i the degree of the row and eta_i and Rounding from the certificate. For
 // rows without neighbours nothing is certified. Products report no progress. On an error the
 // contents of dst are arbitrary. Errors: ErrClosed when the Kernel or its Engine is closed,
-// ErrReentrant, kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the error of ctx.
+// kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the error of ctx.
 func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
 	_, err := call(ctx, k.engine, "product", func() (struct{}, error) {
 		if err := k.check(dst, v); err != nil {
@@ -193,13 +193,9 @@ func (k *Kernel) eachRow(ctx context.Context, do func(i int)) error {
 	}))
 }
 
-// Close waits for running products and releases the memory of the Kernel. It is idempotent.
-// Called from within the work of its Engine, such as by a progress function, it returns
-// ErrReentrant and closes nothing.
+// Close waits for running products and releases the memory of the Kernel. It is idempotent. A
+// progress function must not call it: a running product may wait for that function.
 func (k *Kernel) Close() error {
-	if k.engine.Reentrant() {
-		return ErrReentrant
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.op == nil {

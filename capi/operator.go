@@ -18,8 +18,7 @@ type operator struct {
 }
 
 // Close releases the memory of the kernel. The registry calls it when no product is running, so
-// that nobody waits. Within a progress function the kernel refuses all the same, and its memory
-// is left to the collector.
+// that nobody waits, and a progress function may free the handle.
 func (o *operator) Close() error {
 	_ = o.kernel.Close()
 	return nil
