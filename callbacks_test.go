@@ -30,7 +30,7 @@ func TestProgressFunctionCallsAnotherEngine(t *testing.T) {
 		if _, err := e.Embed(t.Context(), x, nil, s); err != nil {
 			t.Error(err)
 		}
-		if _, err := e.Converge(t.Context(), x, nil, &Settings{MeanNeighbours: 10, Form: kernel.Attract}); err != nil {
+		if _, err := e.Converge(t.Context(), x, nil, &ConvergeSettings{Graph: Graph{MeanNeighbours: 10}}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -68,7 +68,7 @@ func (s *Settings) identify(ctx context.Context, workers *par.Workers, features 
 		"form":            s.Form.String(),
 		"coefficient":     number(s.Coefficient),
 		"normalize":       s.Normalize.String(),
-		"columns":         strconv.Itoa(s.Columns),
+		"columns":         strconv.Itoa(s.Dim),
 		"architecture":    architecture(),
 		"labels":          "none",
 		"start":           "features",

@@ -18,11 +18,14 @@ func TestProgressOfACall(t *testing.T) {
 	}
 	var all, own int
 	e := engine(t, WithProgress(func(Progress) { all++ }))
-	s := &Settings{MeanNeighbours: 5, Form: kernel.Attract}
+	s := &Settings{Graph: Graph{MeanNeighbours: 5}, Form: kernel.Attract}
 	calls := map[string]func(ctx context.Context) error{
-		"embed":    func(ctx context.Context) error { _, err := e.Embed(ctx, x, nil, s); return err },
-		"converge": func(ctx context.Context) error { _, err := e.Converge(ctx, x, nil, s); return err },
-		"map":      func(ctx context.Context) error { _, err := e.Map(ctx, x, s); return err },
+		"embed": func(ctx context.Context) error { _, err := e.Embed(ctx, x, nil, s); return err },
+		"converge": func(ctx context.Context) error {
+			_, err := e.Converge(ctx, x, nil, &ConvergeSettings{Graph: s.Graph})
+			return err
+		},
+		"map": func(ctx context.Context) error { _, err := e.Map(ctx, x, &MapSettings{Graph: s.Graph}); return err },
 	}
 	for name, call := range calls {
 		all, own = 0, 0

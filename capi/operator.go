@@ -35,7 +35,7 @@ func pmgo_operator_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings
 			if err != nil {
 				return nil, err
 			}
-			k, err := e.Kernel(ctx, rows, s)
+			k, err := e.Kernel(ctx, rows, &privatemail.KernelSettings{Graph: s.Graph, Products: s.Steps, Columns: s.Dim})
 			if err != nil {
 				return nil, err
 			}
