@@ -69,7 +69,7 @@ func auditPairs() []auditPair {
 			weight: gauss(6), share: 0.985, runs: runs,
 			settings: PrivateSettings{
 				Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Unit: record,
-				Operator: "poly", Bandwidth: kernel.Sigma(6), Alpha: 30, Columns: 2, Seed: 209,
+				Operator: "poly", Bandwidth: kernel.Sigma(6), Alpha: 30, Dim: 2, Seed: 209,
 			},
 		},
 		{
@@ -77,7 +77,7 @@ func auditPairs() []auditPair {
 			weight: gauss(5), null: gauss(5)(1), share: 0.985, runs: runs,
 			settings: PrivateSettings{
 				Relation: sensitivity.Null, LabelMode: release.ModeDropped, Unit: record,
-				Operator: "dense", Bandwidth: kernel.Sigma(5), Alpha: -100, Columns: 1, Seed: 238,
+				Operator: "dense", Bandwidth: kernel.Sigma(5), Alpha: -100, Dim: 1, Seed: 238,
 			},
 		},
 		{
@@ -91,7 +91,7 @@ func auditPairs() []auditPair {
 			share: 0.985, runs: runs,
 			settings: PrivateSettings{
 				Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, Unit: record,
-				Operator: "background", Radius: 1, Bandwidth: kernel.Sigma(3), Alpha: 300, Columns: 1, Seed: 238,
+				Operator: "background", Radius: 1, Bandwidth: kernel.Sigma(3), Alpha: 300, Dim: 1, Seed: 238,
 			},
 		},
 		{
@@ -100,7 +100,7 @@ func auditPairs() []auditPair {
 			settings: PrivateSettings{
 				Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Records: 2, PrivateRows: []int{1, 2},
 				Unit:      mechanism.Unit{Kind: release.UnitClient, Name: "a client"},
-				Bandwidth: kernel.Sigma(30), Alpha: 10, Columns: 1, Seed: 59,
+				Bandwidth: kernel.Sigma(30), Alpha: 10, Dim: 1, Seed: 59,
 			},
 		},
 	}
@@ -161,7 +161,7 @@ func TestAuditOfPrivatize(t *testing.T) {
 func (p *auditPair) release(t *testing.T, e *Engine) (toward []float64, share float64) {
 	s := p.settings
 	s.Epsilon, s.Delta, s.Ledger, s.Classes, s.SigmaQ = auditEpsilon, auditDelta, mechanism.NoLedger, 2, 1
-	q, err := iterate.RandomStart(t.Context(), p.rows, s.Columns, s.Seed, s.SigmaQ)
+	q, err := iterate.RandomStart(t.Context(), p.rows, s.Dim, s.Seed, s.SigmaQ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestWithCalibration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := e.Plan(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(3)})
+		plan, err := e.Plan(t.Context(), x, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(3)}})
 		if err != nil {
 			t.Fatal(err)
 		}

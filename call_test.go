@@ -62,14 +62,14 @@ func TestSizesBeyondAnyMachine(t *testing.T) {
 	e := engine(t, WithBudget(math.MaxInt64))
 	columns := math.MaxInt / 1024
 	rows := max(columns, 1<<28) // of two columns: more than 32 bits of bytes
-	s := &Settings{Bandwidth: kernel.Sigma(1), Columns: columns}
-	attract := &Settings{Bandwidth: kernel.Sigma(1), Columns: columns, Form: kernel.Attract}
+	s := &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Dim: columns}
+	eigenvectors := &ConvergeSettings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Dim: columns}
 	private, _ := paid(t)
-	private.Columns = columns
+	private.Dim = columns
 	for name, do := range map[string]func() error{
 		"embed":     func() error { _, err := e.Embed(t.Context(), x, y, s); return err },
 		"plan":      func() error { _, err := e.Plan(t.Context(), x, s); return err },
-		"converge":  func() error { _, err := e.Converge(t.Context(), x, y, attract); return err },
+		"converge":  func() error { _, err := e.Converge(t.Context(), x, y, eigenvectors); return err },
 		"privatize": func() error { _, err := e.Privatize(t.Context(), x, y, private); return err },
 		"columns":   func() error { _, err := Sensitivity(t.Context(), 300, 8, private); return err },
 		"rows": func() error {

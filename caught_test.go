@@ -27,7 +27,7 @@ func TestPanicsAreErrors(t *testing.T) {
 		t.Errorf("in the caller: %v", err)
 	}
 	blow = true
-	s := &Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Attract, Coefficient: 1}
+	s := &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Form: kernel.Attract, Coefficient: 1}
 	if _, err := e.Embed(t.Context(), x, y, s); !errors.As(err, new(*par.PanicError)) {
 		t.Errorf("in a progress function: %v", err)
 	}
@@ -52,7 +52,7 @@ func TestRowsThatChangeDoNotPanic(t *testing.T) {
 				}
 				calls++
 			}))
-			for _, s := range []*Settings{{MeanNeighbours: 10}, {Bandwidth: kernel.Sigma(0.5)}, {Bandwidth: kernel.Sigma(0.5), Operator: "grid"}, {Neighbours: 5}} {
+			for _, s := range []*Settings{{Graph: Graph{MeanNeighbours: 10}}, {Graph: Graph{Bandwidth: kernel.Sigma(0.5)}}, {Graph: Graph{Bandwidth: kernel.Sigma(0.5), Operator: "grid"}}, {Graph: Graph{Neighbours: 5}}} {
 				_, _ = e.Embed(t.Context(), x, y, s)
 			}
 			e.Close()
@@ -70,7 +70,7 @@ func TestStartIsCheckedFirst(t *testing.T) {
 	e := engine(t, WithProgress(func(Progress) { stages++ }))
 	start := blas32.General{Rows: 3000, Cols: 2, Stride: 2, Data: make([]float32, 6000)}
 	start.Data[200] = float32(math.NaN())
-	s := &Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Attract, Start: start}
+	s := &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Form: kernel.Attract, Start: start}
 	if _, err := e.Embed(t.Context(), x, y, s); !errors.Is(err, kernel.ErrNonFinite) || !strings.Contains(err.Error(), "start: value is not finite: row 101, column 1") || stages > 0 {
 		t.Errorf("after %d reports: %v", stages, err)
 	}

@@ -69,7 +69,7 @@ func (s *Settings) identify(ctx context.Context, workers *par.Workers, features 
 		"form":            s.Form.String(),
 		"coefficient":     number(s.Coefficient),
 		"normalize":       s.Normalize.String(),
-		"columns":         strconv.Itoa(s.Columns),
+		"columns":         strconv.Itoa(s.Dim),
 		"architecture":    architecture(),
 		"labels":          "none",
 		"start":           "features",
@@ -139,19 +139,6 @@ func (s *Settings) addCheckpoints(run *iterate.Settings) {
 	}
 	if s.Resume != nil {
 		run.From = &s.Resume.State
-	}
-}
-
-// guardCheckpoints keeps the caller's function from waiting for the Engine, which waits for
-// it.
-func (e *Engine) guardCheckpoints(run *iterate.Settings) {
-	keep := run.Checkpoint
-	if keep == nil {
-		return
-	}
-	run.Checkpoint = func(state *iterate.State) error {
-		defer e.reporting.begin()()
-		return keep(state)
 	}
 }
 

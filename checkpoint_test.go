@@ -44,11 +44,11 @@ func TestResumedEmbedding(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, s := range map[string]Settings{
-		"attract": {MeanNeighbours: 15, Form: kernel.Attract, Coefficient: 3, Steps: 4, NormalizeRows: true},
-		"paper":   {Bandwidth: kernel.Sigma(3), Coefficient: 0.5, Columns: 3, Steps: 5, Normalize: iterate.Centred},
-		"nearest": {Neighbours: 8, Form: kernel.Attract, Steps: 3},
-		"start":   {Bandwidth: kernel.Sigma(2), Operator: "dense", Start: x, Steps: 3},
-		"poly":    {Bandwidth: kernel.Sigma(20), Operator: "poly", Steps: 4, Coefficient: 0.3},
+		"attract": {Graph: Graph{MeanNeighbours: 15, NormalizeRows: true}, Form: kernel.Attract, Coefficient: 3, Steps: 4},
+		"paper":   {Graph: Graph{Bandwidth: kernel.Sigma(3)}, Coefficient: 0.5, Dim: 3, Steps: 5, Normalize: iterate.Centred},
+		"nearest": {Graph: Graph{Neighbours: 8}, Form: kernel.Attract, Steps: 3},
+		"start":   {Graph: Graph{Bandwidth: kernel.Sigma(2), Operator: "dense"}, Start: x, Steps: 3},
+		"poly":    {Graph: Graph{Bandwidth: kernel.Sigma(20), Operator: "poly"}, Steps: 4, Coefficient: 0.3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := embedOn(t.Context(), nil, x, y, s)
@@ -74,8 +74,8 @@ func TestResumedEmbedding(t *testing.T) {
 				err := cluster.Local(i%3+1, func(ranks *par.Ranks) error {
 					s := s
 					s.Resume = c
-					into := blas32.General{Rows: x.Rows, Cols: s.Columns, Stride: s.Columns, Data: make([]float32, x.Rows*s.Columns)}
-					if s.Columns == 0 || i%2 == 0 {
+					into := blas32.General{Rows: x.Rows, Cols: s.Dim, Stride: s.Dim, Data: make([]float32, x.Rows*s.Dim)}
+					if s.Dim == 0 || i%2 == 0 {
 						into = blas32.General{}
 					}
 					s.Into = into
@@ -112,7 +112,7 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	base := Settings{Bandwidth: kernel.Sigma(1), Form: kernel.Paper, Coefficient: 0.5, Columns: 2, Steps: 3, Operator: "pairs"} // not the first of a plan
+	base := Settings{Graph: Graph{Bandwidth: kernel.Sigma(1), Operator: "pairs"}, Form: kernel.Paper, Coefficient: 0.5, Dim: 2, Steps: 3} // not the first of a plan
 	var kept *Checkpoint
 	s := base
 	s.Checkpoint = func(c *Checkpoint) error { kept = keepCheckpoint(c); return nil }
@@ -162,7 +162,7 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 		{"normalize", x, y, func(s *Settings) { s.Normalize = iterate.Centred }},
 		{"start", x, y, func(s *Settings) { s.Seed = 7 }},
 		{"start", x, y, func(s *Settings) { s.SigmaQ = 1e-3 }},
-		{"columns", x, y, func(s *Settings) { s.Columns = 3 }},
+		{"columns", x, y, func(s *Settings) { s.Dim = 3 }},
 		{"columns, form, labels, start", x, y, func(s *Settings) { s.Form = kernel.Attract }},
 		{"columns, start", x, y, func(s *Settings) { s.Start = x }},
 		{"graph, operator", x, y, func(s *Settings) { s.Operator = "dense" }},
@@ -183,14 +183,6 @@ func TestResumeNamesWhatDiffers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s = base
-	s.Form, s.Coefficient, s.Resume = kernel.Attract, 0, kept
-	if _, err := e.Converge(t.Context(), x, nil, &s); !errors.Is(err, ErrSettings) {
-		t.Errorf("converge: %v", err)
-	}
-	if _, err := e.Map(t.Context(), x, &s); !errors.Is(err, ErrSettings) {
-		t.Errorf("map: %v", err)
-	}
 }
 
 // The level of instructions counts only for poly, whose last digits depend on it.
@@ -200,7 +192,7 @@ func TestResumeAtAnotherLevel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for operator, refused := range map[string]bool{"csr": false, "poly": true} {
-		s := Settings{Bandwidth: kernel.Sigma(20), Operator: operator, Steps: 3}
+		s := Settings{Graph: Graph{Bandwidth: kernel.Sigma(20), Operator: operator}, Steps: 3}
 		s.CutoffWeight = map[string]float64{"csr": 0.9}[operator]
 		var kept *Checkpoint
 		s.Checkpoint = func(c *Checkpoint) error { kept = keepCheckpoint(c); return nil }
@@ -219,8 +211,7 @@ func TestResumeAtAnotherLevel(t *testing.T) {
 	}
 }
 
-// The function that keeps a checkpoint cannot wait for the Engine, and its error
-// ends the run.
+// The error of the function that keeps a checkpoint ends the run.
 func TestCheckpointFails(t *testing.T) {
 	x, _, err := synth.Classes(100, 4, 3, 1)
 	if err != nil {
@@ -231,9 +222,10 @@ func TestCheckpointFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s := Settings{Bandwidth: kernel.Sigma(1), Steps: 3}
-	s.Checkpoint = func(*Checkpoint) error { return e.Close() }
-	if _, err := e.Embed(t.Context(), x, nil, &s); !errors.Is(err, ErrReentrant) {
+	s := Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Steps: 3}
+	full := errors.New("the disk is full")
+	s.Checkpoint = func(*Checkpoint) error { return full }
+	if _, err := e.Embed(t.Context(), x, nil, &s); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package privatemail
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,10 +12,46 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
+// ConvergeSettings are the settings of Converge. The zero value of every field except Graph
+// means its default.
+type ConvergeSettings struct {
+	Graph
+
+	// Coefficient, Table and AllowUnlabelled describe the label term, as in Settings with form
+	// kernel.Attract.
+	Coefficient     float64
+	Table           kernel.Table
+	AllowUnlabelled bool
+
+	// Dim is the number of eigenvectors. Default 2.
+	Dim int
+	// StopTolerance is the residual at which an eigenvector has converged. Default 1e-5.
+	StopTolerance float64
+	// Into, if set, gets the points in float32, and Points of the result is nil, as in Settings.
+	// It has Dim columns.
+	Into blas32.General
+}
+
+// withDefaults returns the settings of the steps, with all defaults.
+func (c *ConvergeSettings) withDefaults(features blas32.General) (s Settings, err error) {
+	if c == nil {
+		return (*Settings)(nil).withDefaults(features)
+	}
+	given := Settings{
+		Graph: c.Graph, Form: kernel.Attract, Coefficient: c.Coefficient, Table: c.Table, AllowUnlabelled: c.AllowUnlabelled,
+		Dim: c.Dim, Steps: plannedProducts, StopTolerance: c.StopTolerance, Into: c.Into,
+	}
+	if s, err = given.withDefaults(features); err != nil {
+		return s, err
+	}
+	s.Dim = cmp.Or(c.Dim, 2) // not that of a start: there is none
+	return s, s.checkInto(features, s.Dim)
+}
+
 // An Eigenmap is the result of Converge.
 type Eigenmap struct {
-	// Points has a row for each row of the features and Settings.Columns
-	// columns. It is nil with Settings.Into.
+	// Points has a row for each row of the features and ConvergeSettings.Dim
+	// columns. It is nil with ConvergeSettings.Into.
 	Points *mat.Dense
 	// Graph describes the graph of the features.
 	Graph iterate.Graph
@@ -39,28 +76,13 @@ const plannedProducts = 50
 // Converge returns the limit of the steps of form Attract: the leading eigenvectors of
 // the graph of features and labels, as iterate.Converge defines them, with rows of
 // unit length. It is for clusters; for maps see Map, and for search stop early
-// (Embed).
-//
-// Of the settings it uses those of the graph, Form, which must be kernel.Attract,
-// Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
-// StopTolerance for the residual (default 1e-5), and Into. Labels may be nil when
-// Coefficient is 0. Errors: those of Embed.
-func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
+// (Embed). Labels may be nil when Coefficient is 0. Errors: those of Embed.
+func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *ConvergeSettings) (*Eigenmap, error) {
 	return call(ctx, e, "converge", func() (*Eigenmap, error) {
-		if err := settings.refuseForEmbed(); err != nil {
-			return nil, err
-		}
 		s, err := settings.withDefaults(features)
 		if err != nil {
 			return nil, err
 		}
-		if s.Columns = settings.Columns; s.Columns == 0 { // not the columns of a start: there is none
-			s.Columns = 2
-		}
-		if err := s.checkInto(features, s.Columns); err != nil {
-			return nil, err
-		}
-		s.Steps = plannedProducts
 		return withGraph(ctx, e, features, &s, s.convergeBytes(features), func(m *share, s *Settings) (*Eigenmap, error) {
 			return e.converge(ctx, m, features, labels, s)
 		})
@@ -73,7 +95,7 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 		return nil, err
 	}
 	if step.Labels != nil {
-		m.steps += iterate.ConvergeBytes(0, s.Columns, step.Labels.Classes())
+		m.steps += iterate.ConvergeBytes(0, s.Dim, step.Labels.Classes())
 	}
 	g, err := e.build(ctx, m, features, step.Labels, s)
 	if err != nil {
@@ -95,11 +117,11 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 // convergeSettings returns the settings of iterate.Converge with the memory of the options.
 func (e *Engine) convergeSettings(ctx context.Context, s *Settings, o *kernel.Options) *iterate.ConvergeSettings {
 	run := &iterate.ConvergeSettings{
-		Columns: s.Columns, Tolerance: s.StopTolerance, UnitRows: true,
+		Dim: s.Dim, Tolerance: s.StopTolerance, UnitRows: true,
 		BudgetBytes: o.BudgetBytes, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
 	}
 	if report := e.report(ctx); report != nil {
-		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }
+		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Dim) }
 	}
 	return run
 }

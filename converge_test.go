@@ -26,7 +26,7 @@ func TestConvergeSeparatesClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		out, err := e.Converge(t.Context(), x, y, &Settings{MeanNeighbours: 20, Form: kernel.Attract, Coefficient: 1, Columns: 3})
+		out, err := e.Converge(t.Context(), x, y, &ConvergeSettings{Graph: Graph{MeanNeighbours: 20}, Coefficient: 1, Dim: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,22 +62,22 @@ func TestConvergeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		labels []int32
-		s      *Settings
+		s      *ConvergeSettings
 		want   error
 	}{
 		{"settings", y, nil, ErrSettings},
-		{"form", y, &Settings{MeanNeighbours: 5, Columns: 2}, ErrSettings},
-		{"columns", y, &Settings{MeanNeighbours: 5, Form: kernel.Attract, Columns: 50}, kernel.ErrShape},
-		{"labels", y[1:], &Settings{MeanNeighbours: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
-		{"labels missing", nil, &Settings{MeanNeighbours: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
-		{"tolerance", y, &Settings{MeanNeighbours: 5, Form: kernel.Attract, StopTolerance: math.NaN()}, ErrSettings},
+		{"negative", y, &ConvergeSettings{Graph: Graph{MeanNeighbours: 5}, Dim: -1}, ErrSettings},
+		{"columns", y, &ConvergeSettings{Graph: Graph{MeanNeighbours: 5}, Dim: 50}, kernel.ErrShape},
+		{"labels", y[1:], &ConvergeSettings{Graph: Graph{MeanNeighbours: 5}, Coefficient: 1}, kernel.ErrLabels},
+		{"labels missing", nil, &ConvergeSettings{Graph: Graph{MeanNeighbours: 5}, Coefficient: 1}, kernel.ErrLabels},
+		{"tolerance", y, &ConvergeSettings{Graph: Graph{MeanNeighbours: 5}, StopTolerance: math.NaN()}, ErrSettings},
 	} {
 		if _, err := e.Converge(t.Context(), x, c.labels, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
 	e.Close()
-	if _, err := e.Converge(t.Context(), x, y, &Settings{MeanNeighbours: 5, Form: kernel.Attract}); !errors.Is(err, ErrClosed) {
+	if _, err := e.Converge(t.Context(), x, y, &ConvergeSettings{Graph: Graph{MeanNeighbours: 5}}); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -88,11 +88,11 @@ func TestConvergePlansForManyProducts(t *testing.T) {
 	x, y := classes(t, 600, 16)
 	e := engine(t)
 	b := kernel.Sigma(0.25)
-	p, err := e.Plan(t.Context(), x, &Settings{Bandwidth: b, Columns: 4, Steps: plannedProducts})
+	p, err := e.Plan(t.Context(), x, &Settings{Graph: Graph{Bandwidth: b}, Dim: 4, Steps: plannedProducts})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := e.Converge(t.Context(), x, y, &Settings{Bandwidth: b, Form: kernel.Attract, Coefficient: 1, Columns: 4, Steps: 1})
+	out, err := e.Converge(t.Context(), x, y, &ConvergeSettings{Graph: Graph{Bandwidth: b}, Coefficient: 1, Dim: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestConvergeCountsIsolatedRows(t *testing.T) {
 	for _, row := range []int{7, 31} {
 		x.Data[row*x.Stride] = float32(1000 * (row + 1))
 	}
-	out, err := engine(t).Converge(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(1), CutoffWeight: 1e-3, Form: kernel.Attract})
+	out, err := engine(t).Converge(t.Context(), x, nil, &ConvergeSettings{Graph: Graph{Bandwidth: kernel.Sigma(1), CutoffWeight: 1e-3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,20 +47,20 @@ func TestCutoffRadiusEqualsBruteForce(t *testing.T) {
 		name     string
 		x        blas32.General
 		radius   float64
-		settings Settings
+		settings Graph
 	}{
-		{"plane, 1", lattice(15, 2), 1, Settings{}},
-		{"plane, root of 2", lattice(15, 2), math.Sqrt2, Settings{}},
-		{"plane, below root of 2", lattice(15, 2), math.Nextafter(math.Sqrt2, 0), Settings{}},
-		{"plane, 5", lattice(15, 2), 5, Settings{Bandwidth: kernel.Sigma(2)}},
-		{"space, root of 3", lattice(6, 3), math.Sqrt(3), Settings{Operator: "pairs"}},
-		{"space, 3", lattice(6, 3), 3, Settings{}},
-		{"8 dimensions, 2", lattice(2, 8), 2, Settings{}},
-		{"13 dimensions, 2", cube, 2, Settings{}},
-		{"uniform", uniform, 0.4, Settings{}},
-		{"many columns", wide, distance(wide, 3, 4), Settings{}},
-		{"a bandwidth of its own", uniform, 0.6, Settings{Bandwidth: kernel.Gamma(3)}},
-		{"all", uniform, 100, Settings{Bandwidth: kernel.Sigma(1)}},
+		{"plane, 1", lattice(15, 2), 1, Graph{}},
+		{"plane, root of 2", lattice(15, 2), math.Sqrt2, Graph{}},
+		{"plane, below root of 2", lattice(15, 2), math.Nextafter(math.Sqrt2, 0), Graph{}},
+		{"plane, 5", lattice(15, 2), 5, Graph{Bandwidth: kernel.Sigma(2)}},
+		{"space, root of 3", lattice(6, 3), math.Sqrt(3), Graph{Operator: "pairs"}},
+		{"space, 3", lattice(6, 3), 3, Graph{}},
+		{"8 dimensions, 2", lattice(2, 8), 2, Graph{}},
+		{"13 dimensions, 2", cube, 2, Graph{}},
+		{"uniform", uniform, 0.4, Graph{}},
+		{"many columns", wide, distance(wide, 3, 4), Graph{}},
+		{"a bandwidth of its own", uniform, 0.6, Graph{Bandwidth: kernel.Gamma(3)}},
+		{"all", uniform, 100, Graph{Bandwidth: kernel.Sigma(1)}},
 	} {
 		s := c.settings
 		s.CutoffRadius = c.radius
@@ -99,8 +99,8 @@ func TestCutoffRadiusEqualsBruteForce(t *testing.T) {
 func TestCutoffRadiusElsewhere(t *testing.T) {
 	x, y := classes(t, 120, 4)
 	e := engine(t)
-	s := &Settings{CutoffRadius: 0.7, Form: kernel.Attract, Coefficient: 1}
-	g, err := e.NeighbourGraph(t.Context(), x, s)
+	s := &Settings{Graph: Graph{CutoffRadius: 0.7}, Form: kernel.Attract, Coefficient: 1}
+	g, err := e.NeighbourGraph(t.Context(), x, &s.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,14 +130,14 @@ func TestCutoffRadiusRefusals(t *testing.T) {
 		settings Settings
 		want     error
 	}{
-		"negative":               {Settings{CutoffRadius: -1}, iterate.ErrSettings},
-		"not a number":           {Settings{CutoffRadius: math.NaN()}, iterate.ErrSettings},
-		"infinite":               {Settings{CutoffRadius: math.Inf(1)}, iterate.ErrSettings},
-		"with a weight":          {Settings{CutoffRadius: 1, Bandwidth: kernel.Sigma(1), CutoffWeight: 0.1}, iterate.ErrSettings},
-		"with a mean":            {Settings{CutoffRadius: 1, MeanNeighbours: 3}, iterate.ErrSettings},
-		"with neighbours":        {Settings{CutoffRadius: 1, Neighbours: 3}, iterate.ErrSettings},
-		"so small no bandwidth":  {Settings{CutoffRadius: 1e-200}, kernel.ErrBandwidth},
-		"of every pair":          {Settings{CutoffRadius: 1, Operator: "dense"}, kernel.ErrOperator},
+		"negative":               {Settings{Graph: Graph{CutoffRadius: -1}}, iterate.ErrSettings},
+		"not a number":           {Settings{Graph: Graph{CutoffRadius: math.NaN()}}, iterate.ErrSettings},
+		"infinite":               {Settings{Graph: Graph{CutoffRadius: math.Inf(1)}}, iterate.ErrSettings},
+		"with a weight":          {Settings{Graph: Graph{CutoffRadius: 1, Bandwidth: kernel.Sigma(1), CutoffWeight: 0.1}}, iterate.ErrSettings},
+		"with a mean":            {Settings{Graph: Graph{CutoffRadius: 1, MeanNeighbours: 3}}, iterate.ErrSettings},
+		"with neighbours":        {Settings{Graph: Graph{CutoffRadius: 1, Neighbours: 3}}, iterate.ErrSettings},
+		"so small no bandwidth":  {Settings{Graph: Graph{CutoffRadius: 1e-200}}, kernel.ErrBandwidth},
+		"of every pair":          {Settings{Graph: Graph{CutoffRadius: 1, Operator: "dense"}}, kernel.ErrOperator},
 		"nothing that is wanted": {Settings{}, iterate.ErrSettings},
 	} {
 		if _, err := engine(t).Embed(t.Context(), x, nil, &c.settings); !errors.Is(err, c.want) {

@@ -18,7 +18,7 @@
 //	}
 //	defer engine.Close()
 //	embedding, err := engine.Embed(ctx, features, labels, &privatemail.Settings{
-//		MeanNeighbours: 20, Form: kernel.Attract, Coefficient: 3,
+//		Graph: privatemail.Graph{MeanNeighbours: 20}, Form: kernel.Attract, Coefficient: 3,
 //	})
 //
 //	features, bandwidth ──> kernel.Build ──> Operator (L_X) ─┐

@@ -27,10 +27,8 @@ type Engine struct {
 	workers *par.Workers
 	kernels *simd.Kernels
 
-	pool      *budget.Pool // the memory that calls share
-	large     largeCalls
-	reporting callers // inside the progress function
-	calling   callers // inside a method
+	pool  *budget.Pool // the memory that calls share
+	large largeCalls
 
 	mu      sync.Mutex
 	ended   sync.Cond // signalled when the last running call ends
@@ -125,11 +123,11 @@ type Progress struct {
 }
 
 // WithProgress sets a function that is called during long work. The workers call it, one at a
-// time for each running call of the Engine, and it should be quick. It must not wait for the
-// Engine: methods that it calls return ErrReentrant, and methods of an Engine that shares the
-// workers may. It must not call such methods from another goroutine and wait for that one
-// either. It may call an Engine with separate workers whose progress function does not call
-// this one. A call that starts again because others held memory reports its stages again.
+// time for each running call of the Engine, and it should be quick. It must not call methods of
+// the Engine that do work, Close, or those of an Engine that shares the workers, nor wait for a
+// goroutine that does: it would wait for itself. It may call an Engine with separate workers
+// whose progress function does not call this one. A call that starts again because others held
+// memory reports its stages again.
 // ReportProgress sets the function of single calls. Default: none.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
@@ -167,13 +165,10 @@ func (e *Engine) Workers() int { return e.workers.Count() }
 func (e *Engine) Level() simd.Level { return e.kernels.Level() }
 
 // Close waits for running calls and stops the workers. Calls that wait for memory end with
-// ErrClosed, as do later calls. It is idempotent. Called from within a method of the
-// Engine, such as by a progress function or by the work of Reserve, it returns ErrReentrant
-// and closes nothing.
+// ErrClosed, as do later calls. It is idempotent. A function that a method of the Engine calls,
+// such as a progress function or the work of Reserve, must not call it: it would wait for
+// itself.
 func (e *Engine) Close() error {
-	if e.Reentrant() || e.calling.here() {
-		return ErrReentrant
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
@@ -192,12 +187,11 @@ func (e *Engine) Close() error {
 // until they return, and errors begin with their name. A result of work is
 // returned even with an error.
 func call[T any](ctx context.Context, e *Engine, name string, work func() (T, error)) (T, error) {
-	leave, err := e.enter(ctx)
-	if err != nil {
+	if err := e.enter(ctx); err != nil {
 		var none T
 		return none, err
 	}
-	defer leave()
+	defer e.leave()
 	out, err := caught(work)
 	if err != nil && !errors.Is(err, ErrClosed) {
 		err = fmt.Errorf("privatemail: %s: %w", name, err)
@@ -205,23 +199,19 @@ func call[T any](ctx context.Context, e *Engine, name string, work func() (T, er
 	return out, err
 }
 
-// enter counts a call as running, until leave is called by the same goroutine.
-func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
-	if e.Reentrant() {
-		return nil, ErrReentrant
-	}
+// enter counts a call as running, until leave.
+func (e *Engine) enter(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	// A call within another one is a part of it, and Close waits for both.
 	switch outermost := accountOf(ctx, e) == nil; {
 	case e.closed && outermost:
-		return nil, ErrClosed
+		return ErrClosed
 	case e.running > 0 && outermost && !e.options.ranks.Alone(): // their order could differ between ranks
-		return nil, fmt.Errorf("privatemail: %w: an Engine that shares its work with other ranks takes one call at a time", ErrSettings)
+		return fmt.Errorf("privatemail: %w: an Engine that shares its work with other ranks takes one call at a time", ErrSettings)
 	}
 	e.running++
-	end := e.calling.begin()
-	return func() { end(); e.leave() }, nil
+	return nil
 }
 
 // leave counts a call as ended.

@@ -46,7 +46,7 @@ func TestEmbedEqualsItsParts(t *testing.T) {
 	x, y := classes(t, 400, 16)
 	ctx := t.Context()
 
-	got, err := e.Embed(ctx, x, y, &Settings{Bandwidth: kernel.Sigma(0.7), Coefficient: 0.1, Columns: 3, SigmaQ: 1, Seed: 7, Steps: 3, Normalize: iterate.Centred})
+	got, err := e.Embed(ctx, x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.7)}, Coefficient: 0.1, Dim: 3, SigmaQ: 1, Seed: 7, Steps: 3, Normalize: iterate.Centred})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAttractionSeparatesClasses(t *testing.T) {
 		hidden[i] = kernel.Unlabelled
 	}
 	got, err := e.Embed(t.Context(), x, hidden, &Settings{
-		MeanNeighbours: 20, NormalizeRows: true, Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true, Steps: 2,
+		Graph: Graph{MeanNeighbours: 20, NormalizeRows: true}, Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true, Steps: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestEmbedIsReproducible(t *testing.T) {
 	var want []float64
 	for _, workers := range []int{1, 2, 8} {
 		e := engine(t, WithWorkers(workers))
-		got, err := e.Embed(t.Context(), x, y, &Settings{MeanNeighbours: 10, Coefficient: 0.01})
+		got, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{MeanNeighbours: 10}, Coefficient: 0.01})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestEmbedAtEveryLevel(t *testing.T) {
 			if e.Level() != level {
 				t.Fatalf("level %v, want %v", e.Level(), level)
 			}
-			got, err := e.Embed(t.Context(), x, y, &Settings{MeanNeighbours: 10, Coefficient: 0.01, Operator: "csr"})
+			got, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{MeanNeighbours: 10, Operator: "csr"}, Coefficient: 0.01})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func TestGivenStart(t *testing.T) {
 	e := engine(t)
 	x, _ := classes(t, 50, 4)
 	start := blas32.General{Rows: 50, Cols: 1, Stride: 4, Data: x.Data} // first column, strided
-	got, err := e.Embed(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(100), Start: start, Steps: 1})
+	got, err := e.Embed(t.Context(), x, nil, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(100)}, Start: start, Steps: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestCertificateIsInTheOrderOfTheRows(t *testing.T) {
 	e := engine(t)
 	x, _ := classes(t, 300, 2)
 	x.Data[2*123], x.Data[2*123+1] = 50, 50 // far from all others
-	got, err := e.Embed(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(0.1), CutoffWeight: 1e-3})
+	got, err := e.Embed(t.Context(), x, nil, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.1), CutoffWeight: 1e-3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestCertificateIsInTheOrderOfTheRows(t *testing.T) {
 func TestPlanNamesThePick(t *testing.T) {
 	e := engine(t)
 	x, y := classes(t, 300, 8)
-	for _, s := range []*Settings{{Bandwidth: kernel.Sigma(1)}, {MeanNeighbours: 12}, {Bandwidth: kernel.Sigma(0.3), CutoffWeight: 0.01}} {
+	for _, s := range []*Settings{{Graph: Graph{Bandwidth: kernel.Sigma(1)}}, {Graph: Graph{MeanNeighbours: 12}}, {Graph: Graph{Bandwidth: kernel.Sigma(0.3), CutoffWeight: 0.01}}} {
 		plan, err := e.Plan(t.Context(), x, s)
 		if err != nil {
 			t.Fatal(err)
@@ -262,7 +262,7 @@ func TestProgressCoversTheStages(t *testing.T) {
 		last[p.Stage] = p
 	}))
 	x, y := classes(t, 500, 3)
-	if _, err := e.Embed(t.Context(), x, y, &Settings{MeanNeighbours: 10, Coefficient: 0.1}); err != nil {
+	if _, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{MeanNeighbours: 10}, Coefficient: 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"profile", "find neighbours", "steps"} {
@@ -289,34 +289,34 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no settings", x, y, nil, ErrSettings},
 		{"no bandwidth", x, y, &Settings{}, ErrSettings},
-		{"bandwidth and degree", x, y, &Settings{Bandwidth: sigma, MeanNeighbours: 3}, ErrSettings},
-		{"negative degree", x, y, &Settings{MeanNeighbours: -3}, ErrSettings},
-		{"cutoff weight", x, y, &Settings{Bandwidth: sigma, CutoffWeight: 2}, ErrSettings},
-		{"columns", x, y, &Settings{Bandwidth: sigma, Columns: -1}, ErrSettings},
-		{"bad sigma", x, y, &Settings{Bandwidth: kernel.Sigma(-1)}, kernel.ErrBandwidth},
-		{"bad sigma with cutoff", x, y, &Settings{Bandwidth: kernel.Sigma(-1), CutoffWeight: 0.5}, kernel.ErrBandwidth},
-		{"labels missing", x, nil, &Settings{Bandwidth: sigma, Coefficient: 1}, kernel.ErrLabels},
-		{"labels short", x, y[:39], &Settings{Bandwidth: sigma}, kernel.ErrLabels},
-		{"unlabelled", x, append(slices.Clone(y[:39]), -1), &Settings{Bandwidth: sigma}, kernel.ErrLabels},
-		{"NaN row", nan, y, &Settings{Bandwidth: sigma}, kernel.ErrNonFinite},
-		{"NaN row to normalise", nan, y, &Settings{Bandwidth: sigma, NormalizeRows: true}, kernel.ErrNonFinite},
-		{"zero row to normalise", zero, y, &Settings{Bandwidth: sigma, NormalizeRows: true}, ErrZeroRow},
-		{"no rows", blas32.General{Rows: -1, Cols: 5, Stride: 5}, nil, &Settings{Bandwidth: sigma, NormalizeRows: true}, kernel.ErrShape},
-		{"empty", blas32.General{Cols: 5, Stride: 5}, nil, &Settings{Bandwidth: sigma, NormalizeRows: true}, kernel.ErrEmpty},
-		{"start stride", x, y, &Settings{Bandwidth: sigma, Start: blas32.General{Rows: 40, Cols: 2, Stride: math.MaxInt / 2, Data: make([]float32, 4)}}, kernel.ErrShape},
-		{"table without a function", x, y, &Settings{Bandwidth: sigma, Coefficient: 1, Table: kernel.TableFunc("f", nil)}, kernel.ErrTable},
-		{"sigma_q beyond float32", x, y, &Settings{Bandwidth: sigma, SigmaQ: 1e-60}, ErrSettings},
-		{"stop", x, y, &Settings{Bandwidth: sigma, StopTolerance: -1}, ErrSettings},
-		{"normalisation", x, y, &Settings{Bandwidth: sigma, Normalize: 9}, ErrSettings},
-		{"start rows", x, y, &Settings{Bandwidth: sigma, Start: blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: make([]float32, 3)}}, kernel.ErrShape},
-		{"operator", x, y, &Settings{Bandwidth: sigma, Operator: "magic"}, kernel.ErrOperator},
-		{"beta", x, y, &Settings{Bandwidth: sigma, Form: kernel.Attract, Coefficient: -1}, ErrSettings},
-		{"tolerance", x, y, &Settings{Bandwidth: sigma, Tolerance: 2}, ErrSettings},
-		{"isolated", x, y, &Settings{Bandwidth: sigma, Isolated: 9}, ErrSettings},
-		{"form", x, y, &Settings{Bandwidth: sigma, Form: 7}, ErrSettings},
-		{"too many neighbours", x, y, &Settings{MeanNeighbours: 1e9}, ErrSettings},
-		{"sigma_q", x, y, &Settings{Bandwidth: sigma, SigmaQ: -1}, ErrSettings},
-		{"diverges", x, y, &Settings{Bandwidth: sigma, Coefficient: 1e9, SigmaQ: 1, Steps: 50}, iterate.ErrDiverged},
+		{"bandwidth and degree", x, y, &Settings{Graph: Graph{Bandwidth: sigma, MeanNeighbours: 3}}, ErrSettings},
+		{"negative degree", x, y, &Settings{Graph: Graph{MeanNeighbours: -3}}, ErrSettings},
+		{"cutoff weight", x, y, &Settings{Graph: Graph{Bandwidth: sigma, CutoffWeight: 2}}, ErrSettings},
+		{"columns", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Dim: -1}, ErrSettings},
+		{"bad sigma", x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(-1)}}, kernel.ErrBandwidth},
+		{"bad sigma with cutoff", x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(-1), CutoffWeight: 0.5}}, kernel.ErrBandwidth},
+		{"labels missing", x, nil, &Settings{Graph: Graph{Bandwidth: sigma}, Coefficient: 1}, kernel.ErrLabels},
+		{"labels short", x, y[:39], &Settings{Graph: Graph{Bandwidth: sigma}}, kernel.ErrLabels},
+		{"unlabelled", x, append(slices.Clone(y[:39]), -1), &Settings{Graph: Graph{Bandwidth: sigma}}, kernel.ErrLabels},
+		{"NaN row", nan, y, &Settings{Graph: Graph{Bandwidth: sigma}}, kernel.ErrNonFinite},
+		{"NaN row to normalise", nan, y, &Settings{Graph: Graph{Bandwidth: sigma, NormalizeRows: true}}, kernel.ErrNonFinite},
+		{"zero row to normalise", zero, y, &Settings{Graph: Graph{Bandwidth: sigma, NormalizeRows: true}}, ErrZeroRow},
+		{"no rows", blas32.General{Rows: -1, Cols: 5, Stride: 5}, nil, &Settings{Graph: Graph{Bandwidth: sigma, NormalizeRows: true}}, kernel.ErrShape},
+		{"empty", blas32.General{Cols: 5, Stride: 5}, nil, &Settings{Graph: Graph{Bandwidth: sigma, NormalizeRows: true}}, kernel.ErrEmpty},
+		{"start stride", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Start: blas32.General{Rows: 40, Cols: 2, Stride: math.MaxInt / 2, Data: make([]float32, 4)}}, kernel.ErrShape},
+		{"table without a function", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Coefficient: 1, Table: kernel.TableFunc("f", nil)}, kernel.ErrTable},
+		{"sigma_q beyond float32", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, SigmaQ: 1e-60}, ErrSettings},
+		{"stop", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, StopTolerance: -1}, ErrSettings},
+		{"normalisation", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Normalize: 9}, ErrSettings},
+		{"start rows", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Start: blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: make([]float32, 3)}}, kernel.ErrShape},
+		{"operator", x, y, &Settings{Graph: Graph{Bandwidth: sigma, Operator: "magic"}}, kernel.ErrOperator},
+		{"beta", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Form: kernel.Attract, Coefficient: -1}, ErrSettings},
+		{"tolerance", x, y, &Settings{Graph: Graph{Bandwidth: sigma, Tolerance: 2}}, ErrSettings},
+		{"isolated", x, y, &Settings{Graph: Graph{Bandwidth: sigma, Isolated: 9}}, ErrSettings},
+		{"form", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Form: 7}, ErrSettings},
+		{"too many neighbours", x, y, &Settings{Graph: Graph{MeanNeighbours: 1e9}}, ErrSettings},
+		{"sigma_q", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, SigmaQ: -1}, ErrSettings},
+		{"diverges", x, y, &Settings{Graph: Graph{Bandwidth: sigma}, Coefficient: 1e9, SigmaQ: 1, Steps: 50}, iterate.ErrDiverged},
 	} {
 		if _, err := e.Embed(t.Context(), c.x, c.y, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: err = %v, want %v", c.name, err, c.want)
@@ -324,7 +324,7 @@ func TestRefusals(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Embed(ctx, x, y, &Settings{Bandwidth: sigma}); !errors.Is(err, context.Canceled) {
+	if _, err := e.Embed(ctx, x, y, &Settings{Graph: Graph{Bandwidth: sigma}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: err = %v", err)
 	}
 	for _, opt := range []Option{WithWorkers(0), WithWorkers(5000), WithBudget(0)} {
@@ -337,13 +337,13 @@ func TestRefusals(t *testing.T) {
 func TestBudget(t *testing.T) {
 	e := engine(t, WithBudget(1000))
 	x, y := classes(t, 300, 8)
-	if _, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, kernel.ErrMemory) {
+	if _, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}}); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("err = %v", err)
 	}
 	// 300 x 4000: the iterates alone take 20 bytes an entry.
 	e = engine(t, WithBudget(300*4000*19))
 	var m *kernel.MemoryError
-	if _, err := e.Embed(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(1), Columns: 4000}); !errors.As(err, &m) || m.What != "embedding of 300 x 4000" {
+	if _, err := e.Embed(t.Context(), x, nil, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Dim: 4000}); !errors.As(err, &m) || m.What != "embedding of 300 x 4000" {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -355,7 +355,7 @@ func TestUnnamedTable(t *testing.T) {
 	var got [2]float64
 	for i, name := range []string{"", "x"} {
 		table := kernel.TableFunc(name, func(_, _ int32) float64 { return 7 })
-		m, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1), Coefficient: 0.1, Table: table})
+		m, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Coefficient: 0.1, Table: table})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,7 +375,7 @@ func TestCloseEndsTheEngine(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 { // concurrent calls share the workers
 		wg.Go(func() {
-			if _, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)}); err != nil && !errors.Is(err, ErrClosed) {
+			if _, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}}); err != nil && !errors.Is(err, ErrClosed) {
 				t.Error(err)
 			}
 		})
@@ -386,10 +386,10 @@ func TestCloseEndsTheEngine(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	if _, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, ErrClosed) {
+	if _, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}}); !errors.Is(err, ErrClosed) {
 		t.Errorf("err = %v", err)
 	}
-	if _, err := e.Plan(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, ErrClosed) {
+	if _, err := e.Plan(t.Context(), x, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}}); !errors.Is(err, ErrClosed) {
 		t.Errorf("err = %v", err)
 	}
 }

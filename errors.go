@@ -10,12 +10,6 @@ import (
 // ErrClosed reports the use of an Engine after Close.
 var ErrClosed = errors.New("privatemail: engine is closed")
 
-// ErrReentrant reports a method that would have waited for its own caller, and has done
-// nothing. The caller is the progress function of the Engine, or a task of its workers, such
-// as the progress function of another Engine that shares them. For Close it is also anything
-// that a method of the Engine runs, such as the work of Reserve.
-var ErrReentrant = errors.New("privatemail: called from within the work of the same engine or of its workers")
-
 // ErrSettings reports a setting outside its range.
 var ErrSettings = iterate.ErrSettings
 

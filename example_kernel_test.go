@@ -19,7 +19,7 @@ func ExampleEngine_Kernel() {
 		return
 	}
 	defer engine.Close()
-	k, err := engine.Kernel(context.Background(), features, &privatemail.Settings{Bandwidth: kernel.Sigma(1)})
+	k, err := engine.Kernel(context.Background(), features, &privatemail.KernelSettings{Graph: privatemail.Graph{Bandwidth: kernel.Sigma(1)}})
 	if err != nil {
 		fmt.Println(err)
 		return

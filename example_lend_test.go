@@ -24,7 +24,7 @@ func ExampleEngine_Lend() {
 	defer engine.Close()
 	images := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: make([]float32, 6*2)}
 	if _, err := engine.Embed(context.Background(), features, nil, &privatemail.Settings{
-		Bandwidth: kernel.Sigma(0.3), Form: kernel.Attract, Into: images,
+		Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.3)}, Form: kernel.Attract, Into: images,
 	}); err != nil {
 		fmt.Println(err)
 		return
@@ -54,7 +54,7 @@ func ExampleSettings_into() {
 	table := make([]float32, 6*4)
 	for i, labels := range [][]int32{{0, 0, 0, 1, 1, 1}, {0, 1, 0, 1, 0, 1}} {
 		embedding, err := engine.Embed(context.Background(), features, labels, &privatemail.Settings{
-			Bandwidth: kernel.Sigma(0.3), Form: kernel.Attract, Coefficient: 3,
+			Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.3)}, Form: kernel.Attract, Coefficient: 3,
 			Into: blas32.General{Rows: 6, Cols: 2, Stride: 4, Data: table[2*i:]},
 		})
 		if err != nil {

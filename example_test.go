@@ -27,8 +27,7 @@ func Example() {
 	}
 	defer engine.Close()
 	embedding, err := engine.Embed(context.Background(), features, labels, &privatemail.Settings{
-		Bandwidth: kernel.Sigma(0.3), NormalizeRows: true,
-		Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true,
+		Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.3), NormalizeRows: true}, Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -60,7 +59,7 @@ func ExampleEngine_Plan() {
 		return
 	}
 	defer engine.Close()
-	plan, err := engine.Plan(context.Background(), features, &privatemail.Settings{Bandwidth: kernel.Sigma(0.3)})
+	plan, err := engine.Plan(context.Background(), features, &privatemail.Settings{Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.3)}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -84,9 +83,8 @@ func ExampleEngine_Converge() {
 		return
 	}
 	defer engine.Close()
-	m, err := engine.Converge(context.Background(), features, labels, &privatemail.Settings{
-		Bandwidth: kernel.Sigma(0.3), NormalizeRows: true,
-		Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true, Columns: 1,
+	m, err := engine.Converge(context.Background(), features, labels, &privatemail.ConvergeSettings{
+		Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.3), NormalizeRows: true}, Coefficient: 3, AllowUnlabelled: true, Dim: 1,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -54,7 +54,7 @@ func (s *PrivateSettings) paperStep(labels []int32) (step kernel.Step, err error
 
 // firstOptions returns the options of the operator, except its memory.
 func (e *Engine) firstOptions(ctx context.Context, s *PrivateSettings) *kernel.Options {
-	return &kernel.Options{Steps: 1, Columns: s.Columns, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx)}
+	return &kernel.Options{Steps: 1, Columns: s.Dim, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx)}
 }
 
 // firstOperator builds the operator of the plan.

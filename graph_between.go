@@ -20,16 +20,16 @@ import (
 // their distance is at most CutoffRadius. NeighbourGraph of all rows together would have the same
 // entries, bit for bit; a query that equals a row has the weight 1 with it.
 //
-// Of the settings it uses CutoffRadius, which is required, Bandwidth and NormalizeRows, and refuses
-// other settings of a graph. It compares every query with every row of the features: it is for few
+// It uses CutoffRadius, which is required, Bandwidth and NormalizeRows, and refuses
+// other ways to choose the weights. It compares every query with every row of the features: it is for few
 // queries; many are quicker as part of a NeighbourGraph. Graph has the operator csr, the bandwidth,
 // the radius and the time. Errors: those of Nearest and ErrSettings.
-func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.General, settings *Settings) (*NeighbourGraph, error) {
+func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.General, graph *Graph) (*NeighbourGraph, error) {
 	return call(ctx, e, "graph", func() (*NeighbourGraph, error) {
 		if err := e.alone(graphAlone); err != nil {
 			return nil, err
 		}
-		s, err := settings.withDefaults(features)
+		s, err := graph.alone().withDefaults(features)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.Gene
 func (e *Engine) graphBetween(ctx context.Context, m *share, features, queries blas32.General, s *Settings, held int64) (*NeighbourGraph, error) {
 	began := time.Now()
 	options := new(kernel.Options)
-	bandwidth, err := s.graph().Settle(ctx, nil, options) // a radius needs no sample of points
+	bandwidth, err := s.weights().Settle(ctx, nil, options) // a radius needs no sample of points
 	if err == nil {
 		err = bandwidth.Check()
 	}

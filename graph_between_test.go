@@ -23,7 +23,7 @@ func TestGraphBetween(t *testing.T) {
 		x, _ := classes(t, 1400, d)
 		const n = 1390
 		copy(x.Data[(n+3)*x.Stride:][:d], x.Data[77*x.Stride:]) // a new row that equals another one
-		for name, s := range map[string]*Settings{
+		for name, s := range map[string]*Graph{
 			"radius":    {CutoffRadius: 0.3},
 			"bandwidth": {CutoffRadius: 0.3, Bandwidth: kernel.Sigma(0.05)},
 			"unit rows": {CutoffRadius: 0.2, NormalizeRows: true},
@@ -80,17 +80,17 @@ func TestGraphBetweenRefusals(t *testing.T) {
 	bad.Data[4] = float32(math.NaN())
 	narrow := x
 	narrow.Cols = 2
-	one := &Settings{CutoffRadius: 1}
+	one := &Graph{CutoffRadius: 1}
 	for name, c := range map[string]struct {
 		x, q blas32.General
-		s    *Settings
+		s    *Graph
 		want error
 	}{
 		"no settings":      {x, x, nil, ErrSettings},
-		"no radius":        {x, x, &Settings{Bandwidth: kernel.Sigma(1)}, ErrSettings},
-		"mean neighbours":  {x, x, &Settings{MeanNeighbours: 3}, ErrSettings},
-		"neighbours":       {x, x, &Settings{Neighbours: 3, CutoffRadius: 1}, ErrSettings},
-		"tiny radius":      {x, x, &Settings{CutoffRadius: 1e-200}, kernel.ErrBandwidth},
+		"no radius":        {x, x, &Graph{Bandwidth: kernel.Sigma(1)}, ErrSettings},
+		"mean neighbours":  {x, x, &Graph{MeanNeighbours: 3}, ErrSettings},
+		"neighbours":       {x, x, &Graph{Neighbours: 3, CutoffRadius: 1}, ErrSettings},
+		"tiny radius":      {x, x, &Graph{CutoffRadius: 1e-200}, kernel.ErrBandwidth},
 		"no queries":       {x, blas32.General{}, one, kernel.ErrEmpty},
 		"other columns":    {x, narrow, one, kernel.ErrShape},
 		"NaN in a query":   {x, bad, one, kernel.ErrNonFinite},
@@ -101,10 +101,10 @@ func TestGraphBetweenRefusals(t *testing.T) {
 		}
 	}
 	small := engine(t, WithBudget(8<<10))
-	if _, err := small.GraphBetween(t.Context(), x, part(x, 0, 30), &Settings{CutoffRadius: 1e9}); !errors.Is(err, kernel.ErrMemory) {
+	if _, err := small.GraphBetween(t.Context(), x, part(x, 0, 30), &Graph{CutoffRadius: 1e9}); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("a budget that does not hold the neighbours: %v", err)
 	}
-	if _, err := small.GraphBetween(t.Context(), x, part(x, 0, 30), &Settings{CutoffRadius: 1e-9}); err != nil {
+	if _, err := small.GraphBetween(t.Context(), x, part(x, 0, 30), &Graph{CutoffRadius: 1e-9}); err != nil {
 		t.Errorf("no neighbours: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features 
 			copy(into, graph.distances)
 			return struct{}{}, nil
 		}
-		s := &Settings{Standardize: graph.standardized, NormalizeRows: graph.normalized}
+		s := &Settings{Graph: Graph{Standardize: graph.standardized, NormalizeRows: graph.normalized}}
 		return within(ctx, e, s.copied(features), "distances", func(*share) (struct{}, error) {
 			x, err := s.rows(features)
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 func TestGraphDistances(t *testing.T) {
 	x, _ := classes(t, 2500, 5) // more rows than a worker takes at a time
 	e := engine(t, WithWorkers(2))
-	for name, s := range map[string]*Settings{
+	for name, s := range map[string]*Graph{
 		"radius":    {CutoffRadius: 0.2},
 		"unit rows": {MeanNeighbours: 6, NormalizeRows: true},
 		"compact":   {Neighbours: 4},
@@ -57,7 +57,7 @@ func TestGraphDistances(t *testing.T) {
 func TestGraphDistancesRefusals(t *testing.T) {
 	x, _ := classes(t, 60, 3)
 	e := engine(t)
-	g, err := e.NeighbourGraph(t.Context(), x, &Settings{Neighbours: 4, NormalizeRows: true})
+	g, err := e.NeighbourGraph(t.Context(), x, &Graph{Neighbours: 4, NormalizeRows: true})
 	if err != nil {
 		t.Fatal(err)
 	}

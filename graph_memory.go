@@ -44,7 +44,7 @@ func (s *Settings) settle(ctx context.Context, m *share, opened *kernel.Points, 
 		s.Bandwidth, o.CutoffRadius = m.found.bandwidth, m.found.radius
 		return nil
 	}
-	s.Bandwidth, err = s.graph().Settle(ctx, opened, o)
+	s.Bandwidth, err = s.weights().Settle(ctx, opened, o)
 	if s.full {
 		o.CutoffRadius = 0 // a mean number of neighbours has decided only the bandwidth
 	}

@@ -38,7 +38,7 @@ func used(x blas32.General) []float32 {
 // that is truncated at a radius or by a number of neighbours keeps a copy of what it
 // needs.
 func (s *Settings) overwrites(features blas32.General) bool {
-	return s.Overwrite && s.graph().Truncated(s.Operator) && s.Into.Data != nil && s.Start.Data == nil && s.Form == kernel.Attract &&
+	return s.Overwrite && s.weights().Truncated(s.Operator) && s.Into.Data != nil && s.Start.Data == nil && s.Form == kernel.Attract &&
 		s.Into.Rows == features.Rows && s.Into.Cols == features.Cols && s.Into.Stride == features.Stride &&
 		len(s.Into.Data) == len(features.Data) && &s.Into.Data[0] == &features.Data[0]
 }
@@ -47,26 +47,15 @@ func (s *Settings) overwrites(features blas32.General) bool {
 // time.
 func (s *Settings) columnsAtOnce() int {
 	if s.Overwrite {
-		return iterate.ColumnsAtOnce(s.Columns)
+		return iterate.ColumnsAtOnce(s.Dim)
 	}
-	return s.Columns
-}
-
-// refuseForEmbed refuses settings that only Embed supports.
-func (s *Settings) refuseForEmbed() error {
-	switch {
-	case s != nil && s.Overwrite:
-		return fmt.Errorf("%w: overwrite is only for Embed", ErrSettings)
-	case s != nil && (s.Checkpoint != nil || s.Resume != nil):
-		return fmt.Errorf("%w: checkpoints are only for Embed", ErrSettings)
-	}
-	return nil
+	return s.Dim
 }
 
 // entryBytes is the memory of an entry of the points, without the graph.
 func (s *Settings) entryBytes(features blas32.General) float64 {
 	const single, double = 4, 8
-	some := 2 * single * float64(s.columnsAtOnce()) / float64(s.Columns) // two iterates
+	some := 2 * single * float64(s.columnsAtOnce()) / float64(s.Dim) // two iterates
 	switch {
 	case s.Into.Data == nil: // the start, two iterates, and the result in float64
 		return single + some + double

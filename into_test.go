@@ -38,10 +38,10 @@ func intoCases(t *testing.T, x blas32.General, y []int32) (all []intoCase) {
 			return out.Points, nil
 		}})
 	}
-	embed("paper", 3, Settings{Bandwidth: kernel.Sigma(0.7), Coefficient: 0.1, Columns: 3, SigmaQ: 1, Seed: 7})
-	embed("attract", x.Cols, Settings{MeanNeighbours: 10, Form: kernel.Attract, Coefficient: 2})
-	embed("attract, unit rows", x.Cols, Settings{MeanNeighbours: 10, Form: kernel.Attract, NormalizeRows: true})
-	embed("start", 2, Settings{Bandwidth: kernel.Sigma(0.7), Start: blas32.General{Rows: x.Rows, Cols: 2, Stride: x.Stride, Data: slices.Clone(x.Data)}})
+	embed("paper", 3, Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.7)}, Coefficient: 0.1, Dim: 3, SigmaQ: 1, Seed: 7})
+	embed("attract", x.Cols, Settings{Graph: Graph{MeanNeighbours: 10}, Form: kernel.Attract, Coefficient: 2})
+	embed("attract, unit rows", x.Cols, Settings{Graph: Graph{MeanNeighbours: 10, NormalizeRows: true}, Form: kernel.Attract})
+	embed("start", 2, Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.7)}, Start: blas32.General{Rows: x.Rows, Cols: 2, Stride: x.Stride, Data: slices.Clone(x.Data)}})
 	s, _ := paid(t)
 	s.LabelMode = release.ModeDropped
 	r, err := engine(t).Privatize(t.Context(), x, y, s)
@@ -50,14 +50,14 @@ func intoCases(t *testing.T, x blas32.General, y []int32) (all []intoCase) {
 	}
 	return append(all,
 		intoCase{"converge", 4, func(ctx context.Context, e *Engine, into blas32.General) (*mat.Dense, error) {
-			out, err := e.Converge(ctx, x, nil, &Settings{Neighbours: 10, Form: kernel.Attract, Columns: 4, Into: into})
+			out, err := e.Converge(ctx, x, nil, &ConvergeSettings{Graph: Graph{Neighbours: 10}, Dim: 4, Into: into})
 			if err != nil {
 				return nil, err
 			}
 			return out.Points, nil
 		}},
 		intoCase{"map", 2, func(ctx context.Context, e *Engine, into blas32.General) (*mat.Dense, error) {
-			out, err := e.Map(ctx, x, &Settings{Neighbours: 10, Into: into})
+			out, err := e.Map(ctx, x, &MapSettings{Graph: Graph{Neighbours: 10}, Into: into})
 			if err != nil {
 				return nil, err
 			}
@@ -148,10 +148,10 @@ func TestIntoSharesNoMemoryWithFeatures(t *testing.T) {
 		"one entry":    {blas32.General{Rows: 100, Cols: 6, Stride: 8, Data: table}, blas32.General{Rows: 100, Cols: 2, Stride: 2, Data: table[99*8+5:]}, sparse.ErrAlias},
 		"behind them":  {blas32.General{Rows: 100, Cols: 6, Stride: 8, Data: table}, blas32.General{Rows: 100, Cols: 2, Stride: 2, Data: table[99*8+6:]}, nil},
 	} {
-		s := &Settings{Bandwidth: kernel.Sigma(0.7), Columns: c.into.Cols, Into: c.into}
+		s := &Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.7)}, Dim: c.into.Cols, Into: c.into}
 		_, errPlan := e.Plan(t.Context(), c.features, s)
 		_, err := e.Embed(t.Context(), c.features, nil, s)
-		_, errMap := e.Map(t.Context(), c.features, &Settings{Neighbours: 10, Columns: c.into.Cols, Into: c.into})
+		_, errMap := e.Map(t.Context(), c.features, &MapSettings{Graph: Graph{Neighbours: 10}, Dim: c.into.Cols, Into: c.into})
 		if !errors.Is(err, c.want) || !errors.Is(errPlan, c.want) || !errors.Is(errMap, c.want) {
 			t.Errorf("%s: %v, %v, %v", name, errPlan, err, errMap)
 		}
@@ -164,7 +164,7 @@ func TestIntoTakesLessMemory(t *testing.T) {
 	const n, k = 4000, 64
 	x, _ := classes(t, n, k)
 	into := blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
-	s := Settings{Bandwidth: kernel.Sigma(60), Form: kernel.Attract, Operator: "poly"}
+	s := Settings{Graph: Graph{Bandwidth: kernel.Sigma(60), Operator: "poly"}, Form: kernel.Attract}
 	allocated := func(e *Engine, s Settings) (bytes float64, err error) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

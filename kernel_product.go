@@ -32,20 +32,25 @@ type Kernel struct {
 	op kernel.Operator
 }
 
+// KernelSettings are the settings of a Kernel.
+type KernelSettings struct {
+	Graph
+	// The operator is chosen for that many Products with that many Columns. Defaults: 5 and 2.
+	Products, Columns int
+}
+
 // Kernel prepares products with the kernel of the features, by the operator that is expected to
 // take the least time within Tolerance. The features are not needed afterwards. Close releases
 // the memory of the Kernel, which the budget counts during this call only.
 //
-// Of the settings it uses Bandwidth, or MeanNeighbours for the bandwidth only, Tolerance, Operator,
-// Isolated, Standardize and NormalizeRows. The operator is chosen for Steps products with Columns
-// columns, by default 5 and 2. Settings that truncate the graph are
-// ErrSettings. Errors: those of Embed.
-func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *Settings) (*Kernel, error) {
+// MeanNeighbours decides only the bandwidth. Settings that truncate the graph are ErrSettings.
+// Errors: those of Embed.
+func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *KernelSettings) (*Kernel, error) {
 	return call(ctx, e, "kernel", func() (*Kernel, error) {
 		if err := e.alone(graphAlone); err != nil {
 			return nil, err
 		}
-		s, err := kernelSettings(features, settings)
+		s, err := settings.withDefaults(features)
 		if err != nil {
 			return nil, err
 		}
@@ -55,19 +60,16 @@ func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *
 	})
 }
 
-// kernelSettings returns the settings of the graph with their defaults, and refuses a graph that
+// withDefaults returns the settings of the graph with their defaults, and refuses a graph that
 // is truncated.
-func kernelSettings(features blas32.General, settings *Settings) (Settings, error) {
-	if settings == nil {
-		return settings.withDefaults(features)
+func (k *KernelSettings) withDefaults(features blas32.General) (Settings, error) {
+	if k == nil {
+		return (*Settings)(nil).withDefaults(features)
 	}
-	if settings.CutoffWeight != 0 || settings.CutoffRadius != 0 || settings.Neighbours != 0 {
+	if k.CutoffWeight != 0 || k.CutoffRadius != 0 || k.Neighbours != 0 {
 		return Settings{}, fmt.Errorf("%w: a kernel has every pair: leave out the cutoff and the number of nearest neighbours", ErrSettings)
 	}
-	own := Settings{
-		Bandwidth: settings.Bandwidth, MeanNeighbours: settings.MeanNeighbours, Tolerance: settings.Tolerance, Operator: settings.Operator,
-		Isolated: settings.Isolated, Standardize: settings.Standardize, NormalizeRows: settings.NormalizeRows, Steps: settings.Steps, Columns: settings.Columns, full: true,
-	}
+	own := Settings{Graph: k.Graph, Steps: k.Products, Dim: k.Columns, full: true}
 	return own.withDefaults(features)
 }
 
@@ -111,7 +113,7 @@ func (k *Kernel) Graph() iterate.Graph { return k.graph }
 // column by column, with d_i the degree of the row and eta_i and Rounding from the certificate. For
 // rows without neighbours nothing is certified. Products report no progress. On an error the
 // contents of dst are arbitrary. Errors: ErrClosed when the Kernel or its Engine is closed,
-// ErrReentrant, kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the error of ctx.
+// kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the error of ctx.
 func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
 	_, err := call(ctx, k.engine, "product", func() (struct{}, error) {
 		if err := k.check(dst, v); err != nil {
@@ -194,13 +196,9 @@ func (k *Kernel) eachRow(ctx context.Context, do func(i int)) error {
 	}))
 }
 
-// Close waits for running products and releases the memory of the Kernel. It is idempotent.
-// Called from within the work of its Engine, such as by a progress function, it returns
-// ErrReentrant and closes nothing.
+// Close waits for running products and releases the memory of the Kernel. It is idempotent. A
+// progress function must not call it: a running product may wait for that function.
 func (k *Kernel) Close() error {
-	if k.engine.Reentrant() {
-		return ErrReentrant
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.op == nil {

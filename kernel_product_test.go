@@ -81,7 +81,7 @@ func TestKernelEqualsBruteForce(t *testing.T) {
 		for _, sigma := range []float64{0.3, 1.2, 30} {
 			for _, operator := range []string{"", "csr", "poly", "grid", "dense", "pairs"} {
 				name := fmt.Sprintf("%d columns, sigma %g, %q", x.Cols, sigma, operator)
-				s := &Settings{Bandwidth: kernel.Sigma(sigma), Operator: operator, Tolerance: 1e-3}
+				s := &KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(sigma), Operator: operator, Tolerance: 1e-3}}
 				var first []float32
 				for _, workers := range []int{1, 3} {
 					rows := x
@@ -119,12 +119,12 @@ func TestKernelEqualsBruteForce(t *testing.T) {
 func TestKernelOfMeanNeighbours(t *testing.T) {
 	x, _ := classes(t, 300, 3)
 	e := engine(t)
-	k, err := e.Kernel(t.Context(), x, &Settings{MeanNeighbours: 5, Tolerance: 1e-4})
+	k, err := e.Kernel(t.Context(), x, &KernelSettings{Graph: Graph{MeanNeighbours: 5, Tolerance: 1e-4}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	p, err := e.Plan(t.Context(), x, &Settings{MeanNeighbours: 5})
+	p, err := e.Plan(t.Context(), x, &Settings{Graph: Graph{MeanNeighbours: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,18 +143,18 @@ func TestKernelRefusals(t *testing.T) {
 	x, _ := classes(t, 50, 3)
 	b := kernel.Sigma(1)
 	for name, c := range map[string]struct {
-		settings *Settings
+		settings *KernelSettings
 		budget   int64
 		want     error
 	}{
 		"no settings": {nil, 1 << 30, iterate.ErrSettings},
-		"nothing":     {&Settings{}, 1 << 30, iterate.ErrSettings},
-		"a radius":    {&Settings{CutoffRadius: 1}, 1 << 30, iterate.ErrSettings},
-		"a weight":    {&Settings{Bandwidth: b, CutoffWeight: 0.1}, 1 << 30, iterate.ErrSettings},
-		"neighbours":  {&Settings{Neighbours: 3}, 1 << 30, iterate.ErrSettings},
-		"a bandwidth": {&Settings{Bandwidth: kernel.Sigma(-1)}, 1 << 30, kernel.ErrBandwidth},
-		"no operator": {&Settings{Bandwidth: b, Operator: "best"}, 1 << 30, kernel.ErrOperator},
-		"no memory":   {&Settings{Bandwidth: b}, 500, kernel.ErrMemory},
+		"nothing":     {&KernelSettings{}, 1 << 30, iterate.ErrSettings},
+		"a radius":    {&KernelSettings{Graph: Graph{CutoffRadius: 1}}, 1 << 30, iterate.ErrSettings},
+		"a weight":    {&KernelSettings{Graph: Graph{Bandwidth: b, CutoffWeight: 0.1}}, 1 << 30, iterate.ErrSettings},
+		"neighbours":  {&KernelSettings{Graph: Graph{Neighbours: 3}}, 1 << 30, iterate.ErrSettings},
+		"a bandwidth": {&KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(-1)}}, 1 << 30, kernel.ErrBandwidth},
+		"no operator": {&KernelSettings{Graph: Graph{Bandwidth: b, Operator: "best"}}, 1 << 30, kernel.ErrOperator},
+		"no memory":   {&KernelSettings{Graph: Graph{Bandwidth: b}}, 500, kernel.ErrMemory},
 	} {
 		if _, err := engine(t, WithBudget(c.budget)).Kernel(t.Context(), x, c.settings); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
@@ -166,7 +166,7 @@ func TestKernelApplyRefusals(t *testing.T) {
 	x := lattice(16, 2)
 	x.Rows = 250
 	e := engine(t, WithBudget(4<<20))
-	k, err := e.Kernel(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(0.4), Operator: "csr"})
+	k, err := e.Kernel(t.Context(), x, &KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(0.4), Operator: "csr"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,21 +205,14 @@ func TestKernelApplyRefusals(t *testing.T) {
 	}
 }
 
-// Close of a Kernel by a progress function would wait for its own caller; the progress function
-// of an earlier call is not called.
+// The progress function of the call that made a Kernel is not called by its products.
 func TestKernelProgress(t *testing.T) {
 	x, _ := classes(t, 2000, 3)
 	e := engine(t)
-	var k *Kernel
-	told, within := 0, error(nil)
-	ctx := ReportProgress(t.Context(), func(Progress) {
-		told++
-		if k != nil {
-			within = k.Close()
-		}
-	})
-	var err error
-	if k, err = e.Kernel(ctx, x, &Settings{Bandwidth: kernel.Sigma(1), Operator: "dense"}); err != nil {
+	told := 0
+	ctx := ReportProgress(t.Context(), func(Progress) { told++ })
+	k, err := e.Kernel(ctx, x, &KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(1), Operator: "dense"}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
@@ -231,10 +224,6 @@ func TestKernelProgress(t *testing.T) {
 	if err := k.Apply(ctx, dst, v); err != nil || told != before {
 		t.Errorf("told %d times after the build: %v", told-before, err)
 	}
-	again := ReportProgress(t.Context(), func(Progress) { within = k.Close() })
-	if _, err := e.Embed(again, x, nil, &Settings{Bandwidth: kernel.Sigma(1)}); err != nil || !errors.Is(within, ErrReentrant) {
-		t.Errorf("close by a progress function: %v, %v", within, err)
-	}
 }
 
 // Close by a caller that holds memory does not wait for a product that waits for that
@@ -244,7 +233,7 @@ func TestKernelCloseWithAWaitingProduct(t *testing.T) {
 	x.Rows = 250
 	const budget = 4 << 20
 	e := engine(t, WithBudget(budget))
-	k, err := e.Kernel(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(0.4), Operator: "csr"})
+	k, err := e.Kernel(t.Context(), x, &KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(0.4), Operator: "csr"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 //
 // Work with them takes turns with the calls of the Engine. Their Close does nothing: the
 // Engine stops them. After that they run everything in their caller, with the same bits. A
-// progress function that the workers call gets par.ErrNested from them, and a task of theirs
-// gets ErrReentrant from the methods of the Engine: both would wait for themselves.
+// progress function must not call their Do, nor a task of theirs methods of the Engine that do
+// work: both would wait for themselves.
 func (e *Engine) Lend() *par.Workers { return e.workers.Lend() }
 
 // WithLent lets the Engine use existing workers, such as those of par.New or of another Engine

@@ -23,7 +23,7 @@ func TestLendIsTheWorkersOfTheEngine(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { // at the same time as other work of the caller, and although the borrower closes them
 		for range 3 {
-			if _, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)}); err != nil {
+			if _, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -61,7 +61,7 @@ func TestWithLent(t *testing.T) {
 		if e.Workers() != lent.Count() {
 			t.Errorf("%s: %d workers", name, e.Workers())
 		}
-		out, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)})
+		out, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}})
 		if err != nil {
 			t.Fatal(err)
 		}

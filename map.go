@@ -1,6 +1,7 @@
 package privatemail
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,10 +14,24 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
+// MapSettings are the settings of Map. The zero value of every field except Graph means its
+// default.
+type MapSettings struct {
+	Graph
+
+	// Dim is the number of columns of the map. Default 2.
+	Dim int
+	// StopTolerance is the residual at which an eigenvector has converged. Default 1e-5.
+	StopTolerance float64
+	// Into, if set, gets the points in float32, and Points of the result is nil, as in Settings.
+	// It has Dim columns.
+	Into blas32.General
+}
+
 // A SpectralMap is the result of Map.
 type SpectralMap struct {
-	// Points has a row for each row of the features and Settings.Columns columns. An
-	// isolated row is zero. It is nil with Settings.Into.
+	// Points has a row for each row of the features and MapSettings.Dim columns. An
+	// isolated row is zero. It is nil with MapSettings.Into.
 	Points *mat.Dense
 	// Graph describes the graph of the features.
 	Graph iterate.Graph
@@ -45,28 +60,24 @@ const mapVectors = 18
 // clusters are separate, a rolled-up sheet lies flat. It takes the leading eigenvectors of
 // the graph (iterate.Converge), 18 more than the columns of the map, and arranges them
 // (iterate.Arrange). It uses no labels. The map has no scale: large distances say little.
-//
-// Of the settings it uses those of the graph, for which Neighbours 10 is a good start,
-// Columns (default 2), StopTolerance for the residual of the eigenvectors (default
-// 1e-5), and Into. Form must be kernel.Attract or the default, and Coefficient 0. Errors: those of
-// Embed.
-func (e *Engine) Map(ctx context.Context, features blas32.General, settings *Settings) (*SpectralMap, error) {
+// Neighbours 10 is a good start. Errors: those of Embed.
+func (e *Engine) Map(ctx context.Context, features blas32.General, settings *MapSettings) (*SpectralMap, error) {
 	return call(ctx, e, "map", func() (*SpectralMap, error) {
-		s, columns, err := mapSettings(features, settings)
+		s, dim, err := settings.withDefaults(features)
 		if err != nil {
 			return nil, err
 		}
 		return withGraph(ctx, e, features, &s, s.mapBytes(features), func(m *share, s *Settings) (*SpectralMap, error) {
-			return e.spectralMap(ctx, m, features, columns, s)
+			return e.spectralMap(ctx, m, features, dim, s)
 		})
 	})
 }
 
 // PlanMap returns what Map would do with the same arguments, as Plan does for Embed.
 // Errors: those of Embed.
-func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
+func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *MapSettings) (*Plan, error) {
 	return call(ctx, e, "plan", func() (*Plan, error) {
-		s, _, err := mapSettings(features, settings)
+		s, _, err := settings.withDefaults(features)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +85,7 @@ func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings 
 	})
 }
 
-func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.General, columns int, s *Settings) (*SpectralMap, error) {
+func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.General, dim int, s *Settings) (*SpectralMap, error) {
 	g, err := e.build(ctx, m, features, nil, s)
 	if err != nil {
 		return nil, err
@@ -85,14 +96,14 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 	if err != nil {
 		return nil, err
 	}
-	if err := limitVectors(s, columns, components); err != nil {
+	if err := limitVectors(s, dim, components); err != nil {
 		return nil, err
 	}
 	found, err := e.mapVectorsOf(ctx, g, s)
 	if err != nil {
 		return nil, err
 	}
-	arrangement, err := iterate.Arrange(ctx, found, e.arrangeSettings(ctx, columns, len(components)))
+	arrangement, err := iterate.Arrange(ctx, found, e.arrangeSettings(ctx, dim, len(components)))
 	if err != nil {
 		return nil, err
 	}
@@ -105,25 +116,25 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 
 // limitVectors limits the number of eigenvectors to those of the rows with neighbours,
 // and refuses more columns.
-func limitVectors(s *Settings, columns int, components []int) error {
+func limitVectors(s *Settings, dim int, components []int) error {
 	connected := 0
 	for _, size := range components {
 		connected += size
 	}
-	if columns > connected-1 {
-		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors besides the constant: a wider bandwidth or more neighbours connect rows", kernel.ErrShape, columns, connected, max(connected-1, 0))
+	if dim > connected-1 {
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors besides the constant: a wider bandwidth or more neighbours connect rows", kernel.ErrShape, dim, connected, max(connected-1, 0))
 	}
-	s.Columns = min(s.Columns, connected-1)
+	s.Dim = min(s.Dim, connected-1)
 	return nil
 }
 
-// mapVectorsOf returns the s.Columns leading eigenvectors of the graph.
+// mapVectorsOf returns the s.Dim leading eigenvectors of the graph.
 func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*iterate.Eigenvectors, error) {
 	var start blas32.General
 	own := int64(s.pointBytes(g.x))
 	if s.samplesStart(g.x.Rows) {
 		var err error
-		if start, err = e.sampledStart(ctx, g.x, s.Columns, g.beside(own)); err != nil {
+		if start, err = e.sampledStart(ctx, g.x, s.Dim, g.beside(own)); err != nil {
 			return nil, err
 		}
 	}
@@ -132,35 +143,28 @@ func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (
 	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }
 
-// mapSettings returns the settings with their defaults, Columns set to the number of
-// eigenvectors, and the number of columns of the map.
-func mapSettings(features blas32.General, settings *Settings) (s Settings, columns int, err error) {
-	if settings != nil && (settings.Coefficient != 0 || settings.Start.Data != nil) {
-		return s, 0, fmt.Errorf("%w: a map has no label term and no start", ErrSettings)
-	}
-	if err := settings.refuseForEmbed(); err != nil {
+// withDefaults returns the settings of the eigenvectors, with all defaults, their number as
+// Dim, and the number of columns of the map.
+func (m *MapSettings) withDefaults(features blas32.General) (s Settings, dim int, err error) {
+	if m == nil {
+		s, err = (*Settings)(nil).withDefaults(features)
 		return s, 0, err
 	}
-	if s, err = settings.withDefaults(features); err != nil {
+	given := Settings{Graph: m.Graph, Form: kernel.Attract, Dim: m.Dim, Steps: plannedProducts, StopTolerance: m.StopTolerance, Into: m.Into}
+	if s, err = given.withDefaults(features); err != nil {
 		return s, 0, err
 	}
-	if columns = settings.Columns; columns == 0 {
-		columns = 2
+	dim = cmp.Or(m.Dim, 2)
+	if dim >= features.Rows {
+		return s, 0, fmt.Errorf("%w: %d columns of %d rows, which have at most %d eigenvectors besides the constant", kernel.ErrShape, dim, features.Rows, features.Rows-1)
 	}
-	if columns >= features.Rows {
-		return s, 0, fmt.Errorf("%w: %d columns of %d rows, which have at most %d eigenvectors besides the constant", kernel.ErrShape, columns, features.Rows, features.Rows-1)
-	}
-	if err := s.checkInto(features, columns); err != nil {
-		return s, 0, err
-	}
-	s.Form, s.Steps = kernel.Attract, plannedProducts
-	s.Columns = min(columns+mapVectors, features.Rows-1)
-	return s, columns, nil
+	s.Dim = min(dim+mapVectors, features.Rows-1)
+	return s, dim, s.checkInto(features, dim)
 }
 
 // arrangeSettings returns the settings of iterate.Arrange.
-func (e *Engine) arrangeSettings(ctx context.Context, columns, components int) *iterate.ArrangeSettings {
-	run := &iterate.ArrangeSettings{Columns: columns, Components: components, Workers: e.workers}
+func (e *Engine) arrangeSettings(ctx context.Context, dim, components int) *iterate.ArrangeSettings {
+	run := &iterate.ArrangeSettings{Dim: dim, Components: components, Workers: e.workers}
 	if report := e.report(ctx); report != nil {
 		run.Progress = func(done, total int) { report("arrange", done, total) }
 	}

@@ -21,7 +21,7 @@ const (
 
 // samplesStart reports whether the eigenvectors of n rows begin with those of a
 // sample.
-func (s *Settings) samplesStart(n int) bool { return n >= sampledFrom && s.Columns < sampledRows/2 }
+func (s *Settings) samplesStart(n int) bool { return n >= sampledFrom && s.Dim < sampledRows/2 }
 
 // sampledStart returns the start for the eigenvectors of many rows: the eigenvectors of a
 // sample, one row of each stretch of rows, and zero elsewhere. From a random start the
@@ -51,7 +51,7 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 		return blas32.General{}, err
 	}
 	defer op.Close()
-	run := e.convergeSettings(ctx, &Settings{Columns: columns, StopTolerance: 1e-4}, beside(own, op.Cost().ResidentBytes))
+	run := e.convergeSettings(ctx, &Settings{Dim: columns, StopTolerance: 1e-4}, beside(own, op.Cost().ResidentBytes))
 	run.UnitRows = false
 	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
 	if err != nil {

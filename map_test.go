@@ -18,7 +18,7 @@ import (
 // The map of the digits keeps rows of a digit together, though it uses no labels.
 func TestMapOfDigits(t *testing.T) {
 	x, y := digits.Load()
-	m, err := engine(t, WithWorkers(2)).Map(t.Context(), x, &Settings{Neighbours: 10})
+	m, err := engine(t, WithWorkers(2)).Map(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestMapOfParts(t *testing.T) {
 	}
 	var want *mat.Dense
 	for _, workers := range []int{1, 3} {
-		m, err := engine(t, WithWorkers(workers)).Map(t.Context(), x, &Settings{Neighbours: 10})
+		m, err := engine(t, WithWorkers(workers)).Map(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 10}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,26 +71,26 @@ func TestMapRefuses(t *testing.T) {
 	e := engine(t)
 	for name, c := range map[string]struct {
 		x    blas32.General
-		s    *Settings
+		s    *MapSettings
 		want error
 	}{
 		"settings":          {x, nil, ErrSettings},
-		"no graph":          {x, &Settings{}, ErrSettings},
-		"two graphs":        {x, &Settings{Neighbours: 3, MeanNeighbours: 4}, ErrSettings},
-		"cutoff":            {x, &Settings{Neighbours: 3, CutoffWeight: 0.1}, ErrSettings},
-		"negative":          {x, &Settings{Neighbours: -3}, ErrSettings},
-		"labels":            {x, &Settings{Neighbours: 3, Coefficient: 1}, ErrSettings},
-		"columns":           {x, &Settings{Neighbours: 3, Columns: 30}, kernel.ErrShape},
-		"columns of parts":  {x, &Settings{Bandwidth: kernel.Sigma(1e-6), CutoffWeight: 0.5}, kernel.ErrShape},
-		"operator":          {x, &Settings{Neighbours: 3, Operator: "dense"}, kernel.ErrOperator},
-		"rows":              {blas32.General{}, &Settings{Neighbours: 3}, kernel.ErrEmpty},
-		"as many as it has": {x, &Settings{Neighbours: math.MaxInt, Columns: 2}, nil},
+		"no graph":          {x, &MapSettings{}, ErrSettings},
+		"two graphs":        {x, &MapSettings{Graph: Graph{Neighbours: 3, MeanNeighbours: 4}}, ErrSettings},
+		"cutoff":            {x, &MapSettings{Graph: Graph{Neighbours: 3, CutoffWeight: 0.1}}, ErrSettings},
+		"negative":          {x, &MapSettings{Graph: Graph{Neighbours: -3}}, ErrSettings},
+		"negative columns":  {x, &MapSettings{Graph: Graph{Neighbours: 3}, Dim: -1}, ErrSettings},
+		"columns":           {x, &MapSettings{Graph: Graph{Neighbours: 3}, Dim: 30}, kernel.ErrShape},
+		"columns of parts":  {x, &MapSettings{Graph: Graph{Bandwidth: kernel.Sigma(1e-6), CutoffWeight: 0.5}}, kernel.ErrShape},
+		"operator":          {x, &MapSettings{Graph: Graph{Neighbours: 3, Operator: "dense"}}, kernel.ErrOperator},
+		"rows":              {blas32.General{}, &MapSettings{Graph: Graph{Neighbours: 3}}, kernel.ErrEmpty},
+		"as many as it has": {x, &MapSettings{Graph: Graph{Neighbours: math.MaxInt}, Dim: 2}, nil},
 	} {
 		if _, err := e.Map(t.Context(), c.x, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	p, err := e.PlanMap(t.Context(), x, &Settings{Neighbours: 3})
+	p, err := e.PlanMap(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 3}})
 	if err != nil || p.Candidates[0].Name != "csr" || !p.Candidates[0].Feasible || p.Candidates[1].Feasible {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -102,7 +102,7 @@ func TestMapOfManyRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := engine(t, WithWorkers(2)).Map(t.Context(), x, &Settings{Neighbours: 10})
+	m, err := engine(t, WithWorkers(2)).Map(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestMapOfManyRows(t *testing.T) {
 	if share := mat.Norm(&off, 2) / mat.Norm(b, 2); m.Status != iterate.Converged || share > 0.2 {
 		t.Errorf("%v; a linear map of the columns misses the places by %.2f", m.Status, share)
 	}
-	if _, err := engine(t, WithBudget(20<<20)).Map(t.Context(), x, &Settings{Neighbours: 10}); !errors.Is(err, kernel.ErrMemory) {
+	if _, err := engine(t, WithBudget(20<<20)).Map(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 10}}); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("a small budget: %v", err)
 	}
 }

@@ -20,26 +20,26 @@ import (
 // again, and its goroutines must have ended when it returns.
 //
 // A call with another context waits like any other, and for ever where it needs the memory
-// reserved here. Close within work returns ErrReentrant. A panic of work is passed on. Work
+// reserved here. Work must not call Close, nor wait for a goroutine that does: it would wait for
+// itself. A panic of work is passed on. Work
 // that calls a second Engine holds memory of the first while it waits for the second:
 // programs should call the two in the same order everywhere.
 //
 // Errors: those of work, unchanged, ErrSettings for bytes below 0 and for no work,
-// ErrClosed, ErrReentrant, kernel.ErrMemory for more than the whole budget, and the error of
+// ErrClosed, kernel.ErrMemory for more than the whole budget, and the error of
 // ctx.
 func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context.Context) error) error {
-	leave, err := e.enter(ctx)
-	if err != nil {
+	if err := e.enter(ctx); err != nil {
 		return err
 	}
-	defer leave()
+	defer e.leave()
 	switch {
 	case work == nil:
 		return fmt.Errorf("privatemail: reserve: %w: no work", ErrSettings)
 	case bytes < 0:
 		return fmt.Errorf("privatemail: reserve: %w: %d bytes, want 0 or more", ErrSettings, bytes)
 	}
-	_, err = hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
+	_, err := hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
 		return struct{}{}, work(context.WithValue(ctx, accountKey{e}, s.account))
 	})
 	return err

@@ -153,12 +153,12 @@ func TestReserveRefusesNoWork(t *testing.T) {
 func TestCallFitsWithItsReserve(t *testing.T) {
 	x, s := plane(400)
 	const whole, held = 1_600_000, 100_000
-	if _, err := fixedEngine(t, whole-held).NeighbourGraph(t.Context(), x, s); err != nil {
+	if _, err := fixedEngine(t, whole-held).NeighbourGraph(t.Context(), x, &s.Graph); err != nil {
 		t.Fatalf("alone: %v", err)
 	}
 	e := fixedEngine(t, whole)
 	if err := e.Reserve(t.Context(), held, func(ctx context.Context) error {
-		_, err := e.NeighbourGraph(ctx, x, s)
+		_, err := e.NeighbourGraph(ctx, x, &s.Graph)
 		return err
 	}); err != nil {
 		t.Error(err)

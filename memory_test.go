@@ -26,7 +26,7 @@ func plane(n int) (blas32.General, *Settings) {
 		x.Data[2*i] = float32(i%side) + 0.3*float32(math.Sin(float64(3*i)))
 		x.Data[2*i+1] = float32(i/side) + 0.3*float32(math.Cos(float64(5*i)))
 	}
-	return x, &Settings{Bandwidth: kernel.Sigma(2), CutoffWeight: 1e-2, Operator: "csr"}
+	return x, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(2), CutoffWeight: 1e-2, Operator: "csr"}}
 }
 
 // fixedEngine is an Engine whose choices and memory do not depend on the machine.
@@ -83,18 +83,18 @@ func TestManyCallersOfOneBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := fixedEngine(t, alone.Graph.Cost.PeakBytes*3/2+20*int64(x.Rows)*2)
-	attract := &Settings{MeanNeighbours: 10, Form: kernel.Attract, NormalizeRows: true}
+	attract := &Settings{Graph: Graph{MeanNeighbours: 10, NormalizeRows: true}, Form: kernel.Attract}
 	var all sync.WaitGroup
 	for caller := range 12 {
 		all.Go(func() {
 			switch caller % 4 {
 			case 0:
-				if _, err := e.Converge(t.Context(), x, nil, attract); err != nil {
+				if _, err := e.Converge(t.Context(), x, nil, &ConvergeSettings{Graph: attract.Graph}); err != nil {
 					t.Errorf("converge: %v", err)
 				}
 				return
 			case 1:
-				if _, err := e.NeighbourGraph(t.Context(), x, attract); err != nil {
+				if _, err := e.NeighbourGraph(t.Context(), x, &attract.Graph); err != nil {
 					t.Errorf("graph: %v", err)
 				}
 				return
@@ -213,11 +213,11 @@ func TestRefusedBeforeFeaturesAreRead(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"embed": func() error { _, err := e.Embed(t.Context(), x, nil, s); return err },
 		"converge": func() error {
-			_, err := e.Converge(t.Context(), x, nil, &Settings{Neighbours: 5, Form: kernel.Attract})
+			_, err := e.Converge(t.Context(), x, nil, &ConvergeSettings{Graph: Graph{Neighbours: 5}})
 			return err
 		},
-		"map":     func() error { _, err := e.Map(t.Context(), x, &Settings{Neighbours: 5}); return err },
-		"graph":   func() error { _, err := e.NeighbourGraph(t.Context(), x, &Settings{MeanNeighbours: 5}); return err },
+		"map":     func() error { _, err := e.Map(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 5}}); return err },
+		"graph":   func() error { _, err := e.NeighbourGraph(t.Context(), x, &Graph{MeanNeighbours: 5}); return err },
 		"reserve": func() error { return e.Reserve(t.Context(), 1<<20+1, noWork) },
 	} {
 		err := do()
@@ -232,7 +232,7 @@ func TestRefusedBeforeFeaturesAreRead(t *testing.T) {
 			}
 		}
 	}
-	if _, err := e.Embed(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, kernel.ErrNonFinite) && !errors.Is(err, kernel.ErrMemory) {
+	if _, err := e.Embed(t.Context(), x, nil, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}}); !errors.Is(err, kernel.ErrNonFinite) && !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("%v", err)
 	}
 }

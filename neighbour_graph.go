@@ -26,15 +26,15 @@ type NeighbourGraph struct {
 	distances    []float32 // of GraphBetween, in the order of the weights; nil for NeighbourGraph
 }
 
-// NeighbourGraph builds the graph of the features and returns its weights. Of the
-// settings it uses those of the graph. Operator may be csr, which is the default, or
-// pairs: the others have a weight for every pair. Errors: those of Embed.
-func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, settings *Settings) (*NeighbourGraph, error) {
+// NeighbourGraph builds the graph of the features and returns its weights. Operator may
+// be csr, which is the default, or pairs: the others have a weight for every pair.
+// Errors: those of Embed.
+func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, graph *Graph) (*NeighbourGraph, error) {
 	return call(ctx, e, "graph", func() (*NeighbourGraph, error) {
 		if err := e.alone(graphAlone); err != nil {
 			return nil, err
 		}
-		s, err := settings.withDefaults(features)
+		s, err := graph.alone().withDefaults(features)
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 func TestNeighbourGraph(t *testing.T) {
 	x, _ := classes(t, 200, 5)
 	e := engine(t)
-	s := &Settings{MeanNeighbours: 10}
-	g, err := e.NeighbourGraph(t.Context(), x, s)
+	s := &Settings{Graph: Graph{MeanNeighbours: 10}}
+	g, err := e.NeighbourGraph(t.Context(), x, &s.Graph)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func TestNeighbourGraph(t *testing.T) {
 func TestNeighbourGraphRefusals(t *testing.T) {
 	x, _ := classes(t, 20, 3)
 	for _, operator := range []string{"dense", "poly", "background", "grid"} {
-		if _, err := engine(t).NeighbourGraph(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(1), Operator: operator}); !errors.Is(err, ErrSettings) {
+		if _, err := engine(t).NeighbourGraph(t.Context(), x, &Graph{Bandwidth: kernel.Sigma(1), Operator: operator}); !errors.Is(err, ErrSettings) {
 			t.Errorf("%s: %v", operator, err)
 		}
 	}
-	if _, err := engine(t, WithBudget(4000)).NeighbourGraph(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, kernel.ErrMemory) {
+	if _, err := engine(t, WithBudget(4000)).NeighbourGraph(t.Context(), x, &Graph{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("4000 bytes: %v", err)
 	}
 }

@@ -72,7 +72,7 @@ func drawNeighbours(rng *rand.Rand) *neighbours {
 	s := PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.Relation(1 + rng.IntN(4)), LabelMode: release.ModeDropped,
 		Bandwidth: kernel.Sigma(pick(0.06, 0.1, 0.3, 1, 6, 100)), Alpha: pick(0, 0.6, -0.6, 5, -50), SigmaQ: pick(1e-8, 1, 1e8),
-		Table: []string{"equal", "different", "gaussian"}[rng.IntN(3)], Classes: 1 + rng.IntN(4), Columns: k, Seed: rng.Uint64(), NormalizeRows: true,
+		Table: []string{"equal", "different", "gaussian"}[rng.IntN(3)], Classes: 1 + rng.IntN(4), Dim: k, Seed: rng.Uint64(), NormalizeRows: true,
 	}
 	switch rng.IntN(7) {
 	case 0:

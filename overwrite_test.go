@@ -23,11 +23,11 @@ func TestOverwriteHasTheBitsOfPoints(t *testing.T) {
 		n, d int
 		s    Settings
 	}{
-		"many columns": {400, 20, Settings{MeanNeighbours: 10, Coefficient: 2}},
-		"neighbours":   {400, 20, Settings{Neighbours: 5}},
-		"unit rows":    {400, 20, Settings{MeanNeighbours: 10, NormalizeRows: true}},
-		"few columns":  {400, 3, Settings{MeanNeighbours: 10, Coefficient: 2}},
-		"pairs":        {400, 3, Settings{Bandwidth: kernel.Sigma(0.7), CutoffWeight: 0.01, Operator: "pairs"}},
+		"many columns": {400, 20, Settings{Graph: Graph{MeanNeighbours: 10}, Coefficient: 2}},
+		"neighbours":   {400, 20, Settings{Graph: Graph{Neighbours: 5}}},
+		"unit rows":    {400, 20, Settings{Graph: Graph{MeanNeighbours: 10, NormalizeRows: true}}},
+		"few columns":  {400, 3, Settings{Graph: Graph{MeanNeighbours: 10}, Coefficient: 2}},
+		"pairs":        {400, 3, Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.7), CutoffWeight: 0.01, Operator: "pairs"}}},
 	} {
 		x, y := classes(t, c.n, c.d)
 		c.s.Form, c.s.Steps = kernel.Attract, 3
@@ -62,24 +62,17 @@ func TestOverwriteRefuses(t *testing.T) {
 		s    Settings
 		want error
 	}{
-		"graph of every pair": {Settings{Bandwidth: kernel.Sigma(1), Into: x}, sparse.ErrAlias},
-		"dense":               {Settings{MeanNeighbours: 10, Operator: "dense", Into: x}, sparse.ErrAlias},
-		"one row off":         {Settings{MeanNeighbours: 10, Into: blas32.General{Rows: 299, Cols: 20, Stride: 20, Data: x.Data[20:]}}, kernel.ErrShape},
-		"a start":             {Settings{MeanNeighbours: 10, Into: x, Start: x}, sparse.ErrAlias},
-		"stops by itself":     {Settings{MeanNeighbours: 10, Into: x, StopTolerance: 1e-3}, ErrSettings},
-		"normalised":          {Settings{MeanNeighbours: 10, Into: x, Normalize: iterate.Centred}, ErrSettings},
+		"graph of every pair": {Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Into: x}, sparse.ErrAlias},
+		"dense":               {Settings{Graph: Graph{MeanNeighbours: 10, Operator: "dense"}, Into: x}, sparse.ErrAlias},
+		"one row off":         {Settings{Graph: Graph{MeanNeighbours: 10}, Into: blas32.General{Rows: 299, Cols: 20, Stride: 20, Data: x.Data[20:]}}, kernel.ErrShape},
+		"a start":             {Settings{Graph: Graph{MeanNeighbours: 10}, Into: x, Start: x}, sparse.ErrAlias},
+		"stops by itself":     {Settings{Graph: Graph{MeanNeighbours: 10}, Into: x, StopTolerance: 1e-3}, ErrSettings},
+		"normalised":          {Settings{Graph: Graph{MeanNeighbours: 10}, Into: x, Normalize: iterate.Centred}, ErrSettings},
 	} {
 		c.s.Form, c.s.Overwrite = kernel.Attract, true
 		if _, err := e.Embed(t.Context(), x, nil, &c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	s := &Settings{MeanNeighbours: 10, Form: kernel.Attract, Overwrite: true}
-	if _, err := e.Converge(t.Context(), x, nil, s); !errors.Is(err, ErrSettings) {
-		t.Errorf("converge: %v", err)
-	}
-	if _, err := e.Map(t.Context(), x, s); !errors.Is(err, ErrSettings) {
-		t.Errorf("map: %v", err)
 	}
 	if !slices.Equal(x.Data, before) {
 		t.Error("the features have changed")
@@ -90,7 +83,7 @@ func TestOverwriteRefuses(t *testing.T) {
 func TestOverwriteTakesLessMemory(t *testing.T) {
 	const n, k = 4000, 64
 	x, _ := classes(t, n, k)
-	s := Settings{MeanNeighbours: 5, Form: kernel.Attract, Into: sameSize(x, make([]float32, n*k))}
+	s := Settings{Graph: Graph{MeanNeighbours: 5}, Form: kernel.Attract, Into: sameSize(x, make([]float32, n*k))}
 	e := engine(t, WithWorkers(1))
 	allocated := func(overwrite bool) float64 {
 		s.Overwrite = overwrite
@@ -108,7 +101,7 @@ func TestOverwriteTakesLessMemory(t *testing.T) {
 		t.Errorf("%.1f bytes an entry are saved, want 7", saved)
 	}
 	full := s
-	full.Overwrite, full.Columns = false, k
+	full.Overwrite, full.Dim = false, k
 	some := full
 	some.Overwrite = true
 	if saved := (full.pointBytes(x) - some.pointBytes(x)) / (n * k); saved != 7 {

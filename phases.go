@@ -24,7 +24,7 @@ func (e *Engine) leastBytes(features blas32.General, s *Settings, steps float64)
 	}
 	o := e.graphOptions(s)
 	o.StepBytes = mem.Saturate(steps)
-	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; !s.full && s.Neighbours == 0 && s.graph().Truncated(s.Operator) {
+	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; !s.full && s.Neighbours == 0 && s.weights().Truncated(s.Operator) {
 		o.CutoffRadius = 1 // any number: the graph is truncated
 	}
 	graph, err := kernel.LeastBytes(features.Rows, features.Cols, o)
@@ -33,7 +33,7 @@ func (e *Engine) leastBytes(features blas32.General, s *Settings, steps float64)
 
 // what names the work in errors.
 func (s *Settings) what(features blas32.General) string {
-	return fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)
+	return fmt.Sprintf("embedding of %d x %d", features.Rows, s.Dim)
 }
 
 // copies reports whether the rows of the graph are a copy of the features: with
@@ -50,12 +50,12 @@ func (s *Settings) copied(features blas32.General) float64 {
 
 // pointBytes is the memory of the iterates and the returned points.
 func (s *Settings) pointBytes(features blas32.General) float64 {
-	return float64(features.Rows) * float64(s.Columns) * s.entryBytes(features)
+	return float64(features.Rows) * float64(s.Dim) * s.entryBytes(features)
 }
 
 // convergeBytes is the memory of eigenvectors and the points made from them.
 func (s *Settings) convergeBytes(features blas32.General) float64 {
-	return s.pointBytes(features) + iterate.ConvergeBytes(features.Rows, s.Columns, 0)
+	return s.pointBytes(features) + iterate.ConvergeBytes(features.Rows, s.Dim, 0)
 }
 
 // mapBytes is the memory of a map: eigenvectors, their start, and the points.
@@ -68,5 +68,5 @@ func (s *Settings) mapStartBytes(features blas32.General) float64 {
 	if !s.samplesStart(features.Rows) {
 		return 0
 	}
-	return 4 * float64(features.Rows) * float64(s.Columns)
+	return 4 * float64(features.Rows) * float64(s.Dim)
 }

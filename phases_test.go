@@ -50,12 +50,12 @@ func TestCallsThatAreLetInEnd(t *testing.T) {
 		n, d           int
 		settings       Settings
 	}{
-		{"uniform", "pairs", 60_000, 2, Settings{MeanNeighbours: 20}},
-		{"uniform", "pairs", 60_000, 2, Settings{MeanNeighbours: 4, Form: kernel.Attract}},
-		{"uniform", "csr", 60_000, 2, Settings{MeanNeighbours: 20}},
-		{"clusters", "pairs", 40_000, 3, Settings{MeanNeighbours: 30, Columns: 8}},
-		{"line", "pairs", 40_000, 2, Settings{MeanNeighbours: 10, NormalizeRows: true}},
-		{"clusters", "csr", 30_000, 2, Settings{Neighbours: 8, Columns: 12}},
+		{"uniform", "pairs", 60_000, 2, Settings{Graph: Graph{MeanNeighbours: 20}}},
+		{"uniform", "pairs", 60_000, 2, Settings{Graph: Graph{MeanNeighbours: 4}, Form: kernel.Attract}},
+		{"uniform", "csr", 60_000, 2, Settings{Graph: Graph{MeanNeighbours: 20}}},
+		{"clusters", "pairs", 40_000, 3, Settings{Graph: Graph{MeanNeighbours: 30}, Dim: 8}},
+		{"line", "pairs", 40_000, 2, Settings{Graph: Graph{MeanNeighbours: 10, NormalizeRows: true}}},
+		{"clusters", "csr", 30_000, 2, Settings{Graph: Graph{Neighbours: 8}, Dim: 12}},
 	} {
 		x := spread(c.kind, c.n, c.d, 1)
 		s := c.settings

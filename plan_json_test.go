@@ -12,10 +12,10 @@ func TestPlanAsJSON(t *testing.T) {
 	e := engine(t)
 	x, _ := classes(t, 300, 3)
 	for name, s := range map[string]*Settings{
-		"sigma":      {Bandwidth: kernel.Sigma(0.7)},
-		"cutoff":     {MeanNeighbours: 9},
-		"neighbours": {Neighbours: 6},
-		"one":        {Bandwidth: kernel.Sigma(0.7), Operator: "dense"},
+		"sigma":      {Graph: Graph{Bandwidth: kernel.Sigma(0.7)}},
+		"cutoff":     {Graph: Graph{MeanNeighbours: 9}},
+		"neighbours": {Graph: Graph{Neighbours: 6}},
+		"one":        {Graph: Graph{Bandwidth: kernel.Sigma(0.7), Operator: "dense"}},
 	} {
 		plan, err := e.Plan(t.Context(), x, s)
 		if err != nil {

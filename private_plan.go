@@ -86,7 +86,7 @@ func (p *privatePlan) draw(ctx context.Context, n int) (err error) {
 	if p.query, err = s.query(p.operator); err != nil {
 		return err
 	}
-	p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ)
+	p.q, err = iterate.RandomStart(ctx, n, s.Dim, s.Seed, s.SigmaQ)
 	return err
 }
 
@@ -178,11 +178,11 @@ func (s *PrivateSettings) checkTable(n int) error {
 // ownBytes is the memory of unit rows, starts and results, without the operator, from
 // public numbers only, and its name in errors.
 func (s *PrivateSettings) ownBytes(n, d int) (own float64, what string) {
-	own = float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
+	own = float64(n)*float64(d)*8 + float64(n)*float64(s.Dim)*(8+8+8+8+8)
 	if s.RestPublic {
 		own += float64(n) * float64(d) * 16 // the public rows, and a centred copy
 	}
-	return own, fmt.Sprintf("private step of %d x %d", n, s.Columns)
+	return own, fmt.Sprintf("private step of %d x %d", n, s.Dim)
 }
 
 // tight is the bound under a relation for all rows of a unit that may be private.

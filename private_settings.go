@@ -49,11 +49,11 @@ type PrivateSettings struct {
 	// Classes is the public number of classes: labels are 0 .. Classes-1.
 	// Required unless Alpha is 0 and no labels are released.
 	Classes int
-	// Columns, SigmaQ and Seed describe the public random start, as in
+	// Dim, SigmaQ and Seed describe the public random start, as in
 	// Settings.
-	Columns int
-	SigmaQ  float64
-	Seed    uint64
+	Dim    int
+	SigmaQ float64
+	Seed   uint64
 
 	// NormalizeRows divides every row by its norm first; otherwise rows must be
 	// of unit norm within 1e-6. Under the relations with a null record one row
@@ -92,11 +92,11 @@ func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 		return PrivateSettings{}, fmt.Errorf("%w: no settings", ErrSettings)
 	}
 	out := *s
-	if out.Columns < 0 {
-		return out, fmt.Errorf("%w: %d columns, want 0 or more", ErrSettings, out.Columns)
+	if out.Dim < 0 {
+		return out, fmt.Errorf("%w: %d columns, want 0 or more", ErrSettings, out.Dim)
 	}
-	if out.Columns == 0 {
-		out.Columns = 2
+	if out.Dim == 0 {
+		out.Dim = 2
 	}
 	if out.Records < 0 {
 		return out, fmt.Errorf("%w: %d records, want 0 or more", ErrSettings, out.Records)

@@ -273,7 +273,7 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"unknown table", func(s *PrivateSettings) { s.Table = "round" }, x, y, kernel.ErrTable},
 		{"no classes", func(s *PrivateSettings) { s.Classes = 0 }, x, y, sensitivity.ErrQuery},
 		{"more records than rows", func(s *PrivateSettings) { s.Records = 31 }, x, y, ErrSettings},
-		{"negative columns", func(s *PrivateSettings) { s.Columns = -1 }, x, y, ErrSettings},
+		{"negative columns", func(s *PrivateSettings) { s.Dim = -1 }, x, y, ErrSettings},
 		{"tiny bandwidth", func(s *PrivateSettings) { s.Bandwidth = kernel.Sigma(0.01) }, x, y, sensitivity.ErrUnrepresentable},
 		{"private row outside", func(s *PrivateSettings) { s.PrivateRows = []int{30} }, x, y, sensitivity.ErrQuery},
 		{"rest public, two private", func(s *PrivateSettings) { s.PrivateRows, s.RestPublic = []int{1, 2}, true }, x, y, ErrSettings},

@@ -27,8 +27,5 @@ func (e *Engine) report(ctx context.Context) func(stage string, done, total int)
 	if tell == nil {
 		return nil
 	}
-	return func(stage string, done, total int) {
-		defer e.reporting.begin()()
-		tell(Progress{stage, done, total})
-	}
+	return func(stage string, done, total int) { tell(Progress{stage, done, total}) }
 }

@@ -59,35 +59,35 @@ func TestRanksChangeNoBit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, work := range map[string]func(context.Context, *Engine) (any, error){
-		"csr in few dimensions":  embed(low, lowLabels, &Settings{MeanNeighbours: 12, Coefficient: 0.1, Columns: 3, Operator: "csr", Normalize: iterate.Centred}),
-		"csr in many dimensions": embed(high, highLabels, &Settings{MeanNeighbours: 12, Coefficient: 0.1, Operator: "csr"}),
-		"nearest neighbours":     embed(high, highLabels, &Settings{Neighbours: 8, Coefficient: 3, Form: kernel.Attract}),
-		"pairs":                  embed(low, lowLabels, &Settings{MeanNeighbours: 12, Coefficient: 0.1, Operator: "pairs"}),
-		"dense":                  embed(high, highLabels, &Settings{Bandwidth: kernel.Sigma(1), Coefficient: 0.1, Operator: "dense"}),
-		"poly":                   embed(high, highLabels, unit(Settings{Bandwidth: kernel.Sigma(6), Coefficient: 0.6, Operator: "poly"})),
-		"grid":                   embed(low, lowLabels, &Settings{Bandwidth: kernel.Sigma(1), Coefficient: 0.1, Operator: "grid", Tolerance: 1e-3}),
-		"planned":                embed(low, lowLabels, &Settings{Bandwidth: kernel.Sigma(0.3), Coefficient: 0.1}),
-		"attract":                embed(low, lowLabels, unit(Settings{MeanNeighbours: 12, Coefficient: 3, Form: kernel.Attract, Steps: 3})),
+		"csr in few dimensions":  embed(low, lowLabels, &Settings{Graph: Graph{MeanNeighbours: 12, Operator: "csr"}, Coefficient: 0.1, Dim: 3, Normalize: iterate.Centred}),
+		"csr in many dimensions": embed(high, highLabels, &Settings{Graph: Graph{MeanNeighbours: 12, Operator: "csr"}, Coefficient: 0.1}),
+		"nearest neighbours":     embed(high, highLabels, &Settings{Graph: Graph{Neighbours: 8}, Coefficient: 3, Form: kernel.Attract}),
+		"pairs":                  embed(low, lowLabels, &Settings{Graph: Graph{MeanNeighbours: 12, Operator: "pairs"}, Coefficient: 0.1}),
+		"dense":                  embed(high, highLabels, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1), Operator: "dense"}, Coefficient: 0.1}),
+		"poly":                   embed(high, highLabels, unit(Settings{Graph: Graph{Bandwidth: kernel.Sigma(6), Operator: "poly"}, Coefficient: 0.6})),
+		"grid":                   embed(low, lowLabels, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1), Operator: "grid", Tolerance: 1e-3}, Coefficient: 0.1}),
+		"planned":                embed(low, lowLabels, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.3)}, Coefficient: 0.1}),
+		"attract":                embed(low, lowLabels, unit(Settings{Graph: Graph{MeanNeighbours: 12}, Coefficient: 3, Form: kernel.Attract, Steps: 3})),
 		"into": func(ctx context.Context, e *Engine) (any, error) {
 			into := buffer(low.Rows, 2)
-			_, err := e.Embed(ctx, low, nil, &Settings{MeanNeighbours: 12, Into: into})
+			_, err := e.Embed(ctx, low, nil, &Settings{Graph: Graph{MeanNeighbours: 12}, Into: into})
 			return into.Data, err
 		},
 		"overwrite": func(ctx context.Context, e *Engine) (any, error) {
 			x := high
 			x.Data = slices.Clone(high.Data)
-			_, err := e.Embed(ctx, x, highLabels, &Settings{MeanNeighbours: 12, Coefficient: 3, Form: kernel.Attract, Steps: 2, Into: x, Overwrite: true})
+			_, err := e.Embed(ctx, x, highLabels, &Settings{Graph: Graph{MeanNeighbours: 12}, Coefficient: 3, Form: kernel.Attract, Steps: 2, Into: x, Overwrite: true})
 			return x.Data, err
 		},
 		"map": func(ctx context.Context, e *Engine) (any, error) {
-			out, err := e.Map(ctx, high, &Settings{Neighbours: 10})
+			out, err := e.Map(ctx, high, &MapSettings{Graph: Graph{Neighbours: 10}})
 			if err != nil {
 				return nil, err
 			}
 			return []any{bitsOf(out.Points), out.Values, out.Components}, nil
 		},
 		"converge": func(ctx context.Context, e *Engine) (any, error) {
-			out, err := e.Converge(ctx, low, lowLabels, &Settings{MeanNeighbours: 12, Coefficient: 1, Form: kernel.Attract})
+			out, err := e.Converge(ctx, low, lowLabels, &ConvergeSettings{Graph: Graph{MeanNeighbours: 12}, Coefficient: 1})
 			if err != nil {
 				return nil, err
 			}
@@ -101,7 +101,7 @@ func TestRanksChangeNoBit(t *testing.T) {
 			return []any{bitsOf(out.Points), out.Trace}, nil
 		},
 		"plan": func(ctx context.Context, e *Engine) (any, error) {
-			out, err := e.Plan(ctx, low, &Settings{Bandwidth: kernel.Sigma(0.3)})
+			out, err := e.Plan(ctx, low, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(0.3)}})
 			if err != nil {
 				return nil, err
 			}
@@ -224,10 +224,10 @@ func TestRanksRefuse(t *testing.T) {
 		for name, call := range map[string]func() error{
 			"privatize": func() error { _, err := e.Privatize(t.Context(), x, y, s); return err },
 			"kernel": func() error {
-				_, err := e.Kernel(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(1)})
+				_, err := e.Kernel(t.Context(), x, &KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(1)}})
 				return err
 			},
-			"graph": func() error { _, err := e.NeighbourGraph(t.Context(), x, &Settings{Neighbours: 5}); return err },
+			"graph": func() error { _, err := e.NeighbourGraph(t.Context(), x, &Graph{Neighbours: 5}); return err },
 		} {
 			if err := call(); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), "one process") {
 				t.Errorf("%s: %v", name, err)
@@ -248,10 +248,10 @@ func TestRanksTakeOneCallAtATime(t *testing.T) {
 	x, _ := classes(t, 60, 4)
 	err := onRanks(2, func(e *Engine, ranks *par.Ranks) error {
 		return e.Reserve(t.Context(), 1, func(ctx context.Context) error {
-			if _, err := e.Embed(t.Context(), x, nil, &Settings{Neighbours: 5}); !errors.Is(err, ErrSettings) {
+			if _, err := e.Embed(t.Context(), x, nil, &Settings{Graph: Graph{Neighbours: 5}}); !errors.Is(err, ErrSettings) {
 				t.Errorf("beside Reserve: %v", err)
 			}
-			_, err := e.Embed(ctx, x, nil, &Settings{Neighbours: 5})
+			_, err := e.Embed(ctx, x, nil, &Settings{Graph: Graph{Neighbours: 5}})
 			return err
 		})
 	}, WithWorkers(1))

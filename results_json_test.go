@@ -63,7 +63,7 @@ func TestResultsAsJSON(t *testing.T) {
 	x, y := classes(t, 60, 4)
 	e := engine(t)
 	ctx := t.Context()
-	embedding, err := e.Embed(ctx, x, y, &Settings{Bandwidth: kernel.Sigma(2), Operator: "dense", Steps: 3})
+	embedding, err := e.Embed(ctx, x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(2), Operator: "dense"}, Steps: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,24 +73,24 @@ func TestResultsAsJSON(t *testing.T) {
 		t.Errorf("embedding: %+v", d)
 	}
 	into := blas32.General{Rows: 60, Cols: 2, Stride: 2, Data: make([]float32, 120)}
-	if embedding, err = e.Embed(ctx, x, nil, &Settings{Bandwidth: kernel.Sigma(2), Into: into}); err != nil || decode(t, *embedding).Points != nil {
+	if embedding, err = e.Embed(ctx, x, nil, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(2)}, Into: into}); err != nil || decode(t, *embedding).Points != nil {
 		t.Errorf("points in a buffer: %v", err)
 	}
-	eigenmap, err := e.Converge(ctx, x, nil, &Settings{Neighbours: 5, Form: kernel.Attract})
+	eigenmap, err := e.Converge(ctx, x, nil, &ConvergeSettings{Graph: Graph{Neighbours: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := decode(t, eigenmap); !samePoints(d, eigenmap.Points) || !slices.Equal(d.Values, eigenmap.Values) || d.Graph.Sigma != nil || d.Graph.Nearest != 5 || d.Status != eigenmap.Status.String() {
 		t.Errorf("eigenmap: %+v", d)
 	}
-	m, err := e.Map(ctx, x, &Settings{Neighbours: 5})
+	m, err := e.Map(ctx, x, &MapSettings{Graph: Graph{Neighbours: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := decode(t, m); !samePoints(d, m.Points) || !slices.Equal(d.Components, m.Components) || d.Coefficients == nil || len(d.Coefficients.Data) != 2*len(m.Values) {
 		t.Errorf("map: %+v", d)
 	}
-	g, err := e.NeighbourGraph(ctx, x, &Settings{Neighbours: 5})
+	g, err := e.NeighbourGraph(ctx, x, &Graph{Neighbours: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func settingsOf(r *release.Release) PrivateSettings {
 	s := PrivateSettings{
 		Records:   r.Sensitivity.Records,
 		Bandwidth: kernel.Sigma(r.Query.Sigma), Alpha: r.Query.Alpha, Table: r.Query.Table, Classes: r.Query.Classes,
-		Columns: r.Columns, SigmaQ: r.Query.SigmaQ, Seed: r.Query.Seed, Operator: "dense",
+		Dim: r.Columns, SigmaQ: r.Query.SigmaQ, Seed: r.Query.Seed, Operator: "dense",
 	}
 	if r.Query.Radius > 0 {
 		s.Operator, s.Radius = "background", r.Query.Radius
@@ -183,7 +183,7 @@ func settingsOf(r *release.Release) PrivateSettings {
 // reserveBound refuses a bound for n rows that does not fit into memory. It takes the
 // start, its rows about their mean, class sums twice, and eleven numbers for each row.
 func (s *PrivateSettings) reserveBound(n int) error {
-	bytes := float64(n) * (float64(s.Columns)*(8+8+8+8) + 88)
-	_, err := pipeline.Reserve(mem.Budget(), bytes, fmt.Sprintf("bound for %d x %d", n, s.Columns))
+	bytes := float64(n) * (float64(s.Dim)*(8+8+8+8) + 88)
+	_, err := pipeline.Reserve(mem.Budget(), bytes, fmt.Sprintf("bound for %d x %d", n, s.Dim))
 	return err
 }

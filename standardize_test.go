@@ -33,7 +33,7 @@ func TestStandardize(t *testing.T) {
 	defer e.Close()
 	before := slices.Clone(x.Data)
 	for _, unit := range []bool{false, true} {
-		with := Settings{Neighbours: 8, Form: kernel.Attract, Coefficient: 1, Standardize: true, NormalizeRows: unit}
+		with := Settings{Graph: Graph{Neighbours: 8, Standardize: true, NormalizeRows: unit}, Form: kernel.Attract, Coefficient: 1}
 		without := with
 		without.Standardize = false
 		got, err := e.Embed(t.Context(), x, y, &with)
@@ -47,11 +47,11 @@ func TestStandardize(t *testing.T) {
 		if !slices.Equal(got.Points.RawMatrix().Data, want.Points.RawMatrix().Data) {
 			t.Errorf("unit rows %v: another embedding", unit)
 		}
-		g, err := e.NeighbourGraph(t.Context(), x, &Settings{Neighbours: 8, Standardize: true, NormalizeRows: unit})
+		g, err := e.NeighbourGraph(t.Context(), x, &Graph{Neighbours: 8, Standardize: true, NormalizeRows: unit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := e.NeighbourGraph(t.Context(), z, &Settings{Neighbours: 8, NormalizeRows: unit})
+		h, err := e.NeighbourGraph(t.Context(), z, &Graph{Neighbours: 8, NormalizeRows: unit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,11 +66,11 @@ func TestStandardize(t *testing.T) {
 	if !slices.Equal(before, x.Data) {
 		t.Error("the features have changed")
 	}
-	if _, err := e.GraphBetween(t.Context(), x, x, &Settings{CutoffRadius: 1, Standardize: true}); !errors.Is(err, ErrSettings) {
+	if _, err := e.GraphBetween(t.Context(), x, x, &Graph{CutoffRadius: 1, Standardize: true}); !errors.Is(err, ErrSettings) {
 		t.Error(err)
 	}
 	plan := func(standardize bool) int64 {
-		p, err := e.Plan(t.Context(), x, &Settings{Neighbours: 8, Standardize: standardize})
+		p, err := e.Plan(t.Context(), x, &Settings{Graph: Graph{Neighbours: 8, Standardize: standardize}})
 		if err != nil {
 			t.Fatal(err)
 		}

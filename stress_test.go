@@ -12,7 +12,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/post"
@@ -31,14 +30,14 @@ func stressCalls(x blas32.General, r *release.Release) []func(context.Context, *
 			return out.Points.RawMatrix().Data, nil
 		},
 		func(ctx context.Context, e *Engine) ([]float64, error) {
-			out, err := e.Converge(ctx, x, nil, &Settings{MeanNeighbours: 10, Form: kernel.Attract})
+			out, err := e.Converge(ctx, x, nil, &ConvergeSettings{Graph: Graph{MeanNeighbours: 10}})
 			if err != nil {
 				return nil, err
 			}
 			return out.Points.RawMatrix().Data, nil
 		},
 		func(ctx context.Context, e *Engine) ([]float64, error) {
-			out, err := e.Map(ctx, x, &Settings{Neighbours: 5})
+			out, err := e.Map(ctx, x, &MapSettings{Graph: Graph{Neighbours: 5}})
 			if err != nil {
 				return nil, err
 			}
@@ -53,7 +52,7 @@ func stressCalls(x blas32.General, r *release.Release) []func(context.Context, *
 		},
 		func(ctx context.Context, e *Engine) ([]float64, error) {
 			return nil, e.Reserve(ctx, 100_000, func(ctx context.Context) error {
-				_, err := e.NeighbourGraph(ctx, x, wide)
+				_, err := e.NeighbourGraph(ctx, x, &wide.Graph)
 				return err
 			})
 		},

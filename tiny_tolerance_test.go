@@ -16,7 +16,7 @@ func TestTinyTolerance(t *testing.T) {
 	for _, rows := range []int{1, 3} {
 		x := blas32.General{Rows: rows, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}[:3*rows]}
 		for _, operator := range []string{"", "csr", "pairs", "dense", "poly", "grid"} {
-			s := &Settings{Bandwidth: kernel.Gamma(2), Tolerance: 1e-320, Operator: operator}
+			s := &Settings{Graph: Graph{Bandwidth: kernel.Gamma(2), Tolerance: 1e-320, Operator: operator}}
 			_, err := e.Embed(t.Context(), x, nil, s)
 			if _, broken := errors.AsType[*par.PanicError](err); broken {
 				t.Errorf("%d rows by %q: %v", rows, operator, err)

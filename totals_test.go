@@ -207,13 +207,13 @@ func totalRelease(t *testing.T, given *PrivateSettings, ledger *mechanism.Ledger
 	t.Helper()
 	s := *given
 	s.Delta, s.Ledger, s.Unit, s.LabelMode = 1e-6, ledger, unit, release.ModeDropped
-	s.Bandwidth, s.Alpha, s.Classes, s.Columns, s.Seed, s.SigmaQ = kernel.Sigma(5), 30, 2, 1, 238, 1
+	s.Bandwidth, s.Alpha, s.Classes, s.Dim, s.Seed, s.SigmaQ = kernel.Sigma(5), 30, 2, 1, 238, 1
 	x, y := there.matrices()
 	out, err := engine(t).Privatize64(t.Context(), x, y, &s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := iterate.RandomStart(t.Context(), len(there), s.Columns, s.Seed, s.SigmaQ)
+	q, err := iterate.RandomStart(t.Context(), len(there), s.Dim, s.Seed, s.SigmaQ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,9 +43,8 @@ func (c *call) Close() error {
 	return nil
 }
 
-// begin reserves the call for one function, until end. It returns the function's context. mode
-// is that of the function's caller.
-func (c *call) begin(mode C.pmc_mode) (context.Context, error) {
+// begin takes the call for one function, until end. It returns the function's context.
+func (c *call) begin(caller C.pmc_caller) (context.Context, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.busy {
@@ -55,7 +54,7 @@ func (c *call) begin(mode C.pmc_mode) (context.Context, error) {
 		return nil, fmt.Errorf("the pm_call was already cancelled: %w", err)
 	}
 	c.busy = true
-	return context.WithValue(privatemail.ReportProgress(c.ctx, c.teller(mode)), ownBytes{}, c.bytes), nil
+	return context.WithValue(privatemail.ReportProgress(c.ctx, c.teller(caller)), ownBytes{}, c.bytes), nil
 }
 
 // ownBytes is the key of the caller's bytes in the context of a function.
@@ -71,9 +70,8 @@ func (c *call) end(report []byte) {
 	}
 }
 
-// teller returns a function that calls the progress function of C, in a floating-point mode,
-// and nil if there is none.
-func (c *call) teller(mode C.pmc_mode) func(privatemail.Progress) {
+// teller returns a function that tells the progress function of C, nil where there is none.
+func (c *call) teller(caller C.pmc_caller) func(privatemail.Progress) {
 	progress, user := c.progress, c.user
 	if progress == nil {
 		return nil
@@ -81,7 +79,7 @@ func (c *call) teller(mode C.pmc_mode) func(privatemail.Progress) {
 	return func(p privatemail.Progress) {
 		stage := C.CString(p.Stage)
 		defer C.free(unsafe.Pointer(stage))
-		C.pmc_report(progress, stage, C.int64_t(p.Done), C.int64_t(p.Total), user, mode)
+		C.pmc_report(progress, stage, C.int64_t(p.Done), C.int64_t(p.Total), user, caller)
 	}
 }
 
@@ -98,7 +96,7 @@ func withCall(caller C.pmc_caller, work func(ctx context.Context) (report any, e
 		return err
 	}
 	defer done()
-	ctx, err := c.begin(caller.mode)
+	ctx, err := c.begin(caller)
 	if err != nil {
 		return err
 	}
@@ -131,9 +129,10 @@ func withEngineBy(run func(func() error) error, engine C.uintptr_t, caller C.pmc
 	if err := checkAddressSpace(); err != nil {
 		return err
 	}
+	caller.engine = engine
 	return withCall(caller, func(ctx context.Context) (report any, err error) {
-		if e.Reentrant() { // the engine does not know that this goroutine waits for that of work
-			return nil, privatemail.ErrReentrant
+		if err := checkReentrant(caller, engine); err != nil {
+			return nil, err
 		}
 		err = run(func() error {
 			own, _ := ctx.Value(ownBytes{}).(int64)
@@ -150,10 +149,21 @@ func withEngineBy(run func(func() error) error, engine C.uintptr_t, caller C.pmc
 	})
 }
 
-// apart runs do in another goroutine and waits for it. Go ties the goroutine of a function that
-// C has called to the thread of the caller: whenever it waits for workers, which happens often,
-// the system has to switch threads. With two workers that took a tenth of an embedding's time.
-// Running it elsewhere takes tens of microseconds.
+// checkReentrant refuses a function that a progress function of the same engine has called, on its own thread
+// or by functions of other engines: it would wait for itself.
+func checkReentrant(caller C.pmc_caller, engine C.uintptr_t) error {
+	for r := caller.reporting; r != nil; r = r.outer {
+		if r.engine == engine {
+			return errReentrant
+		}
+	}
+	return nil
+}
+
+// apart runs do in a goroutine of its own and waits for it. Go ties the goroutine of a function
+// that C has called to the thread of the caller: whenever it waits for workers, and work does so
+// often, the system has to switch threads. With two workers that took a tenth of an embedding's
+// time. To run it elsewhere takes tens of microseconds itself.
 func apart(do func() error) (err error) {
 	finished := make(chan struct{})
 	go func() {

@@ -66,7 +66,11 @@ func pmgo_converge(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings
 			if err != nil {
 				return nil, err
 			}
-			return e.Converge(ctx, rows, y, s)
+			own, err := convergeSettings(s)
+			if err != nil {
+				return nil, err
+			}
+			return e.Converge(ctx, rows, y, own)
 		})
 	})
 }
@@ -79,7 +83,11 @@ func pmgo_map(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, out *C.
 			if err != nil {
 				return nil, err
 			}
-			return e.Map(ctx, rows, s)
+			own, err := mapSettings(s)
+			if err != nil {
+				return nil, err
+			}
+			return e.Map(ctx, rows, own)
 		})
 	})
 }

@@ -104,7 +104,7 @@ func pmgo_engine_workers(id C.uintptr_t, workers *C.int32_t) C.pm_status {
 }
 
 //export pmgo_engine_free
-func pmgo_engine_free(id C.uintptr_t) C.pm_status {
+func pmgo_engine_free(id C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_engine_free", func() error {
 		if id == 0 {
 			return nil
@@ -114,7 +114,9 @@ func pmgo_engine_free(id C.uintptr_t) C.pm_status {
 			return err
 		}
 		defer done()
-		// A progress function of this engine is refused, and the handle stays.
+		if err := checkReentrant(caller, id); err != nil {
+			return err // the handle stays
+		}
 		if err := e.Close(); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -41,7 +40,7 @@ func embeddedFields(x blas32.General) []func(s *privatemail.Settings) {
 		func(s *settings) { s.Bandwidth, s.NormalizeRows = kernel.Sigma(0.4), true },
 		func(s *settings) { s.Coefficient = -0.25 },
 		func(s *settings) { s.Table = kernel.GaussianTable(kernel.Sigma(20)) },
-		func(s *settings) { s.Columns = 2 },
+		func(s *settings) { s.Dim = 2 },
 		func(s *settings) { s.Steps = 2 },
 		func(s *settings) { s.SigmaQ = 1e-4 },
 		func(s *settings) { s.Seed = 8 },
@@ -65,7 +64,7 @@ func assessedFields() []func(s *privatemail.PrivateSettings) {
 		func(s *settings) { s.Alpha = -0.25 },
 		func(s *settings) { s.Table = "different" },
 		func(s *settings) { s.Table, s.Classes = "gaussian", 2 },
-		func(s *settings) { s.Columns = 3 },
+		func(s *settings) { s.Dim = 3 },
 		func(s *settings) { s.SigmaQ = 2 },
 		func(s *settings) { s.Seed = 4 },
 		func(s *settings) { s.Operator = "background" },
@@ -98,17 +97,20 @@ func TestEveryFieldInC(t *testing.T) {
 	e := testEngine(t)
 	var want []any
 	var sums []string
-	for _, plan := range []func(context.Context, blas32.General, *privatemail.Settings) (*privatemail.Plan, error){e.Plan, e.PlanMap} {
-		report, err := plan(t.Context(), x, &privatemail.Settings{Bandwidth: kernel.Sigma(20), Columns: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, sums = append(want, report), append(sums, "00000000")
+	wide := privatemail.Graph{Bandwidth: kernel.Sigma(20)}
+	plan, err := e.Plan(t.Context(), x, &privatemail.Settings{Graph: wide, Dim: 2})
+	if err != nil {
+		t.Fatal(err)
 	}
+	planned, err := e.PlanMap(t.Context(), x, &privatemail.MapSettings{Graph: wide, Dim: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, sums = append(want, plan, planned), append(sums, "00000000", "00000000")
 	for _, set := range embeddedFields(x) {
-		s := &privatemail.Settings{Bandwidth: kernel.Sigma(20), Coefficient: 0.5, Columns: 3, Steps: 4, Seed: 7}
+		s := &privatemail.Settings{Graph: wide, Coefficient: 0.5, Dim: 3, Steps: 4, Seed: 7}
 		set(s)
-		s.Into = blas32.General{Rows: x.Rows, Cols: s.Columns, Stride: s.Columns, Data: make([]float32, x.Rows*s.Columns)}
+		s.Into = blas32.General{Rows: x.Rows, Cols: s.Dim, Stride: s.Dim, Data: make([]float32, x.Rows*s.Dim)}
 		report, err := e.Embed(t.Context(), x, y, s)
 		if err != nil {
 			t.Fatalf("%+v: %v", s, err)

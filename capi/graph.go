@@ -28,8 +28,8 @@ type graphReport struct {
 //export pmgo_graph_new
 func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_graph_new", func() error {
-		return newGraph(engine, x, settings, id, caller, func(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *privatemail.Settings) (graph, report any, err error) {
-			g, err := e.NeighbourGraph(ctx, rows, s)
+		return newGraph(engine, x, settings, id, caller, func(ctx context.Context, e *privatemail.Engine, rows blas32.General, settings *privatemail.Graph) (graph, report any, err error) {
+			g, err := e.NeighbourGraph(ctx, rows, settings)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -41,19 +41,19 @@ func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, i
 //export pmgo_graph_between
 func pmgo_graph_between(engine C.uintptr_t, x, queries *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
 	return guard("pm_graph_between", func() error {
-		return newGraph(engine, x, settings, id, caller, func(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *privatemail.Settings) (graph, report any, err error) {
+		return newGraph(engine, x, settings, id, caller, func(ctx context.Context, e *privatemail.Engine, rows blas32.General, settings *privatemail.Graph) (graph, report any, err error) {
 			asked, err := rowsOf(queries, "queries")
 			if err != nil {
 				return nil, nil, err
 			}
-			g, err := e.GraphBetween(ctx, rows, given(asked), s)
+			g, err := e.GraphBetween(ctx, rows, given(asked), settings)
 			return g, struct{}{}, err
 		})
 	})
 }
 
-// newGraph returns to the caller a handle of the graph that build makes of rows.
-func newGraph(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller, build func(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *privatemail.Settings) (graph, report any, err error)) error {
+// newGraph gives the caller the graph that build makes of rows, as a handle.
+func newGraph(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller, build func(ctx context.Context, e *privatemail.Engine, rows blas32.General, settings *privatemail.Graph) (graph, report any, err error)) error {
 	if id == nil {
 		return argument("graph is NULL")
 	}
@@ -62,7 +62,7 @@ func newGraph(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.u
 		if err != nil {
 			return nil, err
 		}
-		graph, report, err := build(ctx, e, rows, s)
+		graph, report, err := build(ctx, e, rows, &s.Graph)
 		if err != nil {
 			return nil, err
 		}

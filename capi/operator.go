@@ -18,8 +18,7 @@ type operator struct {
 }
 
 // Close releases the memory of the kernel. The registry calls it when no product is running, so
-// it does not wait. Within a progress function the kernel still refuses, and its memory is left
-// to the garbage collector.
+// that nobody waits, and a progress function may free the handle.
 func (o *operator) Close() error {
 	_ = o.kernel.Close()
 	return nil
@@ -36,7 +35,7 @@ func pmgo_operator_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings
 			if err != nil {
 				return nil, err
 			}
-			k, err := e.Kernel(ctx, rows, s)
+			k, err := e.Kernel(ctx, rows, &privatemail.KernelSettings{Graph: s.Graph, Products: s.Steps, Columns: s.Dim})
 			if err != nil {
 				return nil, err
 			}

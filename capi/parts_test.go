@@ -72,7 +72,7 @@ func partsOfGo(t *testing.T, e *privatemail.Engine, x blas32.General) (all []byt
 		t.Fatal(err)
 	}
 	put(small)
-	g, err := e.NeighbourGraph(t.Context(), x, &privatemail.Settings{CutoffRadius: 20})
+	g, err := e.NeighbourGraph(t.Context(), x, &privatemail.Graph{CutoffRadius: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func partsOfGo(t *testing.T, e *privatemail.Engine, x blas32.General) (all []byt
 	}
 	put(ptr, columns, weights, distances)
 
-	op, err := e.Kernel(t.Context(), x, &privatemail.Settings{Bandwidth: kernel.Sigma(12), Tolerance: 1e-3})
+	op, err := e.Kernel(t.Context(), x, &privatemail.KernelSettings{Graph: privatemail.Graph{Bandwidth: kernel.Sigma(12), Tolerance: 1e-3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,10 +26,14 @@ func pmgo_plan(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, spectr
 			if err := setFlags([]flagField{{"map", spectral, &ofMap}}); err != nil {
 				return nil, err
 			}
-			if ofMap {
-				return e.PlanMap(ctx, rows, s)
+			if !ofMap {
+				return e.Plan(ctx, rows, s)
 			}
-			return e.Plan(ctx, rows, s)
+			own, err := mapSettings(s)
+			if err != nil {
+				return nil, err
+			}
+			return e.PlanMap(ctx, rows, own)
 		})
 	})
 }

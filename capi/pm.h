@@ -156,7 +156,7 @@ typedef struct {
     const char *table;       /* weights between labels: "equal" (default in form paper), "balanced" (default in form
                                 attract), "different", "gaussian" with the bandwidth of the graph, which is
                                 sigma or gamma then, "centred" */
-    int64_t columns;         /* of the random start, eigenvectors or the map; default 2 */
+    int64_t dim;             /* columns of the random start, eigenvectors or the map; default 2 */
     int64_t steps;           /* default 5 in form paper, 1 in form attract */
     double sigma_q;          /* standard deviation of the random start; default 1e-8 */
     uint64_t seed;           /* of the random start */
@@ -169,9 +169,9 @@ typedef struct {
  * would do. */
 pm_status pm_plan(pm_engine *engine, const pm_rows *x, const pm_settings *settings, int32_t map, pm_call *call);
 
-/* Takes a few steps of the iteration. labels has one for each row, or may be NULL if coefficient is 0. out has as
- * many columns as start if there is one; otherwise as x in form attract, and settings->columns in form paper. It
- * must not overlap x. */
+/* Takes a few steps of the iteration. labels has one for each row, or is NULL where coefficient
+ * is 0. out has as many columns as x in form attract, settings->dim in form paper, and those
+ * of start if there is one. It must not overlap x. */
 pm_status pm_embed(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                    const pm_matrix *out, pm_call *call);
 /* The leading eigenvectors of the graph, one per column. The form must be attract. The report has their values. */
@@ -211,10 +211,10 @@ pm_status pm_graph_free(pm_graph *graph);
 
 /* ---- Products with the full kernel ---------------------------------------------------------- */
 
-/* K is the n x n matrix exp(-|x_i - x_j|^2 / (2 sigma^2)) with ones on its diagonal, by the cheapest operator that
- * meets settings->tolerance; the report has its certificate. x is not used after the call. It uses the settings
- * sigma, gamma or mean_neighbours, which only decides the bandwidth, tolerance, op, isolated and normalize_rows.
- * The operator is chosen for steps products with columns columns. */
+/* K is the n x n matrix exp(-|x_i - x_j|^2 / (2 sigma^2)), ones on its diagonal, by the cheapest
+ * operator that keeps settings->tolerance; the report has its certificate. x is not used after
+ * the call. Of the settings it uses sigma, gamma or mean_neighbours, which decides the bandwidth alone, tolerance, op,
+ * isolated and normalize_rows; steps and dim say how many products with how many columns it is chosen for. */
 pm_status pm_operator_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_operator **op, pm_call *call);
 pm_status pm_operator_apply(pm_operator *op, const pm_rows *v, const pm_matrix *out, pm_call *call); /* out = K v */
 pm_status pm_operator_free(pm_operator *op);
@@ -293,7 +293,7 @@ typedef struct {
     double alpha;
     const char *table;         /* NULL for "equal"; "different", "gaussian" */
     int64_t classes;           /* public number of classes */
-    int64_t columns;           /* default 2 */
+    int64_t dim;               /* columns of the points; default 2 */
     double sigma_q;
     uint64_t seed;
     const char *op;            /* NULL by public numbers; "dense", "poly", "background" */

@@ -42,7 +42,7 @@ func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error
 		return nil, err
 	}
 	if err := setCounts([]countField{
-		{"records", s.records, &out.Records}, {"classes", s.classes, &out.Classes}, {"columns", s.columns, &out.Columns},
+		{"records", s.records, &out.Records}, {"classes", s.classes, &out.Classes}, {"dim", s.dim, &out.Dim},
 	}); err != nil {
 		return nil, err
 	}

@@ -31,9 +31,10 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 		return nil, err
 	}
 	out := &privatemail.Settings{
-		MeanNeighbours: float64(s.mean_neighbours), CutoffWeight: float64(s.cutoff_weight), CutoffRadius: float64(s.radius),
-		Tolerance: float64(s.tolerance), Coefficient: float64(s.coefficient), SigmaQ: float64(s.sigma_q), Seed: uint64(s.seed),
-		StopTolerance: float64(s.stop),
+		Graph: privatemail.Graph{
+			MeanNeighbours: float64(s.mean_neighbours), CutoffWeight: float64(s.cutoff_weight), CutoffRadius: float64(s.radius), Tolerance: float64(s.tolerance),
+		},
+		Coefficient: float64(s.coefficient), SigmaQ: float64(s.sigma_q), Seed: uint64(s.seed), StopTolerance: float64(s.stop),
 	}
 	if err := setFlags([]flagField{
 		{"normalize_rows", s.normalize_rows, &out.NormalizeRows}, {"allow_unlabelled", s.allow_unlabelled, &out.AllowUnlabelled},
@@ -44,7 +45,7 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 		return nil, err
 	}
 	if err := setCounts([]countField{
-		{"neighbours", s.neighbours, &out.Neighbours}, {"columns", s.columns, &out.Columns}, {"steps", s.steps, &out.Steps},
+		{"neighbours", s.neighbours, &out.Neighbours}, {"dim", s.dim, &out.Dim}, {"steps", s.steps, &out.Steps},
 	}); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,26 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 	return out, nil
 }
 
-// bandwidthOf returns the bandwidth given by sigma or gamma, or none if both are 0.
+// convergeSettings returns those of the settings that eigenvectors have.
+func convergeSettings(s *privatemail.Settings) (*privatemail.ConvergeSettings, error) {
+	if s.Form != kernel.Attract {
+		return nil, fmt.Errorf("%w: form is %v, want %v for eigenvectors", kernel.ErrOption, s.Form, kernel.Attract)
+	}
+	return &privatemail.ConvergeSettings{
+		Graph: s.Graph, Coefficient: s.Coefficient, Table: s.Table, AllowUnlabelled: s.AllowUnlabelled,
+		Dim: s.Dim, StopTolerance: s.StopTolerance, Into: s.Into,
+	}, nil
+}
+
+// mapSettings returns those of the settings that a map has.
+func mapSettings(s *privatemail.Settings) (*privatemail.MapSettings, error) {
+	if s.Coefficient != 0 || s.Start.Data != nil {
+		return nil, fmt.Errorf("%w: a map has no label term and no start", kernel.ErrOption)
+	}
+	return &privatemail.MapSettings{Graph: s.Graph, Dim: s.Dim, StopTolerance: s.StopTolerance, Into: s.Into}, nil
+}
+
+// bandwidthOf returns the bandwidth that one of sigma and gamma gives, none where both are 0.
 func bandwidthOf(sigma, gamma float64) (b kernel.Bandwidth, err error) {
 	switch {
 	case sigma != 0 && gamma != 0:

@@ -16,10 +16,15 @@ char pmc_nowhere[16] __attribute__((aligned(16)));
 static pthread_key_t error_key;
 static int error_key_made = 0;
 
+/* The pmc_reporting of each thread. */
+static pthread_key_t reporting_key;
+static int reporting_key_made = 0;
+
 static void after_fork(void) { pmc_forked = 1; }
 
 __attribute__((constructor)) static void pmc_load(void) {
     error_key_made = pthread_key_create(&error_key, free) == 0;
+    reporting_key_made = pthread_key_create(&reporting_key, NULL) == 0;
     pthread_atfork(NULL, NULL, after_fork);
 }
 
@@ -45,10 +50,18 @@ const char *pm_last_error(void) {
     return text == NULL ? "" : text;
 }
 
-void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_mode mode) {
-    pmc_set_mode(mode);
+const pmc_reporting *pmc_reporting_here(void) {
+    return reporting_key_made ? pthread_getspecific(reporting_key) : NULL;
+}
+
+void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_caller caller) {
+    const pmc_reporting *before = pmc_reporting_here();
+    const pmc_reporting here = {caller.engine, caller.reporting};
+    if (reporting_key_made) pthread_setspecific(reporting_key, &here);
+    pmc_set_mode(caller.mode);
     progress(stage, done, total, (void *)user);
     pmc_set_mode(PMC_MODE);
+    if (reporting_key_made) pthread_setspecific(reporting_key, before);
 }
 
 size_t pmc_length(const char *text, size_t most) {
@@ -87,7 +100,7 @@ pm_status pm_engine_workers(pm_engine *engine, int32_t *workers) {
 
 pm_status pm_engine_free(pm_engine *engine) {
     PMC_ENTER_FREE();
-    return pmgo_engine_free(PMC_ID(engine));
+    return pmgo_engine_free(PMC_ID(engine), PMC_CALLER(NULL));
 }
 
 pm_status pm_call_new(pm_call **call) {

@@ -12,11 +12,7 @@ extern int pmc_forked;
 /* Sets the text of pm_last_error of this thread. */
 void pmc_set_error(const char *text, size_t size);
 
-/* Calls a progress function, since Go cannot call a C pointer. It runs in the floating-point mode of the function's
- * caller, on any thread. Whatever mode it sets, the thread continues in that of the library. */
-void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_mode mode);
-
-/* The length of a text, at most most. */
+/* The length of a text, most where it does not end before. */
 size_t pmc_length(const char *text, size_t most);
 
 /* The beginning of every function: the first for functions that work, the second for those that free a handle. The
@@ -29,23 +25,38 @@ size_t pmc_length(const char *text, size_t most);
 
 static inline void pmc_end_mode(pmc_mode *callers) { pmc_set_mode(*callers); }
 
-/* The caller of a function that takes a pm_call: the handle, 0 for none, and the mode of the thread, in which
- * progress functions run. */
+/* A progress function that runs: the engine whose work it reports, 0 for none, and the progress function
+ * that called the function, NULL for none. */
+typedef struct pmc_reporting {
+    uintptr_t engine;
+    const struct pmc_reporting *outer;
+} pmc_reporting;
+
+/* The progress function that this thread runs, NULL for none. */
+const pmc_reporting *pmc_reporting_here(void);
+
+/* Who called a function: the pm_call, 0 for none, the mode of the thread, which is that of progress functions,
+ * and the progress function that called it. engine is the one that works, which the Go files set. */
 typedef struct {
     uintptr_t call;
     pmc_mode mode;
+    const pmc_reporting *reporting;
+    uintptr_t engine;
 } pmc_caller;
 
-/* The array of a caller in a form that is safe for Go. Some languages use small addresses for arrays without
- * entries, and Go ends a process if it finds one on a stack: it gets pmc_nowhere instead, which is never read or
- * written. */
+/* Calls a progress function: Go cannot call a pointer of C by itself. It runs in the floating-point mode of
+ * the function's caller, whichever thread it is. Whatever mode it sets, the thread goes on in that of the library. */
+void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_caller caller);
+
+/* The array of a caller as Go may have it. Some languages have small addresses for arrays without entries, and
+ * Go ends a process where it finds one on a stack: it gets pmc_nowhere instead, which nobody reads or writes. */
 extern char pmc_nowhere[16];
 #define PMC_NOWHERE 4096 /* addresses below it are invalid */
 static inline void *pmc_array(const void *array) {
     return array != NULL && (uintptr_t)array < PMC_NOWHERE ? (void *)pmc_nowhere : (void *)array;
 }
 
-#define PMC_CALLER(call) ((pmc_caller){PMC_ID(call), pmc_callers_mode})
+#define PMC_CALLER(call) ((pmc_caller){PMC_ID(call), pmc_callers_mode, pmc_reporting_here(), 0})
 
 /* Handles are numbers of Go's registry. They are never dereferenced. */
 #define PMC_ID(handle) ((uintptr_t)(handle))

@@ -45,17 +45,17 @@ func TestSameBitsAsGo(t *testing.T) {
 		return blas32.General{Rows: x.Rows, Cols: columns, Stride: columns, Data: make([]float32, x.Rows*columns)}
 	}
 	attract, paper, converged, mapped := into(x.Cols), into(3), into(2), into(2)
-	embedding, err := e.Embed(t.Context(), x, y, &privatemail.Settings{MeanNeighbours: 20, Form: kernel.Attract, Coefficient: 3, Into: attract})
+	embedding, err := e.Embed(t.Context(), x, y, &privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: 20}, Form: kernel.Attract, Coefficient: 3, Into: attract})
 	if err == nil {
 		_, err = e.Embed(t.Context(), x, y, &privatemail.Settings{
-			Bandwidth: kernel.Sigma(20), Coefficient: 0.5, Columns: 3, Steps: 4, Seed: 7, Table: kernel.DifferentTable(), Into: paper,
+			Graph: privatemail.Graph{Bandwidth: kernel.Sigma(20)}, Coefficient: 0.5, Dim: 3, Steps: 4, Seed: 7, Table: kernel.DifferentTable(), Into: paper,
 		})
 	}
 	if err == nil {
-		_, err = e.Converge(t.Context(), x, nil, &privatemail.Settings{Neighbours: 10, Form: kernel.Attract, Into: converged})
+		_, err = e.Converge(t.Context(), x, nil, &privatemail.ConvergeSettings{Graph: privatemail.Graph{Neighbours: 10}, Into: converged})
 	}
 	if err == nil {
-		_, err = e.Map(t.Context(), x, &privatemail.Settings{Neighbours: 10, Form: kernel.Attract, Into: mapped})
+		_, err = e.Map(t.Context(), x, &privatemail.MapSettings{Graph: privatemail.Graph{Neighbours: 10}, Into: mapped})
 	}
 	if err != nil {
 		t.Fatal(err)

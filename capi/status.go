@@ -33,6 +33,8 @@ var (
 	errArgument = errors.New("wrong argument")
 	errBusy     = errors.New("the pm_call is in use by another function")
 	errSize     = errors.New("the buffer is too small")
+
+	errReentrant = errors.New("called by a progress function of the same engine, which would wait for itself")
 )
 
 // guard runs the work of an exported function. It turns an error into a status and keeps
@@ -70,8 +72,7 @@ var statuses = []struct {
 	{errSize, C.PM_SIZE},
 	{context.Canceled, C.PM_CANCELLED},
 	{privatemail.ErrClosed, C.PM_HANDLE}, // the engine was freed meanwhile
-	{privatemail.ErrReentrant, C.PM_REENTRANT},
-	{par.ErrNested, C.PM_REENTRANT},
+	{errReentrant, C.PM_REENTRANT},
 	{kernel.ErrMemory, C.PM_MEMORY},
 	{mechanism.ErrBudgetExceeded, C.PM_BUDGET},
 	{mechanism.ErrLocked, C.PM_BUSY},

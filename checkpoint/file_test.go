@@ -77,7 +77,7 @@ func TestResumeFromFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s := privatemail.Settings{MeanNeighbours: 12, Form: kernel.Attract, Coefficient: 3, Steps: 6, Normalize: iterate.Centred}
+	s := privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: 12}, Form: kernel.Attract, Coefficient: 3, Steps: 6, Normalize: iterate.Centred}
 	want, err := e.Embed(t.Context(), x, y, &s)
 	if err != nil {
 		t.Fatal(err)

@@ -13,11 +13,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// ArrangeSettings are the settings of Arrange. Columns is required.
+// ArrangeSettings are the settings of Arrange. Dim is required.
 type ArrangeSettings struct {
-	// Columns is the number of columns k of the result, at most the number of
+	// Dim is the number of columns of the result, at most the number of
 	// eigenvectors.
-	Columns int
+	Dim int
 	// Components is the number of parts of the graph that no weight connects, not
 	// counting isolated rows. Default 1.
 	Components int
@@ -29,7 +29,7 @@ type ArrangeSettings struct {
 
 // An Arrangement is the result of Arrange.
 type Arrangement struct {
-	// Points has a row for each point and Columns columns. A row without neighbours is zero.
+	// Points has a row for each point and Dim columns. A row without neighbours is zero.
 	Points blas32.General
 	// Coefficients has a row a_j for each eigenvector: Points is the sum over j of
 	// column j of Eigenvectors.Points times a_j.
@@ -71,7 +71,7 @@ const (
 // the error of ctx.
 func Arrange(ctx context.Context, e *Eigenvectors, settings *ArrangeSettings) (*Arrangement, error) {
 	m := len(e.Values)
-	if settings == nil || settings.Columns < 1 || settings.Columns > m || settings.Components < 0 {
+	if settings == nil || settings.Dim < 1 || settings.Dim > m || settings.Components < 0 {
 		return nil, fmt.Errorf("iterate: arrange: %w: want 1 to %d columns, and components of 0 or more", ErrSettings, m)
 	}
 	if x := e.Points; x.Cols != m || x.Rows < 1 || x.Stride < m || len(x.Data) < (x.Rows-1)*x.Stride+m {
@@ -108,7 +108,7 @@ type arranging struct {
 
 func newArranging(e *Eigenvectors, s *ArrangeSettings) *arranging {
 	m := len(e.Values)
-	a := &arranging{k: s.Columns, m: m, workers: s.Workers, factor: make([]float64, m), mu: attraction(e.Values, s.Components)}
+	a := &arranging{k: s.Dim, m: m, workers: s.Workers, factor: make([]float64, m), mu: attraction(e.Values, s.Components)}
 	a.first = a.mu[min(a.k, m)-1]
 	for j, lambda := range e.Values {
 		if lambda > leastLambda { // below, a column is only rounding errors

@@ -22,7 +22,7 @@ func vectorsOf(t *testing.T, p blas32.General, columns int, workers *par.Workers
 		t.Fatal(err)
 	}
 	defer op.Close()
-	e, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: columns, Workers: workers})
+	e, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: columns, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestArrangeUnrolls(t *testing.T) {
 	for _, count := range []int{1, 3} {
 		workers := par.New(count)
 		e := vectorsOf(t, p, 20, workers)
-		got, err := Arrange(t.Context(), e, &ArrangeSettings{Columns: 2, Workers: workers})
+		got, err := Arrange(t.Context(), e, &ArrangeSettings{Dim: 2, Workers: workers})
 		workers.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func explained(x blas32.General, y []float64) float64 {
 func TestArrangeEnergy(t *testing.T) {
 	p, _ := roll(150)
 	e := vectorsOf(t, p, 7, nil)
-	a := newArranging(e, &ArrangeSettings{Columns: 3})
+	a := newArranging(e, &ArrangeSettings{Dim: 3})
 	a.ref = a.mu[3]
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range a.coef {
@@ -181,7 +181,7 @@ func TestAttraction(t *testing.T) {
 func TestArrangeRefuses(t *testing.T) {
 	p, _ := roll(60)
 	e := vectorsOf(t, p, 4, nil)
-	for _, s := range []*ArrangeSettings{nil, {}, {Columns: 5}, {Columns: 2, Components: -1}} {
+	for _, s := range []*ArrangeSettings{nil, {}, {Dim: 5}, {Dim: 2, Components: -1}} {
 		if _, err := Arrange(t.Context(), e, s); !errors.Is(err, ErrSettings) {
 			t.Errorf("%+v: %v", s, err)
 		}
@@ -191,13 +191,13 @@ func TestArrangeRefuses(t *testing.T) {
 	none := *e
 	none.Points = blas32.General{}
 	for _, e := range []*Eigenvectors{&short, &none} {
-		if _, err := Arrange(t.Context(), e, &ArrangeSettings{Columns: 2}); !errors.Is(err, ErrSettings) {
+		if _, err := Arrange(t.Context(), e, &ArrangeSettings{Dim: 2}); !errors.Is(err, ErrSettings) {
 			t.Errorf("%d values of %d columns: %v", len(e.Values), e.Points.Cols, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Arrange(ctx, e, &ArrangeSettings{Columns: 2}); !errors.Is(err, context.Canceled) {
+	if _, err := Arrange(ctx, e, &ArrangeSettings{Dim: 2}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

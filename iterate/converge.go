@@ -111,16 +111,16 @@ func ConvergeBytes(n, columns, classes int) float64 {
 func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*convergence, error) {
 	n := op.N()
 	tooMany := func(rows int) error {
-		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors besides the constant", kernel.ErrShape, s.Columns, rows, max(rows-1, 0))
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors besides the constant", kernel.ErrShape, s.Dim, rows, max(rows-1, 0))
 	}
-	if s.Columns >= n {
+	if s.Dim >= n {
 		return nil, tooMany(n)
 	}
-	m, classes := min(s.Columns+guardColumns, n-1), 0
+	m, classes := min(s.Dim+guardColumns, n-1), 0
 	if step.Labels != nil {
 		classes = step.Labels.Classes()
 	}
-	need := ConvergeBytes(n, s.Columns, classes)
+	need := ConvergeBytes(n, s.Dim, classes)
 	if need > float64(s.BudgetBytes) || s.Reserve != nil && !s.Reserve(int64(need)) {
 		return nil, &kernel.MemoryError{What: fmt.Sprintf("eigenvectors of %d x %d", n, m), Need: int64(min(need, math.MaxInt64/2)), Budget: s.BudgetBytes}
 	}
@@ -128,7 +128,7 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 	if err != nil {
 		return nil, err
 	}
-	if s.Columns > w.rows-1 {
+	if s.Dim > w.rows-1 {
 		return nil, tooMany(w.rows)
 	}
 	m = min(m, w.rows-1)
@@ -248,7 +248,7 @@ func (c *convergence) independent(ctx context.Context) (*mat.Dense, error) {
 // converged.
 func (c *convergence) report() (done bool) {
 	r := ConvergeRecord{Products: c.walk.products}
-	for _, e := range c.residuals[:c.settings.Columns] {
+	for _, e := range c.residuals[:c.settings.Dim] {
 		if e <= c.settings.Tolerance {
 			r.Converged++
 		}
@@ -257,7 +257,7 @@ func (c *convergence) report() (done bool) {
 	if c.settings.Progress != nil {
 		c.settings.Progress(r)
 	}
-	return r.Converged == c.settings.Columns
+	return r.Converged == c.settings.Dim
 }
 
 // chooseFilter sets the interval that is damped and returns the degree.
@@ -268,7 +268,7 @@ func (c *convergence) report() (done bool) {
 // direction is lost, and the others separate more slowly.
 func (c *convergence) chooseFilter() (degree int) {
 	c.lo, c.hi = -1, c.values[len(c.values)-1]
-	wanted := c.values[c.settings.Columns-1]
+	wanted := c.values[c.settings.Dim-1]
 	// T_q(x) = cosh(q acosh x); x is where the interval is mapped to [-1, 1].
 	far := math.Cosh(math.Acosh(leastGrowth) / highestDegree)
 	// (wanted - (hi+lo)/2) / ((hi-lo)/2) >= far
@@ -301,7 +301,7 @@ func (c *convergence) filter(ctx context.Context, degree int) error {
 
 // result copies the wanted columns out, in the order of the points.
 func (c *convergence) result() *Eigenvectors {
-	n, k, order := c.y.Rows, c.settings.Columns, c.walk.op.Order()
+	n, k, order := c.y.Rows, c.settings.Dim, c.walk.op.Order()
 	out := &Eigenvectors{
 		Points: newMatrix(n, k), Values: c.values[:k], Residuals: c.residuals[:k],
 		Products: c.walk.products, Isolated: n - c.walk.rows,

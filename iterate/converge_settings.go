@@ -11,18 +11,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// ConvergeSettings are the settings of Converge. Columns is required; the zero
+// ConvergeSettings are the settings of Converge. Dim is required; the zero
 // value of every other field means its default.
 type ConvergeSettings struct {
-	// Columns is the number of eigenvectors k, less than the number of rows with
+	// Dim is the number of eigenvectors, less than the number of rows with
 	// neighbours.
-	Columns int
+	Dim int
 	// Tolerance is the largest residual |M u - lambda u| of a unit vector u.
 	// Products are float32, so it gets little below 1e-6. Default 1e-5.
 	Tolerance float64
 	// MaxProducts ends a run that does not converge. Default 1000.
 	MaxProducts int
-	// Start has estimates of the eigenvectors, a row for each point and at most Columns
+	// Start has estimates of the eigenvectors, a row for each point and at most Dim
 	// columns. A row of zeros is unknown: it gets the mean of its neighbours. Default: a
 	// random start.
 	Start blas32.General
@@ -47,8 +47,8 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 	if s != nil {
 		out = *s
 	}
-	if out.Columns < 1 {
-		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", ErrSettings, out.Columns)
+	if out.Dim < 1 {
+		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", ErrSettings, out.Dim)
 	}
 	if out.Tolerance == 0 {
 		out.Tolerance = 1e-5

@@ -18,7 +18,7 @@ func TestConvergeFromAStart(t *testing.T) {
 	}
 	defer op.Close()
 	step := kernel.Step{Form: kernel.Attract}
-	want, err := Converge(t.Context(), op, step, &ConvergeSettings{Columns: 6})
+	want, err := Converge(t.Context(), op, step, &ConvergeSettings{Dim: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestConvergeFromAStart(t *testing.T) {
 	for i := 0; i < 3000; i += 2 {
 		copy(row(start, i), row(want.Points, i))
 	}
-	got, err := Converge(t.Context(), op, step, &ConvergeSettings{Columns: 6, Start: start})
+	got, err := Converge(t.Context(), op, step, &ConvergeSettings{Dim: 6, Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestConvergeFromAStart(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string]blas32.General{"rows": newMatrix(2999, 6), "columns": newMatrix(3000, 20), "data": {Rows: 3000, Cols: 6, Stride: 6, Data: make([]float32, 9)}} {
-		if _, err := Converge(t.Context(), op, step, &ConvergeSettings{Columns: 6, Start: bad}); !errors.Is(err, kernel.ErrShape) {
+		if _, err := Converge(t.Context(), op, step, &ConvergeSettings{Dim: 6, Start: bad}); !errors.Is(err, kernel.ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -220,7 +220,7 @@ func TestConvergeAgainstDense(t *testing.T) {
 		if math.Abs(values[k-1]) < 1e-3 || k+guardColumns < n-1 && values[k-1]-values[k+guardColumns] < 0.02 {
 			return
 		}
-		got, err := Converge(t.Context(), op, step, &ConvergeSettings{Columns: k})
+		got, err := Converge(t.Context(), op, step, &ConvergeSettings{Dim: k})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -238,7 +238,7 @@ func TestConvergeFindsTheLeading(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, degree, values, vectors := reference(t, op, nil, 0)
-	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2})
+	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestConvergeFindsTheLeading(t *testing.T) {
 func TestConvergeInOneProjection(t *testing.T) {
 	op := rings(7)
 	m, degree, values, vectors := reference(t, op, nil, 0)
-	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2, MaxProducts: 1})
+	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: 2, MaxProducts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestConvergeOnAwkwardGraphs(t *testing.T) {
 		{"two rows", rings(2), 1, []float64{-1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Converge(t.Context(), c.op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: c.k})
+			got, err := Converge(t.Context(), c.op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: c.k})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,7 +317,7 @@ func TestConvergeOnAwkwardGraphs(t *testing.T) {
 			checkEigenmap(t, got, m, degree, append(values, -2), vectors, 1e-5)
 		})
 	}
-	got, err := Converge(t.Context(), isolated, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2})
+	got, err := Converge(t.Context(), isolated, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: 2})
 	if err != nil || got.Isolated != 10 {
 		t.Errorf("%d isolated rows, want 10: %v", got.Isolated, err)
 	}
@@ -335,7 +335,7 @@ func TestConvergeBitsDoNotDependOnWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 1}, &ConvergeSettings{Columns: 6, Tolerance: 1e-3, Workers: workers, Kernels: simd.At(level)})
+			got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 1}, &ConvergeSettings{Dim: 6, Tolerance: 1e-3, Workers: workers, Kernels: simd.At(level)})
 			workers.Close()
 			if err != nil {
 				t.Fatal(err)
@@ -352,7 +352,7 @@ func TestConvergeBitsDoNotDependOnWorkers(t *testing.T) {
 func TestConvergeUnitRowsAndProgress(t *testing.T) {
 	op := rings(40)
 	var records []ConvergeRecord
-	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 3, UnitRows: true, Progress: func(r ConvergeRecord) { records = append(records, r) }})
+	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: 3, UnitRows: true, Progress: func(r ConvergeRecord) { records = append(records, r) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestConvergeUnitRowsAndProgress(t *testing.T) {
 }
 
 func TestConvergeStopsAtTheLimit(t *testing.T) {
-	got, err := Converge(t.Context(), rings(300), kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 4, MaxProducts: 12})
+	got, err := Converge(t.Context(), rings(300), kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: 4, MaxProducts: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,18 +403,18 @@ func TestConvergeRefuses(t *testing.T) {
 		want error
 	}{
 		{"no columns", t.Context(), rings(9), step, nil, ErrSettings},
-		{"tolerance", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, Tolerance: math.NaN()}, ErrSettings},
-		{"products", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, MaxProducts: -1}, ErrSettings},
-		{"form", t.Context(), rings(9), kernel.Step{}, &ConvergeSettings{Columns: 1}, ErrSettings},
-		{"too many columns", t.Context(), rings(9), step, &ConvergeSettings{Columns: 9}, kernel.ErrShape},
-		{"absurdly many columns", t.Context(), rings(9), step, &ConvergeSettings{Columns: math.MaxInt}, kernel.ErrShape},
-		{"too many for those with neighbours", t.Context(), newGiven(9, func(i, j int) float64 { return float64(min(1, 1/(i+j))) }), step, &ConvergeSettings{Columns: 2}, kernel.ErrShape},
-		{"no weights at all", t.Context(), newGiven(9, func(int, int) float64 { return 0 }), step, &ConvergeSettings{Columns: 1}, kernel.ErrShape},
-		{"memory", t.Context(), rings(9), step, &ConvergeSettings{Columns: 3, BudgetBytes: 1000}, kernel.ErrMemory},
-		{"memory that others have", t.Context(), rings(9), step, &ConvergeSettings{Columns: 3, Reserve: func(bytes int64) bool { return bytes < 1000 }}, kernel.ErrMemory},
-		{"memory for classes", t.Context(), rings(60), kernel.Step{Form: kernel.Attract, Labels: distinct, Coefficient: 1}, &ConvergeSettings{Columns: 3, BudgetBytes: 90_000}, kernel.ErrMemory},
-		{"labels", t.Context(), rings(9), kernel.Step{Form: kernel.Attract, Labels: labelsOf(t, rng, 8, kernel.BalancedTable()), Coefficient: 1}, &ConvergeSettings{Columns: 1}, kernel.ErrLabels},
-		{"cancelled", cancelled, rings(9), step, &ConvergeSettings{Columns: 1}, context.Canceled},
+		{"tolerance", t.Context(), rings(9), step, &ConvergeSettings{Dim: 1, Tolerance: math.NaN()}, ErrSettings},
+		{"products", t.Context(), rings(9), step, &ConvergeSettings{Dim: 1, MaxProducts: -1}, ErrSettings},
+		{"form", t.Context(), rings(9), kernel.Step{}, &ConvergeSettings{Dim: 1}, ErrSettings},
+		{"too many columns", t.Context(), rings(9), step, &ConvergeSettings{Dim: 9}, kernel.ErrShape},
+		{"absurdly many columns", t.Context(), rings(9), step, &ConvergeSettings{Dim: math.MaxInt}, kernel.ErrShape},
+		{"too many for those with neighbours", t.Context(), newGiven(9, func(i, j int) float64 { return float64(min(1, 1/(i+j))) }), step, &ConvergeSettings{Dim: 2}, kernel.ErrShape},
+		{"no weights at all", t.Context(), newGiven(9, func(int, int) float64 { return 0 }), step, &ConvergeSettings{Dim: 1}, kernel.ErrShape},
+		{"memory", t.Context(), rings(9), step, &ConvergeSettings{Dim: 3, BudgetBytes: 1000}, kernel.ErrMemory},
+		{"memory that others have", t.Context(), rings(9), step, &ConvergeSettings{Dim: 3, Reserve: func(bytes int64) bool { return bytes < 1000 }}, kernel.ErrMemory},
+		{"memory for classes", t.Context(), rings(60), kernel.Step{Form: kernel.Attract, Labels: distinct, Coefficient: 1}, &ConvergeSettings{Dim: 3, BudgetBytes: 90_000}, kernel.ErrMemory},
+		{"labels", t.Context(), rings(9), kernel.Step{Form: kernel.Attract, Labels: labelsOf(t, rng, 8, kernel.BalancedTable()), Coefficient: 1}, &ConvergeSettings{Dim: 1}, kernel.ErrLabels},
+		{"cancelled", cancelled, rings(9), step, &ConvergeSettings{Dim: 1}, context.Canceled},
 	} {
 		if _, err := Converge(c.ctx, c.op, c.step, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)

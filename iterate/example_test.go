@@ -53,7 +53,7 @@ func ExampleConverge() {
 		return
 	}
 	defer op.Close()
-	settings := &iterate.ConvergeSettings{Columns: 2, UnitRows: true}
+	settings := &iterate.ConvergeSettings{Dim: 2, UnitRows: true}
 	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, settings)
 	if err != nil {
 		fmt.Println(err)

@@ -133,7 +133,7 @@ func TestRanksConverge(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2, MaxProducts: 60})
+		return Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: 2, MaxProducts: 60})
 	}
 	want, err := converge(nil)
 	if err != nil {

@@ -15,10 +15,10 @@ type Method struct {
 	// "gaussian" with Bandwidth is the paper's.
 	Alpha float64
 	Table string
-	// Columns is the dimension k of the embeddings, SigmaQ the standard
+	// Dim is the dimension k of the embeddings, SigmaQ the standard
 	// deviation of their random starts.
-	Columns int
-	SigmaQ  float64
+	Dim    int
+	SigmaQ float64
 	// Steps is the number T of steps: all those of the server, and those of
 	// the client after the private one.
 	Steps int
@@ -28,7 +28,7 @@ type Method struct {
 // convention, alpha 0.6, k 2, sigma_q 1e-8, T 5. (For one of its data sets it
 // takes sigma 5 and alpha 0.5.)
 func DefaultMethod() Method {
-	return Method{Bandwidth: kernel.Sigma(6), Alpha: 0.6, Table: "gaussian", Columns: 2, SigmaQ: 1e-8, Steps: 5}
+	return Method{Bandwidth: kernel.Sigma(6), Alpha: 0.6, Table: "gaussian", Dim: 2, SigmaQ: 1e-8, Steps: 5}
 }
 
 // Check returns ErrMethod for what cannot be used, whatever the data.
@@ -39,8 +39,8 @@ func (m *Method) Check() error {
 	if _, err := kernel.TableByName(m.Table, m.Bandwidth); err != nil {
 		return fmt.Errorf("paper: %w: %w", ErrMethod, err)
 	}
-	if m.Columns < 1 || m.Steps < 1 {
-		return fmt.Errorf("paper: %w: %d columns, %d steps", ErrMethod, m.Columns, m.Steps)
+	if m.Dim < 1 || m.Steps < 1 {
+		return fmt.Errorf("paper: %w: %d columns, %d steps", ErrMethod, m.Dim, m.Steps)
 	}
 	if !(m.SigmaQ >= 1e-30 && m.SigmaQ <= 1e30) {
 		return fmt.Errorf("paper: %w: sigma_q %g, want a number from 1e-30 to 1e30", ErrMethod, m.SigmaQ)

@@ -7,14 +7,12 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-
-	"github.com/seed-64e14a55/privatemail/internal/goroutine"
 )
 
 // A Task is work split into pieces. Run does one piece; it is called once for each piece in
-// [0, pieces), by worker in [0, Count()). If Run calls Do of the same Workers, or of Workers
-// that share their goroutines by Lend, Do returns ErrNested, since it would wait for its own
-// turn. Run must not wait for another goroutine that calls Do there either.
+// [0, pieces), by worker in [0, Count()). Run must not call Do or Close of the same Workers,
+// or of Workers that share their goroutines by Lend, nor wait for a goroutine that does: it
+// would wait for itself.
 //
 // Task is an interface and not a function so that a caller can start one task
 // value many times without allocating a closure.
@@ -41,11 +39,9 @@ type crew struct {
 	wake    []chan struct{} // one per goroutine, capacity 1
 	stopped sync.WaitGroup
 
-	turn    chan struct{} // holds one token for the Do whose turn it is
-	closed  bool          // guarded by turn
-	leaving atomic.Bool   // a task has asked for Close
-	job     job
-	doing   []atomic.Uintptr // by worker: the goroutine that runs the task, 0 for none
+	turn   chan struct{} // holds one token for the Do whose turn it is
+	closed bool          // guarded by turn
+	job    job
 }
 
 // job is the state of the running Do; it is reused so that Do allocates nothing.
@@ -72,7 +68,7 @@ func New(workers int) *Workers {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	c := &crew{wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1), doing: make([]atomic.Uintptr, workers)}
+	c := &crew{wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
 	c.stopped.Add(workers - 1)
 	for i := range c.wake {
 		c.wake[i] = make(chan struct{}, 1)
@@ -99,26 +95,16 @@ func (w *Workers) Count() int {
 	return len(w.crew.wake) + 1
 }
 
-// Close stops the goroutines and waits for them. It is idempotent and waits for a running Do.
-// Called by a task it returns immediately, and the Do of that task stops the goroutines when
-// it ends. After Close, Workers run everything in the caller. On lent Workers Close does
-// nothing.
+// Close stops the goroutines and waits for them. It is idempotent and waits for a running Do,
+// so a task must not call it. After Close, Workers run everything in the caller. On lent
+// Workers Close does nothing.
 func (w *Workers) Close() {
 	if w == nil || w.crew == nil || w.lent {
 		return
 	}
 	c := w.crew
-	if w.InTask() {
-		c.leaving.Store(true)
-		return
-	}
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
-	c.stop()
-}
-
-// stop ends the goroutines, in the turn of its caller.
-func (c *crew) stop() {
 	if c.closed {
 		return
 	}
@@ -132,8 +118,7 @@ func (c *crew) stop() {
 // Do runs task for every piece in [0, pieces) and returns when all are done.
 // The context is checked while waiting for the turn and before each piece; after a
 // cancellation the remaining pieces are left out and the context's error is returned. A
-// panic in the task is returned as a *PanicError. A task that calls Do of its own workers
-// gets ErrNested.
+// panic in the task is returned as a *PanicError.
 func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -150,16 +135,15 @@ func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 }
 
 func (c *crew) do(ctx context.Context, pieces int, task Task) error {
-	if err := c.takeTurn(ctx); err != nil {
-		return err
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	j := &c.job
 	defer func() { // also when the task ends this goroutine
 		j.active.Wait()
 		j.ctx, j.task = nil, nil
-		if c.leaving.Load() {
-			c.stop()
-		}
 		<-c.turn
 	}()
 	j.ctx, j.task, j.pieces = ctx, task, int64(pieces)
@@ -172,7 +156,7 @@ func (c *crew) do(ctx context.Context, pieces int, task Task) error {
 			wake <- struct{}{}
 		}
 	}
-	c.work(0, goroutine.ID())
+	j.work(0)
 	j.active.Wait()
 	return j.err()
 }
@@ -188,21 +172,14 @@ func (c *crew) serve(worker int, wake <-chan struct{}) {
 		c.job.active.Done()
 		go c.serve(worker, wake)
 	}()
-	id := goroutine.ID()
 	for range wake {
-		c.work(worker, id)
+		c.job.work(worker)
 		c.job.active.Done()
 	}
 	stopping = true
 }
 
-// work does pieces of the job as the given worker, in the goroutine of the given number.
-func (c *crew) work(worker int, id uintptr) {
-	c.doing[worker].Store(id)
-	defer c.doing[worker].Store(0)
-	c.job.work(worker)
-}
-
+// work does pieces of the job as the given worker.
 func (j *job) work(worker int) {
 	// Rows may be in a mapped file, which another program truncates.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

@@ -27,7 +27,7 @@ type Settings struct {
 	// neighbours on average.
 	MeanNeighbours float64
 	// CutoffWeight, Tolerance, Operator and Isolated are as in
-	// privatemail.Settings.
+	// privatemail.Graph.
 	CutoffWeight float64
 	Tolerance    float64
 	Operator     string

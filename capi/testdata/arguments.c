@@ -161,7 +161,7 @@ static void wrong_settings(void) {
     REFUSED(PM_SETTING, (s.mean_neighbours = 0, s.sigma = 1, s.gamma = 1));
     REFUSED(PM_SETTING, (s.mean_neighbours = 0, s.sigma = -1));
     REFUSED(PM_SETTING, s.neighbours = -4);
-    REFUSED(PM_SETTING, s.columns = INT64_MIN);
+    REFUSED(PM_SETTING, s.dim = INT64_MIN);
     REFUSED(PM_SETTING, s.steps = -1);
     REFUSED(PM_SETTING, s.form = "neither");
     REFUSED(PM_SETTING, s.op = "abacus");

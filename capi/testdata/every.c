@@ -121,12 +121,12 @@ typedef struct {
     OF(s, STRUCT_SIZE, struct_size), OF(s, NUMBER, sigma), OF(s, NUMBER, gamma), OF(s, NUMBER, mean_neighbours), OF(s, COUNT, neighbours), \
     OF(s, NUMBER, radius), OF(s, NUMBER, cutoff_weight), OF(s, NUMBER, tolerance), OF(s, TEXT, op), OF(s, TEXT, isolated), \
     OF(s, FLAG, normalize_rows), OF(s, FLAG, allow_unlabelled), OF(s, TEXT, form), OF(s, NUMBER, coefficient), OF(s, TEXT, table), \
-    OF(s, COUNT, columns), OF(s, STEPS, steps), OF(s, NUMBER, sigma_q), OF(s, NUMBER, stop), OF(s, TEXT, normalize)
+    OF(s, COUNT, dim), OF(s, STEPS, steps), OF(s, NUMBER, sigma_q), OF(s, NUMBER, stop), OF(s, TEXT, normalize)
 #define PRIVATE \
     OF(p, STRUCT_SIZE, struct_size), OF(p, NUMBER, epsilon), OF(p, NUMBER, delta), OF(p, TEXT, relation), OF(p, TEXT, label_mode), OF(p, TEXT, unit), \
     OF(p, NUMBER, label_epsilon), OF(p, TEXT, unit_kind), OF(p, FLAG, new_unit), OF(p, FLAG, normalize_rows), \
     OF(p, FLAG, rest_public), OF(p, FLAG, uncounted), OF(p, COUNT, records), OF(p, TEXT, rule), OF(p, NUMBER, sigma), OF(p, NUMBER, gamma), \
-    OF(p, NUMBER, alpha), OF(p, TEXT, table), OF(p, COUNT, classes), OF(p, COUNT, columns), OF(p, NUMBER, sigma_q), OF(p, TEXT, op), \
+    OF(p, NUMBER, alpha), OF(p, TEXT, table), OF(p, COUNT, classes), OF(p, COUNT, dim), OF(p, NUMBER, sigma_q), OF(p, TEXT, op), \
     OF(p, NUMBER, radius), OF(p, MEMORY, private_rows), OF(p, COUNT, private_count), OF(p, FLAG, other_relation)
 #define CALL AT(HANDLE, engine), AT(HANDLE, call)
 #define TEXT_OUT AT(MEMORY, buffer), AT(SIZE, size), AT(MEMORY, needed)

@@ -22,12 +22,12 @@ static void print_report(uint32_t sum) {
 }
 
 static void embed(pm_settings s) {
-    const pm_matrix out = {z, in.x.rows, s.columns, s.columns};
+    const pm_matrix out = {z, in.x.rows, s.dim, s.dim};
     const unsigned char *bytes = (const unsigned char *)z;
     uint32_t sum = 2166136261u; /* FNV-1a */
     size_t i;
     WANT(PM_OK, pm_embed(engine, &in.x, in.labels, &s, &out, call));
-    for (i = 0; i < (size_t)(in.x.rows * s.columns) * sizeof *z; i++) sum = (sum ^ bytes[i]) * 16777619u;
+    for (i = 0; i < (size_t)(in.x.rows * s.dim) * sizeof *z; i++) sum = (sum ^ bytes[i]) * 16777619u;
     print_report(sum);
 }
 
@@ -53,7 +53,7 @@ static void describe(pm_private_settings s) {
 
 int main(int argc, char **argv) {
     const pm_engine_options options = {.struct_size = sizeof options, .workers = 2};
-    const pm_settings planned = {.struct_size = sizeof planned, .sigma = 20, .columns = 2};
+    const pm_settings planned = {.struct_size = sizeof planned, .sigma = 20, .dim = 2};
     pm_rows start;
     const int64_t rows[] = {2, 7};
     if (argc != 2) return 2;
@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
     print_report(0);
 #define EMBED(change) \
     do { \
-        pm_settings s = {.struct_size = sizeof s, .sigma = 20, .coefficient = 0.5, .columns = 3, .steps = 4, .seed = 7}; \
+        pm_settings s = {.struct_size = sizeof s, .sigma = 20, .coefficient = 0.5, .dim = 3, .steps = 4, .seed = 7}; \
         change; \
         embed(s); \
     } while (0)
@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
     EMBED((s.sigma = 0.4, s.normalize_rows = 1));
     EMBED(s.coefficient = -0.25);
     EMBED(s.table = "gaussian");
-    EMBED(s.columns = 2);
+    EMBED(s.dim = 2);
     EMBED(s.steps = 2);
     EMBED(s.sigma_q = 1e-4);
     EMBED(s.seed = 8);
@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
     ASSESS(s.alpha = -0.25);
     ASSESS(s.table = "different");
     ASSESS((s.table = "gaussian", s.classes = 2));
-    ASSESS(s.columns = 3);
+    ASSESS(s.dim = 3);
     ASSESS(s.sigma_q = 2);
     ASSESS(s.seed = 4);
     ASSESS(s.op = "background");

@@ -188,7 +188,7 @@ static void embeddings(results *r, pm_call *call) {
     s = settings();
     s.sigma = 0.5;
     s.coefficient = 0.5;
-    s.columns = 3;
+    s.dim = 3;
     s.steps = 4;
     out = matrix(r, ROWS, 3);
     DO(pm_embed_(engine, &x, labels, &s, &out, call));

@@ -143,15 +143,44 @@ static void call_back(const char *stage, int64_t done, int64_t total, void *user
     WANT(PM_OK, pm_call_cancel(g->call));
 }
 
-static void reentrant(void) {
+/* The progress function of one engine calls another one, whose progress function calls the first. */
+static void call_round(const char *stage, int64_t done, int64_t total, void *user) {
+    gate *g = user;
+    float z[ROWS * COLS];
+    (void)stage, (void)done, (void)total;
+    within++;
+    WANT(PM_REENTRANT, embed(g->engine, z, NULL));
+}
+
+static void call_other(const char *stage, int64_t done, int64_t total, void *user) {
+    gate *g = user;
+    pm_engine *other = engine_of(2, 0);
+    pm_call *call = new_call();
+    float z[ROWS * COLS];
+    (void)stage, (void)done, (void)total;
+    WANT(PM_OK, pm_call_on_progress(call, call_round, g));
+    WANT(PM_OK, embed(other, z, call));
+    WANT(PM_OK, pm_call_free(call));
+    WANT(PM_OK, pm_engine_free(other));
+    WANT(PM_REENTRANT, embed(g->engine, z, NULL));
+    WANT(PM_OK, pm_call_cancel(g->call));
+}
+
+static void reentrant_with(pm_progress progress) {
     gate g = gate_of(engine_of(2, 0), new_call());
     float z[ROWS * COLS];
-    WANT(PM_OK, pm_call_on_progress(g.call, call_back, &g));
+    WANT(PM_OK, pm_call_on_progress(g.call, progress, &g));
     WANT(PM_CANCELLED, embed(g.engine, z, g.call));
     TRUE(within > 0);
+    within = 0;
     WANT(PM_OK, pm_call_free(g.call));
     WANT(PM_OK, embed(g.engine, z, NULL));
     WANT(PM_OK, pm_engine_free(g.engine));
+}
+
+static void reentrant(void) {
+    reentrant_with(call_back);
+    reentrant_with(call_other);
 }
 
 typedef struct {

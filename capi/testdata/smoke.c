@@ -21,8 +21,8 @@ int main(int argc, char **argv) {
     pm_call *call = NULL;
     pm_engine_options options = {.struct_size = sizeof options, .workers = 3};
     pm_settings attract = {.struct_size = sizeof attract, .mean_neighbours = 20, .form = "attract", .coefficient = 3};
-    pm_settings paper = {.struct_size = sizeof paper, .sigma = 20, .coefficient = 0.5, .columns = 3, .steps = 4, .seed = 7, .table = "different"};
-    pm_settings nearest = {.struct_size = sizeof nearest, .neighbours = 10, .form = "attract", .columns = 2};
+    pm_settings paper = {.struct_size = sizeof paper, .sigma = 20, .coefficient = 0.5, .dim = 3, .steps = 4, .seed = 7, .table = "different"};
+    pm_settings nearest = {.struct_size = sizeof nearest, .neighbours = 10, .form = "attract", .dim = 2};
     input in;
     float *z;
     char *report;

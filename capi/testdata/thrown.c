@@ -118,7 +118,7 @@ static pm_settings settings_of(const pm_rows *start) {
     s.form = TEXT("paper", "attract");
     if (one_in(2)) s.coefficient = number();
     s.table = TEXT("equal", "balanced", "different", "gaussian", "centred");
-    if (one_in(3)) s.columns = count();
+    if (one_in(3)) s.dim = count();
     s.steps = one_in(12) ? -1 : (int64_t)(draw() % 4);
     if (one_in(4)) s.sigma_q = number();
     if (one_in(4)) s.stop = number();
@@ -152,7 +152,7 @@ static pm_private_settings private_settings_of(void) {
     if (one_in(3)) s.alpha = number();
     s.table = TEXT("equal", "different", "gaussian");
     if (one_in(2)) s.classes = one_in(3) ? count() : 3;
-    if (one_in(4)) s.columns = count();
+    if (one_in(4)) s.dim = count();
     if (one_in(4)) s.sigma_q = number();
     s.op = TEXT("dense", "poly", "background");
     if (one_in(4)) s.radius = number();
@@ -244,7 +244,7 @@ static void throw_release(pm_engine *engine, const pm_rows *x, const pm_settings
 static void throw_once(pm_engine *engine, pm_ledger *ledger, pm_call *call) {
     pm_rows x = rows_of(), start = rows_of(), other = rows_of();
     pm_settings s = settings_of(&start);
-    pm_matrix out = matrix_of(x.rows, one_in(2) ? x.cols : s.columns > 0 ? s.columns : 2);
+    pm_matrix out = matrix_of(x.rows, one_in(2) ? x.cols : s.dim > 0 ? s.dim : 2);
     pm_private_settings p = private_settings_of();
     size_t needed = 0;
     switch (draw() % 12) {

@@ -33,7 +33,7 @@ func TestEmbedMap(t *testing.T) {
 		}
 	}
 	engine := sameEngine(t)
-	want, err := engine.Map(t.Context(), x, &privatemail.Settings{Neighbours: 10})
+	want, err := engine.Map(t.Context(), x, &privatemail.MapSettings{Graph: privatemail.Graph{Neighbours: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

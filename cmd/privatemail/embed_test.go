@@ -78,7 +78,7 @@ func TestEmbedWritesTheRows(t *testing.T) {
 	}
 	succeed(t, "embed", features, "-labels", labels, "-sigma", "0.5", "-beta", "2", "-steps", "2", "-out", out)
 	engine := sameEngine(t)
-	want, err := engine.Embed(t.Context(), x, y, &privatemail.Settings{Bandwidth: kernel.Sigma(0.5), Form: kernel.Attract, Coefficient: 2, Steps: 2})
+	want, err := engine.Embed(t.Context(), x, y, &privatemail.Settings{Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.5)}, Form: kernel.Attract, Coefficient: 2, Steps: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

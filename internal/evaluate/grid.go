@@ -94,7 +94,7 @@ func (g Grid) Cells() ([]Cell, error) {
 func (g Grid) params(m Mode) []Params {
 	list := []Params{m.Defaults.only(m.Uses)}
 	list = cross(list, m.Uses, UsesEpsilon, g.Epsilons, func(p *Params, v float64) { p.Epsilon = v })
-	list = cross(list, m.Uses, UsesColumns, g.Columns, func(p *Params, v int) { p.Columns = v })
+	list = cross(list, m.Uses, UsesColumns, g.Columns, func(p *Params, v int) { p.Dim = v })
 	list = cross(list, m.Uses, UsesAlpha, g.Alphas, func(p *Params, v float64) { p.Alpha = v })
 	list = cross(list, m.Uses, UsesSigma, g.Sigmas, func(p *Params, v float64) { p.Sigma = v })
 	return cross(list, m.Uses, UsesSteps, g.Steps, func(p *Params, v int) { p.Steps = v })

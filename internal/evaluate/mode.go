@@ -66,8 +66,8 @@ func (s Axes) Has(a Axes) bool { return s&a == a }
 type Params struct {
 	Epsilon float64 `json:"epsilon,omitempty"`
 	Delta   float64 `json:"delta,omitempty"`
-	// Columns is the dimension k of the embedding.
-	Columns int `json:"k,omitempty"`
+	// Dim is the dimension k of the embedding.
+	Dim int `json:"k,omitempty"`
 	// Alpha is the coefficient of the label term, Sigma the bandwidth.
 	Alpha float64 `json:"alpha,omitempty"`
 	Sigma float64 `json:"sigma,omitempty"`
@@ -82,7 +82,7 @@ func (p Params) only(a Axes) Params {
 		out.Epsilon, out.Delta = p.Epsilon, p.Delta
 	}
 	if a.Has(UsesColumns) {
-		out.Columns = p.Columns
+		out.Dim = p.Dim
 	}
 	if a.Has(UsesAlpha) {
 		out.Alpha = p.Alpha
@@ -110,8 +110,8 @@ func (m Mode) With(p Params) Mode {
 	p = p.only(m.Uses)
 	m.Defaults = Params{
 		Epsilon: cmp.Or(p.Epsilon, m.Defaults.Epsilon), Delta: cmp.Or(p.Delta, m.Defaults.Delta),
-		Columns: cmp.Or(p.Columns, m.Defaults.Columns),
-		Alpha:   cmp.Or(p.Alpha, m.Defaults.Alpha), Sigma: cmp.Or(p.Sigma, m.Defaults.Sigma),
+		Dim:   cmp.Or(p.Dim, m.Defaults.Dim),
+		Alpha: cmp.Or(p.Alpha, m.Defaults.Alpha), Sigma: cmp.Or(p.Sigma, m.Defaults.Sigma),
 		Steps: cmp.Or(p.Steps, m.Defaults.Steps),
 	}
 	return m

@@ -428,7 +428,7 @@ func TestGridCrossesWhatTheModeUses(t *testing.T) {
 
 func TestModeWith(t *testing.T) {
 	m := Mode{Uses: UsesAlpha | UsesSigma | UsesEpsilon, Defaults: Params{Epsilon: 1, Delta: 1e-5, Alpha: 0.6, Sigma: 6}}
-	got := m.With(Params{Sigma: 5, Columns: 3, Steps: 9})
+	got := m.With(Params{Sigma: 5, Dim: 3, Steps: 9})
 	if want := (Params{Epsilon: 1, Delta: 1e-5, Alpha: 0.6, Sigma: 5}); got.Defaults != want || m.Defaults.Sigma != 6 {
 		t.Errorf("%+v, want %+v", got.Defaults, want)
 	}

@@ -85,7 +85,7 @@ func embed(t *testing.T, n, columns int, want error) {
 	for i := range x.Data {
 		x.Data[i] = float32(i*i%997) / 997
 	}
-	_, err = e.Embed(t.Context(), x, nil, &privatemail.Settings{MeanNeighbours: 10, Columns: columns, Steps: 1})
+	_, err = e.Embed(t.Context(), x, nil, &privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: 10}, Dim: columns, Steps: 1})
 	if !errors.Is(err, want) {
 		t.Fatalf("%d columns: %v, want %v", columns, err, want)
 	}

@@ -152,7 +152,7 @@ func (p *player) play() error {
 		return p.model.PlaceInto(ctx, p.engine, p.out, p.x)
 	}
 	_, err := p.engine.Embed(ctx, p.x, nil, &privatemail.Settings{
-		MeanNeighbours: p.neighbours, Operator: "csr", Columns: p.out.Cols, Steps: 5, Seed: 1, Into: p.out,
+		Graph: privatemail.Graph{MeanNeighbours: p.neighbours, Operator: "csr"}, Dim: p.out.Cols, Steps: 5, Seed: 1, Into: p.out,
 	})
 	return err
 }

@@ -132,7 +132,7 @@ func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*
 		LabelMode: c.settings.LabelMode, LabelEpsilon: c.settings.LabelEpsilon,
 		Ledger: c.settings.Ledger, Unit: unit,
 		Bandwidth: c.method.Bandwidth, Alpha: c.method.Alpha, Table: c.method.Table, Classes: c.public.Classes(),
-		Columns: c.method.Columns, SigmaQ: c.method.SigmaQ, Seed: crowd.seed,
+		Dim: c.method.Dim, SigmaQ: c.method.SigmaQ, Seed: crowd.seed,
 		PrivateRows: crowd.places(),
 	})
 	if err != nil {

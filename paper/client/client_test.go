@@ -212,7 +212,7 @@ func TestNewRefuses(t *testing.T) {
 		"no bandwidth":      {func(_ *Settings, m *paper.Method) { m.Bandwidth = kernel.Bandwidth{} }, paper.ErrMethod},
 		"no table":          {func(_ *Settings, m *paper.Method) { m.Table = "x" }, paper.ErrMethod},
 		"no steps":          {func(_ *Settings, m *paper.Method) { m.Steps = 0 }, paper.ErrMethod},
-		"no columns":        {func(_ *Settings, m *paper.Method) { m.Columns = 0 }, paper.ErrMethod},
+		"no columns":        {func(_ *Settings, m *paper.Method) { m.Dim = 0 }, paper.ErrMethod},
 		"sigma_q no number": {func(_ *Settings, m *paper.Method) { m.SigmaQ = math.NaN() }, paper.ErrMethod},
 		"alpha not finite":  {func(_ *Settings, m *paper.Method) { m.Alpha = math.Inf(1) }, paper.ErrMethod},
 	} {

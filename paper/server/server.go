@@ -65,9 +65,9 @@ func New(ctx context.Context, engine *privatemail.Engine, gallery Rows, public *
 	}
 	labels := append(append([]int32(nil), gallery.Labels...), public.Labels()...)
 	out, err := engine.Embed(ctx, all, labels, &privatemail.Settings{
-		Bandwidth: method.Bandwidth, NormalizeRows: true,
+		Graph:       privatemail.Graph{Bandwidth: method.Bandwidth, NormalizeRows: true},
 		Coefficient: method.Alpha, Table: table,
-		Columns: method.Columns, SigmaQ: method.SigmaQ, Seed: seed, Steps: method.Steps,
+		Dim: method.Dim, SigmaQ: method.SigmaQ, Seed: seed, Steps: method.Steps,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -136,7 +136,7 @@ func (s *Server) checkQuestion(question *paper.Question) error {
 		return fmt.Errorf("%w: it is about another public set", paper.ErrQuestion)
 	case hidden < 1 || hidden > s.public.Classes()+1:
 		return fmt.Errorf("%w: %d hidden rows, want 1 to %d", paper.ErrQuestion, hidden, s.public.Classes()+1)
-	case r.Columns != s.method.Columns || r.Query.Alpha != s.method.Alpha || r.Query.Table != s.method.Table ||
+	case r.Columns != s.method.Dim || r.Query.Alpha != s.method.Alpha || r.Query.Table != s.method.Table ||
 		math.Abs(r.Query.Sigma/s.method.Bandwidth.Sigma()-1) > 1e-12:
 		return fmt.Errorf("%w: the release has other numbers", paper.ErrMethod)
 	}

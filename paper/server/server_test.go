@@ -59,7 +59,7 @@ func fixture(t *testing.T, mode string) (*Server, *paper.Question) {
 	r, err := engine.Privatize64(t.Context(), asked, labels, &privatemail.PrivateSettings{
 		Epsilon: 5, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: mode, Ledger: mechanism.NoLedger,
 		Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "x"}, Bandwidth: method.Bandwidth, Alpha: method.Alpha,
-		Table: method.Table, Classes: classes, Columns: method.Columns, SigmaQ: method.SigmaQ, NormalizeRows: true,
+		Table: method.Table, Classes: classes, Dim: method.Dim, SigmaQ: method.SigmaQ, NormalizeRows: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ EMBEDDING: Table = {
     "form": ("form", text),
     "coefficient": ("coefficient", number),
     "table": ("table", text),
-    "n_components": ("columns", _above(integer)),
+    "n_components": ("dim", _above(integer)),
     "steps": ("steps", _above(integer)),
     "sigma_q": ("sigma_q", _above(number)),
     "seed": ("seed", seed),
@@ -159,7 +159,7 @@ _PRIVATE: Table = {
     "alpha": ("alpha", number),
     "table": ("table", text),
     "classes": ("classes", integer),
-    "n_components": ("columns", _above(integer)),
+    "n_components": ("dim", _above(integer)),
     "sigma_q": ("sigma_q", _above(number)),
     "seed": ("seed", seed),
     "operator": ("op", text),
@@ -225,7 +225,7 @@ class Settings:
                 return self.start.array.shape[1]
             if self.struct.form == b"attract":
                 return features
-        return self.struct.columns or 2
+        return self.struct.dim or 2
 
 
 class Private:

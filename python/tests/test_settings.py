@@ -35,7 +35,7 @@ def test_every_field():
     assert got.pop("struct_size") == ctypes.sizeof(_header.Settings)
     start = got.pop("start").contents
     assert (start.rows, start.cols, start.stride) == (3, 2, 2)
-    renamed = {"n_neighbors": "neighbours", "operator": "op", "n_components": "columns"}
+    renamed = {"n_neighbors": "neighbours", "operator": "op", "n_components": "dim"}
     wanted = {renamed.get(name, name): value for name, value in FULL.items()}
     assert got == encoded(wanted)
 
@@ -53,7 +53,7 @@ def test_every_private_field():
     assert got.pop("struct_size") == ctypes.sizeof(_header.PrivateSettings)
     assert got.pop("private_count") == 2
     assert list((ctypes.c_int64 * 2).from_address(got.pop("private_rows"))) == [3, 1]
-    renamed = {"operator": "op", "n_components": "columns"}
+    renamed = {"operator": "op", "n_components": "dim"}
     wanted = {renamed.get(name, name): value for name, value in full.items()}
     assert got == encoded(wanted)
 

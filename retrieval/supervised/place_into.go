@@ -20,7 +20,7 @@ import (
 // for the matrix of the map. On an error dst may hold anything.
 //
 // Errors: those of Apply, kernel.ErrShape for dst, sparse.ErrAlias, kernel.ErrMemory,
-// privatemail.ErrClosed and ErrReentrant, and that of ctx.
+// privatemail.ErrClosed, and that of ctx.
 func (m *Map) PlaceInto(ctx context.Context, e *privatemail.Engine, dst, rows blas32.General) (err error) {
 	defer par.Catch(&err)
 	if err := m.Check(); err != nil {
@@ -44,7 +44,7 @@ func (m *Map) PlaceInto(ctx context.Context, e *privatemail.Engine, dst, rows bl
 type Placer struct{ placer *placer }
 
 // Placer makes a map ready for Engines of the level of e, whose budget counts what that takes. Errors are
-// those of Check, kernel.ErrMemory, privatemail.ErrClosed and ErrReentrant, and that of ctx.
+// those of Check, kernel.ErrMemory, privatemail.ErrClosed, and that of ctx.
 func (m *Map) Placer(ctx context.Context, e *privatemail.Engine) (_ *Placer, err error) {
 	defer par.Catch(&err)
 	var p *placer

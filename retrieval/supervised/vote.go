@@ -86,7 +86,7 @@ type Voter struct {
 
 // Voter makes ready what Vote of its result needs. It reads X, as Saved.Reading wants for a model of
 // a file. The budget of e counts the copy while it is made. Errors: ErrNoClasses, kernel.ErrShape,
-// kernel.ErrMemory, privatemail.ErrClosed and ErrReentrant, and that of ctx.
+// kernel.ErrMemory, privatemail.ErrClosed, and that of ctx.
 func (m *Model) Voter(ctx context.Context, e *privatemail.Engine) (_ *Voter, err error) {
 	defer par.Catch(&err)
 	if err := m.checkSizes(); err != nil {
@@ -138,7 +138,7 @@ const votedAtOnce, votersAtOnce = 4096, 1 << 22
 // an error some of the votes may have been written.
 //
 // Errors: kernel.ErrShape for sizes that do not fit and k below 0, kernel.ErrNonFinite,
-// kernel.ErrMemory, privatemail.ErrClosed and ErrReentrant, and that of ctx.
+// kernel.ErrMemory, privatemail.ErrClosed, and that of ctx.
 func (v *Voter) Vote(ctx context.Context, e *privatemail.Engine, z blas32.General, k int, to Votes) (err error) {
 	defer par.Catch(&err)
 	k = cmp.Or(k, Voters)

@@ -20,7 +20,7 @@ type Fields struct {
 	Relation, LabelMode, Unit, UnitKind           string
 	NewUnit, NormalizeRows, RestPublic, Uncounted int32
 	OtherRelation                                 int32
-	Records, Classes, Columns                     int
+	Records, Classes, Dim                         int
 	Rule, Table, Operator                         string
 	Bandwidth                                     kernel.Bandwidth // of sigma or gamma
 	Alpha, SigmaQ, Radius                         float64
@@ -34,7 +34,7 @@ type Fields struct {
 func (f *Fields) Query() (*privatemail.PrivateSettings, error) {
 	s := &privatemail.PrivateSettings{
 		Epsilon: f.Epsilon, Delta: f.Delta, Bandwidth: f.Bandwidth, Alpha: f.Alpha, Table: f.Table, Classes: f.Classes,
-		Columns: f.Columns, SigmaQ: f.SigmaQ, Seed: f.Seed, Operator: f.Operator, Radius: f.Radius, Records: f.Records, PrivateRows: f.PrivateRows,
+		Dim: f.Dim, SigmaQ: f.SigmaQ, Seed: f.Seed, Operator: f.Operator, Radius: f.Radius, Records: f.Records, PrivateRows: f.PrivateRows,
 	}
 	var err error
 	switch {

@@ -20,7 +20,7 @@ var ledger = new(mechanism.Ledger)
 func filled() Fields {
 	return Fields{
 		Epsilon: 1, Delta: 1e-6, LabelEpsilon: 0.5, Relation: "replace-one", LabelMode: "randomised", Unit: "patients", UnitKind: "client",
-		NewUnit: 1, OtherRelation: 1, NormalizeRows: 1, Records: 3, Classes: 4, Columns: 5, Rule: "classical", Table: "different", Operator: "background",
+		NewUnit: 1, OtherRelation: 1, NormalizeRows: 1, Records: 3, Classes: 4, Dim: 5, Rule: "classical", Table: "different", Operator: "background",
 		Bandwidth: kernel.Sigma(0.3), Alpha: -0.6, SigmaQ: 2, Radius: 0.9, Seed: 8, PrivateRows: []int{2, 7},
 	}
 }
@@ -30,7 +30,7 @@ func TestSettingsHaveEveryField(t *testing.T) {
 	want := privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, LabelEpsilon: 0.5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeRandomised,
 		Unit: mechanism.Unit{Kind: mechanism.UnitClient, Name: "patients", New: true, OtherRelation: true}, Ledger: ledger, NormalizeRows: true, Records: 3,
-		Classes: 4, Columns: 5, Rule: mechanism.Classical, Table: "different", Operator: "background", Bandwidth: kernel.Sigma(0.3),
+		Classes: 4, Dim: 5, Rule: mechanism.Classical, Table: "different", Operator: "background", Bandwidth: kernel.Sigma(0.3),
 		Alpha: -0.6, SigmaQ: 2, Radius: 0.9, Seed: 8, PrivateRows: []int{2, 7},
 	}
 	f := filled()

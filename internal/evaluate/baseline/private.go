@@ -37,12 +37,12 @@ func PCA() evaluate.Mode {
 		Name: "pca", Title: "private PCA",
 		Protects: "One gallery row in the published components, and the whole record of the query in what is sent: each (epsilon, delta), replace-one. A record in both pays twice.",
 		Bounded:  true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns,
-		Defaults: evaluate.Params{Epsilon: 1, Delta: defaultDelta, Columns: 16},
+		Defaults: evaluate.Params{Epsilon: 1, Delta: defaultDelta, Dim: 16},
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-			if err := t.CheckDimensions(t.Columns); err != nil {
+			if err := t.CheckDimensions(t.Dim); err != nil {
 				return nil, err
 			}
-			v, err := privateComponents(t.Gallery, t.Columns, t.Epsilon, t.Delta)
+			v, err := privateComponents(t.Gallery, t.Dim, t.Epsilon, t.Delta)
 			if err != nil {
 				return nil, err
 			}
@@ -61,16 +61,16 @@ func Projection() evaluate.Mode {
 		Name: "projection", Title: "private random projection",
 		Protects: "The whole record of the query, (epsilon, delta), replace-one. The gallery is the server's own.",
 		Bounded:  true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns,
-		Defaults: evaluate.Params{Epsilon: 1, Delta: defaultDelta, Columns: 16},
+		Defaults: evaluate.Params{Epsilon: 1, Delta: defaultDelta, Dim: 16},
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			_, d := t.Gallery.Dims()
-			if t.Columns < 1 {
-				return nil, fmt.Errorf("baseline: %w: %d columns", evaluate.ErrShape, t.Columns)
+			if t.Dim < 1 {
+				return nil, fmt.Errorf("baseline: %w: %d columns", evaluate.ErrShape, t.Dim)
 			}
-			if err := t.CheckDimensions(t.Columns); err != nil {
+			if err := t.CheckDimensions(t.Dim); err != nil {
 				return nil, err
 			}
-			p, err := iterate.RandomStart(ctx, d, t.Columns, t.Seed, 1/math.Sqrt(float64(t.Columns)))
+			p, err := iterate.RandomStart(ctx, d, t.Dim, t.Seed, 1/math.Sqrt(float64(t.Dim)))
 			if err != nil {
 				return nil, err
 			}

@@ -20,7 +20,7 @@ func SMLQ() evaluate.Mode {
 		Name: "smlq", Title: "paper's iteration, no noise",
 		Protects: "Nothing: the server iterates on the queries' features.",
 		Uses:     evaluate.UsesColumns | evaluate.UsesAlpha | evaluate.UsesSigma | evaluate.UsesSteps,
-		Defaults: evaluate.Params{Columns: 2, Alpha: 0.6, Sigma: 6, Steps: 5},
+		Defaults: evaluate.Params{Dim: 2, Alpha: 0.6, Sigma: 6, Steps: 5},
 		Run:      runSMLQ,
 	}
 }
@@ -42,8 +42,8 @@ func runSMLQ(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	}
 	defer engine.Close()
 	embedding, err := engine.Embed(ctx, points.Single(all.RawMatrix()), labels, &privatemail.Settings{
-		Bandwidth: kernel.Sigma(t.Sigma), Coefficient: t.Alpha, Table: kernel.GaussianTable(kernel.Sigma(t.Sigma)),
-		AllowUnlabelled: true, Columns: t.Columns, Steps: t.Steps, SigmaQ: 1, Seed: t.Seed,
+		Graph: privatemail.Graph{Bandwidth: kernel.Sigma(t.Sigma)}, Coefficient: t.Alpha, Table: kernel.GaussianTable(kernel.Sigma(t.Sigma)),
+		AllowUnlabelled: true, Dim: t.Dim, Steps: t.Steps, SigmaQ: 1, Seed: t.Seed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("baseline: smlq: %w", err)

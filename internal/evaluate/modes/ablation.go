@@ -139,7 +139,7 @@ func neighboursAmong(n int) float64 { return min(20, float64(n-1)) }
 // noLabels takes one step over the graph of the features.
 func noLabels(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 	rows := labelledRows(t)
-	out, err := e.Embed(ctx, points.Single(rows), nil, &privatemail.Settings{MeanNeighbours: neighboursAmong(rows.Rows), Form: kernel.Attract})
+	out, err := e.Embed(ctx, points.Single(rows), nil, &privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: neighboursAmong(rows.Rows)}, Form: kernel.Attract})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -179,8 +179,8 @@ func converged(beta float64) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		rows := labelledRows(t)
 		features := points.Single(rows)
-		out, err := e.Converge(ctx, features, labelsOf(t), &privatemail.Settings{
-			MeanNeighbours: neighboursAmong(rows.Rows), Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: min(64, rows.Rows-1), StopTolerance: 1e-3, Isolated: kernel.Repair,
+		out, err := e.Converge(ctx, features, labelsOf(t), &privatemail.ConvergeSettings{
+			Graph: privatemail.Graph{MeanNeighbours: neighboursAmong(rows.Rows), Isolated: kernel.Repair}, Coefficient: beta, AllowUnlabelled: true, Dim: min(64, rows.Rows-1), StopTolerance: 1e-3,
 		})
 		if err != nil {
 			return nil, nil, err

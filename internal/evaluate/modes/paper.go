@@ -40,7 +40,7 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	}
 	defer engine.Close()
 	method := paper.DefaultMethod()
-	method.Bandwidth, method.Alpha, method.Columns, method.Steps = kernel.Sigma(t.Sigma), t.Alpha, t.Columns, t.Steps
+	method.Bandwidth, method.Alpha, method.Dim, method.Steps = kernel.Sigma(t.Sigma), t.Alpha, t.Dim, t.Steps
 	rows, d := t.Public.Dims()
 	rows = min(rows, anchorRows)
 	own, shown := numbers(t.PublicLabels), numbers(t.GalleryLabels)

@@ -44,7 +44,7 @@ func directionMode(name, title string, place place) evaluate.Mode {
 		Name: name, Title: title,
 		Protects: "The whole record of the query, pure epsilon (delta = 0), replace-one, up to the rounding of what is drawn: for comparison only. The dimensions are chosen by the server's own rows.",
 		Bounded:  true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns,
-		Defaults: evaluate.Params{Epsilon: 1, Columns: 8},
+		Defaults: evaluate.Params{Epsilon: 1, Dim: 8},
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			return askDirections(ctx, t, place)
 		},
@@ -55,7 +55,7 @@ func askDirections(ctx context.Context, t *evaluate.Task, place place) (*evaluat
 	if err := (mechanism.Subset{Items: 2, Size: 1, Epsilon: t.Epsilon}).Check(); err != nil {
 		return nil, err
 	}
-	k := t.Columns
+	k := t.Dim
 	if k < 2 {
 		return nil, &evaluate.UnavailableError{Reason: "a direction takes at least 2 dimensions"}
 	}

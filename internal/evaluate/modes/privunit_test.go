@@ -62,8 +62,8 @@ func TestPrivUnitRefuses(t *testing.T) {
 		evaluate.Params
 		want error
 	}{
-		"no epsilon": {evaluate.Params{Columns: 8}, mechanism.ErrParam},
-		"not finite": {evaluate.Params{Epsilon: math.NaN(), Columns: 8}, mechanism.ErrParam},
+		"no epsilon": {evaluate.Params{Dim: 8}, mechanism.ErrParam},
+		"not finite": {evaluate.Params{Epsilon: math.NaN(), Dim: 8}, mechanism.ErrParam},
 	} {
 		task := &evaluate.Task{Problem: p, Params: c.Params, Queries: p.Queries}
 		if _, err := askDirections(t.Context(), task, components); !errors.Is(err, c.want) {

@@ -83,14 +83,14 @@ const paperAxes = evaluate.UsesColumns | evaluate.UsesAlpha | evaluate.UsesSigma
 // paperParams are the paper's numbers. For CUB it has sigma 5 and alpha 0.5.
 func paperParams() evaluate.Params {
 	p := published.PaperSettings(0)
-	return evaluate.Params{Columns: p.Columns, Alpha: p.Alpha, Sigma: p.Sigma, Steps: p.Steps}
+	return evaluate.Params{Dim: p.Columns, Alpha: p.Alpha, Sigma: p.Sigma, Steps: p.Steps}
 }
 
 // comparison returns what all variants of a problem, its parameters and a number
 // of queries share.
 func comparison(ctx context.Context, t *evaluate.Task) (*published.Comparison, error) {
 	n, _ := t.Queries.Dims()
-	key := fmt.Sprintf("published %d %d %g %g %d", n, t.Columns, t.Alpha, t.Sigma, t.Steps)
+	key := fmt.Sprintf("published %d %d %g %g %d", n, t.Dim, t.Alpha, t.Sigma, t.Steps)
 	return evaluate.Shared(ctx, t.Problem, key, func() (*published.Comparison, error) {
 		rows, _ := t.Public.Dims()
 		rows = min(rows, anchorRows)
@@ -107,7 +107,7 @@ func comparison(ctx context.Context, t *evaluate.Task) (*published.Comparison, e
 			Classes: max(len(own), len(shown)),
 		}
 		settings := published.PaperSettings(t.Seed)
-		settings.Columns, settings.Alpha, settings.Sigma, settings.Steps = t.Columns, t.Alpha, t.Sigma, t.Steps
+		settings.Columns, settings.Alpha, settings.Sigma, settings.Steps = t.Dim, t.Alpha, t.Sigma, t.Steps
 		settings.Workers = t.Workers
 		return published.New(ctx, data, settings)
 	})

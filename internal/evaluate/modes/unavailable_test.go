@@ -48,7 +48,7 @@ func TestAllModesOnFewColumns(t *testing.T) {
 	}
 	narrow := All()
 	for i, m := range narrow {
-		narrow[i] = m.With(evaluate.Params{Columns: 2})
+		narrow[i] = m.With(evaluate.Params{Dim: 2})
 	}
 	for _, m := range unavailable(t, small(t), narrow)[why] {
 		if !strings.HasSuffix(m, "-dimensions") {
@@ -78,7 +78,7 @@ func firstRows(x blas32.General, n int) blas32.General {
 // do not look at classes.
 func TestModesWithoutClasses(t *testing.T) {
 	d := small(t)
-	some := []evaluate.Mode{Supervised(), Cells(), CellsPrepared(), Subset(), SubsetPrepared(), Paper(), PrivUnit().With(evaluate.Params{Columns: 2}), Authors()}
+	some := []evaluate.Mode{Supervised(), Cells(), CellsPrepared(), Subset(), SubsetPrepared(), Paper(), PrivUnit().With(evaluate.Params{Dim: 2}), Authors()}
 	want := func(got map[string][]string, why string, modes ...string) {
 		t.Helper()
 		if !slices.Equal(got[why], modes) {
@@ -104,7 +104,7 @@ func TestModesWithoutClasses(t *testing.T) {
 
 // A direction takes two dimensions.
 func TestDirectionOfOneDimension(t *testing.T) {
-	got := unavailable(t, small(t), []evaluate.Mode{PrivUnit().With(evaluate.Params{Columns: 1})})
+	got := unavailable(t, small(t), []evaluate.Mode{PrivUnit().With(evaluate.Params{Dim: 1})})
 	if len(got) != 1 {
 		t.Errorf("%q", got)
 	}

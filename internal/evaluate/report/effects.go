@@ -20,7 +20,7 @@ type axis struct {
 
 func axes() []axis {
 	return []axis{
-		{"dimensions k", "k", true, evaluate.UsesColumns, func(p evaluate.Params) float64 { return float64(p.Columns) }, func(p *evaluate.Params) { p.Columns = 0 }},
+		{"dimensions k", "k", true, evaluate.UsesColumns, func(p evaluate.Params) float64 { return float64(p.Dim) }, func(p *evaluate.Params) { p.Dim = 0 }},
 		{"label coefficient alpha", "alpha", false, evaluate.UsesAlpha, func(p evaluate.Params) float64 { return p.Alpha }, func(p *evaluate.Params) { p.Alpha = 0 }},
 		{"bandwidth sigma", "sigma", true, evaluate.UsesSigma, func(p evaluate.Params) float64 { return p.Sigma }, func(p *evaluate.Params) { p.Sigma = 0 }},
 		{"steps T: convergence", "T", false, evaluate.UsesSteps, func(p evaluate.Params) float64 { return float64(p.Steps) }, func(p *evaluate.Params) { p.Steps = 0 }},

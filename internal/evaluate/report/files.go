@@ -25,7 +25,7 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 	}
 	for _, r := range records {
 		line := []string{
-			r.Data, r.Mode, strconv.FormatUint(r.Seed, 10), number(r.Epsilon), number(r.Delta), strconv.Itoa(r.Columns),
+			r.Data, r.Mode, strconv.FormatUint(r.Seed, 10), number(r.Epsilon), number(r.Delta), strconv.Itoa(r.Dim),
 			number(r.Alpha), number(r.Sigma), strconv.Itoa(r.Steps), strconv.Itoa(r.Asked), strconv.Itoa(r.Classes), strconv.Itoa(r.Gallery),
 		}
 		for _, m := range evaluate.Metrics() {

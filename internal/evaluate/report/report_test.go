@@ -19,7 +19,7 @@ import (
 
 var testModes = []evaluate.Mode{
 	{Name: "open", Title: "open <search>", Protects: "Nothing."},
-	{Name: "noisy", Title: "noisy & small", Protects: "The query.", Bounded: true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5, Columns: 4}},
+	{Name: "noisy", Title: "noisy & small", Protects: "The query.", Bounded: true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5, Dim: 4}},
 	{Name: "lists", Title: "lists", Protects: "The query.", Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1}},
 	{Name: "whole", Title: "whole gallery", Protects: "All."},
 	{Name: "sealed", Title: "sealed <8>", Protects: "There is no epsilon.", Assumes: "All, if it is hard."},
@@ -57,7 +57,7 @@ func testReport() *Report {
 	add("whole", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.OverlapAt8: .97})
 	add("sealed", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.PrecisionAt8: .4, evaluate.OverlapAt8: .961})
 	for _, epsilon := range []float64{0.5, 2, 8} {
-		add("noisy", evaluate.Params{Epsilon: epsilon, Delta: 1e-5, Columns: 4}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1 + epsilon/100})
+		add("noisy", evaluate.Params{Epsilon: epsilon, Delta: 1e-5, Dim: 4}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1 + epsilon/100})
 		add("leaky", evaluate.Params{Epsilon: epsilon, Delta: 1e-5}, map[evaluate.Metric]float64{evaluate.RecallAt8: .84})
 		add("lists", evaluate.Params{Epsilon: epsilon}, map[evaluate.Metric]float64{
 			evaluate.RecallAt1: .3, evaluate.RecallAt8: .6, evaluate.OverlapAt8: .1 * epsilon,
@@ -65,7 +65,7 @@ func testReport() *Report {
 		})
 	}
 	for _, k := range []int{2, 16} {
-		add("noisy", evaluate.Params{Epsilon: 8, Delta: 1e-5, Columns: k}, map[evaluate.Metric]float64{evaluate.RecallAt8: .15})
+		add("noisy", evaluate.Params{Epsilon: 8, Delta: 1e-5, Dim: k}, map[evaluate.Metric]float64{evaluate.RecallAt8: .15})
 	}
 	for _, steps := range []int{1, 5, 9} {
 		add("steps", evaluate.Params{Steps: steps}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1})

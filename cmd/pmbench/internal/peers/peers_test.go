@@ -34,7 +34,7 @@ func TestEigenDifference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := iterate.Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &iterate.ConvergeSettings{Columns: 4})
+	out, err := iterate.Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &iterate.ConvergeSettings{Dim: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func concurrentSubject(n, callers, workers int, budget int64) (*measure.Subject,
 	if err != nil {
 		return nil, err
 	}
-	settings := &privatemail.Settings{MeanNeighbours: Neighbours, Operator: "csr", Columns: 2, Steps: iterateSteps, Seed: 1}
+	settings := &privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: Neighbours, Operator: "csr"}, Dim: 2, Steps: iterateSteps, Seed: 1}
 	options := []privatemail.Option{privatemail.WithWorkers(workers)}
 	if budget > 0 {
 		options = append(options, privatemail.WithBudget(budget))

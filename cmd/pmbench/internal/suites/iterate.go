@@ -136,7 +136,7 @@ func ConvergeGraph(ctx context.Context, l *measure.Lab, n, workers int) (kernel.
 // Eigenvectors returns the leading ones of a graph, and an error unless they converged.
 func Eigenvectors(ctx context.Context, l *measure.Lab, op kernel.Truncated, workers int) (*iterate.Eigenvectors, error) {
 	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
-		&iterate.ConvergeSettings{Columns: ConvergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.Workers(workers)})
+		&iterate.ConvergeSettings{Dim: ConvergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.Workers(workers)})
 	if err == nil && out.Status != iterate.Converged {
 		err = fmt.Errorf("the eigenvectors did not converge in %d products", out.Products)
 	}
@@ -196,7 +196,7 @@ func embedSubject(ctx context.Context, kind string, n, d, k, workers int) (*meas
 	if y == nil {
 		y = labelsOf(n)
 	}
-	settings := &privatemail.Settings{MeanNeighbours: Neighbours, Operator: "csr", Coefficient: 0.1, Columns: k, Steps: iterateSteps, Seed: 1}
+	settings := &privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: Neighbours, Operator: "csr"}, Coefficient: 0.1, Dim: k, Steps: iterateSteps, Seed: 1}
 	sub := &measure.Subject{Roof: measure.RoofRead, Eta: math.NaN(), EtaP99: math.NaN(), Memory: true}
 	sub.Run = func(ctx context.Context) error {
 		e, err := privatemail.New(privatemail.WithWorkers(workers))

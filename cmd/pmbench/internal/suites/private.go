@@ -53,7 +53,7 @@ func privateSubject(operator string, n, d, k, workers int) (*measure.Subject, er
 	settings := &privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
 		Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "benchmark"}, Bandwidth: kernel.Sigma(sigma), Alpha: 0.5, Classes: 10,
-		Columns: k, Seed: 1, NormalizeRows: true, Operator: operator,
+		Dim: k, Seed: 1, NormalizeRows: true, Operator: operator,
 	}
 	pairs := int64(n) * int64(n-1) / 2
 	sub := &measure.Subject{

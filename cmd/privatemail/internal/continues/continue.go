@@ -144,7 +144,7 @@ func alphaNeedsLabels(r *release.Release) error {
 
 // settings translates the flags.
 func (f *continueFlags) settings(set map[string]bool) (*post.Settings, error) {
-	var g privatemail.Settings
+	var g privatemail.Graph
 	err := f.graph.Apply(&g)
 	if err != nil {
 		return nil, err

@@ -139,7 +139,7 @@ func (f *Flags) settings(set map[string]bool) (*privatemail.Settings, error) {
 		return nil, cli.Usagef("-out FILE is missing: where should the embedding go?")
 	}
 	s := new(privatemail.Settings)
-	if err := f.graph.Apply(s); err != nil {
+	if err := f.graph.Apply(&s.Graph); err != nil {
 		return nil, err
 	}
 	f.form.Apply(s, set)
@@ -294,7 +294,7 @@ func columnsOf(s *privatemail.Settings, x blas32.General) int {
 	if s.Form == kernel.Attract {
 		return x.Cols
 	}
-	return cmp.Or(s.Columns, 2)
+	return cmp.Or(s.Dim, 2)
 }
 
 // embedReport is the object of embed -json.

@@ -50,15 +50,16 @@ type plan struct {
 func (f *Flags) makePlan(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
 	err := files.WithRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
-		planned := engine.Plan
-		if f.form.Form == settings.Spectral {
-			planned = engine.PlanMap
-		}
 		var err error
 		if s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, columnsOf(s, x)); err != nil {
 			return err
 		}
-		p, err := planned(ctx, x, s)
+		var p *privatemail.Plan
+		if f.form.Form == settings.Spectral {
+			p, err = engine.PlanMap(ctx, x, mapSettings(s))
+		} else {
+			p, err = engine.Plan(ctx, x, s)
+		}
 		out = &plan{in.Features, x.Rows, x.Cols, s.Neighbours, p, s.Standardize}
 		return err
 	})

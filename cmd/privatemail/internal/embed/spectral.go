@@ -26,7 +26,7 @@ func (f *Flags) runSpectral(ctx context.Context, e *cli.Env, in files.Input, s *
 		if err := f.prepare(ctx, e, in, s, x, y); err != nil {
 			return err
 		}
-		if m, err = engine.Map(ctx, x, s); err != nil {
+		if m, err = engine.Map(ctx, x, mapSettings(s)); err != nil {
 			return err
 		}
 		f.time.Split(report.TimeGraph, report.TimeMap, m.Graph.StepTime)
@@ -43,6 +43,11 @@ func (f *Flags) runSpectral(ctx context.Context, e *cli.Env, in files.Input, s *
 	f.graph.Warn(e, &m.Graph)
 	noteComponents(e, m)
 	return f.showSpectral(e, d, x, m)
+}
+
+// mapSettings returns those of the settings that a map has.
+func mapSettings(s *privatemail.Settings) *privatemail.MapSettings {
+	return &privatemail.MapSettings{Graph: s.Graph, Dim: s.Dim, StopTolerance: s.StopTolerance, Into: s.Into}
 }
 
 // noteComponents says what parts of the graph that nothing connects mean.

@@ -88,7 +88,7 @@ func (f *evaluateFlags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.modes, "modes", everyMode, "measure the modes of `LIST`\nnames with commas between, or "+everyMode)
 	settings.EpsilonsVar(fs, &f.epsilons, "epsilon", []float64{0.5, 1, 2, 4, 8}, "measure at each epsilon of `LIST`")
 	settings.SeedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3, 4, 5}, "measure under each seed of `LIST`\nsuch as 1..5 or 1,7")
-	cli.CountVar(fs, &f.params.Columns, "dim", 0, "`K` dimensions, of modes that have them"+byMode)
+	cli.CountVar(fs, &f.params.Dim, "dim", 0, "`K` dimensions, of modes that have them"+byMode)
 	settings.NumberVar(fs, &f.params.Sigma, "sigma", 0, settings.Positive(), "bandwidth `S` of modes that have one"+byMode)
 	settings.NumberVar(fs, &f.params.Alpha, "alpha", 0, settings.Positive(), "coefficient `A` of the label term of modes that have one"+byMode)
 	cli.CountVar(fs, &f.params.Steps, "steps", 0, "number of steps `T` of modes that have them"+byMode)
@@ -140,7 +140,7 @@ type parameter struct {
 func (f *evaluateFlags) parameters() []parameter {
 	p := &f.params
 	return []parameter{
-		{"-dim", evaluate.UsesColumns, float64(p.Columns)},
+		{"-dim", evaluate.UsesColumns, float64(p.Dim)},
 		{"-sigma", evaluate.UsesSigma, p.Sigma},
 		{"-alpha", evaluate.UsesAlpha, p.Alpha},
 		{"-steps", evaluate.UsesSteps, float64(p.Steps)},

@@ -133,8 +133,8 @@ func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate
 	method := paper.DefaultMethod()
 	embed := func(x *mat.Dense, y []int32, seed uint64) (*mat.Dense, error) {
 		out, err := engine.Embed(ctx, points.Single(x.RawMatrix()), y, &privatemail.Settings{
-			Bandwidth: method.Bandwidth, Coefficient: method.Alpha, Table: kernel.GaussianTable(method.Bandwidth),
-			AllowUnlabelled: true, Columns: 2, SigmaQ: method.SigmaQ, Seed: seed, Steps: drawnSteps,
+			Graph: privatemail.Graph{Bandwidth: method.Bandwidth}, Coefficient: method.Alpha, Table: kernel.GaussianTable(method.Bandwidth),
+			AllowUnlabelled: true, Dim: 2, SigmaQ: method.SigmaQ, Seed: seed, Steps: drawnSteps,
 		})
 		if err != nil {
 			return nil, err
@@ -214,7 +214,7 @@ func released(ctx context.Context, engine *privatemail.Engine, x *mat.Dense, m p
 	r, err := engine.Privatize64(ctx, x.RawMatrix(), nil, &privatemail.PrivateSettings{
 		Epsilon: epsilon, Delta: delta, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped,
 		Ledger: mechanism.NoLedger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "query"},
-		Bandwidth: m.Bandwidth, Columns: 2, SigmaQ: m.SigmaQ, Seed: seed, NormalizeRows: true, PrivateRows: []int{0},
+		Bandwidth: m.Bandwidth, Dim: 2, SigmaQ: m.SigmaQ, Seed: seed, NormalizeRows: true, PrivateRows: []int{0},
 	})
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (f *graphFlags) Define(fs *flag.FlagSet) {
 }
 
 // settings checks the flags against each other and translates them.
-func (f *graphFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
+func (f *graphFlags) settings(set map[string]bool) (*privatemail.Graph, error) {
 	if err := f.graph.Need(set, ""); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (f *graphFlags) settings(set map[string]bool) (*privatemail.Settings, error
 	if !kernel.Truncates(f.graph.Operator) {
 		return nil, cli.Usagef("-operator %s has a weight for every pair, and a graph of neighbours does not: leave it out, or take csr", f.graph.Operator)
 	}
-	s := new(privatemail.Settings)
+	s := new(privatemail.Graph)
 	return s, f.graph.Apply(s)
 }
 
@@ -123,7 +123,7 @@ func checkSparseFile(path string) error {
 }
 
 // build reads the rows and makes the graph; d is the dimension of the rows.
-func (f *graphFlags) build(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Settings) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
+func (f *graphFlags) build(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Graph) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
 	err = files.WithRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) (err error) {
 		d = x.Cols
 		f.time.Lap(report.TimeReading)

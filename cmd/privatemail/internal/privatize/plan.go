@@ -113,7 +113,7 @@ func (f *privatizeFlags) plan(ctx context.Context, e *cli.Env, in files.Input, s
 	}
 	r := spendPlan{
 		DryRun: true, Refused: []string{}, spending: spending{
-			N: n, D: d, K: s.Columns, Relation: s.Relation.String(), Operator: w.noise.Bound().Query().Operator.Kind(),
+			N: n, D: d, K: s.Dim, Relation: s.Relation.String(), Operator: w.noise.Bound().Query().Operator.Kind(),
 			Derivation: w.noise.Bound().Derivation(), Epsilon: w.noise.Epsilon(), EpsilonTotal: at.Total(), Delta: w.noise.Delta(),
 			OddsReport: at.Report(), Rule: w.noise.Rule().String(), Sensitivity: w.noise.L2Sensitivity(), Sigma: w.noise.Sigma(), Mu: w.noise.Mu(), Rho: w.noise.Rho(),
 			Records: max(s.Records, 1), LabelMode: s.LabelMode, LabelEpsilon: s.LabelEpsilon, SignalRMS: w.signal, NoiseToSignal: jsonform.Number(w.ratio()),
@@ -162,7 +162,7 @@ func (f *privatizeFlags) betweenRecords(ctx context.Context, n int, s *privatema
 	if s.RestPublic {
 		return 2 * noise.Mu(), nil
 	}
-	q, err := iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ)
+	q, err := iterate.RandomStart(ctx, n, s.Dim, s.Seed, s.SigmaQ)
 	if err != nil {
 		return 0, err
 	}

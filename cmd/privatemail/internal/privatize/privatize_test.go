@@ -28,7 +28,7 @@ func TestPrivatizeFlagsArrive(t *testing.T) {
 	want := fmt.Sprintf("%+v", privatemail.PrivateSettings{
 		Epsilon: 0.5, Delta: 1e-7, Relation: sensitivity.Null, LabelMode: release.ModeRandomised, LabelEpsilon: 2,
 		Unit: mechanism.Unit{Kind: release.UnitClient, Name: "u", New: true}, Records: 6, Rule: mechanism.Classical,
-		Bandwidth: kernel.SigmaProgram(2), Alpha: -0.5, Table: "different", Classes: 4, Columns: 3, SigmaQ: 1e-3, Seed: 9,
+		Bandwidth: kernel.SigmaProgram(2), Alpha: -0.5, Table: "different", Classes: 4, Dim: 3, SigmaQ: 1e-3, Seed: 9,
 		NormalizeRows: true, Operator: "background", Radius: 1.5, PrivateRows: []int{4, 7},
 	})
 	if got != want {

@@ -101,7 +101,7 @@ func (f *Graph) Check(set map[string]bool) error {
 	return nil
 }
 
-func (f *Graph) Apply(s *privatemail.Settings) (err error) {
+func (f *Graph) Apply(s *privatemail.Graph) (err error) {
 	switch {
 	case f.neighbours > 0:
 		s.Neighbours = f.neighbours
@@ -200,7 +200,7 @@ func (f *Size) Apply(s *privatemail.Settings, set map[string]bool) {
 	if set["beta"] {
 		s.Form, s.Coefficient = kernel.Attract, f.beta
 	}
-	s.Columns, s.Steps = f.columns, f.steps
+	s.Dim, s.Steps = f.columns, f.steps
 }
 
 // Run has the flags for what happens between steps.

@@ -76,7 +76,7 @@ func (f *FirstStep) Apply(s *privatemail.PrivateSettings) error {
 		return cli.Usagef("the bandwidth is missing: give -sigma S; it has to be public, so it cannot be found from private rows")
 	}
 	s.Bandwidth, s.Alpha, s.Table = bandwidth(f.convention, f.sigma), f.alpha, f.Table
-	s.Columns, s.SigmaQ, s.Seed, s.Classes = f.Columns, f.SigmaQ, f.Seed, f.Classes
+	s.Dim, s.SigmaQ, s.Seed, s.Classes = f.Columns, f.SigmaQ, f.Seed, f.Classes
 	s.Operator, s.Radius = f.operator, f.radius
 	return nil
 }

@@ -51,7 +51,7 @@ int main(int, char **argv) {
     settings.struct_size = sizeof settings;
     settings.mean_neighbours = neighbours;
     settings.op = "csr";
-    settings.columns = q.k;
+    settings.dim = q.k;
     settings.steps = 5;
     settings.seed = 1;
     const pm_rows rows = {x.get(), int64_t(n), int64_t(d), int64_t(d)};

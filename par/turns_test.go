@@ -22,32 +22,21 @@ func within(t *testing.T, f func()) {
 	}
 }
 
-// A task that calls Do of its own workers, or of workers that share their goroutines, gets
-// ErrNested on every worker. Do of other workers succeeds.
-func TestNestedDoIsRefused(t *testing.T) {
+// A task may call Do of other workers, and of none.
+func TestTaskCallsOtherWorkers(t *testing.T) {
 	for _, count := range []int{1, 4} {
 		owner, other := New(count), New(2)
-		lent := owner.Lend()
 		within(t, func() {
-			var refused, served atomic.Int32
-			var met sync.WaitGroup
-			met.Add(count) // every worker gets a piece
+			var served atomic.Int32
 			err := owner.Do(t.Context(), count, Func(func(_, _ int) {
-				met.Done()
-				met.Wait()
-				for _, w := range []*Workers{owner, lent, lent.Lend()} {
-					if err := w.Do(t.Context(), 3, Func(func(_, _ int) { t.Error("a piece was run") })); errors.Is(err, ErrNested) && w.InTask() {
-						refused.Add(1)
-					}
-				}
 				for _, w := range []*Workers{other, nil, new(Workers)} {
-					if err := w.Do(t.Context(), 3, Func(func(_, _ int) { served.Add(1) })); err != nil || w.InTask() {
+					if err := w.Do(t.Context(), 3, Func(func(_, _ int) { served.Add(1) })); err != nil {
 						t.Errorf("other workers: %v", err)
 					}
 				}
 			}))
-			if err != nil || int(refused.Load()) != 3*count || int(served.Load()) != 9*count {
-				t.Errorf("%d workers: %v, %d were refused, %d pieces served", count, err, refused.Load(), served.Load())
+			if err != nil || int(served.Load()) != 9*count {
+				t.Errorf("%d workers: %v, %d pieces served", count, err, served.Load())
 			}
 		})
 		owner.Close()
@@ -55,17 +44,14 @@ func TestNestedDoIsRefused(t *testing.T) {
 	}
 }
 
-// A goroutine that has finished a task is not refused: neither after a return, nor
-// after a panic, nor where it replaces one that a task has ended.
-func TestFormerTasksAreNotRefused(t *testing.T) {
+// Do works after a task that has returned, after one that has panicked, and after tasks that
+// have ended their goroutines.
+func TestDoAfterTasksThatEnd(t *testing.T) {
 	w := New(2)
 	defer w.Close()
 	within(t, func() {
 		for _, end := range []func(){func() {}, func() { panic("task") }} {
 			_ = w.Do(t.Context(), 2, Func(func(_, _ int) { end() }))
-			if w.InTask() {
-				t.Error("after Do")
-			}
 			if err := w.Do(t.Context(), 2, Func(func(_, _ int) {})); err != nil {
 				t.Error(err)
 			}
@@ -104,22 +90,4 @@ func TestOtherGoroutinesWait(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// A task can close its workers: they stop when its Do ends. A borrower cannot.
-func TestTaskClosesItsWorkers(t *testing.T) {
-	for _, count := range []int{1, 3} {
-		w := New(count)
-		within(t, func() {
-			err := w.Do(t.Context(), 8, Func(func(_, _ int) { w.Lend().Close(); w.Close() }))
-			if err != nil || !w.crew.closed {
-				t.Errorf("%d workers: closed %v, %v", count, w.crew.closed, err)
-			}
-			w.Close()
-			sum := 0 // not atomic: the race detector would object to a second goroutine
-			if err := w.Do(t.Context(), 10, Func(func(_, piece int) { sum += piece })); err != nil || sum != 45 {
-				t.Errorf("%d workers, afterwards: %d, %v", count, sum, err)
-			}
-		})
-	}
 }
