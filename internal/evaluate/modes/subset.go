@@ -162,7 +162,7 @@ func (c *classMeans) ask(ctx context.Context, t *evaluate.Task, queries *mat.Den
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
 	for q := range near.Queries() {
 		unit := mechanism.Unit{Kind: release.UnitRecord, Name: fmt.Sprintf("query %d", q)}
-		chosen, err := mechanism.Select(mechanism.NoLedger, unit, subset, near.Row(q)[0])
+		chosen, err := subset.Select(mechanism.NoLedger, unit, near.Row(q)[0])
 		if err != nil {
 			return nil, err
 		}
