@@ -186,7 +186,7 @@ func converged(beta float64) placement {
 		if err != nil {
 			return nil, nil, err
 		}
-		queries, err = supervised.Extend(out.Points, near.Index, near.SquaredDistance, near.K)
+		queries, err = extend(out.Points, near.Index, near.SquaredDistance, near.K)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,4 +1,4 @@
-package supervised
+package modes
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// Extend places new rows in an embedding x by their neighbours: index holds k
+// extend places new rows in an embedding x by their neighbours: index holds k
 // row numbers of x for each new row, nearest first, and squared their squared
 // distances, in the space where the graph of x was made. A new row is
 //
@@ -20,10 +20,10 @@ import (
 //
 // Errors: kernel.ErrShape for sizes that do not fit and row numbers that do not
 // exist, kernel.ErrNonFinite for a squared distance that is no number from 0 on.
-func Extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, error) {
+func extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, error) {
 	n, columns := x.Dims()
 	if k < 1 || len(index) == 0 || len(index)%k != 0 || len(squared) != len(index) {
-		return nil, fmt.Errorf("supervised: extend: %w: %d neighbours and %d distances, %d of each row", points.ErrShape, len(index), len(squared), k)
+		return nil, fmt.Errorf("modes: extend: %w: %d neighbours and %d distances, %d of each row", points.ErrShape, len(index), len(squared), k)
 	}
 	out := mat.NewDense(len(index)/k, columns, nil)
 	for i := range len(index) / k {
@@ -31,10 +31,10 @@ func Extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, er
 		far := squared[(i+1)*k-1]
 		for e := i * k; e < (i+1)*k; e++ {
 			if index[e] < 0 || index[e] >= n {
-				return nil, fmt.Errorf("supervised: extend: %w: neighbour %d of %d rows", points.ErrShape, int64(index[e])+1, n)
+				return nil, fmt.Errorf("modes: extend: %w: neighbour %d of %d rows", points.ErrShape, int64(index[e])+1, n)
 			}
 			if d := squared[e]; d < 0 || d-d != 0 {
-				return nil, fmt.Errorf("supervised: extend: %w", &points.NonFiniteError{What: "squared distances", Row: i, Col: e - i*k})
+				return nil, fmt.Errorf("modes: extend: %w", &points.NonFiniteError{What: "squared distances", Row: i, Col: e - i*k})
 			}
 			w := nearest.LocalWeight(squared[e], far)
 			total += w
