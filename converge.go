@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -20,7 +21,7 @@ type Eigenmap struct {
 	Graph iterate.Graph
 	// Values has the eigenvalue lambda of each column, falling.
 	Values []float64
-	// Residuals has the |M u - lambda u| of each column, M as in iterate.Converge.
+	// Residuals has the |M u - lambda u| of each column, M as in Engine.Converge.
 	Residuals []float64
 	// Products is the number of products of the graph with a block of columns.
 	Products int
@@ -37,9 +38,18 @@ type Eigenmap struct {
 const plannedProducts = 50
 
 // Converge returns the limit of the steps of form Attract: the leading eigenvectors of
-// the graph of features and labels, as iterate.Converge defines them, with rows of
-// unit length. It is for clusters; for maps see Map, and for search stop early
-// (Embed).
+// the graph of features and labels. They are the eigenvectors of the largest eigenvalues of
+//
+//	M = D^(-1/2) (W/dbar + beta W_Y) D^(-1/2),   D = Diag(L), L as in iterate.Run,
+//
+// without the constant one. With M u = lambda u, |u| = 1, column j of the result is
+// lambda_j D^(-1/2) u_j, before rows are divided by their length; its entry of largest magnitude
+// is positive. A row without neighbours is zero. Where parts of the graph are not connected,
+// lambda = 1 is repeated and its eigenvectors tell the parts apart.
+//
+// The result is for clusters; for maps see Map, and for search stop early (Embed). It takes long
+// where the wanted eigenvalues belong to a larger cluster of eigenvalues, and then ends with
+// iterate.StepLimit and the residuals reached.
 //
 // Of the settings it uses those of the graph, Form, which must be kernel.Attract,
 // Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
@@ -73,7 +83,7 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 		return nil, err
 	}
 	if step.Labels != nil {
-		m.steps += iterate.ConvergeBytes(0, s.Columns, step.Labels.Classes())
+		m.steps += spectral.ConvergeBytes(0, s.Columns, step.Labels.Classes())
 	}
 	g, err := e.build(ctx, m, features, step.Labels, s)
 	if err != nil {
@@ -81,7 +91,7 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 	}
 	defer g.op.Close()
 	began := time.Now()
-	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(ctx, s, g.beside(int64(s.pointBytes(features)))))
+	found, err := spectral.Converge(ctx, g.op, step, e.convergeSettings(ctx, s, g.beside(int64(s.pointBytes(features)))))
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +102,14 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 	}, nil
 }
 
-// convergeSettings returns the settings of iterate.Converge with the memory of the options.
-func (e *Engine) convergeSettings(ctx context.Context, s *Settings, o *kernel.Options) *iterate.ConvergeSettings {
-	run := &iterate.ConvergeSettings{
+// convergeSettings returns the settings of spectral.Converge with the memory of the options.
+func (e *Engine) convergeSettings(ctx context.Context, s *Settings, o *kernel.Options) *spectral.ConvergeSettings {
+	run := &spectral.ConvergeSettings{
 		Columns: s.Columns, Tolerance: s.StopTolerance, UnitRows: true,
 		BudgetBytes: o.BudgetBytes, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
 	}
 	if report := e.report(ctx); report != nil {
-		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }
+		run.Progress = func(r spectral.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }
 	}
 	return run
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -134,9 +135,9 @@ func ConvergeGraph(ctx context.Context, l *measure.Lab, n, workers int) (kernel.
 }
 
 // Eigenvectors returns the leading ones of a graph, and an error unless they converged.
-func Eigenvectors(ctx context.Context, l *measure.Lab, op kernel.Truncated, workers int) (*iterate.Eigenvectors, error) {
-	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
-		&iterate.ConvergeSettings{Columns: ConvergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.Workers(workers)})
+func Eigenvectors(ctx context.Context, l *measure.Lab, op kernel.Truncated, workers int) (*spectral.Eigenvectors, error) {
+	out, err := spectral.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
+		&spectral.ConvergeSettings{Columns: ConvergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.Workers(workers)})
 	if err == nil && out.Status != iterate.Converged {
 		err = fmt.Errorf("the eigenvectors did not converge in %d products", out.Products)
 	}

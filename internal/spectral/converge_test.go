@@ -1,4 +1,4 @@
-package iterate
+package spectral
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -126,7 +127,7 @@ func given1(op kernel.Operator, i int) int {
 // checkEigenmap compares a result with the definition.
 func checkEigenmap(t interface{ Fatalf(string, ...any) }, got *Eigenvectors, m *mat.SymDense, degree, values []float64, vectors *mat.Dense, tolerance float64) {
 	n, k := got.Points.Rows, got.Points.Cols
-	if got.Status != Converged {
+	if got.Status != iterate.Converged {
 		t.Fatalf("%v after %d products, residuals %.2g", got.Status, got.Products, got.Residuals)
 	}
 	u := mat.NewDense(n, k, nil)
@@ -253,7 +254,7 @@ func TestConvergeInOneProjection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != Converged || got.Products != 1 {
+	if got.Status != iterate.Converged || got.Products != 1 {
 		t.Errorf("%v after %d products", got.Status, got.Products)
 	}
 	checkEigenmap(t, got, m, degree, values, vectors, 1e-5)
@@ -376,7 +377,7 @@ func TestConvergeStopsAtTheLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != StepLimit || got.Products > 12 || got.Residuals[3] <= 1e-5 {
+	if got.Status != iterate.StepLimit || got.Products > 12 || got.Residuals[3] <= 1e-5 {
 		t.Errorf("%v after %d products, residuals %g", got.Status, got.Products, got.Residuals)
 	}
 }
@@ -402,10 +403,10 @@ func TestConvergeRefuses(t *testing.T) {
 		s    *ConvergeSettings
 		want error
 	}{
-		{"no columns", t.Context(), rings(9), step, nil, ErrSettings},
-		{"tolerance", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, Tolerance: math.NaN()}, ErrSettings},
-		{"products", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, MaxProducts: -1}, ErrSettings},
-		{"form", t.Context(), rings(9), kernel.Step{}, &ConvergeSettings{Columns: 1}, ErrSettings},
+		{"no columns", t.Context(), rings(9), step, nil, iterate.ErrSettings},
+		{"tolerance", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, Tolerance: math.NaN()}, iterate.ErrSettings},
+		{"products", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, MaxProducts: -1}, iterate.ErrSettings},
+		{"form", t.Context(), rings(9), kernel.Step{}, &ConvergeSettings{Columns: 1}, iterate.ErrSettings},
 		{"too many columns", t.Context(), rings(9), step, &ConvergeSettings{Columns: 9}, kernel.ErrShape},
 		{"absurdly many columns", t.Context(), rings(9), step, &ConvergeSettings{Columns: math.MaxInt}, kernel.ErrShape},
 		{"too many for those with neighbours", t.Context(), newGiven(9, func(i, j int) float64 { return float64(min(1, 1/(i+j))) }), step, &ConvergeSettings{Columns: 2}, kernel.ErrShape},

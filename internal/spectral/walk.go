@@ -1,4 +1,4 @@
-package iterate
+package spectral
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package iterate
+package spectral
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -16,7 +17,7 @@ import (
 // lead there if the columns are kept orthogonal. They are the eigenvectors of
 // the k largest eigenvalues of
 //
-//	M = D^(-1/2) (W/dbar + beta W_Y) D^(-1/2),   D = Diag(L), L as in Run,
+//	M = D^(-1/2) (W/dbar + beta W_Y) D^(-1/2),   D = Diag(L), L as in iterate.Run,
 //
 // without the constant one. With M u = lambda u, |u| = 1, column j of the
 // result is lambda_j D^(-1/2) u_j, rows in the order of the points; its entry of
@@ -38,17 +39,17 @@ import (
 //
 // It is fast where the wanted eigenvalues are well above the eighth after them. Where
 // they belong to a larger cluster, as small eigenvalues often do, it takes long, and
-// ends with StepLimit and the residuals reached.
+// ends with iterate.StepLimit and the residuals reached.
 //
-// Errors: ErrSettings, kernel.ErrShape for more columns than there are eigenvectors,
-// those of kernel.Step.Check, kernel.ErrMemory, ErrDiverged, and the error of ctx.
+// Errors: iterate.ErrSettings, kernel.ErrShape for more columns than there are eigenvectors,
+// those of kernel.Step.Check, kernel.ErrMemory, iterate.ErrDiverged, and the error of ctx.
 func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, settings *ConvergeSettings) (*Eigenvectors, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	if step.Form != kernel.Attract {
-		return nil, fmt.Errorf("iterate: converge: %w: form %v, want %v", ErrSettings, step.Form, kernel.Attract)
+		return nil, fmt.Errorf("iterate: converge: %w: form %v, want %v", iterate.ErrSettings, step.Form, kernel.Attract)
 	}
 	c, err := newConvergence(op, step, s)
 	if err == nil && s.Start.Data != nil {
@@ -73,7 +74,7 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 		}
 		out := c.result()
 		if done {
-			out.Status = Converged
+			out.Status = iterate.Converged
 		}
 		return out, nil
 	}
@@ -241,7 +242,7 @@ func (c *convergence) independent(ctx context.Context) (*mat.Dense, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("%w: no %d independent directions", ErrDiverged, m)
+	return nil, fmt.Errorf("%w: no %d independent directions", iterate.ErrDiverged, m)
 }
 
 // report reports a projection, and returns whether all wanted columns have
@@ -344,7 +345,7 @@ func falling(g *mat.SymDense) ([]float64, *mat.Dense, error) {
 	m := g.SymmetricDim()
 	var e mat.EigenSym
 	if !e.Factorize(g, true) {
-		return nil, nil, fmt.Errorf("%w: the eigenvalues of a projection do not converge", ErrDiverged)
+		return nil, nil, fmt.Errorf("%w: the eigenvalues of a projection do not converge", iterate.ErrDiverged)
 	}
 	rising := e.Values(nil)
 	var v mat.Dense

@@ -1,4 +1,4 @@
-package iterate
+package spectral
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -30,7 +31,7 @@ func TestConvergeFromAStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != Converged || got.Products >= want.Products {
+	if got.Status != iterate.Converged || got.Products >= want.Products {
 		t.Errorf("%v after %d products, %d from a random start", got.Status, got.Products, want.Products)
 	}
 	for j, v := range want.Values {

@@ -1,4 +1,4 @@
-package iterate
+package spectral
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -48,19 +49,19 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 		out = *s
 	}
 	if out.Columns < 1 {
-		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", ErrSettings, out.Columns)
+		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", iterate.ErrSettings, out.Columns)
 	}
 	if out.Tolerance == 0 {
 		out.Tolerance = 1e-5
 	}
 	if !(out.Tolerance > 0) || math.IsInf(out.Tolerance, 0) {
-		return out, fmt.Errorf("iterate: converge: %w: tolerance %g, want a positive number", ErrSettings, out.Tolerance)
+		return out, fmt.Errorf("iterate: converge: %w: tolerance %g, want a positive number", iterate.ErrSettings, out.Tolerance)
 	}
 	if out.MaxProducts == 0 {
 		out.MaxProducts = 1000
 	}
 	if out.MaxProducts < 1 || out.BudgetBytes < 0 {
-		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", ErrSettings, out.MaxProducts, out.BudgetBytes)
+		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", iterate.ErrSettings, out.MaxProducts, out.BudgetBytes)
 	}
 	if out.BudgetBytes == 0 {
 		out.BudgetBytes = mem.Budget()
@@ -95,6 +96,6 @@ type Eigenvectors struct {
 	// Mass is the sum of D over all rows: column j of Points times sqrt(Mass)/lambda_j has
 	// variance 1, where rows count as their D.
 	Mass float64
-	// Status is Converged, or StepLimit after MaxProducts.
-	Status Status
+	// Status is iterate.Converged, or iterate.StepLimit after MaxProducts.
+	Status iterate.Status
 }
