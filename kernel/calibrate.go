@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A Calibration says how many times longer some classes of work take on a machine

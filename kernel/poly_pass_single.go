@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // polySinglePass is the pass of poly with panels of float32.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // A polyProjection is the coordinates of the rows of a frame along a few

@@ -3,8 +3,8 @@ package kernel
 import (
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // finishTables are what simd.FinishStep needs of a step, once for all its chunks, and

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A Layout is a way to store the entries of a matrix in memory. The package comment

@@ -1,6 +1,6 @@
 package cli
 
-import "github.com/seed-64e14a55/privatemail/simd"
+import "github.com/seed-64e14a55/privatemail/internal/simd"
 
 // Choices returns which loops of package simd this program uses where the level has some to
 // choose from, such as gather=off, and where the choice comes from: measured on this
