@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // everyPairGraph returns the graph of every pair: there is nothing to find, and the place
@@ -41,7 +40,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options
 	if err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(o.exact(), q.n, uint64(len(arrays.Ind)))
+	size, _ := o.exact().Bytes(q.n, uint64(len(arrays.Ind)))
 	return &graph{
 		Result: rows.Result{
 			Weights: weights, Order: distinct.Order, Group: distinct.Group, Tails: make([]float64, q.n),

@@ -56,7 +56,7 @@ func (g *graph) extended(ctx context.Context, a rows.Arrays, held int64, o *Opti
 	if out.Weights, err = o.request(nil, Bandwidth{}, 0).Adopt(ctx, n, a); err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(o.exact(), n, uint64(len(a.Ind)))
+	size, _ := o.exact().Bytes(n, uint64(len(a.Ind)))
 	out.Peak = held + size
 	return &out, nil
 }

@@ -50,7 +50,7 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 	if err != nil {
 		return nil, o.searchError(err)
 	}
-	size, _ := sparse.Bytes(o.exact(), p.N, uint64(weights.NNZ()))
+	size, _ := o.exact().Bytes(p.N, uint64(weights.NNZ()))
 	g := &graph{
 		Result: rows.Result{
 			Weights: weights, Order: found.Order, Tails: make([]float64, p.N), Peak: held + size,
@@ -80,7 +80,7 @@ func nearestHeld(n, d, k int, o *Options) int64 {
 // two points are among the nearest of each other.
 func nearestNeed(n, d, k int, o *Options) int64 {
 	k = min(k, n-1)
-	size, ok := sparse.Bytes(o.exact(), n, 2*uint64(n)*uint64(k))
+	size, ok := o.exact().Bytes(n, 2*uint64(n)*uint64(k))
 	if !ok {
 		size = math.MaxInt64
 	}

@@ -65,7 +65,7 @@ func (op *truncated) wholeRows(ctx context.Context) (*truncated, error) {
 		return op, nil
 	}
 	shared, out := op.rows.(storedRows), *op
-	size, _ := sparse.Bytes(sparse.Plain, shared.Rows(), uint64(shared.NNZ()))
+	size, _ := sparse.Plain.Bytes(shared.Rows(), uint64(shared.NNZ()))
 	out.cost.ResidentBytes += size
 	if err := op.options.take(op.name+": weights of all ranks", out.cost.ResidentBytes); err != nil {
 		return nil, err

@@ -318,8 +318,8 @@ func TestAdoptTakesNoMoreThanBytes(t *testing.T) {
 			ptr[i+1] = uint64(min(i+1, nnz))
 		}
 		for _, layout := range []Layout{Plain, Compact, Compact16} {
-			given, _ := Bytes(Plain, rows, uint64(nnz))
-			most, _ := Bytes(layout, rows, uint64(nnz))
+			given, _ := Plain.Bytes(rows, uint64(nnz))
+			most, _ := layout.Bytes(rows, uint64(nnz))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if _, err := Adopt(context.Background(), nil, layout, rows, 1, ptr, ind, val); err != nil {

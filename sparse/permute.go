@@ -17,7 +17,7 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	if a.Shared() {
 		return nil, fmt.Errorf("sparse: permute: %w", ErrShared)
 	}
-	place, err := Inverse(order)
+	place, err := inverse(order)
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +45,9 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	return Adopt(context.Background(), nil, Plain, a.rows, a.cols, ptr, ind, val)
 }
 
-// Inverse returns the order that undoes the given one: inverse[order[i]] = i. Callers
-// of Permute use it to find a row of the given matrix in the permuted one. It returns
-// ErrStructure for an order that is not a permutation.
-func Inverse(order []uint32) ([]uint32, error) {
+// inverse returns the order that undoes the given one: inverse[order[i]] = i. It
+// returns ErrStructure for an order that is not a permutation.
+func inverse(order []uint32) ([]uint32, error) {
 	inverse := make([]uint32, len(order))
 	seen := make([]bool, len(order))
 	for i, j := range order {

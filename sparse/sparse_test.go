@@ -264,7 +264,7 @@ func TestAdoptRows(t *testing.T) {
 	}
 	x := dense(a.Cols(), 3)
 	for _, layout := range []Layout{Auto, Compact, Compact16} {
-		b, err := AdoptRows(ctx, nil, layout, a.Cols(), pieces)
+		b, err := adoptRows(ctx, nil, layout, a.Cols(), pieces)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestAdoptRows(t *testing.T) {
 					t.Errorf("a piece that does not fit was accepted: %v", ptr)
 				}
 			}()
-			_, _ = AdoptRows(ctx, nil, Plain, 3, []Rows{{Ptr: ptr, Ind: []uint32{1}, Val: []float32{1}}})
+			_, _ = adoptRows(ctx, nil, Plain, 3, []Rows{{Ptr: ptr, Ind: []uint32{1}, Val: []float32{1}}})
 		}()
 	}
 }
@@ -324,11 +324,11 @@ func TestPermute(t *testing.T) {
 				}
 			}
 		}
-		inverse, err := Inverse(order)
+		undo, err := inverse(order)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		back, err := p.Permute(inverse)
+		back, err := p.Permute(undo)
 		if err != nil || !sameEntries(back, a, true) {
 			t.Fatalf("the inverse does not undo it: %v", err)
 		}
@@ -373,7 +373,7 @@ func TestMortonOrder(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		if _, err := Inverse(order); err != nil {
+		if _, err := inverse(order); err != nil {
 			t.Fatalf("%v", err)
 		}
 		// Equal points are adjacent.
@@ -436,14 +436,14 @@ func TestPartition(t *testing.T) {
 		}
 	}
 	for layout, want := range map[Layout]int64{Auto: 8<<33 + 88, Plain: 8<<33 + 88, Compact: 11<<33 + 128, Compact16: 14<<33 + 128} {
-		if b, ok := Bytes(layout, 10, 1<<33); !ok || b != want {
+		if b, ok := layout.Bytes(10, 1<<33); !ok || b != want {
 			t.Errorf("Bytes(%v, 10, 2^33) = %d, %v", layout, b, ok)
 		}
-		if _, ok := Bytes(layout, 10, math.MaxUint64/4); ok {
+		if _, ok := layout.Bytes(10, math.MaxUint64/4); ok {
 			t.Error("Bytes accepts an impossible size")
 		}
 		for _, rows := range []int{-1, math.MaxInt, math.MinInt} {
-			if b, ok := Bytes(layout, rows, 0); ok && uint64(rows) > math.MaxUint32 {
+			if b, ok := layout.Bytes(rows, 0); ok && uint64(rows) > math.MaxUint32 {
 				t.Errorf("%d rows take %d bytes", rows, b)
 			}
 		}
