@@ -50,7 +50,7 @@ func TestUnknownUnit(t *testing.T) {
 	refused(known("digit"))
 }
 
-func TestPayer(t *testing.T) {
+func TestUnitPayer(t *testing.T) {
 	one, err := OpenLedger(newLedgerFile(t, ledgerTotal))
 	if err != nil {
 		t.Fatal(err)
