@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -147,11 +146,11 @@ func TestKernelRefusals(t *testing.T) {
 		budget   int64
 		want     error
 	}{
-		"no settings": {nil, 1 << 30, iterate.ErrSettings},
-		"nothing":     {&Settings{}, 1 << 30, iterate.ErrSettings},
-		"a radius":    {&Settings{CutoffRadius: 1}, 1 << 30, iterate.ErrSettings},
-		"a weight":    {&Settings{Bandwidth: b, CutoffWeight: 0.1}, 1 << 30, iterate.ErrSettings},
-		"neighbours":  {&Settings{Neighbours: 3}, 1 << 30, iterate.ErrSettings},
+		"no settings": {nil, 1 << 30, kernel.ErrOption},
+		"nothing":     {&Settings{}, 1 << 30, kernel.ErrOption},
+		"a radius":    {&Settings{CutoffRadius: 1}, 1 << 30, kernel.ErrOption},
+		"a weight":    {&Settings{Bandwidth: b, CutoffWeight: 0.1}, 1 << 30, kernel.ErrOption},
+		"neighbours":  {&Settings{Neighbours: 3}, 1 << 30, kernel.ErrOption},
 		"a bandwidth": {&Settings{Bandwidth: kernel.Sigma(-1)}, 1 << 30, kernel.ErrBandwidth},
 		"no operator": {&Settings{Bandwidth: b, Operator: "best"}, 1 << 30, kernel.ErrOperator},
 		"no memory":   {&Settings{Bandwidth: b}, 500, kernel.ErrMemory},

@@ -97,7 +97,7 @@ var statuses = []struct {
 	{sparse.ErrShared, C.PM_ARGUMENT},
 	{privatemail.ErrCheckpoint, C.PM_ARGUMENT},
 	{sensitivity.ErrShape, C.PM_SHAPE},
-	{kernel.ErrOption, C.PM_SETTING}, // iterate.ErrSettings and privatemail.ErrSettings, too
+	{kernel.ErrOption, C.PM_SETTING}, // privatemail.ErrSettings, too
 	{kernel.ErrBandwidth, C.PM_SETTING},
 	{kernel.ErrTable, C.PM_SETTING},
 	{kernel.ErrOperator, C.PM_SETTING},

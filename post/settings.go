@@ -77,7 +77,7 @@ func (s *Settings) withDefaults() (out Settings, err error) {
 	}
 	switch {
 	case out.Steps < 0:
-		return out, fmt.Errorf("%w: %d steps, want 0 or more", iterate.ErrSettings, out.Steps)
+		return out, fmt.Errorf("%w: %d steps, want 0 or more", kernel.ErrOption, out.Steps)
 	case out.Steps == 0:
 		out.Steps = 4
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -21,8 +22,8 @@ type CSR struct {
 // New makes a CSR from the given arrays. The matrix keeps them, so the caller must not
 // change them afterwards. New checks that row pointers start at 0, never decrease and
 // end at len(ind), that columns ascend strictly within a row and are below cols, and
-// that values are finite. The layout is Plain; Convert changes it. Errors: ErrShape,
-// ErrStructure, ErrNonFinite.
+// that values are finite. The layout is Plain; Convert changes it. Errors: kernel.ErrShape,
+// ErrStructure, kernel.ErrNonFinite.
 func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if err := checkShape(rows, cols, ptr, ind, val); err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (l Layout) Bytes(rows int, nnz uint64) (int64, bool) {
 
 func checkSizes(rows, cols int) error {
 	if rows < 0 || cols < 0 || uint64(rows) > math.MaxUint32 || uint64(cols) > math.MaxUint32 {
-		return fmt.Errorf("sparse: %w: %d x %d, want sizes from 0 to 2^32-1", ErrShape, rows, cols)
+		return fmt.Errorf("sparse: %w: %d x %d, want sizes from 0 to 2^32-1", points.ErrShape, rows, cols)
 	}
 	return nil
 }

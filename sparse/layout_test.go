@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -359,8 +360,8 @@ func TestNewFindsFaultsInLargeMatrices(t *testing.T) {
 		"order":    {ind[at+1] + 1, 1, ErrStructure},
 		"range":    {rows + 2*m, 1, ErrStructure},
 		"largest":  {math.MaxUint32, 1, ErrStructure},
-		"NaN":      {ind[at], float32(math.NaN()), ErrNonFinite},
-		"infinite": {ind[at], float32(math.Inf(-1)), ErrNonFinite},
+		"NaN":      {ind[at], float32(math.NaN()), points.ErrNonFinite},
+		"infinite": {ind[at], float32(math.Inf(-1)), points.ErrNonFinite},
 		"large":    {ind[at], -math.MaxFloat32, nil},
 	} {
 		column := ind[at]

@@ -4,15 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Permute returns the matrix whose row and column i are row and column order[i] of a.
 // The matrix a must be square, and order must contain each of 0 to Rows-1 once. The
-// layout of the result is Plain; its values are those stored in a. Errors: ErrShape,
+// layout of the result is Plain; its values are those stored in a. Errors: kernel.ErrShape,
 // ErrStructure, ErrShared.
 func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	if a.rows != a.cols || len(order) != a.rows {
-		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", ErrShape, a.rows, a.cols, len(order))
+		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", points.ErrShape, a.rows, a.cols, len(order))
 	}
 	if a.Shared() {
 		return nil, fmt.Errorf("sparse: permute: %w", ErrShared)

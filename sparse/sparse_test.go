@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -356,10 +357,10 @@ func TestMortonOrder(t *testing.T) {
 	if want := []uint32{0, 4, 1, 2, 5, 3}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("order %v, want %v, %v", got, want, err)
 	}
-	if _, err := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square[:11]}); !errors.Is(err, ErrShape) {
+	if _, err := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square[:11]}); !errors.Is(err, points.ErrShape) {
 		t.Errorf("err = %v", err)
 	}
-	if _, err := MortonOrder(blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(math.NaN())}}); !errors.Is(err, ErrNonFinite) {
+	if _, err := MortonOrder(blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(math.NaN())}}); !errors.Is(err, points.ErrNonFinite) {
 		t.Errorf("err = %v", err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -460,8 +461,8 @@ func TestMalformedStructure(t *testing.T) {
 		val        []float32
 		want       error
 	}{
-		{"negative rows", -1, 2, []uint64{0}, nil, nil, ErrShape},
-		{"negative columns", 1, -2, []uint64{0, 0}, nil, nil, ErrShape},
+		{"negative rows", -1, 2, []uint64{0}, nil, nil, points.ErrShape},
+		{"negative columns", 1, -2, []uint64{0, 0}, nil, nil, points.ErrShape},
 		{"pointers missing", 2, 2, []uint64{0, 1}, []uint32{0}, []float32{1}, ErrStructure},
 		{"no pointers", 0, 2, nil, nil, nil, ErrStructure},
 		{"values missing", 1, 2, []uint64{0, 1}, []uint32{0}, nil, ErrStructure},
@@ -472,8 +473,8 @@ func TestMalformedStructure(t *testing.T) {
 		{"column", 1, 2, []uint64{0, 1}, []uint32{2}, []float32{1}, ErrStructure},
 		{"repeated column", 1, 3, []uint64{0, 2}, []uint32{1, 1}, []float32{1, 1}, ErrStructure},
 		{"unsorted", 1, 3, []uint64{0, 2}, []uint32{2, 1}, []float32{1, 1}, ErrStructure},
-		{"NaN", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{nan}, ErrNonFinite},
-		{"Inf", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{inf}, ErrNonFinite},
+		{"NaN", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{nan}, points.ErrNonFinite},
+		{"Inf", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{inf}, points.ErrNonFinite},
 	} {
 		if _, err := New(c.rows, c.cols, c.ptr, c.ind, c.val); !errors.Is(err, c.want) {
 			t.Errorf("%s: err = %v, want %v", c.name, err, c.want)
@@ -485,11 +486,11 @@ func TestMalformedStructure(t *testing.T) {
 		val        []float64
 		want       error
 	}{
-		{2, 2, []uint32{0}, []uint32{0, 1}, []float64{1}, ErrShape},
+		{2, 2, []uint32{0}, []uint32{0, 1}, []float64{1}, points.ErrShape},
 		{2, 2, []uint32{2}, []uint32{0}, []float64{1}, ErrStructure},
 		{2, 2, []uint32{0}, []uint32{2}, []float64{1}, ErrStructure},
-		{-2, 2, nil, nil, nil, ErrShape},
-		{2, 2, []uint32{0}, []uint32{0}, []float64{1e300}, ErrNonFinite},
+		{-2, 2, nil, nil, nil, points.ErrShape},
+		{2, 2, []uint32{0}, []uint32{0}, []float64{1e300}, points.ErrNonFinite},
 	} {
 		if _, err := FromTriplets(c.rows, c.cols, c.row, c.col, c.val); !errors.Is(err, c.want) {
 			t.Errorf("triplets %+v: err = %v", c, err)
@@ -537,7 +538,7 @@ func TestMulToRefusesWrongShapes(t *testing.T) {
 		{block(4, 2, 2, 8), block(3, 2, 2, 5)},
 		{block(4, 0, 0, 0), block(3, 0, 0, 0)},
 	} {
-		if err := a.MulTo(t.Context(), nil, nil, c.dst, c.x); !errors.Is(err, ErrShape) {
+		if err := a.MulTo(t.Context(), nil, nil, c.dst, c.x); !errors.Is(err, points.ErrShape) {
 			t.Errorf("dst %+v, x %+v: err = %v", c.dst, c.x, err)
 		}
 	}

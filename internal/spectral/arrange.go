@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -68,15 +69,15 @@ const (
 // Parts of the graph that nothing connects have lambda = 1. For them mu is 0.2 times the
 // first mu of the others, so that they lie next to each other and not infinitely far away.
 //
-// The bits are the same for any number of workers. Errors: iterate.ErrSettings, iterate.ErrDiverged, and
+// The bits are the same for any number of workers. Errors: kernel.ErrOption, iterate.ErrDiverged, and
 // the error of ctx.
 func Arrange(ctx context.Context, e *Eigenvectors, settings *ArrangeSettings) (*Arrangement, error) {
 	m := len(e.Values)
 	if settings == nil || settings.Columns < 1 || settings.Columns > m || settings.Components < 0 {
-		return nil, fmt.Errorf("iterate: arrange: %w: want 1 to %d columns, and components of 0 or more", iterate.ErrSettings, m)
+		return nil, fmt.Errorf("iterate: arrange: %w: want 1 to %d columns, and components of 0 or more", kernel.ErrOption, m)
 	}
 	if x := e.Points; x.Cols != m || x.Rows < 1 || x.Stride < m || len(x.Data) < (x.Rows-1)*x.Stride+m {
-		return nil, fmt.Errorf("iterate: arrange: %w: %d eigenvalues for points of %d x %d", iterate.ErrSettings, m, x.Rows, x.Cols)
+		return nil, fmt.Errorf("iterate: arrange: %w: %d eigenvalues for points of %d x %d", kernel.ErrOption, m, x.Rows, x.Cols)
 	}
 	a := newArranging(e, settings)
 	rounds := a.references()

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -183,7 +182,7 @@ func TestArrangeRefuses(t *testing.T) {
 	p, _ := roll(60)
 	e := vectorsOf(t, p, 4, nil)
 	for _, s := range []*ArrangeSettings{nil, {}, {Columns: 5}, {Columns: 2, Components: -1}} {
-		if _, err := Arrange(t.Context(), e, s); !errors.Is(err, iterate.ErrSettings) {
+		if _, err := Arrange(t.Context(), e, s); !errors.Is(err, kernel.ErrOption) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
@@ -192,7 +191,7 @@ func TestArrangeRefuses(t *testing.T) {
 	none := *e
 	none.Points = blas32.General{}
 	for _, e := range []*Eigenvectors{&short, &none} {
-		if _, err := Arrange(t.Context(), e, &ArrangeSettings{Columns: 2}); !errors.Is(err, iterate.ErrSettings) {
+		if _, err := Arrange(t.Context(), e, &ArrangeSettings{Columns: 2}); !errors.Is(err, kernel.ErrOption) {
 			t.Errorf("%d values of %d columns: %v", len(e.Values), e.Points.Cols, err)
 		}
 	}

@@ -41,7 +41,7 @@ import (
 // they belong to a larger cluster, as small eigenvalues often do, it takes long, and
 // ends with iterate.StepLimit and the residuals reached.
 //
-// Errors: iterate.ErrSettings, kernel.ErrShape for more columns than there are eigenvectors,
+// Errors: kernel.ErrOption, kernel.ErrShape for more columns than there are eigenvectors,
 // those of kernel.Step.Check, kernel.ErrMemory, iterate.ErrDiverged, and the error of ctx.
 func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, settings *ConvergeSettings) (*Eigenvectors, error) {
 	s, err := settings.withDefaults()
@@ -49,7 +49,7 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 		return nil, err
 	}
 	if step.Form != kernel.Attract {
-		return nil, fmt.Errorf("iterate: converge: %w: form %v, want %v", iterate.ErrSettings, step.Form, kernel.Attract)
+		return nil, fmt.Errorf("iterate: converge: %w: form %v, want %v", kernel.ErrOption, step.Form, kernel.Attract)
 	}
 	c, err := newConvergence(op, step, s)
 	if err == nil && s.Start.Data != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -49,19 +50,19 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 		out = *s
 	}
 	if out.Columns < 1 {
-		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", iterate.ErrSettings, out.Columns)
+		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", kernel.ErrOption, out.Columns)
 	}
 	if out.Tolerance == 0 {
 		out.Tolerance = 1e-5
 	}
 	if !(out.Tolerance > 0) || math.IsInf(out.Tolerance, 0) {
-		return out, fmt.Errorf("iterate: converge: %w: tolerance %g, want a positive number", iterate.ErrSettings, out.Tolerance)
+		return out, fmt.Errorf("iterate: converge: %w: tolerance %g, want a positive number", kernel.ErrOption, out.Tolerance)
 	}
 	if out.MaxProducts == 0 {
 		out.MaxProducts = 1000
 	}
 	if out.MaxProducts < 1 || out.BudgetBytes < 0 {
-		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", iterate.ErrSettings, out.MaxProducts, out.BudgetBytes)
+		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", kernel.ErrOption, out.MaxProducts, out.BudgetBytes)
 	}
 	if out.BudgetBytes == 0 {
 		out.BudgetBytes = mem.Budget()

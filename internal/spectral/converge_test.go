@@ -403,10 +403,10 @@ func TestConvergeRefuses(t *testing.T) {
 		s    *ConvergeSettings
 		want error
 	}{
-		{"no columns", t.Context(), rings(9), step, nil, iterate.ErrSettings},
-		{"tolerance", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, Tolerance: math.NaN()}, iterate.ErrSettings},
-		{"products", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, MaxProducts: -1}, iterate.ErrSettings},
-		{"form", t.Context(), rings(9), kernel.Step{}, &ConvergeSettings{Columns: 1}, iterate.ErrSettings},
+		{"no columns", t.Context(), rings(9), step, nil, kernel.ErrOption},
+		{"tolerance", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, Tolerance: math.NaN()}, kernel.ErrOption},
+		{"products", t.Context(), rings(9), step, &ConvergeSettings{Columns: 1, MaxProducts: -1}, kernel.ErrOption},
+		{"form", t.Context(), rings(9), kernel.Step{}, &ConvergeSettings{Columns: 1}, kernel.ErrOption},
 		{"too many columns", t.Context(), rings(9), step, &ConvergeSettings{Columns: 9}, kernel.ErrShape},
 		{"absurdly many columns", t.Context(), rings(9), step, &ConvergeSettings{Columns: math.MaxInt}, kernel.ErrShape},
 		{"too many for those with neighbours", t.Context(), newGiven(9, func(i, j int) float64 { return float64(min(1, 1/(i+j))) }), step, &ConvergeSettings{Columns: 2}, kernel.ErrShape},
