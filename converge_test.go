@@ -5,10 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/budget"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // An Engine owns a fixed set of worker goroutines, from New to Close. Its methods are safe

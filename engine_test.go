@@ -11,10 +11,10 @@ import (
 	"go.uber.org/goleak"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

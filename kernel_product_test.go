@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -147,11 +146,11 @@ func TestKernelRefusals(t *testing.T) {
 		budget   int64
 		want     error
 	}{
-		"no settings": {nil, 1 << 30, iterate.ErrSettings},
-		"nothing":     {&KernelSettings{}, 1 << 30, iterate.ErrSettings},
-		"a radius":    {&KernelSettings{Graph: Graph{CutoffRadius: 1}}, 1 << 30, iterate.ErrSettings},
-		"a weight":    {&KernelSettings{Graph: Graph{Bandwidth: b, CutoffWeight: 0.1}}, 1 << 30, iterate.ErrSettings},
-		"neighbours":  {&KernelSettings{Graph: Graph{Neighbours: 3}}, 1 << 30, iterate.ErrSettings},
+		"no settings": {nil, 1 << 30, kernel.ErrOption},
+		"nothing":     {&KernelSettings{}, 1 << 30, kernel.ErrOption},
+		"a radius":    {&KernelSettings{Graph: Graph{CutoffRadius: 1}}, 1 << 30, kernel.ErrOption},
+		"a weight":    {&KernelSettings{Graph: Graph{Bandwidth: b, CutoffWeight: 0.1}}, 1 << 30, kernel.ErrOption},
+		"neighbours":  {&KernelSettings{Graph: Graph{Neighbours: 3}}, 1 << 30, kernel.ErrOption},
 		"a bandwidth": {&KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(-1)}}, 1 << 30, kernel.ErrBandwidth},
 		"no operator": {&KernelSettings{Graph: Graph{Bandwidth: b, Operator: "best"}}, 1 << 30, kernel.ErrOperator},
 		"no memory":   {&KernelSettings{Graph: Graph{Bandwidth: b}}, 500, kernel.ErrMemory},

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -36,7 +37,7 @@ type SpectralMap struct {
 	// Graph describes the graph of the features.
 	Graph iterate.Graph
 	// Values has the eigenvalues from which the map is made, falling, and
-	// Residuals their residuals, as iterate.Converge defines them.
+	// Residuals their residuals, as spectral.Converge defines them.
 	Values, Residuals []float64
 	// Coefficients has a row for each eigenvector: its contribution to each
 	// column.
@@ -58,8 +59,8 @@ const mapVectors = 18
 
 // Map makes a map of the features for pictures: rows that are near in the graph are near,
 // clusters are separate, a rolled-up sheet lies flat. It takes the leading eigenvectors of
-// the graph (iterate.Converge), 18 more than the columns of the map, and arranges them
-// (iterate.Arrange). It uses no labels. The map has no scale: large distances say little.
+// the graph (spectral.Converge), 18 more than the columns of the map, and arranges them
+// (spectral.Arrange). It uses no labels. The map has no scale: large distances say little.
 // Neighbours 10 is a good start. Errors: those of Embed.
 func (e *Engine) Map(ctx context.Context, features blas32.General, settings *MapSettings) (*SpectralMap, error) {
 	return call(ctx, e, "map", func() (*SpectralMap, error) {
@@ -103,7 +104,7 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 	if err != nil {
 		return nil, err
 	}
-	arrangement, err := iterate.Arrange(ctx, found, e.arrangeSettings(ctx, dim, len(components)))
+	arrangement, err := spectral.Arrange(ctx, found, e.arrangeSettings(ctx, dim, len(components)))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func limitVectors(s *Settings, dim int, components []int) error {
 }
 
 // mapVectorsOf returns the s.Dim leading eigenvectors of the graph.
-func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*iterate.Eigenvectors, error) {
+func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*spectral.Eigenvectors, error) {
 	var start blas32.General
 	own := int64(s.pointBytes(g.x))
 	if s.samplesStart(g.x.Rows) {
@@ -140,7 +141,7 @@ func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (
 	}
 	run := e.convergeSettings(ctx, s, g.beside(own+4*int64(len(start.Data))))
 	run.UnitRows, run.Start = false, start
-	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
+	return spectral.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }
 
 // withDefaults returns the settings of the eigenvectors, with all defaults, their number as
@@ -162,9 +163,9 @@ func (m *MapSettings) withDefaults(features blas32.General) (s Settings, dim int
 	return s, dim, s.checkInto(features, dim)
 }
 
-// arrangeSettings returns the settings of iterate.Arrange.
-func (e *Engine) arrangeSettings(ctx context.Context, dim, components int) *iterate.ArrangeSettings {
-	run := &iterate.ArrangeSettings{Dim: dim, Components: components, Workers: e.workers}
+// arrangeSettings returns the settings of spectral.Arrange.
+func (e *Engine) arrangeSettings(ctx context.Context, dim, components int) *spectral.ArrangeSettings {
+	run := &spectral.ArrangeSettings{Dim: dim, Components: components, Workers: e.workers}
 	if report := e.report(ctx); report != nil {
 		run.Progress = func(done, total int) { report("arrange", done, total) }
 	}

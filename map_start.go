@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/internal/split"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -53,7 +53,7 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 	defer op.Close()
 	run := e.convergeSettings(ctx, &Settings{Dim: columns, StopTolerance: 1e-4}, beside(own, op.Cost().ResidentBytes))
 	run.UnitRows = false
-	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
+	found, err := spectral.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
 	if err != nil {
 		return blas32.General{}, err
 	}

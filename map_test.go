@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 

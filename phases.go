@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
-	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -55,7 +55,7 @@ func (s *Settings) pointBytes(features blas32.General) float64 {
 
 // convergeBytes is the memory of eigenvectors and the points made from them.
 func (s *Settings) convergeBytes(features blas32.General) float64 {
-	return s.pointBytes(features) + iterate.ConvergeBytes(features.Rows, s.Dim, 0)
+	return s.pointBytes(features) + spectral.ConvergeBytes(features.Rows, s.Dim, 0)
 }
 
 // mapBytes is the memory of a map: eigenvectors, their start, and the points.

@@ -11,8 +11,8 @@ import (
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // level is the name of the highest level, in memory of C that is never freed.

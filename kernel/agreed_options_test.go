@@ -8,11 +8,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Ranks that differ in memory and level go by the least of each, and those that are not

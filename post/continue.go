@@ -19,7 +19,7 @@ import (
 // shift of all rows changes neither the graph nor the steps.
 //
 // Errors: *release.Error, release.ErrRelease for a nil release, ErrLabelMode, ErrScale,
-// iterate.ErrSettings, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is not
+// kernel.ErrOption, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is not
 // finite, kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
 // ErrMemory, iterate.ErrDiverged, and the error of ctx.
 func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Settings of Continue. The zero value of every field means its default, and a nil
@@ -77,7 +77,7 @@ func (s *Settings) withDefaults() (out Settings, err error) {
 	}
 	switch {
 	case out.Steps < 0:
-		return out, fmt.Errorf("%w: %d steps, want 0 or more", iterate.ErrSettings, out.Steps)
+		return out, fmt.Errorf("%w: %d steps, want 0 or more", kernel.ErrOption, out.Steps)
 	case out.Steps == 0:
 		out.Steps = 4
 	}

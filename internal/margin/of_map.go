@@ -13,9 +13,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // OfMap diagnoses places, such as those of a Model, that are searched for the images of new rows

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // Ranks must choose the same operator, the same search and the same bits. What they choose

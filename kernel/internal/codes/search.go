@@ -6,7 +6,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Search finds the neighbours of all points with codes.
@@ -156,7 +155,7 @@ func (f *filterPass) mirror(ctx context.Context, out *rows.Result, start []int, 
 		return err
 	}
 	f.half = nil
-	size, _ := sparse.Bytes(req.Layout, f.s.n, uint64(out.Weights.NNZ()/f.ranks.Size()))
+	size, _ := req.Layout.Bytes(f.s.n, uint64(out.Weights.NNZ()/f.ranks.Size()))
 	out.Peak, err = req.Largest(ctx, "", b.held+half+size, nil)
 	return err
 }

@@ -53,7 +53,7 @@ func (op *Truncated) Matrix(ctx context.Context) (*sparse.CSR, error) {
 
 // checkMatrix refuses a matrix that does not fit in the budget beside the operator.
 func (op *Truncated) checkMatrix(entries uint64) error {
-	size, ok := sparse.Bytes(sparse.Plain, op.N(), entries)
+	size, ok := sparse.Plain.Bytes(op.N(), entries)
 	if !ok {
 		size = math.MaxInt64
 	}

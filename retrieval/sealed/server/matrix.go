@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 const (

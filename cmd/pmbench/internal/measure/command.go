@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // Command runs a program to its end and returns what it printed; an error

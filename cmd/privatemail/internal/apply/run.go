@@ -32,7 +32,7 @@ type application struct {
 // Run places the rows and writes them.
 func (a *application) Run(ctx context.Context, engine *privatemail.Engine, m progress.Meter) error {
 	settings := a.In.FeatureSettings()
-	layout, err := formats.ReadLayout(a.In.Features, &settings)
+	layout, err := settings.ReadLayout(a.In.Features)
 	if err != nil {
 		return files.AdviseFile(a.In.Features, err)
 	}

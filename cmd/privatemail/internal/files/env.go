@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Speed is how fast this machine is, for the choice of an operator. Tests replace it, so
