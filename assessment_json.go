@@ -52,11 +52,9 @@ type paperJSON struct {
 func (a Assessment) MarshalJSON() ([]byte, error) {
 	out := assessmentJSON{
 		Relation: a.Tight.Relation().String(), Operator: a.Operator, Computed: a.Computed, Signal: jsonform.Number(a.Signal),
-		Tight: tightJSON{Delta: jsonform.Number(a.Tight.Exact()), OperatorError: jsonform.Number(a.Tight.Eta()), Derivation: string(a.Tight.Derivation())},
+		Tight: tightJSON{Delta: jsonform.Number(a.Tight.Exact()), OperatorError: jsonform.Number(a.Tight.Eta()), Derivation: a.Tight.Derivation()},
 	}
-	for _, text := range a.Tight.Assumptions() {
-		out.Tight.Assumptions = append(out.Tight.Assumptions, string(text))
-	}
+	out.Tight.Assumptions = a.Tight.Assumptions()
 	if c := a.Corrected; c != nil {
 		out.Corrected = &correctedJSON{jsonform.Number(c.M), jsonform.Number(c.Frobenius), jsonform.Number(c.Value()), c.Relation().String()}
 	}

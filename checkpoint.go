@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/digest"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -169,10 +170,10 @@ const hashedRows = 1 << 18
 // workers.
 func hashRows(ctx context.Context, workers *par.Workers, x blas32.General) (string, error) {
 	size := max(1, hashedRows/x.Cols)
-	sums := make([][digest.Size]byte, par.Blocks(x.Rows, size))
+	sums := make([][digest.Size]byte, split.Blocks(x.Rows, size))
 	err := workers.Do(ctx, len(sums), par.Func(func(_, piece int) {
 		d := digest.New()
-		lo, hi := par.Block(piece, x.Rows, size)
+		lo, hi := split.Block(piece, x.Rows, size)
 		for i := lo; i < hi; i++ {
 			for _, v := range x.Data[i*x.Stride:][:x.Cols] {
 				d.Put32(math.Float32bits(v))

@@ -9,9 +9,9 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Embed embeds the features, n rows of d values, with a label for each row;

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // One set of workers embeds rows and weighs the distances of their images.
@@ -23,14 +22,13 @@ func ExampleEngine_Lend() {
 		return
 	}
 	defer engine.Close()
-	embedding, err := engine.Embed(context.Background(), features, nil, &privatemail.Settings{
-		Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.3)}, Form: kernel.Attract,
-	})
-	if err != nil {
+	images := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: make([]float32, 6*2)}
+	if _, err := engine.Embed(context.Background(), features, nil, &privatemail.Settings{
+		Graph: privatemail.Graph{Bandwidth: kernel.Sigma(0.3)}, Form: kernel.Attract, Into: images,
+	}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	images := points.Single(embedding.Points.RawMatrix())
 	op, err := kernel.Build(context.Background(), images, kernel.Sigma(0.3), &kernel.Options{Workers: engine.Lend()})
 	if err != nil {
 		fmt.Println(err)

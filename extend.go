@@ -3,15 +3,16 @@ package privatemail
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -74,14 +75,14 @@ func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int,
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return e.workers.Do(context.WithoutCancel(ctx), par.Blocks(into.Rows, rows), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, into.Rows, rows)
+	return e.workers.Do(context.WithoutCancel(ctx), split.Blocks(into.Rows, rows), par.Func(func(_, block int) {
+		lo, hi := split.Block(block, into.Rows, rows)
 		sum := make([]float64, into.Cols)
 		for i := lo; i < hi; i++ {
 			clear(sum)
 			total, far := 0.0, squared[(i+1)*k-1]
 			for at := i * k; at < (i+1)*k; at++ {
-				w := nearest.LocalWeight(squared[at], far)
+				w := localWeight(squared[at], far)
 				total += w
 				for c, v := range embedding.Data[index[at]*embedding.Stride:][:embedding.Cols] {
 					sum[c] += w * float64(v)
@@ -92,4 +93,14 @@ func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int,
 			}
 		}
 	}))
+}
+
+// localWeight returns the weight exp(-squared/far) of a neighbour for a row that takes its place
+// from neighbours. far is the squared distance of the last of them, so the scale follows the
+// place. Where it is 0 all neighbours are equal to the row and count alike.
+func localWeight(squared, far float64) float64 {
+	if far == 0 {
+		return 1
+	}
+	return math.Exp(-squared / far)
 }

@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -62,7 +63,7 @@ func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features 
 
 func (e *Engine) distances(ctx context.Context, weights *sparse.CSR, x blas32.General, into []float32) error {
 	const rows = 1024
-	first, at := make([]int, par.Blocks(x.Rows, rows)), 0 // where the pairs of a block begin
+	first, at := make([]int, split.Blocks(x.Rows, rows)), 0 // where the pairs of a block begin
 	for i := range x.Rows {
 		if i%rows == 0 {
 			first[i/rows] = at
@@ -71,7 +72,7 @@ func (e *Engine) distances(ctx context.Context, weights *sparse.CSR, x blas32.Ge
 	}
 	return e.workers.Do(ctx, len(first), par.Func(func(_, block int) {
 		var buffer sparse.RowBuffer
-		lo, hi := par.Block(block, x.Rows, rows)
+		lo, hi := split.Block(block, x.Rows, rows)
 		at := first[block]
 		for i := lo; i < hi; i++ {
 			columns, _ := weights.Row(i, &buffer)

@@ -15,7 +15,7 @@ import (
 const module = "github.com/seed-64e14a55/privatemail"
 
 // heavy lists packages that a program with the engine must not link.
-var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "gonum.org/v1/plot", "golang.org/x/image", module + "/internal/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "github.com/james-bowman/sparse", "testing", module + "/internal/audit", module + "/internal/childtest", module + "/internal/ledgertest", module + "/kernel/internal/pointtest", module + "/mechanism/budgettest"}
+var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "golang.org/x/image", module + "/internal/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "github.com/james-bowman/sparse", "testing", module + "/internal/audit", module + "/internal/childtest", module + "/internal/ledgertest", module + "/kernel/internal/pointtest", module + "/mechanism/budgettest"}
 
 type listed struct {
 	ImportPath    string

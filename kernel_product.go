@@ -9,10 +9,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -187,8 +188,8 @@ func (k *Kernel) apply(ctx context.Context, dst, v blas32.General) error {
 // eachRow lets the workers call do for every row.
 func (k *Kernel) eachRow(ctx context.Context, do func(i int)) error {
 	const rows = 1024
-	return k.engine.workers.Do(ctx, par.Blocks(k.n, rows), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, k.n, rows)
+	return k.engine.workers.Do(ctx, split.Blocks(k.n, rows), par.Func(func(_, block int) {
+		lo, hi := split.Block(block, k.n, rows)
 		for i := lo; i < hi; i++ {
 			do(i)
 		}

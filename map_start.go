@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 const (
@@ -40,7 +40,7 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 	rows := make([]int, sampledRows)
 	sample := blas32.General{Rows: sampledRows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, sampledRows*x.Cols)}
 	for s := range rows {
-		lo, hi := par.Part(x.Rows, s, sampledRows), par.Part(x.Rows, s+1, sampledRows)
+		lo, hi := split.Part(x.Rows, s, sampledRows), split.Part(x.Rows, s+1, sampledRows)
 		rows[s] = lo + rng.IntN(hi-lo)
 		copy(sample.Data[s*x.Cols:][:x.Cols], x.Data[rows[s]*x.Stride:])
 	}

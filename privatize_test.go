@@ -13,11 +13,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -267,15 +267,15 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"truncated", func(s *PrivateSettings) { s.Operator = "csr" }, x, y, sensitivity.ErrNoBound},
 		{"unknown operator", func(s *PrivateSettings) { s.Operator = "grid" }, x, y, ErrSettings},
 		{"radius without background", func(s *PrivateSettings) { s.Operator, s.Radius = "dense", 1 }, x, y, ErrSettings},
-		{"radius too large", func(s *PrivateSettings) { s.Operator, s.Radius = "background", 3 }, x, y, sensitivity.ErrBackground},
+		{"radius too large", func(s *PrivateSettings) { s.Operator, s.Radius = "background", 3 }, x, y, sensitivity.ErrQuery},
 		{"balanced table", func(s *PrivateSettings) { s.Table = "balanced" }, x, y, sensitivity.ErrNoBound},
 		{"centred table", func(s *PrivateSettings) { s.Table = "centred" }, x, y, sensitivity.ErrNoBound},
 		{"unknown table", func(s *PrivateSettings) { s.Table = "round" }, x, y, kernel.ErrTable},
-		{"no classes", func(s *PrivateSettings) { s.Classes = 0 }, x, y, sensitivity.ErrTable},
+		{"no classes", func(s *PrivateSettings) { s.Classes = 0 }, x, y, sensitivity.ErrQuery},
 		{"more records than rows", func(s *PrivateSettings) { s.Records = 31 }, x, y, ErrSettings},
 		{"negative columns", func(s *PrivateSettings) { s.Dim = -1 }, x, y, ErrSettings},
 		{"tiny bandwidth", func(s *PrivateSettings) { s.Bandwidth = kernel.Sigma(0.01) }, x, y, sensitivity.ErrUnrepresentable},
-		{"private row outside", func(s *PrivateSettings) { s.PrivateRows = []int{30} }, x, y, sensitivity.ErrRow},
+		{"private row outside", func(s *PrivateSettings) { s.PrivateRows = []int{30} }, x, y, sensitivity.ErrQuery},
 		{"rest public, two private", func(s *PrivateSettings) { s.PrivateRows, s.RestPublic = []int{1, 2}, true }, x, y, ErrSettings},
 		{"rest public, row outside", func(s *PrivateSettings) { s.PrivateRows, s.RestPublic = []int{30}, true }, x, y, ErrSettings},
 		{"one row", func(*PrivateSettings) {}, blas32.General{Rows: 1, Cols: 6, Stride: 6, Data: x.Data[:6]}, y[:1], kernel.ErrEmpty},

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -79,7 +80,7 @@ func (o *options) agree(ctx context.Context) error {
 	if o.ranks.Alone() {
 		return nil
 	}
-	words, bounds, err := par.GatherAll(ctx, o.ranks, o.terms().words())
+	words, bounds, err := exchange.GatherAll(ctx, o.ranks, o.terms().words())
 	if err != nil {
 		return fmt.Errorf("privatemail: ranks agree on options: %w", err)
 	}

@@ -13,19 +13,19 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// nowhere is what shim.h has in the place of an address that is nobody's.
+// nowhere is the replacement of an invalid address, as in shim.h.
 func nowhere() unsafe.Pointer { return unsafe.Pointer(&C.pmc_nowhere) }
 
-// isNowhere tells whether the pointer in a struct of the caller's is an address that is nobody's.
+// isNowhere reports whether the pointer in a struct of the caller is an invalid address.
 func isNowhere(field unsafe.Pointer) bool {
 	at := *(*uintptr)(field)
 	return at != 0 && at < C.PMC_NOWHERE
 }
 
-// pointerAt returns the pointer in a struct of the caller's, as pmc_array of shim.h does.
+// pointerAt returns the pointer in a struct of the caller, as pmc_array of shim.h does.
 func pointerAt(field unsafe.Pointer) unsafe.Pointer {
 	if isNowhere(field) {
 		return nowhere()
@@ -33,7 +33,7 @@ func pointerAt(field unsafe.Pointer) unsafe.Pointer {
 	return *(*unsafe.Pointer)(field)
 }
 
-// rowsOf returns rows of the caller's, where they are. name is for messages.
+// rowsOf returns rows of the caller, without a copy. name is for messages.
 func rowsOf(x *C.pm_rows, name string) (blas32.General, error) {
 	if x == nil {
 		return blas32.General{}, argument("%s is NULL", name)
@@ -41,8 +41,8 @@ func rowsOf(x *C.pm_rows, name string) (blas32.General, error) {
 	return general(pointerAt(unsafe.Pointer(&x.data)), int64(x.rows), int64(x.cols), int64(x.stride), name)
 }
 
-// given returns rows that the caller has given, though there may be none of them: the engine takes
-// rows without memory for rows that nobody gave, and would put others in their place.
+// given returns rows that the caller has passed, even if their number is 0: the engine would
+// treat rows without memory as missing, and replace them by others.
 func given(x blas32.General) blas32.General {
 	if x.Data == nil {
 		x.Data = []float32{}
@@ -50,8 +50,8 @@ func given(x blas32.General) blas32.General {
 	return x
 }
 
-// matrixOf returns a matrix that is to be written. It has entries: the engine takes a matrix
-// without any for none.
+// matrixOf returns a matrix to write. It has entries, since the engine treats a matrix
+// without entries as missing.
 func matrixOf(x *C.pm_matrix, name string) (blas32.General, error) {
 	if x == nil {
 		return blas32.General{}, argument("%s is NULL", name)
@@ -63,8 +63,8 @@ func matrixOf(x *C.pm_matrix, name string) (blas32.General, error) {
 	return m, err
 }
 
-// general returns a matrix of the caller's memory. It refuses sizes that no memory has
-// before anybody reads.
+// general returns a matrix in the caller's memory. It refuses impossible sizes before
+// anything is read.
 func general(data unsafe.Pointer, rows, cols, stride int64, name string) (m blas32.General, err error) {
 	const most = math.MaxInt / 4 // entries that can be addressed
 	switch {
@@ -74,7 +74,7 @@ func general(data unsafe.Pointer, rows, cols, stride int64, name string) (m blas
 		return m, fmt.Errorf("%s: %w: a stride of %d for %d columns", name, points.ErrShape, stride, cols)
 	case stride > most || rows > 1 && stride > 0 && rows-1 > (most-cols)/stride:
 		return m, fmt.Errorf("%s: %w: %d rows with a stride of %d are more than memory can hold", name, points.ErrShape, rows, stride)
-	case rows > most: // of no columns
+	case rows > most: // without columns
 		return m, fmt.Errorf("%s: %w: %d rows", name, points.ErrShape, rows)
 	}
 	m = blas32.General{Rows: int(rows), Cols: int(cols), Stride: int(stride)}
@@ -86,8 +86,8 @@ func general(data unsafe.Pointer, rows, cols, stride int64, name string) (m blas
 	return m, err
 }
 
-// array returns so many entries of the caller's memory. It refuses NULL and memory that is
-// not aligned for them. Of no entries it is nil.
+// array returns the given number of entries of the caller's memory. It refuses NULL and
+// memory that is not aligned for them. Without entries it returns nil.
 func array[T any](data *T, entries int64, name string) ([]T, error) {
 	var entry T
 	size, align := int64(unsafe.Sizeof(entry)), uintptr(unsafe.Alignof(entry))
@@ -99,14 +99,14 @@ func array[T any](data *T, entries int64, name string) ([]T, error) {
 	case data == nil:
 		return nil, argument("%s is NULL", name)
 	case unsafe.Pointer(data) == nowhere():
-		return nil, argument("%s is no address of an array", name)
+		return nil, argument("%s is not an address of an array", name)
 	case uintptr(unsafe.Pointer(data))%align != 0:
 		return nil, argument("%s is not aligned to %d bytes", name, align)
 	}
 	return unsafe.Slice(data, entries), nil
 }
 
-// labelsOf returns the labels of so many rows, nil for NULL.
+// labelsOf returns the labels of the given number of rows, nil for NULL.
 func labelsOf(labels *C.int32_t, rows int) ([]int32, error) {
 	if labels == nil {
 		return nil, nil
@@ -114,11 +114,11 @@ func labelsOf(labels *C.int32_t, rows int) ([]int32, error) {
 	return array((*int32)(labels), int64(rows), "labels")
 }
 
-// maxText bounds texts of the caller's: names, paths, units.
+// maxText bounds texts of the caller: names, paths, units.
 const maxText = 1 << 16
 
-// textOf returns a text of the caller's, "" for NULL. It refuses one that does not end soon
-// or is no UTF-8.
+// textOf returns a text of the caller, "" for NULL. It refuses one that is too long or not
+// UTF-8.
 func textOf(text *C.char, name string) (string, error) {
 	if text == nil {
 		return "", nil
@@ -134,14 +134,14 @@ func textOf(text *C.char, name string) (string, error) {
 	return s, nil
 }
 
-// giveText writes a text with a NUL at its end to a buffer of the caller's, if it fits, and
-// says how large it is.
+// giveText writes a text with a NUL at its end to a buffer of the caller, if it fits, and
+// sets needed to its size.
 func giveText(text []byte, buffer *C.char, size C.size_t, needed *C.size_t) error {
 	return giveBytes(append(text[:len(text):len(text)], 0), unsafe.Pointer(buffer), size, needed)
 }
 
-// giveBytes writes bytes to a buffer of the caller's, if they fit, and says how many there
-// are. A buffer of NULL and 0 bytes asks for their number alone.
+// giveBytes writes bytes to a buffer of the caller, if they fit, and sets needed to their
+// number. With a buffer of NULL and 0 bytes it only sets needed.
 func giveBytes(bytes []byte, buffer unsafe.Pointer, size C.size_t, needed *C.size_t) error {
 	if err := checkNeeded(buffer, size, needed); err != nil {
 		return err
@@ -151,9 +151,9 @@ func giveBytes(bytes []byte, buffer unsafe.Pointer, size C.size_t, needed *C.siz
 	case buffer == nil && size == 0:
 		return nil
 	case buffer == nil:
-		return argument("buffer is NULL and its size is not 0")
+		return argument("buffer is NULL but its size is not 0")
 	case buffer == nowhere() && size > 0:
-		return argument("buffer is no address of an array")
+		return argument("buffer is not an address of an array")
 	case int64(len(bytes)) > int64(size) && int64(size) >= 0:
 		return fmt.Errorf("%w: %d bytes, want %d", errSize, size, len(bytes))
 	}
@@ -161,7 +161,7 @@ func giveBytes(bytes []byte, buffer unsafe.Pointer, size C.size_t, needed *C.siz
 	return nil
 }
 
-// checkNeeded refuses a place for a size that is not there, or within the buffer whose size it is.
+// checkNeeded refuses a missing place for the size, or one within the buffer.
 func checkNeeded(buffer unsafe.Pointer, size C.size_t, needed *C.size_t) error {
 	if needed == nil {
 		return argument("needed is NULL")
@@ -176,14 +176,14 @@ func checkNeeded(buffer unsafe.Pointer, size C.size_t, needed *C.size_t) error {
 	return nil
 }
 
-// A number is a result of a function that tells sizes, and where it goes, if anywhere.
+// A number is a result of a function that returns sizes, and where to write it, nil for nowhere.
 type number struct {
 	name  string
 	to    *C.int64_t
 	value int
 }
 
-// giveNumbers writes the results that the caller wants.
+// giveNumbers writes the results that the caller has asked for.
 func giveNumbers(numbers ...number) error {
 	var written []span
 	for _, n := range numbers {
@@ -204,14 +204,14 @@ func giveNumbers(numbers ...number) error {
 	return nil
 }
 
-// maxStruct bounds struct_size: no version of a struct will be that large.
+// maxStruct bounds struct_size: every version of a struct is smaller.
 const maxStruct = 1 << 12
 
-// sized returns a copy of a struct whose first field is its size, as the caller's header has
-// it. It may come from an older header, from which on least is the size of the first
-// version: fields that are missing are zero. It may come from a newer one as long as nothing
-// is set that this library does not know. arrays are offsets of pointers to arrays: one that is
-// nobody's address is NULL in the copy.
+// sized returns a copy of a struct whose first field is its size in the caller's header. The
+// struct may come from an older header: least is its size in the first version, and missing
+// fields are zero. It may come from a newer header if no field is set that this library does
+// not know. arrays are offsets of pointers to arrays: an invalid address becomes NULL in the
+// copy.
 func sized[T any](p *T, least uintptr, name string, arrays ...uintptr) (out T, err error) {
 	if uintptr(unsafe.Pointer(p))%unsafe.Alignof(out) != 0 {
 		return out, argument("%s is not aligned", name)

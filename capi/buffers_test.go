@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 func TestMatricesOfTheCaller(t *testing.T) {
@@ -22,7 +22,7 @@ func TestMatricesOfTheCaller(t *testing.T) {
 		entries            int
 	}{
 		{"all of it", p, 4, 3, 3, nil, 12},
-		{"a gap behind rows", p, 3, 2, 5, nil, 12},
+		{"a gap after rows", p, 3, 2, 5, nil, 12},
 		{"one row with a long stride", p, 1, 3, 1 << 40, nil, 3},
 		{"no rows", nil, 0, 3, 3, nil, 0},
 		{"no columns", nil, 3, 0, 0, nil, 0},
@@ -36,8 +36,8 @@ func TestMatricesOfTheCaller(t *testing.T) {
 		{"rows that overflow", p, 1<<62 + 1, 4, 4, points.ErrShape, 0},
 		{"a stride that overflows", p, 5, 4, math.MaxInt64, points.ErrShape, 0},
 		{"columns that overflow", p, 2, math.MaxInt64, math.MaxInt64, points.ErrShape, 0},
-		{"one row more than memory", p, 1, math.MaxInt64/4 + 1, math.MaxInt64/4 + 1, points.ErrShape, 0},
-		{"rows of nothing", p, math.MaxInt64, 0, 0, points.ErrShape, 0},
+		{"one more row than memory", p, 1, math.MaxInt64/4 + 1, math.MaxInt64/4 + 1, points.ErrShape, 0},
+		{"rows without columns", p, math.MaxInt64, 0, 0, points.ErrShape, 0},
 	} {
 		m, err := general(c.data, c.rows, c.cols, c.stride, "x")
 		if !errors.Is(err, c.want) || len(m.Data) != c.entries {
@@ -77,7 +77,7 @@ func TestSizedStructs(t *testing.T) {
 		{"a part of a field", least + 4, 7, 0, nil, 7},
 		{"a newer one", unsafe.Sizeof(newer{}), 7, 0, nil, 7},
 		{"a newer one with something new", unsafe.Sizeof(newer{}), 7, 9, errArgument, 0},
-		{"nothing set", 0, 7, 9, errArgument, 0},
+		{"size not set", 0, 7, 9, errArgument, 0},
 		{"shorter than the first version", least - 1, 7, 9, errArgument, 0},
 		{"garbage", ^uintptr(0), 7, 9, errArgument, 0},
 		{"longer than any", maxStruct + 1, 7, 9, errArgument, 0},

@@ -17,17 +17,17 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// A call is what a pm_call stands for: what the caller of long functions wants of them, and
-// what they leave.
+// A call is the value of a pm_call: what the caller of long functions asks for, and the
+// report they leave.
 type call struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	busy     bool // a function has it
+	busy     bool // in use by a function
 	progress C.pm_progress
 	user     C.uintptr_t
-	bytes    int64  // of the caller's own
+	bytes    int64  // memory of the caller
 	report   []byte // of the last function that succeeded
 }
 
@@ -37,13 +37,13 @@ func newCall() *call {
 	return c
 }
 
-// Close lets the context go. The registry calls it when no function has the call any more.
+// Close releases the context. The registry calls it when no function uses the call.
 func (c *call) Close() error {
 	c.cancel()
 	return nil
 }
 
-// begin takes the call for one function, until end. It returns the function's context.
+// begin reserves the call for one function, until end. It returns the function's context.
 func (c *call) begin(caller C.pmc_caller) (context.Context, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,13 +51,13 @@ func (c *call) begin(caller C.pmc_caller) (context.Context, error) {
 		return nil, errBusy
 	}
 	if err := c.ctx.Err(); err != nil {
-		return nil, fmt.Errorf("the pm_call was cancelled before: %w", err)
+		return nil, fmt.Errorf("the pm_call was already cancelled: %w", err)
 	}
 	c.busy = true
 	return context.WithValue(privatemail.ReportProgress(c.ctx, c.teller(caller)), ownBytes{}, c.bytes), nil
 }
 
-// ownBytes is the key of the bytes of the caller's own in the context of a function.
+// ownBytes is the key of the caller's bytes in the context of a function.
 type ownBytes struct{}
 
 // end keeps the report of a function that succeeded.
@@ -70,7 +70,7 @@ func (c *call) end(report []byte) {
 	}
 }
 
-// teller returns a function that tells the progress function of C, nil where there is none.
+// teller returns a function that calls the progress function of C, and nil if there is none.
 func (c *call) teller(caller C.pmc_caller) func(privatemail.Progress) {
 	progress, user := c.progress, c.user
 	if progress == nil {
@@ -84,8 +84,8 @@ func (c *call) teller(caller C.pmc_caller) func(privatemail.Progress) {
 }
 
 // withCall runs work with the pm_call of a caller, which may be 0 for none. work gets a
-// context that ends when the call is cancelled and tells its progress function. What it
-// returns beside an error becomes the report, as JSON.
+// context that ends when the call is cancelled and that reports to its progress
+// function. The first result of work becomes the report, as JSON.
 func withCall(caller C.pmc_caller, work func(ctx context.Context) (report any, err error)) error {
 	if caller.call == 0 {
 		_, err := work(context.Background())
@@ -112,14 +112,14 @@ func withCall(caller C.pmc_caller, work func(ctx context.Context) (report any, e
 	return nil
 }
 
-// withEngine is withCall for work of an engine. The bytes of the caller's own count against
-// the engine's budget while it runs.
+// withEngine is withCall for work of an engine. The caller's bytes count against the
+// engine's budget while it runs.
 func withEngine(engine C.uintptr_t, caller C.pmc_caller, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
 	return withEngineBy(apart, engine, caller, work)
 }
 
-// withEngineBy is withEngine for work that run runs: apart, or caught where work is so little that one
-// worker does it, which is then the thread of the caller.
+// withEngineBy is withEngine with a function that runs work: apart, or caught if there is so
+// little work that one worker does it, on the thread of the caller.
 func withEngineBy(run func(func() error) error, engine C.uintptr_t, caller C.pmc_caller, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
 	e, done, err := use[*privatemail.Engine](&handles, uintptr(engine), "engine")
 	if err != nil {
@@ -149,8 +149,8 @@ func withEngineBy(run func(func() error) error, engine C.uintptr_t, caller C.pmc
 	})
 }
 
-// checkReentrant refuses a function that a progress function of the same engine has called, on its own thread
-// or by functions of other engines: it would wait for itself.
+// checkReentrant refuses a function that a progress function of the same engine has called, on its
+// own thread or through functions of other engines: it would wait for itself.
 func checkReentrant(caller C.pmc_caller, engine C.uintptr_t) error {
 	for r := caller.reporting; r != nil; r = r.outer {
 		if r.engine == engine {
@@ -160,10 +160,10 @@ func checkReentrant(caller C.pmc_caller, engine C.uintptr_t) error {
 	return nil
 }
 
-// apart runs do in a goroutine of its own and waits for it. Go ties the goroutine of a function
-// that C has called to the thread of the caller: whenever it waits for workers, and work does so
-// often, the system has to switch threads. With two workers that took a tenth of an embedding's
-// time. To run it elsewhere takes tens of microseconds itself.
+// apart runs do in another goroutine and waits for it. Go ties the goroutine of a function that
+// C has called to the thread of the caller: whenever it waits for workers, which happens often,
+// the system has to switch threads. With two workers that took a tenth of an embedding's time.
+// Running it elsewhere takes tens of microseconds.
 func apart(do func() error) (err error) {
 	finished := make(chan struct{})
 	go func() {
@@ -185,7 +185,7 @@ func pmgo_call_new(id *C.uintptr_t) C.pm_status {
 	})
 }
 
-// withIdleCall changes a call that no function has.
+// withIdleCall changes a call that no function uses.
 func withIdleCall(id C.uintptr_t, change func(c *call) error) error {
 	c, done, err := use[*call](&handles, uintptr(id), "call")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Programs in C that use the library wrongly, or from several threads, get statuses.
+// C programs that use the library wrongly, or from several threads, get statuses.
 func TestStatusesInC(t *testing.T) {
 	for _, source := range []string{"arguments.c", "running.c", "scarce.c"} {
 		program := compile(t, source, dynamic)
@@ -36,7 +36,7 @@ func TestStatusesInC(t *testing.T) {
 	}
 }
 
-// With more processors than the limit of the address space has room for threads, the process goes on.
+// The process works with more processors than there is address space for threads.
 func TestFewThreadsInC(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "64")
 	if out, err := run(t, compile(t, "scarce.c", dynamic), "threads"); err != nil {
@@ -53,7 +53,7 @@ func TestFewThreadsInC(t *testing.T) {
 	}
 }
 
-// A program that loads the library while it runs cannot unload it, and keeps its signals.
+// A program that loads the library at run time cannot unload it, and keeps its signal handlers.
 func TestLoadedLate(t *testing.T) {
 	program := compile(t, "loaded.c", unlinked)
 	library := filepath.Join(built, "lib", "libprivatemail.so.1")
@@ -70,8 +70,8 @@ func TestLoadedLate(t *testing.T) {
 	}
 }
 
-// Whatever settings, shapes and bytes a program throws at the library, none is a fault of the
-// library, and each kind of answer that they can have is given.
+// No settings, shapes and bytes cause a fault of the library, and each kind of answer that
+// they can have occurs.
 func TestThrownAtTheLibrary(t *testing.T) {
 	out, err := run(t, compile(t, "thrown.c", dynamic), t.TempDir(), "1500", "1")
 	if err != nil {
@@ -86,7 +86,7 @@ func TestThrownAtTheLibrary(t *testing.T) {
 	}
 }
 
-// Every function is called with one wrong argument at a time, and none answers with a fault of the
+// Every function is called with one wrong argument at a time, and none returns a fault of the
 // library.
 func TestEveryFunctionWithAWrongArgument(t *testing.T) {
 	out, err := run(t, compile(t, "every.c", dynamic), t.TempDir())
@@ -97,14 +97,15 @@ func TestEveryFunctionWithAWrongArgument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Those of other checks: they take a handle, or nothing at all.
+	// Functions of other checks: they take a handle, or nothing.
 	others := regexp.MustCompile(`^pm_(\w+_free|call_new|call_on_progress|call_cancel)$`)
 	for _, m := range regexp.MustCompile(`(?m)^pm_status (pm_\w+)\(`).FindAllStringSubmatch(string(header), -1) {
 		if !others.MatchString(m[1]) && !regexp.MustCompile(`(?m)^`+m[1]+` [0-9]+$`).MatchString(out) {
 			t.Errorf("%s is not called", m[1])
 		}
 	}
-	// Each field of the structs that are filled in is among the arguments. Every seed is right, and start has its own checks.
+	// Each field of the structs that callers fill in is among the arguments. Every seed is
+	// valid, and start has its own checks.
 	program, err := os.ReadFile(filepath.Join("testdata", "every.c"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,18 +16,18 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// modelNames are the names that a caller gives to a fit.
+// modelNames are the names that a caller passes to a fit.
 type modelNames struct {
 	Classes []string `json:"classes"`
 	Columns []string `json:"columns"`
 }
 
-// namesOf returns the names of the settings of a fit of so many columns with these labels.
+// namesOf returns the names in the settings of a fit with the given number of columns and labels.
 func namesOf(p *C.pm_fit_settings, columns int, labels []int32) (names modelNames, err error) {
 	if p == nil {
 		return names, nil
@@ -41,7 +41,7 @@ func namesOf(p *C.pm_fit_settings, columns int, labels []int32) (names modelName
 		return names, err
 	}
 	if json.Unmarshal(text, &names) != nil {
-		return names, argument("names are no JSON of classes and columns")
+		return names, argument("names are not JSON with classes and columns")
 	}
 	if names.Columns != nil && len(names.Columns) != columns {
 		return names, fmt.Errorf("names: %w: %d of %d columns", points.ErrShape, len(names.Columns), columns)
@@ -49,13 +49,13 @@ func namesOf(p *C.pm_fit_settings, columns int, labels []int32) (names modelName
 	seen := map[string]bool{}
 	for i, name := range names.Classes {
 		if seen[name] {
-			return names, fmt.Errorf("names: %w: class %d has the name of an earlier one", kernel.ErrLabels, i)
+			return names, fmt.Errorf("names: %w: class %d has the same name as an earlier one", kernel.ErrLabels, i)
 		}
 		seen[name] = true
 	}
 	for i, label := range labels {
 		if names.Classes != nil && int(label) >= len(names.Classes) {
-			return names, fmt.Errorf("names: %w: there is none for the label of row %d", kernel.ErrLabels, i+1)
+			return names, fmt.Errorf("names: %w: the label of row %d has no name", kernel.ErrLabels, i+1)
 		}
 	}
 	return names, nil
@@ -91,7 +91,7 @@ func pmgo_model_class_name(id C.uintptr_t, label C.int32_t, buffer *C.char, size
 			switch {
 			case m.ClassNames == nil:
 			case label < 0 || int(label) >= len(m.ClassNames):
-				return fmt.Errorf("label: %w: there is no name for it", kernel.ErrLabels)
+				return fmt.Errorf("label: %w: it has no name", kernel.ErrLabels)
 			default:
 				name = m.ClassNames[label]
 			}
@@ -122,7 +122,7 @@ func pmgo_model_predict(engine, id C.uintptr_t, x *C.pm_rows, voters C.int64_t, 
 	})
 }
 
-// votesOf returns where the caller wants what is told of rows.
+// votesOf returns where the caller wants the classes and votes of rows.
 func votesOf(rows blas32.General, labels *C.int32_t, shares *C.float, votes *C.pm_matrix) (to supervised.Votes, err error) {
 	if to.Labels, err = wanted((*int32)(labels), int64(rows.Rows), "labels"); err != nil {
 		return to, err
@@ -139,7 +139,7 @@ func votesOf(rows blas32.General, labels *C.int32_t, shares *C.float, votes *C.p
 	return to, checkOverlap(written, []span{spanOfRows("x", rows)})
 }
 
-// predict places rows, and tells their classes.
+// predict places rows and finds their classes.
 func (m *model) predict(ctx context.Context, e *privatemail.Engine, rows blas32.General, voters int, to supervised.Votes) error {
 	v, err := m.voterOf(ctx, e)
 	if err != nil {
@@ -159,7 +159,7 @@ func (m *model) predict(ctx context.Context, e *privatemail.Engine, rows blas32.
 	})
 }
 
-// voterOf returns what tells classes by the rows of the model.
+// voterOf returns the voter among the rows of the model.
 func (m *model) voterOf(ctx context.Context, e *privatemail.Engine) (v *supervised.Voter, err error) {
 	m.mu.Lock()
 	v = m.voter

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 )
 
-// describing returns the rows of a function and its settings.
+// describing returns the rows and the settings of a function.
 func describing(x *C.pm_rows, settings *C.pm_settings) (rows blas32.General, s *privatemail.Settings, err error) {
 	if rows, err = rowsOf(x, "x"); err != nil {
 		return rows, nil, err
@@ -23,7 +23,7 @@ func describing(x *C.pm_rows, settings *C.pm_settings) (rows blas32.General, s *
 }
 
 // placing returns the rows and the settings of a function that places each row in out. The
-// engine writes there by itself, which saves a copy.
+// engine writes there directly, which saves a copy.
 func placing(x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix) (rows blas32.General, s *privatemail.Settings, err error) {
 	if rows, s, err = describing(x, settings); err != nil {
 		return rows, nil, err
@@ -34,7 +34,7 @@ func placing(x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix) (rows blas
 	return rows, s, checkOverlap([]span{spanOfRows("out", s.Into)}, []span{spanOfRows("x", rows), spanOfRows("start", s.Start)})
 }
 
-// placingLabelled is placing for a function that takes labels, too, which may be NULL.
+// placingLabelled is placing for a function that also takes labels, which may be NULL.
 func placingLabelled(x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix) (rows blas32.General, y []int32, s *privatemail.Settings, err error) {
 	if rows, s, err = placing(x, settings, out); err != nil {
 		return rows, nil, nil, err

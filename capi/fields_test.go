@@ -90,8 +90,8 @@ func fittedFields(t *testing.T) []func(s *supervised.Settings) {
 	}
 }
 
-// Every field of the settings means what it means in Go, and none is taken for another: each changes
-// the report or the bits.
+// Every field of the settings has its meaning in Go, and none is confused with another: each
+// changes the report or the bits.
 func TestEveryFieldInC(t *testing.T) {
 	x, y := some(150)
 	e := testEngine(t)
@@ -169,8 +169,8 @@ func TestEveryFieldInC(t *testing.T) {
 	checkReports(t, reports, want)
 }
 
-// checkDescribed looks for the fields in the descriptions of the releases of fields.c that nothing
-// but a release has.
+// checkDescribed looks for the fields that only releases have in the descriptions of the
+// releases of fields.c.
 func checkDescribed(t *testing.T, lines []string) {
 	t.Helper()
 	for i, texts := range [][]string{

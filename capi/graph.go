@@ -14,13 +14,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// A graphReport is the report of a function that builds a graph: what iterate.Embedding has
-// of it.
+// A graphReport is the report of a function that builds a graph, with the same fields as in
+// iterate.Embedding.
 type graphReport struct {
 	Graph iterate.Graph `json:"graph"`
 }
@@ -52,7 +52,7 @@ func pmgo_graph_between(engine C.uintptr_t, x, queries *C.pm_rows, settings *C.p
 	})
 }
 
-// newGraph gives the caller the graph that build makes of rows, as a handle.
+// newGraph returns to the caller a handle of the graph that build makes of rows.
 func newGraph(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller, build func(ctx context.Context, e *privatemail.Engine, rows blas32.General, settings *privatemail.Graph) (graph, report any, err error)) error {
 	if id == nil {
 		return argument("graph is NULL")
@@ -110,7 +110,7 @@ func pmgo_graph_copy(id C.uintptr_t, indexBytes C.int32_t, indptr, indices unsaf
 	})
 }
 
-// copyGraph writes compressed rows to the arrays of the caller, of which any may be missing.
+// copyGraph writes compressed rows to the arrays of the caller, any of which may be missing.
 func copyGraph[T int32 | int64](g *sparse.CSR, indptr, indices *T, values []float32) error {
 	var ptr, ind []T
 	var err error
@@ -130,7 +130,7 @@ func copyGraph[T int32 | int64](g *sparse.CSR, indptr, indices *T, values []floa
 	if ptr != nil {
 		ptr[0] = 0
 	}
-	var buffer sparse.RowBuffer // a row at a time: no second copy of the graph
+	var buffer sparse.RowBuffer // one row at a time, without a second copy of the graph
 	at := 0
 	for i := range g.Rows() {
 		columns, weights := g.Row(i, &buffer)

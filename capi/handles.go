@@ -9,27 +9,27 @@ import (
 	"sync"
 )
 
-// errHandle reports a handle that is none.
+// errHandle reports an invalid handle.
 var errHandle = errors.New("not a handle of this kind, or one that was freed")
 
-// A registry knows what handles stand for. A handle is a number that is never given out
-// twice, so that one which was freed, or which is garbage, is found out.
+// A registry has the values of handles. A handle is a number that is never used twice,
+// so that freed and random handles are detected.
 type registry struct {
 	mu      sync.Mutex
 	last    uintptr
 	entries map[uintptr]*entry
 }
 
-// An entry is what one handle stands for.
+// An entry is the value of one handle.
 type entry struct {
 	value any
-	users int // functions that run with it
+	users int // functions that are using it
 	freed bool
 }
 
 var handles = registry{last: firstHandle - 1, entries: map[uintptr]*entry{}}
 
-// firstHandle is above small numbers, which are what a program passes by mistake.
+// firstHandle is above small numbers, which programs may pass by mistake.
 const firstHandle = 0x70001
 
 // add returns a new handle for a value.
@@ -41,8 +41,8 @@ func (r *registry) add(value any) uintptr {
 	return r.last
 }
 
-// use returns what a handle stands for. The value stays as it is until done is called, even
-// where another thread frees the handle meanwhile. kind is for the message.
+// use returns the value of a handle. The value stays valid until done is called, even if
+// another thread frees the handle meanwhile. kind is for the message.
 func use[T any](r *registry, id uintptr, kind string) (value T, done func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,9 +70,9 @@ func (r *registry) leave(e *entry) error {
 	return nil
 }
 
-// free forgets a handle. 0 is allowed. Its value is closed, where it can be, as soon as
-// nobody uses it: free does not wait, since the caller may be a progress function that runs
-// within such a use.
+// free removes a handle. 0 is allowed. Its value is closed, if it can be, as soon as it is
+// unused: free does not wait, since the caller may be a progress function within such a
+// use.
 func free[T any](r *registry, id uintptr, kind string) error {
 	if id == 0 {
 		return nil
@@ -89,7 +89,7 @@ func free[T any](r *registry, id uintptr, kind string) error {
 	}
 	delete(r.entries, id)
 	e.freed = true
-	e.users++ // this call, so that there is one way to close a value
+	e.users++ // this call, so that values are closed in one place
 	r.mu.Unlock()
 	return r.leave(e)
 }

@@ -31,7 +31,7 @@ func TestHandles(t *testing.T) {
 		"another kind":            second(use[*int](r, a, "x")),
 		"no handle":               second(use[*closer](r, 0, "x")),
 		"a number":                second(use[*closer](r, 1, "x")),
-		"one that comes":          second(use[*closer](r, b+1, "x")),
+		"a future one":            second(use[*closer](r, b+1, "x")),
 		"free of another kind":    free[*int](r, a, "x"),
 		"free of no such handle":  free[*int](r, b+1, "x"),
 		"free of a small number":  free[*int](r, 1, "x"),
@@ -45,7 +45,7 @@ func TestHandles(t *testing.T) {
 		t.Errorf("free of none: %v", err)
 	}
 
-	// A value that is in use is closed by the last who has it, once.
+	// A value in use is closed once, by its last user.
 	got, done, err := use[*closer](r, a, "x")
 	_, again, err2 := use[*closer](r, a, "x")
 	if got != one || err != nil || err2 != nil {
@@ -72,13 +72,13 @@ func TestHandles(t *testing.T) {
 		t.Errorf("%v; %d handles are left", err, len(r.entries))
 	}
 	if c := r.add(one); c == a || c == b {
-		t.Error("a handle was used again")
+		t.Error("a handle was reused")
 	}
 }
 
 func second[T any](_ T, _ func(), err error) error { return err }
 
-// Of many that free one handle, one does.
+// Of many concurrent calls that free a handle, one succeeds.
 func TestOneFreesAHandle(t *testing.T) {
 	r := newRegistry()
 	for range 200 {

@@ -28,7 +28,7 @@ func pmgo_ledger_create(path *C.char, total *C.pm_total) C.pm_status {
 	})
 }
 
-// totalOf returns what a ledger is to hold. Nothing of it has a default.
+// totalOf returns the total of a new ledger. Its fields have no default.
 func totalOf(p *C.pm_total) (t mechanism.Total, err error) {
 	if p == nil {
 		return t, argument("total is NULL")
@@ -58,7 +58,7 @@ func pmgo_ledger_open(path, head *C.char, id *C.uintptr_t) C.pm_status {
 			return err
 		}
 		open := func() (*mechanism.Ledger, error) { return mechanism.OpenLedger(name) }
-		if head != nil { // an empty text is no head: it must not open the ledger in any state
+		if head != nil { // "" is not a head: it must not open the ledger in any state
 			state, err := textOf(head, "head")
 			if err != nil {
 				return err
@@ -78,7 +78,7 @@ func pmgo_ledger_open(path, head *C.char, id *C.uintptr_t) C.pm_status {
 	})
 }
 
-// ledgerJSON is what pm_ledger_describe says.
+// ledgerJSON is the result of pm_ledger_describe.
 type ledgerJSON struct {
 	Kind        string      `json:"kind"`
 	Epsilon     float64     `json:"epsilon"`
@@ -88,21 +88,21 @@ type ledgerJSON struct {
 	Unit        *unitSpends `json:"unit,omitempty"`
 }
 
-// unitSpends is what a unit has spent, in the pots of the ledger and as an epsilon at its delta,
-// and has left.
+// unitSpends is what a unit has spent and has left, in the pots of the ledger and as an epsilon
+// at its delta.
 type unitSpends struct {
 	Kind      string   `json:"kind"`
 	Epsilon   float64  `json:"epsilon_spent"`
 	Spent     potsJSON `json:"spent"`
 	Remaining potsJSON `json:"remaining"`
-	// Protects says which data sets these numbers are for, those that every spend protects: "none"
-	// for none, "unknown" where the ledger has not noted it.
+	// Protects says for which data sets these numbers hold, those that every spend protects:
+	// "none" if there are none, "unknown" if the ledger has not recorded them.
 	Protects  string         `json:"protects"`
-	Subtotals []subtotalJSON `json:"subtotals,omitempty"` // where spends protect different ones
+	Subtotals []subtotalJSON `json:"subtotals,omitempty"` // if spends protect different ones
 }
 
 type subtotalJSON struct {
-	Protects string   `json:"protects"` // "unknown" where the ledger has not noted it
+	Protects string   `json:"protects"` // "unknown" if the ledger has not recorded it
 	Spends   int      `json:"spends"`
 	Epsilon  float64  `json:"epsilon_spent"`
 	Spent    potsJSON `json:"spent"`
@@ -138,7 +138,7 @@ func pmgo_ledger_describe(id C.uintptr_t, unit, unitKind, buffer *C.char, size C
 	})
 }
 
-// spendsOf looks a unit up.
+// spendsOf looks up a unit.
 func spendsOf(l *mechanism.Ledger, name, kind *C.char) (*unitSpends, error) {
 	named, err := textOf(name, "unit")
 	if err != nil {

@@ -39,14 +39,14 @@ func withLibrary(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// How a program is linked with the library.
+// The ways to link a program with the library.
 var (
 	dynamic  = []string{"-lprivatemail"}
 	archived = []string{"-l:libprivatemail.a"}
-	unlinked []string // it loads the library by itself
+	unlinked []string // the program loads the library itself
 )
 
-// compile compiles a program of testdata, as C99 or C++11 by the ending of its name. Every
+// compile compiles a program of testdata, as C99 or C++11 according to its name. Every
 // warning is an error.
 func compile(t *testing.T, source string, link []string) (program string) {
 	t.Helper()
@@ -65,7 +65,7 @@ func compile(t *testing.T, source string, link []string) (program string) {
 	return program
 }
 
-// compilerOf returns the compiler that Go uses, with its arguments: that of CC or CXX.
+// compilerOf returns the compiler that Go uses, with its arguments, from CC or CXX.
 func compilerOf(t *testing.T, variable string) []string {
 	t.Helper()
 	out, err := exec.Command("go", "env", variable).Output()
@@ -76,20 +76,20 @@ func compilerOf(t *testing.T, variable string) []string {
 	return words
 }
 
-// compilesCpp tells whether there is a compiler of C++. A machine that builds the library need not
-// have one; where CI runs, as PM_PEERS says, it must be there.
+// compilesCpp reports whether there is a C++ compiler. Building the library does not need one,
+// but CI, which sets PM_PEERS, must have it.
 func compilesCpp(t *testing.T) bool {
 	t.Helper()
 	compiler := compilerOf(t, "CXX")[0]
 	if _, err := exec.LookPath(compiler); err != nil && os.Getenv("PM_PEERS") == "" {
-		t.Logf("C++ is not tried: %v", err)
+		t.Logf("C++ is not tested: %v", err)
 		return false
 	}
 	return true
 }
 
-// run runs a program, in a folder that it must leave empty, and returns what it printed and how it
-// ended. One that hangs is killed and fails the test.
+// run runs a program, in a folder that it must leave empty, and returns its output and how it
+// ended. A program that hangs is killed and fails the test.
 func run(t *testing.T, program string, args ...string) (output string, ended error) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Minute)

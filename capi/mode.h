@@ -1,15 +1,15 @@
-/* mode.h: the floating-point mode of a thread: how the processor rounds, whether it takes very small
- * numbers for 0, which operations raise SIGFPE, and which exceptions there have been. It belongs to the
- * thread, and a new thread begins with the mode of the one that makes it. The bits of results depend on it.
- * So the library computes in one mode, that of a new process: functions of pm.h set it and give the caller's
- * back (shim.h), also to progress functions, and threads of the library begin with it (threads.h). */
+/* mode.h: the floating-point mode of a thread: how the processor rounds, whether it treats very small numbers as 0,
+ * which operations raise SIGFPE, and which exceptions have occurred. It belongs to the thread, and a new thread
+ * inherits the mode of the one that creates it. The bits of results depend on it. So the library computes in one
+ * mode, that of a new process: functions of pm.h set it and restore the caller's (shim.h), also for progress
+ * functions, and threads of the library begin with it (threads.h). */
 #ifndef PM_MODE_H
 #define PM_MODE_H
 
 #if defined(__x86_64__)
 
 typedef unsigned int pmc_mode; /* MXCSR; Go uses no x87 */
-#define PMC_MODE 0x1f80u       /* to nearest, small numbers as they are, no signals */
+#define PMC_MODE 0x1f80u       /* round to nearest, keep small numbers, no signals */
 
 static inline pmc_mode pmc_get_mode(void) {
     pmc_mode mode;
@@ -34,7 +34,7 @@ static inline void pmc_set_mode(pmc_mode mode) {
     __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(mode & 0xfffffffful), "r"(mode >> 32) : "memory");
 }
 
-#else /* a processor that nobody has tried: the mode is left alone */
+#else /* an untested processor: the mode is left alone */
 
 typedef int pmc_mode;
 #define PMC_MODE 0
@@ -44,7 +44,7 @@ static inline void pmc_set_mode(pmc_mode mode) { (void)mode; }
 
 #endif
 
-/* Sets the mode of the library and returns the one that was. */
+/* Sets the mode of the library and returns the one before. */
 static inline pmc_mode pmc_begin_mode(void) {
     pmc_mode before = pmc_get_mode();
     pmc_set_mode(PMC_MODE);

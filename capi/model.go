@@ -14,22 +14,23 @@ import (
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// A model is what a pm_model stands for.
+// A model is the value of a pm_model.
 type model struct {
 	*supervised.Model
 	about supervised.About
-	saved *supervised.Saved // the file that the rows are a view of; nil for one that was fitted
+	saved *supervised.Saved // the file of which the rows are a view; nil for a fitted model
 
 	mu    sync.Mutex
-	ready *supervised.Placer // its map, since the first use
-	voter *supervised.Voter  // of its rows, since the first use
+	ready *supervised.Placer // its map, set at the first use
+	voter *supervised.Voter  // of its rows, set at the first use
 }
 
-// placer returns the map of the model, made ready for an engine. Rows often come one at a time.
+// placer returns the map of the model, prepared for an engine and kept, since rows often come
+// one at a time.
 func (m *model) placer(ctx context.Context, e *privatemail.Engine) (*supervised.Placer, error) {
 	m.mu.Lock()
 	p := m.ready
@@ -47,7 +48,7 @@ func (m *model) placer(ctx context.Context, e *privatemail.Engine) (*supervised.
 	return p, nil
 }
 
-// Close releases the file. The registry calls it when nobody uses the model any more.
+// Close releases the file. The registry calls it when the model is unused.
 func (m *model) Close() error {
 	if m.saved == nil {
 		return nil
@@ -55,8 +56,8 @@ func (m *model) Close() error {
 	return m.saved.Close()
 }
 
-// reading calls read, which reads rows of the model. Where these are a view of a file, the file is
-// verified again behind it.
+// reading calls read, which reads rows of the model. If these are a view of a file, the file is
+// verified again afterwards.
 func (m *model) reading(ctx context.Context, read func() error) error {
 	if m.saved == nil {
 		return read()
@@ -64,7 +65,7 @@ func (m *model) reading(ctx context.Context, read func() error) error {
 	return m.saved.Reading(ctx, read)
 }
 
-// addModel makes a handle for a model of a file or of bytes.
+// addModel makes a handle for a model from a file or from bytes.
 func addModel(s *supervised.Saved) C.uintptr_t {
 	return C.uintptr_t(handles.add(&model{Model: s.Model, about: s.About, saved: s}))
 }
@@ -196,7 +197,7 @@ func pmgo_model_save(id C.uintptr_t, path *C.char, caller C.pmc_caller) C.pm_sta
 	})
 }
 
-// withModel does something with a model.
+// withModel calls do with a model.
 func withModel(id C.uintptr_t, do func(m *model) error) error {
 	m, done, err := use[*model](&handles, uintptr(id), "model")
 	if err != nil {
@@ -206,8 +207,8 @@ func withModel(id C.uintptr_t, do func(m *model) error) error {
 	return do(m)
 }
 
-// A bufferWriter writes to memory of the caller's as long as there is room, and counts what it
-// is given: models are large, and need no second copy.
+// A bufferWriter writes to the caller's memory while there is room, and counts all bytes:
+// models are large, so a second copy is avoided.
 type bufferWriter struct {
 	to     []byte
 	needed int
@@ -265,7 +266,7 @@ func pmgo_model_read(bytes unsafe.Pointer, size C.size_t, id *C.uintptr_t) C.pm_
 	})
 }
 
-// copyOf returns a copy of bytes of the caller's, which are not to be looked at after the call.
+// copyOf returns a copy of the caller's bytes, which must not be read after the call.
 func copyOf(bytes unsafe.Pointer, size C.size_t) ([]byte, error) {
 	data, err := array((*byte)(bytes), int64(min(uint64(size), math.MaxInt64)), "bytes")
 	return append([]byte(nil), data...), err
@@ -301,7 +302,7 @@ func pmgo_model_rows(id C.uintptr_t, out *C.pm_matrix) C.pm_status {
 	})
 }
 
-// fewRows is up to how many rows are placed on the thread of the caller: one worker does them.
+// fewRows is the most rows that are placed on the thread of the caller, by one worker.
 const fewRows = 16
 
 //export pmgo_model_apply
@@ -347,7 +348,7 @@ func pmgo_model_describe(id C.uintptr_t, buffer *C.char, size C.size_t, needed *
 	})
 }
 
-// describe returns the JSON of the model, as in the report of pm_fit, and beside it about.
+// describe returns the JSON of the model, as in the report of pm_fit, and about.
 func (m *model) describe() ([]byte, error) {
 	text, err := json.Marshal(m.Model)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A map is made ready once, and again only for engines of another level, which have other bits.
+// A map is prepared once, and again only for engines of another level, which have other bits.
 func TestModelIsMadeReadyOnce(t *testing.T) {
 	x, y := some(200)
 	e := testEngine(t)

@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// Results have the same bits whatever floating-point modes the program has: rounding, small numbers
-// as 0, exceptions as signals. That holds when it loads the library and when it calls it, in several
-// threads and modes at the same time, and whatever progress functions leave. Each call leaves the mode as it
-// was, and progress functions have that of the caller.
+// Results have the same bits in any floating-point mode of the program: rounding, small numbers
+// as 0, exceptions as signals. That holds for the mode when it loads the library and when it
+// calls it, in several threads and modes at the same time, and after progress functions that
+// change the mode. Each call restores the mode, and progress functions run in that of the
+// caller.
 func TestFloatingPointModes(t *testing.T) {
-	t.Setenv("GOMAXPROCS", "8") // threads are made in the middle of calls
+	t.Setenv("GOMAXPROCS", "8") // threads are created during calls
 	program := compile(t, "modes.c", unlinked)
 	archive := compile(t, "modes.c", append([]string{"-DLINKED", "-ffast-math"}, archived...))
 	library, release := filepath.Join(built, "lib", "libprivatemail.so.1"), filepath.Join(t.TempDir(), "release")
@@ -42,7 +43,7 @@ func TestFloatingPointModes(t *testing.T) {
 		if modes, err = strconv.Atoi(lines[0]); err != nil || modes < 16 {
 			t.Fatalf("loaded in mode %d: %v\n%s", mode, err, out)
 		}
-		rounds := 4 // after it was loaded, in the mode, in a thread in the mode, afterwards
+		rounds := 4 // after loading, in the mode, in a thread in the mode, afterwards
 		if mode == 0 {
 			rounds = 2*modes + 2
 		}

@@ -14,10 +14,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// asking returns the rows of x and the queries that are looked up among them.
+// asking returns the rows of x and the queries to look up among them.
 func asking(x, queries *C.pm_rows) (rows, asked blas32.General, err error) {
 	if rows, err = rowsOf(x, "x"); err != nil {
 		return rows, asked, err
@@ -79,7 +79,7 @@ func pmgo_nearest(engine C.uintptr_t, x, queries *C.pm_rows, k C.int64_t, indexB
 	})
 }
 
-// wanted returns an array of the caller, nil where the caller wants none.
+// wanted returns an array of the caller, nil if the caller wants none.
 func wanted[T any](data *T, count int64, name string) ([]T, error) {
 	if data == nil {
 		return nil, nil

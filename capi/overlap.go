@@ -13,7 +13,7 @@ import (
 // errOverlap reports results that share memory with something else.
 var errOverlap = errors.New("they share memory")
 
-// A span is memory of the caller's, from begin to before end, and what it is called.
+// A span is memory of the caller, from begin to before end, and its name.
 type span struct {
 	name       string
 	begin, end uintptr
@@ -26,14 +26,14 @@ func spanOf[T any](name string, s []T) span {
 	return span{name, begin, begin + uintptr(len(s))*unsafe.Sizeof(entry)}
 }
 
-// spanOfRows returns the memory of a matrix, with what is between its rows.
+// spanOfRows returns the memory of a matrix, including gaps between its rows.
 func spanOfRows(name string, m blas32.General) span { return spanOf(name, m.Data) }
 
-// meets tells whether two spans share memory.
+// meets reports whether two spans share memory.
 func (s span) meets(o span) bool { return s.begin < o.end && o.begin < s.end }
 
-// checkOverlap refuses results that share memory with each other, or with what is read: a function
-// reads rows while others are written.
+// checkOverlap refuses results that share memory with each other or with rows that are read,
+// since a function reads rows while it writes others.
 func checkOverlap(written, read []span) error {
 	for i, w := range written {
 		for _, o := range append(written[i+1:len(written):len(written)], read...) {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// testEngine returns an engine that makes the choices of one from C.
+// testEngine returns an engine that makes the same choices as one from C.
 func testEngine(t *testing.T) *privatemail.Engine {
 	t.Helper()
 	e, err := privatemail.New(privatemail.WithWorkers(2), privatemail.WithCalibration(kernel.Calibration{}))
@@ -30,7 +30,7 @@ func testEngine(t *testing.T) *privatemail.Engine {
 	return e
 }
 
-// some returns the first of the digits.
+// some returns the first rows of the digits.
 func some(rows int) (blas32.General, []int32) {
 	x, y := digits.Load()
 	x.Rows, x.Data = rows, x.Data[:rows*x.Stride]
@@ -132,7 +132,7 @@ func TestPartsInC(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.HasPrefix(got, file) {
-		t.Error("the bytes of the model are not those of its file")
+		t.Error("the bytes of the model differ from its file")
 	}
 	got = got[len(file):]
 	saved, err := supervised.Open(t.Context(), path, nil)
@@ -176,7 +176,7 @@ func TestPartsInC(t *testing.T) {
 	checkReports(t, strings.Split(strings.TrimSpace(printed), "\n"), append(reports, fit, fit, fit, fit))
 }
 
-// plain returns a report without times and what only C has.
+// plain returns a report without times and without fields that only C has.
 func plain(t *testing.T, text []byte) string {
 	t.Helper()
 	var v map[string]any
@@ -186,7 +186,7 @@ func plain(t *testing.T, text []byte) string {
 	delete(v, "seconds")
 	delete(v, "about")
 	if graph, ok := v["graph"].(map[string]any); ok {
-		for _, key := range []string{"build_seconds", "steps_seconds", "peak_bytes"} { // a file has no peak
+		for _, key := range []string{"build_seconds", "steps_seconds", "peak_bytes"} { // a model from a file has no peak
 			delete(graph, key)
 		}
 	}
@@ -197,7 +197,7 @@ func plain(t *testing.T, text []byte) string {
 	return string(text)
 }
 
-// checkReports compares reports with those of Go, times and what only C has apart.
+// checkReports compares reports with those of Go, except for times and fields that only C has.
 func checkReports(t *testing.T, lines []string, want []any) {
 	t.Helper()
 	if len(lines) != len(want) {
@@ -214,7 +214,7 @@ func checkReports(t *testing.T, lines []string, want []any) {
 	}
 }
 
-// Wrong arguments of the same functions have statuses and texts.
+// Wrong arguments of the same functions give statuses and texts.
 func TestPartsRefusedInC(t *testing.T) {
 	if out, err := run(t, compile(t, "parts_refused.c", dynamic), t.TempDir()); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -11,12 +11,12 @@ import (
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail/capi/internal/private"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// privateFieldsOf returns a copy of the fields of private settings of so many rows. What they mean
-// is the business of package private.
+// privateFieldsOf returns a copy of the fields of private settings for the given number of
+// rows. Package private interprets them.
 func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error) {
 	if p == nil {
 		return nil, argument("settings is NULL")
@@ -61,7 +61,7 @@ func privateFieldsOf(p *C.pm_private_settings, rows int) (*private.Fields, error
 	if s.private_rows == nil && s.private_count == 0 {
 		return out, nil
 	}
-	// Before anybody takes memory for the list: the engine has no rows beyond 32 bits.
+	// Checked before memory is allocated for the list: the engine has no rows beyond 32 bits.
 	if int64(s.private_count) > min(int64(rows), math.MaxUint32) {
 		return nil, fmt.Errorf("private_count: %w: %d private rows of %d", points.ErrShape, int64(s.private_count), rows)
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// A program in C makes releases that are what it has asked for and paid by its ledger, and goes on
-// from them as Go does. What it may not do has a status, and costs nothing.
+// A C program makes the releases it asked for, paid by its ledger, and continues from them as
+// Go does. Forbidden actions give a status and cost nothing.
 func TestPrivateInC(t *testing.T) {
 	x, y := some(120)
 	folder := t.TempDir()
@@ -73,7 +73,7 @@ func TestPrivateInC(t *testing.T) {
 	checkSpent(t, filepath.Join(folder, "short"), lines[2])
 }
 
-// checkAssessment compares what a release would cost with what Go says.
+// checkAssessment compares the cost of a release with that from Go.
 func checkAssessment(t *testing.T, line string, x blas32.General) {
 	t.Helper()
 	a, err := privatemail.Sensitivity(t.Context(), x.Rows, x.Cols, &privatemail.PrivateSettings{
@@ -101,7 +101,7 @@ func readRelease(t *testing.T, folder, name string) *release.Release {
 	return r
 }
 
-// checkLater compares points and later steps with those that Go makes of the same release.
+// checkLater compares points and later steps with those that Go computes from the same release.
 func checkLater(t *testing.T, folder, name string, r *release.Release, y []int32, alpha *float64) {
 	t.Helper()
 	compare := func(file string, data any) {
@@ -132,7 +132,7 @@ func checkLater(t *testing.T, folder, name string, r *release.Release, y []int32
 	compare(name+"-later", into.Data)
 }
 
-// checkSpent looks at the ledger whose file was full: the spend of the release is in it.
+// checkSpent checks that the ledger whose file was full has the spend of the release.
 func checkSpent(t *testing.T, path, summary string) {
 	t.Helper()
 	var said struct{ ID string }

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
-// pmgo_privatize gives a handle also beside an error: where all that failed is to note in the
-// ledger what was released, the release has been paid for.
+// pmgo_privatize may return a handle together with an error: if the only failure is that the
+// ledger could not record the release, the release has been paid for.
 //
 //export pmgo_privatize
 func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_private_settings, ledger C.uintptr_t, id *C.uintptr_t, caller C.pmc_caller) C.pm_status {
@@ -48,7 +48,7 @@ func pmgo_privatize(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, setting
 				return nil, err
 			}
 			var y []int32
-			if private.ReadsLabels(s) { // otherwise nobody looks at them
+			if private.ReadsLabels(s) { // otherwise they are not read
 				if y, err = labelsOf(labels, rows.Rows); err != nil {
 					return nil, err
 				}
@@ -102,7 +102,7 @@ func pmgo_continue(engine, id C.uintptr_t, labels *C.int32_t, settings *C.pm_set
 	})
 }
 
-// continueSettings returns what settings say about later steps; NULL stands for the defaults.
+// continueSettings returns the settings of later steps; NULL means the defaults.
 func continueSettings(p *C.pm_settings, useCoefficient C.int32_t) (*post.Settings, error) {
 	ownCoefficient := false
 	if err := setFlags([]flagField{{"use_coefficient", useCoefficient, &ownCoefficient}}); err != nil {

@@ -10,12 +10,12 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
-// withRelease does something with a release.
+// withRelease calls do with a release.
 func withRelease(id C.uintptr_t, do func(r *release.Release) error) error {
 	r, done, err := use[*release.Release](&handles, uintptr(id), "release")
 	if err != nil {

@@ -77,7 +77,7 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 	return out, nil
 }
 
-// convergeSettings returns those of the settings that eigenvectors have.
+// convergeSettings returns the settings that apply to eigenvectors.
 func convergeSettings(s *privatemail.Settings) (*privatemail.ConvergeSettings, error) {
 	if s.Form != kernel.Attract {
 		return nil, fmt.Errorf("%w: form is %v, want %v for eigenvectors", kernel.ErrOption, s.Form, kernel.Attract)
@@ -88,7 +88,7 @@ func convergeSettings(s *privatemail.Settings) (*privatemail.ConvergeSettings, e
 	}, nil
 }
 
-// mapSettings returns those of the settings that a map has.
+// mapSettings returns the settings that apply to a map.
 func mapSettings(s *privatemail.Settings) (*privatemail.MapSettings, error) {
 	if s.Coefficient != 0 || s.Start.Data != nil {
 		return nil, fmt.Errorf("%w: a map has no label term and no start", kernel.ErrOption)
@@ -96,7 +96,7 @@ func mapSettings(s *privatemail.Settings) (*privatemail.MapSettings, error) {
 	return &privatemail.MapSettings{Graph: s.Graph, Dim: s.Dim, StopTolerance: s.StopTolerance, Into: s.Into}, nil
 }
 
-// bandwidthOf returns the bandwidth that one of sigma and gamma gives, none where both are 0.
+// bandwidthOf returns the bandwidth given by sigma or gamma, or none if both are 0.
 func bandwidthOf(sigma, gamma float64) (b kernel.Bandwidth, err error) {
 	switch {
 	case sigma != 0 && gamma != 0:
@@ -109,7 +109,7 @@ func bandwidthOf(sigma, gamma float64) (b kernel.Bandwidth, err error) {
 	return b, nil
 }
 
-// countOf returns a number of things that is not negative.
+// countOf returns a count, which must not be negative.
 func countOf(n int64, name string) (int, error) {
 	if n < 0 || n > math.MaxInt {
 		return 0, fmt.Errorf("%w: %s is %d", kernel.ErrOption, name, n)
@@ -123,7 +123,7 @@ type numberField struct {
 	value C.double
 }
 
-// checkFinite refuses fields that are no numbers, and infinities, with an error that matches refused.
+// checkFinite refuses fields that are NaN or infinite, with an error that matches refused.
 func checkFinite(refused error, fields []numberField) error {
 	for _, f := range fields {
 		if v := float64(f.value); v-v != 0 {
@@ -133,15 +133,15 @@ func checkFinite(refused error, fields []numberField) error {
 	return nil
 }
 
-// A flagField is a field of a struct that is 0 or 1, and where it goes.
+// A flagField is a field of a struct that is 0 or 1, and its destination.
 type flagField struct {
 	name  string
 	value C.int32_t
 	to    *bool
 }
 
-// setFlags copies fields that are 0 or 1. Other numbers are not guessed at: a later version may give them
-// a meaning.
+// setFlags copies fields that are 0 or 1. Other numbers are refused, since a later version may
+// give them a meaning.
 func setFlags(fields []flagField) error {
 	for _, f := range fields {
 		if f.value != 0 && f.value != 1 {
@@ -152,14 +152,14 @@ func setFlags(fields []flagField) error {
 	return nil
 }
 
-// A countField is a field of a struct that counts something, and where it goes.
+// A countField is a field of a struct that is a count, and its destination.
 type countField struct {
 	name  string
 	value C.int64_t
 	to    *int
 }
 
-// setCounts copies fields that count something.
+// setCounts copies fields that are counts.
 func setCounts(fields []countField) (err error) {
 	for _, f := range fields {
 		if *f.to, err = countOf(int64(f.value), f.name); err != nil {

@@ -1,5 +1,5 @@
-/* shim.c: the library itself, engines and calls. Each function of pm.h is here or in another
- * shim_*.c, and hands its arguments to the function pmgo_* of the Go files. */
+/* shim.c: the library itself, engines and calls. Each function of pm.h is here or in another shim_*.c, and passes
+ * its arguments to the function pmgo_* in the Go files. */
 #include "_cgo_export.h"
 #include "shim.h"
 
@@ -11,9 +11,8 @@ int pmc_forked = 0;
 
 char pmc_nowhere[16] __attribute__((aligned(16)));
 
-/* The text of the last error belongs to a key and not to a variable of the thread: those of a
- * library with a Go runtime must fit into the few bytes that glibc keeps for libraries which
- * are loaded late. */
+/* The text of the last error is under a key and not in a thread-local variable: those of a library with a Go
+ * runtime must fit into the few bytes that glibc reserves for libraries that are loaded late. */
 static pthread_key_t error_key;
 static int error_key_made = 0;
 
@@ -44,7 +43,7 @@ void pmc_set_error(const char *text, size_t size) {
 const char *pm_last_error(void) {
     const char *text;
     if (pmc_forked)
-        return "this process was forked after the library was loaded, and cannot use it; start processes by spawn or exec, "
+        return "this process was forked after the library was loaded, and cannot use it; start processes with spawn or exec, "
                "or load the library after the fork";
     if (!error_key_made) return "";
     text = pthread_getspecific(error_key);

@@ -1,23 +1,22 @@
-/* shim.h: what the C files and the Go files of the library share. */
+/* shim.h: declarations shared by the C files and the Go files of the library. */
 #ifndef PM_SHIM_H
 #define PM_SHIM_H
 
 #include "mode.h"
 #include "pm.h"
 
-/* 1 in a process that was forked after the library was loaded. Of a forked process only the
- * thread that called fork is left, and the Go runtime would wait for the others for ever: every
- * function looks at this before it enters Go. */
+/* 1 in a process that was forked after the library was loaded. A forked process has only the thread that called
+ * fork, and the Go runtime would wait for the others for ever, so every function checks this first. */
 extern int pmc_forked;
 
 /* Sets the text of pm_last_error of this thread. */
 void pmc_set_error(const char *text, size_t size);
 
-/* The length of a text, most where it does not end before. */
+/* The length of a text, at most most. */
 size_t pmc_length(const char *text, size_t most);
 
-/* What a function begins with: one that works, and one that frees a handle. It computes in the mode of
- * the library, and its caller has the mode of before when it returns. */
+/* The beginning of every function: the first for functions that work, the second for those that free a handle. The
+ * function computes in the mode of the library, and its caller's mode is restored when it returns. */
 #define PMC_ENTER() PMC_ENTER_OR(PM_FORKED)
 #define PMC_ENTER_FREE() PMC_ENTER_OR(PM_OK)
 #define PMC_ENTER_OR(forked) \
@@ -36,8 +35,8 @@ typedef struct pmc_reporting {
 /* The progress function that this thread runs, NULL for none. */
 const pmc_reporting *pmc_reporting_here(void);
 
-/* Who called a function: the pm_call, 0 for none, the mode of the thread, which is that of progress functions,
- * and the progress function that called it. engine is the one that works, which the Go files set. */
+/* The caller of a function: its pm_call, 0 for none, the mode of the thread, in which progress functions run, and the
+ * progress function that called it. The Go files set engine, the one that works. */
 typedef struct {
     uintptr_t call;
     pmc_mode mode;
@@ -45,24 +44,25 @@ typedef struct {
     uintptr_t engine;
 } pmc_caller;
 
-/* Calls a progress function: Go cannot call a pointer of C by itself. It runs in the floating-point mode of
- * the function's caller, whichever thread it is. Whatever mode it sets, the thread goes on in that of the library. */
+/* Calls a progress function, since Go cannot call a C pointer. It runs in the floating-point mode of the function's
+ * caller, on any thread. Whatever mode it sets, the thread continues in that of the library. */
 void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_caller caller);
 
-/* The array of a caller as Go may have it. Some languages have small addresses for arrays without entries, and
- * Go ends a process where it finds one on a stack: it gets pmc_nowhere instead, which nobody reads or writes. */
+/* The array of a caller in a form that is safe for Go. Some languages use small addresses for arrays without
+ * entries, and Go ends a process if it finds one on a stack: it gets pmc_nowhere instead, which is never read or
+ * written. */
 extern char pmc_nowhere[16];
-#define PMC_NOWHERE 4096 /* addresses before it are nobody's */
+#define PMC_NOWHERE 4096 /* addresses below it are invalid */
 static inline void *pmc_array(const void *array) {
     return array != NULL && (uintptr_t)array < PMC_NOWHERE ? (void *)pmc_nowhere : (void *)array;
 }
 
 #define PMC_CALLER(call) ((pmc_caller){PMC_ID(call), pmc_callers_mode, pmc_reporting_here(), 0})
 
-/* Handles are numbers of Go's registry. Nobody follows them as pointers. */
+/* Handles are numbers of Go's registry. They are never dereferenced. */
 #define PMC_ID(handle) ((uintptr_t)(handle))
 
-/* Gives a new handle to the caller, whose variable is untouched where there is none. */
+/* Returns a new handle to the caller, whose variable does not change if there is none. */
 #define PMC_RETURN_HANDLE(type, status, id, out) do { \
         pm_status pmc_status = (status); \
         if (pmc_status == PM_OK) *(out) = (type *)(id); \

@@ -14,7 +14,7 @@ pm_status pm_privatize(pm_engine *engine, const pm_rows *x, const int32_t *label
     PMC_ENTER();
     status = pmgo_privatize(PMC_ID(engine), (pm_rows *)x, pmc_array(labels), (pm_private_settings *)settings, PMC_ID(ledger),
                             release == NULL ? NULL : &id, PMC_CALLER(call));
-    if (id != 0) *release = (pm_release *)id; /* a release that was paid for is not lost, whatever the status */
+    if (id != 0) *release = (pm_release *)id; /* a release that was paid for is not lost, for any status */
     return status;
 }
 

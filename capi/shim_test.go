@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Every function of pm.h that enters Go looks first whether the process was forked, as Go would wait for
-// ever in a forked one, and sets the floating-point mode: that is PMC_ENTER.
+// Every function of pm.h that enters Go begins with PMC_ENTER: it checks whether the process
+// was forked, since Go would wait for ever in a forked one, and sets the floating-point mode.
 func TestEveryFunctionEnters(t *testing.T) {
 	files, err := filepath.Glob("shim*.c")
 	if err != nil || len(files) < 5 {
@@ -36,7 +36,7 @@ func TestEveryFunctionEnters(t *testing.T) {
 			}
 			found++
 		}
-		for _, at := range regexp.MustCompile(`pmgo_\w+`).FindAllIndex(text, -1) { // those of other types, too
+		for _, at := range regexp.MustCompile(`pmgo_\w+`).FindAllIndex(text, -1) { // also those of other types
 			begin := max(bytes.LastIndex(text[:at[0]], []byte("\n}\n")), 0)
 			if !bytes.Contains(text[begin:at[0]], []byte("PMC_ENTER")) {
 				t.Errorf("%s: %s is called without PMC_ENTER", file, text[at[0]:at[1]])

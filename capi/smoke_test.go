@@ -17,7 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// written returns rows and labels as the programs of testdata read them.
+// written writes rows and labels in the form that the programs of testdata read.
 func written(t *testing.T, x blas32.General, labels []int32) (path string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -33,7 +33,7 @@ func written(t *testing.T, x blas32.General, labels []int32) (path string) {
 	return path
 }
 
-// Programs in C and C++ get the bits that a program in Go gets.
+// C and C++ programs get the same bits as Go programs.
 func TestSameBitsAsGo(t *testing.T) {
 	x, y := digits.Load()
 	e, err := privatemail.New(privatemail.WithWorkers(1), privatemail.WithCalibration(kernel.Calibration{}))

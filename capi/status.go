@@ -16,19 +16,19 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Errors of this package, beside errHandle and errOverlap.
+// Errors of this package, in addition to errHandle and errOverlap.
 var (
 	errArgument = errors.New("wrong argument")
 	errBusy     = errors.New("the pm_call is in use by another function")
@@ -37,9 +37,9 @@ var (
 	errReentrant = errors.New("called by a progress function of the same engine, which would wait for itself")
 )
 
-// guard runs what an exported function does. It turns an error into a status and keeps its
-// text for pm_last_error of the calling thread, on which it runs. A panic must not reach C,
-// which would take the process down.
+// guard runs the work of an exported function. It turns an error into a status and keeps
+// its text for pm_last_error of the calling thread, on which it runs. It also catches
+// panics, which would end the process if they reached C.
 func guard(name string, do func() error) C.pm_status {
 	err := prepare()
 	if err == nil {
@@ -59,8 +59,8 @@ func caught(do func() error) (err error) {
 	return do()
 }
 
-// statuses have the status of each error that the library tells apart. The first one that an
-// error matches counts: an error that came after a ledger had paid is that above all else.
+// statuses have the status of each error that the library distinguishes. The first one that
+// an error matches counts: an error after a ledger has paid comes first.
 var statuses = []struct {
 	err    error
 	status int
@@ -98,7 +98,7 @@ var statuses = []struct {
 	{sparse.ErrShared, C.PM_ARGUMENT},
 	{privatemail.ErrCheckpoint, C.PM_ARGUMENT},
 	{sensitivity.ErrShape, C.PM_SHAPE},
-	{kernel.ErrOption, C.PM_SETTING}, // iterate.ErrSettings and privatemail.ErrSettings, too
+	{kernel.ErrOption, C.PM_SETTING}, // also iterate.ErrSettings and privatemail.ErrSettings
 	{kernel.ErrBandwidth, C.PM_SETTING},
 	{kernel.ErrTable, C.PM_SETTING},
 	{kernel.ErrOperator, C.PM_SETTING},
@@ -111,23 +111,20 @@ var statuses = []struct {
 	{mechanism.ErrEntropy, C.PM_SYSTEM},
 }
 
-// damaged are errors of files and bytes that are not what they should be. They come behind
-// those of the system: a file that is not there is not damaged.
+// damaged are errors of files and bytes of the wrong kind or damaged. They come after
+// those of the system: a missing file is not damaged.
 var damaged = []error{
 	mechanism.ErrLedger, release.ErrRelease, release.ErrChecksum, release.ErrVersion, post.ErrScale, supervised.ErrFile,
 	formats.ErrFormat, formats.ErrTruncated, formats.ErrUnsupported, formats.ErrShape, formats.ErrRange, formats.ErrLimit,
 }
 
-// unproved are errors of releases that nothing is proved for.
+// unproved are errors of releases without a proof of privacy.
 var unproved = []error{
-	sensitivity.ErrRelation, sensitivity.ErrOperator, sensitivity.ErrNoBound, sensitivity.ErrBandwidth, sensitivity.ErrCoefficient,
-	sensitivity.ErrTable, sensitivity.ErrNorms, sensitivity.ErrRow, sensitivity.ErrUnitRow, sensitivity.ErrFloor,
-	sensitivity.ErrBackground, sensitivity.ErrEntryError, sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate,
-	sensitivity.ErrPaperUndefined, sensitivity.ErrMismatch, sensitivity.ErrGroup,
+	sensitivity.ErrRelation, sensitivity.ErrNoBound, sensitivity.ErrQuery, sensitivity.ErrEntryError,
+	sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate, sensitivity.ErrMismatch, sensitivity.ErrGroup,
 }
 
-// statusOf returns the status of an error. One that nobody has foreseen is a fault of the
-// library.
+// statusOf returns the status of an error. An unknown error is a fault of the library.
 func statusOf(err error) int {
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
@@ -155,7 +152,7 @@ func statusOf(err error) int {
 	return C.PM_INTERNAL
 }
 
-// argument returns an error of an argument.
+// argument returns an error about an argument.
 func argument(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{errArgument}, args...)...)
 }

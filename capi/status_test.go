@@ -74,15 +74,15 @@ func TestStatusOfErrors(t *testing.T) {
 	}
 }
 
-// The errors that packages below the library export are among those that have a status. A
-// new one that is missing here would be taken for a fault of the library.
+// Every error that packages below the library export has a status. A new one that is
+// missing here would be reported as a fault of the library.
 func TestEveryErrorHasAStatus(t *testing.T) {
 	text, err := os.ReadFile("status.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := string(text)
-	// These are other names of errors that have a status.
+	// These are other names of errors with a status.
 	same := []string{"kernel.ErrShape", "kernel.ErrNonFinite", "sparse.ErrShape", "sparse.ErrNonFinite", "iterate.ErrSettings", "privatemail.ErrSettings", "privatemail.ErrZeroRow"}
 	// No function of the library returns these.
 	never := []string{"sparse.ErrStructure", "sparse.ErrRange", "formats.ErrColumn", "supervised.ErrRange"}
@@ -137,7 +137,7 @@ func sentinels(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// Nothing that Go does wrong reaches C as a panic.
+// No panic of Go reaches C.
 func TestGuard(t *testing.T) {
 	number := statusNumbers(t)
 	var nothing map[string]int
@@ -149,7 +149,7 @@ func TestGuard(t *testing.T) {
 		"an error":         {func() error { return argument("x is NULL") }, "PM_ARGUMENT"},
 		"a panic":          {func() error { panic("fault") }, "PM_INTERNAL"},
 		"a runtime error":  {func() error { nothing["x"] = 1; return nil }, "PM_INTERNAL"},
-		"a panic of none":  {func() error { panic(nil) }, "PM_INTERNAL"},
+		"a panic of nil":   {func() error { panic(nil) }, "PM_INTERNAL"},
 		"an error's panic": {func() error { panic(kernel.ErrShape) }, "PM_INTERNAL"},
 		"text with a NUL":  {func() error { return argument("a\x00b") }, "PM_ARGUMENT"},
 	} {
@@ -159,7 +159,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Work in a goroutine of its own is guarded too: nobody else could catch its panic.
+// Work in another goroutine is guarded too, since only apart can catch its panic.
 func TestGuardOfWorkApart(t *testing.T) {
 	want := statusNumbers(t)["PM_INTERNAL"]
 	if got := int(guard("pm_test", func() error { return apart(func() error { panic("fault") }) })); got != want {

@@ -1,12 +1,12 @@
-/* threads.h: threads of the library begin with its floating-point mode (mode.h). The build gives this
- * header to every C file, those of the Go runtime too, which make the threads: one when the library is
- * loaded, others at any time. Who loads the library, or calls it, may have any mode. Files of assembly
- * are compiled with it, too, and must see nothing. */
+/* threads.h: threads of the library begin with its floating-point mode (mode.h). The build includes this header in
+ * every C file, including those of the Go runtime, which create the threads: one when the library is loaded, others
+ * at any time. The thread that loads or calls the library may have any mode. Assembly files are compiled with it
+ * too and must not see it. */
 #ifndef PM_THREADS_H
 #define PM_THREADS_H
 #ifndef __ASSEMBLER__
 
-#ifndef _GNU_SOURCE /* as files that want it define it after this header */
+#ifndef _GNU_SOURCE /* files that need it define it after this header */
 #define _GNU_SOURCE
 #endif
 #include <pthread.h>

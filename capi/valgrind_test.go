@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// With the suppressions valgrind finds nothing in a program without a mistake, and the mistake of one
-// that has one. A machine that builds the library need not have valgrind; where CI runs it must be there.
+// With the suppressions valgrind reports nothing for a correct program, and the mistake of a
+// faulty one. Building the library does not need valgrind, but CI must have it.
 func TestValgrind(t *testing.T) {
 	valgrind, err := exec.LookPath("valgrind")
 	if err != nil && os.Getenv("PM_PEERS") == "" {
-		t.Logf("not tried: %v", err)
+		t.Logf("not tested: %v", err)
 		return
 	}
 	program := compile(t, "checked.c", dynamic)

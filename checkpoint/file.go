@@ -27,9 +27,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/iterate"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // FileKind is the kind of these files for package internal/sections.
@@ -62,7 +62,7 @@ const longestText = 1 << 16
 const perStep = 3
 
 // Save writes a checkpoint to a file. The file is written under a temporary name, synced and
-// renamed: the previous checkpoint stays until the new one is safe. Errors: points.ErrShape for
+// renamed: the previous checkpoint stays until the new one is safe. Errors: kernel.ErrShape for
 // a checkpoint whose parts do not fit, the error of ctx, and those of the system.
 func Save(ctx context.Context, path string, c *privatemail.Checkpoint) error {
 	rows, columns, err := points.Dims(c.State.Points)

@@ -13,12 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // meet is a call that all ranks make.
 func meet(ctx context.Context, r *par.Ranks) error {
-	return par.Gather(ctx, r, make([]int, r.Size()), r.Bounds(r.Size()))
+	return exchange.Gather(ctx, r, make([]int, r.Size()), r.Bounds(r.Size()))
 }
 
 // uneven has rank 0 expect a message of another length than rank 1 sends.
@@ -29,7 +30,7 @@ func uneven(r *par.Ranks, expected, sent int) error {
 	} else {
 		out[0] = make([]int, sent)
 	}
-	wait, err := par.Exchange(context.Background(), r, out, in)
+	wait, err := exchange.Begin(context.Background(), r, out, in)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ var ends = []struct {
 		if w.Ranks().Rank() == 0 {
 			in[1] = make([]int, 1)
 		}
-		_, err := par.Exchange(context.Background(), w.Ranks(), out, in)
+		_, err := exchange.Begin(context.Background(), w.Ranks(), out, in)
 		return err
 	}, 1, []string{"rank 0: " + errUnfinished.Error()}},
 	{"short message", func(w *World) error { return uneven(w.Ranks(), 2, 1) }, 7, []string{"rank 0: tool: ranks make different calls"}},
@@ -122,7 +123,7 @@ var apart = map[string]func(*World) error{
 		}
 		in := make([][]int, r.Size())
 		in[0] = make([]int, 1)
-		wait, err := par.Exchange(context.Background(), r, make([][]int, r.Size()), in)
+		wait, err := exchange.Begin(context.Background(), r, make([][]int, r.Size()), in)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -19,7 +20,7 @@ func TestLocalGather(t *testing.T) {
 				for i := lo; i < hi; i++ {
 					data[i] = float64(i) + 0.5
 				}
-				if err := par.Gather(t.Context(), r, data, r.Bounds(len(data))); err != nil {
+				if err := exchange.Gather(t.Context(), r, data, r.Bounds(len(data))); err != nil {
 					return err
 				}
 				for i, v := range data {
@@ -31,14 +32,14 @@ func TestLocalGather(t *testing.T) {
 				for i := range own {
 					own[i] = uint32(r.Rank())
 				}
-				all, bounds, err := par.GatherAll(t.Context(), r, own)
+				all, bounds, err := exchange.GatherAll(t.Context(), r, own)
 				if err != nil {
 					return err
 				}
 				if len(all) != size*(size-1)/2 || len(bounds) != size+1 || !slices.IsSorted(all) {
 					t.Errorf("rank %d of %d: %v, %v", r.Rank(), size, all, bounds)
 				}
-				two, err := par.GatherEqual(t.Context(), r, []int{r.Rank(), -r.Rank()})
+				two, err := exchange.GatherEqual(t.Context(), r, []int{r.Rank(), -r.Rank()})
 				if err != nil {
 					return err
 				}
@@ -51,7 +52,7 @@ func TestLocalGather(t *testing.T) {
 					}
 				}
 				for _, who := range []int{-1, 0, size - 1} { // says yes
-					yes, err := par.Any(t.Context(), r, r.Rank() == who)
+					yes, err := exchange.Any(t.Context(), r, r.Rank() == who)
 					if err != nil {
 						return err
 					}
@@ -81,7 +82,7 @@ func TestLocalExchange(t *testing.T) {
 			}
 			in[s] = make([]int32, s+2*r.Rank())
 		}
-		wait, err := par.Exchange(t.Context(), r, out, in)
+		wait, err := exchange.Begin(t.Context(), r, out, in)
 		if err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func TestLocalFails(t *testing.T) {
 		if r.Rank() == 1 {
 			return own
 		}
-		return par.Gather(t.Context(), r, make([]int32, 3), r.Bounds(3))
+		return exchange.Gather(t.Context(), r, make([]int32, 3), r.Bounds(3))
 	})
 	if !errors.Is(err, own) {
 		t.Error(err)
@@ -119,7 +120,7 @@ func TestLocalFails(t *testing.T) {
 		if r.Rank() == 1 {
 			panic("this")
 		}
-		return par.Gather(t.Context(), r, make([]int32, 2), r.Bounds(2))
+		return exchange.Gather(t.Context(), r, make([]int32, 2), r.Bounds(2))
 	})
 	if !errors.As(err, &caught) {
 		t.Error(err)
@@ -131,7 +132,7 @@ func TestLocalFails(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}
-		return par.Gather(ctx, r, make([]int32, 2), r.Bounds(2))
+		return exchange.Gather(ctx, r, make([]int32, 2), r.Bounds(2))
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -141,7 +142,7 @@ func TestLocalFails(t *testing.T) {
 // Ranks must gather with the same bounds, or they would get different data.
 func TestLocalGatherRefusesOtherBounds(t *testing.T) {
 	err := cluster.Local(2, func(r *par.Ranks) error {
-		return par.Gather(t.Context(), r, make([]int32, 3), []int{0, 1 + r.Rank(), 3})
+		return exchange.Gather(t.Context(), r, make([]int32, 3), []int{0, 1 + r.Rank(), 3})
 	})
 	if err == nil {
 		t.Error("gathered between different bounds")

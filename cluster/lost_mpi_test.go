@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 )
 
 func init() {
@@ -39,7 +39,7 @@ func init() {
 				over[0] = 1
 			case <-time.After(time.Millisecond):
 			}
-			if err := par.Gather(context.Background(), r, over, r.Bounds(r.Size())); err != nil {
+			if err := exchange.Gather(context.Background(), r, over, r.Bounds(r.Size())); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -42,7 +43,7 @@ func transfers(ctx context.Context, r *par.Ranks, rounds, most int) error {
 			fill(want[bounds[from]:bounds[from+1]], from, 0)
 		}
 		fill(data[bounds[r.Rank()]:bounds[r.Rank()+1]], r.Rank(), 0)
-		if err := par.Gather(ctx, r, data, bounds); err != nil {
+		if err := exchange.Gather(ctx, r, data, bounds); err != nil {
 			return err
 		}
 		if !slices.Equal(data, want) {
@@ -62,7 +63,7 @@ func transfers(ctx context.Context, r *par.Ranks, rounds, most int) error {
 				}
 			}
 		}
-		wait, err := par.Exchange(ctx, r, out, in)
+		wait, err := exchange.Begin(ctx, r, out, in)
 		if err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func transfers(ctx context.Context, r *par.Ranks, rounds, most int) error {
 		}
 
 		own := bytes.Repeat([]byte{byte(r.Rank())}, (round+r.Rank())%5)
-		all, _, err := par.GatherAll(ctx, r, own)
+		all, _, err := exchange.GatherAll(ctx, r, own)
 		if err != nil {
 			return err
 		}

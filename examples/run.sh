@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Does what docs/linking.md says, as it stands there, builds and runs the examples in C and C++, and runs
-# the client of mode sealed in Python:
+# Runs the commands of docs/linking.md, builds and runs the examples in C and C++, and runs the
+# Python client of mode sealed:
 #
 #   examples/run.sh FOLDER
 #
-# FOLDER is what the page calls /opt/privatemail, and the folder work in it is the reader's. It has
-# the environment venv with the wheel in the end. PYTHON is an interpreter with numpy, scipy and
+# FOLDER stands for /opt/privatemail of the page, and its folder work for that of the reader. In the
+# end it has the environment venv with the wheel. PYTHON is an interpreter with numpy, scipy and
 # scikit-learn.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,31 +14,31 @@ prefix=$(cd "$1" && pwd)
 work=$prefix/work
 module=github.com/seed-64e14a55/privatemail
 
-# block prints what the page has in a language.
+# block prints the code of the page in a language.
 block() { awk -v fence='```'"$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$root/docs/linking.md"; }
 
-# commands prints those of the page, each block in its folder: that of the repository where it
-# begins with a comment that says so, one of its own for Go, and else that of the reader.
+# commands prints the commands of the page, each block in its folder: the repository if the block
+# begins with a comment that says so, a separate folder for Go, and otherwise that of the reader.
 commands() {
   awk -v root="$root" -v work="$work" '
     $0 == "```sh" { first = 1; next }
     /^```/ { on = 0 }
     first { print "cd " (/^# in the repository$/ ? root : /^go mod init/ ? work "/go" : work); first = 0; on = 1 }
     on { print }' "$root/docs/linking.md" |
-    # The module is the one that is here, published or not.
+    # The module is the local one, published or not.
     sed -e "s|/opt/privatemail|$prefix|g" -e "s|^go get $module\$|export GOFLAGS=-mod=mod; go mod edit -replace $module=$root -require $module@v0.0.0|"
 }
 
-# The page: five programs, six ways to build them, the same numbers.
+# The page has five programs and six ways to build them, with the same numbers.
 page() {
   mkdir -p "$work/go" "$work/bin"
   block go >"$work/go/first.go"
-  cp "$root/go.sum" "$work/go" # what the modules must be, known here
+  cp "$root/go.sum" "$work/go" # the expected modules
   block c >"$work/first.c"
   block cpp >"$work/first.cpp"
   block cmake >"$work/CMakeLists.txt"
   block python >"$work/first.py"
-  # A link would be taken for the folder of the interpreter.
+  # Not a link, whose folder would be used as that of the interpreter.
   printf '#!/bin/sh\nexec %s "$@"\n' "${PYTHON:-/usr/bin/python3}" >"$work/bin/python3"
   chmod +x "$work/bin/python3"
   commands >"$work/commands.sh"
@@ -48,7 +48,7 @@ page() {
     { echo "docs/linking.md: six programs should print the same two numbers"; return 1; }
 }
 
-# said fails where a program has not printed what it should.
+# said fails if a program has not printed a line of this form.
 said() { grep -E "$1" "$work/said" | cut -c 1-120 || { echo "no line \"$1\" in:"; cat "$work/said"; return 1; }; }
 
 in_c() {
@@ -67,13 +67,13 @@ in_c() {
   interrupted
 }
 
-# interrupted presses Ctrl-C when a long embedding has begun.
+# interrupted presses Ctrl-C after a long embedding has begun.
 interrupted() {
-  : >"$work/progress" # what an earlier run said must not be read as said by this one
+  : >"$work/progress" # output of an earlier run must not count as output of this one
   "$work/c/embed" -n 3000000 >/dev/null 2>"$work/progress" &
   local program=$! code=0
   until grep -q ' of ' "$work/progress" 2>/dev/null; do
-    kill -0 "$program" # or it has ended
+    kill -0 "$program" # fails if it has ended
     sleep 0.1
   done
   kill -INT "$program"
@@ -93,8 +93,8 @@ in_cpp() {
   said 'rows as they are 0\.[0-7][0-9]*, placed (0\.9|1\.0)'
 }
 
-# sealed_client serves digits in mode sealed and asks by a client in Python that has no code of ours: once
-# with a map that has a matrix and with records, and once while the gallery grows.
+# sealed_client serves digits in mode sealed and asks with a Python client that uses no code of
+# ours: once with a map that has a matrix and with records, and once while the gallery grows.
 sealed_client() {
   local folder=$work/sealed python=${PYTHON:-/usr/bin/python3}
   rm -rf "$folder"
@@ -107,7 +107,7 @@ sealed_client() {
 import numpy as np
 x, y = np.load("digits/features.npy"), np.load("digits/labels.npy")
 np.save("queries.npy", x[::180]), np.save("x.npy", x[:-50]), np.save("y.npy", y[:-50])'
-  # Some records are empty, and some are no UTF-8.
+  # Some records are empty, and some are not UTF-8.
   LC_ALL=C awk 'BEGIN { for (i = 0; i < 1797; i++) printf i % 5 ? "digit %d%s\n" : "\n", i, i % 3 ? "" : " \351" }' >names.txt
   ./privatemail fit digits/ -recipe classic -measure=false -model map.model
   asked map.model -records names.txt
@@ -122,7 +122,7 @@ asked() {
   ./privatemail serve "$@" -sealed -listen 127.0.0.1:0 -admin 127.0.0.1:0 2>"$1.log" &
   local server=$! address= growth=() code=0
   until address=$(grep -oE 'listening on http://[0-9.:]+' "$1.log" | cut -d ' ' -f 3) && [ "$address" ]; do
-    kill -0 "$server" || { cat "$1.log"; return 1; } # or it has ended
+    kill -0 "$server" || { cat "$1.log"; return 1; } # fails if it has ended
     sleep 0.1
   done
   [ "$1" = small.model ] && growth=("$server" small.model grown.model)

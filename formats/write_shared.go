@@ -93,7 +93,7 @@ func newShared(path string, rows, cols int) (s *SharedFile, head []byte, err err
 		return nil, nil, failf(ErrUnsupported, "cannot be written by several processes")
 	}
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/8/cols {
-		return nil, nil, failf(ErrShape, "%d x %d is no shape of a matrix", rows, cols)
+		return nil, nil, failf(ErrShape, "%d x %d is not a valid matrix shape", rows, cols)
 	}
 	if err := checkShape(f, rows, cols, rows*cols); err != nil {
 		return nil, nil, err

@@ -205,7 +205,7 @@ func WriteTriplets(ctx context.Context, path string, t *Triplets) error {
 // checkShape compares the dimensions with the number of elements and with the limits of f.
 func checkShape(f format, rows, cols, have int) error {
 	if rows < 0 || cols < 0 || rows > 0 && cols == 0 {
-		return failf(ErrShape, "%d x %d is no shape of a matrix", rows, cols)
+		return failf(ErrShape, "%d x %d is not a valid matrix shape", rows, cols)
 	}
 	if want, ok := product([]uint64{uint64(rows), uint64(cols)}); !ok || want != uint64(have) {
 		return failf(ErrShape, "%d x %d does not match %d values", rows, cols, have)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -164,7 +165,7 @@ func pickRows(x blas32.General) (picked []int) {
 	count := min(n, landmarks)
 	rng := rand.New(rand.NewPCG(1, 3))
 	for s := range count {
-		lo, hi := par.Part(n, s, count), par.Part(n, s+1, count)
+		lo, hi := split.Part(n, s, count), split.Part(n, s+1, count)
 		picked = append(picked, connected[lo+rng.IntN(hi-lo)])
 	}
 	return picked
@@ -198,9 +199,9 @@ func (a *arranging) round(ctx context.Context, ref float64) error {
 // energy returns E at a.coef and sets its gradient.
 func (a *arranging) energy(ctx context.Context, gradient []float64) (float64, error) {
 	const rowsPerPiece = 32
-	pieces := par.Blocks(a.n, rowsPerPiece)
+	pieces := split.Blocks(a.n, rowsPerPiece)
 	if err := a.workers.Do(ctx, pieces, par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, a.n, rowsPerPiece)
+		lo, hi := split.Block(piece, a.n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			a.place(i)
 		}
@@ -208,7 +209,7 @@ func (a *arranging) energy(ctx context.Context, gradient []float64) (float64, er
 		return 0, err
 	}
 	if err := a.workers.Do(ctx, pieces, par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, a.n, rowsPerPiece)
+		lo, hi := split.Block(piece, a.n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			a.repel(i)
 		}

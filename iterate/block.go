@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -37,8 +38,8 @@ func newBlocks(w *walk, m int, kernels *simd.Kernels) *blocks {
 	for _, d := range w.degree {
 		b.volume += d
 	}
-	b.size = par.Blocks(par.Blocks(n, mostPieces), passRows) * passRows
-	b.partial = make([]float64, par.Blocks(n, b.size)*m*m)
+	b.size = split.Blocks(split.Blocks(n, mostPieces), passRows) * passRows
+	b.partial = make([]float64, split.Blocks(n, b.size)*m*m)
 	b.tiles = make([][]float32, w.workers.Count())
 	for i := range b.tiles {
 		b.tiles[i] = make([]float32, 2*m*passRows+m*m)
@@ -49,13 +50,13 @@ func newBlocks(w *walk, m int, kernels *simd.Kernels) *blocks {
 // gram returns x'D y, made symmetric. Sums over a tile of rows are float32, over
 // tiles float64.
 func (b *blocks) gram(ctx context.Context, x, y blas32.General) (*mat.SymDense, error) {
-	m, pieces := b.m, par.Blocks(x.Rows, b.size)
+	m, pieces := b.m, split.Blocks(x.Rows, b.size)
 	err := b.workers.Do(ctx, pieces, par.Func(func(worker, piece int) {
 		sum := b.partial[piece*m*m:][:m*m]
 		clear(sum)
 		tiles := b.tiles[worker]
 		xt, yt, product := tiles[:m*passRows], tiles[m*passRows:2*m*passRows], tiles[2*m*passRows:]
-		lo, hi := par.Block(piece, x.Rows, b.size)
+		lo, hi := split.Block(piece, x.Rows, b.size)
 		for from := lo; from < hi; from += passRows {
 			to := min(from+passRows, hi)
 			b.transpose(xt, x, from, to)
@@ -107,8 +108,8 @@ func (b *blocks) rotateTo(ctx context.Context, dst, x blas32.General, c *mat.Den
 			b.coeff[j*m+i] = float32(c.At(i, j))
 		}
 	}
-	return b.workers.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, x.Rows, passRows)
+	return b.workers.Do(ctx, split.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, x.Rows, passRows)
 		b.kernels.Dots(simd.RowsOf(dst.Data[lo*dst.Stride:], dst.Stride), simd.RowsOf(x.Data[lo*x.Stride:], x.Stride), simd.RowsOf(b.coeff, m), hi-lo, m, m)
 	}))
 }
@@ -116,8 +117,8 @@ func (b *blocks) rotateTo(ctx context.Context, dst, x blas32.General, c *mat.Den
 // combine sets dst = a dst + f x.
 func (b *blocks) combine(ctx context.Context, dst, x blas32.General, a, f float64) error {
 	a32, f32 := float32(a), float32(f)
-	return b.workers.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, x.Rows, passRows)
+	return b.workers.Do(ctx, split.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, x.Rows, passRows)
 		for i := lo; i < hi; i++ {
 			values := row(dst, i)
 			for c, v := range row(x, i) {
@@ -141,8 +142,8 @@ func (b *blocks) centre(ctx context.Context, x blas32.General) error {
 	for c, s := range sums {
 		shift[c] = float32(s / b.volume)
 	}
-	return b.workers.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, x.Rows, passRows)
+	return b.workers.Do(ctx, split.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, x.Rows, passRows)
 		for i := lo; i < hi; i++ {
 			values := row(x, i)
 			if b.degree[i] == 0 {
@@ -176,11 +177,11 @@ func (b *blocks) residuals(ctx context.Context, px, x blas32.General, values []f
 
 // columnSums adds up the results of add for all rows.
 func (b *blocks) columnSums(ctx context.Context, rows int, add func(sum []float64, i int)) ([]float64, error) {
-	pieces := par.Blocks(rows, b.size)
+	pieces := split.Blocks(rows, b.size)
 	err := b.workers.Do(ctx, pieces, par.Func(func(_, piece int) {
 		sum := b.partial[piece*b.m:][:b.m]
 		clear(sum)
-		lo, hi := par.Block(piece, rows, b.size)
+		lo, hi := split.Block(piece, rows, b.size)
 		for i := lo; i < hi; i++ {
 			add(sum, i)
 		}

@@ -6,11 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// CheckStart refuses a start that no run can begin with, for any operator: points.ErrShape,
-// *points.NonFiniteError, and ErrDiverged for an entry beyond 1e30. Calling it before the graph
+// CheckStart refuses a start that no run can begin with, for any operator: kernel.ErrShape,
+// *privatemail.NonFiniteError, and ErrDiverged for an entry beyond 1e30. Calling it before the graph
 // is built saves that work.
 func CheckStart(start blas32.General) error {
 	if err := refuseStart(start); err != nil {

@@ -233,7 +233,7 @@ func TestConvergeAgainstDense(t *testing.T) {
 func TestConvergeFindsTheLeading(t *testing.T) {
 	p := random(rand.New(rand.NewPCG(0, 1)), 13, 2)
 	copy(p.Data[16:], p.Data[:10])
-	op, err := kernel.NewCSR(t.Context(), p, kernel.Sigma(0.3), nil)
+	op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.3), &kernel.Options{Operator: "csr"})
 	if err != nil {
 		t.Fatal(err)
 	}

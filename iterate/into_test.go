@@ -17,7 +17,7 @@ import (
 func TestRunInto(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	p, start := random(rng, 300, 2), random(rng, 300, 3)
-	op, err := kernel.NewCSR(t.Context(), p, kernel.Sigma(0.2), &kernel.Options{})
+	op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.2), &kernel.Options{Operator: "csr"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Run takes steps from the start x, rows in the order of the points, and
@@ -224,7 +224,7 @@ func (ws *Workspace) normalize(ctx context.Context) error {
 	r.scale = math.Sqrt(n / norm2)
 	r.lo, r.hi = ws.op.Part()
 	r.x = ws.x
-	if err := ws.settings.Workers.Do(ctx, par.Blocks(r.hi-r.lo, rescaleRows), r); err != nil {
+	if err := ws.settings.Workers.Do(ctx, split.Blocks(r.hi-r.lo, rescaleRows), r); err != nil {
 		return fmt.Errorf("iterate: normalise: %w", err)
 	}
 	return ws.stats.Transform(r.shift, r.scale)
@@ -243,7 +243,7 @@ const rescaleRows = 4096
 
 // Run does one piece of the rows.
 func (r *rescale) Run(_, piece int) {
-	lo, hi := par.Block(piece, r.hi-r.lo, rescaleRows)
+	lo, hi := split.Block(piece, r.hi-r.lo, rescaleRows)
 	for i := lo; i < hi; i++ {
 		values := row(r.x, r.lo+i)
 		for c, v := range values {

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -120,7 +121,7 @@ func (w *walk) mulAdd(ctx context.Context, dst, x blas32.General, a, b, c float6
 		}
 	}
 	w.pass = walkPass{w, dst, x, a, b, c}
-	return w.workers.Do(ctx, par.Blocks(x.Rows, passRows), &w.pass)
+	return w.workers.Do(ctx, split.Blocks(x.Rows, passRows), &w.pass)
 }
 
 func (w *walk) sumClass(x blas32.General, class int) {
@@ -145,7 +146,7 @@ type walkPass struct {
 
 // Run does one piece of the rows.
 func (p *walkPass) Run(_, piece int) {
-	lo, hi := par.Block(piece, p.x.Rows, passRows)
+	lo, hi := split.Block(piece, p.x.Rows, passRows)
 	c := float32(p.c)
 	for i := lo; i < hi; i++ {
 		dst := row(p.dst, i)

@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -33,11 +36,11 @@ func TestRanksAgreeOnOptions(t *testing.T) {
 		if o.BudgetBytes != 1<<20 || o.Kernels.Level() != levels[max(len(levels)-3, 0)] {
 			return fmt.Errorf("%d bytes at level %v", o.BudgetBytes, o.Kernels.Level())
 		}
-		speed, err := o.speed(t.Context())
+		speed, err := speedOf(t.Context(), o, given.calibration())
 		if err != nil {
 			return err
 		}
-		all, bounds, err := par.GatherAll(t.Context(), ranks, []float64{speed.Scalar, speed.Vector, speed.Sparse})
+		all, bounds, err := exchange.GatherAll(t.Context(), ranks, []float64{speed.Scalar, speed.Vector, speed.Sparse})
 		if err != nil {
 			return err
 		}
@@ -97,12 +100,12 @@ func TestRanksAreRefusedTogether(t *testing.T) {
 				o.Reserve = func(int64) bool { asked++; return ranks.Rank() != 1 || asked <= refused }
 				_, err := Build(t.Context(), c.p, c.b, &o)
 				told := uint8(0)
-				if denied(err) {
+				if base.Denied(err) {
 					told = 1
 				} else if err != nil {
 					return err
 				}
-				all, _, err := par.GatherAll(t.Context(), ranks, []uint8{told})
+				all, _, err := exchange.GatherAll(t.Context(), ranks, []uint8{told})
 				if err != nil {
 					return err
 				}
@@ -124,7 +127,7 @@ func TestRanksPlanTheSame(t *testing.T) {
 	for _, d := range []int{2, 30} {
 		p := pointtest.Make("clustered", 900, d, 8)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(1)) / 4)
-		plan := func(ranks *par.Ranks) (*profile, string, error) {
+		plan := func(ranks *par.Ranks) (*profile.Profile, string, error) {
 			o := &Options{Ranks: ranks, Calibration: &Calibration{}, BudgetBytes: 1 << 32}
 			pts, err := Open(p, o)
 			if err != nil {
@@ -150,12 +153,12 @@ func TestRanksPlanTheSame(t *testing.T) {
 				if also != said {
 					return fmt.Errorf("planned %s", also)
 				}
-				for bin, s := range want.spreads {
-					if got.spreads[bin] == nil || *got.spreads[bin] != *s {
+				for bin, s := range want.Spreads {
+					if got.Spreads[bin] == nil || *got.Spreads[bin] != *s {
 						return fmt.Errorf("bin %d is spread another way", bin)
 					}
 				}
-				if !slices.Equal(got.used, want.used) || !slices.EqualFunc(got.rows, want.rows, slices.Equal[[]distanceBin]) {
+				if !slices.Equal(got.Used, want.Used) || !slices.EqualFunc(got.Rows, want.Rows, slices.Equal[[]profile.DistanceBin]) {
 					return errors.New("other bins")
 				}
 				return nil

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -29,7 +31,7 @@ func plainBackground(r *UnitRows, b Bandwidth, radius, weight float64) (w [][]fl
 			case r.Null(i) || r.Null(j):
 				near[i][j] = radius >= 1
 			default:
-				near[i][j] = math.Sqrt(min(rows.Dist2(r.rows.Row(i), r.rows.Row(j)), 4)) <= radius
+				near[i][j] = math.Sqrt(min(rows.Dist2(r.own.Rows.Row(i), r.own.Rows.Row(j)), 4)) <= radius
 			}
 			if !near[i][j] {
 				w[i][j] = weight
@@ -54,7 +56,7 @@ func drawRadius(t *rapid.T, r *UnitRows) float64 {
 		return 1
 	case "distance":
 		i, j := rapid.IntRange(0, r.N()-1).Draw(t, "i"), rapid.IntRange(0, r.N()-1).Draw(t, "j")
-		radius := math.Sqrt(rows.Dist2(r.rows.Row(i), r.rows.Row(j)))
+		radius := math.Sqrt(rows.Dist2(r.own.Rows.Row(i), r.own.Rows.Row(j)))
 		radius = rapid.SampledFrom([]float64{radius, math.Nextafter(radius, 0), math.Nextafter(radius, 3)}).Draw(t, "next to")
 		if radius > 0 && radius <= 2 {
 			return radius
@@ -75,14 +77,14 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 60, unitDims)
 		b, radius, weight := drawBackground(t, r)
-		op, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		n, k := r.N(), 3
 		w, near := plainBackground(r, b, radius, weight)
 		for i := range n {
-			ind, val := op.row(i)
+			ind, val := op.Row(i)
 			stored := make(map[int]float64)
 			for e, j := range ind {
 				stored[int(j)] = val[e]
@@ -103,7 +105,7 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 			}
 		}
 		x := randomBlock64(pointtest.Rand(uint64(n)), n, k)
-		got, want := zeros64(n, k), plainMul(w, x)
+		got, want := pointtest.Zeros64(n, k), pointtest.PlainMul(w, x)
 		if err := op.Apply64(t.Context(), got, x); err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -122,7 +124,7 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 			}
 		}
 		// L 1 = 0 bit for bit.
-		ones := zeros64(n, k)
+		ones := pointtest.Zeros64(n, k)
 		for i := range ones.Data {
 			ones.Data[i] = 1
 		}
@@ -153,13 +155,13 @@ func TestBackgroundOfManyRows(t *testing.T) {
 		const n = 1100
 		r := unitRows(t, makeUnit("clustered", n, d, 600, 8))
 		b, radius, weight := Sigma(.4), 1.05, .001
-		op, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
 		w, near := plainBackground(r, b, radius, weight)
 		for i := range n {
-			ind, val := op.row(i)
+			ind, val := op.Row(i)
 			for e, j := range ind {
 				if !near[i][j] || val[e] != w[i][j]-weight {
 					t.Fatalf("d=%d: entry (%d, %d) is wrong", d, i, j)
@@ -170,8 +172,8 @@ func TestBackgroundOfManyRows(t *testing.T) {
 				t.Fatalf("d=%d: row %d lacks a neighbour", d, i)
 			}
 		}
-		x := randomBlock(pointtest.Rand(1), n, 2)
-		got, want := apply(t, op, x), plainMul(w, widen(x))
+		x := pointtest.RandomBlock(pointtest.Rand(1), n, 2)
+		got, want := apply(t, public(op), x), pointtest.PlainMul(w, pointtest.Widen(x))
 		for i, v := range got.Data {
 			if math.Abs(float64(v)-want.Data[i]) > 1e-7*(math.Abs(want.Data[i])+1) {
 				t.Fatalf("d=%d: product %d is %v, want %v", d, i, v, want.Data[i])
@@ -185,30 +187,30 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 300, []int{2, 9, 30})
 		b, radius, weight := drawBackground(t, r)
-		n, d := r.N(), r.dim()
+		n, d := r.N(), r.own.Dim()
 		order := pointtest.Rand(rapid.Uint64().Draw(t, "order")).Perm(n)
-		moved := &UnitRows{null: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}
+		moved := &UnitRows{distance.UnitRows{NullRow: -1, Rows: rows.NewView(n, d, d, make([]float64, n*d))}}
 		for i, from := range order {
-			copy(moved.rows.Row(i), r.rows.Row(from))
+			copy(moved.own.Rows.Row(i), r.own.Rows.Row(from))
 			if r.Null(from) {
-				moved.null = i
+				moved.own.NullRow = i
 			}
 		}
-		given, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		given, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		permuted, err := as[*background](NewBackground(t.Context(), moved, b, radius, weight, nil))
+		permuted, err := as[*pairwise.Background](NewBackground(t.Context(), moved, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		for i, from := range order {
 			want, got := make(map[int]float64), make(map[int]float64)
-			ind, val := given.row(from)
+			ind, val := given.Row(from)
 			for e, j := range ind {
 				want[int(j)] = val[e]
 			}
-			ind, val = permuted.row(i)
+			ind, val = permuted.Row(i)
 			for e, j := range ind {
 				got[order[j]] = val[e]
 			}
@@ -241,14 +243,14 @@ func TestBackgroundRefused(t *testing.T) {
 		{"radius NaN", math.NaN(), .5, ErrBackground},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			op, err := as[*background](NewBackground(t.Context(), r, b, c.radius, c.weight, nil))
+			op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, c.radius, c.weight, nil))
 			if !errors.Is(err, c.want) || (op == nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
 			if op == nil {
 				return
 			}
-			for _, v := range op.val {
+			for _, v := range op.Val {
 				if v < 0 {
 					t.Fatalf("a weight below the background")
 				}
@@ -260,12 +262,12 @@ func TestBackgroundRefused(t *testing.T) {
 func TestBackgroundBudget(t *testing.T) {
 	r := unitRows(t, makeUnit("random", 400, 12, -1, 1))
 	b := Sigma(1)
-	op, err := as[*background](NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil))
+	op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	peak := op.Cost().PeakBytes
-	if least := int64(12 * len(op.val)); peak < least || op.Cost().NNZ != int64(len(op.val)) {
+	if least := int64(12 * len(op.Val)); peak < least || op.Cost().NNZ != int64(len(op.Val)) {
 		t.Errorf("cost %+v, stored entries alone take %d", op.Cost(), least)
 	}
 	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{BudgetBytes: peak}); err != nil {
@@ -295,14 +297,14 @@ func TestBackgroundCancelled(t *testing.T) {
 		t.Errorf("dense build: %v", err)
 	}
 	for _, op := range ops {
-		if err := op.Apply64(ctx, zeros64(600, 1), zeros64(600, 1)); !errors.Is(err, context.Canceled) {
+		if err := op.Apply64(ctx, pointtest.Zeros64(600, 1), pointtest.Zeros64(600, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", op.Name(), err)
 		}
 		var st Stats
-		if err := st.Gather64(zeros64(600, 1), nil); err != nil {
+		if err := st.Gather64(pointtest.Zeros64(600, 1), nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := op.Step64(ctx, zeros64(600, 1), zeros64(600, 1), &Step{}, &st); !errors.Is(err, context.Canceled) {
+		if err := op.Step64(ctx, pointtest.Zeros64(600, 1), pointtest.Zeros64(600, 1), &Step{}, &st); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", op.Name(), err)
 		}
 	}
@@ -310,20 +312,20 @@ func TestBackgroundCancelled(t *testing.T) {
 
 func TestBackgroundBadIterates(t *testing.T) {
 	op := unitOperators(t, unitRows(t, makeUnit("random", 5, 3, -1, 1)), Sigma(1), 1, nil)[1]
-	ctx, x := t.Context(), zeros64(5, 2)
+	ctx, x := t.Context(), pointtest.Zeros64(5, 2)
 	if err := op.Apply64(ctx, x, x); !errors.Is(err, sparse.ErrAlias) {
 		t.Errorf("aliased: %v", err)
 	}
-	if err := op.Apply64(ctx, zeros64(5, 1), x); !errors.Is(err, ErrShape) {
+	if err := op.Apply64(ctx, pointtest.Zeros64(5, 1), x); !errors.Is(err, ErrShape) {
 		t.Errorf("shape: %v", err)
 	}
-	if err := op.Apply64(ctx, zeros64(5, 2), blas64.General{Rows: 5, Cols: 2, Stride: 2, Data: slices.Repeat([]float64{math.NaN()}, 10)}); !errors.Is(err, ErrNonFinite) {
+	if err := op.Apply64(ctx, pointtest.Zeros64(5, 2), blas64.General{Rows: 5, Cols: 2, Stride: 2, Data: slices.Repeat([]float64{math.NaN()}, 10)}); !errors.Is(err, ErrNonFinite) {
 		t.Errorf("NaN: %v", err)
 	}
-	if err := op.Step64(ctx, zeros64(5, 2), x, &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
+	if err := op.Step64(ctx, pointtest.Zeros64(5, 2), x, &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
 		t.Errorf("without sums: %v", err)
 	}
-	if err := op.Step64(ctx, zeros64(5, 2), zeros64(4, 2), &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
+	if err := op.Step64(ctx, pointtest.Zeros64(5, 2), pointtest.Zeros64(4, 2), &Step{}, &Stats{}); !errors.Is(err, ErrShape) {
 		t.Errorf("rows: %v", err)
 	}
 	if op.Name() != "background" || op.Order() != nil || op.Close() != nil {

@@ -1,17 +1,16 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 )
 
 // A Bandwidth is the Gamma of w = exp(-Gamma d^2). Three conventions are in
 // circulation for what "sigma" means; there is a constructor for each. The zero value
 // is no bandwidth: functions that are given it return ErrBandwidth. They do so too for the
 // bandwidth that a constructor makes of anything but a positive finite number.
-type Bandwidth struct {
-	gamma float64
-}
+type Bandwidth struct{ own base.Bandwidth }
 
 // Sigma is the convention of the paper's appendix, exp(-d^2/(2 sigma^2)). It
 // is the default everywhere in this module, and the only one the sensitivity
@@ -31,31 +30,22 @@ func fromSigma(sigma, gamma float64) Bandwidth {
 	if !(sigma > 0) || gamma == 0 { // squaring must not hide a sign or a size
 		gamma = math.NaN()
 	}
-	return Bandwidth{gamma}
+	return Bandwidth{base.BandwidthOf(gamma)}
 }
 
 // Gamma returns the factor in exp(-Gamma d^2).
-func (b Bandwidth) Gamma() float64 { return b.gamma }
+func (b Bandwidth) Gamma() float64 { return b.own.Gamma() }
 
 // Sigma returns the bandwidth in the convention of the appendix.
-func (b Bandwidth) Sigma() float64 { return math.Sqrt(1 / (2 * b.gamma)) }
+func (b Bandwidth) Sigma() float64 { return b.own.Sigma() }
 
 // Weight returns exp(-Gamma d2) for a squared distance d2.
-func (b Bandwidth) Weight(d2 float64) float64 { return math.Exp(-b.gamma * d2) }
+func (b Bandwidth) Weight(d2 float64) float64 { return b.own.Weight(d2) }
 
 // Radius returns the distance at which the weight is w, for 0 < w <= 1.
-func (b Bandwidth) Radius(w float64) float64 { return math.Sqrt(-math.Log(w) / b.gamma) }
+func (b Bandwidth) Radius(w float64) float64 { return b.own.Radius(w) }
 
-// maxRadius is where weights leave the normal float32 range; what lies beyond
-// counts as dropped.
-func maxRadius(b Bandwidth) float64 { return b.Radius(0x1p-126) }
-
-func (b Bandwidth) String() string { return fmt.Sprintf("sigma %.6g", b.Sigma()) }
+func (b Bandwidth) String() string { return b.own.String() }
 
 // Check returns ErrBandwidth unless Gamma is a positive finite number.
-func (b Bandwidth) Check() error {
-	if !(b.gamma > 0) || math.IsInf(b.gamma, 0) {
-		return fmt.Errorf("kernel: %w: want a positive finite number, a sigma between 1e-150 and 1e150", ErrBandwidth)
-	}
-	return nil
-}
+func (b Bandwidth) Check() error { return b.own.Check() }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -46,10 +47,10 @@ func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64,
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}
-	if equal := pr.equals(); equal >= degree {
+	if equal := pr.Equals(); equal >= degree {
 		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: a point is equal to %.4g others on average, so no radius gives a mean degree of %g", ErrBandwidth, equal, degree)
 	}
-	radius := pr.radiusFor(degree)
+	radius := pr.RadiusFor(degree)
 	b := Gamma(-math.Log(cutoff) / (radius * radius))
-	return b, radius, checkBandwidth(pts, b)
+	return b, radius, base.CheckBandwidth(pts, b.own)
 }

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -21,7 +23,7 @@ func BenchmarkDense(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				x, dst := randomBlock(pointtest.Rand(1), 2048, k), zeros32(2048, k)
+				x, dst := pointtest.RandomBlock(pointtest.Rand(1), 2048, k), pointtest.Zeros32(2048, k)
 				for b.Loop() {
 					if err := op.Apply(b.Context(), dst, x); err != nil {
 						b.Fatal(err)
@@ -41,7 +43,7 @@ func BenchmarkFirstStepDense(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			q, dst := widen(randomBlock(pointtest.Rand(1), c.n, 2)), zeros64(c.n, 2)
+			q, dst := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(1), c.n, 2)), pointtest.Zeros64(c.n, 2)
 			for b.Loop() {
 				op, err := NewUnitDense(b.Context(), r, Sigma(1), nil)
 				if err != nil {
@@ -73,11 +75,11 @@ func BenchmarkBuildCSR(b *testing.B) {
 				}
 				nnz := 0
 				for b.Loop() {
-					op, err := as[*csr](NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius}))
+					op, err := as[*truncated.CSR](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius}))
 					if err != nil {
 						b.Fatal(err)
 					}
-					nnz = op.weights.NNZ()
+					nnz = op.Weights.NNZ()
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(nnz), "ns/nnz")
 			})
@@ -94,16 +96,16 @@ func BenchmarkStepCSR(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	op, err := as[*csr](NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers}))
+	op, err := as[*truncated.CSR](openCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers}))
 	if err != nil {
 		b.Fatal(err)
 	}
-	labels, err := NewLabels(randomLabels(pointtest.Rand(1), p.Rows, 10, false), EqualTable(), false)
+	labels, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), p.Rows, 10, false), EqualTable(), false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, k := range []int{1, 2, 8, 32} {
-		x, dst := randomBlock(pointtest.Rand(2), p.Rows, k), zeros32(p.Rows, k)
+		x, dst := pointtest.RandomBlock(pointtest.Rand(2), p.Rows, k), pointtest.Zeros32(p.Rows, k)
 		b.Run(fmt.Sprintf("n=200000/k=%d", k), func(b *testing.B) {
 			var st Stats
 			if err := st.Gather(x, labels); err != nil {
@@ -111,12 +113,13 @@ func BenchmarkStepCSR(b *testing.B) {
 			}
 			step := &Step{Labels: labels, Coefficient: 0.1}
 			b.ReportAllocs()
+			named := public(op)
 			for b.Loop() {
-				if err := op.Step(b.Context(), dst, x, step, &st); err != nil {
+				if err := named.Step(b.Context(), dst, x, step, &st); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(op.weights.NNZ()), "ns/nnz")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(op.Weights.NNZ()), "ns/nnz")
 		})
 	}
 }
@@ -148,26 +151,27 @@ func BenchmarkStepPairs(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			op, err := as[*pairs](openPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius}))
+			op, err := as[*truncated.Pairs](openPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius}))
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, dst := randomBlock(pointtest.Rand(1), c.n, 2), zeros32(c.n, 2)
+			x, dst := pointtest.RandomBlock(pointtest.Rand(1), c.n, 2), pointtest.Zeros32(c.n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)
 			}
+			named := public(op)
 			for b.Loop() {
-				if err := op.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+				if err := named.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
 					b.Fatal(err)
 				}
 			}
-			nnz, tested := op.MeanNeighbours()*float64(c.n), op.list.tested()
+			nnz, tested := op.MeanNeighbours()*float64(c.n), op.List.Tested()
 			ns := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
 			b.ReportMetric(ns/nnz, "ns/nnz")
 			b.ReportMetric(ns/tested, "ns/test")
 			b.ReportMetric(nnz/tested, "fill")
-			b.ReportMetric(float64(op.list.bytes())/nnz, "B/nnz")
+			b.ReportMetric(float64(op.List.Bytes())/nnz, "B/nnz")
 		})
 	}
 }
@@ -178,22 +182,23 @@ func BenchmarkPolyStep(b *testing.B) {
 		sigma float64
 	}{{200_000, 64, 6}, {50_000, 512, 6}, {20_000, 64, 2}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/sigma=%g", c.n, c.d, c.sigma), func(b *testing.B) {
-			op, err := as[*poly](NewPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
+			op, err := as[*poly.Poly](openPoly(b.Context(), pointtest.ClusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, dst := randomBlock(pointtest.Rand(1), c.n, 2), zeros32(c.n, 2)
+			x, dst := pointtest.RandomBlock(pointtest.Rand(1), c.n, 2), pointtest.Zeros32(c.n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)
 			}
 			b.SetBytes(8 * int64(c.n) * int64(c.d))
+			named := public(op)
 			for b.Loop() {
-				if err := op.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+				if err := named.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(op.series.order()), "degree")
+			b.ReportMetric(float64(op.Series.Order()), "degree")
 		})
 	}
 }

@@ -8,7 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -32,65 +36,78 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operat
 	if err != nil {
 		return nil, err
 	}
-	pts := p.rows
-	if o.CutoffRadius > 0 && o.Operator == "pairs" {
-		if err := p.foreseePairs(o); err != nil {
-			return nil, err
-		}
-		return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o)) // nothing to choose
-	}
-	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
-		// Nothing to choose: the search finds out exactly what a sample could
-		// only guess.
-		op, err := p.foreseenCSR(ctx, b, o)
-		if errors.Is(err, ErrMemory) && !denied(err) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
-			if err := p.foreseePairs(o); err != nil {
-				return nil, err
-			}
-			return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o))
-		}
-		return orNil[Operator](op, err)
-	}
-	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
-		// Where a polynomial of order 1 does, nothing else comes near it, and the
-		// sample that all the others need would take longer than the rest.
-		poly, err := planPoly(ctx, pts, b, o.whole())
-		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
-			if op, err := newPoly(ctx, poly, o.whole()); err == nil || ctx.Err() != nil || denied(err) {
-				return orNil[Operator](op, err)
-			}
-		}
-	}
-	candidates, err := p.plan(ctx, b, o)
+	op, err := p.build(ctx, b, o, opt.calibration())
 	if err != nil {
 		return nil, err
 	}
-	return build(ctx, pts, b, candidates, o)
+	return public(op), nil
+}
+
+func (p *Points) build(ctx context.Context, b Bandwidth, o *base.Options, own *Calibration) (step.Operator, error) {
+	pts := p.rows
+	if o.CutoffRadius > 0 && o.Operator == "pairs" {
+		if err := truncated.ForeseePairs(pts, p.foreseenSample(o), o); err != nil {
+			return nil, err
+		}
+		return step.OrNil[step.Operator](truncated.NewPairs(ctx, pts, b.own, o.CutoffRadius, o)) // nothing to choose
+	}
+	if o.Fixed() && (o.Operator == "" || o.Operator == "csr") {
+		// Nothing to choose: the search finds out exactly what a sample could
+		// only guess.
+		op, err := p.csrAsAsked(ctx, b, o)
+		if errors.Is(err, ErrMemory) && !base.Denied(err) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= base.MaxDirect {
+			if err := truncated.ForeseePairs(pts, p.foreseenSample(o), o); err != nil {
+				return nil, err
+			}
+			return step.OrNil[step.Operator](truncated.NewPairs(ctx, pts, b.own, o.CutoffRadius, o))
+		}
+		return op, err
+	}
+	if o.Operator == "" && !o.Fixed() && pts.N > surveyedAtOnce {
+		// Where a polynomial of order 1 does, nothing else comes near it, and the
+		// sample that all the others need would take longer than the rest.
+		if op, err := poly.AtOnce(ctx, pts, b.own, o.Whole()); op != nil || err != nil {
+			return step.OrNil[step.Operator](op, err)
+		}
+	}
+	candidates, err := p.plan(ctx, b, o, own)
+	if err != nil {
+		return nil, err
+	}
+	return build(ctx, candidates, o)
+}
+
+// csrAsAsked builds csr with the options as they are, unless it has no hope.
+func (p *Points) csrAsAsked(ctx context.Context, b Bandwidth, o *base.Options) (step.Operator, error) {
+	if err := truncated.ForeseeCSR(p.rows, p.foreseenSample(o), o); err != nil {
+		return nil, err
+	}
+	return step.OrNil[step.Operator](truncated.NewCSR(ctx, p.rows, b.own, o.CutoffRadius, o))
 }
 
 // surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
 const surveyedAtOnce = 1 << 16
 
 // build builds the first candidate that keeps what it promised.
-func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
+func build(ctx context.Context, candidates []Candidate, o *base.Options) (step.Operator, error) {
 	var isolated error
 	for i := range candidates {
 		c := &candidates[i]
 		if !c.Feasible {
 			break
 		}
-		op, err := c.method.build(ctx, p, b, c, c.method.options(o))
+		op, err := c.build(ctx, c.method.options(o))
 		switch {
-		case err == nil && (o.Operator != "" || o.fixed()):
+		case err == nil && (o.Operator != "" || o.Fixed()):
 			return op, nil // what was asked for
 		case err == nil:
-			missed, eta := shortfall(op, o.Tolerance)
+			missed, eta := shortfallOf(op, o.Tolerance)
 			if !missed {
 				return op, nil
 			}
 			c.limit, c.Eta = byTolerance, eta
 			op.Close()
-		case o.Operator != "" || denied(err):
+		case o.Operator != "" || base.Denied(err):
 			return nil, err
 		case errors.Is(err, ErrIsolated):
 			isolated = err // another may see farther
@@ -115,45 +132,18 @@ func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candid
 	return nil, infeasible(candidates, o)
 }
 
-// missedShare is the share of rows that may miss the tolerance. 99 in 100 rows should meet
-// it, and a sample of some hundred rows cannot tell 1 in 100 from 4 in 100.
-const missedShare = 0.04
-
-// shortfall tells whether more rows than missedShare miss the tolerance, and returns the
-// error that 99 in 100 rows do not exceed. Isolated rows, and rows whose weights are below
-// the range of float32, do not count.
-func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
-	cert := op.Certificate()
-	if cert.Row == nil {
-		return cert.RowMax > tolerance, cert.RowMax
+// shortfallOf is step.Shortfall, but for a grid that has taken out too many rows, which have
+// neighbours all the same.
+func shortfallOf(op step.Operator, tolerance float64) (missed bool, eta float64) {
+	if _, ok := op.(*grid.Grid); ok && float64(op.Certificate().Isolated) > step.MissedShare*float64(op.N()) {
+		return true, math.Inf(1)
 	}
-	if _, ok := op.(*grid); ok && float64(cert.Isolated) > missedShare*float64(op.N()) {
-		return true, math.Inf(1) // the grid has taken them out, but they have neighbours
-	}
-	least := underflowDegree(op.N(), tolerance)
-	var connected []float32
-	above := 0
-	for i, d := range op.Degrees() {
-		if d < least {
-			continue
-		}
-		connected = append(connected, cert.Row[i])
-		if float64(cert.Row[i]) > tolerance*(1+0x1p-23) {
-			above++
-		}
-	}
-	if len(connected) == 0 {
-		return false, 0
-	}
-	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, par.Part(len(connected)-1, 99, 100)))
+	return step.Shortfall(op, tolerance)
 }
-
-// underflowDegree is the degree below which weights beyond the range of float32 matter.
-func underflowDegree(n int, tolerance float64) float64 { return 0x1p-125 * float64(n) / tolerance }
 
 // infeasible says why no candidate can serve: the one that would take the least memory
 // beyond the budget, or else the one that would come closest to the tolerance.
-func infeasible(candidates []Candidate, o *Options) error {
+func infeasible(candidates []Candidate, o *base.Options) error {
 	var least, closest *Candidate
 	for i := range candidates {
 		c := &candidates[i]
@@ -166,16 +156,17 @@ func infeasible(candidates []Candidate, o *Options) error {
 	}
 	switch {
 	case least != nil:
-		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
-		if least.Name == "csr" {
-			e.instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
-			if !o.fixed() {
-				e.instead += "; the operator dense stores none"
-			}
+		err := base.Refused("build "+least.Name, least.Cost.PeakBytes, o.BudgetBytes, false)
+		switch {
+		case least.Name != "csr":
+		case o.Fixed():
+			base.Advise(err, "a smaller sigma or cutoff or a larger tolerance stores fewer weights")
+		default:
+			base.Advise(err, "a smaller sigma or cutoff or a larger tolerance stores fewer weights; the operator dense stores none")
 		}
-		return e
+		return err
 	case closest != nil:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, seconds: closest.Seconds, bytes: closest.Cost.PeakBytes}
+		return base.Priced(ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name}, closest.Seconds, closest.Cost.PeakBytes)
 	}
 	for _, c := range candidates {
 		if o.Operator == "" || o.Operator == c.Name {

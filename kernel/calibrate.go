@@ -1,10 +1,14 @@
 package kernel
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"sync"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -31,7 +35,7 @@ func sparseWork(c *Calibration, _ int) float64 { return orOne(c.Sparse) }
 
 // searchWork is the factor of the neighbour search.
 func searchWork(c *Calibration, d int) float64 {
-	if d <= maxDirect {
+	if d <= base.MaxDirect {
 		return orOne(c.Vector)
 	}
 	return orOne(c.Scalar)
@@ -63,6 +67,29 @@ func hostCalibration(kernels *simd.Kernels) Calibration {
 		hosts.known[name] = Calibrate(kernels)
 	}
 	return hosts.known[name]
+}
+
+// speedOf returns the speed of the machine of rank 0, which all ranks choose by. own is the
+// calibration of the caller, nil for none.
+func speedOf(ctx context.Context, o *base.Options, own *Calibration) (*Calibration, error) {
+	speed := own
+	if speed == nil {
+		speed = &Calibration{}
+		if o.Ranks.Rank() == 0 {
+			*speed = hostCalibration(o.Kernels)
+		}
+	}
+	if o.Ranks.Alone() {
+		return speed, nil
+	}
+	factors, bounds := []float64{speed.Scalar, speed.Vector, speed.Sparse}, make([]int, o.Ranks.Size()+1)
+	for r := range o.Ranks.Size() {
+		bounds[r+1] = len(factors) // all are of rank 0
+	}
+	if err := exchange.Gather(ctx, o.Ranks, factors, bounds); err != nil {
+		return nil, fmt.Errorf("kernel: speed of rank 0: %w", err)
+	}
+	return &Calibration{Scalar: factors[0], Vector: factors[1], Sparse: factors[2]}, nil
 }
 
 // These are the seconds one operation of each sample below takes on the machine the

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 )
 
 // A Kind says what an error bound is made of.
@@ -13,12 +13,12 @@ type Kind int
 
 // The kinds of certificate.
 const (
-	Exact       Kind = iota // nothing but rounding
-	DroppedMass             // weights beyond a radius are left out
-	Replaced                // weights beyond a radius are a constant
-	Relative                // every weight is off by at most EntryRel of itself
-	Absolute                // every weight is off by at most EntryAbs
-	AsAsked                 // no pairs but those of the graph were asked for; the w of a Certificate are its exact weights
+	Exact       Kind = Kind(base.Exact)       // nothing but rounding
+	DroppedMass Kind = Kind(base.DroppedMass) // weights beyond a radius are left out
+	Replaced    Kind = Kind(base.Replaced)    // weights beyond a radius are a constant
+	Relative    Kind = Kind(base.Relative)    // every weight is off by at most EntryRel of itself
+	Absolute    Kind = Kind(base.Absolute)    // every weight is off by at most EntryAbs
+	AsAsked     Kind = Kind(base.AsAsked)     // no pairs but those of the graph were asked for; the w of a Certificate are its exact weights
 )
 
 func (k Kind) String() string {
@@ -69,13 +69,21 @@ type Certificate struct {
 	Row []float32
 }
 
-// Eta returns the bound of row i.
-func (c Certificate) Eta(i int) float64 {
-	if c.Row == nil {
-		return c.RowMax
+// certificateOf returns the certificate of an operator.
+func certificateOf(c base.Certificate) Certificate {
+	return Certificate{
+		Kind: Kind(c.Kind), EntryRel: c.EntryRel, EntryAbs: c.EntryAbs, RowMax: c.RowMax, RowP99: c.RowP99,
+		Rounding: c.Rounding, Isolated: c.Isolated, Row: c.Row,
 	}
-	return float64(c.Row[i])
 }
+
+// own returns what the operators know of the certificate.
+func (c Certificate) own() base.Certificate {
+	return base.Certificate{RowMax: c.RowMax, Row: c.Row}
+}
+
+// Eta returns the bound of row i.
+func (c Certificate) Eta(i int) float64 { return c.own().Eta(i) }
 
 // String says in words how far the worst row is from the Gaussian weights, such as
 // "worst row: weights cut off could total 8.7 times those kept". Isolated rows have no
@@ -84,7 +92,7 @@ func (c Certificate) String() string {
 	if c.Isolated > 0 && c.Isolated >= len(c.Row) {
 		return "no bound: every row is isolated"
 	}
-	s := "worst row: " + c.Kind.bound(c.worstConnected())
+	s := "worst row: " + c.Kind.bound(c.own().WorstConnected())
 	if c.Kind == AsAsked {
 		s = "as asked for; " + s
 	}
@@ -120,74 +128,4 @@ func plainUp(x float64) string {
 		return strconv.FormatFloat(up, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(up, 'g', 2, 64)
-}
-
-// setRows fills in Row, RowMax and RowP99 from the bounds of all rows,
-// rounding each up to float32.
-func (c *Certificate) setRows(eta []float64) {
-	c.Row = make([]float32, len(eta))
-	for i, e := range eta {
-		c.Row[i] = rows.RoundUp(e)
-	}
-	c.rankRows()
-}
-
-// rankRows fills in RowMax and RowP99 from Row.
-func (c *Certificate) rankRows() {
-	c.RowMax, c.RowP99 = rowMax(c.Row), rowP99(c.Row)
-}
-
-// rowP99 returns the RowP99 of some rows.
-func rowP99(v []float32) float64 {
-	return float64(ranked(v, int(int64(len(v)-1)*99/100)))
-}
-
-// rowMax returns the RowMax of some rows. Bounds are not negative, and such numbers are ordered as
-// their bits are: comparing bits is faster.
-func rowMax(v []float32) float64 {
-	most := uint32(0)
-	for _, e := range v {
-		most = max(most, math.Float32bits(e))
-	}
-	return float64(math.Float32frombits(most))
-}
-
-// ranked returns the number that would be at the given place if v, which has no
-// negative numbers, were sorted. They are ordered as their bits are: counting the
-// upper halves, and then the lower halves of those that agree in the upper,
-// finds it.
-func ranked(v []float32, place int) float32 {
-	counts := make([]uint32, 1<<16) // there are fewer rows than 2^32
-	for _, e := range v {
-		counts[math.Float32bits(e)>>16]++
-	}
-	find := func() (digit uint32) {
-		for place >= int(counts[digit]) {
-			place -= int(counts[digit])
-			digit++
-		}
-		return digit
-	}
-	upper := find()
-	clear(counts)
-	for _, e := range v {
-		if bits := math.Float32bits(e); bits>>16 == upper {
-			counts[bits&0xffff]++
-		}
-	}
-	return math.Float32frombits(upper<<16 | find())
-}
-
-// worstConnected returns the largest eta_i of the rows that have a neighbour.
-func (c Certificate) worstConnected() float64 {
-	if c.Row == nil {
-		return c.RowMax
-	}
-	worst := 0.0
-	for _, e := range c.Row {
-		if !math.IsInf(float64(e), 1) {
-			worst = max(worst, float64(e))
-		}
-	}
-	return worst
 }

@@ -14,9 +14,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -80,7 +82,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 }
 
 func mustInspect(p blas32.General) *rows.Points {
-	pts, err := points32(context.Background(), p, &Options{Kernels: simd.At(simd.Best())})
+	pts, err := base.Points32(context.Background(), p, &base.Options{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		panic(err)
 	}
@@ -107,10 +109,10 @@ func (c *huntCase) build(t *testing.T, name string) Operator {
 func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 	t.Helper()
 	n, d := c.p.Rows, c.p.Cols
-	b, p, cert := Sigma(c.sigma), rows.View32(permuteRows(c.p, op.Order())), op.Certificate()
-	got := zeros64(n, n)
+	b, p, cert := Sigma(c.sigma), rows.View32(pointtest.PermuteRows(c.p, op.Order())), op.Certificate()
+	got := pointtest.Zeros64(n, n)
 	if wide, ok := op.(Operator64); ok {
-		identity := zeros64(n, n)
+		identity := pointtest.Zeros64(n, n)
 		for i := range n {
 			identity.Data[i*n+i] = 1
 		}
@@ -118,11 +120,11 @@ func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 			t.Fatal(err)
 		}
 	} else {
-		identity := zeros32(n, n)
+		identity := pointtest.Zeros32(n, n)
 		for i := range n {
 			identity.Data[i*n+i] = 1
 		}
-		got = widen(apply(t, op, identity))
+		got = pointtest.Widen(apply(t, op, identity))
 	}
 	for i := range n {
 		degree, eta := op.Degrees()[i], cert.Eta(i)
@@ -135,7 +137,7 @@ func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 			if i != j {
 				d2 := rows.Dist2(p.Row(i), p.Row(j))
 				w = b.Weight(d2)
-				slack += w * (b.gamma*d2*float64(d+4)*0x1p-53 + 0x1p-51) // the reference's own error
+				slack += w * (b.Gamma()*d2*float64(d+4)*0x1p-53 + 0x1p-51) // the reference's own error
 			}
 			off += math.Abs(what - w)
 			sum += what
@@ -248,7 +250,7 @@ func (c *huntCase) hunt(t *testing.T, name string, tally *huntTally) float64 {
 	if op == nil {
 		return -1
 	}
-	if poly, ok := op.(*poly); ok && float64(poly.nest.size())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
+	if poly, ok := roomOf(op).(*poly.Poly); ok && float64(poly.Nest.Size())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
 		return -1 // forced, it would take longer than all the others
 	}
 	ratio := c.ratio(t, op)

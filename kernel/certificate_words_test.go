@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 )
 
 // What a certificate says, word for word.
@@ -15,7 +17,7 @@ func TestCertificateInWords(t *testing.T) {
 				c.Isolated++
 			}
 		}
-		c.rankRows()
+		c.RowMax, c.RowP99 = base.RowMax(eta), base.RowP99(eta)
 		return c
 	}
 	for _, c := range []struct {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -18,8 +20,8 @@ func TestLayoutsOfWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := func(layout sparse.Layout) *csr {
-		op, err := as[*csr](NewCSR(ctx, p, Sigma(0.02), &Options{Layout: layout, Tolerance: 1e-2}))
+	build := func(layout sparse.Layout) *truncated.CSR {
+		op, err := as[*truncated.CSR](openCSR(ctx, p, Sigma(0.02), &Options{Layout: layout, Tolerance: 1e-2}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,30 +30,30 @@ func TestLayoutsOfWeights(t *testing.T) {
 	plain := build(sparse.Auto)
 	for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
 		op := build(layout)
-		if op.weights.Layout() != layout || op.cost.ResidentBytes >= plain.cost.ResidentBytes {
-			t.Errorf("%v: %v, %d bytes of %d", layout, op.weights.Layout(), op.cost.ResidentBytes, plain.cost.ResidentBytes)
+		if op.Weights.Layout() != layout || op.Costs.ResidentBytes >= plain.Costs.ResidentBytes {
+			t.Errorf("%v: %v, %d bytes of %d", layout, op.Weights.Layout(), op.Costs.ResidentBytes, plain.Costs.ResidentBytes)
 		}
 		var a, b sparse.RowBuffer
-		for i := range op.weights.Rows() {
-			_, val := op.weights.Row(i, &a)
-			_, want := plain.weights.Row(i, &b)
+		for i := range op.Weights.Rows() {
+			_, val := op.Weights.Row(i, &a)
+			_, want := plain.Weights.Row(i, &b)
 			off := 0.0
 			for e, w := range want {
 				off += math.Abs(float64(val[e]) - float64(w))
 			}
 			// The certificate of the plain weights has room for itself.
-			if room := (op.cert.Eta(i) - 0.9*plain.cert.Eta(i)) * op.degrees[i]; off > room {
+			if room := (op.Cert.Eta(i) - 0.9*plain.Cert.Eta(i)) * op.RowSums[i]; off > room {
 				t.Fatalf("%v: row %d is off by %g, certified for %g", layout, i, off, room)
 			}
-			if layout == sparse.Compact && (off != 0 || op.degrees[i] != plain.degrees[i]) {
+			if layout == sparse.Compact && (off != 0 || op.RowSums[i] != plain.RowSums[i]) {
 				t.Fatalf("row %d differs", i)
 			}
 		}
-		if layout == sparse.Compact16 && !(op.cert.EntryRel >= 0x1p-11) {
-			t.Errorf("relative error %g", op.cert.EntryRel)
+		if layout == sparse.Compact16 && !(op.Cert.EntryRel >= 0x1p-11) {
+			t.Errorf("relative error %g", op.Cert.EntryRel)
 		}
 	}
-	if _, err := NewCSR(ctx, p, Sigma(0.02), &Options{Layout: 9}); err == nil {
+	if _, err := openCSR(ctx, p, Sigma(0.02), &Options{Layout: 9}); err == nil {
 		t.Error("there is a layout 9")
 	}
 }
@@ -66,20 +68,20 @@ func TestPeakOfLayouts(t *testing.T) {
 	const radius = 0.2
 	peaks := map[sparse.Layout]int64{}
 	for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16} {
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius}))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		peaks[layout] = op.cost.PeakBytes
-		if more := op.cost.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.cost.NNZ {
-			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.cost.NNZ)
+		peaks[layout] = op.Costs.PeakBytes
+		if more := op.Costs.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.Costs.NNZ {
+			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.Costs.NNZ)
 		}
-		if got := csrCost(p.Rows, 2, float64(op.cost.NNZ), &Options{Layout: layout}).PeakBytes; got < op.cost.PeakBytes {
-			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.cost.PeakBytes)
+		if got := truncated.CSRCost(p.Rows, 2, float64(op.Costs.NNZ), &base.Options{Layout: layout}).PeakBytes; got < op.Costs.PeakBytes {
+			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.Costs.PeakBytes)
 		}
 		var refused *MemoryError
-		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.cost.PeakBytes - 1}
-		if _, err := NewCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
+		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.Costs.PeakBytes - 1}
+		if _, err := openCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
 			t.Errorf("%v: built with a byte less than it takes: %v", layout, err)
 		}
 	}

@@ -11,7 +11,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -64,8 +68,8 @@ func TestDegenerateInput(t *testing.T) {
 					_, err := NewDense(t.Context(), c.p, c.b, c.opt)
 					return err
 				},
-				"NewCSR":  func() error { _, err := NewCSR(t.Context(), c.p, c.b, c.opt); return err },
-				"NewGrid": func() error { _, err := NewGrid(t.Context(), c.p, c.b, c.opt); return err },
+				"openCSR":  func() error { _, err := openCSR(t.Context(), c.p, c.b, c.opt); return err },
+				"openGrid": func() error { _, err := openGrid(t.Context(), c.p, c.b, c.opt); return err },
 			}
 			if c.want != ErrMemory { // a plan says what does not fit and is no failure
 				build["Plan"] = func() error { _, err := planOf(t.Context(), c.p, c.b, c.opt); return err }
@@ -85,7 +89,7 @@ func TestOnePoint(t *testing.T) {
 		if d := op.Degrees(); len(d) != 1 || d[0] != 0 {
 			t.Errorf("%s: degrees %v", op.Name(), d)
 		}
-		x := randomBlock(pointtest.Rand(1), 1, 3)
+		x := pointtest.RandomBlock(pointtest.Rand(1), 1, 3)
 		got := stepGiven(t, op, x, []int32{0}, Paper, 0.6)
 		for c, v := range x.Data {
 			if got.Data[c] != v {
@@ -111,7 +115,7 @@ func TestUnderflowIsolatesRows(t *testing.T) {
 			t.Errorf("%s, policy fail: err = %v", name, err)
 		}
 	}
-	op, err := NewCSR(t.Context(), p, Sigma(1), &Options{Isolated: Repair})
+	op, err := openCSR(t.Context(), p, Sigma(1), &Options{Isolated: Repair})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +129,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 	p := pointtest.Make("uniform", 100, 2, 3)
 	p.Data[0], p.Data[1] = 7, 0.5
 	opt := &Options{CutoffRadius: 2, Tolerance: 1e-3}
-	kept, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), opt))
+	kept, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +137,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 		t.Fatalf("%d isolated rows before the repair, want 1", kept.Certificate().Isolated)
 	}
 	opt.Isolated = Repair
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), opt))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,49 +149,49 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 		t.Errorf("the repaired row has eta %g", eta)
 	}
 	// The graph was to be cut: nothing else is added to it.
-	added, _ := op.weights.Row(at, nil)
-	if got, want := op.weights.NNZ(), kept.weights.NNZ()+2*len(added); got != want || len(added) != mostMended {
+	added, _ := op.Weights.Row(at, nil)
+	if got, want := op.Weights.NNZ(), kept.Weights.NNZ()+2*len(added); got != want || len(added) != truncated.MostMended {
 		t.Errorf("%d weights, want %d", got, want)
 	}
-	checkAgainstDense(t, op, p, Sigma(1))
+	checkAgainstDense(t, public(op), p, Sigma(1))
 }
 
 // Without a cutoff of the caller's every row meets the tolerance, or the
 // builder says that it cannot.
 func TestRepairMeetsTheTolerance(t *testing.T) {
 	p := pointtest.Make("clustered", 600, 2, 3)
-	kept, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3})
+	kept, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if kept.Certificate().RowMax <= 1e-3 {
 		t.Fatal("the test wants rows that miss the tolerance")
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if worst := op.worstRepairable(1e-3); worst > 1e-3 || !op.weights.IsSymmetric() {
+	if worst := op.WorstRepairable(1e-3); worst > 1e-3 || !op.Weights.IsSymmetric() {
 		t.Errorf("repaired, yet eta = %g", worst)
 	}
-	checkAgainstDense(t, op, p, Sigma(0.5))
-	if _, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
+	checkAgainstDense(t, public(op), p, Sigma(0.5))
+	if _, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a tolerance below float32: err = %v", err)
 	}
 	uniform := pointtest.Make("uniform", 3000, 2, 1)
-	if _, err := NewCSR(t.Context(), uniform, Sigma(0.01), &Options{Tolerance: 1e-3, Isolated: Fail}); err == nil || !(errors.Is(err, ErrTolerance) || errors.Is(err, ErrIsolated)) {
+	if _, err := openCSR(t.Context(), uniform, Sigma(0.01), &Options{Tolerance: 1e-3, Isolated: Fail}); err == nil || !(errors.Is(err, ErrTolerance) || errors.Is(err, ErrIsolated)) {
 		t.Errorf("policy fail: err = %v", err)
 	}
 	// With less and less memory there is none for the repair first.
 	budget := op.Cost().PeakBytes
 	for err == nil {
 		budget -= budget / 50
-		_, err = NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: budget})
+		_, err = openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: budget})
 	}
 	if !errors.Is(err, ErrMemory) {
 		t.Errorf("no memory for the repair: err = %v", err)
 	}
-	if _, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, BudgetBytes: budget}); err != nil {
+	if _, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, BudgetBytes: budget}); err != nil {
 		t.Errorf("there is no memory for the graph itself: %v", err)
 	}
 }
@@ -196,23 +200,23 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 func TestCompleteGraph(t *testing.T) {
 	for _, d := range []int{2, 12} {
 		p := pointtest.Make("uniform", 300, d, 1)
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(5), nil))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(5), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cert := op.Certificate(); !math.IsInf(op.Radius(), 1) || op.weights.NNZ() != 300*299 || cert.RowMax > 0x1p-23 {
-			t.Errorf("d=%d: radius %g, %d weights, %v", d, op.Radius(), op.weights.NNZ(), cert)
+		if cert := op.Certificate(); !math.IsInf(op.Radius(), 1) || op.Weights.NNZ() != 300*299 || cert.RowMax > 0x1p-23 {
+			t.Errorf("d=%d: radius %g, %d weights, %v", d, op.Radius(), op.Weights.NNZ(), cert)
 		}
-		if !op.weights.IsSymmetric() {
+		if !op.Weights.IsSymmetric() {
 			t.Errorf("d=%d: not symmetric", d)
 		}
-		checkAgainstDense(t, op, p, Sigma(5))
+		checkAgainstDense(t, public(op), p, Sigma(5))
 	}
 }
 
 func TestBadCalls(t *testing.T) {
 	p := pointtest.Make("uniform", 30, 3, 1)
-	labels, err := NewLabels(randomLabels(pointtest.Rand(1), 30, 3, false), EqualTable(), false)
+	labels, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), 30, 3, false), EqualTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,12 +224,12 @@ func TestBadCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	centred, err := NewLabels(randomLabels(pointtest.Rand(1), 30, 3, false), CentredDistanceTable(), false)
+	centred, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(1), 30, 3, false), CentredDistanceTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := randomBlock(pointtest.Rand(2), 30, 2)
-	bad := randomBlock(pointtest.Rand(2), 30, 2)
+	x := pointtest.RandomBlock(pointtest.Rand(2), 30, 2)
+	bad := pointtest.RandomBlock(pointtest.Rand(2), 30, 2)
 	bad.Data[9] = float32(math.NaN())
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
 		ctx := t.Context()
@@ -234,16 +238,16 @@ func TestBadCalls(t *testing.T) {
 		}{
 			"alias":        {op.Apply(ctx, x, x), sparse.ErrAlias},
 			"overlap":      {op.Apply(ctx, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[1:31]}, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[:30]}), sparse.ErrAlias},
-			"rows":         {op.Apply(ctx, zeros32(29, 2), randomBlock(pointtest.Rand(2), 29, 2)), ErrShape},
-			"columns":      {op.Apply(ctx, zeros32(30, 3), x), ErrShape},
-			"NaN in x":     {op.Apply(ctx, zeros32(30, 2), bad), ErrNonFinite},
-			"no Gather":    {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: labels}, new(Stats)), ErrShape},
-			"label count":  {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: short}, new(Stats)), ErrLabels},
-			"alpha NaN":    {op.Step(ctx, zeros32(30, 2), x, &Step{Coefficient: math.NaN()}, new(Stats)), ErrNonFinite},
-			"beta < 0":     {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Coefficient: -1}, new(Stats)), ErrOption},
-			"no Stats":     {op.Step(ctx, zeros32(30, 2), x, &Step{}, nil), ErrShape},
-			"no such form": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: 7}, new(Stats)), ErrOption},
-			"signed table": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), ErrTable},
+			"rows":         {op.Apply(ctx, pointtest.Zeros32(29, 2), pointtest.RandomBlock(pointtest.Rand(2), 29, 2)), ErrShape},
+			"columns":      {op.Apply(ctx, pointtest.Zeros32(30, 3), x), ErrShape},
+			"NaN in x":     {op.Apply(ctx, pointtest.Zeros32(30, 2), bad), ErrNonFinite},
+			"no Gather":    {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Labels: labels}, new(Stats)), ErrShape},
+			"label count":  {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Labels: short}, new(Stats)), ErrLabels},
+			"alpha NaN":    {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Coefficient: math.NaN()}, new(Stats)), ErrNonFinite},
+			"beta < 0":     {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: Attract, Coefficient: -1}, new(Stats)), ErrOption},
+			"no Stats":     {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{}, nil), ErrShape},
+			"no such form": {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: 7}, new(Stats)), ErrOption},
+			"signed table": {op.Step(ctx, pointtest.Zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), ErrTable},
 			"gather NaN":   {new(Stats).Gather(bad, labels), ErrNonFinite},
 			"gather short": {new(Stats).Gather(x, short), ErrLabels},
 		} {
@@ -277,7 +281,7 @@ func TestBadCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
-		if err := op.Step(t.Context(), zeros32(30, 2), x, &Step{Labels: labels}, &st); !errors.Is(err, ErrShape) {
+		if err := op.Step(t.Context(), pointtest.Zeros32(30, 2), x, &Step{Labels: labels}, &st); !errors.Is(err, ErrShape) {
 			t.Errorf("%s: sums of other labels: err = %v", op.Name(), err)
 		}
 	}
@@ -294,10 +298,10 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 	p := pointtest.Make("uniform", 4000, 2, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := NewCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
+	_, err := openCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
 	runtime.ReadMemStats(&after)
 	var m *MemoryError
-	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || m.instead == "" {
+	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || !strings.Contains(m.Error(), "; ") {
 		t.Fatalf("err = %v", err)
 	}
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 60<<20 {
@@ -307,14 +311,14 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 
 // More than 2^32 weights: the arithmetic, not the memory.
 func TestMoreThan32BitsOfWeights(t *testing.T) {
-	allocate := func(o *Options, counts []uint64, held int64) error {
-		_, err := o.request(nil, Sigma(1), 1).Allocate(t.Context(), counts, held)
+	allocate := func(o *base.Options, counts []uint64, held int64) error {
+		_, err := graph.RequestOf(o, nil, Sigma(1).own, 1).Allocate(t.Context(), counts, held)
 		if err != nil {
-			err = o.searchError(err)
+			err = graph.SearchError(o, err)
 		}
 		return err
 	}
-	o := &Options{BudgetBytes: 1 << 30}
+	o := &base.Options{BudgetBytes: 1 << 30}
 	err := allocate(o, []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}, 1000)
 	var m *MemoryError
 	if !errors.As(err, &m) {
@@ -338,26 +342,26 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 	}
 	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
 	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
-		if err := allocate(&Options{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+		if err := allocate(&base.Options{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 			t.Errorf("budget %d: err = %v", budget, err)
 		}
 	}
 	// And 34 more to convert them.
 	for budget, want := range map[int64]error{1130: nil, 1129: ErrMemory} {
 		for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
-			if err := allocate(&Options{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+			if err := allocate(&base.Options{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 				t.Errorf("%v, budget %d: err = %v", layout, budget, err)
 			}
 		}
 	}
 	// Without slabs, which have room for more than there is.
-	plain, compact := csrCost(1000, maxDirect+1, 1e6, &Options{}), csrCost(1000, maxDirect+1, 1e6, &Options{Layout: sparse.Compact})
+	plain, compact := truncated.CSRCost(1000, base.MaxDirect+1, 1e6, &base.Options{}), truncated.CSRCost(1000, base.MaxDirect+1, 1e6, &base.Options{Layout: sparse.Compact})
 	if compact.PeakBytes != plain.PeakBytes+3e6+4000 {
 		t.Errorf("plain takes %d bytes at most and compact %d", plain.PeakBytes, compact.PeakBytes)
 	}
-	huge := &Options{Columns: math.MaxInt / 4}
-	for name, c := range map[string]Cost{
-		"csr": csrCost(2_000_000_000, 2, 4e18, &Options{Columns: 2}), "dense": denseCost(1000, 2, huge),
+	huge := &base.Options{Columns: math.MaxInt / 4}
+	for name, c := range map[string]base.Cost{
+		"csr": truncated.CSRCost(2_000_000_000, 2, 4e18, &base.Options{Columns: 2}), "dense": pairwise.DenseCost(1000, 2, huge),
 	} {
 		if c.PeakBytes < 1<<40 || c.StreamedBytes < 0 || c.Flops < 0 {
 			t.Errorf("%s: an impossible size comes out as %+v", name, c)
@@ -371,8 +375,8 @@ func TestCertificateRoundsUp(t *testing.T) {
 	for i := range eta {
 		eta[i] = rng.Float64() * 1e-3
 	}
-	var c Certificate
-	c.setRows(eta)
+	var c base.Certificate
+	c.SetRows(eta)
 	for i, e := range eta {
 		if got := c.Eta(i); got < e || got > e*(1+0x1p-22) {
 			t.Errorf("eta %g became %g", e, got)
@@ -399,22 +403,22 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 	// The stored weights are normal float32, whatever the cutoff asked for.
 	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: pointtest.Fill(40, func(i int) float64 { return float64(i) })}
 	for _, radius := range []float64{30, 50} { // 50 takes in every pair
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius}))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 40 {
-			_, val := op.weights.Row(i, nil)
+			_, val := op.Weights.Row(i, nil)
 			for _, v := range val {
 				if v < 0x1p-126 {
 					t.Fatalf("row %d has the weight %g", i, v)
 				}
 			}
 		}
-		if op.cert.Rounding <= 0 {
+		if op.Cert.Rounding <= 0 {
 			t.Error("no rounding is admitted")
 		}
-		checkAgainstDense(t, op, p, Sigma(1))
+		checkAgainstDense(t, public(op), p, Sigma(1))
 	}
 }
 
@@ -424,7 +428,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 	var want float64
 	for _, scale := range []float64{1, 1e-25, 1e-19, 1e15, 1e30} {
 		p := blas32.General{Rows: 1500, Cols: 2, Stride: 2, Data: pointtest.Fill(3000, func(i int) float64 { return float64(unit.Data[i]) * scale })}
-		op, err := NewCSR(t.Context(), p, Sigma(0.02*scale), nil)
+		op, err := openCSR(t.Context(), p, Sigma(0.02*scale), nil)
 		if err != nil {
 			t.Fatalf("scale %g: %v", scale, err)
 		}
@@ -443,7 +447,7 @@ func TestScaleDoesNotMatter(t *testing.T) {
 
 func TestByteCount(t *testing.T) {
 	for b, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB", math.MaxInt64: "8192.0 PiB"} {
-		if got := byteCount(b); got != want {
+		if got := base.ByteCount(b); got != want {
 			t.Errorf("byteCount(%d) = %q, want %q", b, got, want)
 		}
 	}

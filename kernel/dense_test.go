@@ -9,22 +9,24 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // denseCase builds dense of rows of which one is a null record, or of points.
-func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *dense, p blas64.General, b Bandwidth) {
+func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *pairwise.Dense, p blas64.General, b Bandwidth) {
 	t.Helper()
 	var err error
 	if b = Sigma(0.7); unit {
 		r := unitRows(t, makeUnit("random", n, d, n-2, 3))
 		p = general(r)
-		op, err = as[*dense](NewUnitDense(t.Context(), r, b, opt))
+		op, err = as[*pairwise.Dense](NewUnitDense(t.Context(), r, b, opt))
 	} else {
-		p = widen(pointtest.Make("uniform", n, d, 3))
-		op, err = as[*dense](NewDense(t.Context(), p, b, opt))
+		p = pointtest.Widen(pointtest.Make("uniform", n, d, 3))
+		op, err = as[*pairwise.Dense](NewDense(t.Context(), p, b, opt))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +36,7 @@ func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *dense, p bl
 
 // plainProduct returns W x and the degrees from the definition, pair by pair.
 func plainProduct(p, x blas64.General, b Bandwidth, null int) (wx blas64.General, degrees []float64) {
-	wx, degrees = zeros64(x.Rows, x.Cols), make([]float64, x.Rows)
+	wx, degrees = pointtest.Zeros64(x.Rows, x.Cols), make([]float64, x.Rows)
 	for i := range p.Rows {
 		for j := range p.Rows {
 			d2 := 1.0
@@ -60,15 +62,15 @@ func plainProduct(p, x blas64.General, b Bandwidth, null int) (wx blas64.General
 // for any number of workers, whether blocks are full or not.
 func TestDenseProducts(t *testing.T) {
 	for _, unit := range []bool{true, false} {
-		for _, size := range []struct{ n, d, k int }{{2, 1, 1}, {7, 9, 2}, {blockRows, 12, 1}, {2*blockRows + 5, 3, 4}, {2*blockRows + 77, 140, 3}, {blockRows + 8, 64, 7}} {
+		for _, size := range []struct{ n, d, k int }{{2, 1, 1}, {7, 9, 2}, {distance.BlockRows, 12, 1}, {2*distance.BlockRows + 5, 3, 4}, {2*distance.BlockRows + 77, 140, 3}, {distance.BlockRows + 8, 64, 7}} {
 			t.Run(fmt.Sprintf("unit=%v/n=%d/d=%d/k=%d", unit, size.n, size.d, size.k), func(t *testing.T) {
-				x := widen(randomBlock(pointtest.Rand(4), size.n, size.k))
+				x := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(4), size.n, size.k))
 				var first, firstDegrees []float64
 				for _, level := range simd.Levels() {
 					for _, count := range []int{1, 3} {
 						workers := par.New(count)
 						op, p, b := denseCase(t, size.n, size.d, unit, &Options{Kernels: simd.At(level), Workers: workers})
-						got := zeros64(size.n, size.k)
+						got := pointtest.Zeros64(size.n, size.k)
 						if err := op.Apply64(t.Context(), got, x); err != nil {
 							t.Fatal(err)
 						}
@@ -79,12 +81,12 @@ func TestDenseProducts(t *testing.T) {
 								null = size.n - 2
 							}
 							want, degrees := plainProduct(p, x, b, null)
-							wantWithin(t, "degree", op.Degrees(), degrees, degrees, op.cert.EntryRel+op.cert.Rounding)
+							wantWithin(t, "degree", op.Degrees(), degrees, degrees, op.Cert.EntryRel+op.Cert.Rounding)
 							size := make([]float64, len(got.Data))
 							for i := range size {
 								size[i] = 5 * degrees[i/x.Cols]
 							}
-							wantWithin(t, "product", got.Data, want.Data, size, op.cert.EntryRel+op.cert.Rounding)
+							wantWithin(t, "product", got.Data, want.Data, size, op.Cert.EntryRel+op.Cert.Rounding)
 						}
 						if !slices.Equal(got.Data, first) || !slices.Equal(op.Degrees(), firstDegrees) {
 							t.Errorf("%v, %d workers: other bits", level, count)
@@ -123,31 +125,31 @@ func TestConcurrentDegrees(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if err := op.sumDegrees(t.Context(), op.workers, nil); err != nil {
+	if err := op.SumDegrees(t.Context(), op.Workers, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestDegreesOfUnitRowsComeLate(t *testing.T) {
-	const n, d = blockRows + 30, 20
+	const n, d = distance.BlockRows + 30, 20
 	workers := par.New(2)
 	defer workers.Close()
-	build := func() *dense {
+	build := func() *pairwise.Dense {
 		var stages []string
 		op, _, _ := denseCase(t, n, d, true, &Options{Workers: workers, Progress: func(stage string, _, _ int) { stages = append(stages, stage) }})
-		if op.known.Load() || len(stages) > 0 {
+		if op.Known.Load() || len(stages) > 0 {
 			t.Fatalf("the build has summed the degrees: %v", stages)
 		}
 		return op
 	}
-	q := widen(randomBlock(pointtest.Rand(4), n, 2))
-	step := func(op *dense, form Form) []float64 {
+	q := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(4), n, 2))
+	step := func(op *pairwise.Dense, form Form) []float64 {
 		var st Stats
-		dst := zeros64(n, 2)
+		dst := pointtest.Zeros64(n, 2)
 		if err := st.Gather64(q, nil); err != nil {
 			t.Error(err)
 		}
-		if err := op.Step64(t.Context(), dst, q, &Step{Form: form}, &st); err != nil {
+		if err := public(op).(Operator64).Step64(t.Context(), dst, q, &Step{Form: form}, &st); err != nil {
 			t.Error(err)
 		}
 		return append(dst.Data, st.Objective, st.Change)
@@ -189,13 +191,14 @@ func TestDenseStepsAllocateNothing(t *testing.T) {
 	defer workers.Close()
 	op, _, _ := denseCase(t, 40, 12, true, &Options{Workers: workers})
 	step := &Step{}
-	q, dst := widen(randomBlock(pointtest.Rand(4), 40, 2)), zeros64(40, 2)
+	q, dst := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(4), 40, 2)), pointtest.Zeros64(40, 2)
 	var st Stats
 	if err := st.Gather64(q, nil); err != nil {
 		t.Fatal(err)
 	}
+	wide := public(op).(Operator64)
 	take := func() {
-		if err := op.Step64(t.Context(), dst, q, step, &st); err != nil {
+		if err := wide.Step64(t.Context(), dst, q, step, &st); err != nil {
 			t.Fatal(err)
 		}
 	}

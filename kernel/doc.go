@@ -165,7 +165,7 @@
 // q'. Points that are near to each other share a tile with a ball around it, and points
 // that are far from the ball are not compared with those in it. What is left is measured
 // in float32, then in float64, and next to the radius by the definition. No filter loses
-// a pair; [Truncated].Search says how many pairs each of them left. The search chooses
+// a pair; Package graphstats knows how many pairs each of them left. The search chooses
 // projection, depth of the codes and balls by what they cost on a sample.
 //
 // The weight of a rejected pair is not known. It is below the weight at the radius, or at
@@ -199,7 +199,7 @@
 // does; chunks without rows of others stand in for that. Where ranks would exchange half of all rows
 // or more, and with dense, background and a grid that has direct rows, they gather x. With
 // poly, and with other grids, no row of x travels: ranks gather the moments of chunks, and
-// exchange the numbers in nodes. [TrafficOf] says what a step moves of x. What operator is
+// exchange the numbers in nodes. What operator is
 // built follows from numbers that ranks agree on; [Options].Ranks says which.
 //
 // # Precision

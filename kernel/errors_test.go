@@ -12,37 +12,38 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
 // constructors build every operator of some rows by its own function.
 var constructors = map[string]func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error){
 	"dense": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewDense(ctx, general(p), b, o))
+		return asOperator(NewDense(ctx, general(p), b, o))
 	},
 	"poly": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewPoly(ctx, general(p), b, o))
+		return asOperator(openPoly(ctx, general(p), b, o))
 	},
 	"grid": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewGrid(ctx, narrow(general(p)), b, o))
+		return asOperator(openGrid(ctx, narrow(general(p)), b, o))
 	},
 	"dense of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewUnitDense(ctx, p, b, o))
+		return asOperator(NewUnitDense(ctx, p, b, o))
 	},
 	"poly of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewUnitPoly(ctx, p, b, 3, o))
+		return asOperator(NewUnitPoly(ctx, p, b, 3, o))
 	},
 	"background": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewBackground(ctx, p, b, 1, b.Weight(2), o))
+		return asOperator(NewBackground(ctx, p, b, 1, b.Weight(2), o))
 	},
 }
 
 func general(r *UnitRows) blas64.General {
-	return blas64.General{Rows: r.N(), Cols: r.dim(), Stride: r.rows.Stride, Data: r.rows.Data}
+	return blas64.General{Rows: r.N(), Cols: r.own.Dim(), Stride: r.own.Rows.Stride, Data: r.own.Rows.Data}
 }
 
 func narrow(m blas64.General) blas32.General {
-	out := zeros32(m.Rows, m.Cols)
+	out := pointtest.Zeros32(m.Rows, m.Cols)
 	for i, v := range m.Data {
 		out.Data[i] = float32(v)
 	}
@@ -76,9 +77,9 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		saysOnce(t, name+", no bandwidth", err, ErrBandwidth)
 	}
 	p := narrow(general(rows))
-	_, err := NewGrid(t.Context(), p, Sigma(1), &Options{Tolerance: 1e-14, Isolated: Fail})
+	_, err := openGrid(t.Context(), p, Sigma(1), &Options{Tolerance: 1e-14, Isolated: Fail})
 	saysOnce(t, "grid, tolerance", err, ErrTolerance)
-	_, err = NewPoly(t.Context(), p, Sigma(0.01), nil)
+	_, err = openPoly(t.Context(), p, Sigma(0.01), nil)
 	saysOnce(t, "poly, tolerance", err, ErrTolerance)
 	_, err = NewUnitPoly(t.Context(), rows, Sigma(0.1), 3, nil)
 	saysOnce(t, "poly of unit rows, tolerance", err, ErrTolerance)
@@ -91,9 +92,9 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 	for _, d := range []int{3, 20} {
 		few := &Options{CutoffRadius: 1, BudgetBytes: 5000}
 		x := narrow(general(unitRows(t, makeUnit("random", 200, d, -1, 1))))
-		_, err = NewCSR(t.Context(), x, Sigma(1), few)
+		_, err = openCSR(t.Context(), x, Sigma(1), few)
 		saysOnce(t, "csr, memory", err, ErrMemory)
-		if d <= maxDirect {
+		if d <= base.MaxDirect {
 			_, err = openPairs(t.Context(), x, Sigma(1), few)
 			saysOnce(t, "pairs, memory", err, ErrMemory)
 		}
@@ -119,10 +120,10 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 	build := map[string]func(ctx context.Context, p blas32.General, o *Options) (Operator, error){
 		"csr": func(ctx context.Context, p blas32.General, o *Options) (Operator, error) {
-			return orNil[Operator](NewCSR(ctx, p, Sigma(0.3), o))
+			return asOperator(openCSR(ctx, p, Sigma(0.3), o))
 		},
 		"pairs": func(ctx context.Context, p blas32.General, o *Options) (Operator, error) {
-			return orNil[Operator](openPairs(ctx, p, Sigma(0.3), o))
+			return asOperator(openPairs(ctx, p, Sigma(0.3), o))
 		},
 	}
 	for _, c := range []struct {
@@ -227,9 +228,9 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 	all["dense of unit rows"] = func(ctx context.Context, r *UnitRows, b Bandwidth, o *Options) (Operator, error) {
 		op, err := NewUnitDense(ctx, r, b, o)
 		if err == nil { // the first product measures the pairs
-			err = op.Apply64(ctx, zeros64(r.N(), 1), zeros64(r.N(), 1))
+			err = op.Apply64(ctx, pointtest.Zeros64(r.N(), 1), pointtest.Zeros64(r.N(), 1))
 		}
-		return orNil[Operator](op, err)
+		return asOperator(op, err)
 	}
 	for name, build := range all {
 		cancelled := 0

@@ -14,9 +14,9 @@ import (
 // The graph of four points within a radius, and how far it is from the full
 // kernel: the weights 0-3 and 1-3, which it leaves out, are most of what the
 // last point has.
-func ExampleNewCSR() {
+func ExampleTruncated() {
 	points := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1, 2, 5}}
-	op, err := kernel.NewCSR(context.Background(), points, kernel.Sigma(1), &kernel.Options{CutoffRadius: 3})
+	op, err := kernel.Build(context.Background(), points, kernel.Sigma(1), &kernel.Options{Operator: "csr", CutoffRadius: 3})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
 // An explicit example: four unit rows, of which
@@ -16,7 +18,7 @@ var firstStepQ = blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 
 // zero, so that both forms of the distance can be tried.
 func firstStepRows(t *testing.T, a, b float64, d int) *UnitRows {
 	t.Helper()
-	p := zeros64(4, d)
+	p := pointtest.Zeros64(4, d)
 	for i, row := range [][2]float64{{1, 0}, {0, 1}, {.6, .8}, {a, b}} {
 		copy(p.Data[i*d:], row[:])
 	}

@@ -4,25 +4,27 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 )
 
 // The estimate of a list of pairs is near to the list where points are uniform.
 func TestPairListIsForeseen(t *testing.T) {
 	const n = 30_000
-	for d := 1; d <= cellDimensions; d++ {
+	for d := 1; d <= graph.CellDimensions; d++ {
 		for _, neighbours := range []float64{2, 5, 20, 100, 500} {
 			p := pointtest.Make("uniform", n, d, 1)
 			b, radius, err := bandwidthForDegree(t.Context(), p, neighbours, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			op, err := as[*pairs](openPairs(t.Context(), p, b, &Options{CutoffRadius: radius}))
+			op, err := as[*truncated.Pairs](openPairs(t.Context(), p, b, &Options{CutoffRadius: radius}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			nnz := op.MeanNeighbours() * n
-			got, want := pairListBytes(n, d, nnz, testedPairs(n, d, nnz)), float64(op.list.bytes())
+			got, want := truncated.PairListBytes(n, d, nnz, truncated.TestedPairs(n, d, nnz)), float64(op.List.Bytes())
 			if got > want/0.7+n || got < want/2 { // up to a byte a point beside it
 				t.Errorf("%d dimensions, %g neighbours: %.1f bytes a point are foreseen, the list has %.1f", d, neighbours, got/n, want/n)
 			}

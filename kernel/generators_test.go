@@ -2,76 +2,27 @@ package kernel
 
 import (
 	"context"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// tester is what *testing.T and *rapid.T have in common.
-type tester interface {
-	Helper()
-	Fatalf(format string, args ...any)
-	Context() context.Context
-}
-
-func mustPoints(t tester, p blas32.General) *rows.Points {
+func mustPoints(t pointtest.Tester, p blas32.General) *rows.Points {
 	t.Helper()
-	pts, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
+	pts, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best())})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	return pts
-}
-
-func randomBlock(rng *rand.Rand, n, k int) blas32.General {
-	return blas32.General{Rows: n, Cols: k, Stride: k, Data: pointtest.Fill(n*k, func(int) float64 { return rng.NormFloat64() })}
-}
-
-func widen(m blas32.General) blas64.General {
-	out := blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: make([]float64, m.Rows*m.Cols)}
-	for i := range m.Rows {
-		for c, v := range m.Data[i*m.Stride:][:m.Cols] {
-			out.Data[i*m.Cols+c] = float64(v)
-		}
-	}
-	return out
-}
-
-func zeros32(n, k int) blas32.General {
-	return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
-}
-
-func zeros64(n, k int) blas64.General {
-	return blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
-}
-
-// permuteRows returns row order[i] of x as row i; nil leaves x as it is.
-func permuteRows(x blas32.General, order []uint32) blas32.General {
-	if order == nil {
-		return x
-	}
-	out := zeros32(x.Rows, x.Cols)
-	for i, from := range order {
-		copy(out.Data[i*x.Cols:][:x.Cols], x.Data[int(from)*x.Stride:])
-	}
-	return out
-}
-
-// randomLabels has classes labels with gaps and, if asked, unlabelled rows.
-func randomLabels(rng *rand.Rand, n, classes int, unlabelled bool) []int32 {
-	y := make([]int32, n)
-	for i := range y {
-		y[i] = int32(3 * rng.IntN(classes))
-		if unlabelled && rng.IntN(4) == 0 {
-			y[i] = Unlabelled
-		}
-	}
-	return y
 }
 
 // planOf opens points and plans.
@@ -92,16 +43,50 @@ func bandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	return pts.BandwidthForDegree(ctx, degree, cutoff, opt)
 }
 
-// as returns the operator behind the interface that a constructor returns.
-func as[C, I Operator](op I, err error) (C, error) {
+// roomOf returns the operator that a room has built.
+func roomOf(op Operator) step.Operator {
+	switch op := op.(type) {
+	case *operator:
+		return op.Operator
+	case *operator64:
+		return op.Operator
+	case *truncatedOperator:
+		return op.Operator
+	}
+	panic("an operator of no room")
+}
+
+// as returns the operator that a room has built for a constructor.
+func as[C step.Operator, I Operator](op I, err error) (C, error) {
 	if err != nil {
 		var none C
 		return none, err
 	}
-	return any(op).(C), nil
+	return roomOf(op).(C), nil
 }
 
-// openPairs opens points and builds the operator.
+// asOperator returns what a constructor returns as an Operator.
+func asOperator[I Operator](op I, err error) (Operator, error) {
+	if err != nil {
+		return nil, err
+	}
+	return op, nil
+}
+
+// openCSR opens points and builds the operator csr, whatever a plan would say.
+func openCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
+	pts, o, err := open(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	radius, err := pts.cutoff(ctx, b, o)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Truncated](truncated.NewCSR(ctx, pts.rows, b.own, radius, o))
+}
+
+// openPairs opens points and builds the operator pairs.
 func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(ctx, p, b, opt)
 	if err != nil {
@@ -111,5 +96,36 @@ func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options)
 	if err != nil {
 		return nil, err
 	}
-	return orNil[Truncated](newPairs(ctx, pts.rows, b, radius, o))
+	return publicOr[Truncated](truncated.NewPairs(ctx, pts.rows, b.own, radius, o))
+}
+
+// cutoff returns the radius of a truncated kernel. It needs a sample only if the radius is to
+// follow from the tolerance.
+func (p *Points) cutoff(ctx context.Context, b Bandwidth, o *base.Options) (float64, error) {
+	if o.Fixed() {
+		return o.CutoffRadius, nil
+	}
+	pr, err := p.profile(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	return truncated.CutoffFor(p.rows, b.own, pr, o), nil
+}
+
+// openGrid opens points and builds the operator grid.
+func openGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := open(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Operator64](grid.New(ctx, pts.rows, b.own, o))
+}
+
+// openPoly opens points in either precision and builds the operator poly.
+func openPoly[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := openEither(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Operator64](poly.New(ctx, pts, b.own, o))
 }

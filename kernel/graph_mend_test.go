@@ -8,8 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -36,7 +38,7 @@ func plainMend(p blas32.General, radius float64, b Bandwidth) [][]int {
 			}
 		}
 	}
-	k := min(max(int(math.Round(float64(entries)/float64(len(points)))), 1), mostMended, len(points)-1)
+	k := min(max(int(math.Round(float64(entries)/float64(len(points)))), 1), truncated.MostMended, len(points)-1)
 	var isolated []int
 	for i := range points {
 		alone := !slices.Contains(linked[i], true)
@@ -64,7 +66,7 @@ func plainMend(p blas32.General, radius float64, b Bandwidth) [][]int {
 			return points[a] - points[c]
 		})
 		for _, j := range others[:k] {
-			if math.Sqrt(x.Dist2(points[i], points[j])) <= maxRadius(b) {
+			if math.Sqrt(x.Dist2(points[i], points[j])) <= b.own.MaxRadius() {
 				linked[i][j], linked[j][i] = true, true
 			}
 		}
@@ -103,22 +105,22 @@ func TestRepairOfAFixedGraph(t *testing.T) {
 			b := Sigma(radius / 2)
 			want := plainMend(p, radius, b)
 			opt := &Options{CutoffRadius: radius, Isolated: Keep, Workers: workers}
-			kept, err := NewCSR(t.Context(), p, b, opt)
+			kept, err := openCSR(t.Context(), p, b, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if isolated := kept.Certificate().Isolated; isolated > mostScanned {
+			if isolated := kept.Certificate().Isolated; isolated > truncated.MostScanned {
 				many++
 			} else if isolated > 0 {
 				few++
 			}
 			opt.Isolated = Repair
-			stored, err := NewCSR(t.Context(), p, b, opt)
+			stored, err := openCSR(t.Context(), p, b, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			built := []Truncated{stored}
-			if p.Cols <= maxDirect {
+			if p.Cols <= base.MaxDirect {
 				other, err := openPairs(t.Context(), p, b, opt)
 				if err != nil {
 					t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -17,7 +18,7 @@ import (
 
 // drawGrid makes the operator of hard points, tolerances and policies. It is nil
 // where there are more cells than can be numbered, or so many that they blur.
-func drawGrid(t *rapid.T, most int) (*grid, blas32.General, Bandwidth) {
+func drawGrid(t *rapid.T, most int) (*grid.Grid, blas32.General, Bandwidth) {
 	p := pointtest.Draw(t, most, []int{1, 2, 2, 3, 4})
 	rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
 	b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-8, 8).Draw(t, "octaves")))
@@ -25,7 +26,7 @@ func drawGrid(t *rapid.T, most int) (*grid, blas32.General, Bandwidth) {
 		Isolated:  rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
 		Tolerance: math.Pow(10, rapid.Float64Range([]float64{-10, -9, -6, -3}[p.Cols-1], -0.5).Draw(t, "tolerance")),
 	}
-	op, err := as[*grid](NewGrid(t.Context(), p, b, opt))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, opt))
 	if errors.Is(err, ErrOperator) || opt.Isolated == Repair && errors.Is(err, ErrTolerance) {
 		return nil, p, b
 	}
@@ -40,27 +41,9 @@ func drawGrid(t *rapid.T, most int) (*grid, blas32.General, Bandwidth) {
 func TestGridWithinItsCertificate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		if op, p, b := drawGrid(t, 120); op != nil {
-			checkAgainstDense(t, op, p, b)
+			checkAgainstDense(t, public(op), p, b)
 		}
 	})
-}
-
-// entries returns the matrix of an operator.
-func entries(t tester, op Operator64) [][]float64 {
-	t.Helper()
-	n := op.N()
-	one, out := zeros64(n, n), zeros64(n, n)
-	for i := range n {
-		one.Data[i*n+i] = 1
-	}
-	if err := op.Apply64(t.Context(), out, one); err != nil {
-		t.Fatalf("%v", err)
-	}
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = out.Data[i*n:][:n]
-	}
-	return rows
 }
 
 // The same for the weights themselves: symmetric, zero on the diagonal, each within
@@ -73,7 +56,7 @@ func TestGridEntries(t *testing.T) {
 			return
 		}
 		cert := op.Certificate()
-		got, want := entries(t, op), plainWeights(permuteRows(p, op.Order()), b)
+		got, want := pointtest.Entries(t, public(op).(Operator64)), pointtest.PlainWeights(pointtest.PermuteRows(p, op.Order()), b.Gamma())
 		for i := range got {
 			sum, degree := 0.0, 0.0
 			for j, w := range got[i] {
@@ -86,7 +69,7 @@ func TestGridEntries(t *testing.T) {
 				if math.Abs(w-got[j][i]) > 1e-12 {
 					t.Fatalf("entries %d, %d: %g and %g", i, j, w, got[j][i])
 				}
-				if !op.outside(i) && !op.outside(j) && e > cert.EntryAbs+1e-12 {
+				if !op.Outside(i) && !op.Outside(j) && e > cert.EntryAbs+1e-12 {
 					t.Fatalf("entry %d, %d is off by %g, bound %g", i, j, e, cert.EntryAbs)
 				}
 			}
@@ -100,106 +83,6 @@ func TestGridEntries(t *testing.T) {
 	})
 }
 
-// gridOf makes the operator of given cells and nodes, with no row out of it.
-func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *grid {
-	t.Helper()
-	o, err := (&Options{Tolerance: 0.999, Workers: workers}).withDefaults()
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	pts := mustPoints(t, p)
-	choice := &gridChoice{nodes: nodes, all: all}
-	var ok bool
-	if choice.lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {
-		t.Fatalf("no lattice")
-	}
-	choice.lattice.SetReach(reach)
-	op, err := as[*grid](newGrid(t.Context(), pts, b, choice, o))
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	return op
-}
-
-// The largest errors of entries that were measured when the bound was found, at
-// rho = 1/2.
-func TestEntryBounds(t *testing.T) {
-	for _, c := range []struct {
-		d, p        int
-		most, bound float64
-	}{{2, 8, 3.0e-7, 1.1e-6}, {2, 6, 3.7e-5, 1.2e-4}, {3, 8, 4.1e-7, 1.7e-6}} {
-		p := pointtest.Make("uniform", 200, c.d, 5)
-		op := gridOf(t, p, Sigma(0.25), 1, 7, c.p, true, nil)
-		if rho := op.lattice.Width[0] / 2; rho < 0.49 || rho > 0.5 {
-			t.Fatalf("rho = %g", rho)
-		}
-		cert := op.Certificate()
-		if cert.Kind != Absolute || cert.EntryAbs > 1.05*c.bound || cert.EntryAbs < 0.8*c.bound {
-			t.Errorf("d=%d p=%d: EntryAbs %.3g, want about %.2g", c.d, c.p, cert.EntryAbs, c.bound)
-		}
-		got, want := entries(t, op), plainWeights(permuteRows(p, op.Order()), Sigma(0.25))
-		worst := 0.0
-		for i := range got {
-			for j := range got[i] {
-				worst = max(worst, math.Abs(got[i][j]-want[i][j]))
-			}
-		}
-		if worst > 1.1*c.most || worst < 0.2*c.most {
-			t.Errorf("d=%d p=%d: an entry is off by %.2g, measured before %.2g", c.d, c.p, worst, c.most)
-		}
-	}
-}
-
-// Sweeps over all cells and transfers between occupied ones are the same sums.
-func TestGridFormsAgree(t *testing.T) {
-	workers := par.New(2)
-	defer workers.Close()
-	for d := 1; d <= 4; d++ {
-		apart := false // some cell is empty
-		for _, kind := range []string{"uniform", "collinear", "lattice", "identical"} {
-			p := pointtest.Make(kind, 200>>d, d, 3)
-			b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(4)) / 3)
-			x := widen(randomBlock(pointtest.Rand(5), p.Rows, 3))
-			var want []float64
-			for _, all := range []bool{true, false} {
-				op := gridOf(t, p, b, 1.5, 3, 4, all, workers)
-				// Where each cell holds a point the forms look the same.
-				occupied := op.cells.Count() - empty(op.cells)
-				if all && op.cells.Count() != int(op.lattice.Cells) || !all && op.cells.Count() != occupied {
-					t.Fatal("the other form was built")
-				}
-				apart = apart || all && op.cells.Count() != occupied
-				got := zeros64(p.Rows, 3)
-				if err := op.Apply64(t.Context(), got, x); err != nil {
-					t.Fatal(err)
-				}
-				if all {
-					want = got.Data
-					continue
-				}
-				for i, v := range got.Data {
-					if math.Abs(v-want[i]) > 1e-11 {
-						t.Fatalf("d=%d %s: %g by transfers, %g by sweeps", d, kind, v, want[i])
-					}
-				}
-			}
-		}
-		if !apart {
-			t.Errorf("d=%d: every cell holds a point", d)
-		}
-	}
-}
-
-// empty returns how many of the kept cells hold no point.
-func empty(cells *lattice.Sorted) (count int) {
-	for _, points := range cells.Counts() {
-		if points == 0 {
-			count++
-		}
-	}
-	return count
-}
-
 // Cells with so many points that they are taken apart, and chunks of many cells.
 func TestGridCrowds(t *testing.T) {
 	workers := par.New(2)
@@ -208,17 +91,17 @@ func TestGridCrowds(t *testing.T) {
 	for i := range lattice.MostPoints + 5 {
 		p.Data[2*i], p.Data[2*i+1] = p.Data[2*i]*0.01, p.Data[2*i+1]*0.01
 	}
-	op, err := as[*grid](NewGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers}))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.slots < 2 {
-		t.Errorf("%d slots", op.slots)
+	if op.Slots < 2 {
+		t.Errorf("%d slots", op.Slots)
 	}
 	if cert := op.Certificate(); cert.RowMax > 1e-6 || cert.RowMax < 1e-9 {
 		t.Errorf("%v", cert)
 	}
-	checkAgainstDense(t, op, p, Sigma(0.1))
+	checkAgainstDense(t, public(op), p, Sigma(0.1))
 }
 
 // Larger sets meet the tolerance in 99 of 100 rows, and the rest by Repair.
@@ -248,7 +131,7 @@ func TestGridMeetsTheTolerance(t *testing.T) {
 		for _, policy := range []IsolatedPolicy{Keep, Repair} {
 			t.Run(fmt.Sprintf("kind=%s/d=%d/sigma=%g/policy=%v", c.kind, c.d, c.sigma, policy), func(t *testing.T) {
 				p := pointtest.Make(c.kind, c.n, c.d, 11)
-				op, err := NewGrid(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Tolerance: c.tolerance, Isolated: policy})
+				op, err := openGrid(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Tolerance: c.tolerance, Isolated: policy})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -269,7 +152,7 @@ func TestGridOutliers(t *testing.T) {
 		p.Data[2*i*100], p.Data[2*i*100+1] = x, 0.5
 	}
 	b, opt := Sigma(0.5), &Options{Tolerance: 1e-6}
-	kept, err := NewGrid(t.Context(), p, b, opt)
+	kept, err := openGrid(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,16 +161,16 @@ func TestGridOutliers(t *testing.T) {
 	}
 	checkAgainstDense(t, kept, p, b)
 	opt.Isolated = Repair
-	op, err := as[*grid](NewGrid(t.Context(), p, b, opt))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cert := op.Certificate()
-	if cert.Isolated != 2 || cert.worstConnected() > 1e-6 { // the last two have no weight above 1e-280
+	if cert.Isolated != 2 || cert.WorstConnected() > 1e-6 { // the last two have no weight above 1e-280
 		t.Errorf("repaired: %v", cert)
 	}
 	out := 0
-	for _, v := range op.out {
+	for _, v := range op.Out {
 		if v {
 			out++
 		}
@@ -298,13 +181,13 @@ func TestGridOutliers(t *testing.T) {
 	if more := op.Cost().ResidentBytes - kept.Cost().ResidentBytes; more < 12*op.Cost().NNZ {
 		t.Errorf("%d direct weights in %d bytes", op.Cost().NNZ, more)
 	}
-	checkAgainstDense(t, op, p, b)
+	checkAgainstDense(t, public(op), p, b)
 	opt.Isolated = Fail
-	if _, err := NewGrid(t.Context(), p, b, opt); !errors.Is(err, ErrIsolated) {
+	if _, err := openGrid(t.Context(), p, b, opt); !errors.Is(err, ErrIsolated) {
 		t.Errorf("fail: %v", err)
 	}
 	opt.Isolated, opt.BudgetBytes = Repair, kept.Cost().PeakBytes+1000
-	if _, err := NewGrid(t.Context(), p, b, opt); !errors.Is(err, ErrMemory) {
+	if _, err := openGrid(t.Context(), p, b, opt); !errors.Is(err, ErrMemory) {
 		t.Errorf("repair without memory: %v", err)
 	}
 }
@@ -314,56 +197,42 @@ func TestGridInAHugeBox(t *testing.T) {
 	p := pointtest.Make("clustered", 1200, 2, 4)
 	p.Data[0], p.Data[1] = 1e6, -1e6
 	b := Sigma(0.02)
-	op, err := as[*grid](NewGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20}))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.cells.Count() > p.Rows || op.lattice.Cells < 1e13 {
-		t.Errorf("%d of %g cells kept", op.cells.Count(), op.lattice.Cells)
+	if op.Cells.Count() > p.Rows || op.Lattice.Cells < 1e13 {
+		t.Errorf("%d of %g cells kept", op.Cells.Count(), op.Lattice.Cells)
 	}
-	checkAgainstDense(t, op, p, b)
+	checkAgainstDense(t, public(op), p, b)
 }
 
 func TestGridRefuses(t *testing.T) {
 	p := pointtest.Make("uniform", 1000, 2, 1)
-	if _, err := NewGrid(t.Context(), pointtest.Make("uniform", 10, 5, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
+	if _, err := openGrid(t.Context(), pointtest.Make("uniform", 10, 5, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
 		t.Errorf("five dimensions: %v", err)
 	}
-	if _, err := NewGrid(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
+	if _, err := openGrid(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
 		t.Errorf("a cutoff: %v", err)
 	}
-	if _, err := NewGrid(t.Context(), p, Sigma(1e-12), nil); !errors.Is(err, ErrOperator) {
+	if _, err := openGrid(t.Context(), p, Sigma(1e-12), nil); !errors.Is(err, ErrOperator) {
 		t.Errorf("more cells than numbers: %v", err)
 	}
-	if _, err := NewGrid(t.Context(), p, Sigma(1), &Options{Tolerance: 1e-17, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
+	if _, err := openGrid(t.Context(), p, Sigma(1), &Options{Tolerance: 1e-17, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("beyond float64: %v", err)
 	}
-	if _, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 100_000}); !errors.Is(err, ErrMemory) {
+	if _, err := openGrid(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 100_000}); !errors.Is(err, ErrMemory) {
 		t.Errorf("budget: %v", err)
 	}
 	op, err := Build(t.Context(), p, Sigma(0.1), &Options{Operator: "grid"})
 	if err != nil || op.Name() != "grid" {
 		t.Errorf("forced: %v", err)
 	}
-	g := op.(*grid)
-	if p, rho, reach := g.transfer.P, slices.Max(g.lattice.Width[:])/2, g.lattice.Radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
+	g := roomOf(op).(*grid.Grid)
+	if p, rho, reach := g.Transfer.P, slices.Max(g.Lattice.Width[:])/2, g.Lattice.Radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
 		t.Errorf("%d nodes, half-width %g, reach %g", p, rho, reach)
 	}
-	if err := op.Close(); err != nil || op.(*grid).place[0] != nil {
+	if err := op.Close(); err != nil || roomOf(op).(*grid.Grid).Place[0] != nil {
 		t.Errorf("close: %v", err)
-	}
-}
-
-// The scratch memory of the workers is part of the estimate.
-func TestGridCostHasTheWorkers(t *testing.T) {
-	p := mustPoints(t, pointtest.Make("uniform", 300, 4, 1))
-	l, _ := lattice.New(p, 0.2, 1)
-	l.SetReach(3)
-	choice := gridChoice{lattice: l, nodes: 10, occupied: 100}
-	four := par.New(4)
-	defer four.Close()
-	one, more := choice.cost(p, &Options{Columns: 1}), choice.cost(p, &Options{Columns: 1, Workers: four})
-	if want := int64(3 * 8 * (4 + 1) * 10_000); more.PeakBytes-one.PeakBytes < want {
-		t.Errorf("three more workers take %d bytes, want at least %d", more.PeakBytes-one.PeakBytes, want)
 	}
 }

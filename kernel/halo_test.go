@@ -10,17 +10,20 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // truncatedOf returns what csr and pairs share of an operator; nil of others.
-func truncatedOf(op Operator) *truncated {
-	switch op := op.(type) {
-	case *csr:
-		return &op.truncated
-	case *pairs:
-		return &op.truncated
+func truncatedOf(op Operator) *truncated.Truncated {
+	switch op := roomOf(op).(type) {
+	case *truncated.CSR:
+		return &op.Truncated
+	case *truncated.Pairs:
+		return &op.Truncated
 	}
 	return nil
 }
@@ -28,7 +31,7 @@ func truncatedOf(op Operator) *truncated {
 // plainHalos returns, for each pair of ranks, the distinct points of the second that weights
 // of the first refer to, and which chunks of op refer to any. The reader has the rows of all
 // ranks.
-func plainHalos(op *truncated, reader rowReader, bounds []int) (needs [][][]uint32, boundary map[int]bool) {
+func plainHalos(op *truncated.Truncated, reader graph.RowReader, bounds []int) (needs [][][]uint32, boundary map[int]bool) {
 	owner := func(g int) int {
 		for r := range bounds[1:] {
 			if g < bounds[r+1] {
@@ -42,10 +45,10 @@ func plainHalos(op *truncated, reader rowReader, bounds []int) (needs [][][]uint
 	for r := range needs {
 		needs[r] = make([][]uint32, size)
 	}
-	for chunk := range op.rows.Chunks() {
-		lo, hi := op.rows.Chunk(chunk)
+	for chunk := range op.Rows.Chunks() {
+		lo, hi := op.Rows.Chunk(chunk)
 		for g := lo; g < hi; g++ {
-			ind, _ := reader.row(g)
+			ind, _ := reader.Weights(g)
 			for _, j := range ind {
 				if r, s := owner(g), owner(int(j)); r != s {
 					needs[r][s] = append(needs[r][s], j)
@@ -82,18 +85,18 @@ func TestHalosAgainstPlainLists(t *testing.T) {
 }
 
 // checkHalo compares the halo of a rank with plain lists.
-func checkHalo(ctx context.Context, op *truncated, ranks *par.Ranks) error {
-	h, rank, size := &op.halo, ranks.Rank(), ranks.Size()
-	for r, first := range op.rankBounds() {
-		if op.first(h.bounds[r]) != first {
-			return fmt.Errorf("rank %d begins with row %d, and with point %d", r, first, h.bounds[r])
+func checkHalo(ctx context.Context, op *truncated.Truncated, ranks *par.Ranks) error {
+	h, rank, size := &op.Halo, ranks.Rank(), ranks.Size()
+	for r, first := range op.RankBounds() {
+		if op.First(h.Bounds[r]) != first {
+			return fmt.Errorf("rank %d begins with row %d, and with point %d", r, first, h.Bounds[r])
 		}
 	}
-	whole, err := op.wholeRows(ctx)
+	whole, err := op.WholeRows(ctx)
 	if err != nil {
 		return err
 	}
-	needs, boundary := plainHalos(op, whole.rows.reader(1), h.bounds)
+	needs, boundary := plainHalos(op, whole.Rows.Reader(1), h.Bounds)
 	total, received := 0, 0
 	for r, of := range needs {
 		for _, list := range of {
@@ -103,27 +106,27 @@ func checkHalo(ctx context.Context, op *truncated, ranks *par.Ranks) error {
 			}
 		}
 	}
-	if h.received != received || h.used != (2*total < (size-1)*op.rows.Rows()) {
-		return fmt.Errorf("%d ghosts, used: %v; want %d of %d", h.received, h.used, received, total)
+	if h.Received != received || h.Used != (2*total < (size-1)*op.Rows.Rows()) {
+		return fmt.Errorf("%d ghosts, used: %v; want %d of %d", h.Received, h.Used, received, total)
 	}
-	if !h.used {
+	if !h.Used {
 		return nil
 	}
 	for s := range size {
-		if !slices.Equal(h.ghosts[s], needs[rank][s]) || !slices.Equal(h.sent[s], needs[s][rank]) {
-			return fmt.Errorf("%d rows from rank %d and %d to it, want %d and %d", len(h.ghosts[s]), s, len(h.sent[s]), len(needs[rank][s]), len(needs[s][rank]))
+		if !slices.Equal(h.Ghosts[s], needs[rank][s]) || !slices.Equal(h.Sent[s], needs[s][rank]) {
+			return fmt.Errorf("%d rows from rank %d and %d to it, want %d and %d", len(h.Ghosts[s]), s, len(h.Sent[s]), len(needs[rank][s]), len(needs[s][rank]))
 		}
 	}
 	var early, late []int
-	for from, to := op.ownChunks(); from < to; from++ {
+	for from, to := op.OwnChunks(); from < to; from++ {
 		if boundary[from] {
 			late = append(late, from)
 		} else {
 			early = append(early, from)
 		}
 	}
-	if !slices.Equal(h.interior, early) || !slices.Equal(h.boundary, late) {
-		return fmt.Errorf("chunks %v and %v, want %v and %v", h.interior, h.boundary, early, late)
+	if !slices.Equal(h.Interior, early) || !slices.Equal(h.Boundary, late) {
+		return fmt.Errorf("chunks %v and %v, want %v and %v", h.Interior, h.Boundary, early, late)
 	}
 	return nil
 }
@@ -139,18 +142,18 @@ func TestTraffic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := TrafficOf(alone, k); got != (Traffic{}) {
+		if got := graphstats.TrafficOf(alone, k); got != (graphstats.Traffic{}) {
 			t.Errorf("%s %s: %+v of one process", c.operator, c.name, got)
 		}
 		if op := truncatedOf(alone); op != nil && c.halo {
-			kinds[op.group != nil] = true
+			kinds[op.Group != nil] = true
 		}
 		if err := cluster.Local(size, func(ranks *par.Ranks) error {
 			op, err := c.build(t.Context(), ranks)
 			if err != nil {
 				return err
 			}
-			x, next := randomBlock(pointtest.Rand(1), n, k), zeros32(n, k)
+			x, next := pointtest.RandomBlock(pointtest.Rand(1), n, k), pointtest.Zeros32(n, k)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				return err
@@ -161,15 +164,15 @@ func TestTraffic(t *testing.T) {
 			}
 			gatheredNow, exchangedNow := ranks.Traffic()
 			gathered, exchanged = gatheredNow-gathered, exchangedNow-exchanged
-			want, sums := TrafficOf(op, k), int64(0)
+			want, sums := graphstats.TrafficOf(op, k), int64(0)
 			if c.operator == "poly" || c.operator == "grid" {
-				if want != (Traffic{}) { // see TestWideStepsLeaveTheIterateWithItsRanks
+				if want != (graphstats.Traffic{}) { // see TestWideStepsLeaveTheIterateWithItsRanks
 					return fmt.Errorf("%+v, want none", want)
 				}
 				return nil
 			}
-			for chunk := range st.partials.chunk {
-				sums += 8 * int64(st.partials.chunk[chunk].size())
+			for chunk := range st.own.Partials.Chunk {
+				sums += 8 * int64(st.own.Partials.Chunk[chunk].Size())
 			}
 			if want.Overlapped && (exchanged != want.Halo || gathered > sums) {
 				return fmt.Errorf("%d exchanged and %d gathered, want %+v", exchanged, gathered, want)
@@ -201,9 +204,9 @@ func TestRankCases(t *testing.T) {
 		if op == nil {
 			continue
 		}
-		faint = faint || len(op.faint) > 0 && op.cert.Isolated > 0
-		equal = equal || op.group != nil
-		if chunks := op.rows.Chunks(); c.points.Rows > 100 && chunks < 3 {
+		faint = faint || len(op.Faint) > 0 && op.Cert.Isolated > 0
+		equal = equal || op.Group != nil
+		if chunks := op.Rows.Chunks(); c.points.Rows > 100 && chunks < 3 {
 			t.Errorf("%s %s: %d chunks", c.operator, c.name, chunks)
 		}
 	}
@@ -225,7 +228,7 @@ func TestDealtChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := truncatedOf(alone).rows.Chunks()
+		all := truncatedOf(alone).Rows.Chunks()
 		for _, deal := range [][]int{{0, 1, all}, {0, 0, all - 1, all}, {0, all, all, all}} {
 			if err := cluster.Local(len(deal)-1, func(ranks *par.Ranks) error {
 				built, err := c.build(t.Context(), ranks)
@@ -233,8 +236,8 @@ func TestDealtChunks(t *testing.T) {
 					return err
 				}
 				op := truncatedOf(built)
-				op.rankChunks = deal
-				if err := op.planHalo(t.Context()); err != nil {
+				op.RankChunks = deal
+				if err := op.PlanHalo(t.Context()); err != nil {
 					return err
 				}
 				if err := checkHalo(t.Context(), op, ranks); err != nil {
@@ -261,7 +264,7 @@ func TestPlanHaloIsCancelled(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		return truncatedOf(built).planHalo(ctx)
+		return truncatedOf(built).PlanHalo(ctx)
 	}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -276,19 +279,19 @@ func TestSpansHaveAllColumns(t *testing.T) {
 	}
 	for name, p := range map[string]blas32.General{"plane": pointtest.Make("uniform", 20000, 2, 1), "space": pointtest.Make("uniform", 20000, 3, 2), "crowd": crowd} {
 		if err := cluster.Local(3, func(ranks *par.Ranks) error {
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.02), &Options{CutoffRadius: 0.05, Ranks: ranks, Reserve: func(int64) bool { return true }}))
+			op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.02), &Options{CutoffRadius: 0.05, Ranks: ranks, Reserve: func(int64) bool { return true }}))
 			if err != nil {
 				return err
 			}
-			from, to := op.ownChunks()
-			if len(op.spans) != to-from {
-				return fmt.Errorf("%d spans of %d chunks", len(op.spans), to-from)
+			from, to := op.OwnChunks()
+			if len(op.Spans) != to-from {
+				return fmt.Errorf("%d spans of %d chunks", len(op.Spans), to-from)
 			}
-			reader := op.rows.reader(1)
-			for piece, span := range op.spans {
-				lo, hi := op.rows.Chunk(from + piece)
+			reader := op.Rows.Reader(1)
+			for piece, span := range op.Spans {
+				lo, hi := op.Rows.Chunk(from + piece)
 				for i := lo; i < hi; i++ {
-					if ind, _ := reader.row(i); len(ind) > 0 && (ind[0] < span.Least || ind[len(ind)-1] > span.Most) {
+					if ind, _ := reader.Weights(i); len(ind) > 0 && (ind[0] < span.Least || ind[len(ind)-1] > span.Most) {
 						return fmt.Errorf("row %d has columns from %d to %d, its span is %v", i, ind[0], ind[len(ind)-1], span)
 					}
 				}

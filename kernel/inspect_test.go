@@ -10,9 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -22,7 +23,7 @@ func TestPointsHaveTheirBox(t *testing.T) {
 	workers := par.New(3)
 	defer workers.Close()
 	for _, kind := range pointtest.Kinds() {
-		for _, d := range []int{1, 2, 3, maxDirect, maxDirect + 1, 40} {
+		for _, d := range []int{1, 2, 3, base.MaxDirect, base.MaxDirect + 1, 40} {
 			given := pointtest.Make(kind, 700, d, 9)
 			apart := gapped(given.Rows, d, 3)
 			for i := range given.Rows {
@@ -31,7 +32,7 @@ func TestPointsHaveTheirBox(t *testing.T) {
 			for _, p := range []blas32.General{given, apart} {
 				want := pointtest.Open(p)
 				for _, level := range simd.Levels() {
-					got, err := points32(t.Context(), p, &Options{Kernels: simd.At(level), Workers: workers})
+					got, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(level), Workers: workers})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -50,14 +51,14 @@ func TestPointsHaveTheirBox(t *testing.T) {
 // first number that is not finite, whichever rank has it.
 func TestRanksHaveTheBoxOfOneProcess(t *testing.T) {
 	for _, size := range []int{2, 3, 70} { // there are fewer pieces than 70
-		for _, d := range []int{1, 3, maxDirect + 1} {
+		for _, d := range []int{1, 3, base.MaxDirect + 1} {
 			p := pointtest.Make("clustered", 2000, d, 4)
-			want, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
+			want, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best())})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := cluster.Local(size, func(ranks *par.Ranks) error {
-				got, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best()), Ranks: ranks})
+				got, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best()), Ranks: ranks})
 				if err != nil {
 					return err
 				}
@@ -70,7 +71,7 @@ func TestRanksHaveTheBoxOfOneProcess(t *testing.T) {
 			}
 			p.Data[1900*d], p.Data[1234*d+d-1] = float32(math.NaN()), float32(math.Inf(-1))
 			if err := cluster.Local(size, func(ranks *par.Ranks) error {
-				_, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best()), Ranks: ranks})
+				_, err := base.Points32(t.Context(), p, &base.Options{Kernels: simd.At(simd.Best()), Ranks: ranks})
 				if e, ok := errors.AsType[*points.NonFiniteError](err); !ok || e.Row != 1234 || e.Col != d-1 {
 					return fmt.Errorf("rank %d: %v", ranks.Rank(), err)
 				}

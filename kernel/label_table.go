@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"sort"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
 
 // A Table is a symmetric function K of two label values: the weight between
@@ -11,7 +14,7 @@ import (
 // off its diagonal and rows that sum to zero.
 type Table struct {
 	name  string
-	build func(values []int32, counts []int) (*classWeights, error)
+	build func(values []int32, counts []int) (*step.ClassWeights, error)
 }
 
 // IsZero tells whether no table was chosen.
@@ -23,14 +26,14 @@ func (t Table) Name() string { return t.name }
 // EqualTable has weight 1 between equal labels and 0 between others. It does
 // not depend on how the classes are numbered.
 func EqualTable() Table {
-	return Table{name: "equal", build: func(values []int32, _ []int) (*classWeights, error) {
+	return Table{name: "equal", build: func(values []int32, _ []int) (*step.ClassWeights, error) {
 		return diagonalWeights(0, len(values), func(int) float64 { return 1 }), nil
 	}}
 }
 
 // DifferentTable has weight 1 between different labels and 0 between equal ones.
 func DifferentTable() Table {
-	return Table{name: "different", build: func(values []int32, _ []int) (*classWeights, error) {
+	return Table{name: "different", build: func(values []int32, _ []int) (*step.ClassWeights, error) {
 		return diagonalWeights(1, len(values), func(int) float64 { return -1 }), nil
 	}}
 }
@@ -39,7 +42,7 @@ func DifferentTable() Table {
 // between classes: every labelled row has label degree 1 whatever the size of
 // its class, and 0 in a class of its own. It is the table of form Attract.
 func BalancedTable() Table {
-	return Table{name: "balanced", build: func(_ []int32, counts []int) (*classWeights, error) {
+	return Table{name: "balanced", build: func(_ []int32, counts []int) (*step.ClassWeights, error) {
 		return diagonalWeights(0, len(counts), func(c int) float64 {
 			if counts[c] < 2 {
 				return 0
@@ -51,7 +54,7 @@ func BalancedTable() Table {
 
 // GaussianTable is the table of the paper: exp(-Gamma (a-b)^2) for labels a and b.
 func GaussianTable(b Bandwidth) Table {
-	return Table{name: "gaussian", build: func(values []int32, _ []int) (*classWeights, error) {
+	return Table{name: "gaussian", build: func(values []int32, _ []int) (*step.ClassWeights, error) {
 		if b.Check() != nil {
 			return nil, fmt.Errorf("kernel: table gaussian: %w: want a positive finite number", ErrBandwidth)
 		}
@@ -74,7 +77,7 @@ func GaussianTable(b Bandwidth) Table {
 // the labelled rows. Its weights have both signs and depend on all labels, so
 // the objective may rise and no privacy bound covers it.
 func CentredDistanceTable() Table {
-	return Table{name: "centred", build: func(values []int32, counts []int) (*classWeights, error) {
+	return Table{name: "centred", build: func(values []int32, counts []int) (*step.ClassWeights, error) {
 		if err := checkTableSize(len(values), int64(len(values))*int64(len(values))); err != nil {
 			return nil, err // before the time is spent
 		}
@@ -108,14 +111,14 @@ func TableFunc(name string, weight func(a, b int32) float64) Table {
 	if weight == nil {
 		return Table{name: name} // refused by NewLabels
 	}
-	return Table{name: name, build: func(values []int32, _ []int) (*classWeights, error) {
+	return Table{name: name, build: func(values []int32, _ []int) (*step.ClassWeights, error) {
 		w, err := bandWeights(name, values, func(int) (int, int) { return 0, len(values) }, weight)
 		if err != nil {
 			return nil, err
 		}
 		for a := range values {
 			for b := range a {
-				if w.row(a)[b] != w.row(b)[a] {
+				if w.Row(a)[b] != w.Row(b)[a] {
 					return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not K(%d, %d)", name, ErrTable, values[a], values[b], values[b], values[a])
 				}
 			}
@@ -135,18 +138,6 @@ func TableByName(name string, b Bandwidth) (Table, error) {
 	return Table{}, fmt.Errorf("kernel: %w: no table %q; there are equal, different, balanced, gaussian and centred", ErrTable, name)
 }
 
-// classWeights is the table over the classes at hand, K = constant 11' + band:
-// row c of the band holds the columns first[c] to first[c] + len(row) - 1.
-type classWeights struct {
-	constant float64
-	first    []int
-	ptr      []int
-	val      []float64
-	minimum  float64 // smallest weight between two rows, 0 at most
-}
-
-func (w *classWeights) row(c int) []float64 { return w.val[w.ptr[c]:w.ptr[c+1]] }
-
 // maxTableEntries bounds a table to 4096 classes, each against each: 128 MiB.
 const maxTableEntries = 1 << 24
 
@@ -162,62 +153,39 @@ func checkTableSize(classes int, entries int64) error {
 	if entries <= maxTableEntries {
 		return nil
 	}
-	return &MemoryError{
-		What: fmt.Sprintf("label table of %d classes", classes), Need: 8 * int64(classes) * int64(classes), Budget: 8 * maxTableEntries,
-		instead: "use the equal or balanced table, which need no memory per pair of classes",
-	}
+	err := base.Refused(fmt.Sprintf("label table of %d classes", classes), 8*int64(classes)*int64(classes), 8*maxTableEntries, false)
+	base.Advise(err, "use the equal or balanced table, which need no memory per pair of classes")
+	return err
 }
 
-func diagonalWeights(constant float64, classes int, diagonal func(c int) float64) *classWeights {
-	w := &classWeights{constant: constant, first: make([]int, classes), ptr: make([]int, classes+1), val: make([]float64, classes)}
+func diagonalWeights(constant float64, classes int, diagonal func(c int) float64) *step.ClassWeights {
+	w := &step.ClassWeights{Constant: constant, First: make([]int, classes), Ptr: make([]int, classes+1), Val: make([]float64, classes)}
 	for c := range classes {
-		w.first[c], w.ptr[c+1], w.val[c] = c, c+1, diagonal(c)
-		w.minimum = min(w.minimum, constant+w.val[c])
+		w.First[c], w.Ptr[c+1], w.Val[c] = c, c+1, diagonal(c)
+		w.Minimum = min(w.Minimum, constant+w.Val[c])
 	}
 	return w
 }
 
-func bandWeights(name string, values []int32, band func(c int) (lo, hi int), weight func(a, b int32) float64) (*classWeights, error) {
-	w := &classWeights{first: make([]int, len(values)), ptr: make([]int, len(values)+1)}
+func bandWeights(name string, values []int32, band func(c int) (lo, hi int), weight func(a, b int32) float64) (*step.ClassWeights, error) {
+	w := &step.ClassWeights{First: make([]int, len(values)), Ptr: make([]int, len(values)+1)}
 	for c := range values {
 		lo, hi := band(c)
-		w.first[c], w.ptr[c+1] = lo, w.ptr[c]+hi-lo
-		if err := checkTableSize(len(values), int64(w.ptr[c+1])); err != nil {
+		w.First[c], w.Ptr[c+1] = lo, w.Ptr[c]+hi-lo
+		if err := checkTableSize(len(values), int64(w.Ptr[c+1])); err != nil {
 			return nil, err
 		}
 	}
-	w.val = make([]float64, w.ptr[len(values)])
+	w.Val = make([]float64, w.Ptr[len(values)])
 	for c := range values {
-		for e := range w.row(c) {
-			v := weight(values[c], values[w.first[c]+e])
+		for e := range w.Row(c) {
+			v := weight(values[c], values[w.First[c]+e])
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not finite", name, ErrTable, values[c], values[w.first[c]+e])
+				return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not finite", name, ErrTable, values[c], values[w.First[c]+e])
 			}
-			w.row(c)[e] = v
-			w.minimum = min(w.minimum, v)
+			w.Row(c)[e] = v
+			w.Minimum = min(w.Minimum, v)
 		}
 	}
 	return w, nil
-}
-
-// mulTo sets dst = K s for the classes x k matrix s. total is scratch of k
-// values; dst and s must not overlap.
-func (w *classWeights) mulTo(dst, s, total []float64, k int) {
-	clear(total)
-	if w.constant != 0 {
-		for c := range w.first {
-			for j, v := range s[c*k:][:k] {
-				total[j] += w.constant * v
-			}
-		}
-	}
-	for c := range w.first {
-		out := dst[c*k:][:k]
-		copy(out, total)
-		for e, weight := range w.row(c) {
-			for j, v := range s[(w.first[c]+e)*k:][:k] {
-				out[j] += weight * v
-			}
-		}
-	}
 }

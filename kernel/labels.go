@@ -2,12 +2,13 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
 
 // Unlabelled marks a row without a label: a zero row and column of L_Y.
@@ -21,16 +22,17 @@ const Unlabelled = -1
 // which is exact (the diagonal of K cancels) and costs O(nk + C^2 k).
 // Labels are immutable and safe for concurrent use.
 type Labels struct {
-	class   []uint32 // of each row; noClass where unlabelled
-	values  []int32  // label value of each class, ascending
-	counts  []int
-	table   Table
-	weights *classWeights
-	weight  []float64 // (K N)_c
-	degree  []float64 // L_Y,ii of a row of class c: (K N)_c - K_cc
+	values []int32 // label value of each class, ascending
+	own    step.Labels
 }
 
-const noClass = math.MaxUint32
+// inner returns the labels as a step takes them; nil for nil.
+func (l *Labels) inner() *step.Labels {
+	if l == nil {
+		return nil
+	}
+	return &l.own
+}
 
 // NewLabels makes the Laplacian of the given labels. A label is an integer >= 0; not
 // every integer needs to occur. Unlabelled is accepted only when allowUnlabelled is set.
@@ -41,7 +43,7 @@ func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 	if table.build == nil {
 		return nil, fmt.Errorf("kernel: labels: %w: no table given", ErrTable)
 	}
-	l := &Labels{class: make([]uint32, len(y)), table: table}
+	l, class := &Labels{}, make([]uint32, len(y))
 	count := make(map[int32]int)
 	for i, v := range y {
 		switch {
@@ -59,78 +61,50 @@ func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 	}
 	slices.Sort(l.values)
 	index := make(map[int32]uint32, len(l.values))
-	l.counts = make([]int, len(l.values))
+	counts := make([]int, len(l.values))
 	for c, v := range l.values {
-		index[v], l.counts[c] = uint32(c), count[v]
+		index[v], counts[c] = uint32(c), count[v]
 	}
 	for i, v := range y {
-		l.class[i] = noClass
+		class[i] = step.NoClass
 		if v >= 0 {
-			l.class[i] = index[v]
+			class[i] = index[v]
 		}
 	}
-	var err error
-	if l.weights, err = table.build(l.values, l.counts); err != nil {
+	weights, err := table.build(l.values, counts)
+	if err != nil {
 		return nil, err
 	}
-	l.setDegrees()
+	l.own = step.NewLabels(class, counts, table.Name(), weights)
 	return l, nil
 }
 
-func (l *Labels) setDegrees() {
-	n := make([]float64, len(l.counts))
-	for c, v := range l.counts {
-		n[c] = float64(v)
-	}
-	l.weight = make([]float64, len(n))
-	l.weights.mulTo(l.weight, n, make([]float64, 1), 1)
-	l.degree = make([]float64, len(n))
-	for c := range n {
-		l.degree[c] = l.weight[c] - l.weights.constant
-		if at := c - l.weights.first[c]; at >= 0 && at < len(l.weights.row(c)) {
-			l.degree[c] -= l.weights.row(c)[at]
-		}
-	}
-}
-
 // N returns the number of rows.
-func (l *Labels) N() int { return len(l.class) }
+func (l *Labels) N() int { return len(l.own.Class) }
 
 // Bytes returns the memory the labels and their table take.
 func (l *Labels) Bytes() int64 {
-	return 4*int64(len(l.class)) + 8*int64(len(l.weights.val)+8*len(l.values))
+	return 4*int64(len(l.own.Class)) + 8*int64(len(l.own.Weights.Val)+8*len(l.values))
 }
 
 // Classes returns the number of distinct labels.
 func (l *Labels) Classes() int { return len(l.values) }
 
-// classes returns the number of classes, 0 for no labels at all.
-func (l *Labels) classes() int {
-	if l == nil {
-		return 0
-	}
-	return len(l.values)
-}
-
-// signed reports whether some weight is negative, as in the centred table:
-// the objective may then rise.
-func (l *Labels) signed() bool { return l.weights.minimum < 0 }
-
 // Degree returns L_Y,ii; 0 when row i is unlabelled.
 func (l *Labels) Degree(i int) float64 {
-	if l.class[i] == noClass {
+	if l.own.Class[i] == step.NoClass {
 		return 0
 	}
-	return l.degree[l.class[i]]
+	return l.own.Degree[l.own.Class[i]]
 }
 
 // Class returns the class of row i; -1 when the row is unlabelled. Classes are numbered
 // from 0 on in the order of their labels.
 func (l *Labels) Class(i int) int {
-	if l.class[i] == noClass {
+	if l.own.Class[i] == step.NoClass {
 		return -1
 	}
-	return int(l.class[i])
+	return int(l.own.Class[i])
 }
 
 // PullTo sets dst = K sums, where sums has a row of k values for each class. If these are
@@ -140,7 +114,7 @@ func (l *Labels) PullTo(dst, sums []float64, k int) error {
 	if size := l.Classes() * k; k < 1 || len(dst) != size || len(sums) != size {
 		return fmt.Errorf("kernel: pull: %w: %d and %d values for %d classes of %d columns", ErrShape, len(dst), len(sums), l.Classes(), k)
 	}
-	l.weights.mulTo(dst, sums, make([]float64, k), k)
+	l.own.Weights.MulTo(dst, sums, make([]float64, k), k)
 	return nil
 }
 
@@ -150,16 +124,16 @@ func (l *Labels) Permute(order []uint32) (*Labels, error) {
 	if order == nil {
 		return l, nil
 	}
-	if len(order) != len(l.class) {
-		return nil, fmt.Errorf("kernel: labels: %w: an order of %d for %d rows", ErrShape, len(order), len(l.class))
+	if len(order) != len(l.own.Class) {
+		return nil, fmt.Errorf("kernel: labels: %w: an order of %d for %d rows", ErrShape, len(order), len(l.own.Class))
 	}
 	p := *l
-	p.class = make([]uint32, len(order))
+	p.own.Class = make([]uint32, len(order))
 	for i, old := range order {
-		if int64(old) >= int64(len(l.class)) {
-			return nil, fmt.Errorf("kernel: labels: %w: order[%d] = %d of %d rows", ErrShape, i, old, len(l.class))
+		if int64(old) >= int64(len(l.own.Class)) {
+			return nil, fmt.Errorf("kernel: labels: %w: order[%d] = %d of %d rows", ErrShape, i, old, len(l.own.Class))
 		}
-		p.class[i] = l.class[old]
+		p.own.Class[i] = l.own.Class[old]
 	}
 	return &p, nil
 }
@@ -167,7 +141,7 @@ func (l *Labels) Permute(order []uint32) (*Labels, error) {
 // LaplacianTo64 sets to = L_Y from in float64 throughout.
 func (l *Labels) LaplacianTo64(to, from blas64.General) error {
 	dst, x := rows.View64(to), rows.View64(from)
-	if err := checkPair(l.N(), dst, x); err != nil {
+	if err := base.CheckPair(l.N(), dst, x); err != nil {
 		return err
 	}
 	k := x.Cols
@@ -180,7 +154,7 @@ func (l *Labels) LaplacianTo64(to, from blas64.General) error {
 	// L_Y 1 = 0: centring changes nothing but the rounding.
 	sums := make([]float64, l.Classes()*k)
 	for i := range x.Rows {
-		if class := l.class[i]; class != noClass {
+		if class := l.own.Class[i]; class != step.NoClass {
 			s := sums[int(class)*k:][:k]
 			for c, v := range x.Row(i) {
 				s[c] += v - mean[c]
@@ -188,16 +162,16 @@ func (l *Labels) LaplacianTo64(to, from blas64.General) error {
 		}
 	}
 	pull := make([]float64, len(sums))
-	l.weights.mulTo(pull, sums, make([]float64, k), k)
+	l.own.Weights.MulTo(pull, sums, make([]float64, k), k)
 	for i := range x.Rows {
 		out, in := dst.Row(i), x.Row(i)
-		class := l.class[i]
-		if class == noClass {
+		class := l.own.Class[i]
+		if class == step.NoClass {
 			clear(out)
 			continue
 		}
 		for c, v := range in {
-			out[c] = l.weight[class]*(v-mean[c]) - pull[int(class)*k+c]
+			out[c] = l.own.Weight[class]*(v-mean[c]) - pull[int(class)*k+c]
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func TestTablesEqualTheirDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
-		y := randomLabels(rng, n, 1+rng.IntN(6), rapid.Bool().Draw(t, "unlabelled"))
+		y := pointtest.RandomLabels(rng, n, 1+rng.IntN(6), rapid.Bool().Draw(t, "unlabelled"))
 		size := make(map[int32]float64)
 		for _, v := range y {
 			size[v]++
@@ -92,15 +92,15 @@ func centredLaplacian(y []int32) *mat.Dense {
 	return out
 }
 
-func checkLabels(t tester, y []int32, table Table, want *mat.Dense) {
+func checkLabels(t pointtest.Tester, y []int32, table Table, want *mat.Dense) {
 	t.Helper()
 	labels, err := NewLabels(y, table, true)
 	if err != nil {
 		t.Fatalf("%s: %v", table.Name(), err)
 	}
 	n, k := len(y), 2
-	x := widen(randomBlock(pointtest.Rand(uint64(n)), n, k))
-	got := zeros64(n, k)
+	x := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(uint64(n)), n, k))
+	got := pointtest.Zeros64(n, k)
 	if err := labels.LaplacianTo64(got, x); err != nil {
 		t.Fatalf("%s: %v", table.Name(), err)
 	}
@@ -123,14 +123,14 @@ func checkLabels(t tester, y []int32, table Table, want *mat.Dense) {
 func TestEqualTableIgnoresTheNumbering(t *testing.T) {
 	y := []int32{0, 1, 2, 1, 0, 2, 2}
 	renamed := []int32{70, 5, 9, 5, 70, 9, 9}
-	x := widen(randomBlock(pointtest.Rand(1), len(y), 2))
-	a, b := zeros64(len(y), 2), zeros64(len(y), 2)
+	x := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(1), len(y), 2))
+	a, b := pointtest.Zeros64(len(y), 2), pointtest.Zeros64(len(y), 2)
 	for labels, out := range map[*[]int32][]float64{&y: a.Data, &renamed: b.Data} {
 		l, err := NewLabels(*labels, EqualTable(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		dst := zeros64(len(y), 2)
+		dst := pointtest.Zeros64(len(y), 2)
 		if err := l.LaplacianTo64(dst, x); err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"math"
-
-	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
 // LeastBytes returns a lower bound of the memory that Build takes for n points in d
@@ -16,7 +14,7 @@ func LeastBytes(n, d int, opt *Options) (int64, error) {
 	}
 	least := int64(math.MaxInt64)
 	for _, m := range methods() {
-		if (o.Operator == "" || o.Operator == m.name) && (m.truncates || !o.fixed()) {
+		if (o.Operator == "" || o.Operator == m.name) && (m.truncates || !o.Fixed()) {
 			least = min(least, m.with(m.least(n, d, m.options(o)), o))
 		}
 	}
@@ -25,29 +23,3 @@ func LeastBytes(n, d int, opt *Options) (int64, error) {
 	}
 	return least, nil
 }
-
-func leastDense(n, d int, o *Options) int64 { return denseCost(n, d, o).PeakBytes }
-
-func leastCSR(n, d int, o *Options) int64 {
-	if o.Neighbours > 0 && n > 1 {
-		return nearestNeed(n, d, o.Neighbours, o)
-	}
-	return searchBytes(n, d, o)
-}
-
-func leastPairs(n, d int, o *Options) int64 {
-	if d > maxDirect || o.Neighbours > 0 {
-		return math.MaxInt64
-	}
-	return pairsHeld(n, d, o)
-}
-
-func leastBackground(n, d int, o *Options) int64 {
-	return mem.Saturate(8*float64(n)*float64(d) + float64(backgroundBytes(n, d, o)))
-}
-
-// A degree and a bound of each row, and what they are made of.
-func leastPoly(n, _ int, _ *Options) int64 { return mem.Saturate(16 * float64(n)) }
-
-// The same, and the order and the place of each point.
-func leastGrid(n, _ int, _ *Options) int64 { return mem.Saturate(36 * float64(n)) }

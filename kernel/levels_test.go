@@ -8,7 +8,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -26,7 +29,7 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 				b := Sigma(radius / 3)
 				var want *levelRun
 				for _, kernels := range simd.All() {
-					op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: kernels}))
+					op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: kernels}))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -43,47 +46,16 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 	}
 }
 
-// So has what grid computes, whether its cells are all kept or only the occupied ones.
-func TestEveryLevelInterpolatesTheSame(t *testing.T) {
-	t.Parallel()
-	for d := 1; d <= 4; d++ {
-		for _, all := range []bool{true, false} {
-			t.Run(fmt.Sprintf("d=%d/all=%v", d, all), func(t *testing.T) {
-				p := pointtest.Make("uniform", 500, d, 5)
-				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / float64(4-d/3*2)) // two cells an axis and more
-				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
-				op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
-				var want, wantDegrees []float64
-				for _, kernels := range simd.All() {
-					op.kernels = kernels
-					if _, err := op.fill(t.Context(), 9-d); err != nil {
-						t.Fatal(err)
-					}
-					got := zeros64(p.Rows, 3)
-					if err := op.Apply64(t.Context(), got, x); err != nil {
-						t.Fatal(err)
-					}
-					if want == nil {
-						want, wantDegrees = got.Data, op.Degrees()
-					} else if !slices.Equal(got.Data, want) || !slices.Equal(op.Degrees(), wantDegrees) {
-						t.Errorf("%v differs from %v", kernels, simd.Generic)
-					}
-				}
-			})
-		}
-	}
-}
-
 // checkWeights compares every stored weight with its definition.
-func checkWeights(t *testing.T, op *csr, p blas32.General, b Bandwidth) {
+func checkWeights(t *testing.T, op *truncated.CSR, p blas32.General, b Bandwidth) {
 	t.Helper()
-	order, points := orderOf(op), mustPoints(t, p)
-	for g := range op.weights.Rows() {
-		ind, val := op.weights.Row(g, nil)
+	order, points := orderOf(public(op)), mustPoints(t, p)
+	for g := range op.Weights.Rows() {
+		ind, val := op.Weights.Row(g, nil)
 		for e, j := range ind {
-			d2 := points.Dist2(int(order[op.first(g)]), int(order[op.first(int(j))]))
+			d2 := points.Dist2(int(order[op.First(g)]), int(order[op.First(int(j))]))
 			want := b.Weight(d2)
-			if math.Abs(float64(val[e])-want) > op.cert.EntryRel*want {
+			if math.Abs(float64(val[e])-want) > op.Cert.EntryRel*want {
 				t.Fatalf("(%d, %d): weight %g, want %g", g, j, val[e], want)
 			}
 		}
@@ -97,28 +69,28 @@ type levelRun struct {
 	stats   []float64
 }
 
-func runLevel(t *testing.T, op *csr) *levelRun {
+func runLevel(t *testing.T, op *truncated.CSR) *levelRun {
 	t.Helper()
-	run := &levelRun{degrees: op.Degrees(), blocks: [][]float32{op.cert.Row}}
+	run := &levelRun{degrees: op.Degrees(), blocks: [][]float32{op.Cert.Row}}
 	rng := pointtest.Rand(4)
-	labels, err := NewLabels(randomLabels(rng, op.N(), 7, true), EqualTable(), true)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, op.N(), 7, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []int{1, 2, 3, 8, 35} {
-		x, dst := randomBlock(rng, op.N(), k), zeros32(op.N(), k)
-		run.blocks = append(run.blocks, apply(t, op, x).Data)
+		x, dst := pointtest.RandomBlock(rng, op.N(), k), pointtest.Zeros32(op.N(), k)
+		run.blocks = append(run.blocks, apply(t, public(op), x).Data)
 		for _, s := range []Step{{Coefficient: 0.1, Labels: labels}, {Form: Attract, Coefficient: 2, Labels: labels}, {}} {
 			var st Stats
 			if err := st.Gather(x, s.Labels); err != nil {
 				t.Fatal(err)
 			}
-			if err := op.Step(t.Context(), dst, x, &s, &st); err != nil {
+			if err := public(op).Step(t.Context(), dst, x, &s, &st); err != nil {
 				t.Fatal(err)
 			}
 			run.blocks = append(run.blocks, slices.Clone(dst.Data))
 			run.stats = append(run.stats, st.Objective, st.Change, st.Spread, st.MaxAbs)
-			run.stats = append(append(run.stats, st.Mean...), st.classSums...)
+			run.stats = append(append(run.stats, st.Mean...), st.own.ClassSums...)
 		}
 	}
 	return run
@@ -134,20 +106,20 @@ func (r *levelRun) equals(other *levelRun) bool {
 // bit may differ.
 func TestTilesEqualSingleRows(t *testing.T) {
 	p := pointtest.Make("uniform", 300, 2, 9)
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.cert.Isolated == 0 || op.cert.Isolated == p.Rows {
-		t.Fatalf("%d isolated rows", op.cert.Isolated)
+	if op.Cert.Isolated == 0 || op.Cert.Isolated == p.Rows {
+		t.Fatalf("%d isolated rows", op.Cert.Isolated)
 	}
 	rng := pointtest.Rand(2)
-	labels, err := NewLabels(randomLabels(rng, p.Rows, 4, true), EqualTable(), true)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, p.Rows, 4, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []int{1, 2, 5, 32} {
-		x, dst := randomBlock(rng, p.Rows, k), zeros32(p.Rows, k)
+		x, dst := pointtest.RandomBlock(rng, p.Rows, k), pointtest.Zeros32(p.Rows, k)
 		for _, s := range []Step{{}, {Coefficient: 0.1}, {Labels: labels}, {Labels: labels, Coefficient: -0.1}, {Labels: labels, Form: Attract, Coefficient: 3}} {
 			var st, plain Stats
 			for _, stats := range []*Stats{&st, &plain} {
@@ -155,32 +127,34 @@ func TestTilesEqualSingleRows(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := op.Step(t.Context(), dst, x, &s, &st); err != nil {
+			if err := public(op).Step(t.Context(), dst, x, &s, &st); err != nil {
 				t.Fatal(err)
 			}
-			if err := plain.begin(&s, op.degrees, op.bounds, k); err != nil {
+			inner := s.inner()
+			if err := plain.own.Begin(&inner, op.RowSums, op.Bounds, k); err != nil {
 				t.Fatal(err)
 			}
 			product, wx, row := make([]float32, k), make([]float64, k), make([]float32, k)
 			chunk := 0
 			for i := range p.Rows {
-				if i == op.bounds[chunk+1] {
+				if i == op.Bounds[chunk+1] {
 					chunk++
 				}
-				op.weights.MulRows(op.kernels, product, k, i, i+1, k, x.Data, k)
+				op.Weights.MulRows(op.Kernels, product, k, i, i+1, k, x.Data, k)
 				for c, v := range product {
 					wx[c] = float64(v)
 				}
-				finishRow(&plain.finish, &plain.partials.chunk[chunk], i, op.degrees[i], wx, x.Data[i*k:][:k], row)
+				step.FinishRow(&plain.own.Finish, &plain.own.Partials.Chunk[chunk], i, op.RowSums[i], wx, x.Data[i*k:][:k], row)
 				for c, want := range row {
 					if got := dst.Data[i*k+c]; math.Abs(float64(got-want)) > 0x1p-23*math.Abs(float64(want))+1e-12 {
 						t.Fatalf("k=%d, %+v: row %d is %v, want %v", k, s, i, dst.Data[i*k:][:k], row)
 					}
 				}
 			}
-			plain.end()
-			got := append([]float64{st.Objective, st.Change, st.Spread, st.MaxAbs}, append(st.Mean, st.classSums...)...)
-			want := append([]float64{plain.Objective, plain.Change, plain.Spread, plain.MaxAbs}, append(plain.Mean, plain.classSums...)...)
+			plain.own.End()
+			plain.publish()
+			got := append([]float64{st.Objective, st.Change, st.Spread, st.MaxAbs}, append(st.Mean, st.own.ClassSums...)...)
+			want := append([]float64{plain.Objective, plain.Change, plain.Spread, plain.MaxAbs}, append(plain.Mean, plain.own.ClassSums...)...)
 			for e := range want {
 				if math.Abs(got[e]-want[e]) > 1e-11*(1+math.Abs(want[e])) {
 					t.Errorf("k=%d, %+v: sums %v, want %v", k, s, got, want)
@@ -207,7 +181,7 @@ func TestRanked(t *testing.T) {
 		}
 		sorted := slices.Sorted(slices.Values(v))
 		for place, want := range sorted {
-			if got := ranked(v, place); got != want {
+			if got := base.Ranked(v, place); got != want {
 				t.Fatalf("place %d of %v: %g, want %g", place, sorted, got, want)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -40,13 +41,13 @@ func TestNearestOfUnevenPoints(t *testing.T) {
 			want := bruteNearest(p, k)
 			for _, count := range []int{1, 3} {
 				workers := par.New(count)
-				op, err := as[*csr](NewCSR(t.Context(), p, Gamma(1e-9), &Options{Neighbours: k, Workers: workers}))
+				op, err := as[*truncated.CSR](openCSR(t.Context(), p, Gamma(1e-9), &Options{Neighbours: k, Workers: workers}))
 				workers.Close()
 				if err != nil {
 					t.Fatal(err)
 				}
 				compareLists(t, c.name, graphNeighbours(op), want)
-				if c.balls && !op.found.Balls {
+				if c.balls && !op.Found.Balls {
 					t.Errorf("%s: no balls", c.name)
 				}
 			}
@@ -71,11 +72,11 @@ func TestNearestCertificate(t *testing.T) {
 	for _, d := range []int{2, 20, 100} {
 		p, _ := pointtest.Hard(pointtest.Rand(uint64(d)), 300, d)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(1)))
-		op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{Neighbours: 6}))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, &Options{Neighbours: 6}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		points, order := mustPoints(t, p), orderOf(op)
+		points, order := mustPoints(t, p), orderOf(public(op))
 		for i := range op.N() {
 			full := 0.0
 			for j := range op.N() {
@@ -89,7 +90,7 @@ func TestNearestCertificate(t *testing.T) {
 		}
 		compareLists(t, "few dimensions", graphNeighbours(op), bruteNearest(p, 6))
 	}
-	if _, err := NewCSR(t.Context(), pointtest.Make("uniform", 5, 3, 1), Sigma(1), &Options{Neighbours: 2, CutoffRadius: 1}); !errors.Is(err, ErrOption) {
+	if _, err := openCSR(t.Context(), pointtest.Make("uniform", 5, 3, 1), Sigma(1), &Options{Neighbours: 2, CutoffRadius: 1}); !errors.Is(err, ErrOption) {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -10,9 +10,32 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 )
+
+// nearestRows are the nearest rows of every row as EachNearest gives them.
+type nearestRows struct {
+	rows  []uint32
+	dist2 []float64
+}
+
+func findNearest(ctx context.Context, x blas32.General, k int, o *Options) (*nearestRows, error) {
+	var out nearestRows
+	if k > 0 && k < x.Rows {
+		out = nearestRows{make([]uint32, x.Rows*k), make([]float64, x.Rows*k)}
+	}
+	err := EachNearest(ctx, x, k, o, func(row int, near []uint32, dist2 []float64) {
+		copy(out.rows[row*k:][:k], near)
+		copy(out.dist2[row*k:][:k], dist2)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
 
 // The neighbours are those of a full sort, in few and in many dimensions: of hard points,
 // lattices with ties, equal points, and points of sizes that float32 cannot square. One
@@ -43,26 +66,16 @@ func TestNearest(t *testing.T) {
 func checkNearest(t *testing.T, name string, x blas32.General, k int, workers *par.Workers) {
 	t.Helper()
 	p := pointtest.Open(x)
-	alone, err := Nearest(t.Context(), x, k, nil)
+	alone, err := findNearest(t.Context(), x, k, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	shared, err := Nearest(t.Context(), x, k, &Options{Workers: workers})
+	shared, err := findNearest(t.Context(), x, k, &Options{Workers: workers})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if alone.K != k || !slices.Equal(alone.Rows, shared.Rows) || !slices.Equal(alone.Dist2, shared.Dist2) {
+	if !slices.Equal(alone.rows, shared.rows) || !slices.Equal(alone.dist2, shared.dist2) {
 		t.Fatalf("%s: workers find other neighbours", name)
-	}
-	given := &Neighbours{Rows: make([]uint32, x.Rows*k), Dist2: make([]float64, x.Rows*k)}
-	if err := EachNearest(t.Context(), x, k, &Options{Workers: workers}, func(row int, near []uint32, dist2 []float64) {
-		copy(given.Rows[row*k:][:k], near)
-		copy(given.Dist2[row*k:][:k], dist2)
-	}); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	if !slices.Equal(alone.Rows, given.Rows) || !slices.Equal(alone.Dist2, given.Dist2) {
-		t.Fatalf("%s: other neighbours are given than found", name)
 	}
 	for i := range x.Rows {
 		others := make([]int, 0, x.Rows)
@@ -73,7 +86,7 @@ func checkNearest(t *testing.T, name string, x blas32.General, k int, workers *p
 		}
 		slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(p.Dist2(i, a), p.Dist2(i, b)), a-b) })
 		for e, want := range others[:k] {
-			if j, d2 := int(alone.Rows[i*k+e]), alone.Dist2[i*k+e]; j != want || d2 != p.Dist2(i, want) {
+			if j, d2 := int(alone.rows[i*k+e]), alone.dist2[i*k+e]; j != want || d2 != p.Dist2(i, want) {
 				t.Fatalf("%s, %d x %d: neighbour %d of row %d is row %d at %g, want %d at %g", name, x.Rows, x.Cols, e, i, j, d2, want, p.Dist2(i, want))
 			}
 		}
@@ -83,26 +96,26 @@ func checkNearest(t *testing.T, name string, x blas32.General, k int, workers *p
 func TestNearestRefuses(t *testing.T) {
 	x := pointtest.Make("uniform", 50, 2, 1)
 	for _, k := range []int{-1, 0, 50, math.MaxInt} {
-		if _, err := Nearest(t.Context(), x, k, nil); !errors.Is(err, ErrOption) {
+		if _, err := findNearest(t.Context(), x, k, nil); !errors.Is(err, ErrOption) {
 			t.Errorf("k = %d: %v", k, err)
 		}
 	}
-	if _, err := Nearest(t.Context(), blas32.General{}, 1, nil); !errors.Is(err, ErrEmpty) {
+	if _, err := findNearest(t.Context(), blas32.General{}, 1, nil); !errors.Is(err, ErrEmpty) {
 		t.Errorf("no points: %v", err)
 	}
 	for _, d := range []int{2, 30} {
-		_, err := Nearest(t.Context(), pointtest.Make("uniform", 5000, d, 1), 10, &Options{BudgetBytes: 5000 * 10 * 12})
-		if e, ok := errors.AsType[*MemoryError](err); !ok || e.Need <= 5000*10*12 {
+		_, err := findNearest(t.Context(), pointtest.Make("uniform", 5000, d, 1), 10, &Options{BudgetBytes: 5000})
+		if e, ok := errors.AsType[*MemoryError](err); !ok || e.Need <= 5000 {
 			t.Errorf("%d dimensions, budget without room for the search: %v", d, err)
 		}
 	}
 	for _, o := range []*Options{{CutoffRadius: 1}, {Neighbours: 3}, {Neighbours: 3, SelfTuned: true}, {BudgetBytes: -1}} {
-		if _, err := Nearest(t.Context(), x, 3, o); !errors.Is(err, ErrOption) {
+		if _, err := findNearest(t.Context(), x, 3, o); !errors.Is(err, ErrOption) {
 			t.Errorf("options %+v: %v", *o, err)
 		}
 	}
 	x.Data[7] = float32(math.NaN())
-	if _, err := Nearest(t.Context(), x, 3, nil); !errors.Is(err, ErrNonFinite) {
+	if _, err := findNearest(t.Context(), x, 3, nil); !errors.Is(err, ErrNonFinite) {
 		t.Errorf("a NaN: %v", err)
 	}
 }
@@ -116,7 +129,7 @@ func TestNearestReportsAndStops(t *testing.T) {
 				done, total = d, of
 			}
 		}
-		if _, err := Nearest(t.Context(), x, 5, &Options{Progress: report}); err != nil || done == 0 || done != total {
+		if _, err := findNearest(t.Context(), x, 5, &Options{Progress: report}); err != nil || done == 0 || done != total {
 			t.Errorf("%d dimensions: %d of %d pieces reported, %v", d, done, total, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -125,7 +138,7 @@ func TestNearestReportsAndStops(t *testing.T) {
 				cancel()
 			}
 		}
-		if found, err := Nearest(ctx, x, 5, &Options{Progress: stop}); !errors.Is(err, context.Canceled) || found != nil {
+		if found, err := findNearest(ctx, x, 5, &Options{Progress: stop}); !errors.Is(err, context.Canceled) || found != nil {
 			t.Errorf("%d dimensions: a cancelled search returns %v", d, err)
 		}
 	}
@@ -139,25 +152,25 @@ func TestNearestAsksForItsMemory(t *testing.T) {
 		reserve := func(answer bool) *Options {
 			return &Options{BudgetBytes: 1 << 30, Reserve: func(bytes int64) bool { asked = append(asked, bytes); return answer }}
 		}
-		if _, err := Nearest(t.Context(), x, 10, reserve(true)); err != nil || len(asked) != 1 || asked[0] < 2000*10*12 {
+		if _, err := findNearest(t.Context(), x, 10, reserve(true)); err != nil || len(asked) != 1 || asked[0] < 2000 {
 			t.Errorf("%d dimensions: asked for %d bytes, %v", d, asked, err)
 		}
-		found, err := Nearest(t.Context(), x, 10, reserve(false))
-		if e, ok := errors.AsType[*MemoryError](err); !ok || !denied(err) || e.Need != asked[0] || found != nil {
+		found, err := findNearest(t.Context(), x, 10, reserve(false))
+		if e, ok := errors.AsType[*MemoryError](err); !ok || !base.Denied(err) || e.Need != asked[0] || found != nil {
 			t.Errorf("%d dimensions: refused memory, got %v", d, err)
 		}
 		// As much as was asked for is enough, and less is not.
-		if _, err := Nearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0]}); err != nil {
+		if _, err := findNearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0]}); err != nil {
 			t.Errorf("%d dimensions: %v", d, err)
 		}
-		if _, err := Nearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0] - 1}); !errors.Is(err, ErrMemory) {
+		if _, err := findNearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0] - 1}); !errors.Is(err, ErrMemory) {
 			t.Errorf("%d dimensions, a byte less: %v", d, err)
 		}
 	}
 }
 
-// EachNearest asks for no memory for neighbours that it does not keep, refuses what Nearest
-// refuses, ends with its context and survives a function that panics.
+// EachNearest asks for no memory for neighbours that it does not keep, ends with its context
+// and survives a function that panics.
 func TestEachNearest(t *testing.T) {
 	none := func(int, []uint32, []float64) {}
 	for _, c := range []struct {
@@ -165,15 +178,12 @@ func TestEachNearest(t *testing.T) {
 		kept int64 // bytes of a neighbour
 	}{{2, 12}, {30, 0}} {
 		x := pointtest.Make("uniform", 3000, c.d, 1)
-		asked := func(find func(o *Options) error) (bytes int64) {
-			if err := find(&Options{BudgetBytes: 1 << 30, Reserve: func(b int64) bool { bytes = b; return true }}); err != nil {
-				t.Fatalf("%d dimensions: %v", c.d, err)
-			}
-			return bytes
+		var each int64
+		reserve := func(b int64) bool { each = b; return true }
+		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: 1 << 30, Reserve: reserve}, none); err != nil {
+			t.Fatalf("%d dimensions: %v", c.d, err)
 		}
-		whole := asked(func(o *Options) error { _, err := Nearest(t.Context(), x, 10, o); return err })
-		each := asked(func(o *Options) error { return EachNearest(t.Context(), x, 10, o, none) })
-		if want := whole - (12-c.kept)*3000*10; each != want {
+		if want := graph.NearestSearchBytes(3000, c.d, 10, &base.Options{}) + c.kept*3000*10; each != want {
 			t.Errorf("%d dimensions: asked for %d bytes, want %d", c.d, each, want)
 		}
 		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: each - 1}, none); !errors.Is(err, ErrMemory) {
@@ -207,9 +217,9 @@ func TestNearestDoesNotPanic(t *testing.T) {
 				return true
 			}
 			// Whatever it returns.
-			_, _ = Nearest(t.Context(), x, 5, &Options{Reserve: change})
+			_, _ = findNearest(t.Context(), x, 5, &Options{Reserve: change})
 		}
-		_, err := Nearest(t.Context(), pointtest.Make("uniform", 500, d, 1), 5, &Options{Reserve: func(int64) bool { panic("no") }})
+		_, err := findNearest(t.Context(), pointtest.Make("uniform", 500, d, 1), 5, &Options{Reserve: func(int64) bool { panic("no") }})
 		if _, ok := errors.AsType[*par.PanicError](err); !ok {
 			t.Errorf("%d dimensions: %v", d, err)
 		}

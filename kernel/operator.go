@@ -73,9 +73,6 @@ type Truncated interface {
 	// MeanNeighbours returns the mean number of neighbours of a point, equal points
 	// included.
 	MeanNeighbours() float64
-	// Search returns what the filters of a search by codes left. It is zero where there
-	// was no such search, as mostly in few dimensions.
-	Search() SearchStats
 	// Matrix returns all weights as a matrix in the order of the points that the caller
 	// gave, with no diagonal. Equal points have the weight 1 with each other. It is a copy
 	// that outlives the operator. A *MemoryError says that it does not fit in

@@ -9,40 +9,16 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
-
-// plainWeights is the definition of W, entry by entry.
-func plainWeights(p blas32.General, b Bandwidth) [][]float64 {
-	w := make([][]float64, p.Rows)
-	for i := range w {
-		w[i] = make([]float64, p.Rows)
-		for j := range w[i] {
-			if i != j {
-				w[i][j] = math.Exp(-b.Gamma() * rows.Dist2(rows.View32(p).Row(i), rows.View32(p).Row(j)))
-			}
-		}
-	}
-	return w
-}
-
-func plainMul(w [][]float64, x blas64.General) blas64.General {
-	out := zeros64(x.Rows, x.Cols)
-	for i := range w {
-		for j, v := range w[i] {
-			for c := range x.Cols {
-				out.Data[i*x.Cols+c] += v * x.Data[j*x.Cols+c]
-			}
-		}
-	}
-	return out
-}
 
 var operatorDims = []int{1, 2, 3, 4, 7, 8, 9, 20}
 
@@ -55,13 +31,13 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		x := widen(randomBlock(rng, p.Rows, 3))
-		got := zeros64(p.Rows, 3)
+		x := pointtest.Widen(pointtest.RandomBlock(rng, p.Rows, 3))
+		got := pointtest.Zeros64(p.Rows, 3)
 		if err := op.Apply64(t.Context(), got, x); err != nil {
 			t.Fatalf("%v", err)
 		}
-		w := plainWeights(p, b)
-		want := plainMul(w, x)
+		w := pointtest.PlainWeights(p, b.Gamma())
+		want := pointtest.PlainMul(w, x)
 		cert := op.Certificate()
 		for i := range p.Rows {
 			room := 0.0
@@ -94,7 +70,7 @@ func TestDenseSurvivesCancellation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, row := range plainWeights(p, b) {
+	for i, row := range pointtest.PlainWeights(p, b.Gamma()) {
 		want := 0.0
 		for _, v := range row {
 			want += v
@@ -120,34 +96,34 @@ func TestCSRWithinItsCertificate(t *testing.T) {
 		} else {
 			opt.Tolerance = math.Pow(10, rapid.Float64Range(-6, -0.5).Draw(t, "tolerance"))
 		}
-		op, err := as[*csr](NewCSR(t.Context(), p, b, opt))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		if opt.Isolated == Repair {
-			if worst := op.worstRepairable(opt.Tolerance); worst > opt.Tolerance && opt.CutoffRadius == 0 {
+			if worst := op.WorstRepairable(opt.Tolerance); worst > opt.Tolerance && opt.CutoffRadius == 0 {
 				t.Fatalf("repaired, yet eta = %g above %g", worst, opt.Tolerance)
 			}
-			if !op.weights.IsSymmetric() {
+			if !op.Weights.IsSymmetric() {
 				t.Fatalf("repair broke the symmetry")
 			}
 		}
-		checkAgainstDense(t, op, p, b)
+		checkAgainstDense(t, public(op), p, b)
 	})
 }
 
 // checkAgainstDense compares a step of op with the exact one on the same rows.
-func checkAgainstDense(t tester, op Operator, p blas32.General, b Bandwidth) {
+func checkAgainstDense(t pointtest.Tester, op Operator, p blas32.General, b Bandwidth) {
 	t.Helper()
 	ctx := t.Context()
-	exact, err := NewDense(ctx, permuteRows(p, op.Order()), b, nil)
+	exact, err := NewDense(ctx, pointtest.PermuteRows(p, op.Order()), b, nil)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	n, k, alpha := p.Rows, 2, 0.6
 	rng := pointtest.Rand(uint64(n))
-	x := randomBlock(rng, n, k)
-	labels, err := NewLabels(randomLabels(rng, n, 3, true), EqualTable(), true)
+	x := pointtest.RandomBlock(rng, n, k)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, n, 3, true), EqualTable(), true)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -156,18 +132,18 @@ func checkAgainstDense(t tester, op Operator, p blas32.General, b Bandwidth) {
 	if err := st.Gather(x, labels); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if err := st64.Gather64(widen(x), labels); err != nil {
+	if err := st64.Gather64(pointtest.Widen(x), labels); err != nil {
 		t.Fatalf("%v", err)
 	}
-	got, want := zeros32(n, k), zeros64(n, k)
+	got, want := pointtest.Zeros32(n, k), pointtest.Zeros64(n, k)
 	if err := op.Step(ctx, got, x, step, &st); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if err := exact.Step64(ctx, want, widen(x), step, &st64); err != nil {
+	if err := exact.Step64(ctx, want, pointtest.Widen(x), step, &st64); err != nil {
 		t.Fatalf("%v", err)
 	}
-	pull := zeros64(n, k)
-	if err := labels.LaplacianTo64(pull, widen(x)); err != nil {
+	pull := pointtest.Zeros64(n, k)
+	if err := labels.LaplacianTo64(pull, pointtest.Widen(x)); err != nil {
 		t.Fatalf("%v", err)
 	}
 	cert := op.Certificate()
@@ -257,7 +233,7 @@ func TestLargerSetsWithinTheCertificate(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("kind=%s/n=%d/d=%d", c.kind, c.n, c.d), func(t *testing.T) {
 			p := pointtest.Make(c.kind, c.n, c.d, 11)
-			op, err := NewCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Isolated: c.policy})
+			op, err := openCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Isolated: c.policy})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -282,7 +258,7 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 		for _, policy := range []IsolatedPolicy{Keep, Repair} {
 			for _, radii := range []float64{1.01, 1.3, 1.6, 1.99, 2.01, 2.2, 2.6, 3.1, 4.2} {
 				rng := pointtest.Rand(uint64(100 * radii))
-				p := zeros32(140, d)
+				p := pointtest.Zeros32(140, d)
 				for i := range p.Rows {
 					for a := range d {
 						p.Data[i*d+a] = float32(0.01 * rng.Float64())
@@ -294,7 +270,7 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 						copy(p.Data[i*d:][:d], p.Data[(i-1)*d:])
 					}
 				}
-				op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, Isolated: policy})
+				op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, Isolated: policy})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -305,19 +281,19 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 }
 
 // operatorsOf returns every operator on the same points.
-func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) []Operator {
+func operatorsOf(t pointtest.Tester, p blas32.General, b Bandwidth, workers *par.Workers) []Operator {
 	t.Helper()
 	opt := &Options{Workers: workers}
 	dense, err := NewDense(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	csr, err := NewCSR(t.Context(), p, b, opt)
+	csr, err := openCSR(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	all := []Operator{dense, csr}
-	if p.Cols <= maxDirect {
+	if p.Cols <= base.MaxDirect {
 		pairs, err := openPairs(t.Context(), p, b, opt)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -329,21 +305,18 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	plan, err := planPoly(t.Context(), pts.rows, b, o)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	if plan.choice.terms > 0 && plan.choice.terms <= 2000 {
-		poly, err := newPoly(t.Context(), plan, o)
+	const mostTerms = 2000
+	if c := poly.Candidate(t.Context(), pts.rows, b.own, nil, o); c.Feasible && c.Cost.Flops <= mostTerms*4*float64(p.Rows)*float64(o.Columns) {
+		poly, err := c.Build(t.Context(), o)
 		switch {
 		case err == nil:
-			all = append(all, poly)
+			all = append(all, public(poly))
 		case !errors.Is(err, ErrTolerance): // where the sample was too hopeful
 			t.Fatalf("%v", err)
 		}
 	}
 	if p.Cols <= 3 {
-		switch grid, err := NewGrid(t.Context(), p, b, opt); {
+		switch grid, err := openGrid(t.Context(), p, b, opt); {
 		case err == nil:
 			all = append(all, grid)
 		case !errors.Is(err, ErrOperator): // more cells than can be numbered
@@ -353,9 +326,9 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	return all
 }
 
-func apply(t tester, op Operator, x blas32.General) blas32.General {
+func apply(t pointtest.Tester, op Operator, x blas32.General) blas32.General {
 	t.Helper()
-	out := zeros32(x.Rows, x.Cols)
+	out := pointtest.Zeros32(x.Rows, x.Cols)
 	if err := op.Apply(t.Context(), out, x); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -390,7 +363,7 @@ func TestLaplacianProperties(t *testing.T) {
 			// L 1 = 0: the degrees are the product with ones, for any number of
 			// columns, but for its rounding.
 			k := rapid.IntRange(1, 11).Draw(t, "k")
-			ones := zeros32(n, k)
+			ones := pointtest.Zeros32(n, k)
 			for i := range ones.Data {
 				ones.Data[i] = 1
 			}
@@ -404,7 +377,7 @@ func TestLaplacianProperties(t *testing.T) {
 					t.Fatalf("%s: (W 1)[%d] = %v, degree %v", op.Name(), i/k, v, degree)
 				}
 			}
-			x, y := randomBlock(rng, n, 1), randomBlock(rng, n, 1)
+			x, y := pointtest.RandomBlock(rng, n, 1), pointtest.RandomBlock(rng, n, 1)
 			wx, wy := apply(t, op, x), apply(t, op, y)
 			a, sizeA := inner(x, wy)
 			c, sizeC := inner(y, wx)
@@ -439,7 +412,7 @@ func TestLaplacianProperties(t *testing.T) {
 }
 
 // stepGiven takes one step with rows in the order of the points.
-func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, coefficient float64) blas32.General {
+func stepGiven(t pointtest.Tester, op Operator, x blas32.General, y []int32, form Form, coefficient float64) blas32.General {
 	t.Helper()
 	table := EqualTable()
 	if form == Attract {
@@ -452,7 +425,7 @@ func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, co
 	if labels, err = labels.Permute(op.Order()); err != nil {
 		t.Fatalf("%v", err)
 	}
-	in, out := permuteRows(x, op.Order()), zeros32(x.Rows, x.Cols)
+	in, out := pointtest.PermuteRows(x, op.Order()), pointtest.Zeros32(x.Rows, x.Cols)
 	var st Stats
 	if err := st.Gather(in, labels); err != nil {
 		t.Fatalf("%v", err)
@@ -463,7 +436,7 @@ func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, co
 	if op.Order() == nil {
 		return out
 	}
-	given := zeros32(x.Rows, x.Cols)
+	given := pointtest.Zeros32(x.Rows, x.Cols)
 	for i, to := range op.Order() {
 		copy(given.Data[int(to)*x.Cols:][:x.Cols], out.Data[i*x.Cols:])
 	}
@@ -478,7 +451,7 @@ func TestEquivariance(t *testing.T) {
 		scale := pointtest.TypicalDistance(p, rng)
 		b := Sigma(scale)
 		n, k := p.Rows, 2
-		x, y := randomBlock(rng, n, k), randomLabels(rng, n, 3, true)
+		x, y := pointtest.RandomBlock(rng, n, k), pointtest.RandomLabels(rng, n, 3, true)
 		form := rapid.SampledFrom([]Form{Paper, Attract}).Draw(t, "form")
 		// Permuted points, x and labels.
 		order := rng.Perm(n)
@@ -487,27 +460,27 @@ func TestEquivariance(t *testing.T) {
 		for i, from := range order {
 			order32[i], yp[i] = uint32(from), y[from]
 		}
-		pp, xp := permuteRows(p, order32), permuteRows(x, order32)
+		pp, xp := pointtest.PermuteRows(p, order32), pointtest.PermuteRows(x, order32)
 		// Shifted x, by a number that float32 adds exactly enough.
-		shifted := zeros32(n, k)
+		shifted := pointtest.Zeros32(n, k)
 		for i, v := range x.Data {
 			shifted.Data[i] = v + 8
 		}
 		// Rotated points: the first two axes by 90 degrees, without rounding.
-		rotated := zeros32(n, p.Cols)
+		rotated := pointtest.Zeros32(n, p.Cols)
 		for i := range n {
 			copy(rotated.Data[i*p.Cols:][:p.Cols], p.Data[i*p.Stride:])
 			rotated.Data[i*p.Cols], rotated.Data[i*p.Cols+1] = -p.Data[i*p.Stride+1], p.Data[i*p.Stride]
 		}
 		// Points and sigma scaled together by a power of two.
-		scaled := zeros32(n, p.Cols)
+		scaled := pointtest.Zeros32(n, p.Cols)
 		for i := range scaled.Data {
 			scaled.Data[i] = p.Data[i] / 4
 		}
 		// A radius of the caller's: one that follows from a sample of the rows
 		// differs within the tolerance when the rows are permuted.
 		operators := func(p blas32.General, b Bandwidth) []Operator {
-			csr, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: 3 * b.Sigma()})
+			csr, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: 3 * b.Sigma()})
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -576,20 +549,20 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 	for _, d := range []int{1, 2, 5, 10} {
 		few := pointtest.Make("uniform", 20, d, 3)
 		rng := pointtest.Rand(4)
-		p := zeros32(400, d)
+		p := pointtest.Zeros32(400, d)
 		for i := range 400 {
 			copy(p.Data[i*d:][:d], few.Data[rng.IntN(20)*d:])
 		}
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.3), nil))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.3), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if op.weights.Rows() != 20 || op.group == nil {
-			t.Errorf("d=%d: %d distinct points, want 20", d, op.weights.Rows())
+		if op.Weights.Rows() != 20 || op.Group == nil {
+			t.Errorf("d=%d: %d distinct points, want 20", d, op.Weights.Rows())
 		}
-		checkAgainstDense(t, op, p, Sigma(0.3))
+		checkAgainstDense(t, public(op), p, Sigma(0.3))
 		for _, policy := range []IsolatedPolicy{Keep, Repair} { // cut, so that something is dropped
-			op, err := NewCSR(t.Context(), p, Sigma(0.3), &Options{CutoffRadius: 0.3 * math.Sqrt(float64(d)), Isolated: policy})
+			op, err := openCSR(t.Context(), p, Sigma(0.3), &Options{CutoffRadius: 0.3 * math.Sqrt(float64(d)), Isolated: policy})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -602,23 +575,23 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 // them, and one group is larger than a tile.
 func TestFewEqualPointsAmongMany(t *testing.T) {
 	rng := pointtest.Rand(12)
-	p := pointtest.Make("uniform", 6*passTile, 2, 11)
-	for i := range passTile + 100 {
+	p := pointtest.Make("uniform", 6*step.PassTile, 2, 11)
+	for i := range step.PassTile + 100 {
 		copy(p.Data[2*i:][:2], p.Data[:2])
 	}
 	for range 40 {
 		copy(p.Data[2*rng.IntN(p.Rows):][:2], p.Data[2*rng.IntN(p.Rows):][:2])
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alone := op.weights.Rows(); alone == op.N() || alone < 4*passTile {
+	if alone := op.Weights.Rows(); alone == op.N() || alone < 4*step.PassTile {
 		t.Fatalf("%d distinct points of %d", alone, op.N())
 	}
 	point := make([]int, op.N()) // of each row
-	for g := range op.weights.Rows() {
-		for i := op.first(g); i < op.first(g+1); i++ {
+	for g := range op.Weights.Rows() {
+		for i := op.First(g); i < op.First(g+1); i++ {
 			point[i] = g
 		}
 	}
@@ -635,10 +608,10 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 			if err := st.Gather(x, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := op.Step(t.Context(), next, x, new(Step), st); err != nil {
+			if err := public(op).Step(t.Context(), next, x, new(Step), st); err != nil {
 				t.Fatal(err)
 			}
-			sums := make([]float64, op.weights.Rows()*k)
+			sums := make([]float64, op.Weights.Rows()*k)
 			for i, g := range point {
 				for c := range k {
 					sums[g*k+c] += float64(x.Data[i*x.Stride+c])
@@ -646,7 +619,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 			}
 			var buffer sparse.RowBuffer
 			for i, g := range point {
-				ind, val := op.weights.Row(g, &buffer)
+				ind, val := op.Weights.Row(g, &buffer)
 				for c := range k {
 					v := float64(x.Data[i*x.Stride+c])
 					want, size := sums[g*k+c]-v, math.Abs(sums[g*k+c])+math.Abs(v)
@@ -659,7 +632,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 						t.Fatalf("k=%d, row %d, point %d: (W x)[%d] = %v, want %v", k, i, g, c, got, want)
 					}
 					moved := v
-					if d := op.degrees[i]; d > 0 {
+					if d := op.RowSums[i]; d > 0 {
 						moved = v - 0.5*(v-got/d)
 					}
 					if got := float64(next.Data[i*x.Stride+c]); math.Abs(got-moved) > 1e-6*(math.Abs(v)+math.Abs(moved)) {
@@ -679,16 +652,16 @@ func gapped(rows, cols, gap int) blas32.General {
 func TestAllEqualIsLinear(t *testing.T) {
 	for _, d := range []int{2, 12} {
 		n := 200_000 // n^2 weights would be 320 GB
-		if d > maxDirect {
+		if d > base.MaxDirect {
 			n = 20_000
 		}
 		p := pointtest.Make("identical", n, d, 1)
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), nil))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if op.weights.NNZ() != 0 {
-			t.Errorf("%d stored weights", op.weights.NNZ())
+		if op.Weights.NNZ() != 0 {
+			t.Errorf("%d stored weights", op.Weights.NNZ())
 		}
 		for i, deg := range op.Degrees() {
 			if deg != float64(n-1) {
@@ -708,13 +681,13 @@ func TestObjectiveNeverRises(t *testing.T) {
 		p := pointtest.Draw(t, 60, operatorDims)
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
 		b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-3, 3).Draw(t, "octaves")))
-		y := randomLabels(rng, p.Rows, 4, true)
+		y := pointtest.RandomLabels(rng, p.Rows, 4, true)
 		table := rapid.SampledFrom([]Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(Sigma(2))}).Draw(t, "table")
 		labels, err := NewLabels(y, table, true)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		x := randomBlock(rng, p.Rows, 2)
+		x := pointtest.RandomBlock(rng, p.Rows, 2)
 		operators := operatorsOf(t, p, b, nil)
 		for _, form := range []Form{Paper, Attract} {
 			for _, alpha := range []float64{0, 0.1, 0.6, 2} {
@@ -726,7 +699,7 @@ func TestObjectiveNeverRises(t *testing.T) {
 	})
 }
 
-func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form Form, alpha float64) {
+func checkDescent(t pointtest.Tester, op Operator, x blas32.General, labels *Labels, form Form, alpha float64) {
 	t.Helper()
 	labels, err := labels.Permute(op.Order())
 	if err != nil {
@@ -766,7 +739,7 @@ func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form 
 		}
 	}
 	if op64, ok := op.(Operator64); ok {
-		in, out := widen(x), zeros64(n, k)
+		in, out := pointtest.Widen(x), pointtest.Zeros64(n, k)
 		if err := st.Gather64(in, labels); err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -780,8 +753,8 @@ func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form 
 		}
 	}
 	previous = math.Inf(1)
-	in, out := x, zeros32(n, k)
-	spare := zeros32(n, k)
+	in, out := x, pointtest.Zeros32(n, k)
+	spare := pointtest.Zeros32(n, k)
 	if err := st.Gather(in, labels); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -803,7 +776,7 @@ func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form 
 
 func labelDegree(l *Labels) float64 {
 	most := 0.0
-	for _, d := range l.degree {
+	for _, d := range l.own.Degree {
 		most = max(most, math.Abs(d))
 	}
 	return most
@@ -815,7 +788,7 @@ func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 		p := pointtest.Make("clustered", 3000, d, 5)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(2)) / 8)
 		rng := pointtest.Rand(9)
-		x, y := randomBlock(rng, p.Rows, 3), randomLabels(rng, p.Rows, 5, true)
+		x, y := pointtest.RandomBlock(rng, p.Rows, 3), pointtest.RandomLabels(rng, p.Rows, 5, true)
 		var want []Operator
 		var wantStep []blas32.General
 		for _, count := range []int{1, 2, 8} {
@@ -854,8 +827,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 		kind := c.kind
 		p := pointtest.Make(kind, 2000, c.d, 5)
 		rng := pointtest.Rand(9)
-		x, out := randomBlock(rng, p.Rows, 3), zeros32(p.Rows, 3)
-		labels, err := NewLabels(randomLabels(rng, p.Rows, 5, true), EqualTable(), true)
+		x, out := pointtest.RandomBlock(rng, p.Rows, 3), pointtest.Zeros32(p.Rows, 3)
+		labels, err := NewLabels(pointtest.RandomLabels(rng, p.Rows, 5, true), EqualTable(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -885,14 +858,14 @@ func TestCancelledWorkStops(t *testing.T) {
 	if _, err := NewDense(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("dense under a cancelled context: %v", err)
 	}
-	if _, err := NewCSR(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
+	if _, err := openCSR(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("csr under a cancelled context: %v", err)
 	}
-	if _, err := NewGrid(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
+	if _, err := openGrid(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("grid under a cancelled context: %v", err)
 	}
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
-		if err := op.Apply(ctx, zeros32(500, 1), randomBlock(pointtest.Rand(1), 500, 1)); !errors.Is(err, context.Canceled) {
+		if err := op.Apply(ctx, pointtest.Zeros32(500, 1), pointtest.RandomBlock(pointtest.Rand(1), 500, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s under a cancelled context: %v", op.Name(), err)
 		}
 	}

@@ -1,11 +1,10 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
-	"math"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -19,7 +18,7 @@ type IsolatedPolicy int
 // The policies.
 const (
 	// Keep leaves such rows as they are: the certificate counts and bounds them.
-	Keep IsolatedPolicy = iota
+	Keep IsolatedPolicy = IsolatedPolicy(base.Keep)
 	// Repair gives these rows the weights they need to meet the tolerance, and adds each
 	// weight to both rows of its pair. In a graph that is fixed by CutoffRadius it
 	// mends isolated rows only, the others are as asked for: an isolated row gets weights
@@ -29,10 +28,10 @@ const (
 	// sharply. Repair cannot help rows so far out that weights below the smallest normal
 	// float32, 1.2e-38, matter to them: they keep their bound and, if they have no weight,
 	// stay isolated. So do isolated rows of a graph of nearest neighbours.
-	Repair
+	Repair IsolatedPolicy = IsolatedPolicy(base.Repair)
 	// Fail refuses to build: with ErrIsolated when a row is isolated, and with
 	// ErrTolerance when a row misses the tolerance that the cutoff follows from.
-	Fail
+	Fail IsolatedPolicy = IsolatedPolicy(base.Fail)
 )
 
 func (p IsolatedPolicy) String() string {
@@ -104,7 +103,7 @@ type Options struct {
 	// StepBytes is the memory that the caller will take beside the operator when it is
 	// built: for iterates and results. Nobody holds it while csr and pairs are built, so
 	// the larger of the two counts: what these take while they are built, or what they
-	// keep and StepBytes. The other operators count both. Build, Plan, LeastBytes and NewCSR
+	// keep and StepBytes. The other operators count both. Build, Plan and LeastBytes
 	// look at it. Default 0.
 	StepBytes int64
 	// Reserve, if set, is asked before memory is taken, with the bytes that the work at
@@ -137,118 +136,34 @@ type Options struct {
 	Progress func(stage string, done, total int)
 }
 
-// withDefaults returns a copy with every default filled in.
-func (opt *Options) withDefaults() (*Options, error) {
+// withDefaults returns the options as operators take them, with every default filled in.
+func (opt *Options) withDefaults() (*base.Options, error) {
 	var o Options
 	if opt != nil {
 		o = *opt
 	}
-	if o.Tolerance == 0 {
-		o.Tolerance = 1e-4
+	own := &base.Options{
+		Tolerance: o.Tolerance, CutoffRadius: o.CutoffRadius, Neighbours: o.Neighbours, SelfTuned: o.SelfTuned,
+		Isolated: base.IsolatedPolicy(o.Isolated), Operator: o.Operator, Steps: o.Steps, Columns: o.Columns, Layout: o.Layout,
+		BudgetBytes: o.BudgetBytes, StepBytes: o.StepBytes, Reserve: o.Reserve,
+		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
 	}
-	if !(o.Tolerance > 0 && o.Tolerance < 1) {
-		return nil, fmt.Errorf("kernel: %w: tolerance %g, want a number between 0 and 1", ErrOption, o.Tolerance)
-	}
-	if !(o.CutoffRadius >= 0) || math.IsInf(o.CutoffRadius, 0) {
-		return nil, fmt.Errorf("kernel: %w: cutoff radius %g, want a positive number", ErrOption, o.CutoffRadius)
-	}
-	if o.Neighbours < 0 {
-		return nil, fmt.Errorf("kernel: %w: %d neighbours, want a positive number", ErrOption, o.Neighbours)
-	}
-	if o.Neighbours > 0 && o.CutoffRadius > 0 {
-		return nil, fmt.Errorf("kernel: %w: %d neighbours and a cutoff radius of %g, want one of the two", ErrOption, o.Neighbours, o.CutoffRadius)
-	}
-	if o.SelfTuned && o.Neighbours == 0 {
-		return nil, fmt.Errorf("kernel: %w: a graph that tunes itself needs a number of neighbours", ErrOption)
-	}
-	if o.Isolated < Keep || o.Isolated > Fail {
-		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Isolated)
-	}
-	if o.Layout < sparse.Auto || o.Layout > sparse.Compact16 {
-		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Layout)
-	}
-	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 || o.StepBytes < 0 {
-		return nil, fmt.Errorf("kernel: %w: steps %d, columns %d, budget %d and bytes of steps %d must not be negative", ErrOption, o.Steps, o.Columns, o.BudgetBytes, o.StepBytes)
-	}
-	if o.Steps == 0 {
-		o.Steps = 5
-	}
-	if o.Columns == 0 {
-		o.Columns = 2
-	}
-	if o.BudgetBytes == 0 {
-		o.BudgetBytes = mem.Budget()
-	}
-	o.BudgetBytes = min(o.BudgetBytes, mem.AddressSpace-1) // from there on make panics
-	if o.Kernels == nil {
-		o.Kernels = simd.At(simd.Best())
-	}
-	return &o, nil
+	return own, own.SetDefaults()
 }
 
-// fixed tells whether the caller has fixed the graph, whatever the tolerance.
-func (o *Options) fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
-
-// refuseFixed refuses a fixed graph to the caller of an operator that has every pair.
-func (o *Options) refuseFixed(name string) error {
-	if o.fixed() {
-		return fmt.Errorf("%w: %s", ErrOperator, refusedFixed(name))
+// agreed returns the options as all ranks have them.
+func (opt *Options) agreed(ctx context.Context) (*base.Options, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return o, o.Agree(ctx)
 }
 
-func refusedFixed(name string) string {
-	return fmt.Sprintf("the graph asked for is cut; %s has every pair", name)
-}
-
-// take asks for the bytes that the work at hand will hold in all. What names the work in
-// the error. Where one rank is refused its memory, all are.
-func (o *Options) take(what string, bytes int64) error {
-	if bytes > o.BudgetBytes {
-		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes}
-	}
-	if o.Reserve == nil {
+// calibration returns the calibration of the caller, nil for none.
+func (opt *Options) calibration() *Calibration {
+	if opt == nil {
 		return nil
 	}
-	denied, err := o.anyRank(!o.Reserve(bytes))
-	if err != nil {
-		return err
-	}
-	if denied {
-		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes, denied: true}
-	}
-	return nil
-}
-
-// whole returns the options for an operator that counts StepBytes while it is built.
-func (o *Options) whole() *Options {
-	if o.StepBytes == 0 {
-		return o
-	}
-	out := o.beside(o.StepBytes)
-	out.BudgetBytes, out.StepBytes = max(out.BudgetBytes, 1), 0
-	return out
-}
-
-// beside returns the options of work that goes on while the caller holds so many bytes.
-func (o *Options) beside(held int64) *Options {
-	out := *o
-	out.BudgetBytes -= held
-	if o.Reserve != nil {
-		out.Reserve = func(bytes int64) bool { return o.Reserve(bytes + held) }
-	}
-	return &out
-}
-
-// refuseIsolated refuses isolated rows when the policy is Fail.
-func (o *Options) refuseIsolated(isolated, n int, why string) error {
-	if o.Isolated == Fail && isolated > 0 {
-		return fmt.Errorf("%w: %d of %d rows %s", ErrIsolated, isolated, n, why)
-	}
-	return nil
-}
-
-// progress returns the progress of a stage.
-func (o *Options) progress(stage string, total int) *rows.Progress {
-	return rows.NewProgress(o.Progress, stage, total)
+	return opt.Calibration
 }

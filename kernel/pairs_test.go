@@ -10,8 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -35,31 +38,31 @@ func TestPairsEqualsCSR(t *testing.T) {
 		if opt.CutoffRadius == 0 {
 			return // all points are equal
 		}
-		stored, err := as[*csr](NewCSR(t.Context(), p, b, opt))
+		stored, err := as[*truncated.CSR](openCSR(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		op, err := as[*pairs](openPairs(t.Context(), p, b, opt))
+		op, err := as[*truncated.Pairs](openPairs(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		comparePairs(t, op, stored)
-		checkAgainstDense(t, op, p, b)
+		checkAgainstDense(t, public(op), p, b)
 	})
 }
 
-func comparePairs(t tester, op *pairs, stored *csr) {
+func comparePairs(t pointtest.Tester, op *truncated.Pairs, stored *truncated.CSR) {
 	t.Helper()
-	if !slices.Equal(op.Order(), stored.Order()) || op.Radius() != stored.Radius() || !slices.Equal(op.group, stored.group) {
+	if !slices.Equal(op.Order(), stored.Order()) || op.Radius() != stored.Radius() || !slices.Equal(op.Group, stored.Group) {
 		t.Fatalf("another order, radius or other groups")
 	}
 	if a, b := op.MeanNeighbours(), stored.MeanNeighbours(); math.Abs(a-b) > 1e-9*b {
 		t.Fatalf("%g neighbours, csr has %g", a, b)
 	}
-	reader, buffer := op.rows.reader(1), sparse.RowBuffer{}
-	for g := range stored.weights.Rows() {
-		ind, val := reader.row(g)
-		wantInd, wantVal := stored.weights.Row(g, &buffer)
+	reader, buffer := op.Rows.Reader(1), sparse.RowBuffer{}
+	for g := range stored.Weights.Rows() {
+		ind, val := reader.Weights(g)
+		wantInd, wantVal := stored.Weights.Row(g, &buffer)
 		if !slices.Equal(ind, wantInd) || !slices.Equal(val, wantVal) {
 			t.Fatalf("row %d: %v %v, csr has %v %v", g, ind, val, wantInd, wantVal)
 		}
@@ -98,33 +101,33 @@ func TestPairsAtSize(t *testing.T) {
 	} {
 		p, b := pointtest.Make(c.kind, c.n, c.d, 5), Sigma(c.sigma)
 		opt := Options{CutoffRadius: 3 * c.sigma, Isolated: c.policy}
-		stored, err := as[*csr](NewCSR(t.Context(), p, b, &opt))
+		stored, err := as[*truncated.CSR](openCSR(t.Context(), p, b, &opt))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var first *pairs
+		var first *truncated.Pairs
 		for _, workers := range []*par.Workers{nil, three} {
 			for _, level := range simd.Levels() {
 				if workers != nil && level != simd.Best() {
 					continue
 				}
 				opt.Workers, opt.Kernels = workers, simd.At(level)
-				op, err := as[*pairs](openPairs(t.Context(), p, b, &opt))
+				op, err := as[*truncated.Pairs](openPairs(t.Context(), p, b, &opt))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if first == nil {
 					first = op
 					comparePairs(t, op, stored)
-					checkAgainstDense(t, op, p, b)
+					checkAgainstDense(t, public(op), p, b)
 					continue
 				}
 				if !slices.Equal(op.Degrees(), first.Degrees()) || !slices.Equal(op.Certificate().Row, first.Certificate().Row) {
 					t.Fatalf("%+v: degrees or certificate depend on workers or level %v", c, level)
 				}
 				for _, k := range []int{1, 2, 5} {
-					x := randomBlock(pointtest.Rand(uint64(k)), c.n, k)
-					if !slices.Equal(apply(t, op, x).Data, apply(t, first, x).Data) {
+					x := pointtest.RandomBlock(pointtest.Rand(uint64(k)), c.n, k)
+					if !slices.Equal(apply(t, public(op), x).Data, apply(t, public(first), x).Data) {
 						t.Fatalf("%+v: the product depends on workers or level %v", c, level)
 					}
 				}
@@ -137,19 +140,19 @@ func TestPairsAtSize(t *testing.T) {
 func TestPairsProductIsThatOfCSR(t *testing.T) {
 	p := pointtest.Make("uniform", 5000, 2, 3)
 	opt := &Options{CutoffRadius: 0.03}
-	stored, err := NewCSR(t.Context(), p, Sigma(0.01), opt)
+	stored, err := openCSR(t.Context(), p, Sigma(0.01), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := as[*pairs](openPairs(t.Context(), p, Sigma(0.01), opt))
+	op, err := as[*truncated.Pairs](openPairs(t.Context(), p, Sigma(0.01), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := randomBlock(pointtest.Rand(1), p.Rows, 3)
-	if !slices.Equal(apply(t, op, x).Data, apply(t, stored, x).Data) {
+	x := pointtest.RandomBlock(pointtest.Rand(1), p.Rows, 3)
+	if !slices.Equal(apply(t, public(op), x).Data, apply(t, stored, x).Data) {
 		t.Error("products differ")
 	}
-	if sweeps(op.list.cl) {
+	if sweeps(op.List.Cl) {
 		t.Error("pairs keeps what no product reads")
 	}
 	if op.Cost().ResidentBytes > stored.Cost().ResidentBytes/2 || op.Cost().NNZ != 0 {
@@ -167,20 +170,20 @@ func sweeps(cl *cells.List) (ok bool) {
 
 func TestPairsRefuses(t *testing.T) {
 	p := pointtest.Make("uniform", 2000, 2, 3)
-	if _, err := openPairs(t.Context(), pointtest.Make("uniform", 50, maxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
+	if _, err := openPairs(t.Context(), pointtest.Make("uniform", 50, base.MaxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
 		t.Errorf("many dimensions: %v", err)
 	}
 	if _, err := openPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {
 		t.Errorf("little memory: %v", err)
 	}
-	held := searchBytes(p.Rows, 2, &Options{}) + pairReaderBytes(2)
-	full, err := as[*pairs](openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.05, Columns: 2}))
+	held := graph.SearchBytes(p.Rows, 2, &base.Options{}) + truncated.PairReaderBytes(2)
+	full, err := as[*truncated.Pairs](openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.05, Columns: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = openPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2})
-	if m, ok := errors.AsType[*MemoryError](err); !ok || m.Need < held+full.list.bytes()*9/10 || m.Need > held+2*full.list.bytes() {
-		t.Errorf("no memory for the list of %d bytes: %v", full.list.bytes(), err)
+	if m, ok := errors.AsType[*MemoryError](err); !ok || m.Need < held+full.List.Bytes()*9/10 || m.Need > held+2*full.List.Bytes() {
+		t.Errorf("no memory for the list of %d bytes: %v", full.List.Bytes(), err)
 	}
 	op, err := openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
 	if err != nil {

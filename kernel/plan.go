@@ -8,7 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -38,8 +45,18 @@ type Candidate struct {
 
 	method method
 	limit  limit
-	poly   *polyPlan   // of the operator poly
-	grid   *gridChoice // of the operator grid
+	build  func(ctx context.Context, o *base.Options) (step.Operator, error)
+}
+
+// Degrees are the degrees of a graph as a sample of its rows has them.
+type Degrees struct {
+	// Mean is the mean degree, and Quantiles are the degrees that 1, 10, 50, 90
+	// and 99 in 100 rows do not exceed.
+	Mean      float64
+	Quantiles [5]float64
+	// Isolated is the number of rows expected to have no neighbour: none within
+	// the radius, or none whose weight is in the range of float32.
+	Isolated float64
 }
 
 // A limit is what makes a candidate infeasible.
@@ -54,25 +71,24 @@ const (
 // A method is an operator the plan can choose.
 type method struct {
 	name     string
-	estimate func(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate
-	build    func(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error)
+	estimate func(ctx context.Context, p *rows.Points, b base.Bandwidth, pr *profile.Profile, o *base.Options) step.Candidate
 	// What building and stepping mostly consist of, for the calibration.
 	building, stepping workClass
 	truncates          bool // it can serve a graph that is fixed
 	// least is what it takes at the least with n points in d dimensions, in bytes.
-	least func(n, d int, o *Options) int64
+	least func(n, d int, o *base.Options) int64
 }
 
 // options returns those that the method plans and builds with.
-func (m *method) options(o *Options) *Options {
+func (m *method) options(o *base.Options) *base.Options {
 	if m.truncates {
 		return o
 	}
-	return o.whole()
+	return o.Whole()
 }
 
 // with adds what comes on top of the memory that the method counts itself.
-func (m *method) with(bytes int64, o *Options) int64 {
+func (m *method) with(bytes int64, o *base.Options) int64 {
 	if m.truncates {
 		return bytes
 	}
@@ -81,12 +97,12 @@ func (m *method) with(bytes int64, o *Options) int64 {
 
 func methods() []method {
 	return []method{
-		{"dense", denseCandidate, buildDense, vectorWork, vectorWork, false, leastDense},
-		{"csr", csrCandidate, buildCSR, searchWork, sparseWork, true, leastCSR},
-		{"pairs", pairsCandidate, buildPairs, vectorWork, vectorWork, true, leastPairs},
-		{"background", backgroundCandidate, buildBackground, vectorWork, scalarWork, false, leastBackground},
-		{"poly", polyCandidate, buildPoly, vectorWork, vectorWork, false, leastPoly},
-		{"grid", gridCandidate, buildGrid, vectorWork, vectorWork, false, leastGrid},
+		{"dense", pairwise.DenseCandidate, vectorWork, vectorWork, false, pairwise.LeastDense},
+		{"csr", truncated.CSRCandidate, searchWork, sparseWork, true, truncated.LeastCSR},
+		{"pairs", truncated.PairsCandidate, vectorWork, vectorWork, true, truncated.LeastPairs},
+		{"background", pairwise.BackgroundCandidate, vectorWork, scalarWork, false, pairwise.LeastBackground},
+		{"poly", poly.Candidate, vectorWork, vectorWork, false, poly.Least},
+		{"grid", grid.Candidate, vectorWork, vectorWork, false, grid.Least},
 	}
 }
 
@@ -98,10 +114,10 @@ func (p *Points) Plan(ctx context.Context, b Bandwidth, opt *Options) (_ []Candi
 	if err != nil {
 		return nil, err
 	}
-	return p.plan(ctx, b, o)
+	return p.plan(ctx, b, o, opt.calibration())
 }
 
-func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate, error) {
+func (p *Points) plan(ctx context.Context, b Bandwidth, o *base.Options, own *Calibration) ([]Candidate, error) {
 	if o.Operator != "" && !slices.Contains(OperatorNames(), o.Operator) {
 		return nil, unknownOperator(o.Operator)
 	}
@@ -109,20 +125,20 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 	if err != nil {
 		return nil, err
 	}
-	speed, err := o.speed(ctx)
+	speed, err := speedOf(ctx, o, own)
 	if err != nil {
 		return nil, err
 	}
 	var all []Candidate
 	for _, m := range methods() {
-		c := everyPair(p.rows)
+		c := candidateOf(step.EveryPair(p.rows.N))
 		switch {
 		case o.Operator != "" && o.Operator != m.name:
 			c.Reason = fmt.Sprintf("operator %s was asked for", o.Operator)
-		case o.fixed() && !m.truncates:
-			c.Reason = refusedFixed(m.name)
+		case o.Fixed() && !m.truncates:
+			c.Reason = base.RefusedFixed(m.name)
 		default:
-			c = m.estimate(ctx, p.rows, b, pr, m.options(o))
+			c = candidateOf(m.estimate(ctx, p.rows, b.own, pr, m.options(o)))
 			c.Cost.PeakBytes = m.with(c.Cost.PeakBytes, o)
 		}
 		if err := ctx.Err(); err != nil {
@@ -135,7 +151,7 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 		if !c.Feasible { // it has no cost
 			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()
 		}
-		c.Degrees = pr.degrees(b, c.Radius)
+		c.Degrees = Degrees(pr.Degrees(b.own, c.Radius))
 		if o.SelfTuned { // a sample does not know the scales
 			c.Degrees = Degrees{Mean: math.NaN()}
 			for q := range c.Degrees.Quantiles {
@@ -149,23 +165,25 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 	return all, nil
 }
 
-// everyPair returns the candidate of an operator that has a weight for every pair. It is
-// not feasible until something is known that speaks for it.
-func everyPair(p *rows.Points) Candidate {
-	return Candidate{Radius: math.Inf(1), MeanNeighbours: float64(p.N - 1)}
+// candidateOf returns what a package below says of its operator as a Candidate.
+func candidateOf(c step.Candidate) Candidate {
+	return Candidate{
+		Cost: Cost(c.Cost), Eta: c.Eta, Radius: c.Radius, MeanNeighbours: c.MeanNeighbours, Feasible: c.Feasible, Reason: c.Reason,
+		build: c.Build,
+	}
 }
 
 // check finds out whether the options allow what was estimated.
-func (c *Candidate) check(o *Options) {
+func (c *Candidate) check(o *base.Options) {
 	switch {
 	case !c.Feasible:
 	case c.Cost.PeakBytes > o.BudgetBytes:
-		what := "needs " + byteCount(c.Cost.PeakBytes)
+		what := "needs " + base.ByteCount(c.Cost.PeakBytes)
 		if c.Cost.NNZ > 0 {
 			what += " of weights"
 		}
-		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, budget %s: %s", what, byteCount(o.BudgetBytes), c.Reason)
-	case c.Eta > o.Tolerance && !o.fixed() && o.Operator == "":
+		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, budget %s: %s", what, base.ByteCount(o.BudgetBytes), c.Reason)
+	case c.Eta > o.Tolerance && !o.Fixed() && o.Operator == "":
 		c.Feasible, c.limit, c.Reason = false, byTolerance, fmt.Sprintf("reaches eta %.2g, asked for %.2g: %s", c.Eta, o.Tolerance, c.Reason)
 	}
 }
@@ -173,10 +191,10 @@ func (c *Candidate) check(o *Options) {
 // rank puts the best candidate first and says of the others how much longer they take.
 // All operators share their work out to the workers, so how many there are does not
 // change the order.
-func rank(all []Candidate, o *Options) {
+func rank(all []Candidate, o *base.Options) {
 	seconds := func(c *Candidate) float64 { return c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds }
 	preferred := func(c *Candidate) bool {
-		if o.fixed() {
+		if o.Fixed() {
 			return c.Name == "csr" // as Build does, which takes no sample then
 		}
 		return c.Name == "dense" && seconds(c) <= quickEnough
@@ -189,7 +207,7 @@ func rank(all []Candidate, o *Options) {
 		)
 	})
 	best := &all[0]
-	if best.Feasible && preferred(best) && !o.fixed() {
+	if best.Feasible && preferred(best) && !o.Fixed() {
 		best.Reason += ", and quick"
 	}
 	for i := range all[1:] {

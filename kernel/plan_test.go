@@ -9,10 +9,14 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -21,7 +25,7 @@ func TestPlanPicks(t *testing.T) {
 	small := pointtest.Make("uniform", 500, 2, 1)
 	large := pointtest.Make("uniform", 6000, 2, 1)
 	high := pointtest.Make("uniform", 6000, 12, 1)
-	unit := zeros32(2000, 12)
+	unit := pointtest.Zeros32(2000, 12)
 	if err := points.NormalizeRows(unit, pointtest.Make("uniform", 2000, 12, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +181,9 @@ func TestPlanDegrees(t *testing.T) {
 func TestBuildEscalates(t *testing.T) {
 	t.Parallel()
 	const n = 6000
-	p := zeros32(n, 2)
+	p := pointtest.Zeros32(n, 2)
 	sampled := map[int]bool{}
-	for _, i := range rows.Spread(sampleRows(n, 2), n) {
+	for _, i := range rows.Spread(profile.SampleRows(n, 2), n) {
 		sampled[i] = true
 	}
 	// Most rows are a crowd. The others are groups of two at 4.5 sigma and one at 5.5
@@ -196,29 +200,29 @@ func TestBuildEscalates(t *testing.T) {
 		p.Data[2*i], p.Data[2*i+1] = float32(x), float32(y)
 	}
 	b, opt := Sigma(sigma), &Options{Calibration: new(Calibration)}
-	plain, err := NewCSR(t.Context(), p, b, opt)
+	plain, err := openCSR(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missed, _ := shortfall(plain, 1e-4); !missed {
+	if missed, _ := step.Shortfall(roomOf(plain), 1e-4); !missed {
 		t.Fatalf("the sample is like the rows: nothing is tested (radius %g, %v)", plain.Radius(), plain.Certificate())
 	}
 	op, err := Build(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missed, eta := shortfall(op, 1e-4); missed {
+	if missed, eta := shortfallOf(roomOf(op), 1e-4); missed {
 		t.Errorf("%s misses the tolerance: %g", op.Name(), eta)
 	}
 	checkAgainstDense(t, op, p, b)
 	// Where memory does not allow the larger radius, what is forced has the first.
 	for force, want := range map[string]error{"csr": nil, "": ErrMemory} {
-		o := Options{Tolerance: 1e-4, Operator: force}
-		op, err := withinTolerance(b, plain.Radius(), &o, func(radius float64) (Operator, error) {
+		o := base.Options{Tolerance: 1e-4, Operator: force}
+		op, err := truncated.WithinTolerance(b.own, plain.Radius(), &o, func(radius float64) (step.Operator, error) {
 			if radius > plain.Radius() {
 				return nil, &MemoryError{}
 			}
-			return NewCSR(t.Context(), p, b, opt)
+			return as[*truncated.CSR](openCSR(t.Context(), p, b, opt))
 		})
 		if !errors.Is(err, want) || (op == nil) != (want != nil) {
 			t.Errorf("forced %q: built %v, %v", force, op != nil, err)
@@ -256,8 +260,8 @@ func TestCutGraphsAreRefused(t *testing.T) {
 	p := pointtest.Make("uniform", 50, 2, 1)
 	for _, opt := range []*Options{{CutoffRadius: 0.1}, {Neighbours: 5}} {
 		_, dense := NewDense(t.Context(), p, Sigma(1), opt)
-		_, poly := NewPoly(t.Context(), p, Sigma(1), opt)
-		_, grid := NewGrid(t.Context(), p, Sigma(1), opt)
+		_, poly := openPoly(t.Context(), p, Sigma(1), opt)
+		_, grid := openGrid(t.Context(), p, Sigma(1), opt)
 		for _, err := range []error{dense, poly, grid} {
 			if !errors.Is(err, ErrOperator) {
 				t.Errorf("%+v: %v", opt, err)
@@ -270,7 +274,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 	p := pointtest.Make("uniform", 300, 2, 1)
 	_, err := Build(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-17})
 	var e *ToleranceError
-	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !(e.seconds > 0) {
+	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !strings.Contains(e.Error(), " in about ") {
 		t.Errorf("%v", err)
 	}
 	_, err = Build(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1})
@@ -282,7 +286,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// Rows that miss the tolerance are refused with what they reach.
-	_, err = NewCSR(t.Context(), pointtest.Make("clustered", 3000, 2, 1), Sigma(0.01), &Options{Isolated: Fail})
+	_, err = openCSR(t.Context(), pointtest.Make("clustered", 3000, 2, 1), Sigma(0.01), &Options{Isolated: Fail})
 	if errors.Is(err, ErrTolerance) && (!errors.As(err, &e) || e.Operator != "csr" || !(e.Eta > 1e-4)) || err == nil {
 		t.Errorf("%v", err)
 	}
@@ -303,7 +307,7 @@ func TestPlanEstimatesTheGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		op, err := NewCSR(t.Context(), p, b, nil)
+		op, err := openCSR(t.Context(), p, b, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +331,7 @@ func TestBandwidthForDegree(t *testing.T) {
 		if w := b.Weight(radius * radius); math.Abs(w-DegreeCutoff) > 1e-9 {
 			t.Errorf("weight %g at the radius, want %g", w, DegreeCutoff)
 		}
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+		op, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Points are rows of float32 coordinates that Open has checked and measured. Their
@@ -20,13 +23,13 @@ import (
 type Points struct {
 	rows *rows.Points
 
-	turn   chan struct{} // has room for one: who puts a token there may touch sample
-	sample *profile      // nil until it has been taken
+	turn   chan struct{}    // has room for one: who puts a token there may touch sample
+	sample *profile.Profile // nil until it has been taken
 }
 
 // Open checks the coordinates of points, one point a row, and finds their bounding box.
 // Of the options it uses Workers and Kernels. Errors: ErrEmpty, ErrShape,
-// *points.NonFiniteError, and ErrOption for options out of range.
+// *privatemail.NonFiniteError, and ErrOption for options out of range.
 func Open(p blas32.General, opt *Options) (*Points, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
@@ -34,7 +37,7 @@ func Open(p blas32.General, opt *Options) (*Points, error) {
 	}
 	alone := *o
 	alone.Ranks = nil // they are not waited for without a context
-	return alone.open(context.Background(), p)
+	return openWith(context.Background(), &alone, p)
 }
 
 // openShared is Open for ranks, which share the work and call it together.
@@ -43,12 +46,12 @@ func openShared(ctx context.Context, p blas32.General, opt *Options) (*Points, e
 	if err != nil {
 		return nil, err
 	}
-	return o.open(ctx, p)
+	return openWith(ctx, o, p)
 }
 
-// open opens points. Options has every default filled in.
-func (o *Options) open(ctx context.Context, p blas32.General) (*Points, error) {
-	pts, err := points32(ctx, p, o)
+// openWith opens points. The options have every default filled in.
+func openWith(ctx context.Context, o *base.Options, p blas32.General) (*Points, error) {
+	pts, err := base.Points32(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -57,19 +60,19 @@ func (o *Options) open(ctx context.Context, p blas32.General) (*Points, error) {
 
 // options fills in the defaults of a call, and refuses a bandwidth that does not suit the
 // points.
-func (p *Points) options(ctx context.Context, b Bandwidth, opt *Options) (*Options, error) {
+func (p *Points) options(ctx context.Context, b Bandwidth, opt *Options) (*base.Options, error) {
 	o, err := opt.agreed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return o, checkBandwidth(p.rows, b)
+	return o, base.CheckBandwidth(p.rows, b.own)
 }
 
 // profile returns the sample of distances. It is the same whatever the options are; only
 // whether there is enough memory to take it depends on them. The caller gets a copy, which
 // may remember what it was last asked.
-func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
-	if err := refuseProfile(p.rows, o); err != nil {
+func (p *Points) profile(ctx context.Context, o *base.Options) (*profile.Profile, error) {
+	if err := profile.Refuse(p.rows, o); err != nil {
 		return nil, err
 	}
 	select {
@@ -79,7 +82,7 @@ func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
 		return nil, fmt.Errorf("kernel: sample of distances: %w", ctx.Err())
 	}
 	if p.sample == nil {
-		sample, err := takeProfile(ctx, p.rows, o)
+		sample, err := profile.Take(ctx, p.rows, o)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +92,22 @@ func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
 	return &pr, nil
 }
 
+// foreseenSample returns the sample of distances, nil where none was taken.
+func (p *Points) foreseenSample(o *base.Options) *profile.Profile {
+	if o.CutoffRadius == 0 {
+		return nil
+	}
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	if p.sample == nil {
+		return nil
+	}
+	pr := *p.sample
+	return &pr
+}
+
 // open validates what a builder is given and fills in the defaults.
-func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error) {
+func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Points, *base.Options, error) {
 	pts, err := openShared(ctx, p, opt)
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +117,7 @@ func open(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Po
 }
 
 // openEither opens points in either precision for one bandwidth.
-func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
+func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (*rows.Points, *base.Options, error) {
 	if single, ok := any(p).(blas32.General); ok {
 		pts, o, err := open(ctx, single, b, opt)
 		if err != nil {
@@ -112,9 +129,20 @@ func openEither[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	pts, err := points64(ctx, any(p).(blas64.General), o)
+	pts, err := base.Points64(ctx, any(p).(blas64.General), o)
 	if err != nil {
 		return nil, nil, err
 	}
-	return pts, o, checkBandwidth(pts, b)
+	return pts, o, base.CheckBandwidth(pts, b.own)
+}
+
+// NewDense builds the operator dense of points in either precision: the Gaussian kernel of
+// every pair, in float64. Building it takes one pass over all pairs, for the degrees. The
+// operator reads the points as long as it lives; they must not change.
+func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := openEither(ctx, p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Operator64](pairwise.NewDense(ctx, pts, nil, b.own, o))
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -20,7 +21,7 @@ import (
 
 // polySums are the degrees and the products W x of NewUnitPoly in 200-bit arithmetic, from
 // the definition: pair by pair.
-func polySums(rows *UnitRows, b Bandwidth, s series, x blas64.General) (degrees, products []*big.Float) {
+func polySums(rows *UnitRows, b Bandwidth, s poly.Series, x blas64.General) (degrees, products []*big.Float) {
 	n, k := rows.N(), x.Cols
 	degrees, products = make([]*big.Float, n), make([]*big.Float, n*k)
 	for _, v := range [][]*big.Float{degrees, products} {
@@ -28,22 +29,22 @@ func polySums(rows *UnitRows, b Bandwidth, s series, x blas64.General) (degrees,
 			v[i] = bigNew()
 		}
 	}
-	reach, apart := bigOf(2*b.gamma), bigExp(bigOf(2*b.gamma))
-	rho := bigExp(bigOf(b.gamma))
+	reach, apart := bigOf(2*b.Gamma()), bigExp(bigOf(2*b.Gamma()))
+	rho := bigExp(bigOf(b.Gamma()))
 	u, term := bigNew(), bigNew()
 	for i := range n {
 		for j := range i {
 			w := bigNew().Set(rho)
 			if !rows.Null(i) && !rows.Null(j) {
 				u.SetInt64(0)
-				other := rows.rows.Row(j)
-				for c, v := range rows.rows.Row(i) {
+				other := rows.own.Rows.Row(j)
+				for c, v := range rows.own.Rows.Row(i) {
 					u.Add(u, term.Mul(bigOf(v), bigOf(other[c])))
 				}
 				u.Mul(u, reach)
 				w.SetInt64(0)
-				for r := s.order(); r >= 0; r-- {
-					w.Add(w.Mul(w, u), bigOf(s.a[r]))
+				for r := s.Order(); r >= 0; r-- {
+					w.Add(w.Mul(w, u), bigOf(s.A[r]))
 				}
 				w.Mul(w, apart)
 			}
@@ -80,12 +81,12 @@ func TestUnitPolySumsByDefinition(t *testing.T) {
 			t.Parallel()
 			rng := pointtest.Rand(uint64(c.n*c.d + c.order))
 			rows := polyRoundingRows(t, rng, c.n, c.d, c.kind, c.null)
-			x := zeros64(c.n, 2)
+			x := pointtest.Zeros64(c.n, 2)
 			for i := range x.Data { // the second column rounds the same way again and again
 				x.Data[i] = []float64{rng.NormFloat64(), 1.0 / 3}[i%2]
 			}
 			b := Sigma(c.sigma)
-			s, err := unitSeries(b, c.d, c.order)
+			s, err := poly.UnitSeries(b.own, c.d, c.order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +115,7 @@ func TestUnitPolySumsByDefinition(t *testing.T) {
 // polyRoundingRows returns unit rows of a kind.
 func polyRoundingRows(t *testing.T, rng *rand.Rand, n, d int, kind string, null bool) *UnitRows {
 	t.Helper()
-	p := zeros64(n, d)
+	p := pointtest.Zeros64(n, d)
 	for i := range p.Data {
 		v := rng.NormFloat64()
 		switch kind {
@@ -147,7 +148,7 @@ func polyComputed(t *testing.T, rows *UnitRows, b Bandwidth, order int, x blas64
 		t.Fatal(err)
 	}
 	defer op.Close()
-	product := zeros64(x.Rows, x.Cols)
+	product := pointtest.Zeros64(x.Rows, x.Cols)
 	if err := op.Apply64(t.Context(), product, x); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestPolyRoundingError(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawFirstStep(t, false)
 		c.sigma = rapid.SampledFrom([]float64{1, 2, 6, 20}).Draw(t, "sigma of poly")
-		n, d := c.rows.N(), c.rows.dim()
+		n, d := c.rows.N(), c.rows.own.Dim()
 		order := rapid.IntRange(0, min(6, MaxUnitPolyOrder(d))).Draw(t, "order")
 		entry, rounding, err := UnitPolyError(Sigma(c.sigma), n, d, order)
 		if errors.Is(err, ErrTolerance) {

@@ -2,101 +2,18 @@ package kernel
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/big"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
-
-// exactly returns exp(u) - p(u) of the coefficients as they are, in 160 bits.
-func (s series) exactly(u float64) float64 {
-	number := func(v float64) *big.Float { return new(big.Float).SetPrec(160).SetFloat64(v) }
-	x, sum, term := number(u), number(1), number(1)
-	for r := 1; r < 90; r++ {
-		term.Mul(term, x)
-		term.Quo(term, number(float64(r)))
-		sum.Add(sum, term)
-	}
-	value := number(0)
-	for r := s.order(); r >= 0; r-- {
-		value.Mul(value, x)
-		value.Add(value, number(s.a[r]))
-	}
-	e, _ := sum.Sub(sum, value).Float64()
-	return e
-}
-
-// worst is the largest error on a fine grid and at the ends.
-func (s series) worst() float64 {
-	most := 0.0
-	for i := range 61 {
-		most = max(most, math.Abs(s.exactly(s.lo+(s.hi-s.lo)*float64(i)/60)))
-	}
-	return most
-}
-
-func TestSeriesWithinTheirBounds(t *testing.T) {
-	t.Parallel()
-	for _, span := range [][2]float64{{0, 0}, {-1e-15, 1e-15}, {0, 1e-13}, {-1e-9, 1e-9}, {-1e-3, 1e-3}, {-1. / 36, 1. / 36}, {0, .04}, {-.25, .25}, {-1, 1}, {0, 1}, {-4, 4}, {-16, 16}} {
-		for order := range maxPolyOrder + 1 {
-			for _, s := range []series{taylorSeries(span[0], span[1], order), chebyshevSeries(span[0], span[1], order)} {
-				name := fmt.Sprintf("%v, order %d, taylor %v", span, order, s.taylor)
-				if e := s.worst(); e > s.error() {
-					t.Errorf("%s: error %g above its bound %g", name, e, s.error())
-				}
-				for i := range 31 {
-					u := span[0] + (span[1]-span[0])*float64(i)/30
-					if v := s.at(u); v < s.least()*(1-1e-12)-1e-14 {
-						t.Errorf("%s: p(%g) = %g below its bound %g", name, u, v, s.least())
-					}
-				}
-			}
-		}
-	}
-}
-
-// The error of each order for unit rows, computed beforehand: f_i f_j e^u_hi = 1 at a
-// cosine of 1. The bounds are the printed ones to their two digits; the errors that
-// occur are below them, and near them.
-func TestSeriesTable(t *testing.T) {
-	for _, c := range []struct {
-		sigma  float64
-		lo     float64 // of the cosines
-		taylor bool
-		want   [5]float64
-	}{
-		{5, -1, true, [5]float64{4.0e-2, 8.0e-4, 1.1e-5, 1.1e-7, 8.5e-10}},
-		{5, -1, false, [5]float64{4.0e-2, 4.0e-4, 2.7e-6, 1.3e-8, 5.3e-11}},
-		{5, 0, false, [5]float64{2.0e-2, 1.0e-4, 3.3e-7, 8.3e-10, 1.7e-12}},
-		{6, -1, false, [5]float64{2.8e-2, 1.9e-4, 8.9e-7, 3.1e-9, 8.6e-12}},
-		{2, -1, false, [5]float64{.25, 1.6e-2, 6.5e-4, 2.0e-5, 5.1e-7}},
-		{1, -1, false, [5]float64{1.0, .25, 4.2e-2, 5.2e-3, 5.2e-4}},
-	} {
-		top := 1 / (c.sigma * c.sigma)
-		for order, want := range c.want {
-			s := chebyshevSeries(c.lo*top, top, order)
-			if c.taylor {
-				s = taylorSeries(c.lo*top, top, order)
-			}
-			bound, worst := s.error()*math.Exp(-top), s.worst()*math.Exp(-top)
-			if math.Abs(bound-s.slack()-want) > 0.06*want {
-				t.Errorf("sigma %g, order %d, taylor %v: bound %.3g, the table has %.3g", c.sigma, order, c.taylor, bound, want)
-			}
-			if worst > bound || worst < 0.3*bound {
-				t.Errorf("sigma %g, order %d, taylor %v: error %.3g, bound %.3g", c.sigma, order, c.taylor, worst, bound)
-			}
-		}
-	}
-}
 
 // drawWide draws points and a bandwidth that is wide against them.
 func drawWide(t *rapid.T, dims []int) (blas32.General, Bandwidth) {
@@ -111,7 +28,7 @@ func TestPolyWithinItsCertificate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, b := drawWide(t, operatorDims)
 		opt := &Options{Tolerance: math.Pow(10, rapid.Float64Range(-9, -0.5).Draw(t, "tolerance"))}
-		op, err := NewPoly(t.Context(), p, b, opt)
+		op, err := openPoly(t.Context(), p, b, opt)
 		if errors.Is(err, ErrTolerance) {
 			return
 		}
@@ -119,7 +36,7 @@ func TestPolyWithinItsCertificate(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		built++
-		if worst := op.Certificate().worstConnected(); worst > opt.Tolerance {
+		if worst := op.Certificate().own().WorstConnected(); worst > opt.Tolerance {
 			t.Fatalf("eta = %g above the tolerance %g", worst, opt.Tolerance)
 		}
 		checkAgainstDense(t, op, p, b)
@@ -134,16 +51,16 @@ func TestPolyPrecisionsAgree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, b := drawWide(t, []int{1, 2, 3, 9, 33})
-		op, err := NewPoly(t.Context(), p, b, nil)
+		op, err := openPoly(t.Context(), p, b, nil)
 		if errors.Is(err, ErrTolerance) {
 			return
 		}
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		x := randomBlock(pointtest.Rand(5), p.Rows, 3)
-		wide := zeros64(p.Rows, 3)
-		if err := op.Apply64(t.Context(), wide, widen(x)); err != nil {
+		x := pointtest.RandomBlock(pointtest.Rand(5), p.Rows, 3)
+		wide := pointtest.Zeros64(p.Rows, 3)
+		if err := op.Apply64(t.Context(), wide, pointtest.Widen(x)); err != nil {
 			t.Fatalf("%v", err)
 		}
 		largest := 0.0
@@ -159,111 +76,11 @@ func TestPolyPrecisionsAgree(t *testing.T) {
 	})
 }
 
-// The moments against the definition: entry by entry, of a given order.
-func TestPolyEqualsTheDefinition(t *testing.T) {
-	for _, d := range []int{1, 2, 3, 5, 8, 9, 17} {
-		for order := range 6 {
-			p := pointtest.Make("uniform", 70, d, uint64(order))
-			pts, err := points32(t.Context(), p, &Options{Kernels: simd.At(simd.Best())})
-			if err != nil {
-				t.Fatal(err)
-			}
-			o, err := (*Options)(nil).withDefaults()
-			if err != nil {
-				t.Fatal(err)
-			}
-			fr, err := newPolyFrame(t.Context(), pts, Sigma(1), false, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := series{lo: -fr.radius * fr.radius, hi: fr.radius * fr.radius, a: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := assemblePoly(fr, polyChoice{series: s, terms: polyTerms(d, order) + 1}, o)
-			if n := nonZeros(op.nest.coefficients); n != polyTerms(d, order) {
-				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, polyTerms(d, order))
-			}
-			if most := polyBlockNumbers * float64(polyTerms(d, order)); float64(op.nest.size()) > most {
-				t.Fatalf("d = %d, order %d: %d numbers, above %g", d, order, op.nest.size(), most)
-			}
-			for i, v := range fr.norm2 {
-				op.factor[i] = math.Exp(-v / 2)
-				op.self[i] = op.factor[i] * op.factor[i] * s.at(v)
-			}
-			if err := op.sumDegrees(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			x, got := widen(randomBlock(pointtest.Rand(7), p.Rows, 3)), zeros64(p.Rows, 3)
-			if err := op.Apply64(t.Context(), got, x); err != nil {
-				t.Fatal(err)
-			}
-			y := make([]float64, p.Rows*d)
-			fr.load64(y, 0, p.Rows)
-			w := make([][]float64, p.Rows)
-			for i := range w {
-				w[i] = make([]float64, p.Rows)
-				for j := range w[i] {
-					u := 0.0
-					for c := range d {
-						u += y[i*d+c] * y[j*d+c]
-					}
-					if i != j {
-						w[i][j] = op.factor[i] * op.factor[j] * s.at(u)
-					}
-				}
-			}
-			for i, v := range plainMul(w, x).Data {
-				if math.Abs(v-got.Data[i]) > 1e-12*float64(p.Rows) {
-					t.Fatalf("d = %d, order %d: row %d is %g, want %g", d, order, i/3, got.Data[i], v)
-				}
-			}
-		}
-	}
-}
-
-func nonZeros(v []float64) (n int) {
-	for _, e := range v {
-		if e != 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// The coefficients in float64 are those in float32, in another order.
-func TestPolyNest(t *testing.T) {
-	o, err := (*Options)(nil).withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range []int{1, 3, 7, 8, 11, 20} {
-		for order := 1; order < 6; order++ {
-			pts, err := points32(t.Context(), pointtest.Make("uniform", 3, d, 1), &Options{Kernels: simd.At(simd.Best())})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := series{a: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
-			op := assemblePoly(&polyFrame{p: pts, kernels: o.Kernels}, polyChoice{series: s, single: true, terms: polyTerms(d, order) + 1}, o)
-			want, got := slices.Clone(op.coefficients), slices.DeleteFunc(slices.Clone(op.nest.coefficients), func(v float64) bool { return v == 0 })
-			slices.Sort(want)
-			slices.Sort(got)
-			if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-15*math.Abs(b) }) {
-				t.Fatalf("d = %d, order %d: other coefficients", d, order)
-			}
-			sum := 0
-			for _, width := range op.nest.widths {
-				sum += width
-			}
-			if sum != op.nest.size() {
-				t.Fatalf("d = %d, order %d: segments of %d numbers, want %d", d, order, sum, op.nest.size())
-			}
-		}
-	}
-}
-
 // The second of the vectors, at three tolerances.
 func TestPolyVectors(t *testing.T) {
 	v := vectors[1]
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-12} {
-		op, err := NewPoly(t.Context(), v.points, Sigma(v.sigma), &Options{Tolerance: tolerance})
+		op, err := openPoly(t.Context(), v.points, Sigma(v.sigma), &Options{Tolerance: tolerance})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,11 +101,11 @@ func TestPolyVectors(t *testing.T) {
 		if err := st.Gather64(v.x, labels); err != nil {
 			t.Fatal(err)
 		}
-		next := zeros64(v.x.Rows, v.x.Cols)
+		next := pointtest.Zeros64(v.x.Rows, v.x.Cols)
 		if err := op.Step64(t.Context(), next, v.x, &Step{Labels: labels, Coefficient: v.alpha}, &st); err != nil {
 			t.Fatal(err)
 		}
-		pull := zeros64(v.x.Rows, v.x.Cols)
+		pull := pointtest.Zeros64(v.x.Rows, v.x.Cols)
 		if err := labels.LaplacianTo64(pull, v.x); err != nil {
 			t.Fatal(err)
 		}
@@ -310,27 +127,27 @@ func TestPolyVectors(t *testing.T) {
 func TestPolyRowCertificateIsTight(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
-	p := clusteredUnitRows(1200, 64, 20)
+	p := pointtest.ClusteredUnitRows(1200, 64, 20)
 	b := Sigma(5)
-	op, err := as[*poly](NewPoly(t.Context(), p, b, &Options{Workers: workers}))
+	op, err := as[*poly.Poly](openPoly(t.Context(), p, b, &Options{Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.series.order() != 1 || !op.series.taylor {
-		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.series.order(), op.series.taylor)
+	if op.Series.Order() != 1 || !op.Series.Taylor {
+		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.Series.Order(), op.Series.Taylor)
 	}
-	checkAgainstDense(t, op, p, b)
-	w := plainWeights(p, b)
+	checkAgainstDense(t, public(op), p, b)
+	w := pointtest.PlainWeights(p, b.Gamma())
 	for i := range p.Rows {
 		// The error of a row, entry by entry.
 		off := 0.0
 		yi := make([]float64, p.Cols)
-		op.frame.load64(yi, i, i+1)
+		op.Frame.Load64(yi, i, i+1)
 		yj := make([]float64, p.Cols)
 		for j := range p.Rows {
 			if j != i {
-				op.frame.load64(yj, j, j+1)
-				off += math.Abs(w[i][j] - op.factor[i]*op.factor[j]*op.series.at(blas64.Dot(blas64.Vector{N: p.Cols, Inc: 1, Data: yi}, blas64.Vector{N: p.Cols, Inc: 1, Data: yj})))
+				op.Frame.Load64(yj, j, j+1)
+				off += math.Abs(w[i][j] - op.Factor[i]*op.Factor[j]*op.Series.At(blas64.Dot(blas64.Vector{N: p.Cols, Inc: 1, Data: yi}, blas64.Vector{N: p.Cols, Inc: 1, Data: yj})))
 			}
 		}
 		eta, actual := op.Certificate().Eta(i), off/op.Degrees()[i]
@@ -343,26 +160,6 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 	}
 }
 
-func clusteredUnitRows(n, d, classes int) blas32.General {
-	rng := pointtest.Rand(uint64(n + d))
-	centres := zeros32(classes, d)
-	for i := range centres.Data {
-		centres.Data[i] = float32(rng.NormFloat64())
-	}
-	p := zeros32(n, d)
-	for i := range n {
-		row, norm2 := p.Data[i*d:][:d], 0.0
-		for c := range row {
-			row[c] = centres.Data[i%classes*d+c] + float32(rng.NormFloat64())
-			norm2 += float64(row[c]) * float64(row[c])
-		}
-		for c := range row {
-			row[c] /= float32(math.Sqrt(norm2))
-		}
-	}
-	return p
-}
-
 // Hostile unit rows, equal, opposite, near a line, with and without a null record,
 // in exact and in computed weights.
 func TestUnitPolyWithinItsError(t *testing.T) {
@@ -371,7 +168,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 		order := rapid.IntRange(0, 5).Draw(t, "order")
 		b := Sigma(rapid.SampledFrom([]float64{0.7, 1, 2, 5, 6, 50}).Draw(t, "sigma"))
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
-		p := zeros64(n, d)
+		p := pointtest.Zeros64(n, d)
 		for i := range n {
 			row := p.Data[i*d:][:d]
 			switch rng.IntN(4) {
@@ -412,7 +209,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		// Columns of the identity show the weights.
-		unit, got, want := zeros64(n, n), zeros64(n, n), zeros64(n, n)
+		unit, got, want := pointtest.Zeros64(n, n), pointtest.Zeros64(n, n), pointtest.Zeros64(n, n)
 		for i := range n {
 			unit.Data[i*n+i] = 1
 		}
@@ -451,7 +248,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 
 func TestPolyRefuses(t *testing.T) {
 	p := pointtest.Make("uniform", 50, 3, 1)
-	if _, err := NewPoly(t.Context(), p, Sigma(1e-3), nil); !errors.Is(err, ErrTolerance) {
+	if _, err := openPoly(t.Context(), p, Sigma(1e-3), nil); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a narrow bandwidth: %v", err)
 	}
 	if _, err := Build(t.Context(), p, Sigma(1e-3), &Options{Operator: "poly"}); !errors.Is(err, ErrOperator) {
@@ -460,13 +257,13 @@ func TestPolyRefuses(t *testing.T) {
 	if _, err := Build(t.Context(), p, Sigma(3), &Options{Operator: "poly", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
 		t.Errorf("with a cutoff: %v", err)
 	}
-	if _, err := NewPoly(t.Context(), p, Sigma(3), &Options{BudgetBytes: 1}); !errors.Is(err, ErrMemory) {
+	if _, err := openPoly(t.Context(), p, Sigma(3), &Options{BudgetBytes: 1}); !errors.Is(err, ErrMemory) {
 		t.Errorf("without memory: %v", err)
 	}
-	if _, err := NewPoly(t.Context(), p, Bandwidth{}, nil); !errors.Is(err, ErrBandwidth) {
+	if _, err := openPoly(t.Context(), p, Bandwidth{}, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("without a bandwidth: %v", err)
 	}
-	if _, err := NewPoly(t.Context(), widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
+	if _, err := openPoly(t.Context(), pointtest.Widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
 		t.Errorf("tolerance 2: %v", err)
 	}
 	rows, err := NewUnitRows(p, UnitOptions{Normalize: true})
@@ -491,60 +288,36 @@ func TestPolyRefuses(t *testing.T) {
 
 // What Build chooses for wide bandwidths, and what a degenerate set gets.
 func TestPolyIsChosen(t *testing.T) {
-	op, err := Build(t.Context(), clusteredUnitRows(5000, 16, 10), Sigma(6), &Options{Calibration: &Calibration{}})
+	op, err := Build(t.Context(), pointtest.ClusteredUnitRows(5000, 16, 10), Sigma(6), &Options{Calibration: &Calibration{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if op.Name() != "poly" {
 		t.Errorf("%s for unit rows at sigma 6", op.Name())
 	}
-	equal := zeros32(9000, 5)
+	equal := pointtest.Zeros32(9000, 5)
 	for i := range equal.Data {
 		equal.Data[i] = float32(i%5) + 0.1
 	}
-	poly, err := as[*poly](NewPoly(t.Context(), equal, Sigma(1e-3), nil))
+	poly, err := as[*poly.Poly](openPoly(t.Context(), equal, Sigma(1e-3), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cert := poly.Certificate(); poly.series.order() != 0 || cert.RowMax != 0 || cert.Kind != Exact {
-		t.Errorf("equal points: degree %d, %v", poly.series.order(), cert)
+	if cert := poly.Certificate(); poly.Series.Order() != 0 || cert.RowMax != 0 || cert.Kind != base.Exact {
+		t.Errorf("equal points: degree %d, %v", poly.Series.Order(), cert)
 	}
 	for _, d := range poly.Degrees() {
 		if d != 8999 {
 			t.Fatalf("equal points: degree %v", d)
 		}
 	}
-	one, err := NewPoly(t.Context(), zeros32(1, 3), Sigma(1), nil)
+	one, err := openPoly(t.Context(), pointtest.Zeros32(1, 3), Sigma(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if cert := one.Certificate(); cert.Isolated != 1 || !math.IsInf(cert.RowMax, 1) || one.Degrees()[0] != 0 {
 		t.Errorf("a single point: %v", cert)
 	}
-}
-
-// lowRank returns unit rows whose spread is mostly along a few directions.
-func lowRank(n, d, rank int) blas32.General {
-	rng := pointtest.Rand(uint64(n + d + rank))
-	p := zeros32(n, d)
-	directions := randomBlock(rng, rank, d)
-	for i := range n {
-		row, norm2 := p.Data[i*d:][:d], 0.0
-		for a := range rank {
-			along := float32(rng.NormFloat64() / math.Sqrt(float64(a+1)))
-			for c := range row {
-				row[c] += along * directions.Data[a*d+c]
-			}
-		}
-		for c := range row {
-			row[c] += float32(0.01 * rng.NormFloat64())
-			norm2 += float64(row[c]) * float64(row[c])
-		}
-		for c := range row {
-			row[c] /= float32(math.Sqrt(norm2))
-		}
-	}
-	return p
 }
 
 // Many dimensions with few that matter: degrees 2 and more along axes.
@@ -555,20 +328,20 @@ func TestPolyAlongAxes(t *testing.T) {
 		n, d, rank       int
 		sigma, tolerance float64
 	}{{600, 200, 6, 1.5, 1e-3}, {400, 130, 3, 1, 3e-3}, {500, 300, 10, 1.2, 3e-3}} {
-		p := lowRank(c.n, c.d, c.rank)
-		op, err := as[*poly](NewPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
+		p := pointtest.LowRank(c.n, c.d, c.rank)
+		op, err := as[*poly.Poly](openPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if op.low == nil || op.series.order() < 2 {
-			t.Errorf("n = %d, d = %d: degree %d, projected %v", c.n, c.d, op.series.order(), op.low != nil)
+		if op.Low == nil || op.Series.Order() < 2 {
+			t.Errorf("n = %d, d = %d: degree %d, projected %v", c.n, c.d, op.Series.Order(), op.Low != nil)
 		}
 		if worst := op.Certificate().RowMax; worst > c.tolerance {
 			t.Errorf("n = %d, d = %d: eta %g", c.n, c.d, worst)
 		}
-		checkAgainstDense(t, op, p, Sigma(c.sigma))
+		checkAgainstDense(t, public(op), p, Sigma(c.sigma))
 		// Both precisions, and the diagonal: W 1 is the degrees.
-		ones, out := zeros64(c.n, 1), zeros64(c.n, 1)
+		ones, out := pointtest.Zeros64(c.n, 1), pointtest.Zeros64(c.n, 1)
 		for i := range ones.Data {
 			ones.Data[i] = 1
 		}
@@ -583,20 +356,12 @@ func TestPolyAlongAxes(t *testing.T) {
 	}
 }
 
-// A number of terms that is beyond an int of 32 bits must not come out small: on such
-// machines poly was chosen for it, and failed to make room.
-func TestTooManyTerms(t *testing.T) {
-	for _, d := range []int{1, 8, 1000, 100_000, 1 << 30} {
-		for order := range maxPolyOrder + 1 {
-			if few, more := polyTerms(d, order), int32(polyTerms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
-				t.Fatalf("%d dimensions: %d terms of order %d, then %d", d, few, order, more)
-			}
-		}
-	}
+// Orders and terms in many dimensions.
+func TestPolyOfManyTermsIsRefused(t *testing.T) {
 	if order := MaxUnitPolyOrder(100_000); order != 1 {
 		t.Errorf("order %d in 100,000 dimensions", order)
 	}
-	if _, err := NewPoly(t.Context(), pointtest.Make("uniform", 40, 1000, 1), Sigma(4.5), &Options{Tolerance: 1e-7}); !errors.Is(err, ErrTolerance) {
+	if _, err := openPoly(t.Context(), pointtest.Make("uniform", 40, 1000, 1), Sigma(4.5), &Options{Tolerance: 1e-7}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("err = %v", err)
 	}
 }

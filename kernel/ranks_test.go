@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -103,7 +104,7 @@ func stepOf(n, k int, order []uint32) (*Step, error) {
 	if s.Form == Attract {
 		table = BalancedTable()
 	}
-	labels, err := NewLabels(randomLabels(pointtest.Rand(4), n, 7, true), table, true)
+	labels, err := NewLabels(pointtest.RandomLabels(pointtest.Rand(4), n, 7, true), table, true)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (all *numbers) add(v ...float64) {
 func (all *numbers) addStats(st *Stats) {
 	all.add(st.Objective, st.Change, st.Spread, st.MaxAbs)
 	all.add(st.Mean...)
-	all.add(st.classSums...)
+	all.add(st.own.ClassSums...)
 }
 
 func (all *numbers) addRows(x blas32.General) {
@@ -228,7 +229,7 @@ func TestSameBitsForAnyNumberOfRanks(t *testing.T) {
 					if !slices.Equal(got, want) {
 						return fmt.Errorf("other numbers than one process")
 					}
-					if used := TrafficOf(op, 1).Overlapped; size == 2 && used != c.halo {
+					if used := graphstats.TrafficOf(op, 1).Overlapped; size == 2 && used != c.halo {
 						return fmt.Errorf("halo is %v", used)
 					}
 					return nil
@@ -302,7 +303,7 @@ func TestSameBitsIn64ForAnyNumberOfRanks(t *testing.T) {
 func runNumbers64(ctx context.Context, op Operator64) (all numbers, err error) {
 	const k = 3
 	n := op.N()
-	x, next, rng := zeros64(n, k), zeros64(n, k), pointtest.Rand(3)
+	x, next, rng := pointtest.Zeros64(n, k), pointtest.Zeros64(n, k), pointtest.Rand(3)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -362,9 +363,9 @@ func TestRanksRefuseNonFinite(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := c.points.Rows
-		x := zeros32(n, 2)
+		x := pointtest.Zeros32(n, 2)
 		x.Data[n+1] = float32(math.Inf(1))
-		want := op.Apply(t.Context(), zeros32(n, 2), x)
+		want := op.Apply(t.Context(), pointtest.Zeros32(n, 2), x)
 		if !errors.Is(want, ErrNonFinite) {
 			t.Fatal(want)
 		}
@@ -373,11 +374,11 @@ func TestRanksRefuseNonFinite(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if got := op.Apply(t.Context(), zeros32(n, 2), x); fmt.Sprint(got) != want.Error() {
+			if got := op.Apply(t.Context(), pointtest.Zeros32(n, 2), x); fmt.Sprint(got) != want.Error() {
 				return fmt.Errorf("%v, want %v", got, want)
 			}
 			// Nobody is left behind: the ranks go on together.
-			return op.Complete(t.Context(), zeros32(n, 2))
+			return op.Complete(t.Context(), pointtest.Zeros32(n, 2))
 		}); err != nil {
 			t.Errorf("%s %s: %v", c.operator, c.name, err)
 		}
@@ -399,7 +400,7 @@ func TestCancelledRank(t *testing.T) {
 			if ranks.Rank() == 1 {
 				cancel()
 			}
-			x, next := randomBlock(pointtest.Rand(1), n, 2), zeros32(n, 2)
+			x, next := pointtest.RandomBlock(pointtest.Rand(1), n, 2), pointtest.Zeros32(n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				return err

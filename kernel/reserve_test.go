@@ -8,8 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // reserveCases has every operator, and every way to a graph.
@@ -99,7 +100,7 @@ func TestRefusedMemoryEndsTheBuild(t *testing.T) {
 				if !forever && err == nil && op.Name() == whole.Name() && slices.Equal(op.Order(), whole.Order()) && slices.Equal(op.Degrees(), whole.Degrees()) {
 					continue
 				}
-				if op != nil || !denied(err) || !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "others hold") {
+				if op != nil || !base.Denied(err) || !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "others hold") {
 					t.Errorf("%s: question %d of %d refused, forever %v: %v", name, refused, questions, forever, err)
 				}
 			}
@@ -111,12 +112,12 @@ func TestRefusedMemoryEndsTheBuild(t *testing.T) {
 func TestMatrixAsks(t *testing.T) {
 	p := pointtest.Make("uniform", 500, 2, 1)
 	allow := true
-	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1, Reserve: func(int64) bool { return allow }})
+	op, err := openCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1, Reserve: func(int64) bool { return allow }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	allow = false
-	if _, err := op.Matrix(t.Context()); !denied(err) {
+	if _, err := op.Matrix(t.Context()); !base.Denied(err) {
 		t.Errorf("%v", err)
 	}
 	allow = true

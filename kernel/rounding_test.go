@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -92,7 +93,7 @@ func (c *firstStepCase) tables() (Table, sensitivity.Table) {
 }
 
 // computed returns f as the operators compute it.
-func (c *firstStepCase) computed(t tester) blas64.General {
+func (c *firstStepCase) computed(t pointtest.Tester) blas64.General {
 	t.Helper()
 	var op Operator64
 	var err error
@@ -119,9 +120,9 @@ func (c *firstStepCase) query() sensitivity.Query {
 }
 
 // allowed returns the error accounted for.
-func (c *firstStepCase) allowed(t tester) sensitivity.Eta {
+func (c *firstStepCase) allowed(t pointtest.Tester) sensitivity.Eta {
 	t.Helper()
-	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.dim()})
+	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.Dim()})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -151,7 +152,7 @@ func (c *firstStepCase) exact() []*big.Float {
 			null := c.rows.Null(i) || c.rows.Null(j)
 			if !null {
 				d2 = bigNew()
-				a, b := c.rows.rows.Row(i), c.rows.rows.Row(j)
+				a, b := c.rows.own.Rows.Row(i), c.rows.own.Rows.Row(j)
 				for e := range a {
 					term.Sub(bigOf(a[e]), bigOf(b[e]))
 					d2.Add(d2, step.Mul(term, term))
@@ -200,7 +201,7 @@ func (c *firstStepCase) labelWeight(a, b int32, gamma *big.Float, known map[int3
 
 // ratio returns the error of f, and of f - Q as a caller computes it, the larger,
 // as a part of the error accounted for, at the level where it is largest.
-func (c *firstStepCase) ratio(t tester) (most float64) {
+func (c *firstStepCase) ratio(t pointtest.Tester) (most float64) {
 	t.Helper()
 	exact, allowed := c.exact(), c.allowed(t).Value()
 	for _, c.level = range simd.Levels() {
@@ -236,7 +237,7 @@ func drawFirstStep(t *rapid.T, background bool) *firstStepCase {
 	for i, v := range rng.Perm(n) {
 		c.labels[i] = int32(v % c.classes)
 	}
-	c.q = zeros64(n, rapid.IntRange(1, 3).Draw(t, "k"))
+	c.q = pointtest.Zeros64(n, rapid.IntRange(1, 3).Draw(t, "k"))
 	start := rapid.SampledFrom([]string{"gaussian", "offset", "grains", "equal"}).Draw(t, "start")
 	drawStart(rng, start, math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log scale")), c.q.Data)
 	if background {
@@ -293,14 +294,14 @@ func TestRoundingError(t *testing.T) {
 // The same with more rows than a block has, and with more columns than a kernel takes at
 // once.
 func TestRoundingErrorOfBlocks(t *testing.T) {
-	for _, size := range []struct{ n, d int }{{blockRows + 37, 9}, {27, 300}} {
+	for _, size := range []struct{ n, d int }{{distance.BlockRows + 37, 9}, {27, 300}} {
 		for _, background := range []bool{false, true} {
 			t.Run(fmt.Sprintf("n=%d/d=%d/background=%v", size.n, size.d, background), func(t *testing.T) {
 				t.Parallel()
 				rng := pointtest.Rand(uint64(size.n))
 				c := &firstStepCase{
 					rows: unitRows(t, makeUnit("random", size.n, size.d, size.n/2, 5)), sigma: 2, alpha: 3, table: "equal", classes: 4,
-					labels: randomLabels(rng, size.n, 4, false), q: zeros64(size.n, 2),
+					labels: pointtest.RandomLabels(rng, size.n, 4, false), q: pointtest.Zeros64(size.n, 2),
 				}
 				c.labels[size.n/2] = 0
 				drawStart(rng, "offset", 5, c.q.Data)
@@ -321,26 +322,26 @@ func TestRoundingErrorOfBlocks(t *testing.T) {
 // of another row, a copy of it, or anything; and another label if labels are
 // private.
 func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepCase {
-	n, d := c.rows.N(), c.rows.dim()
+	n, d := c.rows.N(), c.rows.own.Dim()
 	other := *c
-	other.rows = &UnitRows{null: c.rows.null, rows: rows.NewView(n, d, d, slices.Clone(c.rows.rows.Data))}
+	other.rows = &UnitRows{distance.UnitRows{NullRow: c.rows.own.NullRow, Rows: rows.NewView(n, d, d, slices.Clone(c.rows.own.Rows.Data))}}
 	other.labels = slices.Clone(c.labels)
-	row := other.rows.rows.Row(s)
+	row := other.rows.own.Rows.Row(s)
 	if null {
 		clear(row)
-		other.rows.null = s
+		other.rows.own.NullRow = s
 	} else {
-		source := c.rows.rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
+		source := c.rows.own.Rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
 		sign := rapid.SampledFrom([]float64{-1, 1}).Draw(t, "sign")
 		for e, v := range source {
 			row[e] = sign * v
 		}
-		if rapid.Bool().Draw(t, "anywhere") || toUnit(row) == 0 {
+		if rapid.Bool().Draw(t, "anywhere") || distance.ToUnit(row) == 0 {
 			gaussianRow(pointtest.Rand(rapid.Uint64().Draw(t, "seed of row")), row)
-			toUnit(row)
+			distance.ToUnit(row)
 		}
-		if other.rows.null == s {
-			other.rows.null = -1
+		if other.rows.own.NullRow == s {
+			other.rows.own.NullRow = -1
 		}
 	}
 	if label {
@@ -358,8 +359,8 @@ func TestNeighboursWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawFirstStep(t, rapid.Bool().Draw(t, "background"))
 		s := rapid.IntRange(0, c.rows.N()-1).Draw(t, "s")
-		if c.rows.null >= 0 { // the only null record there may be is row s
-			c = c.replace(t, c.rows.null, false, false)
+		if c.rows.own.NullRow >= 0 { // the only null record there may be is row s
+			c = c.replace(t, c.rows.own.NullRow, false, false)
 		}
 		relation := rapid.SampledFrom([]sensitivity.Relation{
 			sensitivity.ReplaceOne, sensitivity.Null, sensitivity.FeaturesReplace, sensitivity.FeaturesNull,

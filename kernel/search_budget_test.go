@@ -6,10 +6,13 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -25,20 +28,20 @@ func TestSearchWithinBudget(t *testing.T) {
 	workers := par.New(3)
 	defer workers.Close()
 	for _, workers := range []*par.Workers{nil, workers} {
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers})
+		op, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
 		peak, nnz := op.Cost().PeakBytes, op.Cost().NNZ
-		if over := peak - searchBytes(p.Rows, 2, &Options{Workers: workers}) - rows.EntryBytes*nnz; over < 0 || over > 9*nnz {
+		if over := peak - graph.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) - rows.EntryBytes*nnz; over < 0 || over > 9*nnz {
 			t.Errorf("%d bytes for %d weights", peak, nnz)
 		}
-		if _, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: 2 * peak}); err != nil {
+		if _, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: 2 * peak}); err != nil {
 			t.Errorf("with twice what it took: %v", err)
 		}
 		for _, share := range []int64{1, 2, 20} {
-			budget := searchBytes(p.Rows, 2, &Options{Workers: workers}) + rows.EntryBytes*nnz/share - 1
-			_, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: budget})
+			budget := graph.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) + rows.EntryBytes*nnz/share - 1
+			_, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: budget})
 			var memory *MemoryError
 			if !errors.As(err, &memory) || memory.Budget != budget || memory.Need <= budget || memory.Need > 3*peak {
 				t.Errorf("with %d of %d bytes: %v", budget, peak, err)
@@ -51,8 +54,8 @@ func TestSearchWithinBudget(t *testing.T) {
 // other.
 func TestMemoryEndsWithAPiece(t *testing.T) {
 	p := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{0, 0.6, 1.1}}
-	for budget := searchBytes(3, 1, &Options{}); ; budget += rows.EntryBytes {
-		op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: budget})
+	for budget := graph.SearchBytes(3, 1, &base.Options{}); ; budget += rows.EntryBytes {
+		op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: budget})
 		if err == nil {
 			if op.Cost().PeakBytes > budget {
 				t.Errorf("%d bytes held, budget %d", op.Cost().PeakBytes, budget)
@@ -78,7 +81,7 @@ func TestBudgetForACrowd(t *testing.T) {
 			return float64(i-begin) / crowd
 		})}
 		need := rows.EntryBytes * int64(n+crowd*(crowd-1))
-		_, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: searchBytes(n, 1, &Options{}) + 3*need})
+		_, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: graph.SearchBytes(n, 1, &base.Options{}) + 3*need})
 		if err != nil {
 			t.Errorf("from %d on: %v", begin, err)
 		}
@@ -92,7 +95,7 @@ func TestBudgetOfTheCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+	full, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +104,9 @@ func TestBudgetOfTheCost(t *testing.T) {
 		defer workers.Close()
 		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
 			o := Options{CutoffRadius: radius, Workers: workers, Layout: layout}
-			cost := csrCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &o).PeakBytes
+			cost := truncated.CSRCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &base.Options{CutoffRadius: radius, Workers: workers, Layout: layout}).PeakBytes
 			for o.BudgetBytes = cost; o.BudgetBytes < 2*cost; o.BudgetBytes += cost / 16 {
-				op, err := NewCSR(t.Context(), p, b, &o)
+				op, err := openCSR(t.Context(), p, b, &o)
 				if err != nil {
 					t.Errorf("%d workers, %v, %d bytes: %v", count, layout, o.BudgetBytes, err)
 				} else if op.Cost().PeakBytes > o.BudgetBytes {
@@ -121,12 +124,12 @@ func TestSearchCountsAsThePlanDoes(t *testing.T) {
 	defer workers.Close()
 	p := pointtest.Make("uniform", 100, 2048, 1)
 	o := &Options{CutoffRadius: 2, Workers: workers}
-	held := searchBytes(100, 2048, o)
+	held := graph.SearchBytes(100, 2048, &base.Options{CutoffRadius: 2, Workers: workers})
 	if own := codes.Bytes(100, 2048, 16); own >= held {
 		t.Fatalf("the search takes %d bytes, every pair no more than %d", own, held)
 	}
 	o.BudgetBytes = held - 1
-	_, err := NewCSR(t.Context(), p, Sigma(1), o)
+	_, err := openCSR(t.Context(), p, Sigma(1), o)
 	if m, ok := errors.AsType[*MemoryError](err); !ok || m.Need != held {
 		t.Errorf("%v, want a need of %d bytes", err, held)
 	}

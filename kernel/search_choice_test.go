@@ -10,10 +10,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -23,10 +26,10 @@ import (
 // no equals of it, and the bound of what is left out.
 func givenWeights(p *rows.Points, r *rows.Result) (weights []map[uint32]float32, tails []float64) {
 	weights, tails = make([]map[uint32]float32, p.N), make([]float64, p.N)
-	g := &graph{Result: *r}
+	g := &graph.Graph{Result: *r}
 	given := func(i int) (list []uint32) {
 		if r.Group == nil {
-			return []uint32{g.given(i)}
+			return []uint32{g.Given(i)}
 		}
 		return r.Order[r.Group[i]:r.Group[i+1]]
 	}
@@ -50,7 +53,7 @@ func givenWeights(p *rows.Points, r *rows.Result) (weights []map[uint32]float32,
 func TestEitherSearchFindsTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p blas32.General
-		n, d := rapid.IntRange(2, 300).Draw(t, "n"), rapid.IntRange(cellDimensions+1, choiceDimensions).Draw(t, "d")
+		n, d := rapid.IntRange(2, 300).Draw(t, "n"), rapid.IntRange(graph.CellDimensions+1, graph.ChoiceDimensions).Draw(t, "d")
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
 		if rapid.Bool().Draw(t, "hard") {
 			p, _ = pointtest.Hard(rng, n, d)
@@ -64,11 +67,11 @@ func TestEitherSearchFindsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byCells, err := cells.Search(t.Context(), o.request(pts, b, radius))
+		byCells, err := cells.Search(t.Context(), graph.RequestOf(o, pts, b.own, radius))
 		if err != nil {
 			t.Fatal(err)
 		}
-		byCodes, err := codes.Search(t.Context(), o.request(pts, b, radius))
+		byCodes, err := codes.Search(t.Context(), graph.RequestOf(o, pts, b.own, radius))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,13 +140,13 @@ func TestChoiceOfTheSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var first *csr
+		var first *truncated.CSR
 		for _, workers := range []*par.Workers{nil, three} {
 			for _, level := range simd.Levels() {
 				if workers != nil && level != simd.Best() {
 					continue
 				}
-				op, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}))
+				op, err := as[*truncated.CSR](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -181,15 +184,15 @@ func TestChoiceWithinBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius}))
+		full, err := as[*truncated.CSR](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius}))
 		if err != nil || full.Search().Depth > 0 != c.byCodes {
 			t.Fatalf("d = %d: searched by codes: %v, %v", d, full.Search().Depth > 0, err)
 		}
 		for _, workers := range []*par.Workers{nil, three} {
-			cost := csrCost(c.p.Rows, d, float64(full.Cost().NNZ), &Options{Workers: workers}).PeakBytes
+			cost := truncated.CSRCost(c.p.Rows, d, float64(full.Cost().NNZ), &base.Options{Workers: workers}).PeakBytes
 			refused := 0
 			for budget := cost / 4; budget < 2*cost; budget += cost / 16 {
-				op, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, BudgetBytes: budget, Workers: workers}))
+				op, err := as[*truncated.CSR](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, BudgetBytes: budget, Workers: workers}))
 				if errors.Is(err, ErrMemory) && budget < cost*5/4 {
 					refused++
 					continue
@@ -221,13 +224,13 @@ func TestChoiceIsCancelled(t *testing.T) {
 	}
 	const enough = 1 << 30
 	whole := &pointtest.Patience{Context: t.Context(), Left: enough}
-	if _, err := searchPairs(whole, o.request(pts, b, 0.35)); err != nil {
+	if _, err := graph.SearchPairs(whole, graph.RequestOf(o, pts, b.own, 0.35)); err != nil {
 		t.Fatal(err)
 	}
 	looks := enough - whole.Left
 	for part := range 8 {
 		ctx := &pointtest.Patience{Context: t.Context(), Left: looks * part / 8}
-		if found, err := searchPairs(ctx, o.request(pts, b, 0.35)); found != nil || !errors.Is(err, context.Canceled) {
+		if found, err := graph.SearchPairs(ctx, graph.RequestOf(o, pts, b.own, 0.35)); found != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled after %d of 8 parts: %v", part, err)
 		}
 	}

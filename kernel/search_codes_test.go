@@ -12,7 +12,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -27,12 +30,12 @@ func TestSearchBudgetCancellationAndProgress(t *testing.T) {
 		o.Workers = workers
 		small := o
 		small.BudgetBytes = 1000
-		if _, err := NewCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
+		if _, err := openCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		// Enough for the search, not for what it finds.
-		small.BudgetBytes = searchBytes(p.Rows, p.Cols, &o) + 20_000
-		if _, err := NewCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
+		small.BudgetBytes = graph.SearchBytes(p.Rows, p.Cols, &base.Options{Workers: workers}) + 20_000
+		if _, err := openCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -46,7 +49,7 @@ func TestSearchBudgetCancellationAndProgress(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := NewCSR(ctx, p, Sigma(radius), &o); !errors.Is(err, context.Canceled) {
+		if _, err := openCSR(ctx, p, Sigma(radius), &o); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		if !slices.IsSorted(reports) || len(reports) < 2 {
@@ -62,22 +65,22 @@ func TestSearchIsTheSameForAnyWorkers(t *testing.T) {
 		p, _ := pointtest.Hard(pointtest.Rand(13), 900, d)
 		radius := pointtest.TypicalDistance(p, pointtest.Rand(4)) / 1.2
 		for _, o := range []Options{{CutoffRadius: radius}, {Neighbours: 5}} {
-			one, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &o))
+			one, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(radius), &o))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, count := range []int{2, 5} {
 				workers := par.New(count)
 				o.Workers = workers
-				many, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &o))
+				many, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(radius), &o))
 				workers.Close()
 				if err != nil {
 					t.Fatal(err)
 				}
-				same := slices.Equal(one.order, many.order) && slices.Equal(one.degrees, many.degrees) && slices.Equal(one.cert.Row, many.cert.Row)
-				for i := range one.weights.Rows() {
-					a, v := one.weights.Row(i, nil)
-					b, w := many.weights.Row(i, nil)
+				same := slices.Equal(one.GivenRows, many.GivenRows) && slices.Equal(one.RowSums, many.RowSums) && slices.Equal(one.Cert.Row, many.Cert.Row)
+				for i := range one.Weights.Rows() {
+					a, v := one.Weights.Row(i, nil)
+					b, w := many.Weights.Row(i, nil)
 					same = same && slices.Equal(a, b) && slices.Equal(v, w)
 				}
 				if !same {
@@ -98,12 +101,12 @@ func TestLeadersOfFewGroups(t *testing.T) {
 			p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(i int) float64 {
 				return float64(centres[i/d%groups*d+i%d]) + 0.3*rng.NormFloat64()
 			})}
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(2), &Options{CutoffRadius: 0.3 * math.Sqrt(2*d)}))
+			op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(2), &Options{CutoffRadius: 0.3 * math.Sqrt(2*d)}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !op.found.Balls {
-				t.Errorf("no balls: %+v", op.found)
+			if !op.Found.Balls {
+				t.Errorf("no balls: %+v", op.Found)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -60,16 +61,16 @@ func TestSearchIsExact(t *testing.T) {
 		nearest := bruteNearest(p, k)
 		for _, level := range simd.Levels() {
 			o := &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), o))
+			op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(radius), o))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			compareLists(t, fmt.Sprintf("%s, %v", name, level), graphNeighbours(op), want)
-			if !op.weights.IsSymmetric() {
+			if !op.Weights.IsSymmetric() {
 				t.Fatalf("%s: not symmetric", name)
 			}
 			o = &Options{Neighbours: k, Workers: workers, Kernels: simd.At(level)}
-			if op, err = as[*csr](NewCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).Extent2())), o)); err != nil {
+			if op, err = as[*truncated.CSR](openCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).Extent2())), o)); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			compareLists(t, fmt.Sprintf("%s, %v, %d nearest", name, level, k), graphNeighbours(op), nearest)
@@ -87,13 +88,13 @@ func TestLargerSearchesAreExact(t *testing.T) {
 			rng := pointtest.Rand(seed + 5)
 			p, what := pointtest.Hard(rng, 1000, d)
 			radius := pointtest.TypicalDistance(p, rng) / 1.5
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius, Workers: workers}))
+			op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius, Workers: workers}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			name := fmt.Sprintf("%s, d=%d", what, d)
 			compareLists(t, name, graphNeighbours(op), bruteNeighbours(p, radius))
-			op, err = as[*csr](NewCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).Extent2())), &Options{Neighbours: 10, Workers: workers}))
+			op, err = as[*truncated.CSR](openCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).Extent2())), &Options{Neighbours: 10, Workers: workers}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,12 +128,12 @@ func TestOneGroupOfLongRows(t *testing.T) {
 			levels = []simd.Level{simd.Best()}
 		}
 		for _, level := range levels {
-			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}))
+			op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if op.found.Balls || op.Order() != nil {
-				t.Fatalf("%v: balls %v, in order: %v", level, op.found.Balls, op.Order() != nil)
+			if op.Found.Balls || op.Order() != nil {
+				t.Fatalf("%v: balls %v, in order: %v", level, op.Found.Balls, op.Order() != nil)
 			}
 			compareLists(t, fmt.Sprint(level, ", workers ", count), graphNeighbours(op), want)
 		}

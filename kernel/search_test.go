@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -34,8 +35,8 @@ func bruteNeighbours(p blas32.General, radius float64) [][]int {
 }
 
 // graphNeighbours unfolds a CSR operator into neighbour lists of given rows.
-func graphNeighbours(op *csr) [][]int {
-	w := op.weights
+func graphNeighbours(op *truncated.CSR) [][]int {
+	w := op.Weights
 	given := func(row int) int {
 		if op.Order() == nil {
 			return row
@@ -44,16 +45,16 @@ func graphNeighbours(op *csr) [][]int {
 	}
 	out := make([][]int, op.N())
 	for g := range w.Rows() {
-		for i := op.first(g); i < op.first(g+1); i++ {
+		for i := op.First(g); i < op.First(g+1); i++ {
 			list := []int{}
-			for j := op.first(g); j < op.first(g+1); j++ {
+			for j := op.First(g); j < op.First(g+1); j++ {
 				if j != i {
 					list = append(list, given(j))
 				}
 			}
 			ind, _ := w.Row(g, nil)
 			for _, h := range ind {
-				for j := op.first(int(h)); j < op.first(int(h)+1); j++ {
+				for j := op.First(int(h)); j < op.First(int(h)+1); j++ {
 					list = append(list, given(j))
 				}
 			}
@@ -64,11 +65,11 @@ func graphNeighbours(op *csr) [][]int {
 	return out
 }
 
-func checkNeighbours(t tester, p blas32.General, radius float64, workers *par.Workers) {
+func checkNeighbours(t pointtest.Tester, p blas32.General, radius float64, workers *par.Workers) {
 	t.Helper()
 	// The bandwidth has no influence as long as no weight underflows.
 	b := Sigma(max(radius, 1e-30) / 2)
-	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: workers}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: workers}))
 	if err != nil {
 		t.Fatalf("n=%d d=%d radius=%g: %v", p.Rows, p.Cols, radius, err)
 	}
@@ -78,7 +79,7 @@ func checkNeighbours(t tester, p blas32.General, radius float64, workers *par.Wo
 			t.Fatalf("n=%d d=%d radius=%g: row %d has neighbours %v, want %v", p.Rows, p.Cols, radius, i, got[i], want[i])
 		}
 	}
-	if !op.weights.IsSymmetric() {
+	if !op.Weights.IsSymmetric() {
 		t.Fatalf("n=%d d=%d radius=%g: weights are not symmetric", p.Rows, p.Cols, radius)
 	}
 }
@@ -199,7 +200,7 @@ func TestSmallGraphsTakeLittle(t *testing.T) {
 	workers := par.New(1)
 	defer workers.Close()
 	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: workers}
-	if _, err := NewCSR(t.Context(), p, Sigma(0.1), o); err != nil {
+	if _, err := openCSR(t.Context(), p, Sigma(0.1), o); err != nil {
 		t.Error(err)
 	}
 	if _, err := openPairs(t.Context(), p, Sigma(0.1), o); err != nil {

@@ -10,8 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -82,7 +84,7 @@ func TestSelfTunedGraph(t *testing.T) {
 			want := plainTuned(p, k, 1)
 			for _, count := range []int{1, 3} {
 				workers := par.New(count)
-				op, err := as[*csr](NewCSR(t.Context(), p, Gamma(1), &Options{Neighbours: k, SelfTuned: true, Workers: workers}))
+				op, err := as[*truncated.CSR](openCSR(t.Context(), p, Gamma(1), &Options{Neighbours: k, SelfTuned: true, Workers: workers}))
 				workers.Close()
 				if err != nil {
 					t.Fatal(err)
@@ -93,14 +95,14 @@ func TestSelfTunedGraph(t *testing.T) {
 	}
 }
 
-func compareTuned(t *testing.T, name string, op *csr, want [][]float64) {
+func compareTuned(t *testing.T, name string, op *truncated.CSR, want [][]float64) {
 	t.Helper()
-	cert, order := op.Certificate(), orderOf(op)
-	if cert.Kind != AsAsked || cert.Isolated != 0 || cert.RowMax > 1e-6 || cert.String()[:8] != "as asked" {
+	cert, order := op.Certificate(), orderOf(public(op))
+	if cert.Kind != base.AsAsked || cert.Isolated != 0 || cert.RowMax > 1e-6 || certificateOf(cert).String()[:8] != "as asked" {
 		t.Errorf("%s: certificate %v", name, cert)
 	}
 	for i := range op.N() {
-		ind, val := op.weights.Row(i, nil)
+		ind, val := op.Weights.Row(i, nil)
 		got := make([]float64, op.N())
 		for e, j := range ind {
 			got[order[j]] = float64(val[e])
@@ -121,7 +123,7 @@ func compareTuned(t *testing.T, name string, op *csr, want [][]float64) {
 
 func TestSelfTunedNeedsNeighbours(t *testing.T) {
 	p := pointtest.Make("uniform", 30, 2, 1)
-	if _, err := NewCSR(t.Context(), p, Gamma(1), &Options{SelfTuned: true}); !errors.Is(err, ErrOption) {
+	if _, err := openCSR(t.Context(), p, Gamma(1), &Options{SelfTuned: true}); !errors.Is(err, ErrOption) {
 		t.Error(err)
 	}
 	if _, err := Build(t.Context(), p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3, Operator: "dense"}); !errors.Is(err, ErrOperator) {
@@ -129,10 +131,10 @@ func TestSelfTunedNeedsNeighbours(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewCSR(cancelled, p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3}); !errors.Is(err, context.Canceled) {
+	if _, err := openCSR(cancelled, p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := NewCSR(t.Context(), p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3, BudgetBytes: 2000}); !errors.Is(err, ErrMemory) {
+	if _, err := openCSR(t.Context(), p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3, BudgetBytes: 2000}); !errors.Is(err, ErrMemory) {
 		t.Error(err)
 	}
 }

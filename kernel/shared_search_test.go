@@ -14,8 +14,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -122,9 +125,9 @@ type graphOf struct {
 	order, group   []uint32
 	degrees        []float64
 	bounds         []int
-	cert           Certificate
-	cost           Cost
-	stats          SearchStats
+	cert           base.Certificate
+	cost           base.Cost
+	stats          rows.Stats
 	mean           float64
 	components     []int
 	radius         float64
@@ -135,19 +138,19 @@ type graphOf struct {
 }
 
 // describe describes an operator. Rows of weights are those that are here.
-func describe(ctx context.Context, op *csr) (*graphOf, error) {
+func describe(ctx context.Context, op *truncated.CSR) (*graphOf, error) {
 	g := &graphOf{
-		ind: make([][]uint32, op.weights.Rows()), val: make([][]float32, op.weights.Rows()),
-		order: op.order, group: op.group, degrees: op.degrees, bounds: op.bounds, cert: op.Certificate(), cost: op.cost,
-		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.radius, weightsEntries: op.weights.NNZ(),
+		ind: make([][]uint32, op.Weights.Rows()), val: make([][]float32, op.Weights.Rows()),
+		order: op.GivenRows, group: op.Group, degrees: op.RowSums, bounds: op.Bounds, cert: op.Certificate(), cost: op.Costs,
+		stats: op.Search(), mean: op.MeanNeighbours(), radius: op.Cutoff, weightsEntries: op.Weights.NNZ(),
 	}
 	g.cost.PeakBytes, g.cost.ResidentBytes = 0, 0 // of one rank
-	lo, hi := op.weights.OwnRows()
+	lo, hi := op.Weights.OwnRows()
 	for i := lo; i < hi; i++ {
-		ind, val := op.weights.Row(i, nil)
+		ind, val := op.Weights.Row(i, nil)
 		g.ind[i], g.val[i] = slices.Clone(ind), slices.Clone(val)
 	}
-	faint, _, err := par.GatherAll(ctx, op.ranks, op.faint)
+	faint, _, err := exchange.GatherAll(ctx, op.Ranks, op.Faint)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +158,7 @@ func describe(ctx context.Context, op *csr) (*graphOf, error) {
 	if g.components, err = op.Components(ctx); err != nil {
 		return nil, err
 	}
-	if g.steps, err = runNumbers(ctx, op, []int{2}); err != nil {
+	if g.steps, err = runNumbers(ctx, public(op), []int{2}); err != nil {
 		return nil, err
 	}
 	if g.mean > 100 { // many equal points: a matrix that takes long to compare
@@ -184,15 +187,15 @@ func TestSharedSearchIsThatOfOneProcess(t *testing.T) {
 			build := func(ranks *par.Ranks) (*graphOf, []int, error) {
 				o := c.options
 				o.Ranks = ranks
-				op, err := NewCSR(t.Context(), c.p, c.b, &o)
+				op, err := openCSR(t.Context(), c.p, c.b, &o)
 				if err != nil {
 					return nil, nil, err
 				}
 				var bounds []int
-				if op.(*csr).weights.Shared() {
-					bounds = op.(*csr).pointBounds()
+				if roomOf(op).(*truncated.CSR).Weights.Shared() {
+					bounds = roomOf(op).(*truncated.CSR).PointBounds()
 				}
-				g, err := describe(t.Context(), op.(*csr))
+				g, err := describe(t.Context(), roomOf(op).(*truncated.CSR))
 				return g, bounds, err
 			}
 			want, _, wantErr := build(nil)
@@ -286,7 +289,7 @@ func TestSharedSearchRefusedOnOneRank(t *testing.T) {
 				if c.neighbours == 0 {
 					o.CutoffRadius = c.radius
 				}
-				_, errs[ranks.Rank()] = NewCSR(t.Context(), c.p, b, o)
+				_, errs[ranks.Rank()] = openCSR(t.Context(), c.p, b, o)
 				return nil
 			}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
@@ -319,7 +322,7 @@ func TestSharedSearchIsCancelled(t *testing.T) {
 					ctx = &pointtest.Patience{Context: ctx, Left: left}
 				}
 				b := Sigma(0.1)
-				_, err := NewCSR(ctx, p, b, &Options{CutoffRadius: 0.3, Ranks: ranks})
+				_, err := openCSR(ctx, p, b, &Options{CutoffRadius: 0.3, Ranks: ranks})
 				return err
 			})
 			if err != nil && !errors.Is(err, context.Canceled) {
@@ -340,13 +343,13 @@ func TestSharedSearchIsBalanced(t *testing.T) {
 	b := Sigma(0.002)
 	entries := make([]int, 2)
 	if err := cluster.Local(2, func(ranks *par.Ranks) error {
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: 0.01, Ranks: ranks})
+		op, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: 0.01, Ranks: ranks})
 		if err != nil {
 			return err
 		}
-		lo, hi := op.(*csr).weights.OwnRows()
+		lo, hi := roomOf(op).(*truncated.CSR).Weights.OwnRows()
 		for i := lo; i < hi; i++ {
-			entries[ranks.Rank()] += op.(*csr).weights.RowLen(i)
+			entries[ranks.Rank()] += roomOf(op).(*truncated.CSR).Weights.RowLen(i)
 		}
 		return nil
 	}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -24,12 +25,12 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 	var before [][]float32 // rows of the graph before, all of them NaN when it was closed
 	again := false         // some weights are where others have been
 	for round := 0; round < 2 || round < 20 && !again; round++ {
-		op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius}))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(op.slabs) == 0 {
-			t.Fatalf("%d weights in no slab of %d", op.weights.NNZ(), rows.MostSlab)
+		if len(op.Slabs) == 0 {
+			t.Fatalf("%d weights in no slab of %d", op.Weights.NNZ(), rows.MostSlab)
 		}
 		got := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: make([]float32, len(x.Data))}
 		if err := op.Apply(t.Context(), got, x); err != nil {
@@ -45,8 +46,8 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 			again = again || slices.ContainsFunc(val, func(v float32) bool { return v == v })
 		}
 		before = before[:0]
-		for i := range op.weights.Rows() {
-			ind, val := op.weights.Row(i, nil)
+		for i := range op.Weights.Rows() {
+			ind, val := op.Weights.Row(i, nil)
 			for e := range ind {
 				ind[e], val[e] = math.MaxUint32, float32(math.NaN())
 			}
@@ -71,13 +72,13 @@ func TestRepairedGraphsHoldNoSlabs(t *testing.T) {
 	for c := range p.Cols {
 		p.Data[c] = 1 + 2*float32(radius) // away from all others
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Isolated: Repair}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Isolated: Repair}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer op.Close()
-	if op.Certificate().Isolated > 0 || len(op.slabs) > 0 {
-		t.Errorf("%d isolated rows, %d slabs", op.Certificate().Isolated, len(op.slabs))
+	if op.Certificate().Isolated > 0 || len(op.Slabs) > 0 {
+		t.Errorf("%d isolated rows, %d slabs", op.Certificate().Isolated, len(op.Slabs))
 	}
 }
 
@@ -88,12 +89,12 @@ func TestCompactGraphsKeepTheirMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Layout: sparse.Compact}))
+	op, err := as[*truncated.CSR](openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Layout: sparse.Compact}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer op.Close()
-	if len(op.slabs) > 0 {
-		t.Errorf("%d slabs of a compact graph to use again", len(op.slabs))
+	if len(op.Slabs) > 0 {
+		t.Errorf("%d slabs of a compact graph to use again", len(op.Slabs))
 	}
 }

@@ -2,12 +2,12 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
 )
 
 // Stats carry the sums that a step needs from the step before, and report what the step
@@ -25,168 +25,53 @@ type Stats struct {
 	// Mean holds the column means of dst.
 	Mean []float64
 
-	labels    *Labels
-	n, k      int
-	classSums []float64 // sums of dst by class, classes x k
-	finish    finish
-	partials  partials
-	product   any // of the last step, with the scratch memory of its operator
+	own  step.Stats
+	step step.Step // the last
 }
 
 // Gather sets the sums to those of x, the iterate that a run starts from.
 func (st *Stats) Gather(x blas32.General, labels *Labels) error {
-	return gather(st, rows.View32(x), labels)
+	defer st.publish()
+	return step.Gather(&st.own, rows.View32(x), labels.inner())
 }
 
 // Gather64 is Gather for an iterate in float64.
 func (st *Stats) Gather64(x blas64.General, labels *Labels) error {
-	return gather(st, rows.View64(x), labels)
-}
-
-func gather[T rows.Float](st *Stats, x rows.View[T], labels *Labels) error {
-	if err := checkShape("x", x); err != nil {
-		return err
-	}
-	if labels != nil && labels.N() != x.Rows {
-		return fmt.Errorf("kernel: gather: %w: %d labels for %d rows", ErrLabels, labels.N(), x.Rows)
-	}
-	if err := checkFinite("x", x); err != nil {
-		return err
-	}
-	st.labels, st.n, st.k = labels, x.Rows, x.Cols
-	st.Objective, st.Change = 0, 0
-	st.Mean = resize(st.Mean, x.Cols)
-	st.classSums = resize(st.classSums, labels.classes()*x.Cols)
-	for i := range x.Rows {
-		row := x.Row(i)
-		for c, v := range row {
-			st.Mean[c] += float64(v)
-		}
-		if labels != nil && labels.class[i] != noClass {
-			sums := st.classSums[int(labels.class[i])*x.Cols:]
-			for c, v := range row {
-				sums[c] += float64(v)
-			}
-		}
-	}
-	for c := range st.Mean {
-		st.Mean[c] /= float64(x.Rows)
-	}
-	st.Spread, st.MaxAbs = 0, 0
-	for i := range x.Rows {
-		for c, v := range x.Row(i) {
-			d := float64(v) - st.Mean[c]
-			st.Spread += d * d
-			st.MaxAbs = max(st.MaxAbs, math.Abs(float64(v)))
-		}
-	}
-	return nil
+	defer st.publish()
+	return step.Gather(&st.own, rows.View64(x), labels.inner())
 }
 
 // Transform maps the sums to those of (x - shift) scale, for a caller who has mapped the
 // iterate x so. shift has a value for each column. MaxAbs stays that of the step.
 func (st *Stats) Transform(shift []float64, scale float64) error {
-	if len(shift) != st.k {
-		return fmt.Errorf("kernel: transform: %w: a shift of %d for %d columns", ErrShape, len(shift), st.k)
-	}
-	for c := range st.Mean {
-		st.Mean[c] = (st.Mean[c] - shift[c]) * scale
-	}
-	for class := range st.labels.classes() {
-		count := float64(st.labels.counts[class])
-		for c := range st.k {
-			s := &st.classSums[class*st.k+c]
-			*s = (*s - count*shift[c]) * scale
-		}
-	}
-	st.Spread *= scale * scale
-	return nil
+	defer st.publish()
+	return st.own.Transform(shift, scale)
 }
 
-// begin prepares the finish and the partial sums of one step over rows split at
-// bounds. It returns an error when st does not hold the sums of such an x.
-func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
+// AppendSums appends what the next step needs to know of the iterate that the last step made:
+// Spread, Mean, and the sums of each class. Who stores them with that iterate can take the
+// next step later: Gather would add in another order, and its last bits would differ.
+func (st *Stats) AppendSums(to []float64) []float64 { return st.own.AppendSums(to) }
+
+// RestoreSums sets the sums to those that AppendSums has returned of the same iterate, after
+// Gather of it. On an error they are as Gather has left them. The error is ErrShape for
+// another number of sums, and ErrNonFinite for one that is no finite number or a Spread below
+// 0.
+func (st *Stats) RestoreSums(sums []float64) error {
+	defer st.publish()
+	return st.own.RestoreSums(sums)
+}
+
+// take prepares a step: operators get what is in step and own.
+func (st *Stats) take(s *Step) error {
 	if s == nil || st == nil {
 		return fmt.Errorf("kernel: step: %w: no Step or no Stats", ErrShape)
 	}
-	if err := s.Check(len(degrees)); err != nil {
-		return err
-	}
-	if st.n != len(degrees) || st.k != k || st.labels != s.Labels {
-		return fmt.Errorf("kernel: step: %w: Stats hold the sums of another iterate; call Gather first", ErrShape)
-	}
-	f := &st.finish
-	f.labels = s.Labels
-	f.scale, f.pull, f.attract = 1, s.Coefficient, s.Form == Attract
-	if f.attract {
-		f.pull = -s.Coefficient
-		if f.degreeSum == 0 || len(f.degrees) != len(degrees) || &f.degrees[0] != &degrees[0] {
-			f.degreeSum = 0
-			for _, d := range degrees {
-				f.degreeSum += d
-			}
-		}
-		f.scale = 0
-		if f.degreeSum > 0 {
-			f.scale = float64(len(degrees)) / f.degreeSum
-		}
-	}
-	f.degrees = degrees
-	f.mean = append(f.mean[:0], st.Mean...)
-	f.sums = append(f.sums[:0], st.classSums...)
-	f.target = resize(f.target, len(f.sums)+k)
-	f.total = resize(f.total, k)
-	if s.Labels != nil {
-		for class, count := range s.Labels.counts {
-			for c := range k {
-				f.sums[class*k+c] -= float64(count) * f.mean[c]
-			}
-		}
-		s.Labels.weights.mulTo(f.target, f.sums, f.total, k)
-	}
-	st.partials.prepare(s.Labels, bounds, k)
+	st.step = s.inner()
 	return nil
 }
 
-// end adds the partial sums in chunk order and publishes them.
-func (st *Stats) end() {
-	st.Objective, st.Change, st.Spread, st.MaxAbs = 0, 0, 0, 0
-	clear(st.Mean)
-	clear(st.classSums)
-	for chunk := range st.partials.chunk {
-		p := &st.partials.chunk[chunk]
-		st.Objective += p.objective
-		st.Change += p.change
-		st.Spread += p.spread
-		st.MaxAbs = max(st.MaxAbs, p.maxAbs)
-		for c, v := range p.sums {
-			st.Mean[c] += v
-		}
-		for e, class := range p.classes {
-			sums := st.classSums[int(class)*st.k:]
-			for c, v := range p.class[e*st.k:][:st.k] {
-				sums[c] += v
-			}
-		}
-	}
-	// Spread was gathered about the mean of the input.
-	for c := range st.Mean {
-		st.Mean[c] /= float64(st.n)
-		shift := st.Mean[c] - st.finish.mean[c]
-		st.Spread -= float64(st.n) * shift * shift
-	}
-	st.Spread = max(st.Spread, 0)
-	if math.IsNaN(st.MaxAbs) {
-		st.MaxAbs = math.Inf(1)
-	}
-}
-
-// resize returns a zeroed slice of n values, reusing s where it can.
-func resize(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
+// publish shows what a step has seen.
+func (st *Stats) publish() {
+	st.Objective, st.Change, st.Spread, st.MaxAbs, st.Mean = st.own.Objective, st.own.Change, st.own.Spread, st.own.MaxAbs, st.own.Mean
 }

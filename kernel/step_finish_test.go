@@ -7,25 +7,26 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 )
 
 // Iterates of any size take the same step, and NaN or Inf shows in MaxAbs.
 func TestStepsOfAnySize(t *testing.T) {
 	p := pointtest.Make("uniform", 400, 2, 3)
 	copy(p.Data[200:], p.Data[:40]) // equal points
-	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1})
+	op, err := openCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := pointtest.Rand(8)
-	labels, err := NewLabels(randomLabels(rng, p.Rows, 3, true), EqualTable(), true)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, p.Rows, 3, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const k = 2
-	unit := randomBlock(rng, p.Rows, k)
+	unit := pointtest.RandomBlock(rng, p.Rows, k)
 	run := func(scale float64) (blas32.General, *Stats) {
-		x, dst := zeros32(p.Rows, k), zeros32(p.Rows, k)
+		x, dst := pointtest.Zeros32(p.Rows, k), pointtest.Zeros32(p.Rows, k)
 		for i, v := range unit.Data {
 			x.Data[i] = float32(float64(v) * scale)
 		}
@@ -57,7 +58,7 @@ func TestStepsOfAnySize(t *testing.T) {
 		}
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
-		x, dst, st := zeros32(p.Rows, k), zeros32(p.Rows, k), new(Stats)
+		x, dst, st := pointtest.Zeros32(p.Rows, k), pointtest.Zeros32(p.Rows, k), new(Stats)
 		copy(x.Data, unit.Data)
 		if err := st.Gather(x, labels); err != nil {
 			t.Fatal(err)
@@ -79,28 +80,28 @@ func TestStepsOfAnySize(t *testing.T) {
 // not have, pull as others do.
 func TestFaintRows(t *testing.T) {
 	const n, k = 40, 2
-	p := zeros32(n, 1)
+	p := pointtest.Zeros32(n, 1)
 	for i := range n {
 		p.Data[i] = float32(i)
 	}
 	for _, exponent := range []float64{40, 60, 87} { // of a weight between neighbours
-		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5}))
+		op, err := as[*truncated.CSR](openCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		rng := pointtest.Rand(9)
-		x, dst, st := randomBlock(rng, n, k), zeros32(n, k), new(Stats)
+		x, dst, st := pointtest.RandomBlock(rng, n, k), pointtest.Zeros32(n, k), new(Stats)
 		for i := range x.Data {
 			x.Data[i] *= 1e-3
 		}
 		if err := st.Gather(x, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := op.Step(t.Context(), dst, x, &Step{}, st); err != nil {
+		if err := public(op).Step(t.Context(), dst, x, &Step{}, st); err != nil {
 			t.Fatal(err)
 		}
-		if exponent >= 60 != (len(op.faint) == n) {
-			t.Errorf("exponent %v: %d faint rows", exponent, len(op.faint))
+		if exponent >= 60 != (len(op.Faint) == n) {
+			t.Errorf("exponent %v: %d faint rows", exponent, len(op.Faint))
 		}
 		for i := 1; i < n-1; i++ {
 			for c := range k {

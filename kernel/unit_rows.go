@@ -3,20 +3,18 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pairwise"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
-
-// unitTolerance is how far from 1 the norm of a unit row may be.
-const unitTolerance = 1e-6
 
 // UnitRows are rows of features, each divided by its norm in float64. One of them may be a
 // null record, which has no direction. The operators that have a bound on what one record
@@ -25,10 +23,7 @@ const unitTolerance = 1e-6
 //
 // UnitRows are immutable and safe for concurrent use. They are a copy: the
 // features are not needed afterwards.
-type UnitRows struct {
-	rows rows.View[float64] // packed; a null record is a row of zeros
-	null int                // the row of the null record, -1 where there is none
-}
+type UnitRows struct{ own distance.UnitRows }
 
 // UnitOptions say which rows NewUnitRows accepts. The zero value accepts rows
 // of unit norm only.
@@ -48,216 +43,114 @@ type UnitOptions struct {
 }
 
 // NewUnitRows divides rows of features in either precision by their norms. Errors: ErrShape and
-// ErrEmpty, *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first row
+// ErrEmpty, *privatemail.NonFiniteError, *UnitNormError, *privatemail.ZeroRowError for the first row
 // of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
 func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) {
+	var own *distance.UnitRows
+	var err error
 	switch x := any(features).(type) {
 	case blas32.General:
-		return newUnitRows(rows.View32(x), o)
+		own, err = distance.NewUnitRows(rows.View32(x), distance.UnitOptions(o))
 	case blas64.General:
-		return newUnitRows(rows.View64(x), o)
+		own, err = distance.NewUnitRows(rows.View64(x), distance.UnitOptions(o))
 	}
-	panic("kernel: points.Matrix has another type")
-}
-
-func newUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows, error) {
-	if err := checkShape("unit rows", features); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if uint64(features.Rows) >= math.MaxUint32 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: %d rows, want fewer than 2^32-1", ErrShape, features.Rows)
-	}
-	if o.Nulls < 0 || o.Nulls > 1 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: %d null records, want 0 or 1", ErrOption, o.Nulls)
-	}
-	if o.BudgetBytes < 0 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: a budget of %d bytes", ErrOption, o.BudgetBytes)
-	}
-	if o.BudgetBytes == 0 {
-		o.BudgetBytes = mem.Budget()
-	}
-	need := mem.Saturate(8 * float64(features.Rows) * float64(features.Cols))
-	if need > o.BudgetBytes || need > math.MaxInt {
-		return nil, &MemoryError{What: "unit rows", Need: need, Budget: o.BudgetBytes}
-	}
-	if err := checkFinite("points", features); err != nil {
-		return nil, err
-	}
-	r := &UnitRows{null: -1, rows: rows.View[float64]{
-		Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float64, features.Rows*features.Cols),
-	}}
-	chunks := make([]unitChunk, par.Blocks(features.Rows, chunkRows))
-	if err := o.Workers.Do(context.Background(), len(chunks), par.Func(func(_, chunk int) {
-		lo, hi := par.Block(chunk, features.Rows, chunkRows)
-		chunks[chunk] = divideRows(r.rows, features, lo, hi)
-	})); err != nil {
-		return nil, fmt.Errorf("kernel: unit rows: %w", err)
-	}
-	for _, c := range chunks {
-		if err := r.admit(c, o); err != nil {
-			return nil, fmt.Errorf("kernel: unit rows: %w", err)
-		}
-	}
-	return r, nil
-}
-
-// A unitChunk says what a chunk of rows has that may be refused: the first row that is not
-// of unit norm, and the first two of zeros; -1 where there is none.
-type unitChunk struct{ long, zero, second int }
-
-// divideRows sets the rows lo to hi-1 of dst to those of the features, divided by their
-// norms.
-func divideRows[T rows.Float](dst rows.View[float64], features rows.View[T], lo, hi int) unitChunk {
-	chunk := unitChunk{-1, -1, -1}
-	for i := lo; i < hi; i++ {
-		row := dst.Row(i)
-		for c, v := range features.Row(i) {
-			row[c] = float64(v)
-		}
-		norm := toUnit(row)
-		switch {
-		case norm == 0 && chunk.zero < 0:
-			chunk.zero = i
-		case norm == 0 && chunk.second < 0:
-			chunk.second = i
-		case norm != 0 && chunk.long < 0 && !(math.Abs(norm-1) <= unitTolerance):
-			chunk.long = i
-		}
-	}
-	return chunk
-}
-
-// admit takes the null record of a chunk, or refuses the first of its rows that the options
-// do not allow.
-func (r *UnitRows) admit(c unitChunk, o UnitOptions) error {
-	zero := c.zero
-	if zero >= 0 && o.Nulls > 0 && r.null < 0 {
-		r.null, zero = zero, c.second
-	}
-	long := c.long
-	if o.Normalize {
-		long = -1
-	}
-	switch {
-	case zero >= 0 && (long < 0 || zero < long):
-		return &points.ZeroRowError{Row: zero}
-	case long >= 0:
-		return &UnitNormError{Row: long}
-	}
-	return nil
-}
-
-// toUnit divides a row of finite numbers by its norm, which it returns, +Inf
-// where it overflows. A row of zeros stays as it is. The squares are summed
-// after scaling by a power of two, which is exact: they neither overflow nor
-// underflow, whatever the norm.
-func toUnit(row []float64) (norm float64) {
-	largest := 0.0
-	for _, v := range row {
-		if size := math.Abs(v); size > largest { // faster than max, which looks for NaN
-			largest = size
-		}
-	}
-	if largest == 0 {
-		return 0
-	}
-	_, exponent := math.Frexp(largest)
-	exponent = min(max(exponent, -1022), 1022) // so that both powers are numbers
-	scale, sum := math.Ldexp(1, -exponent), 0.0
-	for c := range row {
-		row[c] *= scale
-		sum += float64(row[c] * row[c])
-	}
-	scaled := math.Sqrt(sum)
-	for c := range row {
-		row[c] /= scaled
-	}
-	return math.Ldexp(scaled, exponent)
+	return &UnitRows{*own}, nil
 }
 
 // N returns the number of rows.
-func (r *UnitRows) N() int { return r.rows.Rows }
-
-// dim returns the number of columns.
-func (r *UnitRows) dim() int { return r.rows.Cols }
+func (r *UnitRows) N() int { return r.own.N() }
 
 // Null tells whether row i is the null record.
-func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.null }
+func (r *UnitRows) Null(i int) bool { return r.own.Null(i) }
 
 // Except returns a copy of all rows but the given one, in their order. It panics if there is
 // no such row.
-func (r *UnitRows) Except(row int) blas64.General {
-	d := r.rows.Cols
-	out := make([]float64, 0, (r.rows.Rows-1)*d)
-	out = append(append(out, r.rows.Data[:row*d]...), r.rows.Data[(row+1)*d:]...)
-	return blas64.General{Rows: r.rows.Rows - 1, Cols: d, Stride: d, Data: out}
-}
+func (r *UnitRows) Except(row int) blas64.General { return r.own.Except(row) }
 
-// open validates what the operators of unit rows are given and fills in the
-// defaults.
-func (r *UnitRows) open(ctx context.Context, b Bandwidth, opt *Options) (*unitWeights, *Options, error) {
-	if r == nil || r.N() == 0 {
+// open validates what the operators of unit rows are given and fills in the defaults.
+func (r *UnitRows) open(ctx context.Context, opt *Options) (*distance.UnitRows, *base.Options, error) {
+	if r == nil {
 		return nil, nil, fmt.Errorf("kernel: unit rows: %w", ErrEmpty)
 	}
 	o, err := opt.agreed(ctx)
+	return &r.own, o, err
+}
+
+// NewUnitDense builds the operator dense of unit rows. Squared distances are
+// at least 0, and weights at least exp(-4 Gamma), so that every weight is in
+// [exp(-4 Gamma), 1] whatever rounding does. The weight between a null record and any other row is exp(-Gamma) by
+// definition. A Gamma above 175 is refused with ErrBandwidth; up to 175 no row
+// is isolated unless it is the only one. Building it measures no pair: the degrees come
+// with the first product, or when they are asked for.
+func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
+	unit, o, err := rows.open(ctx, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := b.Check(); err != nil {
-		return nil, nil, err
+	weights, err := unit.Weights(b.own)
+	if err != nil {
+		return nil, err
 	}
-	if 4*b.gamma > maxUnitExponent {
-		return nil, nil, fmt.Errorf("kernel: %w: the weight of opposite unit rows underflows at %v, want a sigma of at least 0.0535", ErrBandwidth, b)
-	}
-	return &unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: r.null}, o, nil
+	return publicOr[Operator64](pairwise.NewDense(ctx, unit.Points(), weights, b.own, o))
 }
 
-// maxUnitExponent is the largest exponent of a weight between unit rows:
-// exp(-700) and its inverse are ordinary float64 numbers, so that no unit row is
-// isolated.
-const maxUnitExponent = 700
-
-// points returns the rows as points. Their bounding box is left out: nothing
-// is centred, because centring would make unit rows longer.
-func (r *UnitRows) points() *rows.Points {
-	return &rows.Points{N: r.N(), D: r.dim(), Double: r.rows}
-}
-
-// unitWeights are the weights between unit rows. Their range is that of exact
-// arithmetic whatever rounding does to a distance or an exponential, and the
-// null record, which is at no distance from anybody, has one constant weight.
-type unitWeights struct {
-	bandwidth Bandwidth
-	low       float64 // exp(-4 Gamma), that of opposite rows
-	rho       float64 // exp(-Gamma), that of the null record and any other row
-	null      int     // row of the null record, or -1
-}
-
-// at returns the weight at a computed squared distance.
-func (u *unitWeights) at(d2 float64) float64 {
-	return min(max(u.bandwidth.Weight(min(max(d2, 0), 4)), u.low), 1)
-}
-
-// weigh turns the computed squared distances of row i to the rows from lo on into weights.
-// A weight is at most 1 whatever the distance, and at opposite rows and beyond it is raised
-// to low.
-func (u *unitWeights) weigh(kernels *simd.Kernels, d2 []float64, i, lo int) {
-	if i == u.null {
-		for j := range d2 {
-			d2[j] = u.rho
-		}
-		return
+// NewUnitPoly builds the operator poly of unit rows. The polynomial has the given order and
+// follows from public numbers alone: the centre is the origin, the inner products
+// are those that unit rows may have, and f_i is exp(-Gamma) by definition,
+//
+//	what_ij = exp(-2 Gamma) p(2 Gamma x_i.x_j),
+//
+// with p the interpolant at the Chebyshev nodes of [-2 Gamma, 2 Gamma]. The weight between
+// the null record and any other row is exp(-Gamma) exactly. UnitPolyError says by how much
+// the weights and the sums over them may be off, whatever the rows are; the certificate is
+// about the rows at hand, like every certificate.
+func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, opt *Options) (Operator64, error) {
+	unit, o, err := rows.open(ctx, opt)
+	if err != nil {
+		return nil, err
 	}
-	kernels.Weights64(d2, d2, u.bandwidth.gamma, u.low, maxUnitExponent)
-	if at := u.null - lo; u.null >= 0 && at >= 0 && at < len(d2) {
-		d2[at] = u.rho
-	}
+	return publicOr[Operator64](poly.NewUnit(ctx, unit, b.own, order, o))
 }
 
-// entryRel bounds the relative error of a weight. In both forms of the distance
-// a squared distance of unit rows is off by at most (4 d + 8) 2^-53, in the form
-// of products by |x_i|^2 + |x_j|^2 + 2 |x_i||x_j| = 4 times d roundings and three
-// additions of numbers up to 4; the product with Gamma rounds once more.
-func (u *unitWeights) entryRel(d int) float64 {
-	return u.bandwidth.gamma*float64(4*d+16)*0x1p-53 + 0x1p-51
+// UnitPolyError returns bounds of what an operator of NewUnitPoly is off by. They follow
+// from public numbers alone and hold for every set of n unit rows of d columns with at most
+// one null record. In exact arithmetic
+//
+//	|what_ij - w_ij| <= entry   for all pairs,
+//
+// where what is symmetric and its degrees are its own row sums. As they are computed in
+// float64, a degree is off by at most rounding times itself, and a sum of what_ij x_j by
+// at most rounding times max_j |x_j| and the degree. (Step64 sums x less its mean, which is
+// up to twice as large, and adds the mean times the degree. Divided by the degree, that is
+// off by no more than 4 rounding max_j |x_j|, twice what is said here, and half of it
+// enters the step.)
+//
+// entry is 2 (t/2)^(P+1)/(P+1)!, with t = 2 Gamma = 1/sigma^2 and P the order, plus the
+// rounding of the coefficients. It is at most a sixteenth of exp(-4 Gamma), the smallest
+// weight there is. Errors: ErrBandwidth, ErrShape, and ErrTolerance for an order that is
+// too low for that or has too many terms.
+func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err error) {
+	return poly.UnitError(b.own, n, d, order)
+}
+
+// MaxUnitPolyOrder returns the largest order that NewUnitPoly takes in d dimensions.
+func MaxUnitPolyOrder(d int) int { return poly.MaxUnitOrder(d) }
+
+// NewBackground builds the operator background of unit rows: the Gaussian kernel within a
+// radius, and one constant weight beyond it. The radius is in (0, 2] and the weight in
+// [exp(-4 Gamma), exp(-Gamma radius^2)], whose ends may be missed by a relative 1e-12;
+// otherwise the error is ErrBackground. Weights within the radius that come out below the
+// constant are raised to it. All pairs are measured twice, once to count those within the
+// radius and once to store them, so the memory is known before it is taken. How much it
+// is depends on the data, and so do the numbers of a *MemoryError. The rows are not needed
+// afterwards.
+func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (Operator64, error) {
+	unit, o, err := rows.open(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	return publicOr[Operator64](pairwise.NewBackground(ctx, unit, b.own, radius, weight, o))
 }

@@ -12,10 +12,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -69,7 +71,7 @@ var unitKindNames = []string{"random", "clustered", "copies", "opposite", "axes"
 // makeUnit returns n directions of a kind, row null being zero unless negative.
 func makeUnit(kind string, n, d, null int, seed uint64) blas64.General {
 	rng := pointtest.Rand(seed)
-	p := zeros64(n, d)
+	p := pointtest.Zeros64(n, d)
 	var rows [][]float64
 	for i := range n {
 		row := p.Data[i*d:][:d]
@@ -82,7 +84,7 @@ func makeUnit(kind string, n, d, null int, seed uint64) blas64.General {
 	return p
 }
 
-func unitRows(t tester, p blas64.General) *UnitRows {
+func unitRows(t pointtest.Tester, p blas64.General) *UnitRows {
 	t.Helper()
 	r, err := NewUnitRows(p, UnitOptions{Normalize: true, Nulls: 1})
 	if err != nil {
@@ -116,7 +118,7 @@ func plainUnit(r *UnitRows, b Bandwidth) [][]float64 {
 			case r.Null(i) || r.Null(j):
 				w[i][j] = math.Exp(-b.Gamma())
 			default:
-				w[i][j] = math.Exp(-b.Gamma() * min(rows.Dist2(r.rows.Row(i), r.rows.Row(j)), 4))
+				w[i][j] = math.Exp(-b.Gamma() * min(rows.Dist2(r.own.Rows.Row(i), r.own.Rows.Row(j)), 4))
 			}
 		}
 	}
@@ -146,14 +148,14 @@ func TestUnitRows(t *testing.T) {
 		}
 		// Sums of squares of numbers next to 1.
 		sum, scaled := 0.0, 0.0
-		for c, v := range r.rows.Row(0) {
+		for c, v := range r.own.Rows.Row(0) {
 			sum += v * v
 			scaled += (row[c] / largest) * (row[c] / largest)
 		}
 		if math.Abs(sum-1) > float64(d+8)*0x1p-52 {
 			t.Fatalf("|row|^2 = 1%+.3g", sum-1)
 		}
-		for c, v := range r.rows.Row(0) {
+		for c, v := range r.own.Rows.Row(0) {
 			if want := row[c] / largest / math.Sqrt(scaled); math.Abs(v-want) > float64(d+8)*0x1p-52 {
 				t.Fatalf("entry %d = %v, want %v", c, v, want)
 			}
@@ -171,13 +173,13 @@ func TestUnitRowsOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range p.Rows {
-		one := unitRows(t, widen(blas32.General{Rows: 1, Cols: 7, Stride: 7, Data: p.Data[i*7:][:7]}))
-		if !slices.Equal(one.rows.Row(0), all.rows.Row(i)) || one.Null(0) != all.Null(i) {
+		one := unitRows(t, pointtest.Widen(blas32.General{Rows: 1, Cols: 7, Stride: 7, Data: p.Data[i*7:][:7]}))
+		if !slices.Equal(one.own.Rows.Row(0), all.own.Rows.Row(i)) || one.Null(0) != all.Null(i) {
 			t.Errorf("row %d differs", i)
 		}
 	}
-	if all.N() != 30 || all.dim() != 7 || !all.Null(5) || all.Null(4) || all.Null(-1) {
-		t.Errorf("N %d, Dim %d, null %v", all.N(), all.dim(), all.null)
+	if all.N() != 30 || all.own.Dim() != 7 || !all.Null(5) || all.Null(4) || all.Null(-1) {
+		t.Errorf("N %d, Dim %d, null %v", all.N(), all.own.Dim(), all.own.NullRow)
 	}
 }
 
@@ -235,7 +237,7 @@ func TestUnitDenseEqualsTheDefinition(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		n := r.N()
-		identity, got := zeros64(n, n), zeros64(n, n)
+		identity, got := pointtest.Zeros64(n, n), pointtest.Zeros64(n, n)
 		for i := range n {
 			identity.Data[i*n+i] = 1
 		}
@@ -276,18 +278,18 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 	rng := pointtest.Rand(4)
 	for range 20000 {
 		b := Gamma(math.Exp(rng.Float64()*40 - 35))
-		u := unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: -1}
+		u := distance.UnitWeights{Bandwidth: b.own, Low: b.Weight(4), Rho: b.Weight(1), Null: -1}
 		distances := []float64{-1, -1e-15, 0, 1e-300, 1e-17, 4 * rng.Float64(), 4 - 4e-16, 4, 4 + 1e-15, 5}
 		for _, d2 := range distances {
-			if w := u.at(d2); w < b.Weight(4) || w > 1 {
+			if w := u.At(d2); w < b.Weight(4) || w > 1 {
 				t.Fatalf("weight %v at %v, gamma %v", w, d2, b.Gamma())
 			}
 		}
-		if 4*b.gamma > maxUnitExponent {
+		if 4*b.Gamma() > distance.MaxUnitExponent {
 			continue
 		}
 		row := slices.Clone(distances[2:]) // those of a block are not negative
-		u.weigh(simd.At(simd.Best()), row, 0, 1)
+		u.Weigh(simd.At(simd.Best()), row, 0, 1)
 		for j, w := range row {
 			if w < b.Weight(4) || w > 1 {
 				t.Fatalf("weight %v at %v in a row, gamma %v", w, distances[2+j], b.Gamma())
@@ -297,14 +299,14 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 	// Rows whose computed distances leave [0, 4] do occur.
 	above := 0
 	for seed := range uint64(200) {
-		p := unitRows(t, makeUnit("opposite", 2, 33, -1, seed)).points()
-		q, err := newUnitDistancer(t.Context(), p, nil, simd.At(simd.Best()))
+		p := unitRows(t, makeUnit("opposite", 2, 33, -1, seed)).own.Points()
+		q, err := distance.NewUnitDistancer(t.Context(), p, nil, simd.At(simd.Best()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		room := newDistanceScratch(q)
-		q.fill(room, 0, 2, 0, 2)
-		if room.d2[1] > 4 || q.exact(0, 1) > 4 {
+		room := distance.NewDistanceScratch(q)
+		q.Fill(room, 0, 2, 0, 2)
+		if room.D2[1] > 4 || q.Exact(0, 1) > 4 {
 			above++
 		}
 	}
@@ -346,7 +348,7 @@ func TestUnitOperatorsRefuse(t *testing.T) {
 }
 
 // unitOperators returns both operators on the same rows.
-func unitOperators(t tester, r *UnitRows, b Bandwidth, radius float64, workers *par.Workers) []Operator64 {
+func unitOperators(t pointtest.Tester, r *UnitRows, b Bandwidth, radius float64, workers *par.Workers) []Operator64 {
 	t.Helper()
 	opt := &Options{Workers: workers}
 	dense, err := NewUnitDense(t.Context(), r, b, opt)
@@ -362,7 +364,7 @@ func unitOperators(t tester, r *UnitRows, b Bandwidth, radius float64, workers *
 }
 
 // firstStep64 returns the first step from q in float64.
-func firstStep64(t tester, op Operator64, q blas64.General, y []int32, table Table, alpha float64) blas64.General {
+func firstStep64(t pointtest.Tester, op Operator64, q blas64.General, y []int32, table Table, alpha float64) blas64.General {
 	t.Helper()
 	labels, err := NewLabels(y, table, false)
 	if err != nil {
@@ -372,7 +374,7 @@ func firstStep64(t tester, op Operator64, q blas64.General, y []int32, table Tab
 	if err := st.Gather64(q, labels); err != nil {
 		t.Fatalf("%v", err)
 	}
-	f := zeros64(q.Rows, q.Cols)
+	f := pointtest.Zeros64(q.Rows, q.Cols)
 	if err := op.Step64(t.Context(), f, q, &Step{Form: Paper, Labels: labels, Coefficient: alpha}, &st); err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -380,7 +382,7 @@ func firstStep64(t tester, op Operator64, q blas64.General, y []int32, table Tab
 }
 
 func randomBlock64(rng *rand.Rand, n, k int) blas64.General {
-	x := zeros64(n, k)
+	x := pointtest.Zeros64(n, k)
 	gaussianRow(rng, x.Data)
 	return x
 }
@@ -391,7 +393,7 @@ func TestUnitOperatorsSameBitsForAnyNumberOfWorkers(t *testing.T) {
 	for _, d := range []int{3, 20} {
 		r := unitRows(t, makeUnit("clustered", n, d, 700, 5))
 		rng := pointtest.Rand(9)
-		q, y := randomBlock64(rng, n, 3), randomLabels(rng, n, 5, false)
+		q, y := randomBlock64(rng, n, 3), pointtest.RandomLabels(rng, n, 5, false)
 		var want []blas64.General
 		var degrees [][]float64
 		for _, count := range []int{1, 2, 8} {
@@ -416,9 +418,9 @@ func TestUnitStepAllocatesNothing(t *testing.T) {
 	defer workers.Close()
 	const n = 1100
 	rng := pointtest.Rand(9)
-	q, f := randomBlock64(rng, n, 3), zeros64(n, 3)
-	x, out := randomBlock(rng, n, 3), zeros32(n, 3)
-	labels, err := NewLabels(randomLabels(rng, n, 5, false), EqualTable(), false)
+	q, f := randomBlock64(rng, n, 3), pointtest.Zeros64(n, 3)
+	x, out := pointtest.RandomBlock(rng, n, 3), pointtest.Zeros32(n, 3)
+	labels, err := NewLabels(pointtest.RandomLabels(rng, n, 5, false), EqualTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,8 +445,8 @@ func TestUnitStepAllocatesNothing(t *testing.T) {
 // Rows beyond one chunk have the same bits for any number of workers, and the first row
 // that is refused is named.
 func TestUnitRowsInChunks(t *testing.T) {
-	const n, d = 3*chunkRows + 5, 3
-	p := widen(pointtest.Make("uniform", n, d, 4))
+	const n, d = 3*base.ChunkRows + 5, 3
+	p := pointtest.Widen(pointtest.Make("uniform", n, d, 4))
 	alone, err := NewUnitRows(p, UnitOptions{Normalize: true})
 	if err != nil {
 		t.Fatal(err)
@@ -456,7 +458,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(shared.rows.Data, alone.rows.Data) {
+		if !slices.Equal(shared.own.Rows.Data, alone.own.Rows.Data) {
 			t.Errorf("%d workers: other bits", workers)
 		}
 		for _, c := range []struct {
@@ -476,7 +478,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 			{[]int{2500}, []int{20, 2600}, UnitOptions{Nulls: 1, Normalize: true}, 2500, -1, -1},
 			{[]int{2500}, []int{2501}, UnitOptions{}, -1, 2500, -1},
 		} {
-			rows := blas64.General{Rows: n, Cols: d, Stride: d, Data: slices.Clone(alone.rows.Data)}
+			rows := blas64.General{Rows: n, Cols: d, Stride: d, Data: slices.Clone(alone.own.Rows.Data)}
 			for _, i := range c.zeros {
 				clear(rows.Data[i*d:][:d])
 			}
@@ -490,7 +492,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 			switch {
 			case c.zero >= 0 && (!errors.As(err, &zero) || zero.Row != c.zero),
 				c.norm >= 0 && (!errors.As(err, &norm) || norm.Row != c.norm),
-				c.zero < 0 && c.norm < 0 && (err != nil || r.null != c.null):
+				c.zero < 0 && c.norm < 0 && (err != nil || r.own.NullRow != c.null):
 				t.Errorf("%d workers, zeros %v, long %v: %v", workers, c.zeros, c.long, err)
 			}
 		}

@@ -9,8 +9,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -49,62 +51,70 @@ func polyCases(t *testing.T) (all []wideCase) {
 			wideCase{fmt.Sprintf("poly of order %d", order),
 				func(o *Options) (Operator64, error) {
 					o.Tolerance = tolerance
-					return NewPoly(t.Context(), p, Sigma(3), o)
+					return openPoly(t.Context(), p, Sigma(3), o)
 				},
-				func(op Operator64) bool { poly := op.(*poly); return poly.series.order() == order && poly.single }},
+				func(op Operator64) bool {
+					poly := roomOf(op).(*poly.Poly)
+					return poly.Series.Order() == order && poly.Single
+				}},
 			wideCase{fmt.Sprintf("poly of order %d in float64", order),
 				func(o *Options) (Operator64, error) {
 					o.Tolerance = tolerance
-					return NewPoly(t.Context(), widen(p), Sigma(3), o)
+					return openPoly(t.Context(), pointtest.Widen(p), Sigma(3), o)
 				},
-				func(op Operator64) bool { poly := op.(*poly); return poly.series.order() == order && !poly.single }})
+				func(op Operator64) bool {
+					poly := roomOf(op).(*poly.Poly)
+					return poly.Series.Order() == order && !poly.Single
+				}})
 	}
 	unit, err := NewUnitRows(p, UnitOptions{Normalize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	low := lowRank(600, 200, 6)
+	low := pointtest.LowRank(600, 200, 6)
 	return append(all,
 		wideCase{"poly along axes",
 			func(o *Options) (Operator64, error) {
 				o.Tolerance = 1e-3
-				return NewPoly(t.Context(), low, Sigma(1.5), o)
+				return openPoly(t.Context(), low, Sigma(1.5), o)
 			},
-			func(op Operator64) bool { return op.(*poly).low != nil }},
+			func(op Operator64) bool { return roomOf(op).(*poly.Poly).Low != nil }},
 		wideCase{"poly of unit rows",
 			func(o *Options) (Operator64, error) { return NewUnitPoly(t.Context(), unit, Sigma(3), 3, o) },
-			func(op Operator64) bool { return op.(*poly).frame.inPlace }},
+			func(op Operator64) bool { return roomOf(op).(*poly.Poly).Frame.InPlace }},
 		wideCase{"poly by Taylor's polynomial",
 			func(o *Options) (Operator64, error) {
-				return NewPoly(t.Context(), clusteredUnitRows(1200, 64, 20), Sigma(5), o)
+				return openPoly(t.Context(), pointtest.ClusteredUnitRows(1200, 64, 20), Sigma(5), o)
 			},
-			func(op Operator64) bool { return op.(*poly).series.taylor }},
+			func(op Operator64) bool { return roomOf(op).(*poly.Poly).Series.Taylor }},
 		wideCase{"poly of one point",
-			func(o *Options) (Operator64, error) { return NewPoly(t.Context(), zeros32(1, 3), Sigma(1), o) },
+			func(o *Options) (Operator64, error) {
+				return openPoly(t.Context(), pointtest.Zeros32(1, 3), Sigma(1), o)
+			},
 			func(op Operator64) bool { return op.N() == 1 }})
 }
 
 func gridCases(t *testing.T) (all []wideCase) {
-	of := func(name string, p blas32.General, sigma float64, opt Options, is func(op *grid) bool) {
+	of := func(name string, p blas32.General, sigma float64, opt Options, is func(op *grid.Grid) bool) {
 		all = append(all, wideCase{"grid " + name,
 			func(o *Options) (Operator64, error) {
 				opt := opt
 				opt.Ranks, opt.Workers = o.Ranks, o.Workers
-				return NewGrid(t.Context(), p, Sigma(sigma), &opt)
+				return openGrid(t.Context(), p, Sigma(sigma), &opt)
 			},
-			func(op Operator64) bool { return is(op.(*grid)) }})
+			func(op Operator64) bool { return is(roomOf(op).(*grid.Grid)) }})
 	}
 	for d, sigma := range []float64{0.01, 0.05, 0.25, 0.6} {
 		of(fmt.Sprintf("in %d dimensions", d+1), pointtest.Make("uniform", 5000, d+1, 9), sigma, Options{Tolerance: 1e-3},
-			func(op *grid) bool { return op.slots == 0 && op.out == nil && len(op.pieces) > 3 })
+			func(op *grid.Grid) bool { return op.Slots == 0 && op.Out == nil && len(op.Pieces) > 3 })
 	}
-	of("of cells along a line", pointtest.Make("collinear", 5000, 2, 4), 0.01, Options{}, func(op *grid) bool { return op.cells.Count() < int(op.lattice.Cells) })
-	of("of crowds on a line", crowded(1), 0.1, Options{Tolerance: 1e-6}, func(op *grid) bool { return op.slots > 1 })
-	of("of crowds", crowded(2), 0.1, Options{Tolerance: 1e-6}, func(op *grid) bool { return op.slots > 1 })
-	of("of all points in a cell", zeros32(2*lattice.MostPoints+9, 2), 1, Options{}, func(op *grid) bool { return op.cells.Count() == 1 && op.slots == 3 })
-	of("with rows out of it", strewn(), 0.02, Options{}, func(op *grid) bool { return op.out != nil && len(op.direct.rows) == 0 })
-	of("with direct rows", strewn(), 0.05, Options{Isolated: Repair}, func(op *grid) bool { return len(op.direct.rows) > 0 })
-	of("of few points", pointtest.Make("uniform", 3, 2, 5), 1, Options{}, func(op *grid) bool { return len(op.pieces) == 1 })
+	of("of cells along a line", pointtest.Make("collinear", 5000, 2, 4), 0.01, Options{}, func(op *grid.Grid) bool { return op.Cells.Count() < int(op.Lattice.Cells) })
+	of("of crowds on a line", crowded(1), 0.1, Options{Tolerance: 1e-6}, func(op *grid.Grid) bool { return op.Slots > 1 })
+	of("of crowds", crowded(2), 0.1, Options{Tolerance: 1e-6}, func(op *grid.Grid) bool { return op.Slots > 1 })
+	of("of all points in a cell", pointtest.Zeros32(2*lattice.MostPoints+9, 2), 1, Options{}, func(op *grid.Grid) bool { return op.Cells.Count() == 1 && op.Slots == 3 })
+	of("with rows out of it", strewn(), 0.02, Options{}, func(op *grid.Grid) bool { return op.Out != nil && len(op.Direct.Rows) == 0 })
+	of("with direct rows", strewn(), 0.05, Options{Isolated: Repair}, func(op *grid.Grid) bool { return len(op.Direct.Rows) > 0 })
+	of("of few points", pointtest.Make("uniform", 3, 2, 5), 1, Options{}, func(op *grid.Grid) bool { return len(op.Pieces) == 1 })
 	return all
 }
 
@@ -179,16 +189,16 @@ func TestWideStepsLeaveTheIterateWithItsRanks(t *testing.T) {
 				return err
 			}
 			direct := false
-			if grid, ok := op.(*grid); ok {
-				direct = len(grid.direct.rows) > 0
+			if grid, ok := roomOf(op).(*grid.Grid); ok {
+				direct = len(grid.Direct.Rows) > 0
 			}
-			x := randomBlock(pointtest.Rand(1), op.N(), 1)
+			x := pointtest.RandomBlock(pointtest.Rand(1), op.N(), 1)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				return err
 			}
 			spoil(op, x.Data, 1)
-			if err := op.Step(t.Context(), zeros32(op.N(), 1), x, new(Step), &st); err != nil {
+			if err := op.Step(t.Context(), pointtest.Zeros32(op.N(), 1), x, new(Step), &st); err != nil {
 				return err
 			}
 			lo, hi := op.Part()

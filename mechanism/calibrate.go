@@ -261,7 +261,7 @@ func LabelEpsilon(epsilon float64, records int) float64 {
 func (c Calibration) Spend(labelEpsilon float64) Spend {
 	s := Spend{
 		PureEpsilon: LabelEpsilon(labelEpsilon, c.settings.Sensitivity.Records()),
-		Protects:    ProtectionOf(c.settings.Sensitivity),
+		Protects:    protectionOf(c.settings.Sensitivity),
 	}
 	if c.settings.Rule == Classical {
 		s.Rho = c.Rho()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -40,7 +41,7 @@ func privatize(ctx context.Context, c Calibration, budget Budget, f FirstStep, w
 		return nil, err
 	}
 	n := f.Displacement.Rows * f.Displacement.Cols
-	secret, err := drawSecrets(source, par.Blocks(n, chunkSize), f.Labels.Mode == release.ModeRandomised)
+	secret, err := drawSecrets(source, split.Blocks(n, chunkSize), f.Labels.Mode == release.ModeRandomised)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func privatize(ctx context.Context, c Calibration, budget Budget, f FirstStep, w
 // fill draws the noise and the randomised labels.
 func fill(ctx context.Context, out *release.Release, c Calibration, f FirstStep, workers *par.Workers, secret *secrets) error {
 	err := workers.Do(ctx, len(secret.chunks), par.Func(func(_, chunk int) {
-		lo, hi := par.Block(chunk, len(out.Grid), chunkSize)
+		lo, hi := split.Block(chunk, len(out.Grid), chunkSize)
 		stream(seedOf(secret.chunks, chunk), func(words source) {
 			perturb(out.Grid, f.Displacement, lo, hi, c, &sampler{words})
 		})
@@ -117,7 +118,7 @@ func describe(c Calibration, f FirstStep, id [16]byte) *release.Release {
 			OperatorError: bound.Eta(),
 			GridError:     c.GridError(),
 			Norm:          release.NormFrobenius,
-			Derivation:    string(bound.Derivation()),
+			Derivation:    bound.Derivation(),
 			Relation:      bound.Relation().String(),
 			Operator:      bound.Operator().Kind(),
 			Records:       bound.Records(),

@@ -65,9 +65,12 @@ func AnyRow(relation sensitivity.Relation, records int) Protection {
 // from.
 func AnyData() Protection { return Protection{relation: anyData} }
 
-// ProtectionOf returns the protection of noise that was calibrated to a bound.
-func ProtectionOf(b sensitivity.Bound) Protection {
-	return AnyRow(b.Relation(), b.Records()).only(b.Rows().Private, b.Derivation() == sensitivity.Theorem2)
+// restPublic is the derivation of bounds for which all rows but one are public.
+const restPublic = "theorem-2"
+
+// protectionOf returns the protection of noise that was calibrated to a bound.
+func protectionOf(b sensitivity.Bound) Protection {
+	return AnyRow(b.Relation(), b.Records()).only(b.Rows().Private, b.Derivation() == restPublic)
 }
 
 // ProtectionOfRelease returns the protection that a release states. Check must accept the
@@ -81,7 +84,7 @@ func ProtectionOfRelease(r *release.Release) Protection {
 	for i, row := range r.Sensitivity.PrivateRows {
 		rows[i] = int(row)
 	}
-	return AnyRow(relation, r.Sensitivity.Records).only(rows, r.Sensitivity.Derivation == string(sensitivity.Theorem2))
+	return AnyRow(relation, r.Sensitivity.Records).only(rows, r.Sensitivity.Derivation == restPublic)
 }
 
 // only returns p for a list of private rows; any row may be private when the list is empty.

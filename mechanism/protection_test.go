@@ -279,7 +279,7 @@ func TestProtectionOfBounds(t *testing.T) {
 		"null, row 4, rest public": known,
 		"unknown":                  {},
 	} {
-		if got := ProtectionOf(b).String(); got != want {
+		if got := protectionOf(b).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

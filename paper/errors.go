@@ -3,7 +3,7 @@ package paper
 import "errors"
 
 // Sentinels, matched with errors.Is. Rows that cannot be used are kernel.ErrShape,
-// kernel.ErrNonFinite, points.ErrZeroRow and kernel.ErrLabels, in this package and those
+// kernel.ErrNonFinite, privatemail.ErrZeroRow and kernel.ErrLabels, in this package and those
 // below it.
 var (
 	// ErrDegenerate reports anchors that do not determine an alignment; the

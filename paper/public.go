@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Public is the labelled set both sides have before a query: its rows are the
@@ -24,7 +24,7 @@ type Public struct {
 
 // NewPublic copies the rows, scaled to unit norm, and their labels, each in 0 ..
 // classes-1. The errors are kernel.ErrShape, kernel.ErrNonFinite,
-// points.ErrZeroRow and kernel.ErrLabels.
+// privatemail.ErrZeroRow and kernel.ErrLabels.
 func NewPublic(features blas64.General, labels []int32, classes int) (*Public, error) {
 	n, d, err := points.Dims(features)
 	if err != nil {

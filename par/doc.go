@@ -2,8 +2,8 @@
 //
 //	workers := par.New(0) // GOMAXPROCS
 //	defer workers.Close()
-//	err := workers.Do(ctx, par.Blocks(n, 1024), par.Func(func(_, block int) {
-//		lo, hi := par.Block(block, n, 1024)
+//	err := workers.Do(ctx, (n+1023)/1024, par.Func(func(_, block int) {
+//		lo, hi := 1024*block, min(1024*(block+1), n)
 //		... // rows lo to hi-1
 //	}))
 //

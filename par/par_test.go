@@ -202,14 +202,3 @@ func TestDoAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations per Do", n)
 	}
 }
-
-func TestBlocks(t *testing.T) {
-	for _, c := range []struct{ n, size, want int }{{0, 4, 0}, {1, 4, 1}, {4, 4, 1}, {5, 4, 2}} {
-		if got := Blocks(c.n, c.size); got != c.want {
-			t.Errorf("Blocks(%d, %d) = %d, want %d", c.n, c.size, got, c.want)
-		}
-	}
-	if lo, hi := Block(1, 5, 4); lo != 4 || hi != 5 {
-		t.Errorf("Block(1, 5, 4) = %d, %d", lo, hi)
-	}
-}

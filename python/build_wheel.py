@@ -4,10 +4,10 @@
     python3 python/build_wheel.py -o dist
     python3 python/build_wheel.py -o dist --sdist
 
-The wheel bundles the shared library and knows no version of CPython: one for all. The same
-source, Go and C compiler give the same bytes. The source package has the Python files and the
-source of the library in Go, without the modules that it needs: Go finds them as in a clone. This
-file is also the build backend of pyproject.toml, so that ``pip wheel ./python`` does the same.
+The wheel bundles the shared library and works with every version of CPython. The same source, Go
+and C compiler give the same bytes. The source package has the Python files and the Go source of the
+library, without the modules that it needs: Go finds them as in a clone. This file is also the build
+backend of pyproject.toml, so that ``pip wheel ./python`` does the same.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ import zipfile
 from typing import Any, Dict, Iterator, List, Optional
 
 PYTHON = pathlib.Path(__file__).resolve().parent
-#: Where the source in Go is: in a source package a folder of its own, else the repository.
+#: The folder of the Go source in a source package; otherwise it is the repository.
 LIBRARY_SOURCE = "library"
 ROOT = PYTHON / LIBRARY_SOURCE if (PYTHON / LIBRARY_SOURCE).is_dir() else PYTHON.parent
 LIBRARY = "libprivatemail.so.1"
 
-#: The newest glibc that the library may need: that of the tag.
+#: The newest glibc that the library may need, as in the tag.
 GLIBC = (2, 17)
 TAG = f"py3-none-manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
 
@@ -81,12 +81,12 @@ def build_library(folder: str) -> pathlib.Path:
 
 
 def check_glibc(data: bytes) -> None:
-    """Refuses a library that needs a newer glibc than the tag of the wheel says."""
+    """Refuses a library that needs a newer glibc than the tag of the wheel."""
     needed = {tuple(map(int, found)) for found in re.findall(rb"\0GLIBC_(\d+)\.(\d+)", data)}
     newer = sorted(version for version in needed if version > GLIBC)
     if not needed or newer:
         names = ", ".join(".".join(map(str, version)) for version in newer) or "no glibc at all"
-        raise SystemExit(f"build_wheel: the library needs {names}, and the tag is {TAG}")
+        raise SystemExit(f"build_wheel: the library needs {names}, but the tag is {TAG}")
 
 
 def version_of(library: pathlib.Path) -> str:
@@ -97,7 +97,7 @@ def version_of(library: pathlib.Path) -> str:
 
 
 def licences() -> Dict[str, bytes]:
-    """Returns the licences of what is linked into the library, by name."""
+    """Returns the licences of the modules linked into the library, by name."""
     listed = subprocess.run(
         ["go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Dir}}{{end}}", "./capi"],
         cwd=ROOT,
@@ -119,7 +119,7 @@ def licences() -> Dict[str, bytes]:
 
 
 def package_version() -> str:
-    """Returns the version of the package, which is that of the header of the library."""
+    """Returns the version of the package, which must equal that of the header of the library."""
 
     def found(path: pathlib.Path, pattern: str) -> str:
         return re.search(pattern, path.read_text(encoding="utf-8"), re.M).group(1)
@@ -127,7 +127,7 @@ def package_version() -> str:
     version = found(PYTHON / "privatemail" / "_header.py", r'^VERSION = "(.*)"$')
     header = found(ROOT / "capi" / "pm.h", r'^#define PM_VERSION "(.*)"$')
     if version != header:
-        raise SystemExit(f"build_wheel: the package is {version}, and pm.h has {header}")
+        raise SystemExit(f"build_wheel: the package is {version}, but pm.h has {header}")
     return version
 
 
@@ -166,12 +166,12 @@ def record(files: Dict[str, bytes], name: str) -> bytes:
 
 
 def write_wheel(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Writes the wheel of a library that is built, and returns its path."""
+    """Writes the wheel of a built library, and returns its path."""
     check_glibc(library.read_bytes())
     version = version_of(library)
     if version != package_version():
         raise SystemExit(
-            f"build_wheel: the library is {version}, and the package {package_version()}"
+            f"build_wheel: the library is {version}, but the package is {package_version()}"
         )
     files = contents(library, version)
     name = f"privatemail-{version}.dist-info/RECORD"
@@ -182,7 +182,7 @@ def write_wheel(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     with open(temporary, "wb") as file:
         with zipfile.ZipFile(file, "w") as archive:
             for path, data in files.items():
-                # Not the time of the build: the same source gives the same bytes.
+                # A fixed time, so that the same source gives the same bytes.
                 entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))
                 entry.external_attr = (0o755 if path.endswith(LIBRARY) else 0o644) << 16
                 entry.create_system = 3
@@ -233,7 +233,7 @@ def write_sdist(folder: pathlib.Path) -> pathlib.Path:
     sdist = folder / f"privatemail-{version}.tar.gz"
     temporary = sdist.with_suffix(".part")
     with open(temporary, "wb") as file:
-        # No name and no time: the same source gives the same bytes.
+        # No name and no time, so that the same source gives the same bytes.
         with gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
             with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
                 for name, data in sorted(files.items()):
@@ -250,7 +250,7 @@ def build(folder: str, library: Optional[str] = None) -> pathlib.Path:
     """Builds the library, unless one is given, and the wheel."""
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         raise SystemExit(
-            "build_wheel: wheels are for Linux on x86_64, and this is "
+            "build_wheel: wheels are for Linux on x86_64, but this is "
             f"{sys.platform} on {platform.machine()}"
         )
     if library is not None:
@@ -263,7 +263,7 @@ def build(folder: str, library: Optional[str] = None) -> pathlib.Path:
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> List[str]:
-    """Building needs no other package."""
+    """Building the wheel needs no other package."""
     return []
 
 
@@ -275,7 +275,7 @@ def build_wheel(
 
 
 def get_requires_for_build_sdist(config_settings: Any = None) -> List[str]:
-    """Nor does the source package."""
+    """Building the source package needs no other package."""
     return []
 
 
@@ -287,7 +287,7 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Builds the wheel of privatemail.")
     parser.add_argument("-o", "--out", default="dist", help="folder of the wheel (default: dist)")
-    parser.add_argument("--library", help="path of a shared library that is built already")
+    parser.add_argument("--library", help="path of a shared library that is already built")
     parser.add_argument("--sdist", action="store_true", help="write the source package instead")
     given = parser.parse_args()
     if given.sdist:

@@ -3,7 +3,7 @@
 // those nearest to its own. There are three modes:
 //
 //	cells      the server sees a set of cells, epsilon-private by the client's own choice
-//	take-all   the server sees that all rows were taken, and the client ranks them at home
+//	all        the server sees that all rows were taken, and the client ranks them at home
 //	sealed     the server sees a query under encryption
 //
 //	model, err := supervised.Fit(ctx, engine, rows, labels, nil)  // at the server
@@ -76,7 +76,7 @@
 //	1/16   24     0.70      16.3 MB  4.5 MB   498.0 MB
 //	1/8    12     0.83      32.5 MB  9.0 MB   498.0 MB
 //	1/4    7      0.90      65.0 MB  18.0 MB  581.0 MB
-//	take all, once: 68.0 MB
+//	all rows, once: 68.0 MB
 //
 // A smaller share is a shorter answer from more cells, of which the query's own is
 // reported less often. Lists that rows had to join make answers longer, up to twice.
@@ -87,10 +87,10 @@
 // Rows travel as float32, or as int8 in about a quarter of the bytes (wire.Compact). The
 // encoding that a client asks for shows, and should be the same for all its queries.
 //
-// # Mode take-all
+// # Mode all
 //
 // The client takes the whole gallery once, as rows of int8 (server.Cells.AllRowsFrame), and
-// ranks at home (client.TakeAll). Nothing is sent about a query, and there is no epsilon:
+// ranks at home (client.All). Nothing is sent about a query, and there is no epsilon:
 // the server learns that the gallery was taken. Where a gallery may leave its server and fits
 // on the client, that is better than mode cells as soon as a client has more than a few
 // queries: at 1/8, two answers of float32 or eight of int8 are as many bytes.

@@ -178,7 +178,7 @@ func Example_shares() {
 		fmt.Printf("1/%-3d  %-5d  %.2f      %-7s  %-7s  %s\n", part, cells, own, megabytes(answer), megabytes(compact), megabytes(int64(cells)*(answer+compact)))
 		take = book.AllRowsBytes()
 	}
-	fmt.Println("take all, once:", megabytes(take))
+	fmt.Println("all rows, once:", megabytes(take))
 	// Output:
 	// share  cells  own cell  answer   of int8  all answers, encoded
 	// 1/64   96     0.36      4.1 MB   1.1 MB   498.0 MB
@@ -186,5 +186,5 @@ func Example_shares() {
 	// 1/16   24     0.70      16.3 MB  4.5 MB   498.0 MB
 	// 1/8    12     0.83      32.5 MB  9.0 MB   498.0 MB
 	// 1/4    7      0.90      65.0 MB  18.0 MB  581.0 MB
-	// take all, once: 68.0 MB
+	// all rows, once: 68.0 MB
 }

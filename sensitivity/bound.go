@@ -7,44 +7,38 @@ import (
 	"slices"
 )
 
-// A Derivation names the proof behind a bound. Releases carry it, so the names
-// do not change.
-type Derivation string
-
-// The derivations.
+// The names of the proofs, which Bound.Derivation returns. Releases carry them, so they do not
+// change.
 const (
-	Theorem1           Derivation = "theorem-1"        // Tight, full kernel
-	Theorem1Scalar     Derivation = "theorem-1-scalar" // Scalar, full kernel
-	Theorem1s          Derivation = "theorem-1s"       // Tight, class sizes that count the private row
-	Theorem2           Derivation = "theorem-2"        // Known
-	DegreeFloor        Derivation = "degree-floor"     // Tight with Floor (V1)
-	ConstantBackground Derivation = "background"       // Tight with Background (V2)
-	CorrectedPaper     Derivation = "corrected"        // Corrected
+	byTheorem1       = "theorem-1"        // Tight, full kernel
+	byTheorem1Scalar = "theorem-1-scalar" // Scalar, full kernel
+	byTheorem1s      = "theorem-1s"       // Tight, class sizes that count the private row
+	byTheorem2       = "theorem-2"        // Known
+	byFloor          = "degree-floor"     // Tight with Floor (V1)
+	byBackground     = "background"       // Tight with Background (V2)
+	byCorrected      = "corrected"        // Corrected
 )
 
-// An Assumption is a condition of a bound that no number in it can ensure.
-type Assumption string
-
-// The assumptions.
+// The conditions of a bound that no number in it can ensure.
 const (
-	// PublicParameters: required by every bound.
-	PublicParameters Assumption = "Q, the bandwidth, alpha, the table, the number of rows and the operator were chosen without looking at a private record"
-	// UnitOrNullRows: required where one record is the null record.
-	UnitOrNullRows Assumption = "every row is of unit norm, rescaled in float64, except one null record, whose weights are a constant by definition"
-	// UnitBall: enough where no null record is used.
-	UnitBall Assumption = "every row lies in the closed unit ball, squared distances clamped to [0, 4]"
-	// LabelsInRange: for tables over classes.
-	LabelsInRange Assumption = "every label is one of the table's classes"
-	// FixedTable: for all tables but ClassSize.
-	FixedTable Assumption = "the label table is fixed and public"
-	// PublicLabel: for the relations that keep the label.
-	PublicLabel Assumption = "the label of the private row is public and unchanged"
-	// PublicRest: for Theorem 2.
-	PublicRest Assumption = "the position of the private row, and the number, features and labels of all other rows, are public and do not depend on the private record"
-	// PublicRows: for bounds over some rows only.
-	PublicRows Assumption = "the list of rows that may be private, and of those released, is public"
-	// PairwiseWeights: for Floor and Background.
-	PairwiseWeights Assumption = "each feature weight is a symmetric function of its two rows alone, in the operator's range"
+	// Required by every bound.
+	publicParameters = "Q, the bandwidth, alpha, the table, the number of rows and the operator were chosen without looking at a private record"
+	// Required where one record is the null record.
+	unitOrNullRows = "every row is of unit norm, rescaled in float64, except one null record, whose weights are a constant by definition"
+	// Enough where no null record is used.
+	unitBall = "every row lies in the closed unit ball, squared distances clamped to [0, 4]"
+	// For tables over classes.
+	labelsInRange = "every label is one of the table's classes"
+	// For all tables but ClassSize.
+	fixedTable = "the label table is fixed and public"
+	// For the relations that keep the label.
+	publicLabel = "the label of the private row is public and unchanged"
+	// For Theorem 2.
+	publicRest = "the position of the private row, and the number, features and labels of all other rows, are public and do not depend on the private record"
+	// For bounds over some rows only.
+	publicRows = "the list of rows that may be private, and of those released, is public"
+	// For Floor and Background.
+	pairwiseWeights = "each feature weight is a symmetric function of its two rows alone, in the operator's range"
 )
 
 // A Bound is a proved upper bound on the L2 (Frobenius) sensitivity of the
@@ -59,8 +53,8 @@ type Bound struct {
 	eta         Eta
 	relation    Relation
 	query       Query
-	derivation  Derivation
-	assumptions []Assumption
+	derivation  string
+	assumptions []string
 	of          identity
 	row         int // the private row the bound is largest for, -1 when there is no single one
 	rows        Rows
@@ -123,12 +117,15 @@ func (b Bound) Operator() Operator { return b.query.Operator }
 // Query returns the public numbers of the bound.
 func (b Bound) Query() Query { return b.query }
 
-// Derivation returns the name of the proof.
-func (b Bound) Derivation() Derivation { return b.derivation }
+// Derivation returns the name of the proof, which releases carry: "theorem-1", or
+// "theorem-1s" for ClassSize, from Tight with the full kernel, "background" and
+// "degree-floor" from Tight with Background and Floor, "theorem-1-scalar" from Scalar,
+// "theorem-2" from Known and "corrected" from Corrected.
+func (b Bound) Derivation() string { return b.derivation }
 
-// Assumptions returns the conditions of the bound, in a slice that the caller
-// may change.
-func (b Bound) Assumptions() []Assumption { return slices.Clone(b.assumptions) }
+// Assumptions returns the conditions of the bound that no number in it can ensure, each a
+// sentence, in a slice that the caller may change.
+func (b Bound) Assumptions() []string { return slices.Clone(b.assumptions) }
 
 // Size returns the rows and columns of the Q the bound is for; columns are 0
 // when the bound was made from norms.
@@ -194,7 +191,7 @@ func (b Bound) Group(records int) (Bound, error) {
 		return Bound{}, named(op, refuse(ErrGroup, "%d records, want at least 1", records))
 	case b.relation.usesNull():
 		return Bound{}, named(op, refuse(ErrGroup, "not for %v; use the bound of %v or %v", b.relation, ReplaceOne, FeaturesReplace))
-	case b.derivation == Theorem2:
+	case b.derivation == byTheorem2:
 		return Bound{}, named(op, refuse(ErrGroup, "not for one known row; use Tight"))
 	}
 	b.group = records
@@ -221,27 +218,27 @@ func newBound(delta float64, exponent int, b Bound) (Bound, error) {
 	return b, nil
 }
 
-func assumptionsOf(b Bound) []Assumption {
-	a := []Assumption{PublicParameters}
-	if b.relation.usesNull() || b.derivation == Theorem2 {
-		a = append(a, UnitOrNullRows)
+func assumptionsOf(b Bound) []string {
+	a := []string{publicParameters}
+	if b.relation.usesNull() || b.derivation == byTheorem2 {
+		a = append(a, unitOrNullRows)
 	} else {
-		a = append(a, UnitBall)
+		a = append(a, unitBall)
 	}
 	if _, ok := b.query.Table.(ClassSize); !ok {
-		a = append(a, FixedTable, LabelsInRange)
+		a = append(a, fixedTable, labelsInRange)
 	}
 	if !b.relation.LabelPrivate() {
-		a = append(a, PublicLabel)
+		a = append(a, publicLabel)
 	}
-	if b.derivation == Theorem2 {
-		a = append(a, PublicRest)
+	if b.derivation == byTheorem2 {
+		a = append(a, publicRest)
 	} else if b.rows.Private != nil || b.rows.Released != nil {
-		a = append(a, PublicRows)
+		a = append(a, publicRows)
 	}
 	switch b.query.Operator.(type) {
 	case Floor, Background:
-		a = append(a, PairwiseWeights)
+		a = append(a, pairwiseWeights)
 	}
 	return a
 }

@@ -16,7 +16,7 @@ func TestBoundSaysWhatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, columns := b.Size()
-	if !b.Valid() || b.Relation() != ReplaceOne || b.Operator() != (Full{}) || b.Derivation() != Theorem1 || rows != 4 || columns != 2 ||
+	if !b.Valid() || b.Relation() != ReplaceOne || b.Operator() != (Full{}) || b.Derivation() != byTheorem1 || rows != 4 || columns != 2 ||
 		b.row != 3 || b.ErrorStated() || b.Eta() != 0 || b.Value() != b.Exact() || b.Query() != exampleQuery {
 		t.Errorf("%+v", b)
 	}
@@ -30,7 +30,7 @@ func TestBoundSaysWhatItIs(t *testing.T) {
 		t.Errorf("rows %v", r)
 	}
 	b.Assumptions()[0] = ""
-	if b.Assumptions()[0] != PublicParameters {
+	if b.Assumptions()[0] != publicParameters {
 		t.Error("a caller changed the assumptions")
 	}
 
@@ -61,17 +61,17 @@ func TestBoundSaysWhatItIs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		b    Bound
-		d    Derivation
-		want []Assumption
+		d    string
+		want []string
 	}{
-		{b, Theorem1, []Assumption{PublicParameters, UnitBall, FixedTable, LabelsInRange}},
-		{make1(Null, exampleQuery, subset), Theorem1, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicRows}},
-		{make1(FeaturesReplace, floor, Rows{}), DegreeFloor, []Assumption{PublicParameters, UnitBall, FixedTable, LabelsInRange, PublicLabel, PairwiseWeights}},
-		{make1(FeaturesNull, back, Rows{}), ConstantBackground, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicLabel, PairwiseWeights}},
-		{make1(ReplaceOne, size, Rows{}), Theorem1s, []Assumption{PublicParameters, UnitBall}},
-		{known, Theorem2, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicLabel, PublicRest}},
-		{corrected.Bound, CorrectedPaper, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange}},
-		{scalar, Theorem1Scalar, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicLabel}},
+		{b, byTheorem1, []string{publicParameters, unitBall, fixedTable, labelsInRange}},
+		{make1(Null, exampleQuery, subset), byTheorem1, []string{publicParameters, unitOrNullRows, fixedTable, labelsInRange, publicRows}},
+		{make1(FeaturesReplace, floor, Rows{}), byFloor, []string{publicParameters, unitBall, fixedTable, labelsInRange, publicLabel, pairwiseWeights}},
+		{make1(FeaturesNull, back, Rows{}), byBackground, []string{publicParameters, unitOrNullRows, fixedTable, labelsInRange, publicLabel, pairwiseWeights}},
+		{make1(ReplaceOne, size, Rows{}), byTheorem1s, []string{publicParameters, unitBall}},
+		{known, byTheorem2, []string{publicParameters, unitOrNullRows, fixedTable, labelsInRange, publicLabel, publicRest}},
+		{corrected.Bound, byCorrected, []string{publicParameters, unitOrNullRows, fixedTable, labelsInRange}},
+		{scalar, byTheorem1Scalar, []string{publicParameters, unitOrNullRows, fixedTable, labelsInRange, publicLabel}},
 	} {
 		if c.b.Derivation() != c.d || !slices.Equal(c.b.Assumptions(), c.want) {
 			t.Errorf("%v: %v %v, want %v %v", c.b, c.b.Derivation(), c.b.Assumptions(), c.d, c.want)

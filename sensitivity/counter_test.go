@@ -179,7 +179,7 @@ func TestClassSizeSubset(t *testing.T) {
 	}
 	// The plain form, which would be wrong.
 	f, derivation, _, err := formOf(ReplaceOne, query, 4)
-	if err != nil || derivation != Theorem1s {
+	if err != nil || derivation != byTheorem1s {
 		t.Fatal(derivation, err)
 	}
 	plain := f.(theorem1)
@@ -212,7 +212,7 @@ func TestBackgroundRange(t *testing.T) {
 				}
 			}
 			for _, weight := range []float64{low * 0.99, edge * 1.01, 0, -1, math.NaN()} {
-				if _, err := (Background{r, weight}).levels(sigma); !errors.Is(err, ErrBackground) {
+				if _, err := (Background{r, weight}).levels(sigma); !errors.Is(err, errBackground) {
 					t.Errorf("sigma %g, radius %g, weight %g: %v", sigma, r, weight, err)
 				}
 			}

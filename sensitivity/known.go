@@ -86,7 +86,7 @@ type Public struct {
 // public labels count once. The context is checked between blocks of rows and
 // between classes.
 //
-// Errors: those of Tight, ErrUnitRow, ErrLabels and the error of the context.
+// Errors: those of Tight, ErrLabels and the error of the context.
 func Known(ctx context.Context, relation Relation, query Query, q blas64.General, public Public, released []int) (Bound, error) {
 	b, err := known(ctx, relation, query, q, public, released)
 	return b, named("known", err)
@@ -124,7 +124,7 @@ func known(ctx context.Context, relation Relation, query Query, q blas64.General
 		return Bound{}, err
 	}
 	return newBound(delta, g.exponent, Bound{
-		relation: relation, query: query, derivation: Theorem2, of: g.identity(query, table.span), row: public.Row, rows: rows.clone(),
+		relation: relation, query: query, derivation: byTheorem2, of: g.identity(query, table.span), row: public.Row, rows: rows.clone(),
 	})
 }
 
@@ -186,7 +186,7 @@ func (p Public) unitRows(rows int) (blas64.General, error) {
 		v := blas64.Vector{N: d, Inc: 1, Data: row}
 		norm := blas64.Nrm2(v)
 		if !(math.Abs(norm-1) <= 1e-6) {
-			return blas64.General{}, refuse(ErrUnitRow, "public row %d", i+1)
+			return blas64.General{}, refuse(errUnitRow, "public row %d", i+1)
 		}
 		blas64.Scal(1/norm, v)
 	}

@@ -60,7 +60,7 @@ func (f Floor) levels(float64) (levels, error) {
 
 func (f Floor) check() error {
 	if !(f.Tau > 0) || math.IsInf(f.Tau, 0) {
-		return refuse(ErrFloor, "%g, want a positive finite number", f.Tau)
+		return refuse(errFloor, "%g, want a positive finite number", f.Tau)
 	}
 	return nil
 }
@@ -88,13 +88,13 @@ func (b Background) levels(sigma float64) (levels, error) {
 		return levels{}, err
 	}
 	if !(b.Radius > 0) || b.Radius > 2 {
-		return levels{}, refuse(ErrBackground, "radius %g, want one in (0, 2]", b.Radius)
+		return levels{}, refuse(errBackground, "radius %g, want one in (0, 2]", b.Radius)
 	}
 	// The ends are compared with a tolerance, since callers compute them too.
 	// This is harmless: the smallest possible weight is taken below.
 	edge := b.Radius * b.Radius * full.null
 	if !(b.Weight >= math.Exp(-full.low)*(1-1e-12)) || b.Weight > math.Exp(-edge)*(1+1e-12) {
-		return levels{}, refuse(ErrBackground, "weight %g, want one in [%g, %g]", b.Weight, math.Exp(-full.low), math.Exp(-edge))
+		return levels{}, refuse(errBackground, "weight %g, want one in [%g, %g]", b.Weight, math.Exp(-full.low), math.Exp(-edge))
 	}
 	background := -math.Log(b.Weight)
 	if b.Weight > 0.5 {
@@ -140,7 +140,7 @@ const minExponent = 1e-280
 // halfInverseSquare checks a bandwidth and returns 1/(2 sigma^2).
 func halfInverseSquare(sigma float64) (float64, error) {
 	if !(sigma > 0) || math.IsInf(sigma, 0) {
-		return 0, refuse(ErrBandwidth, "sigma = %g, want a positive finite number", sigma)
+		return 0, refuse(errBandwidth, "sigma = %g, want a positive finite number", sigma)
 	}
 	x := 1 / sigma / sigma / 2
 	if x < minExponent {

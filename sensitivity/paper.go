@@ -21,7 +21,7 @@ import (
 // gives sqrt(M (n+1)), and the printed Delta only when M >= 1. Where (n+1) nu < 1 the lower
 // end of a label degree is negative, and subtracting its square is not a bound. Where A or
 // B is not positive, the square hides the sign. The first two make Comparison.Proved false;
-// the last is ErrPaperUndefined.
+// the last is ErrQuery.
 //
 // # Corrected
 //
@@ -83,7 +83,7 @@ type CorrectedBound struct {
 // Paper returns the paper's constant for the query and the start Q; its N rows
 // include the private one. It covers the full kernel, alpha >= 0 and tables in
 // [0, 1] (the paper's table is Gaussian); nu is the smallest entry. It is for
-// comparison only. ErrPaperUndefined reports a denominator that is not
+// comparison only. ErrQuery also reports a denominator that is not
 // positive; the other errors are those of Corrected.
 func Paper(query Query, q blas64.General) (Comparison, error) {
 	c, err := paper(query, q)
@@ -133,7 +133,7 @@ func corrected(relation Relation, query Query, q blas64.General) (CorrectedBound
 	m := in.corrected()
 	root := 0.5 * math.Sqrt(m*(in.n+1))
 	b, err := newBound(root*g.spectral, g.exponent, Bound{
-		relation: relation, query: query, derivation: CorrectedPaper, of: g.identity(query, in.table), row: -1,
+		relation: relation, query: query, derivation: byCorrected, of: g.identity(query, in.table), row: -1,
 	})
 	if err != nil {
 		return CorrectedBound{}, err
@@ -198,7 +198,7 @@ func (in lemma) paper() (Comparison, error) {
 		cLessB: in.n*in.oneL + in.rhoL, nLessB: (in.n + 1) * in.oneL,
 	}
 	if !(d.a > 0) || !(d.b > 0) {
-		return Comparison{}, refuse(ErrPaperUndefined, "a denominator is not positive for %g rows at this bandwidth", in.n+1)
+		return Comparison{}, refuse(errPaperUndefined, "a denominator is not positive for %g rows at this bandwidth", in.n+1)
 	}
 	var c Comparison
 	c.MII = in.diagonal(d, (in.n+1)*in.oneNu, in.n-1+(in.n+1)*in.nu)

@@ -41,15 +41,15 @@ func (q Query) check() (span, error) {
 	switch q.Operator.(type) {
 	case Full, Floor, Background, Truncated:
 	case nil:
-		return span{}, refuse(ErrOperator, "name one: Full, Floor or Background")
+		return span{}, refuse(errOperator, "name one: Full, Floor or Background")
 	default:
-		return span{}, refuse(ErrOperator, "%T, want a Full, Floor or Background by value", q.Operator)
+		return span{}, refuse(errOperator, "%T, want a Full, Floor or Background by value", q.Operator)
 	}
 	if _, err := halfInverseSquare(q.Sigma); err != nil {
 		return span{}, err
 	}
 	if !finite(q.Alpha) {
-		return span{}, refuse(ErrCoefficient, "alpha = %g", q.Alpha)
+		return span{}, refuse(errCoefficient, "alpha = %g", q.Alpha)
 	}
 	t, err := spanOf(q.Table)
 	if err != nil {
@@ -88,15 +88,15 @@ func checkRows(what string, rows []int, n int) error {
 		return nil
 	}
 	if len(rows) == 0 {
-		return refuse(ErrRow, "the list of %s rows is empty; nil means all", what)
+		return refuse(errRow, "the list of %s rows is empty; nil means all", what)
 	}
 	seen := make(map[int]bool, len(rows))
 	for _, i := range rows {
 		if i < 0 || i >= n {
-			return refuse(ErrRow, "%s row %d, want one of 1 .. %d", what, i+1, n)
+			return refuse(errRow, "%s row %d, want one of 1 .. %d", what, i+1, n)
 		}
 		if seen[i] {
-			return refuse(ErrRow, "%s row %d is listed twice", what, i+1)
+			return refuse(errRow, "%s row %d is listed twice", what, i+1)
 		}
 		seen[i] = true
 	}
@@ -133,7 +133,7 @@ func (m Norms) check() error {
 			return refuse(ErrNonFinite, "norms of Q")
 		}
 		if v < 0 {
-			return refuse(ErrNorms, "a norm is negative")
+			return refuse(errNorms, "a norm is negative")
 		}
 	}
 	if m.Frobenius == 0 {
@@ -146,7 +146,7 @@ func (m Norms) check() error {
 	// digits.
 	const slack = 1 + 1e-12
 	if m.Distance > m.Radius*slack || m.Radius > m.Spectral*slack || m.Spectral > m.Frobenius*slack {
-		return refuse(ErrNorms, "want Distance <= Radius <= Spectral <= Frobenius")
+		return refuse(errNorms, "want Distance <= Radius <= Spectral <= Frobenius")
 	}
 	return nil
 }

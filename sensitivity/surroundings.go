@@ -195,7 +195,7 @@ func (s *surroundings) tabulate(ctx context.Context, labels []int32, table entri
 		s.label[j] = c
 	}
 	if table.classes > maxEntries/len(distinct) {
-		return refuse(ErrTable, "%d classes by %d public labels are too many to keep in memory", table.classes, len(distinct))
+		return refuse(errTable, "%d classes by %d public labels are too many to keep in memory", table.classes, len(distinct))
 	}
 	seen := make(map[string]int)
 	s.class = make([]int, table.classes)

@@ -137,20 +137,20 @@ func (t Values) span() (span, error) {
 		return span{}, err
 	}
 	if t.Weight == nil {
-		return span{}, refuse(ErrTable, "table %s has no entries", t.Name)
+		return span{}, refuse(errTable, "table %s has no entries", t.Name)
 	}
 	if t.Classes > maxValues {
-		return span{}, refuse(ErrTable, "table %s has %d classes, too many to check every pair: use Range", t.Name, t.Classes)
+		return span{}, refuse(errTable, "table %s has %d classes, too many to check every pair: use Range", t.Name, t.Classes)
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for a := range int32(t.Classes) {
 		for b := range a + 1 {
 			w := t.Weight(a, b)
 			if math.IsNaN(w) || math.IsInf(w, 0) {
-				return span{}, refuse(ErrTable, "entry (%d, %d) of table %s is not finite", a, b, t.Name)
+				return span{}, refuse(errTable, "entry (%d, %d) of table %s is not finite", a, b, t.Name)
 			}
 			if w != t.Weight(b, a) {
-				return span{}, refuse(ErrTable, "entries (%d, %d) and (%d, %d) of table %s differ", a, b, b, a, t.Name)
+				return span{}, refuse(errTable, "entries (%d, %d) and (%d, %d) of table %s differ", a, b, b, a, t.Name)
 			}
 			lo, hi = min(lo, w), max(hi, w)
 		}
@@ -172,13 +172,13 @@ func (t Range) String() string { return fmt.Sprintf("range(%v,%v)", t.Low, t.Hig
 
 func (t Range) span() (span, error) {
 	if !finite(t.Low) || !finite(t.High) || t.Low > t.High {
-		return span{}, refuse(ErrTable, "range [%g, %g], want two finite numbers in order", t.Low, t.High)
+		return span{}, refuse(errTable, "range [%g, %g], want two finite numbers in order", t.Low, t.High)
 	}
 	return span{lo: t.Low, hi: t.High, spread: t.High - t.Low}, nil
 }
 
 func (t Range) entries() (func(a, b int32) float64, int, error) {
-	return nil, 0, refuse(ErrTable, "the entries are needed, and %v gives only their range", t)
+	return nil, 0, refuse(errTable, "the entries are needed, and %v gives only their range", t)
 }
 
 // ClassSize has 1/m(y) between two rows of the same class and 0 between
@@ -219,7 +219,7 @@ func (t DataDependent) entries() (func(a, b int32) float64, int, error) {
 
 func checkClasses(classes int) error {
 	if classes < 1 || classes > math.MaxInt32 {
-		return refuse(ErrTable, "%d classes, want at least 1", classes)
+		return refuse(errTable, "%d classes, want at least 1", classes)
 	}
 	return nil
 }
@@ -230,9 +230,9 @@ func spanOf(t Table) (span, error) {
 	case Gaussian, Equal, Different, Values, Range, ClassSize, DataDependent:
 		return t.span()
 	case nil:
-		return span{}, refuse(ErrTable, "no table; want one of this package")
+		return span{}, refuse(errTable, "no table; want one of this package")
 	}
-	return span{}, refuse(ErrTable, "%T, want a table of this package by value", t)
+	return span{}, refuse(errTable, "%T, want a table of this package by value", t)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

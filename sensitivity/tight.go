@@ -23,8 +23,7 @@ import (
 // is still an upper bound for every row. Time O(N k^2) and O(N log N) for each
 // row evaluated; at N = 100,000, k = 2 well under a second for a random Q.
 //
-// Errors: ErrRelation, ErrOperator, ErrNoBound, ErrTable, ErrBandwidth,
-// ErrCoefficient, ErrShape, ErrNonFinite, ErrRow, ErrFloor, ErrBackground,
+// Errors: ErrRelation, ErrQuery, ErrNoBound, ErrShape, ErrNonFinite,
 // ErrDegenerate and ErrUnrepresentable.
 func Tight(relation Relation, query Query, q blas64.General, rows Rows) (Bound, error) {
 	b, err := tight(relation, query, of(q), rows, 0)
@@ -66,7 +65,7 @@ const (
 // for all rows released. It is never below that of Tight for a Q with these norms, and
 // holds for every Q with norms at most these. Norms.Rows is N, all rows including the
 // private one. Scalar is for planning before there is a Q; package mechanism does not
-// calibrate to its bounds. Errors are those of Tight, and ErrNorms.
+// calibrate to its bounds. Errors are those of Tight.
 func Scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 	b, err := scalar(relation, query, norms)
 	return b, named("scalar", err)
@@ -80,8 +79,8 @@ func scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 	if err := norms.check(); err != nil {
 		return Bound{}, err
 	}
-	if derivation == Theorem1 {
-		derivation = Theorem1Scalar
+	if derivation == byTheorem1 {
+		derivation = byTheorem1Scalar
 	}
 	_, exponent := math.Frexp(norms.Frobenius)
 	down := func(v float64) float64 { return math.Ldexp(v, -exponent) }
@@ -94,7 +93,7 @@ func scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 
 // formOf checks everything except Q. It returns the constants of the theorem
 // that covers the query, and the range of its table.
-func formOf(relation Relation, query Query, rows int) (form, Derivation, span, error) {
+func formOf(relation Relation, query Query, rows int) (form, string, span, error) {
 	if err := relation.check(); err != nil {
 		return nil, "", span{}, err
 	}
@@ -105,7 +104,7 @@ func formOf(relation Relation, query Query, rows int) (form, Derivation, span, e
 	if rows < 2 {
 		return nil, "", span{}, refuse(ErrShape, "%d rows, want the private row and at least one more", rows)
 	}
-	n, derivation := float64(rows-1), Theorem1
+	n, derivation := float64(rows-1), byTheorem1
 	switch o := query.Operator.(type) {
 	case Floor:
 		if err := o.check(); err != nil {
@@ -114,16 +113,16 @@ func formOf(relation Relation, query Query, rows int) (form, Derivation, span, e
 		if t.classSize {
 			return nil, "", span{}, refuse(ErrNoBound, "class sizes that count the private row do not go with a degree floor")
 		}
-		return newFloorForm(relation, o, t, query.Alpha, n), DegreeFloor, t, nil
+		return newFloorForm(relation, o, t, query.Alpha, n), byFloor, t, nil
 	case Background:
-		derivation = ConstantBackground
+		derivation = byBackground
 	}
 	lv, err := query.Operator.levels(query.Sigma)
 	if err != nil {
 		return nil, "", span{}, err
 	}
 	if t.classSize {
-		derivation = Theorem1s
+		derivation = byTheorem1s
 	}
 	return newTheorem1(relation, lv, t, query.Alpha, n), derivation, t, nil
 }

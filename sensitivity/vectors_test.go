@@ -87,8 +87,8 @@ func TestScalarVectors(t *testing.T) {
 		}
 		c, err := in.paper()
 		if math.IsNaN(v.m) {
-			if !errors.Is(err, ErrPaperUndefined) {
-				t.Errorf("vector %d: paper constant: %v, want %v", i+1, err, ErrPaperUndefined)
+			if !errors.Is(err, errPaperUndefined) {
+				t.Errorf("vector %d: paper constant: %v, want %v", i+1, err, errPaperUndefined)
 			}
 		} else {
 			near(t, "Mii", c.MII, v.mii)

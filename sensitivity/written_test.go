@@ -236,7 +236,7 @@ func TestLemmaAsWritten(t *testing.T) {
 		a, b := n*l+rho-1, (n+1)*l-1
 		c, err := in.paper()
 		if a <= 0 || b <= 0 {
-			if !errors.Is(err, ErrPaperUndefined) {
+			if !errors.Is(err, errPaperUndefined) {
 				t.Errorf("A = %g, B = %g: %v", a, b, err)
 			}
 			continue

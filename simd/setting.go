@@ -69,7 +69,7 @@ func parseSetting(value string, host Level) setting {
 		case isWish || isLevel:
 			s.note("PM_SIMD: %q is ignored: a level or a choice can be given once", part)
 		default:
-			s.note("PM_SIMD: %q is unknown and ignored; levels are %s, choices are gather=on and gather=off", part, strings.Join(levelNames[:], ", "))
+			s.note("PM_SIMD: %q is ignored: levels are %s, choices are gather=on and gather=off", part, strings.Join(levelNames[:], ", "))
 		}
 	}
 	if s.gather == wishOn && !s.level.gathers() {

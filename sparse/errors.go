@@ -3,7 +3,7 @@ package sparse
 import (
 	"errors"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Sentinels, matched with errors.Is. An error of this package wraps one of them and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -32,7 +33,7 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 	for _, r := range pieces {
 		own += int(r.Ptr[len(r.Ptr)-1])
 	}
-	counts, err := par.GatherEqual(ctx, ranks, []int{len(pieces), own})
+	counts, err := exchange.GatherEqual(ctx, ranks, []int{len(pieces), own})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 	for c, r := range pieces {
 		sizes[from+c] = len(r.Ptr) - 1
 	}
-	if err := par.Gather(ctx, ranks, sizes, chunks); err != nil {
+	if err := exchange.Gather(ctx, ranks, sizes, chunks); err != nil {
 		return nil, err
 	}
 	a.parts = make([]part, len(sizes))
@@ -72,7 +73,7 @@ func (s *share) weigh(ctx context.Context, a *CSR) error {
 			size, streamed = size+p.size(), streamed+p.streamed()
 		}
 	}
-	all, err := par.GatherEqual(ctx, s.ranks, []int64{size, streamed})
+	all, err := exchange.GatherEqual(ctx, s.ranks, []int64{size, streamed})
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (s *share) sum(ctx context.Context, own int64) (sum int64, err error) {
 	if s == nil {
 		return own, nil
 	}
-	all, err := par.GatherEqual(ctx, s.ranks, []int64{own})
+	all, err := exchange.GatherEqual(ctx, s.ranks, []int64{own})
 	for _, n := range all {
 		sum += n
 	}
@@ -153,7 +154,7 @@ func (a *CSR) Whole(ctx context.Context) (*CSR, error) {
 	for i := lo; i < hi; i++ {
 		counts[i] = uint32(a.RowLen(i))
 	}
-	if err := par.Gather(ctx, ranks, counts, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, counts, bounds); err != nil {
 		return nil, err
 	}
 	for i, n := range counts {
@@ -171,10 +172,10 @@ func (a *CSR) Whole(ctx context.Context) (*CSR, error) {
 	for r, row := range bounds {
 		bounds[r] = int(ptr[row])
 	}
-	if err := par.Gather(ctx, ranks, ind, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, ind, bounds); err != nil {
 		return nil, err
 	}
-	if err := par.Gather(ctx, ranks, val, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, val, bounds); err != nil {
 		return nil, err
 	}
 	return whole(a.rows, a.cols, ptr, ind, val), nil

@@ -1,7 +1,7 @@
 // Command mutate gets the code wrong on purpose, one mistake at a time, and
 // demands that the tests named beside the mistake fail, each of them. Run from
-// the root of the repository, by .ci/mutants; regular expressions choose among
-// the mutants by name, and 1/3 chooses the second of every three.
+// the root of the repository, by .ci/mutants; arguments choose tables (ledger.txt) and, as
+// regular expressions, mutants by name.
 //
 // A mutant is a replacement of text, written down in the tables beside this
 // file (see table.go). The tests are compiled with `go test -overlay`, so no file
@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,31 +95,28 @@ func mutate(ctx context.Context, out io.Writer, root string, patterns []string) 
 	return nil
 }
 
-// part is an argument such as 1/3: of every three mutants the second.
-var part = regexp.MustCompile(`^(\d+)/([1-9]\d*)$`)
-
-// chosen returns the mutants whose names match one of the patterns, all if there
-// are none, or a part of all.
+// chosen returns the mutants of tables that are named, such as ledger.txt, and those whose names
+// match a regular expression among the patterns; all mutants if there are no patterns.
 func chosen(all []mutant, patterns []string) (some []mutant, err error) {
-	if len(patterns) == 1 && part.MatchString(patterns[0]) {
-		var first, each int
-		if _, err := fmt.Sscanf(patterns[0], "%d/%d", &first, &each); err != nil {
-			return nil, err
-		}
-		for i := first % each; i < len(all); i += each {
-			some = append(some, all[i])
-		}
-		return some, nil
-	}
 	if len(patterns) == 0 {
 		patterns = []string{""}
 	}
-	names, err := regexp.Compile(strings.Join(patterns, "|"))
+	var expressions []string
+	for _, p := range patterns {
+		if strings.HasSuffix(p, ".txt") {
+			if !slices.ContainsFunc(all, func(m mutant) bool { return m.table == p }) {
+				return nil, fmt.Errorf("no table %s", p)
+			}
+			continue
+		}
+		expressions = append(expressions, p)
+	}
+	names, err := regexp.Compile(strings.Join(expressions, "|"))
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range all {
-		if names.MatchString(m.name) {
+		if slices.Contains(patterns, m.table) || len(expressions) > 0 && names.MatchString(m.name) {
 			some = append(some, m)
 		}
 	}

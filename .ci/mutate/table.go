@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,7 @@ import (
 // after the other, and a mutant several files. Tests are named without "Test".
 // Empty lines and lines with # mean nothing.
 type mutant struct {
+	table        string // the name of its file
 	name, wrong  string
 	replacements []replacement
 	kills        []kill
@@ -57,7 +59,9 @@ func readTables(paths []string) (all []mutant, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		for _, m := range mutants {
+		for i := range mutants {
+			m := &mutants[i]
+			m.table = filepath.Base(path)
 			if names[m.name] {
 				return nil, fmt.Errorf("%s: a second mutant %s", path, m.name)
 			}

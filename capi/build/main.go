@@ -19,7 +19,7 @@ func main() {
 	only := flag.String("only", clibrary.All, "`PART` to build: shared or static (default: both)")
 	flag.Parse()
 	if *out == "" || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "build: -out DIR is wanted, and nothing beside flags")
+		fmt.Fprintln(os.Stderr, "build: want -out DIR, and only flags")
 		flag.Usage()
 		os.Exit(2)
 	}

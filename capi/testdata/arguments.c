@@ -1,4 +1,4 @@
-/* arguments.c: what the library answers to arguments that are wrong. */
+/* arguments.c: the answers of the library to wrong arguments. */
 #include "checks.h"
 
 static void nulls(void) {
@@ -47,8 +47,8 @@ static void nulls(void) {
     TRUE(pm_status_name(-1)[0] == 0 && pm_status_name(PM_INTERNAL + 1)[0] == 0);
 }
 
-/* Addresses that are nobody's, as some languages have them for arrays without entries, are looked at by nobody. Go
- * ends a process where it finds one on a stack that grows, which each call may make it do. */
+/* Invalid addresses, which some languages use for arrays without entries, are never read. Go ends a process if it
+ * finds one on a stack that grows, which may happen in each call. */
 static void addresses(void) {
     static const uintptr_t all[] = {1, 2, 4, 8, 4095};
     pm_engine *engine = engine_of(1, 0);
@@ -137,7 +137,7 @@ static void shapes(void) {
     start.data = NULL;
     WANT(PM_SHAPE, pm_embed(engine, &x, NULL, &s, &out, NULL));
     s.start = NULL;
-    out.stride = 2 * COLS; /* what is between rows stays as it is */
+    out.stride = 2 * COLS; /* numbers between rows stay */
     for (i = 0; i < sizeof z / sizeof z[0]; i++) z[i] = -7;
     WANT(PM_OK, pm_embed(engine, &x, NULL, &s, &out, NULL));
     for (i = 0; i < ROWS; i++) TRUE(z[2 * COLS * i] != -7 && z[2 * COLS * i + COLS] == -7 && z[2 * COLS * i + 2 * COLS - 1] == -7);
@@ -231,7 +231,7 @@ static void handles(void) {
     TRUE(workers == 1);
     WANT(PM_OK, pm_engine_free(engine));
     second = engine_of(1, 0);
-    TRUE(second != engine); /* numbers are not used again */
+    TRUE(second != engine); /* numbers are not reused */
     WANT(PM_HANDLE, pm_engine_free(engine));
     WANT(PM_HANDLE, embed(engine, z, NULL));
     WANT(PM_HANDLE, pm_engine_workers(engine, &workers));
@@ -251,7 +251,7 @@ static void budgets(void) {
     WANT(PM_OK, pm_call_report(call, NULL, 0, &report));
     WANT(PM_MEMORY, embed(tiny, z, call));
     WANT(PM_OK, pm_call_report(call, NULL, 0, &after));
-    TRUE(report > sizeof "{}" && report == after); /* that of the last one that succeeded */
+    TRUE(report > sizeof "{}" && report == after); /* the report of the last one that succeeded */
     WANT(PM_SETTING, pm_call_reserve(call, -1));
     WANT(PM_OK, pm_call_reserve(call, 1 << 20));
     WANT(PM_OK, embed(engine, z, call));

@@ -1,4 +1,4 @@
-/* checked.c: a program for valgrind, without a mistake and with one of its own, in a progress function. */
+/* checked.c: a program for valgrind, without a mistake and with one in its progress function. */
 #include "checks.h"
 
 static size_t within = 8; /* of a block of 8 bytes */
@@ -17,7 +17,7 @@ static void right(void) {
     float z[ROWS * COLS];
     WANT(PM_OK, pm_call_on_progress(call, progress, NULL));
     WANT(PM_OK, embed(engine, z, call));
-    WANT(PM_HANDLE, embed(NULL, z, call)); /* which leaves a text */
+    WANT(PM_HANDLE, embed(NULL, z, call)); /* this leaves an error text */
     WANT(PM_OK, pm_call_free(call));
     WANT(PM_OK, pm_engine_free(engine));
 }

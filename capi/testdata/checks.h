@@ -1,5 +1,5 @@
-/* checks.h: what the programs of checks share. A program runs the check that its argument names, and
- * ends with 0 where all was as it should be. */
+/* checks.h: shared by the programs of checks. A program runs the check that its argument names, and ends with 0 if
+ * it passes. */
 #include "want.h"
 
 #include <stdlib.h>

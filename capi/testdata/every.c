@@ -1,12 +1,12 @@
-/* every.c: calls every function of pm.h with one wrong argument at a time: numbers that are none, absurd
- * sizes, flags that are neither 0 nor 1, NULL, memory that is not aligned, and results that overlap what is
- * read or each other. None is a fault of the library, and the text of an error names a wrong setting. The calls
- * come in different floating-point modes, which they leave as they were.
+/* every.c: calls every function of pm.h with one wrong argument at a time: NaN and infinities, absurd sizes, flags
+ * that are neither 0 nor 1, NULL, memory that is not aligned, and results that overlap arguments or each other.
+ * None gives a fault of the library, and the text of an error names a wrong setting. The calls are made in
+ * different floating-point modes, which they do not change.
  *
  *   every FOLDER
  *
- * It works in the folder: some wrong texts are paths of files that can be written. It prints what was not
- * so, and how many calls it made of each function. */
+ * It works in the folder: some wrong texts are paths of files that can be written. It prints failures, and how many
+ * calls it made of each function. */
 #define _POSIX_C_SOURCE 200809L
 #include "../mode.h"
 #include "want.h"
@@ -16,7 +16,7 @@
 
 enum { ROWS = 60, COLS = 4, CLASSES = 3, NEAR = 3 };
 
-/* What a function is called with. Each call gets a copy. */
+/* The arguments of a function. Each call gets a copy. */
 typedef struct {
     pm_rows x, embedding, queries, v;
     pm_matrix out, wide, placed, rows_out, votes;
@@ -101,7 +101,7 @@ static pm_status ledger_create(void) { pm_status s = pm_ledger_create(a.path, &a
 static pm_status ledger_open(void) { pm_ledger *l = NULL; pm_status s = pm_ledger_open(a.path, a.head, &l); pm_ledger_free(l); return s; }
 static pm_status ledger_describe(void) { return pm_ledger_describe(a.ledger, a.unit, a.unit_kind, a.buffer, a.size, a.needed); }
 
-/* ---- What can be wrong ------------------------------------------------------------------ */
+/* ---- Possible mistakes ------------------------------------------------------------------ */
 
 /* The kinds of an argument. */
 enum { NUMBER, FLAG, COUNT, STEPS, TEXT, ROWS_OF, MATRIX, MEMORY, SIZE, SMALL_COUNT, HANDLE, STRUCT_SIZE, BYTES };
@@ -168,7 +168,7 @@ static const part of_create[] = {AT(TEXT, path), OF(t, STRUCT_SIZE, struct_size)
 static const part of_open[] = {AT(TEXT, path), AT(TEXT, head), END};
 static const part of_describe[] = {AT(HANDLE, ledger), AT(TEXT, unit), AT(TEXT, unit_kind), TEXT_OUT, END};
 
-/* A function, its arguments, and those of them that it writes to. */
+/* A function, its arguments, and those that it writes to. */
 typedef struct {
     const char *name;
     pm_status (*call)(void);
@@ -241,8 +241,8 @@ static void begin(const function *f) {
     if (f->prepare != NULL) f->prepare();
 }
 
-/* Calls the function in one floating-point mode after the other: some way to round, small numbers as 0, exceptions as
- * signals where the processor has them. */
+/* Calls the function in one floating-point mode after the other: a way to round, small numbers as 0, exceptions as
+ * signals if the processor has them. */
 static pm_status in_some_mode(void) {
 #if defined(__x86_64__)
     static const pmc_mode modes[] = {0xffc0, 0, 0xa040};
@@ -262,7 +262,7 @@ static pm_status in_some_mode(void) {
     return status;
 }
 
-/* Calls the function with what was made of its arguments. An error that must come names the argument. */
+/* Calls the function with its changed arguments. An expected error names the argument. */
 static void attempt(const char *name, const char *what, int must_fail, int must_name) {
     pm_status status = in_some_mode();
     calls++;
@@ -327,9 +327,9 @@ static void wrong(const function *f, const part *p) {
         for (i = 0; i < sizeof flags / sizeof flags[0]; i++) TRY(p, int32_t, flags[i], "is neither 0 nor 1", 1, 1);
         break;
     case COUNT: for (i = 0; i < sizeof counts / sizeof counts[0]; i++) TRY(p, int64_t, counts[i], "is absurd", counts[i] < 0, 0); break;
-    case STEPS: TRY(p, int64_t, -1, "is absurd", 1, 1); break; /* many take long, and are no mistake */
+    case STEPS: TRY(p, int64_t, -1, "is absurd", 1, 1); break; /* many steps take long and are not a mistake */
     case SMALL_COUNT: for (i = 0; i < sizeof flags / sizeof flags[0]; i++) TRY(p, int32_t, flags[i], "is absurd", flags[i] < 0, 0); break;
-    case SIZE: /* nobody has that much memory: sizes below what is there */
+    case SIZE: /* no machine has that much memory, so only sizes below the real one */
         TRY(p, size_t, 0, "is 0", 1, 0);
         TRY(p, size_t, 1, "is 1", 1, 0);
         break;
@@ -379,7 +379,7 @@ static int writes(const function *f, const part *p) {
     return found != NULL && (found == f->writes || found[-1] == ' ') && (found[n] == 0 || found[n] == ' ');
 }
 
-/* Puts what p writes where q is, and four bytes behind. */
+/* Moves the memory that p writes to that of q, and to four bytes after it. */
 static void overlap(const function *f, const part *p, const part *q) {
     int shift;
     for (shift = 0; shift <= 4; shift += 4) {
@@ -415,7 +415,7 @@ static void all_of(const function *f) {
     printf("%s %u\n", f->name, calls);
 }
 
-/* ---- Arguments that are right ------------------------------------------------------------- */
+/* ---- Valid arguments ------------------------------------------------------------- */
 
 static pm_rows rows_of(const float *data, int64_t rows, int64_t cols) {
     pm_rows r;

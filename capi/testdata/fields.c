@@ -2,8 +2,7 @@
  *
  *   fields INPUT
  *
- * prints a line for each: the report, and a checksum of what was embedded. A test in Go knows what they should
- * be. */
+ * prints a line for each: the report, and a checksum of the embedding. A test in Go knows the expected lines. */
 #include "input.h"
 #include "want.h"
 
@@ -44,7 +43,7 @@ static void fit(pm_fit_settings s) {
     WANT(PM_OK, pm_model_free(model));
 }
 
-/* What a release has beside that goes into its description, as its report does. */
+/* Makes a release with the settings and prints its report, which is its description. */
 static void describe(pm_private_settings s) {
     pm_release *release = NULL;
     WANT(PM_OK, pm_privatize(engine, &in.x, in.labels, &s, NULL, &release, call));

@@ -1,4 +1,4 @@
-/* input.h: how the programs of this folder take memory and read rows. */
+/* input.h: memory and rows for the programs of this folder. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -14,7 +14,8 @@ static void *take(size_t count, size_t size) {
     return p;
 }
 
-/* What a test in Go wrote: the numbers of rows and columns (int64), the rows (float) and their labels (int32). */
+/* The file that a test in Go wrote: the numbers of rows and columns (int64), the rows (float) and their labels
+ * (int32). */
 typedef struct {
     pm_rows x;
     int32_t *labels;

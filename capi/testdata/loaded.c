@@ -1,4 +1,4 @@
-/* loaded.c: loads the library while it runs, as an extension of another language does.
+/* loaded.c: loads the library at run time, as an extension of another language does.
  *
  *   loaded LIBRARY unload    unloads it, which is refused, and goes on
  *   loaded LIBRARY fault     has a handler for faults of its own, which ends it with 42
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     if (!used(library)) return 1;
     if (strcmp(argv[2], "unload") == 0) {
         dlclose(library);
-        if (!used(library)) return 1; /* it is still there */
+        if (!used(library)) return 1; /* it is still loaded */
         if ((library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL)) == NULL) return 1;
         return !used(library);
     }

@@ -1,13 +1,13 @@
-/* modes.c: what the library computes does not depend on the floating-point modes of the program.
+/* modes.c: results of the library do not depend on the floating-point modes of the program.
  *
  *   modes LIBRARY MODE RELEASE
  *
  * loads the library in one of the modes and calls it in that mode: from this thread, and from another one at the
- * same time. Loaded in mode 0, that of a new process, it is called in all modes at the same time. Progress functions
- * check that they run in the mode of the caller, and leave another one. It prints a line with the number of modes, and one with a hash of the results of
- * each round: all of them should be the same. A program that is linked with the archive is compiled
- * with LINKED; LIBRARY is then not looked at. RELEASE is a file of a private step, which is made where it is not
- * there: its noise is never the same. */
+ * same time. Loaded in mode 0, that of a new process, it is called in all modes at the same time. Progress
+ * functions check that they run in the mode of the caller, and set another one. It prints a line with the number of
+ * modes, and one with a hash of the results of each round: all of them should be the same. A program that is linked
+ * with the archive is compiled with LINKED; LIBRARY is then ignored. RELEASE is a file of a private step, which is
+ * made if it does not exist: its noise is always different. */
 #define _POSIX_C_SOURCE 200809L
 #include "../mode.h"
 #include "pm.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Each way to round, with and without small results and small operands as 0; then exceptions as signals, or
- * that have been. */
+ * exceptions that have occurred. */
 #if defined(__x86_64__)
 #define ROUNDED(r) PMC_MODE | (r) << 13, PMC_MODE | (r) << 13 | 0x8000, PMC_MODE | (r) << 13 | 0x40, PMC_MODE | (r) << 13 | 0x8040
 #define OTHERS 0, 0xe040, PMC_MODE | 0x3f
@@ -72,7 +72,7 @@ static void fill(void) {
         memcpy(&points[i], &word, sizeof word);
     }
     for (i = 0; i < ROWS; i++) {
-        word = 0x00000100u + (uint32_t)i * 977u; /* below the least number that is not small */
+        word = 0x00000100u + (uint32_t)i * 977u; /* below the smallest normal number */
         memcpy(&small[i], &word, sizeof word);
         labels[i] = i % CLASSES;
     }
@@ -85,7 +85,7 @@ static uint32_t hash(uint32_t h, const void *data, size_t size) {
     return h;
 }
 
-/* Every call succeeds, and leaves the mode of its caller as it was. */
+/* Every call succeeds and does not change the mode of its caller. */
 #define DO(call) do { \
         pmc_mode before = pmc_get_mode(); \
         pm_status status = (call); \
@@ -96,14 +96,14 @@ static uint32_t hash(uint32_t h, const void *data, size_t size) {
         } \
     } while (0)
 
-/* Who calls: its mode, and how often its progress function was called. */
+/* A caller: its mode, and how often its progress function was called. */
 typedef struct {
     pmc_mode mode;
     pm_call *call;
     unsigned told;
 } caller;
 
-/* A progress function that leaves another mode to whichever thread calls it. */
+/* A progress function that changes the mode of the thread that calls it. */
 static void progress(const char *stage, int64_t done, int64_t total, void *user) {
     caller *c = user;
     (void)stage, (void)done, (void)total;
@@ -114,7 +114,7 @@ static void progress(const char *stage, int64_t done, int64_t total, void *user)
     pmc_set_mode(modes[c->told++ % MODES]);
 }
 
-/* Where results go, and their hash. */
+/* Memory for results, and their hash. */
 typedef struct {
     float data[ROWS * COLS];
     int64_t indptr[ROWS + 1], indices[PAIRS];
@@ -266,7 +266,8 @@ static void releases(results *r, pm_call *call) {
     DO(pm_release_free_(release));
 }
 
-/* What the library computes, called by c in its mode, as a hash. The mode is again that of a new process afterwards. */
+/* Returns a hash of the results of the library, called by c in its mode. Afterwards the mode is that of a new
+ * process. */
 static uint32_t all(caller *c) {
     results *r = calloc(1, sizeof *r);
     unsigned told = c->told;
@@ -301,7 +302,7 @@ typedef struct {
     uint32_t hash;
 } of_thread;
 
-/* A thread of the program, which ends in a mode of its own. */
+/* A thread of the program, which ends in another mode. */
 static void *thread(void *data) {
     of_thread *t = data;
     caller c;

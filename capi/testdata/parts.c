@@ -2,7 +2,8 @@
  *
  *   parts INPUT OUTPUT MODEL
  *
- * writes all results to OUTPUT, one after the other, and a model to the file MODEL. It prints reports, one a line. */
+ * writes all results to OUTPUT, one after the other, and a model to the file MODEL. It prints reports, one per
+ * line. */
 #include "input.h"
 #include "want.h"
 
@@ -45,7 +46,7 @@ static void nearest(pm_engine *engine, const pm_rows *x, const pm_rows *queries)
     free(ids);
 }
 
-/* The rows themselves as queries: each has the entries that it has in the graph of so many, and its own. */
+/* The rows themselves as queries: each has its entries in the graph with that radius, and its own. */
 static void between(pm_engine *engine, const pm_rows *x, const pm_settings *s, int64_t nonzeros, pm_call *call) {
     pm_graph *g = NULL;
     int64_t rows = 0, entries = 0, i, e, *ptr, *ind;
@@ -116,7 +117,7 @@ static void operator_products(pm_engine *engine, const pm_rows *x, pm_call *call
     v.cols = WIDE; /* the first columns of x, with its stride */
     WANT(PM_OK, pm_operator_new(engine, &moved, &s, &op, call));
     report(call);
-    memset(copy, 0, entries * sizeof *copy); /* the rows are not needed any more */
+    memset(copy, 0, entries * sizeof *copy); /* the rows are no longer used */
     WANT(PM_OK, pm_operator_apply(op, &v, &to, call));
     put(product, sizeof *product, x->rows * WIDE);
     WANT(PM_OK, pm_operator_free(op));
@@ -135,8 +136,7 @@ static void extend(pm_engine *engine, const pm_rows *x, const pm_rows *queries) 
     free(placed);
 }
 
-/* Two models are the same: rows, images, bytes. */
-/* The classes of a model of 10 digits, and those that it tells, by 5 voters and by as many as it likes. */
+/* The classes of a model of 10 digits, and its predictions with 5 voters and with the default. */
 static void classes(pm_engine *engine, pm_model *model, const pm_rows *x) {
     int32_t labels[10], *told = take((size_t)x->rows, sizeof *told);
     float *shares = take((size_t)x->rows, sizeof *shares);
@@ -162,6 +162,7 @@ static void classes(pm_engine *engine, pm_model *model, const pm_rows *x) {
     free(votes.data);
 }
 
+/* The results of a model that are the same for equal models: rows, images, bytes. */
 static void model_results(pm_engine *engine, pm_model *model, const pm_rows *x) {
     int64_t rows = 0, in = 0, columns = 0;
     size_t needed = 0;

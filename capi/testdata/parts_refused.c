@@ -1,4 +1,4 @@
-/* parts_refused.c: what neighbours, graphs, products and models answer to wrong arguments.
+/* parts_refused.c: the answers of neighbours, graphs, products and models to wrong arguments.
  *
  *   parts_refused FOLDER
  *
@@ -44,7 +44,8 @@ static void nearest(pm_engine *engine, pm_graph *graph) {
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 8, (char *)ids + 1, to, NULL));
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 4, (char *)ids + 2, to, NULL));
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 0, ids, to, NULL));
-    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 2, 8, ids, data, NULL)); /* what is read cannot be written */
+    WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 2, 8, ids, data, NULL)); /* results must not overlap the rows that
+                                                                            are read */
     WANT(PM_SHAPE, pm_nearest(engine, &x, NULL, 2, 4, data, to, NULL));
     WANT(PM_ARGUMENT, pm_nearest(engine, &x, NULL, K, 2, NULL, to, NULL));
     for (i = 0; i < ROWS * K; i++) ids[i] = -7;
@@ -181,7 +182,7 @@ static void models(pm_engine *engine, const char *folder) {
     WANT(PM_OK, pm_model_free(NULL));
 }
 
-/* A file of a model with one bit that was flipped is refused, wherever the bit is. */
+/* A file of a model with one flipped bit is refused, wherever the bit is. */
 static void damaged(pm_engine *engine, const char *folder) {
     enum { BITS = 300, MOST = 1 << 16 };
     pm_fit_settings s = {.struct_size = sizeof s, .recipe = "classic", .unmeasured = 1};
@@ -202,12 +203,13 @@ static void damaged(pm_engine *engine, const char *folder) {
         TRUE(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
         WANT(PM_FILE, pm_model_open(path, &none));
         TRUE(none == NULL && strstr(pm_last_error(), path) != NULL);
-        TRUE(at < 16 || strstr(pm_last_error(), "damaged") != NULL); /* before, it is no file of ours */
+        TRUE(at < 16 || strstr(pm_last_error(), "damaged") != NULL); /* before that, it is not recognised as a
+                                                                        model */
         bytes[at] = (char)(bytes[at] ^ 1 << i % 8);
     }
 }
 
-/* Rows of a file that somebody has overwritten or cut short are not returned, and not saved. */
+/* Rows of a file that was overwritten or truncated are neither returned nor saved. */
 static void changed(pm_engine *engine, const char *folder) {
     enum { MOST = 1 << 16 };
     pm_fit_settings s = {.struct_size = sizeof s, .recipe = "classic", .unmeasured = 1};

@@ -2,7 +2,7 @@
  *
  *   private INPUT FOLDER
  *
- * leaves ledgers, releases and what was computed from them in FOLDER, for a test to look at. */
+ * leaves ledgers, releases and results from them in FOLDER, for a test to check. */
 #define _XOPEN_SOURCE 700
 #include "input.h"
 #include "want.h"
@@ -29,7 +29,7 @@ static void keep(const char *name, const void *data, size_t size) {
     if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0) exit(2);
 }
 
-/* Settings that a release can be made with, by a ledger. */
+/* Settings for a release that a ledger pays for. */
 static pm_private_settings priced(void) {
     pm_private_settings s = {.struct_size = sizeof s, .epsilon = 1, .delta = 1e-6, .relation = "features-replace", .label_mode = "dropped",
                              .unit = "digits", .new_unit = 1, .normalize_rows = 1, .sigma = 0.5, .sigma_q = 1, .seed = 3};
@@ -61,7 +61,7 @@ static char *head_of(pm_ledger *ledger) {
     return head;
 }
 
-/* Keeps a release, its points and what later steps make of it. */
+/* Keeps a release, its points and the result of later steps. */
 static void keep_release(const char *name, pm_release *release, const int32_t *public_labels, int32_t use_alpha) {
     char file[64];
     int64_t rows = 0, columns = 0;
@@ -109,7 +109,7 @@ static void print_release(pm_release *release) {
     free(text);
 }
 
-/* Nothing that is missing has a default, and nothing is spent by a call that is refused. */
+/* Missing fields have no default, and a refused call spends nothing. */
 static void refused(pm_ledger *ledger) {
     pm_release *none = NULL;
     pm_call *cancelled = NULL;
@@ -172,7 +172,7 @@ static void sensitivities(pm_call *call) {
     const int64_t row = 3;
     size_t needed = 0;
     char *text;
-    s.unit = s.label_mode = NULL; /* nobody looks at them */
+    s.unit = s.label_mode = NULL; /* they are ignored */
     WANT(PM_OK, pm_sensitivity(in.x.rows, in.x.cols, &s, call));
     WANT(PM_OK, pm_call_report(call, NULL, 0, &needed));
     text = take(needed, 1);
@@ -184,7 +184,7 @@ static void sensitivities(pm_call *call) {
     s.private_rows = &row;
     s.private_count = 1;
     WANT(PM_OK, pm_sensitivity(in.x.rows, in.x.cols, &s, call));
-    s.private_count = INT64_MAX / 64; /* a list that no memory is taken for */
+    s.private_count = INT64_MAX / 64; /* a list for which no memory is allocated */
     WANT_TEXT(PM_SHAPE, "private_count", pm_sensitivity(in.x.rows, in.x.cols, &s, call));
     WANT_TEXT(PM_SHAPE, "private_count", pm_sensitivity(INT64_MAX, in.x.cols, &s, call));
     s.private_count = -1;
@@ -199,8 +199,8 @@ static void sensitivities(pm_call *call) {
     WANT_TEXT(PM_PRIVACY, "relation", pm_sensitivity(in.x.rows, in.x.cols, &s, call));
 }
 
-/* A release that was paid for is not lost where the ledger cannot note it any more: the limit of the size of files
- * leaves room for the spend alone. Which size that is, is tried. */
+/* A release that was paid for is not lost if the ledger cannot record it: the limit of the size of files leaves
+ * room only for the spend. The right size is found by trying. */
 static void spent(void) {
     pm_total total = {.struct_size = sizeof total, .kind = "gdp", .epsilon = 3, .delta = 1e-5};
     struct rlimit before, now;
@@ -292,7 +292,7 @@ int main(int argc, char **argv) {
 
     WANT_TEXT(PM_PRIVACY, "unknown unit", pm_ledger_describe(ledger, "digit", NULL, NULL, 0, &needed));
 
-    s.new_unit = 0; /* the ledger knows it now */
+    s.new_unit = 0; /* the ledger knows it */
     s.relation = "replace-one";
     s.label_mode = "randomised";
     s.label_epsilon = 0.5;

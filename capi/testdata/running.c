@@ -1,4 +1,4 @@
-/* running.c: several functions at a time, processes that fork, and what is left behind. */
+/* running.c: several functions at a time, processes that fork, and leaks. */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- Several at a time ---- */
 
-/* A gate stops a function within its progress function until somebody opens it. */
+/* A gate stops a function within its progress function until it is opened. */
 typedef struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -101,7 +101,7 @@ static void cancel_with(int64_t reserved) {
 
 static void cancel(void) {
     cancel_with(0);
-    cancel_with(1 << 20); /* memory of the caller's own changes nothing */
+    cancel_with(1 << 20); /* reserved memory of the caller changes nothing */
 }
 
 static void *open_later(void *user) {
@@ -222,7 +222,7 @@ static void threads(void) {
     WANT(PM_OK, pm_engine_free(two));
 }
 
-/* ---- What the system does ---- */
+/* ---- The system ---- */
 
 static int exit_status(pid_t child) {
     int status = 0;
@@ -273,8 +273,7 @@ static void usage(long *pages, int *running) {
     fclose(f);
 }
 
-/* Refuses a growth of more than 8 MiB since there were so many pages. Go takes and gives back
- * some MiB by itself. */
+/* Refuses a growth of more than 8 MiB above the given number of pages. Go itself takes and returns some MiB. */
 static void flat(const char *what, long before) {
     long pages;
     int running;
@@ -284,7 +283,7 @@ static void flat(const char *what, long before) {
     TRUE(running < 50);
 }
 
-/* Engines leave nothing behind. */
+/* Engines do not leak. */
 static void engines(void) {
     enum { CYCLES = 10000, WARM = 2000, FEW = 6 };
     float z[FEW * COLS];
@@ -304,7 +303,7 @@ static void engines(void) {
     flat("engines", before);
 }
 
-/* Calls and errors, which take some hundred bytes, leave nothing behind. */
+/* Calls and errors, which take some hundred bytes, do not leak. */
 static void calls(void) {
     enum { CYCLES = 200000, WARM = 20000 };
     long before = 0;

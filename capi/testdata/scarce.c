@@ -12,7 +12,7 @@ static void limit(int what, rlim_t value) {
     TRUE(setrlimit(what, &r) == 0);
 }
 
-/* Nothing ends the process: the first function says what is missing, and later ones need nothing. */
+/* The process does not end: the first function says what is missing, and later ones work without it. */
 static void descriptors(void) {
     pm_engine *engine = NULL;
     pm_model *model = NULL;
@@ -60,7 +60,7 @@ static long mapped(void) {
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Where there is no room for threads calls are refused, and work again when there is. */
+/* If there is no room for threads, calls are refused, and work again when there is. */
 static void addresses(void) {
     pm_engine *engine = engine_of(2, 0), *other = NULL;
     pm_call *call = new_call();
@@ -75,7 +75,7 @@ static void addresses(void) {
     WANT(PM_OK, pm_engine_free(engine));
 }
 
-/* Where there is room for fewer threads than processors, calls make do with them. */
+/* If there is room for fewer threads than processors, calls use fewer. */
 static void threads(void) {
     enum { MANY = 60000, FAR = 2000 };
     static float far[MANY * COLS], distances[FAR * 5];

@@ -1,4 +1,4 @@
-/* smoke.c: embeds the rows of a file in several ways and writes what it got, for a test to compare.
+/* smoke.c: embeds the rows of a file in several ways and writes the results, for a test to compare.
  *
  *   smoke INPUT OUTPUT */
 #include "input.h"
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     must(pm_engine_new(&options, &engine), "pm_engine_new");
     must(pm_call_new(&call), "pm_call_new");
     {
-        pm_matrix wide = {z, in.x.rows, in.x.cols, in.x.cols + 5}; /* with a gap behind each row */
+        pm_matrix wide = {z, in.x.rows, in.x.cols, in.x.cols + 5}; /* with a gap after each row */
         pm_matrix three = {z, in.x.rows, 3, 3}, two = {z, in.x.rows, 2, 2};
         must(pm_embed(engine, &in.x, in.labels, &attract, &wide, call), "pm_embed attract");
         write_rows(&wide, out);

@@ -1,4 +1,4 @@
-// smoke.cpp: what smoke.c does first, in C++.
+// smoke.cpp: the first part of smoke.c in C++.
 #include "pm.h"
 
 #include <cstdio>

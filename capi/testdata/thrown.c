@@ -1,9 +1,9 @@
-/* thrown.c: numbers, texts, shapes and handles in any combination, thrown at every function that takes
- * them. Whatever they are, the library answers with a status, and never with PM_INTERNAL.
+/* thrown.c: passes numbers, texts, shapes and handles in random combinations to every function that takes them. The
+ * library always answers with a status, and never with PM_INTERNAL.
  *
  *   thrown FOLDER ROUNDS SEED
  *
- * FOLDER is one to write to. The seed decides what is thrown. */
+ * FOLDER is one to write to. The seed decides the arguments. */
 #include "pm.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static int one_in(uint64_t n) { return draw() % n == 0; }
 
 #define PICK(list) ((list)[draw() % (sizeof(list) / sizeof((list)[0]))])
 
-/* Counts a status, and tells of a fault. */
+/* Counts a status, and reports a fault. */
 static pm_status got(const char *name, pm_status status) {
     if (status < 0 || status >= PM_INTERNAL) {
         faults++;
@@ -53,17 +53,17 @@ static int64_t count(void) {
     return PICK(list);
 }
 
-/* One of the names, which end with NULL, or a text that is none of them. */
+/* One of the names, which end with NULL, or another text. */
 static const char *text(const char *const *names) {
     static const char *const wrong[] = {"", "nonsense", "\xff\xfe", NULL};
     size_t n = 0;
     if (one_in(12)) return PICK(wrong);
     while (names[n] != NULL) n++;
-    return names[draw() % (n + 1)]; /* NULL among them */
+    return names[draw() % (n + 1)]; /* including NULL */
 }
 #define TEXT(...) text((const char *const[]){__VA_ARGS__, NULL})
 
-/* Rows within the arrays above, or of a shape that must be refused before anybody reads. */
+/* Rows within the arrays above, or with a shape that must be refused before anything is read. */
 static pm_rows rows_of(void) {
     static const int64_t ns[] = {1, 2, 3, 30, MOST}, ds[] = {1, 2, 3, WIDE};
     pm_rows x;

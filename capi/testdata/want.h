@@ -1,5 +1,4 @@
-/* want.h: how the programs of this folder say what they expect of the library. A program ends with
- * ended(), which tells of what was not so. */
+/* want.h: expectations of the programs of this folder. A program ends with ended(), which reports failures. */
 #ifndef WANT_H
 #define WANT_H
 
@@ -16,11 +15,11 @@ static int failures = 0;
     do { \
         if (!(expression)) { \
             failures++; \
-            fprintf(stderr, "line %d: not so: %s\n", __LINE__, #expression); \
+            fprintf(stderr, "line %d: false: %s\n", __LINE__, #expression); \
         } \
     } while (0)
 
-/* An error has a text, and where one is given it has that in it. */
+/* An error has a text, which contains the given one, if any. */
 static void want(pm_status status, pm_status got, const char *text, int line, const char *what) {
     if (got == status && (got == PM_OK || (pm_last_error()[0] != 0 && (text == NULL || strstr(pm_last_error(), text) != NULL)))) return;
     failures++;

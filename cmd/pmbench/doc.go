@@ -13,10 +13,10 @@
 //	load      ask a service as many clients at once, and tell how long its answers take
 //	report    write BENCHMARKS.md and a page with plots from recordings
 //	help      explain a verb
-//	version   tell what this program was built from
+//	version   show what this program was built from
 //
 // Every verb has -h with its flags, their defaults and an example. Flags may
-// stand before or behind names.
+// stand before or after names.
 //
 //	pmbench run -suite spmm -case 'k=8/'
 //	pmbench run -suite spmm -count 20 -json -out new.txt > spmm.jsonl

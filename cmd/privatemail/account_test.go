@@ -12,11 +12,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// linesOf returns what a summary says behind a name, with the lines that go on from there.
-func linesOf(message, name string) string {
+// linesOf returns what a summary says after a name, with the lines that go on from there.
+func linesOf(text, name string) string {
 	var out []string
 	found := false
-	for line := range strings.Lines(message) {
+	for line := range strings.Lines(text) {
 		word, _, _ := strings.Cut(line, " ")
 		if word != "" || strings.TrimSpace(line) == "" {
 			found = strings.HasPrefix(line, name+"  ")
@@ -64,11 +64,11 @@ func TestThreeReleasesOfEpsilon1(t *testing.T) {
 			t.Errorf("spend %d: ledger %q", i+1, got)
 		}
 		show, _ := succeed(t, "budget", "show", ledger, "-unit", "secret-name")
-		for _, message := range []string{stdout, show} {
-			if got := linesOf(message, "so far"); got != want.soFar {
+		for _, text := range []string{stdout, show} {
+			if got := linesOf(text, "so far"); got != want.soFar {
 				t.Errorf("spend %d: so far %q, want %q", i+1, got, want.soFar)
 			}
-			if got := linesOf(message, "next"); got != want.next {
+			if got := linesOf(text, "next"); got != want.next {
 				t.Errorf("spend %d: next %q, want %q", i+1, got, want.next)
 			}
 		}
@@ -77,8 +77,8 @@ func TestThreeReleasesOfEpsilon1(t *testing.T) {
 		}
 		_, table, _ := strings.Cut(show, "spend  line")
 		for number, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
-			sentences := strings.Fields(line)
-			got := strings.Join(append(sentences[:2:2], sentences[6:]...), " ")
+			words := strings.Fields(line)
+			got := strings.Join(append(words[:2:2], words[6:]...), " ")
 			if want := []string{"1 1 0 replace-one 1 replace-one", "2 3 0 replace-one 1.455 replace-one", "3 5 0 replace-one 1.814 replace-one"}[number]; got != want {
 				t.Errorf("spend %d is listed as %q, want %q", number+1, got, want)
 			}

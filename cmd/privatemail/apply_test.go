@@ -27,7 +27,7 @@ func modelOf(t *testing.T, folder, recipe string) string {
 	return path
 }
 
-// fit saves a model in place of -out or beside it, and apply places rows as fit places queries.
+// fit saves a model in place of -out or with it, and apply places rows as fit places queries.
 func TestApplyIsWhatFitDoes(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
@@ -94,8 +94,8 @@ func floatBytes(v []float32) []byte {
 func TestApplyText(t *testing.T) {
 	temp := t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
-	write := func(name, message string) string {
-		if err := os.WriteFile(at(name), []byte(message), 0o666); err != nil {
+	write := func(name, text string) string {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return at(name)

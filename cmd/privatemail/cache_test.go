@@ -157,9 +157,9 @@ func TestCacheListsAndClears(t *testing.T) {
 }
 
 // lineWith returns the line of a text that has some words.
-func lineWith(message, sentences string) string {
-	for line := range strings.Lines(message) {
-		if strings.Contains(line, sentences) {
+func lineWith(text, words string) string {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, words) {
 			return line
 		}
 	}
@@ -172,7 +172,7 @@ func TestCacheOfQueryIsKnown(t *testing.T) {
 	g := startService(t)
 	succeed(t, p.cells(g.address)...)
 	succeed(t, p.cells(g.address, "-encoding", "int8")...)
-	succeed(t, p.takeAll(g.address)...)
+	succeed(t, p.all(g.address)...)
 	sealed := startSealed(t, sealedserver.Settings{Cells: 4, Probes: 1})
 	succeed(t, p.sealed(sealed.address, "-fetch")...)
 	stdout, _ := succeed(t, "cache", "list", "-cache", p.cache, "-json")
@@ -197,7 +197,7 @@ func TestCacheOfQueryIsKnown(t *testing.T) {
 	if len(memoryFiles(t, p.memory)) != memory || memory == 0 || readFile(t, p.ledger) != ledger {
 		t.Error("the memory has lost something")
 	}
-	succeed(t, p.takeAll(g.address)...)
+	succeed(t, p.all(g.address)...)
 }
 
 func TestCacheRefusals(t *testing.T) {

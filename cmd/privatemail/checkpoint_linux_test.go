@@ -42,20 +42,20 @@ func TestResumeOnOtherRanks(t *testing.T) {
 			}
 			folder := t.TempDir()
 			plain := filepath.Join(folder, "plain.npy")
-			if code, message := run(1, "-out", plain); code != cli.OK {
-				t.Fatal(message)
+			if code, text := run(1, "-out", plain); code != cli.OK {
+				t.Fatal(text)
 			}
 			for _, c := range []struct{ first, then int }{{4, 1}, {4, 2}, {4, 3}, {1, 4}} {
 				file, out := filepath.Join(folder, "run.checkpoint"), filepath.Join(folder, "z.npy")
-				code, message := run(c.first, "-checkpoint", file, "-checkpoint-every", "2", "-out", out, "-plot", fullDisk(t, "z.svg"))
-				if code != cli.Failed || !strings.Contains(message, "no space left") || stepsIn(t, file) != 4 {
-					t.Fatalf("%d ranks: exit code %d\n%s", c.first, code, message)
+				code, text := run(c.first, "-checkpoint", file, "-checkpoint-every", "2", "-out", out, "-plot", fullDisk(t, "z.svg"))
+				if code != cli.Failed || !strings.Contains(text, "no space left") || stepsIn(t, file) != 4 {
+					t.Fatalf("%d ranks: exit code %d\n%s", c.first, code, text)
 				}
 				if err := os.Remove(out); err != nil {
 					t.Fatal(err)
 				}
-				if code, message := run(c.then, "-checkpoint", file, "-resume", "-out", out); code != cli.OK || !strings.Contains(message, "after step 4") {
-					t.Fatalf("resumed on %d ranks: exit code %d\n%s", c.then, code, message)
+				if code, text := run(c.then, "-checkpoint", file, "-resume", "-out", out); code != cli.OK || !strings.Contains(text, "after step 4") {
+					t.Fatalf("resumed on %d ranks: exit code %d\n%s", c.then, code, text)
 				}
 				if readFile(t, out) != readFile(t, plain) {
 					t.Errorf("begun on %d ranks, resumed on %d: other bytes", c.first, c.then)
@@ -68,7 +68,7 @@ func TestResumeOnOtherRanks(t *testing.T) {
 
 // TestKilledRun kills a run again and again, each time at another moment around the writing of
 // a checkpoint. What is there is always a whole checkpoint, no older than the one before, and
-// the run comes to the bytes of one that nobody killed.
+// the run comes to the bytes of one that was not killed.
 func TestKilledRun(t *testing.T) {
 	long, folder, file := longRun(t)
 	args := append(long, "-resume", "-quiet")

@@ -117,7 +117,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	refuse(t, cli.Failed, other, "other features;")
 	for name, damaged := range map[string]string{
-		"damaged file": data[:len(data)/2] + "x" + data[len(data)/2+1:], "its end is missing": data[:len(data)-9], "none of our files": "text",
+		"damaged file": data[:len(data)/2] + "x" + data[len(data)/2+1:], "its end is missing": data[:len(data)-9], "not a PrivateMail file": "text",
 	} {
 		if err := os.WriteFile(file, []byte(damaged), 0o666); err != nil {
 			t.Fatal(err)
@@ -154,14 +154,14 @@ func TestCheckpointUsage(t *testing.T) {
 	refuse(t, cli.Failed, append(base, "-alpha", "1", "-checkpoint", ledger), "is a ledger")
 }
 
-// The verb show tells what a checkpoint is, and no hash that guesses could be tried with.
+// The verb show says what a checkpoint is, and shows no hash that guesses could be tried with.
 func TestShowCheckpoint(t *testing.T) {
 	args, _, file := longRun(t)
 	interrupted(t, args, file)
 	stdout, _ := succeed(t, "show", file)
-	for _, sentences := range []string{"checkpoint: a run of 'privatemail embed'", "300 x 2", strconv.Itoa(stepsIn(t, file)) + " taken", "dense", "300 x 16", "table equal", "seed 1", "as private as the features", "all are right"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"checkpoint: a run of 'privatemail embed'", "300 x 2", strconv.Itoa(stepsIn(t, file)) + " taken", "dense", "300 x 16", "table equal", "seed 1", "as private as the features", "all are right"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	json, _ := succeed(t, "show", file, "-json")

@@ -59,21 +59,21 @@ func TestDamagedFiles(t *testing.T) {
 				if err := os.WriteFile(c.file, v, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				code, message := tried(t, args)
-				if _, err := os.Stat(z); code == 0 || err == nil || !strings.HasPrefix(message[strings.LastIndex(message[:len(message)-1], "\n")+1:], "privatemail: ") {
-					t.Errorf("%s, version %d: exit code %d, %v\n%s", strings.Join(args, " "), i, code, err, message)
+				code, text := tried(t, args)
+				if _, err := os.Stat(z); code == 0 || err == nil || !strings.HasPrefix(text[strings.LastIndex(text[:len(text)-1], "\n")+1:], "privatemail: ") {
+					t.Errorf("%s, version %d: exit code %d, %v\n%s", strings.Join(args, " "), i, code, err, text)
 				}
 				os.Remove(z)
 			}
 		}
-		if found, err := os.ReadDir(split); err != nil || len(found) > 0 {
-			t.Errorf("%s leaves %v, %v", c.file, found, err)
+		if entries, err := os.ReadDir(split); err != nil || len(entries) > 0 {
+			t.Errorf("%s leaves %v, %v", c.file, entries, err)
 		}
 		if err := os.WriteFile(c.file, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, message := tried(t, c.commands[0]); code != 0 {
-			t.Errorf("%s, mended: exit code %d\n%s", c.file, code, message)
+		if code, text := tried(t, c.commands[0]); code != 0 {
+			t.Errorf("%s, mended: exit code %d\n%s", c.file, code, text)
 		}
 		os.Remove(z)
 	}

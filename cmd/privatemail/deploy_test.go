@@ -33,15 +33,15 @@ var unitKeys = map[string][]string{
 // severalTimes are the keys that may stand in a section more than once.
 var severalTimes = []string{"LoadCredential", "ListenStream"}
 
-// readUnit returns the values of a unit by "Section.Key", and refuses what is none.
+// readUnit returns the values of a unit by "Section.Key", and refuses malformed lines.
 func readUnit(t *testing.T, name string) map[string][]string {
 	t.Helper()
-	message, err := os.ReadFile(filepath.Join("..", "..", "deploy", name))
+	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	values, section := map[string][]string{}, ""
-	for i, line := range strings.Split(strings.TrimSuffix(string(message), "\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
@@ -121,14 +121,14 @@ func TestUnits(t *testing.T) {
 // The image is scratch with the program, runs it as nobody, and its command is one that
 // serve takes.
 func TestContainerfile(t *testing.T) {
-	message, err := os.ReadFile("../../deploy/Containerfile")
+	data, err := os.ReadFile("../../deploy/Containerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := []string{"FROM", "WORKDIR", "COPY", "RUN", "USER", "EXPOSE", "STOPSIGNAL", "ENTRYPOINT", "CMD"}
 	last := map[string]string{}
 	var from []string
-	for i, line := range strings.Split(string(message), "\n") {
+	for i, line := range strings.Split(string(data), "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -145,7 +145,7 @@ func TestContainerfile(t *testing.T) {
 		t.Errorf("images %q", from)
 	}
 	// A front end in a container trusts the shards that the roots of the system sign for.
-	if !strings.Contains(string(message), "\nCOPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt\n") {
+	if !strings.Contains(string(data), "\nCOPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt\n") {
 		t.Error("the image has no roots")
 	}
 	if last["COPY"] != "--from=build /privatemail /privatemail" || strings.HasPrefix(last["USER"], "0") || last["STOPSIGNAL"] != "SIGTERM" {

@@ -56,11 +56,11 @@ func TestStandardizedColumns(t *testing.T) {
 	temp := t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
 	random := rand.New(rand.NewPCG(1, 1))
-	message := "income,age,a,b,c,d\n"
+	text := "income,age,a,b,c,d\n"
 	for range 80 {
-		message += fmt.Sprintf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", 50000*random.Float64(), 20000*random.Float64(), random.Float64(), random.Float64(), random.Float64(), random.Float64())
+		text += fmt.Sprintf("%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", 50000*random.Float64(), 20000*random.Float64(), random.Float64(), random.Float64(), random.Float64(), random.Float64())
 	}
-	if err := os.WriteFile(at("x.csv"), []byte(message), 0o666); err != nil {
+	if err := os.WriteFile(at("x.csv"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	_, stderr := succeed(t, "embed", at("x.csv"), "-out", at("plain.npy"))

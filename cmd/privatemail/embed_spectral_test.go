@@ -22,14 +22,14 @@ func TestEmbedMap(t *testing.T) {
 	path, out := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy")
 	writeMatrix(t, path, 200, 5, x.Data)
 	stdout, stderr := succeed(t, "embed", path, "-v", "-out", out)
-	for _, sentences := range []string{"10 nearest rows", "is what was asked for", "eigenvectors  20 (converged", out + ", 200 x 2"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"10 nearest rows", "is what was asked for", "eigenvectors  20 (converged", out + ", 200 x 2"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
-	for _, sentences := range []string{"find nearest neighbours", "eigenvectors", "arrange 100%"} {
-		if !strings.Contains(stderr, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stderr)
+	for _, words := range []string{"find nearest neighbours", "eigenvectors", "arrange 100%"} {
+		if !strings.Contains(stderr, words) {
+			t.Errorf("no %q in\n%s", words, stderr)
 		}
 	}
 	engine := sameEngine(t)

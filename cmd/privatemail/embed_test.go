@@ -23,9 +23,9 @@ func TestEmbedAttract(t *testing.T) {
 	folder := toy(t)
 	out := filepath.Join(t.TempDir(), "z.npy")
 	stdout, stderr := succeed(t, "embed", folder, "-mean-neighbours", "20", "-beta", "3", "-out", out, "-v")
-	for _, sentences := range []string{"csr", "neighbours", "certificate   The cut graph is what -mean-neighbours 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"csr", "neighbours", "certificate   The cut graph is what -mean-neighbours 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	if !strings.Contains(stderr, "embed: steps 100% (1 of 1)") {
@@ -344,11 +344,11 @@ func TestEmbedBadFiles(t *testing.T) {
 					args[i] = at(a)
 				}
 			}
-			sentences := c.words
+			words := c.words
 			if first := strings.Fields(c.args)[0]; first != "good.npy" && first != "many.npy" {
-				sentences = append(sentences, at(first))
+				words = append(words, at(first))
 			}
-			refuse(t, cli.Failed, args, sentences...)
+			refuse(t, cli.Failed, args, words...)
 			if got := readFile(t, at("out.npy")); got != "previous" {
 				t.Errorf("the previous output became %q", got)
 			}

@@ -40,9 +40,9 @@ func TestEvaluate(t *testing.T) {
 	folder, out := squares(t), filepath.Join(t.TempDir(), "new", "report")
 	args := []string{"evaluate", "-modes", "raw,prepared,supervised,cells,gaussian,pca,smlq", folder, "-epsilon", "4,1,4", "-seeds", "1..2", "-out", out}
 	stdout, stderr := succeed(t, args...)
-	for _, sentences := range []string{"squares: 180 gallery rows of 12 classes, 2 seeds", "ceiling", "epsilon 1", "epsilon 4", "raw rows", "prepared rows", "R@1   R@8", "overlap@8", "no query", "report.html"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"squares: 180 gallery rows of 12 classes, 2 seeds", "ceiling", "epsilon 1", "epsilon 4", "raw rows", "prepared rows", "R@1   R@8", "overlap@8", "no query", "report.html"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	wantNotes(t, stdout)
@@ -122,14 +122,14 @@ func TestEvaluateUnavailable(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "report")
 	args := []string{"evaluate", squares(t), "-out", out, "-modes", "raw,cells,gaussian", "-seeds", "1,2", "-epsilon", "4,16,40", "-effects=false"}
 	stdout, _ := succeed(t, args...)
-	for _, sentences := range []string{"not available: cells at epsilon 16: ", "not available: cells at epsilon 40: ", "\noverlap@8"} {
-		if !strings.Contains(oneLine(stdout), oneLine(sentences)) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"not available: cells at epsilon 16: ", "not available: cells at epsilon 40: ", "\noverlap@8"} {
+		if !strings.Contains(oneLine(stdout), oneLine(words)) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	const why = "2981 cells, and 180 rows allow at most 180"
 	for _, name := range []string{evaluation.ReportPage, evaluation.ReportJSON, evaluation.RecordsCSV, evaluation.Journal} {
-		if message := readFile(t, filepath.Join(out, name)); !strings.Contains(message, why) {
+		if text := readFile(t, filepath.Join(out, name)); !strings.Contains(text, why) {
 			t.Errorf("%s does not say %q", name, why)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 // textIn writes a file of text into a folder and returns its path.
-func textIn(t *testing.T, folder, name, message string) string {
+func textIn(t *testing.T, folder, name, text string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	writeText(t, path, message)
+	writeText(t, path, text)
 	return path
 }
 
@@ -21,7 +21,7 @@ func TestFewRowsAreSaid(t *testing.T) {
 	temp := t.TempDir()
 	model, set := filepath.Join(temp, "m.model"), toy(t)
 	succeed(t, "fit", set, "-recipe", "raw", "-measure=false", "-model", model, "-quiet")
-	found := map[string]string{ // what is said of each
+	contents := map[string]string{ // what is said of each
 		textIn(t, temp, "empty.csv", ""):                  "the file is empty",
 		textIn(t, temp, "blank.csv", "\n# nothing\n\n"):   "there are no rows in it",
 		textIn(t, temp, "header.csv", "a,b,c\n"):          "a header in line 1, and no rows",
@@ -31,7 +31,7 @@ func TestFewRowsAreSaid(t *testing.T) {
 		textIn(t, temp, "labelled.csv", "a,label\n1,x\n"): "one row, and at least two are needed",
 	}
 	before := len(filesOf(t, temp))
-	for file, sentences := range found {
+	for file, words := range contents {
 		for _, args := range [][]string{
 			{"fit", file, "-out"}, {"embed", file, "-out"}, {"embed", file, "-form", "paper", "-sigma", "1", "-out"}, {"embed", "-plan", file, "-sigma", "1", "-out"},
 			{"graph", file, "-neighbours", "1", "-out"}, {"search", file, "-k", "1", "-out"}, {"evaluate", file, "-modes", "raw", "-out"}, {"apply", model, file, "-out"},
@@ -44,13 +44,13 @@ func TestFewRowsAreSaid(t *testing.T) {
 			case "evaluate":
 				out = filepath.Join(temp, "out")
 			case "apply":
-				if strings.HasPrefix(sentences, "one row") {
+				if strings.HasPrefix(words, "one row") {
 					continue // is enough
 				}
 			}
-			refuse(t, cli.Failed, append(args, out), filepath.Base(file)+": "+sentences+"\n")
+			refuse(t, cli.Failed, append(args, out), filepath.Base(file)+": "+words+"\n")
 		}
-		if stdout, _ := succeed(t, "show", file); !strings.HasPrefix(sentences, "one row") && !strings.Contains(stdout, sentences) {
+		if stdout, _ := succeed(t, "show", file); !strings.HasPrefix(words, "one row") && !strings.Contains(stdout, words) {
 			t.Errorf("show %s: %s", filepath.Base(file), stdout)
 		}
 	}

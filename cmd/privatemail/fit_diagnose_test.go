@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -52,18 +52,18 @@ func TestFitDiagnoses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	message, err := want.MarshalJSON()
+	data, err := want.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := object(t, string(message)+"\n"); !reflect.DeepEqual(got, all) {
+	if all := object(t, string(data)+"\n"); !reflect.DeepEqual(got, all) {
 		t.Errorf("%v, want %v", got, all)
 	}
 
 	stdout, _ = succeed(t, "fit", folder, "-recipe", "root,unit-rows,whiten,unit-images,steps=1", "-measure=false", "-diagnose", "-out", out)
-	for _, sentences := range []string{"gamma ", "the least distance between classes", "(50 %) or less", "distances are those after root,unit-rows, before which no L is finite", "before their division", "off the images of their rows", "of 100 % of rows", ", diagnosis "} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"gamma ", "the least distance between classes", "(50 %) or less", "distances are those after root,unit-rows, before which no L is finite", "before their division", "off the images of their rows", "of 100 % of rows", ", diagnosis "} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	if !strings.Contains(oneLine(stdout), want.Sentence()) {

@@ -33,9 +33,9 @@ func TestFit(t *testing.T) {
 	writeMatrix(t, filepath.Join(queries, files.FeaturesName), 40, 16, q.Data)
 	out, placed, matrix := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy"), filepath.Join(temp, "m.npy")
 	stdout, stderr := succeed(t, "fit", folder, "-recipe", "classic", "-dim", "5", "-steps", "2", "-beta", "2", "-mean-neighbours", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
-	for _, sentences := range []string{"held out", "neighbours", "whiten,ridge=1,columns=5", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the linear map from 16 columns"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"held out", "neighbours", "whiten,ridge=1,columns=5", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the linear map from 16 columns"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	if !strings.Contains(stderr, "fit: steps 100% (2 of 2)") {
@@ -269,9 +269,9 @@ func TestFitNotices(t *testing.T) {
 		"standardize,discriminate": {"100 rows of FEATURES are zeros"},
 	} {
 		_, stderr := succeed(t, "fit", folder, "-recipe", recipe, "-out", filepath.Join(folder, "x.npy"))
-		for _, message := range want {
-			if !strings.Contains(stderr, message) {
-				t.Errorf("%s: no %q in\n%s", recipe, message, stderr)
+		for _, text := range want {
+			if !strings.Contains(stderr, text) {
+				t.Errorf("%s: no %q in\n%s", recipe, text, stderr)
 			}
 		}
 		if recipe != "discriminate" && strings.Contains(stderr, "ridge of a projection") {

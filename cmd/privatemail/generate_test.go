@@ -63,7 +63,7 @@ func TestGenerateClasses(t *testing.T) {
 }
 
 func TestGenerateUsage(t *testing.T) {
-	for args, sentences := range map[string]string{
+	for args, words := range map[string]string{
 		"-n 5 -out x.npy":                                     "-d D",
 		"-d 5 -out x.npy":                                     "-n N",
 		"-n 5 -d 5":                                           "-out is missing",
@@ -76,7 +76,7 @@ func TestGenerateUsage(t *testing.T) {
 		"-n 5 -d 5 -out no-such.npy -kind classes -labels-out no-such.npy": "both go to",
 		"-n 0 -d 5": "-n",
 	} {
-		refuse(t, cli.Usage, append([]string{"generate"}, strings.Fields(args)...), sentences)
+		refuse(t, cli.Usage, append([]string{"generate"}, strings.Fields(args)...), words)
 	}
 }
 
@@ -98,8 +98,8 @@ func TestGenerateTooLarge(t *testing.T) {
 			"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "smaller -n, -d or -classes",
 		})
 	}
-	for args, sentences := range cases {
-		refuse(t, cli.Failed, append([]string{"generate", "-out", out}, strings.Fields(args)...), sentences)
+	for args, words := range cases {
+		refuse(t, cli.Failed, append([]string{"generate", "-out", out}, strings.Fields(args)...), words)
 	}
 	wantFiles(t, temp)
 }

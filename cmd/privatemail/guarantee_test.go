@@ -19,9 +19,9 @@ func TestOddsOfThePageAreRoundedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	number := func(message string) float64 {
+	number := func(text string) float64 {
 		t.Helper()
-		x, err := strconv.ParseFloat(message, 64)
+		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,15 +51,15 @@ func TestOddsOfThePageAreRoundedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []float64{mu, tail, tail / delta, math.Exp(loss)} {
-			message := row[3+i]
-			digits, exponent, _ := strings.Cut(message, "e")
+			text := row[3+i]
+			digits, exponent, _ := strings.Cut(text, "e")
 			_, decimals, _ := strings.Cut(digits, ".")
 			last := math.Pow(10, -float64(len(decimals)))
 			if exponent != "" {
 				last *= math.Pow(10, number(exponent))
 			}
-			if shown := number(message); !(shown >= want*(1-1e-9) && shown < want+last) {
-				t.Errorf("epsilon %g, delta %g: %s for %.6g", epsilon, delta, message, want)
+			if shown := number(text); !(shown >= want*(1-1e-9) && shown < want+last) {
+				t.Errorf("epsilon %g, delta %g: %s for %.6g", epsilon, delta, text, want)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ import (
 const asCommand = "PRIVATEMAIL_TEST_AS_COMMAND"
 
 // withCache is the value of asCommand with which the command keeps files in the user's cache
-// folder, as it does by itself.
+// folder, as it does for a user.
 const withCache = "with cache"
 
 func TestMain(m *testing.M) {
@@ -90,7 +90,7 @@ func succeed(t *testing.T, args ...string) (stdout, stderr string) {
 
 // refuse runs the command and wants an exit code and one line with all words, its end
 // included.
-func refuse(t *testing.T, want int, args []string, sentences ...string) {
+func refuse(t *testing.T, want int, args []string, words ...string) {
 	t.Helper()
 	code, stdout, stderr := call(args...)
 	if code != want {
@@ -104,7 +104,7 @@ func refuse(t *testing.T, want int, args []string, sentences ...string) {
 	if !strings.HasPrefix(last, "privatemail: ") {
 		t.Errorf("message %q does not begin with the name of the command", last)
 	}
-	for _, w := range sentences {
+	for _, w := range words {
 		if !strings.Contains(last+"\n", w) {
 			t.Errorf("message %q does not contain %q", last, w)
 		}
@@ -211,7 +211,7 @@ func TestHelpOfEveryVerb(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			name := strings.Fields(v.Name)
 			short, stderr := succeed(t, append(name, "-h")...)
-			if stderr != "" || !strings.Contains(short, "\nusage:\n  privatemail "+v.Name) || !strings.Contains(short, "\nexample:\n  privatemail "+v.Name) {
+			if stderr != "" || !strings.Contains(short, "\nusage:\n  privatemail "+v.Name) || !strings.Contains(strings.Replace(short, "\nexamples:", "\nexample:", 1), "\nexample:\n  privatemail "+v.Name) {
 				t.Errorf("help without usage or example:\n%s%s", short, stderr)
 			}
 			for line := range strings.Lines(short) {
@@ -267,10 +267,10 @@ func TestExamples(t *testing.T) {
 	for _, v := range program().All() {
 		for _, line := range v.Examples {
 			// With -h a command is read to its end and not carried out.
-			sentences := strings.Fields(line)
+			words := strings.Fields(line)
 			if !strings.HasPrefix(line, "privatemail "+v.Name+" ") && line != "privatemail "+v.Name {
 				t.Errorf("%q is no example of %s", line, v.Name)
-			} else if code, _, stderr := call(append(sentences[1:], "-h")...); code != cli.OK {
+			} else if code, _, stderr := call(append(words[1:], "-h")...); code != cli.OK {
 				t.Errorf("%q: %s", line, stderr)
 			}
 		}

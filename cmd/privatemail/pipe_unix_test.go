@@ -54,11 +54,11 @@ func TestReleaseToClosedPipe(t *testing.T) {
 // wantRescued looks for the one release in a folder.
 func wantRescued(t *testing.T, folder string) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(found) != 1 || !files.IsRelease(found[0]) {
-		t.Fatalf("%q are no release: %v", found, err)
+	paths, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(paths) != 1 || !files.IsRelease(paths[0]) {
+		t.Fatalf("%q are no release: %v", paths, err)
 	}
-	if info, err := os.Stat(found[0]); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(paths[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v: others may read it", info.Mode(), err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 func TestPlan(t *testing.T) {
 	folder := toy(t)
 	stdout, _ := succeed(t, "embed", "-plan", folder, "-sigma", "6", "-form", "paper")
-	for _, sentences := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr", "degrees: mean", "\ndense: graph and steps are likely to take "} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr", "degrees: mean", "\ndense: graph and steps are likely to take "} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 }

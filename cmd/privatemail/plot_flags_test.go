@@ -28,9 +28,9 @@ func TestPlot(t *testing.T) {
 		if !strings.Contains(stdout, file+", a plot with 300 of 300 rows") {
 			t.Errorf("%s prints %q", c.args, stdout)
 		}
-		message := readFile(t, file)
+		text := readFile(t, file)
 		for word := range strings.SplitSeq(c.words, "|") {
-			if !strings.Contains(message, word) {
+			if !strings.Contains(text, word) {
 				t.Errorf("%s: the plot lacks %q", c.args, word)
 			}
 		}

@@ -28,8 +28,8 @@ func TestPlotColoursByValues(t *testing.T) {
 		numbers += number + "\n"
 		values[i] = float32(i)
 	}
-	write := func(name, message string) string {
-		if err := os.WriteFile(at(name), []byte(message), 0o666); err != nil {
+	write := func(name, text string) string {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return at(name)
@@ -46,13 +46,13 @@ func TestPlotColoursByValues(t *testing.T) {
 	} {
 		args := append(strings.Fields(strings.ReplaceAll(c.args, "FOLDER", folder)), "-out", at("e.npy"))
 		succeed(t, args...)
-		message := readFile(t, args[len(args)-3])
+		text := readFile(t, args[len(args)-3])
 		for word := range strings.SplitSeq(c.words, "|") {
-			if !strings.Contains(message, word) {
+			if !strings.Contains(text, word) {
 				t.Errorf("%s: the plot lacks %q", c.args, word)
 			}
 		}
-		if strings.Contains(message, ">7 (") || strings.Contains(message, "No labels") {
+		if strings.Contains(text, ">7 (") || strings.Contains(text, "No labels") {
 			t.Errorf("%s: the plot has classes", c.args)
 		}
 	}
@@ -62,7 +62,7 @@ func TestPlotColoursByValues(t *testing.T) {
 	refuse(t, cli.Usage, append(base, "0"), "columns 1 to 16")
 	refuse(t, cli.Usage, append(base, "nobody"), "no such file")
 	refuse(t, cli.Failed, append(base, write("short.csv", "1\n2\n")), "2 values", "300 rows")
-	refuse(t, cli.Failed, append(base, csv), "one is wanted")
+	refuse(t, cli.Failed, append(base, csv), "columns, want one")
 	refuse(t, cli.Failed, append(base, at("none.npy")), "no row has a value")
 	refuse(t, cli.Usage, []string{"embed", csv, "-columns", "a,b", "-out", at("e.npy"), "-plot", at("q.svg"), "-colour-by", "nobody"}, "no such file, and no such column")
 	refuse(t, cli.Usage, []string{"embed", folder, "-out", at("e.npy"), "-colour-by", "2"}, "-plot FILE")

@@ -70,7 +70,7 @@ func told(t *testing.T, path string) (classes []string, shares []float64) {
 	return classes, shares
 }
 
-// A model keeps the names of classes, and apply tells them for rows of another file, as search does in
+// A model keeps the names of classes, and apply predicts them for rows of another file, as search does in
 // the files that fit writes.
 func TestClassesByName(t *testing.T) {
 	temp := t.TempDir()
@@ -106,12 +106,12 @@ func TestClassesByName(t *testing.T) {
 		t.Errorf("no %s in:\n%s", want, stdout)
 	}
 
-	// The same by search, in what fit has written; labels of the gallery and of the queries apart.
+	// The same by search, in what fit has written; labels of the gallery and of the queries in files of their own.
 	stdout, _ = succeed(t, "search", at("x.npy"), at("z.npy"), "-labels", gallery, "-queries-labels", fresh, "-predict", at("s.csv"), "-json", "-out", at("ids.npy"))
 	if readFile(t, at("s.csv")) != readFile(t, at("c.csv")) {
 		t.Error("search tells other classes than apply")
 	}
-	var r search.SearchReport
+	var r search.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.Accuracy == nil || *r.Accuracy != float64(right)/60 || r.Predicted != at("s.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -134,7 +134,7 @@ func TestClassesByName(t *testing.T) {
 		t.Error(stdout)
 	}
 
-	// A class that the gallery does not have is never told, and counts.
+	// A class that the gallery does not have is never predicted, and counts.
 	other := strings.ReplaceAll(readFile(t, fresh), "ant", "wasp")
 	if err := os.WriteFile(at("other.csv"), []byte(other), 0o666); err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestClassesByNumber(t *testing.T) {
 	if !strings.Contains(stderr, "they have no class") || strings.Contains(stderr, "find nearest") {
 		t.Error(stderr)
 	}
-	// Where only rows without a label are near, search tells no class.
+	// Where only rows without a label are near, search predicts no class.
 	writeLabels(t, at("none.npy"), []int32{-1, -1, -1, 2, 2})
 	succeed(t, "search", at("x.npy"), at("q.npy"), "-labels", at("none.npy"), "-k", "2", "-predict", at("s.csv"))
 	if got := readFile(t, at("s.csv")); got != "class,share\n,0\n,0\n2,1\n,0\n" {
@@ -224,12 +224,12 @@ func TestClassesRefused(t *testing.T) {
 	if readFile(t, at("a.npy")) != readFile(t, at("b.npy")) {
 		t.Error("the names of columns of an earlier version are not used")
 	}
-	if stdout, _ := succeed(t, "show", at("old")); !strings.Contains(stdout, "tells no classes") || !strings.Contains(stdout, "length, width") {
+	if stdout, _ := succeed(t, "show", at("old")); !strings.Contains(stdout, "kept no classes") || !strings.Contains(stdout, "length, width") {
 		t.Error(stdout)
 	}
 }
 
-// A server publishes labels when it is told to, and only then. Queries in all modes get classes by them,
+// A server publishes labels with -labels, and only then. Queries in all modes get classes by them,
 // and take their columns by the names of the map.
 func TestQueryPredicts(t *testing.T) {
 	temp := t.TempDir()
@@ -245,13 +245,13 @@ func TestQueryPredicts(t *testing.T) {
 	silent.end()
 
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-sealed", "-labels", at("m.model"))
-	ask := func(mode string, args ...string) string {
+	command := func(mode string, args ...string) string {
 		t.Helper()
 		stdout, _ := succeed(t, append([]string{"query", mode, s.Listening, fresh, "-cache", "none", "-predict", at("c.csv")}, args...)...)
 		return stdout
 	}
 	for mode, unconfirmed := range map[string]string{"all": "-unconfirmed-codebook", "sealed": "-unconfirmed-epoch"} {
-		stdout := ask(mode, unconfirmed)
+		stdout := command(mode, unconfirmed)
 		classes, _ := told(t, at("c.csv"))
 		want, _ := told(t, at("want.csv"))
 		if same := countSame(classes, want); same < 11 { // int8 and mode sealed round
@@ -261,8 +261,8 @@ func TestQueryPredicts(t *testing.T) {
 			t.Error(stdout)
 		}
 	}
-	var r query.AskReport
-	lines := strings.Split(strings.TrimSpace(ask("cells", "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
+	var r query.Report
+	lines := strings.Split(strings.TrimSpace(command("cells", "-epsilon", "4", "-ledger", "none", "-sent", "none", "-unconfirmed-codebook", "-json", "-out", at("ids.npy"))), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Accuracy == nil || r.Labelled != 12 || r.Predicted != at("c.csv") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -293,18 +293,18 @@ func TestQueryPredicts(t *testing.T) {
 	}
 }
 
-// Rows whose classes are wanted have none: their file has no column of labels, or an empty one.
+// Rows to classify have no labels: their file has no column of labels, or an empty one.
 func TestPredictWithoutLabels(t *testing.T) {
 	temp := t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
 	gallery := insects(t, at("gallery.csv"), 60, 1, "length", "width", "height", "species")
 	empty := insects(t, at("empty.csv"), 6, 2, "length", "width", "height", "sort")
 	renamed := at("renamed.csv")
-	for path, message := range map[string]string{
+	for path, text := range map[string]string{
 		gallery: strings.Replace(readFile(t, gallery), "species", "sort", 1), // a name that is not looked for
 		renamed: strings.Replace(readFile(t, empty), "sort", "species", 1),
 	} {
-		if err := os.WriteFile(path, []byte(message), 0o666); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -339,7 +339,7 @@ func countSame(a, b []string) (same int) {
 	return same
 }
 
-// Names of columns come from a header, an array of a .npz, or a file beside the rows, and apply and
+// Names of columns come from a header, an array of a .npz, or a file next to the rows, and apply and
 // search take columns by them from each. What is wrong with names is said before a value is read.
 func TestColumnsByName(t *testing.T) {
 	temp := t.TempDir()
@@ -352,7 +352,7 @@ func TestColumnsByName(t *testing.T) {
 	if readFile(t, at("fit.npy")) != readFile(t, at("want.npy")) {
 		t.Error("fit takes the columns of queries in another order")
 	}
-	// A folder with the values of the turned table, and the names beside them.
+	// A folder with the values of the turned table, and the names next to them.
 	table, err := formats.ReadTable(t.Context(), turned, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func TestQueryFilesArePrivate(t *testing.T) {
 	g, s := startService(t), startSealed(t, sealedserver.Settings{Cells: 4, Probes: 1})
 	for _, args := range []func(p place) []string{
 		func(p place) []string { return p.cells(g.address, "-out", p.out, "-distances-out", p.out+".csv") },
-		func(p place) []string { return p.takeAll(g.address, "-out", p.out, "-distances-out", p.out+".csv") },
+		func(p place) []string { return p.all(g.address, "-out", p.out, "-distances-out", p.out+".csv") },
 		func(p place) []string {
 			return p.sealed(s.address, "-out", p.out, "-fetch", "-records-out", p.out+".csv")
 		},

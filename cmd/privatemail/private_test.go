@@ -63,10 +63,10 @@ func TestSensitivityOfTheDefaults(t *testing.T) {
 	}
 
 	stdout, _ = succeed(t, args...)
-	for _, sentences := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "P[S] <= 1.106 P'[S] + 1e-05", "with probability 0.0012 at most", "x 1.15 except with probability 1e-05",
+	for _, words := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "P[S] <= 1.106 P'[S] + 1e-05", "with probability 0.0012 at most", "x 1.15 except with probability 1e-05",
 		"- The guarantee covers", "- The guarantee is P[S]", "- Not protected:", "- The noise of an entry is", "- Proof on paper"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("nothing about %q:\n%s", sentences, stdout)
+		if !strings.Contains(stdout, words) {
+			t.Errorf("nothing about %q:\n%s", words, stdout)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func TestLedgerAtItsHead(t *testing.T) {
 	refuse(t, cli.Usage, private(folder, "none", filepath.Join(temp, "r2"), "-at", heads[1]), "-ledger FILE")
 }
 
-// verify tells releases that were paid for from those that were not.
+// verify distinguishes releases that were paid for from those that were not.
 func TestBudgetVerify(t *testing.T) {
 	temp := t.TempDir()
 	folder, ledger := toy(t), newLedger(t, temp)
@@ -196,9 +196,9 @@ func TestBudgetVerify(t *testing.T) {
 	succeed(t, private(folder, ledger, at("three"), "-rule", "classical", "-epsilon", "0.3")...)
 	succeed(t, private(folder, "none", at("free"))...)
 	stdout, _ := succeed(t, "budget", "verify", ledger, at("one"), at("two.json"), at("three"))
-	for _, sentences := range []string{"every spend of the ledger is for one of them", "paid"} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("%s lacks %q", stdout, sentences)
+	for _, words := range []string{"every spend of the ledger is for one of them", "paid"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("%s lacks %q", stdout, words)
 		}
 	}
 	stdout, _ = succeed(t, "budget", "verify", ledger, at("two.json"), "-json")
@@ -207,28 +207,28 @@ func TestBudgetVerify(t *testing.T) {
 		t.Errorf("%s", stdout)
 	}
 	// What fails is printed all the same, line by line.
-	fails := func(ledger, sentences, note string, found ...string) {
+	fails := func(ledger, words, note string, paths ...string) {
 		t.Helper()
-		code, stdout, stderr := call(append([]string{"budget", "verify", ledger}, found...)...)
-		if code != cli.Failed || !strings.Contains(stderr, sentences) || !strings.Contains(stdout, note) {
+		code, stdout, stderr := call(append([]string{"budget", "verify", ledger}, paths...)...)
+		if code != cli.Failed || !strings.Contains(stderr, words) || !strings.Contains(stdout, note) {
 			t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 		}
 	}
 	fails(ledger, "1 of 2 releases", "has not paid for it", at("one"), at("free"))
 	// A release that says something else than what was paid for.
-	message, err := os.ReadFile(at("two.json"))
+	data, err := os.ReadFile(at("two.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := new(release.Release)
-	if err := json.Unmarshal(message, r); err != nil {
+	if err := json.Unmarshal(data, r); err != nil {
 		t.Fatal(err)
 	}
 	r.Grid[0]++
-	if message, err = r.MarshalBinary(); err != nil {
+	if data, err = r.MarshalBinary(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at("changed"), message, 0o600); err != nil {
+	if err := os.WriteFile(at("changed"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	fails(ledger, "1 of 1 releases", "another hash", at("changed"))
@@ -269,14 +269,14 @@ func TestReleaseTravels(t *testing.T) {
 	made := filepath.Join(home, "digits.release")
 	stdout, stderr := succeed(t, "privatize", filepath.Join(home, "digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-classes", "10",
 		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", made, "-anyway")
-	for _, sentences := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1 of " + ledger + ", in its line 1\n", made} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("nothing about %q:\n%s", sentences, stdout)
+	for _, words := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1 of " + ledger + ", in its line 1\n", made} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("nothing about %q:\n%s", words, stdout)
 		}
 	}
-	for _, sentences := range []string{"Randomised labels cost", "The guarantee is P[S]", "The bound is for one row.", "Not protected:", "The noise of an entry", "Proof on paper"} {
-		if !strings.Contains(stderr, "privatemail: privatize: "+sentences) {
-			t.Errorf("nothing about %q:\n%s", sentences, stderr)
+	for _, words := range []string{"Randomised labels cost", "The guarantee is P[S]", "The bound is for one row.", "Not protected:", "The noise of an entry", "Proof on paper"} {
+		if !strings.Contains(stderr, "privatemail: privatize: "+words) {
+			t.Errorf("nothing about %q:\n%s", words, stderr)
 		}
 	}
 	if code := regexp.MustCompile(`W-[0-9]`); code.MatchString(stdout + stderr) {
@@ -562,14 +562,14 @@ func TestBudget(t *testing.T) {
 	if !strings.Contains(stdout, one["unit"].(string)) || !strings.Contains(stdout, spends[0].(map[string]any)["release"].(string)) {
 		t.Errorf("%s", stdout)
 	}
-	for name, sentences := range map[string]string{
+	for name, words := range map[string]string{
 		"nobody":      `unknown unit: no record "nobody" has spent from it (a ledger has hashes in place of names, so it cannot list them)`,
 		"secret-nam":  `unknown unit: no record "secret-nam" has spent from it (did you mean the record "secret-name"?)`,
 		"Secret-name": `did you mean the record "secret-name"?`, "secert-name": `did you mean the record "secret-name"?`,
 	} {
-		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, sentences)
+		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, words)
 	}
-	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-unit", ""}, "wants a name")
+	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-unit", ""}, "needs a name")
 	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-at", ""}, "NUMBER:HASH")
 	refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", "secret-name", "-unit-kind", "client"}, `did you mean the record "secret-name"?`)
 	for _, c := range []struct {
@@ -650,7 +650,7 @@ func TestOutputIsPaidFor(t *testing.T) {
 	refuse(t, cli.Failed, []string{"embed", folder, "-sigma", "1", "-out", ledger}, "ledger")
 	refuse(t, cli.Failed, []string{"continue", made, "-mean-neighbours", "5", "-out", ledger}, "ledger")
 	refuse(t, cli.Failed, private(folder, "none", made), "paid for")
-	// The folder before ".." is a link: what is replaced lies beside its target.
+	// The folder before ".." is a link: what is replaced lies next to its target.
 	if err := errors.Join(os.MkdirAll(filepath.Join(temp, "away", "sub"), 0o777),
 		os.Symlink(filepath.Join("away", "sub"), filepath.Join(temp, "d")), os.Symlink("d/../me.npy", filepath.Join(temp, "l.npy")),
 		os.Rename(ledger, filepath.Join(temp, "away", "me.npy"))); err != nil {

@@ -54,17 +54,17 @@ func TestDryRunOfPrivatize(t *testing.T) {
 	succeed(t, "generate", "-kind", "digits", "-out", digits)
 	pays := []string{"-ledger", ledger, "-unit", "u", "-new-unit"}
 	for i := range 2 {
-		before, found := readFile(t, ledger), filesOf(t, temp)
+		before, contents := readFile(t, ledger), filesOf(t, temp)
 		stdout, _ := succeed(t, drowning(digits, append(pays, "-dry-run")...)...)
-		for _, sentences := range []string{"1797 x 2", "ratio", "66", "refused without -anyway", "would spend", "epsilon 1 of noise from " + ledger, "left", "nothing is spent or written"} {
-			if !strings.Contains(stdout, sentences) {
-				t.Errorf("nothing about %q:\n%s", sentences, stdout)
+		for _, words := range []string{"1797 x 2", "ratio", "66", "refused without -anyway", "would spend", "epsilon 1 of noise from " + ledger, "left", "nothing is spent or written"} {
+			if !strings.Contains(stdout, words) {
+				t.Errorf("nothing about %q:\n%s", words, stdout)
 			}
 		}
 		stdout, _ = succeed(t, drowning(digits, append(pays, "-dry-run", "-json", "-anyway")...)...)
 		plan := object(t, stdout)
 		wantKeys(t, plan, "dry_run n d dim relation operator derivation epsilon epsilon_total delta odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho records label_mode label_epsilon signal_rms noise_to_signal refused ledger cautions")
-		if readFile(t, ledger) != before || !maps.EqualFunc(filesOf(t, temp), found, bytes.Equal) {
+		if readFile(t, ledger) != before || !maps.EqualFunc(filesOf(t, temp), contents, bytes.Equal) {
 			t.Fatal("the dry run has changed something")
 		}
 		said := plan["ledger"].(map[string]any)
@@ -164,12 +164,12 @@ func TestBudgetOfTheExample(t *testing.T) {
 	var create, release []string
 	for line := range strings.Lines(strings.ReplaceAll(example, "\\\n", " ")) {
 		line, _, _ = strings.Cut(line, "#")
-		switch sentences := strings.Fields(line); {
-		case len(sentences) < 3 || sentences[0] != "privatemail":
-		case sentences[1] == "budget" && sentences[2] == "create" && create == nil:
-			create = sentences[1:]
-		case sentences[1] == "privatize" && slices.Contains(sentences, "-out"):
-			release = sentences[1:]
+		switch words := strings.Fields(line); {
+		case len(words) < 3 || words[0] != "privatemail":
+		case words[1] == "budget" && words[2] == "create" && create == nil:
+			create = words[1:]
+		case words[1] == "privatize" && slices.Contains(words, "-out"):
+			release = words[1:]
 		}
 	}
 	if create == nil || release == nil {

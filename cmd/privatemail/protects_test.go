@@ -41,8 +41,8 @@ func TestOtherRelation(t *testing.T) {
 		}
 		stdout, _ := succeed(t, private(folder, ledger, out("2"), append(c.second, "-other-relation", "-quiet=false")...)...)
 		show, _ := succeed(t, "budget", "show", ledger, "-unit", "secret-name")
-		for _, message := range []string{stdout, show} {
-			soFar := linesOf(message, "so far")
+		for _, text := range []string{stdout, show} {
+			soFar := linesOf(text, "so far")
 			if proved := strings.Contains(soFar, "proved in any case, for these pairs, is the budget, epsilon 2"); proved == (c.both == "none") {
 				t.Errorf("%s: %s", name, soFar)
 			}
@@ -53,7 +53,7 @@ func TestOtherRelation(t *testing.T) {
 			if !strings.Contains(soFar, want) {
 				t.Errorf("%s: %s", name, soFar)
 			}
-			parts := strings.Split(linesOf(message, "parts"), "\n")
+			parts := strings.Split(linesOf(text, "parts"), "\n")
 			if len(parts) != 3 || parts[0] != c.parts[0] || parts[1] != c.parts[1] {
 				t.Errorf("%s: parts %q", name, parts)
 			}
@@ -74,8 +74,8 @@ func TestOtherRelation(t *testing.T) {
 	}
 }
 
-// In the list of spends, what all up to one of them come to stands beside what all of these
-// protect, and not beside what that one does.
+// In the list of spends, what all up to one of them come to stands next to what all of these
+// protect, and not next to what that one does.
 func TestSoFarIsForWhatAllProtect(t *testing.T) {
 	folder, ledger := toy(t), newLedger(t, t.TempDir())
 	for i, relation := range []string{"replace-one", "features-replace", "replace-one", "null", "replace-one"} {
@@ -85,8 +85,8 @@ func TestSoFarIsForWhatAllProtect(t *testing.T) {
 	_, table, _ := strings.Cut(show, "spend  line")
 	var got []string
 	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
-		sentences := strings.Fields(line)
-		got = append(got, sentences[7]+" for "+sentences[9])
+		words := strings.Fields(line)
+		got = append(got, words[7]+" for "+words[9])
 	}
 	want := []string{"replace-one for replace-one", "features-replace for features-replace", "replace-one for features-replace", "null for none", "replace-one for none"}
 	if !slices.Equal(got, want) {

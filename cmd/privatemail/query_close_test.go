@@ -67,7 +67,7 @@ type hook func(privatemail.Progress)
 func (h hook) Report(p privatemail.Progress) { h(p) }
 func (hook) Close()                          {}
 
-// A server sees when a connection ends. In mode take-all that is before the first row is ranked,
+// A server sees when a connection ends. In mode all that is before the first row is ranked,
 // which takes a time that depends on the row, and in the other modes before results are written.
 func TestQueryClosesConnections(t *testing.T) {
 	sealed := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
@@ -76,7 +76,7 @@ func TestQueryClosesConnections(t *testing.T) {
 		service http.Handler
 		flags   query.Flags
 	}{
-		query.ModeSealed: {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}},
+		query.ModeSealed: {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedFlags{Unconfirmed: true, Fetch: true}}},
 		query.ModeCells:  {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}},
 		query.ModeAll:    {cells.Public(), query.Flags{Mode: query.ModeAll, Unconfirmed: true}},
 	} {
@@ -92,26 +92,26 @@ func TestQueryClosesConnections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := query.Open(t.Context(), e, &c.flags, h.URL, in)
+			s, err := query.Open(t.Context(), e, &c.flags, h.URL, in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer a.Close()
+			defer s.Close()
 			if name != query.ModeAll {
-				if err := a.Answer(t.Context(), e); err != nil {
+				if err := s.Answer(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
 				g.gone(t)
 				return
 			}
 			ranked := 0
-			a.Meter = hook(func(p privatemail.Progress) {
+			s.Meter = hook(func(p privatemail.Progress) {
 				if p.Stage == "queries" {
 					ranked++
 					g.gone(t)
 				}
 			})
-			if err := a.TakeAll(t.Context()); err != nil || ranked != 3 {
+			if err := s.RankAll(t.Context()); err != nil || ranked != 3 {
 				t.Errorf("%d rows ranked, %v", ranked, err)
 			}
 		})

@@ -27,19 +27,19 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	turned := insects(t, at("turned.csv"), 5, 2, "depth", "width", "height", "length")
 	s := serveOn(t, at("m.model"), "-epsilon", "4", "-gallery", at("m.gallery"))
 	address := s.Listening
-	ask := func(rows string, more ...string) []string {
+	command := func(rows string, more ...string) []string {
 		return append([]string{"query", "cells", address, rows, "-epsilon", "4", "-ledger", at("ledger"), "-new-units", "-sent", at("memory"), "-cache", at("cache"), "-unconfirmed-codebook", "-json"}, more...)
 	}
 	run := func(rows string, spent, remembered int) {
 		t.Helper()
-		var r query.AskReport
-		stdout, _ := succeed(t, ask(rows, "-out", at("ids.npy"))...)
+		var r query.Report
+		stdout, _ := succeed(t, command(rows, "-out", at("ids.npy"))...)
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil || r.Spent != spent || r.Remembered != remembered {
 			t.Errorf("%s: %d records have spent, %d were remembered: %v", rows, r.Spent, r.Remembered, err)
 		}
 	}
 	succeed(t, "budget", "create", at("ledger"), "-kind", "pure", "-epsilon", "12")
-	_, stderr := succeed(t, ask(turned, "-dry-run")...)
+	_, stderr := succeed(t, command(turned, "-dry-run")...)
 	if !strings.Contains(stderr, "the map of the server is not in the cache") {
 		t.Error(stderr)
 	}
@@ -51,7 +51,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 		t.Error("the order of columns changes the answers")
 	}
 	var plan query.PlanReport
-	stdout, _ := succeed(t, ask(turned, "-dry-run")...)
+	stdout, _ := succeed(t, command(turned, "-dry-run")...)
 	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || plan.New != 0 || plan.Remembered != 5 {
 		t.Errorf("%+v, %v", plan, err)
 	}
@@ -62,7 +62,7 @@ func TestQueryRecordsByColumnNames(t *testing.T) {
 	s.end()
 
 	address = serveOn(t, at("other.model"), "-epsilon", "4", "-gallery", at("other.gallery")).Listening
-	refuse(t, cli.Failed, ask(straight, "-accept-new-codebook"), "5 records have spent", "nothing was spent")
+	refuse(t, cli.Failed, command(straight, "-accept-new-codebook"), "5 records have spent", "nothing was spent")
 	if n := len(ledgerAt(t, at("ledger")).Entries); n != 5 {
 		t.Errorf("%d spends", n)
 	}

@@ -79,11 +79,11 @@ func TestQueryTrust(t *testing.T) {
 		}
 		return rest
 	}
-	succeed(t, p.takeAll(s.URL, append(all, "-out", p.out)...)...)
+	succeed(t, p.all(s.URL, append(all, "-out", p.out)...)...)
 	succeed(t, p.cells(s.URL, append(all, "-out", p.out)...)...)
-	refuse(t, cli.Failed, p.takeAll(s.URL, without("-ca")...), "does not trust the certificate of the server", "-ca FILE")
-	refuse(t, cli.Failed, p.takeAll(s.URL, without("-cert", "-key")...), "refuses", "certificate required")
-	refuse(t, cli.Failed, p.takeAll(s.URL, without("-token-file")...), "refuses", "status 401")
+	refuse(t, cli.Failed, p.all(s.URL, without("-ca")...), "does not trust the certificate of the server", "-ca FILE")
+	refuse(t, cli.Failed, p.all(s.URL, without("-cert", "-key")...), "refuses", "certificate required")
+	refuse(t, cli.Failed, p.all(s.URL, without("-token-file")...), "refuses", "status 401")
 }
 
 // A server that shows another certificate in the middle of a run was sent something by then. The message

@@ -149,7 +149,7 @@ func (p place) cells(address string, more ...string) []string {
 	return append([]string{"query", "cells", address, p.rows, "-epsilon", "4", "-ledger", p.ledger, "-new-units", "-sent", p.memory, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
 }
 
-func (p place) takeAll(address string, more ...string) []string {
+func (p place) all(address string, more ...string) []string {
 	return append([]string{"query", "all", address, p.rows, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
 }
 
@@ -198,10 +198,10 @@ func memoryFiles(t *testing.T, folder string) []string {
 	return logs
 }
 
-func textFile(t *testing.T, message string) string {
+func textFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

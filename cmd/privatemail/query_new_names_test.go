@@ -13,7 +13,7 @@ func TestQueryNewNames(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 3)
 	names := textFile(t, "anna\nberta\ncarla\n")
-	report := func(args ...string) (out query.AskReport) {
+	report := func(args ...string) (out query.Report) {
 		t.Helper()
 		stdout, _ := succeed(t, append(args, "-json", "-out", p.out)...)
 		if err := json.Unmarshal([]byte(stdout), &out); err != nil {
@@ -47,7 +47,7 @@ func TestQueryNewNames(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	none := []string{"query", "cells", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
-	for _, r := range []query.AskReport{report(none...), report(p.takeAll(g.address)...)} {
+	for _, r := range []query.Report{report(none...), report(p.all(g.address)...)} {
 		if r.NewNames != nil {
 			t.Errorf("%+v", r)
 		}

@@ -15,15 +15,15 @@ import (
 
 // orderly runs a query and calls before with the number of each download, from 1 on, before it is
 // answered. It returns what was found and the methods of requests in their order.
-func orderly(t *testing.T, service http.Handler, f query.Flags, p place, before func(a *query.Asking, download int)) (ids []int32, methods []string) {
+func orderly(t *testing.T, service http.Handler, f query.Flags, p place, before func(s *query.Session, download int)) (ids []int32, methods []string) {
 	t.Helper()
-	var a *query.Asking
+	var s *query.Session
 	downloads := 0
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		methods = append(methods, r.Method)
 		if r.Method == http.MethodGet {
 			downloads++
-			before(a, downloads)
+			before(s, downloads)
 		}
 		service.ServeHTTP(w, r)
 	}))
@@ -33,15 +33,15 @@ func orderly(t *testing.T, service http.Handler, f query.Flags, p place, before 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err = query.Open(t.Context(), e, &f, h.URL, in); err != nil {
+	if s, err = query.Open(t.Context(), e, &f, h.URL, in); err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
-	a.X.Data = slices.Clone(a.X.Data)
-	if err := a.Answer(t.Context(), e); err != nil {
+	defer s.Close()
+	s.X.Data = slices.Clone(s.X.Data)
+	if err := s.Answer(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	return a.Ids, methods
+	return s.IDs, methods
 }
 
 // No number of a row is looked at before everything that is taken once is here: rows that are
@@ -56,13 +56,13 @@ func TestQueryTouchesRowsAfterDownloads(t *testing.T) {
 		downloads int
 		questions bool
 	}{
-		query.ModeSealed: {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedQueryFlags{Unconfirmed: true, Fetch: true}}, 6, true},
+		query.ModeSealed: {sealed.Public(), query.Flags{Mode: query.ModeSealed, Sealed: query.SealedFlags{Unconfirmed: true, Fetch: true}}, 6, true},
 		query.ModeCells:  {cells.Public(), query.Flags{Mode: query.ModeCells, Unconfirmed: true, Epsilon: 100, Ledger: accounts.NoLedger, Memory: query.NoMemory}, 3, true},
 		query.ModeAll:    {cells.Public(), query.Flags{Mode: query.ModeAll, Unconfirmed: true}, 3, false},
 	} {
 		p := newPlace(t, 3)
 		c.flags.K, c.flags.Cache = 5, "none"
-		want, methods := orderly(t, c.service, c.flags, p, func(*query.Asking, int) {})
+		want, methods := orderly(t, c.service, c.flags, p, func(*query.Session, int) {})
 		downloads := 0
 		for i, m := range methods {
 			if m != http.MethodGet {
@@ -77,15 +77,15 @@ func TestQueryTouchesRowsAfterDownloads(t *testing.T) {
 			t.Errorf("%s: requests %q, want %d downloads", name, methods, c.downloads)
 		}
 		var rows []float32
-		got, _ := orderly(t, c.service, c.flags, p, func(a *query.Asking, n int) {
+		got, _ := orderly(t, c.service, c.flags, p, func(s *query.Session, n int) {
 			if n == 1 {
-				rows = slices.Clone(a.X.Data)
+				rows = slices.Clone(s.X.Data)
 			}
-			for i := range a.X.Data {
-				a.X.Data[i] = rows[(i+n)%len(rows)] * float32(n)
+			for i := range s.X.Data {
+				s.X.Data[i] = rows[(i+n)%len(rows)] * float32(n)
 			}
 			if n == c.downloads {
-				copy(a.X.Data, rows)
+				copy(s.X.Data, rows)
 			}
 		})
 		if !slices.Equal(got, want) {
@@ -103,7 +103,7 @@ func TestQueryRefusesMapOutOfRange(t *testing.T) {
 	cells.publish(t, galleryOf(t, 2))
 	p := newPlace(t, 2)
 	for _, args := range [][]string{
-		p.sealed(sealed.address), p.takeAll(cells.address),
+		p.sealed(sealed.address), p.all(cells.address),
 		{"query", "cells", cells.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"},
 	} {
 		refuse(t, cli.Failed, args, "out of the range of a map for private rows: the scale, row 1, column 6")

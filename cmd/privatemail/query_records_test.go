@@ -42,7 +42,7 @@ func someRows(t *testing.T, n int, seed uint64) (rows [][]float32) {
 }
 
 // asked runs the command, and returns its last object and the sets that were sent.
-func asked(t *testing.T, g *galleryService, args ...string) (r query.AskReport, sets [][]byte) {
+func asked(t *testing.T, g *galleryService, args ...string) (r query.Report, sets [][]byte) {
 	t.Helper()
 	g.sent(t)
 	stdout, _ := succeed(t, append(args, "-json", "-out", filepath.Join(t.TempDir(), "ids.npy"))...)
@@ -53,7 +53,7 @@ func asked(t *testing.T, g *galleryService, args ...string) (r query.AskReport, 
 	return r, sets
 }
 
-func wantReport(t *testing.T, r query.AskReport, spent, remembered, resent, changed, equal int) {
+func wantReport(t *testing.T, r query.Report, spent, remembered, resent, changed, equal int) {
 	t.Helper()
 	if got, want := [...]int{r.Spent, r.Remembered, r.Resent, r.Changed, r.Equal}, [...]int{spent, remembered, resent, changed, equal}; got != want {
 		t.Errorf("spent, remembered, resent, changed, equal are %v, want %v", got, want)
@@ -254,7 +254,7 @@ func TestQueryChangedIsChecked(t *testing.T) {
 	}{
 		{p.cells("http://127.0.0.1:9", "-changed", "spend"), "-changed is about names"},
 		{p.cells("http://127.0.0.1:9", "-names", textFile(t, "a\nb\n"), "-changed", "never"), "resend, spend"},
-		{p.takeAll("http://127.0.0.1:9", "-changed", "spend"), "nothing is spent"},
+		{p.all("http://127.0.0.1:9", "-changed", "spend"), "nothing is spent"},
 		{p.sealed("http://127.0.0.1:9", "-changed", "spend"), "no epsilon is spent"},
 	} {
 		refuse(t, cli.Usage, c.args, c.words)

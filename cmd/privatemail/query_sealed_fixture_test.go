@@ -31,7 +31,7 @@ type sealedService struct {
 	rows    blas64.General
 	gallery *sealedserver.Gallery
 	// before and instead, if they are set, get each request that asks or fetches before the
-	// service does. instead tells whether it has answered.
+	// service does. instead reports whether it has answered.
 	before  func(path string)
 	instead func(w http.ResponseWriter, r *http.Request) bool
 	chart   string // JSON of the map
@@ -146,12 +146,12 @@ func (s *sealedService) images(t *testing.T, p place) [][]float64 {
 func (s *sealedService) wantExact(t *testing.T, p place, stdout string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	var last query.AskReport
+	var last query.Report
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Mode != query.ModeSealed || last.Privacy != query.NoEpsilon || last.Epoch == "" || last.Spent != 0 || !(last.Bound > 0) {
 		t.Errorf("%+v %v", last, err)
 	}
 	for i, z := range s.images(t, p) {
-		var got query.QueryReport
+		var got query.AnswerReport
 		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
 			t.Fatal(err)
 		}

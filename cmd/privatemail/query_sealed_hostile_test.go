@@ -14,7 +14,7 @@ import (
 )
 
 // A server that was set back to an earlier version of its epoch: what the cache has of a later
-// one is of no use, and the client takes the hint anew.
+// one is of no use, and the client takes the hint again.
 func TestQueryAfterServerWentBack(t *testing.T) {
 	for _, lost := range []string{"none", "ids", "hint"} { // of the cache
 		testServerWentBack(t, lost)
@@ -32,11 +32,11 @@ func testServerWentBack(t *testing.T, lost string) {
 		}
 	}
 	succeed(t, p.sealed(s.address)...)
-	found, err := filepath.Glob(filepath.Join(p.cache, "*"+lost+"*"))
-	if err != nil || (len(found) != 1) != (lost == "none") {
-		t.Fatal(lost, found, err)
+	paths, err := filepath.Glob(filepath.Join(p.cache, "*"+lost+"*"))
+	if err != nil || (len(paths) != 1) != (lost == "none") {
+		t.Fatal(lost, paths, err)
 	}
-	for _, file := range found {
+	for _, file := range paths {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}

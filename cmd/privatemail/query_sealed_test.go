@@ -58,8 +58,8 @@ func TestQuerySealed(t *testing.T) {
 	args := slices.Replace(p.sealed(s.address, "-json"), 6, 7, "-epoch", fmt.Sprintf("%x", epoch))
 	stdout, _ := succeed(t, args...)
 	s.wantExact(t, p, stdout)
-	if message, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(message, query.NoEpsilon) {
-		t.Errorf("nothing about privacy in\n%s", message)
+	if text, _ := succeed(t, p.sealed(s.address)...); !strings.Contains(text, query.NoEpsilon) {
+		t.Errorf("nothing about privacy in\n%s", text)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestQueryFetch(t *testing.T) {
 		stdout, _ := succeed(t, p.sealed(s.address, "-k", strconv.Itoa(k), "-fetch", "-records-out", out, "-json")...)
 		var ids []int32
 		for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[:3] {
-			var r query.QueryReport
+			var r query.AnswerReport
 			if err := json.Unmarshal([]byte(line), &r); err != nil {
 				t.Fatal(err)
 			}
@@ -104,8 +104,8 @@ func TestQueryFetch(t *testing.T) {
 			t.Errorf("k %d: fetches of so many records: %v, want %v", k, fetched, want)
 		}
 	}
-	if message, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(message, ": record ") {
-		t.Errorf("no record in\n%s", message)
+	if text, _ := succeed(t, p.sealed(s.address, "-fetch")...); !strings.Contains(text, ": record ") {
+		t.Errorf("no record in\n%s", text)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestQueryWhileGalleryGrows(t *testing.T) {
 			}
 		}
 		stdout, _ := succeed(t, p.sealed(s.address, "-json")...)
-		var got query.QueryReport
+		var got query.AnswerReport
 		if err := json.Unmarshal([]byte(strings.Split(stdout, "\n")[3]), &got); err != nil || got.IDs[0] != 500 {
 			t.Errorf("%s: %v, %v", name, got.IDs, err)
 		}
@@ -154,7 +154,7 @@ func TestQueryWhileGalleryGrows(t *testing.T) {
 	}
 }
 
-// A new epoch in the middle: all rows are encrypted anew, once, unless another one was
+// A new epoch in the middle: all rows are encrypted again, once, unless another one was
 // confirmed.
 func TestQueryMeetsNewEpoch(t *testing.T) {
 	s := startSealed(t, sealedserver.Settings{Cells: 6, Probes: 2})
@@ -172,7 +172,7 @@ func TestQueryMeetsNewEpoch(t *testing.T) {
 		}
 		stdout, stderr := succeed(t, c.place.sealed(s.address, "-json")...)
 		s.wantExact(t, c.place, stdout)
-		if !strings.Contains(stderr, "encrypted anew") {
+		if !strings.Contains(stderr, "encrypted again") {
 			t.Errorf("said %q", stderr)
 		}
 		if _, bodies := s.sent(t); len(bodies) != c.at+c.rows {
@@ -269,7 +269,7 @@ func TestQuerySealedFlags(t *testing.T) {
 		refuse(t, cli.Usage, p.sealed(address, c.args...), c.word)
 	}
 	refuse(t, cli.Usage, []string{"query", "sealed", address, p.rows}, "-epoch HASH is missing")
-	refuse(t, cli.Usage, p.takeAll(address, "-fetch"), "no flag -fetch")
+	refuse(t, cli.Usage, p.all(address, "-fetch"), "no flag -fetch")
 	bad := textFile(t, "")
 	writeMatrix(t, bad+".npy", 1, galleryCols, []float32{1, 2, float32(math.NaN()), 0, 0, 0})
 	refuse(t, cli.Failed, []string{"query", "sealed", address, bad + ".npy", "-unconfirmed-epoch", "-cache", "none"}, "row 1")
@@ -290,8 +290,8 @@ func TestQuerySealedDryRun(t *testing.T) {
 	if paths, bodies := s.sent(t); len(bodies) > 0 || !slices.Equal(paths, r.Sent) {
 		t.Errorf("sent %q, said %q", paths, r.Sent)
 	}
-	if message, _ := succeed(t, p.sealed(s.address, "-dry-run")...); !strings.Contains(message, "2 ciphertexts") || !strings.Contains(message, query.NoEpsilon) {
-		t.Error(message)
+	if text, _ := succeed(t, p.sealed(s.address, "-dry-run")...); !strings.Contains(text, "2 ciphertexts") || !strings.Contains(text, query.NoEpsilon) {
+		t.Error(text)
 	}
 	if _, err := os.Stat(p.memory); err == nil {
 		t.Error("there is a memory")

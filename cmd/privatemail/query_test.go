@@ -39,7 +39,7 @@ func wantMatches(t *testing.T, stdout string, n int, want func(i int) []client.M
 		t.Fatalf("%d lines for %d queries", len(lines), n)
 	}
 	for i, line := range lines[:n] {
-		var got query.QueryReport
+		var got query.AnswerReport
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestQuerySendsNoRows(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 12)
 	succeed(t, p.cells(g.address, "-encoding", "int8", "-out", p.out)...)
-	succeed(t, p.takeAll(g.address, "-out", p.out)...)
+	succeed(t, p.all(g.address, "-out", p.out)...)
 	x, err := formats.ReadMatrix(filepath.Join(p.rows, files.FeaturesName))
 	if err != nil {
 		t.Fatal(err)
@@ -143,8 +143,8 @@ func TestQuerySendsNoRows(t *testing.T) {
 	}
 }
 
-// take-all takes the gallery once, sends nothing about a row, and ranks all of it.
-func TestQueryTakeAll(t *testing.T) {
+// Mode all takes the gallery once, sends nothing about a row, and ranks all of it.
+func TestQueryAll(t *testing.T) {
 	g := startService(t)
 	const n = 9
 	p := newPlace(t, n)
@@ -153,12 +153,12 @@ func TestQueryTakeAll(t *testing.T) {
 	if err := gallery.UnmarshalBinary(g.cells.AllRowsFrame()); err != nil {
 		t.Fatal(err)
 	}
-	all, err := client.NewTakeAll(g.cells.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, gallery)
+	all, err := client.NewAll(g.cells.Codebook(), client.AllSettings{UnconfirmedCodebook: true}, gallery)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for run, want := range [][]string{{"GET /v1/codebook", "GET /v1/map", "GET /v1/rows"}, {"GET /v1/codebook"}} {
-		stdout, _ := succeed(t, p.takeAll(g.address, "-json")...)
+		stdout, _ := succeed(t, p.all(g.address, "-json")...)
 		wantMatches(t, stdout, n, func(i int) []client.Match {
 			matches, err := all.Rank(images[i], 5)
 			if err != nil {
@@ -171,7 +171,7 @@ func TestQueryTakeAll(t *testing.T) {
 		}
 	}
 	// With the hash and the cache nothing is sent at all.
-	args := slices.Replace(p.takeAll(g.address, "-out", p.out), 6, 7, "-codebook", fmt.Sprintf("%x", g.hash))
+	args := slices.Replace(p.all(g.address, "-out", p.out), 6, 7, "-codebook", fmt.Sprintf("%x", g.hash))
 	stdout, _ := succeed(t, args...)
 	if paths, _ := g.sent(t); paths != nil || !strings.Contains(stdout, "has learned nothing") || !strings.Contains(stdout, "confirmed by -codebook") {
 		t.Errorf("sent %q\n%s", paths, stdout)
@@ -216,9 +216,9 @@ func TestQueryDryRun(t *testing.T) {
 	p := newPlace(t, 7)
 	before := readFile(t, p.ledger)
 	stdout, _ := succeed(t, p.cells(g.address, "-dry-run")...)
-	for _, sentences := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "'query all' takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
-		if !strings.Contains(stdout, sentences) {
-			t.Errorf("no %q in\n%s", sentences, stdout)
+	for _, words := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "'query all' takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
 	if paths, bodies := g.sent(t); !slices.Equal(paths, []string{"GET /v1/gallery", "GET /v1/codebook"}) || bodies != nil {
@@ -228,8 +228,8 @@ func TestQueryDryRun(t *testing.T) {
 		t.Error("a dry run has left something")
 	}
 	plan := object(t, first(succeed(t, p.cells(g.address, "-dry-run", "-json")...)))
-	wantKeys(t, plan, "server gallery mode encoding codebook queries cells size epsilon inclusion request_bytes answer_bytes take_all_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
-	if book := g.cells.Codebook(); plan["answer_bytes"].(float64) != float64(book.AnswerBytes(wire.Float32)) || plan["take_all_bytes"].(float64) != float64(book.AllRowsBytes()) {
+	wantKeys(t, plan, "server gallery mode encoding codebook queries cells size epsilon inclusion request_bytes answer_bytes all_rows_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
+	if book := g.cells.Codebook(); plan["answer_bytes"].(float64) != float64(book.AnswerBytes(wire.Float32)) || plan["all_rows_bytes"].(float64) != float64(book.AllRowsBytes()) {
 		t.Errorf("%v", plan)
 	}
 	// What it says about bytes and spends is what happens.
@@ -255,11 +255,11 @@ func TestQueryDryRun(t *testing.T) {
 	if stdout, _ = succeed(t, args...); !strings.Contains(stdout, "sent now      nothing") || !strings.Contains(stdout, "in the cache") {
 		t.Error(stdout)
 	}
-	stdout, _ = succeed(t, append(p.takeAll(g.address), "-dry-run")...)
+	stdout, _ = succeed(t, append(p.all(g.address), "-dry-run")...)
 	if !strings.Contains(stdout, "nothing about the 7 rows") || !strings.Contains(stdout, "whole gallery: ") {
 		t.Error(stdout)
 	}
-	if paths, bodies := g.sent(t); len(paths) != 2 || bodies != nil { // of take-all, which is unconfirmed
+	if paths, bodies := g.sent(t); len(paths) != 2 || bodies != nil { // of mode all, which is unconfirmed
 		t.Errorf("sent %q", paths)
 	}
 }
@@ -304,7 +304,7 @@ func TestQueryNewCodebook(t *testing.T) {
 	}
 }
 
-// A codebook that is replaced in the middle of a run: the run stops, or begins anew where
+// A codebook that is replaced in the middle of a run: the run stops, or begins again where
 // that is accepted, so that all numbers of rows are those of one gallery.
 func TestQueryCodebookReplacedInARun(t *testing.T) {
 	g := startService(t)
@@ -387,7 +387,7 @@ func TestQueryPayers(t *testing.T) {
 	all := p.cells(g.address, "-out", p.out)
 	i := slices.Index(all, "-new-units")
 	refuse(t, cli.Failed, slices.Delete(slices.Clone(all), i, i+1), "unknown unit", "-new-units")
-	// No ledger and no memory: each run draws anew, and nothing is left.
+	// No ledger and no memory: each run draws again, and nothing is left.
 	none := []string{"query", "cells", g.address, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
 	stdout, _ := succeed(t, none...)
 	if !strings.Contains(stdout, "ledger        none: nothing was counted") || !strings.Contains(stdout, "by each of 5 records") {
@@ -427,20 +427,20 @@ func TestQueryRefuses(t *testing.T) {
 		{cli.Usage, p.cells(g.address, "-cert", "x"), []string{"-cert and -key go together"}},
 		{cli.Usage, p.cells(g.address, "-stall", "0s"), []string{"-stall"}},
 		{cli.Usage, p.cells(g.address, "-out", filepath.Join(p.rows, files.FeaturesName)), []string{"would replace the input"}},
-		{cli.Usage, append(p.takeAll(g.address), "-epsilon", "1"), []string{"nothing is spent"}},
-		{cli.Usage, append(p.takeAll(g.address), "-ledger", "none"), []string{"nothing is spent"}},
-		{cli.Usage, append(p.takeAll(g.address), "-sent", "none"), []string{"nothing is spent"}},
-		{cli.Usage, append(p.takeAll(g.address), "-encoding", "float32"), []string{"comes as int8"}},
+		{cli.Usage, append(p.all(g.address), "-epsilon", "1"), []string{"nothing is spent"}},
+		{cli.Usage, append(p.all(g.address), "-ledger", "none"), []string{"nothing is spent"}},
+		{cli.Usage, append(p.all(g.address), "-sent", "none"), []string{"nothing is spent"}},
+		{cli.Usage, append(p.all(g.address), "-encoding", "float32"), []string{"comes as int8"}},
 		{cli.Usage, []string{"query", "cells", g.address, p.rows, "-epsilon", "1", "-ledger", "none", "-new-units", "-sent", "none", "-unconfirmed-codebook"}, []string{"about a ledger"}},
 		{cli.Failed, p.cells("gallery.example"), []string{"http:// or https://"}},
 		{cli.Failed, p.cells(g.address, "-ca", p.ledger), []string{"no certificate in it"}},
 		{cli.Failed, p.cells(g.address, "-token-file", filepath.Join(p.rows, "none")), []string{"no such file"}},
 		{cli.Failed, p.cells("http://gallery.example", "-token-file", textFile(t, "secret")), []string{"over http", "use https"}},
 		{cli.Failed, p.cells(g.address, "-token-file", textFile(t, "\n")), []string{"first line is empty"}},
-		{cli.Failed, p.cells(g.address, "-token-file", textFile(t, "a b")), []string{"letters that no token has"}},
+		{cli.Failed, p.cells(g.address, "-token-file", textFile(t, "a b")), []string{"characters that no token has"}},
 		{cli.Failed, p.cells(g.address, "-names", textFile(t, "a\n")), []string{"1 names, and there are 2 rows"}},
 		{cli.Failed, p.cells(g.address, "-ledger", filepath.Join(p.rows, "none")), []string{"no such ledger"}},
-		{cli.Failed, append(p.takeAll(g.address), "-max-memory", "1K"), []string{"-max-memory allows more"}},
+		{cli.Failed, append(p.all(g.address), "-max-memory", "1K"), []string{"-max-memory allows more"}},
 		{cli.Failed, p.cells("http://127.0.0.1:1", "-tries", "1"), []string{"http://127.0.0.1:1: ", "does not answer"}},
 	} {
 		refuse(t, c.code, c.args, c.words...)
@@ -498,7 +498,7 @@ func TestQueryWithoutRoomForTheCache(t *testing.T) {
 	g := startService(t)
 	p := newPlace(t, 2)
 	p.cache = filepath.Join(p.ledger, "cache") // a folder in a file
-	for _, args := range [][]string{p.cells(g.address, "-out", p.out), p.takeAll(g.address, "-out", p.out)} {
+	for _, args := range [][]string{p.cells(g.address, "-out", p.out), p.all(g.address, "-out", p.out)} {
 		if _, stderr := succeed(t, args...); !strings.Contains(stderr, "the cache: a file of the codebook is not kept") {
 			t.Error(stderr)
 		}
@@ -511,8 +511,8 @@ func TestDamagedCodebooks(t *testing.T) {
 	p := newPlace(t, 2)
 	succeed(t, p.cells(g.address, "-out", p.out)...)
 	path := filepath.Join(p.memory, "codebooks")
-	for _, message := range []string{"12\n", strings.Repeat("z", 64) + "\n"} {
-		if err := os.WriteFile(path, []byte(message), 0o600); err != nil {
+	for _, text := range []string{"12\n", strings.Repeat("z", 64) + "\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		refuse(t, cli.Failed, p.cells(g.address), "the file of its codebooks is damaged")
@@ -564,7 +564,7 @@ func TestQueryFailsInTheMiddle(t *testing.T) {
 	refuse(t, cli.Failed, p.cells(front.URL), "status 500", "2 of 4 queries were answered", "sends for all of them what is remembered")
 	asked.Store(0)
 	none := []string{"query", "cells", front.URL, p.rows, "-epsilon", "4", "-ledger", "none", "-sent", "none", "-cache", "none", "-unconfirmed-codebook"}
-	refuse(t, cli.Failed, none, "2 of 4 queries were answered", "draws and pays anew")
+	refuse(t, cli.Failed, none, "2 of 4 queries were answered", "draws and pays again")
 }
 
 // Where rows cannot be ranked in the space of the cells, nothing is spent.
@@ -586,7 +586,7 @@ func TestQueryInTwoSpaces(t *testing.T) {
 	}
 	g.publish(t, cells)
 	p := newPlace(t, 2)
-	for _, args := range [][]string{p.cells(g.address), p.takeAll(g.address)} {
+	for _, args := range [][]string{p.cells(g.address), p.all(g.address)} {
 		refuse(t, cli.Failed, args, "6 columns and its rows 5", "nothing about a row was sent, and nothing was spent")
 	}
 	if n := len(ledgerAt(t, p.ledger).Entries); n != 0 {

@@ -75,7 +75,7 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 	refuse(t, cli.Failed, []string{"embed", "-plan", folder, "-mean-neighbours", "5", "-operator", "pairs", "-quiet"}, "no operator can serve", "without -quiet")
 }
 
-// What a newcomer gets is short; the certificate, memory and the objective are behind -v.
+// What a newcomer gets is short; the certificate, memory and the objective need -v.
 func TestDetailsAreBehindV(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }

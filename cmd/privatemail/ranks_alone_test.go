@@ -22,7 +22,7 @@ func TestSeveralProcessesWithoutMPI(t *testing.T) {
 	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 || files.Exists(out) {
 		t.Errorf("%v", err)
 	}
-	if message := stderr.String(); strings.Count(message, "\n") != 1 || !strings.HasPrefix(message, "privatemail: ") || !strings.Contains(message, "without MPI") {
-		t.Errorf("%q", message)
+	if text := stderr.String(); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "privatemail: ") || !strings.Contains(text, "without MPI") {
+		t.Errorf("%q", text)
 	}
 }

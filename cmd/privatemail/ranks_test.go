@@ -136,13 +136,13 @@ func filesOf(t *testing.T, folder string) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string][]byte{}
+	contents := map[string][]byte{}
 	for _, e := range entries {
-		if found[e.Name()], err = os.ReadFile(filepath.Join(folder, e.Name())); err != nil {
+		if contents[e.Name()], err = os.ReadFile(filepath.Join(folder, e.Name())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return found
+	return contents
 }
 
 // An error is that of one process, on every rank, and rank 0's output has nothing of it: the
@@ -210,8 +210,8 @@ func TestRanksOfOtherVerbs(t *testing.T) {
 // Files that differ between ranks are refused on all of them.
 func TestRanksReadTheSameFiles(t *testing.T) {
 	folder := t.TempDir()
-	write := func(name, message string) {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(message), 0o600); err != nil {
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,9 +235,9 @@ func TestRanksReadTheSameFiles(t *testing.T) {
 		{"kinds of file", func(r string) []string { return []string{r + map[string]string{"0": ".npy", "1": ".csv"}[r]} }, "ranks 0 and 1 have read something else there"},
 	} {
 		codes, _, said := together(2, func(rank int) []string {
-			found := c.files(fmt.Sprint(rank))
-			found[0] = filepath.Join(folder, found[0])
-			return append([]string{"embed", "-out", filepath.Join(folder, "z.npy"), "-sigma", "1", "-alpha", "0.1", "-labels", filepath.Join(folder, "0.labels.txt")}, found...)
+			paths := c.files(fmt.Sprint(rank))
+			paths[0] = filepath.Join(folder, paths[0])
+			return append([]string{"embed", "-out", filepath.Join(folder, "z.npy"), "-sigma", "1", "-alpha", "0.1", "-labels", filepath.Join(folder, "0.labels.txt")}, paths...)
 		})
 		if codes[0] != cli.Failed || codes[1] != cli.Failed || !strings.Contains(said[0], c.words) || !strings.Contains(said[1], c.words) {
 			t.Errorf("%s: %v %q", c.name, codes, said)
@@ -258,8 +258,8 @@ func TestRanksContinue(t *testing.T) {
 	}
 	succeed(t, args("0.release", "one.npy")...)
 	codes, _, said := together(2, same(args("0.release", "two.npy")...))
-	found := filesOf(t, folder)
-	if codes[0] != cli.OK || codes[1] != cli.OK || !bytes.Equal(found["one.npy"], found["two.npy"]) || len(found["one.npy"]) == 0 {
+	contents := filesOf(t, folder)
+	if codes[0] != cli.OK || codes[1] != cli.OK || !bytes.Equal(contents["one.npy"], contents["two.npy"]) || len(contents["one.npy"]) == 0 {
 		t.Errorf("%v %q", codes, said)
 	}
 	codes, _, said = together(2, func(rank int) []string { return args(fmt.Sprint(rank)+".release", "three.npy") })

@@ -15,9 +15,9 @@ import (
 )
 
 // writeText writes a file into the current folder.
-func writeText(t *testing.T, name, message string) {
+func writeText(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(message), 0o666); err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -31,13 +31,13 @@ func birds(t *testing.T) {
 	var data []float32
 	var class []int32
 	names := []string{"owl", "tit", "wren"}
-	message := "id,a,b,c,species\n"
+	text := "id,a,b,c,species\n"
 	numbers := "7,1,2,3\n"
 	for i := range n {
 		c := i % 3
 		row := []float32{float32(c) + float32(i)/64, float32(i%7) / 8, float32(i%5)/4 - float32(c)}
 		data, class = append(data, row...), append(class, int32(c))
-		message += fmt.Sprintf("%d,%g,%g,%g,%s\n", i, row[0], row[1], row[2], names[c])
+		text += fmt.Sprintf("%d,%g,%g,%g,%s\n", i, row[0], row[1], row[2], names[c])
 		if i == 0 {
 			numbers = ""
 		}
@@ -45,7 +45,7 @@ func birds(t *testing.T) {
 	}
 	writeMatrix(t, "x.npy", n, 3, data)
 	writeLabels(t, "y.npy", class)
-	writeText(t, "named.csv", message)
+	writeText(t, "named.csv", text)
 	writeText(t, "numbered.tsv", numbers)
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
@@ -146,9 +146,9 @@ func TestFilesRefused(t *testing.T) {
 // TestRowsWithoutLabel are accepted and counted, but for a private step.
 func TestRowsWithoutLabel(t *testing.T) {
 	birds(t)
-	message := strings.Replace(readFile(t, "named.csv"), "owl", "", 1)
-	message = strings.Replace(message, "tit", "NA", 1)
-	writeText(t, "some.csv", message)
+	text := strings.Replace(readFile(t, "named.csv"), "owl", "", 1)
+	text = strings.Replace(text, "tit", "NA", 1)
+	writeText(t, "some.csv", text)
 	y, err := formats.ReadLabels("y.npy")
 	if err != nil {
 		t.Fatal(err)

@@ -69,8 +69,8 @@ func TestSearchWithin(t *testing.T) {
 				t.Fatalf("query %d: neighbour %d is row %g at %g, want %d at %g", q, j, got.Data[q*5+j], d.Data[q*5+j], id, distanceOf(x, q, int(id)))
 			}
 		}
-		if message := strings.Trim(strings.ReplaceAll(fmt.Sprint(want), " ", ","), "[]"); lines[q+1] != message {
-			t.Errorf("line %d is %q, want %q", q+1, lines[q+1], message)
+		if text := strings.Trim(strings.ReplaceAll(fmt.Sprint(want), " ", ","), "[]"); lines[q+1] != text {
+			t.Errorf("line %d is %q, want %q", q+1, lines[q+1], text)
 		}
 		if y[want[0]] == y[q] {
 			first++
@@ -125,13 +125,13 @@ func TestSearchQueries(t *testing.T) {
 func TestSearchComparesNames(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
-	for name, message := range map[string]string{
+	for name, text := range map[string]string{
 		"gallery.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,cat\n3,0,owl\n",
-		// Numbered by itself, ant is 0 as cat is in the gallery, elk 1 as there, owl 2.
+		// Numbered alone, ant is 0 as cat is in the gallery, elk 1 as there, owl 2.
 		"queries.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,ant\n2,1,elk\n1,1,elk\n",
 		"numbers.csv": "u,v,label\n0,0,0\n",
 	} {
-		if err := os.WriteFile(at(name), []byte(message), 0o600); err != nil {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -49,13 +49,13 @@ func TestServeDamagedModel(t *testing.T) {
 		for _, args := range commands {
 			var log bytes.Buffer
 			code := program().Run(t.Context(), args, io.Discard, &log)
-			if message := log.String(); code != cli.Failed || !strings.Contains(message, model) || at >= head && !strings.Contains(message, "damaged file") {
-				t.Errorf("byte %d: %s: exit code %d\n%s", at, strings.Join(args, " "), code, message)
+			if text := log.String(); code != cli.Failed || !strings.Contains(text, model) || at >= head && !strings.Contains(text, "damaged file") {
+				t.Errorf("byte %d: %s: exit code %d\n%s", at, strings.Join(args, " "), code, text)
 			}
 		}
 	})
-	if found, err := os.ReadDir(temp); err != nil || len(found) > 0 {
-		t.Errorf("a damaged model leaves %v, %v", found, err)
+	if entries, err := os.ReadDir(temp); err != nil || len(entries) > 0 {
+		t.Errorf("a damaged model leaves %v, %v", entries, err)
 	}
 	mended := serveOn(t, model, "-epsilon", "4", "-gallery", gallery)
 	book := mended.codebook(t)

@@ -73,8 +73,8 @@ func TestServeModelChangesMeanwhile(t *testing.T) {
 				t.Error(err)
 			}
 			s.Workers.Close()
-			if found, err := os.ReadDir(folder); err != nil || len(found) > 0 {
-				t.Errorf("%s, %s: it leaves %v, %v", name, kind, found, err)
+			if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+				t.Errorf("%s, %s: it leaves %v, %v", name, kind, entries, err)
 			}
 		}
 	}
@@ -83,11 +83,11 @@ func TestServeModelChangesMeanwhile(t *testing.T) {
 // What is served stays as it was when somebody truncates the files under it.
 func TestServeTruncated(t *testing.T) {
 	_, model := toyModel(t)
-	message := textFile(t, strings.Repeat("a record\n", 300))
-	s := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", message)
+	text := textFile(t, strings.Repeat("a record\n", 300))
+	s := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", text)
 	paths := []string{"/v1/rows", "/v1/base", "/v1/map", "/v1/sealed/hint", "/v1/sealed/ids", "/v1/sealed/records/hint"}
 	want := map[string][]byte{} // from another one: what was asked for before may be kept
-	whole := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", message)
+	whole := serveOn(t, model, "-epsilon", "4", "-sealed", "-records", text)
 	for _, path := range paths {
 		want[path] = get(t, 200, whole.Listening+path)
 	}
@@ -183,11 +183,11 @@ func TestServeEndsWhileMaking(t *testing.T) {
 		if err := c.Wait(); err != nil {
 			t.Errorf("%v after %q: %v\n%s", flags, first, err, rest)
 		}
-		found, err := os.ReadDir(temp)
+		entries, err := os.ReadDir(temp)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range found { // a machine may have been so fast that it is whole
+		for _, f := range entries { // a machine may have been so fast that it is whole
 			if whole, err := sections.Load(t.Context(), filepath.Join(temp, f.Name()), ""); err != nil {
 				t.Errorf("%v after %q: it leaves %s: %v", flags, first, f.Name(), err)
 			} else {

@@ -51,7 +51,7 @@ func (s *served) modes(t *testing.T) []string {
 	return about.Modes
 }
 
-// growModel writes a model anew, with rows at its end that are like the first ones.
+// growModel writes a model again, with rows at its end that are like the first ones.
 func growModel(t *testing.T, path string, more int) {
 	t.Helper()
 	saved, err := supervised.Open(t.Context(), path, nil)
@@ -82,9 +82,9 @@ func TestServeSealedGrowthLogged(t *testing.T) {
 	_, model := toyModel(t)
 	serveOn(t, model, "-sealed").end()
 	growModel(t, model, 20)
-	_, message := serveOn(t, model, "-sealed", "-log", "json").end()
+	_, text := serveOn(t, model, "-sealed", "-log", "json").end()
 	grown := false
-	for line := range strings.Lines(message) {
+	for line := range strings.Lines(text) {
 		var r struct {
 			Msg  string
 			Rows int
@@ -95,7 +95,7 @@ func TestServeSealedGrowthLogged(t *testing.T) {
 		grown = grown || strings.HasPrefix(r.Msg, "the model has grown") && r.Rows == 20
 	}
 	if !grown {
-		t.Errorf("no record of the growth in\n%s", message)
+		t.Errorf("no record of the growth in\n%s", text)
 	}
 }
 
@@ -120,8 +120,8 @@ func TestServeSealed(t *testing.T) {
 	}{
 		{[]string{model, "-sealed", "-probes", "3"}, []string{"sealed"}},
 		{[]string{sealed}, []string{"sealed"}},
-		{[]string{model, "-epsilon", "4", "-sealed", "-probes", "3"}, []string{"cells", "take-all", "sealed"}},
-		{[]string{strings.TrimSuffix(model, ".model") + ".gallery", "-sealed"}, []string{"cells", "take-all", "sealed"}},
+		{[]string{model, "-epsilon", "4", "-sealed", "-probes", "3"}, []string{"cells", "all", "sealed"}},
+		{[]string{strings.TrimSuffix(model, ".model") + ".gallery", "-sealed"}, []string{"cells", "all", "sealed"}},
 	} {
 		again := serveOn(t, c.args...)
 		if _, now := again.manifest(t); now != epoch || !slices.Equal(again.modes(t), c.modes) {
@@ -175,7 +175,7 @@ func TestServeSealedGrowth(t *testing.T) {
 	if now == epoch || m.Rows != 620 || !strings.Contains(log, "do not fit the epoch") {
 		t.Errorf("epoch %x of %d rows\n%s", now, m.Rows, log)
 	}
-	// Another model is none that has grown.
+	// Another model is not one that has grown.
 	_, other := toyModel(t)
 	saved, err := supervised.Open(t.Context(), other, nil)
 	if err != nil {
@@ -192,7 +192,7 @@ func TestServeSealedGrowth(t *testing.T) {
 	refuseServe(t, cli.Failed, []string{model, "-sealed", "-listen", "127.0.0.1:0", "-admin", "none"}, "-rebuild")
 }
 
-// Records are lines of a file, made once and made anew when the file or the epoch changes.
+// Records are lines of a file, made once and made again when the file or the epoch changes.
 func TestServeRecords(t *testing.T) {
 	folder, model := toyModel(t)
 	lines := filepath.Join(t.TempDir(), "lines.txt")
@@ -226,9 +226,9 @@ func TestServeRecords(t *testing.T) {
 	}
 	write(300, "\x1bfish")
 	s = serveOn(t, args...)
-	message, _ := succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", "none", "-k", "1", "-fetch")
-	if strings.Contains(message, "\x1b") || !strings.Contains(message, `"\x1bfish `) {
-		t.Errorf("a record may say anything to a terminal:\n%.200q", message)
+	text, _ := succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", "none", "-k", "1", "-fetch")
+	if strings.Contains(text, "\x1b") || !strings.Contains(text, `"\x1bfish `) {
+		t.Errorf("a record may say anything to a terminal:\n%.200q", text)
 	}
 	s.end()
 	if readFile(t, path) == before {

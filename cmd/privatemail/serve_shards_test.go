@@ -98,16 +98,16 @@ func sameAnswers(t *testing.T, all, one *served) {
 	}
 }
 
-// A gallery is split and served by a front end with shards: clients cannot tell it from one server,
+// A gallery is split and served by a front end with shards: clients cannot distinguish it from one server,
 // also where shards and front end want tokens.
 func TestServeShards(t *testing.T) {
-	folder, gallery, found := splitToy(t)
+	folder, gallery, paths := splitToy(t)
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var addresses []string
-	for _, file := range found {
+	for _, file := range paths {
 		addresses = append(addresses, serveOn(t, file, "-tokens", tokens).Listening)
 	}
 	one := serveOn(t, gallery)
@@ -118,7 +118,7 @@ func TestServeShards(t *testing.T) {
 	var answers []string
 	for _, s := range []*served{one, all} {
 		stdout, _ := succeed(t, "query", "all", s.Listening, rows, "-unconfirmed-codebook", "-cache", "none", "-k", "5", "-json")
-		var first query.QueryReport
+		var first query.AnswerReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil || len(first.IDs) != 5 {
 			t.Fatalf("%+v %v", first, err)
 		}
@@ -138,12 +138,12 @@ func TestServeShards(t *testing.T) {
 
 // A shard gives one client everything: all requests of a front end come from it.
 func TestShardsHaveNoShares(t *testing.T) {
-	_, gallery, found := splitToy(t)
+	_, gallery, paths := splitToy(t)
 	for _, c := range []struct {
 		file string
 		set  map[string]bool
 		want float64
-	}{{gallery, nil, 0.25}, {found[0], nil, 1}, {found[0], map[string]bool{"client-share": true}, 0.25}, {"absent", nil, 0.25}, {"", nil, 0.25}} {
+	}{{gallery, nil, 0.25}, {paths[0], nil, 1}, {paths[0], map[string]bool{"client-share": true}, 0.25}, {"absent", nil, 0.25}, {"", nil, 0.25}} {
 		s := &serve.Serving{File: c.file, Flags: &serve.Flags{Set: c.set, Limits: service.Settings{Share: 0.25}}}
 		if got := s.ClientShare(); got != c.want {
 			t.Errorf("%s, %v: %g, want %g", c.file, c.set, got, c.want)
@@ -153,12 +153,12 @@ func TestShardsHaveNoShares(t *testing.T) {
 
 // A front end without the token of its shards is not ready and says why.
 func TestServeShardsUnauthorized(t *testing.T) {
-	_, _, found := splitToy(t)
+	_, _, paths := splitToy(t)
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shard := serveOn(t, found[0], "-tokens", tokens)
+	shard := serveOn(t, paths[0], "-tokens", tokens)
 	all := listenOn(t, "front", shard.Listening)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if strings.Contains(string(get(t, 503, all.Admin+"/readyz")), "does not let us in") {
@@ -171,16 +171,16 @@ func TestServeShardsUnauthorized(t *testing.T) {
 }
 
 func TestServeShardsRefuses(t *testing.T) {
-	_, gallery, found := splitToy(t)
+	_, gallery, paths := splitToy(t)
 	const url = "http://127.0.0.1:1"
 	for _, c := range []struct {
 		args []string
 		want int
 		word string
 	}{
-		{[]string{found[0], "-epsilon", "4"}, cli.Usage, "is cut already"},
-		{[]string{found[0], "-sealed"}, cli.Usage, "does not go with a shard"},
-		{nil, cli.Usage, "SHARD is wanted"},
+		{[]string{paths[0], "-epsilon", "4"}, cli.Usage, "is cut already"},
+		{[]string{paths[0], "-sealed"}, cli.Usage, "does not go with a shard"},
+		{nil, cli.Usage, "want one MODEL, GALLERY or SHARD"},
 	} {
 		refuseServe(t, c.want, append(c.args, "-listen", "127.0.0.1:0", "-admin", "none"), c.word)
 	}
@@ -191,7 +191,7 @@ func TestServeShardsRefuses(t *testing.T) {
 	}{
 		{nil, cli.Usage, "all shards"},
 		{[]string{gallery}, cli.Failed, "shard 1"},
-		{[]string{url, "-sealed"}, cli.Usage, "epoch and a hint of its own"},
+		{[]string{url, "-sealed"}, cli.Usage, "its own epoch and hint"},
 		{[]string{url, "-records", "x"}, cli.Usage, "one machine serves"},
 		{[]string{url, "-epsilon", "4"}, cli.Usage, "holds no rows"},
 		{[]string{url, "-cert", "x"}, cli.Usage, "go together"},
@@ -206,11 +206,11 @@ func TestServeShardsRefuses(t *testing.T) {
 	refuse(t, cli.Usage, []string{"split", gallery}, "-into N is missing")
 	refuse(t, cli.Usage, []string{"split", gallery, "-into", "2000"}, "at most 300")
 	refuse(t, cli.Usage, []string{"split", "-into", "2"}, "GALLERY")
-	refuse(t, cli.Failed, []string{"split", found[0], "-into", "2"}, "shard")
+	refuse(t, cli.Failed, []string{"split", paths[0], "-into", "2"}, "shard")
 	refuse(t, cli.Failed, []string{"split", gallery + "x", "-into", "2"}, "toy.galleryx")
 	refuse(t, cli.Failed, []string{"split", gallery, "-into", "2", "-max-memory", "1K"}, "-max-memory allows more")
 	succeed(t, "split", gallery, "-into", "1", "-out", t.TempDir())
-	stdout, _ := succeed(t, "show", found[2])
+	stdout, _ := succeed(t, "show", paths[2])
 	for _, word := range []string{"3 of 3", "200 to 299", "all are right"} {
 		if !strings.Contains(stdout, word) {
 			t.Errorf("show: %q is missing in\n%s", word, stdout)

@@ -89,7 +89,7 @@ func (s *shardProcess) pass(from net.Conn) {
 	io.Copy(from, to)
 }
 
-// A gate tells that a request for cells has come, and holds it back until it is opened.
+// A gate reports that a request for cells has come, and holds it back until it is opened.
 type gate struct{ came, open chan struct{} }
 
 // A heldReader reads what is sent to a shard.
@@ -124,11 +124,11 @@ func (s *shardProcess) kill() {
 // Three processes serve shards, and a fourth is the front end. One of the three is killed: requests
 // fail and name it, and are answered again when it is back. At the end the front end ends in order.
 func TestServeShardsKilled(t *testing.T) {
-	_, gallery, found := splitToy(t)
+	_, gallery, paths := splitToy(t)
 	one := serveOn(t, gallery)
 	var shards []*shardProcess
 	var addresses []string
-	for _, file := range found {
+	for _, file := range paths {
 		s := startShard(t, file)
 		shards, addresses = append(shards, s), append(addresses, s.address)
 	}
@@ -154,12 +154,12 @@ func TestServeShardsKilled(t *testing.T) {
 	if err := front.Wait(); err != nil {
 		t.Errorf("the front end: %v\n%s", err, log.String())
 	}
-	if message := log.String(); !strings.Contains(message, `reason="it does not answer"`) || strings.Contains(message, "cells=") {
-		t.Errorf("log of the front end:\n%s", message)
+	if text := log.String(); !strings.Contains(text, `reason="it does not answer"`) || strings.Contains(text, "cells=") {
+		t.Errorf("log of the front end:\n%s", text)
 	}
 }
 
-// A request that runs when the front end is told to end is answered before it ends.
+// A request that runs when the front end gets the signal to end is answered before it ends.
 func TestServeShardsDrains(t *testing.T) {
 	_, gallery, _ := splitToy(t)
 	folder := t.TempDir()

@@ -53,8 +53,8 @@ func listenOn(t *testing.T, verb string, args ...string) *served {
 	t.Cleanup(func() { s.end() })
 	line := bufio.NewScanner(out)
 	if !line.Scan() {
-		_, message := s.end()
-		t.Fatalf("%s %s ended: %s", verb, strings.Join(args, " "), message)
+		_, text := s.end()
+		t.Fatalf("%s %s ended: %s", verb, strings.Join(args, " "), text)
 	}
 	if err := json.Unmarshal(line.Bytes(), s); err != nil {
 		t.Fatal(err)
@@ -273,9 +273,9 @@ func TestServeRefused(t *testing.T) {
 func TestServeLogIsJSON(t *testing.T) {
 	_, model := toyModel(t)
 	gallery := filepath.Join(t.TempDir(), "a.gallery")
-	records := func(message string) (all []map[string]any) {
+	records := func(text string) (all []map[string]any) {
 		t.Helper()
-		for line := range strings.Lines(message) {
+		for line := range strings.Lines(text) {
 			var r map[string]any
 			if err := json.Unmarshal([]byte(line), &r); err != nil || r["time"] == nil || r["level"] == nil || r["msg"] == "" {
 				t.Errorf("no record: %q", line)
@@ -301,13 +301,13 @@ func TestServeLogIsJSON(t *testing.T) {
 	if code := <-ended; code != cli.OK {
 		t.Errorf("exit code %d", code)
 	}
-	sentences := ""
+	words := ""
 	for _, r := range records(message.String()) {
-		sentences += r["msg"].(string) + "\n"
+		words += r["msg"].(string) + "\n"
 	}
 	for _, want := range []string{"listening on http://", "gallery published", "something of net/http\nof two lines"} {
-		if !strings.Contains(sentences, want) || strings.Contains(sentences, "serve: ") {
-			t.Errorf("no %q in\n%s", want, sentences)
+		if !strings.Contains(words, want) || strings.Contains(words, "serve: ") {
+			t.Errorf("no %q in\n%s", want, words)
 		}
 	}
 	for _, args := range [][]string{{filepath.Join(t.TempDir(), "absent")}, {gallery, "-listen", "0.0.0.0:0"}} {

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// A listener hears what systemd is told.
+// A listener gets the states that systemd gets.
 type listener func() string
 
 // listen stands in for systemd.
@@ -38,12 +38,12 @@ func listen(t *testing.T) listener {
 	t.Setenv("NOTIFY_SOCKET", socket)
 	return func() string {
 		t.Helper()
-		message := make([]byte, 1000)
-		n, err := l.Read(message)
+		data := make([]byte, 1000)
+		n, err := l.Read(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(message[:n])
+		return string(data[:n])
 	}
 }
 
@@ -72,7 +72,7 @@ func TestServeSealedHangup(t *testing.T) {
 	found := func() []int32 {
 		t.Helper()
 		stdout, _ := succeed(t, "query", "sealed", s.Listening, filepath.Join(folder, files.FeaturesName), "-unconfirmed-epoch", "-cache", cache, "-k", "400", "-json")
-		var first query.QueryReport
+		var first query.AnswerReport
 		if err := json.NewDecoder(strings.NewReader(stdout)).Decode(&first); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestServeSealedHangup(t *testing.T) {
 	}
 }
 
-// A hangup reads the gallery again, and systemd is told what happens. A file that is broken
+// A hangup reads the gallery again, and systemd gets its state. A file that is broken
 // leaves the gallery that was there.
 func TestServeHangup(t *testing.T) {
 	told := listen(t)
@@ -136,7 +136,7 @@ func TestServeHangup(t *testing.T) {
 	if second.Cells() <= first.Cells() {
 		t.Errorf("%d cells, before %d", second.Cells(), first.Cells())
 	}
-	// Both are answered: the replaced one for whoever names it.
+	// Both are answered: the replaced one for requests that name it.
 	hash, err := first.Hash()
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestServeSealedKilled(t *testing.T) {
 	killServe(t, 10, []string{"-sealed"}, "/v1/sealed/manifest")
 }
 
-// killServe kills serve so many times. What a path answers is always the same.
+// killServe kills serve the given number of times. What a path answers is always the same.
 func killServe(t *testing.T, kills int, flags []string, answer string) {
 	_, model := toyModel(t)
 	temp := t.TempDir()

@@ -49,7 +49,7 @@ func frame(t *testing.T, m interface{ MarshalBinary() ([]byte, error) }) string 
 	return save(t, "frame", data)
 }
 
-// Every file of ours is told by its contents.
+// Every file of ours is recognised by its contents.
 func TestShow(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
@@ -74,7 +74,7 @@ func TestShow(t *testing.T) {
 	}
 	for _, c := range []struct{ path, kind, words string }{
 		{modelOf(t, folder, "classic"), "model", "300 x 16|recipe|made from     features.npy|300 rows in 8 classes|neighbours|all are right"},
-		{at("g.gallery"), "gallery", "400 of 16 columns|take-all|cells|base|all are right"},
+		{at("g.gallery"), "gallery", "400 of 16 columns|all, the whole gallery once|cells|base|all are right"},
 		{other, "unknown", "something of version 7: a-part"},
 		{ledger, "ledger", "epsilon 5|1 of 1 units|head          2:"},
 		{at("r.release"), "release", "300 x 2|epsilon 1, delta 1e-06|protects      replace-one, row 3, rest public|dropped|paid for in its line 1"},
@@ -141,21 +141,21 @@ func TestShowRefuses(t *testing.T) {
 		data  string
 		words []string
 	}{
-		"empty":     {"", []string{"none of our files", "neither like a model"}},
-		"words":     {"something else", []string{"none of our files"}},
+		"empty":     {"", []string{"not a file of this program", "neither like a model"}},
+		"words":     {"something else", []string{"not a file of this program"}},
 		"truncated": {model[:len(model)-5], []string{"damaged"}},
 		"flipped":   {string(flipped), []string{"damaged", "checksum"}},
 		"release":   {"\x89PMREL\r\n and no more", []string{"release"}},
 		"ledger":    {"PMLEDGER and no more", []string{"ledger"}},
-		"journal":   {"{\"key\":\"a\"}\n{}\n", []string{"line 2 is no record"}},
-		"measured":  {"{\"suite\":\"a\"}\n{}\n", []string{"line 2 is no measurement"}},
+		"journal":   {"{\"key\":\"a\"}\n{}\n", []string{"line 2 is not a record"}},
+		"measured":  {"{\"suite\":\"a\"}\n{}\n", []string{"line 2 is not a measurement"}},
 		"x.npy":     {"\x93NUMPY", []string{"x.npy"}},
 	} {
 		refuse(t, cli.Failed, []string{"show", save(t, name, []byte(c.data))}, c.words...)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := show.ShowModel(ended, save(t, "m", []byte(model))); err == nil {
+	if _, err := show.ExplainModel(ended, save(t, "m", []byte(model))); err == nil {
 		t.Error("shown after the end")
 	}
 }

@@ -1,10 +1,10 @@
-/* Embeds rows, and tells how often the class of a row is that of the nearest among a few rows whose
- * class is known: of the rows as they are, and in the embedding, which is made without classes.
+/* Embeds rows, and prints how often a row has the class of its nearest row among a few rows of known class: for the
+ * original rows, and in the embedding, which is computed without classes.
  *
  *   embed [-n ROWS] [-workers W] [-report] [FILE.csv]
  *
- * A line of the file has the values of a row and its class, a whole number from 0 on, in the last
- * column. Without a file two moons are made. Ctrl-C ends the work early.
+ * A line of the file has the values of a row and its class, a whole number of 0 or more, in the last column.
+ * Without a file it makes two moons. Ctrl-C ends the work early.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -20,18 +20,18 @@
 
 #include "rows.h"
 
-/* The class of every so many rows is known. */
+/* The class of one row in this many is known. */
 enum { KNOWN = 50 };
 
-/* Tells on standard error how far a stage has come, each tenth of it. Threads of the library call it,
- * and the one that waits for the embedding. */
+/* Prints on standard error how far a stage has come, at each tenth. Threads of the library call it, and the thread
+ * that waits for the embedding. */
 static void show_progress(const char *stage, int64_t done, int64_t total, void *user) {
     (void)user;
     if (total > 0 && 10 * done / total != 10 * (done - 1) / total)
         fprintf(stderr, "%s: %lld of %lld\n", stage, (long long)done, (long long)total);
 }
 
-/* Ctrl-C. A handler may do little: it wakes a thread, and the thread ends the call. */
+/* Ctrl-C. A signal handler may do only little: it wakes a thread, and the thread ends the call. */
 static sem_t wake;
 static volatile sig_atomic_t interrupted;
 
@@ -51,12 +51,12 @@ static void *wait_for_interrupt(void *call) {
     return NULL;
 }
 
-/* Has Ctrl-C cancel a call, by a thread that stop_watching ends. */
+/* Makes Ctrl-C cancel a call, with a thread that stop_watching ends. */
 static int watch_interrupt(pm_call *call, pthread_t *thread) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_interrupt;
-    /* Threads of the library have small stacks: a handler needs its own. */
+    /* Threads of the library have small stacks, so a handler needs its own. */
     action.sa_flags = SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
     if (sem_init(&wake, 0, 0) != 0 || sigaction(SIGINT, &action, NULL) != 0)
@@ -64,7 +64,7 @@ static int watch_interrupt(pm_call *call, pthread_t *thread) {
     return pthread_create(thread, NULL, wait_for_interrupt, call) == 0 ? 0 : -1;
 }
 
-/* Gives Ctrl-C back to the system. The call must not be freed before. */
+/* Restores the default action of Ctrl-C. The call must not be freed before. */
 static void stop_watching(pthread_t thread) {
     signal(SIGINT, SIG_DFL);
     sem_post(&wake);
@@ -96,7 +96,7 @@ static double found(const struct rows *r, const float *x) {
     return asked ? (double)right / (double)asked : 0;
 }
 
-/* Prints what a call tells of itself, an object of JSON: the size is asked for first. */
+/* Prints the report of a call, a JSON object. It asks for the size first. */
 static pm_status print_report(pm_call *call) {
     size_t size = 0;
     pm_status status = pm_call_report(call, NULL, 0, &size);
@@ -112,7 +112,7 @@ static pm_status print_report(pm_call *call) {
     return status;
 }
 
-/* Embeds the rows of r into z, which has as many. */
+/* Embeds the rows of r into z, which has the same number of rows. */
 static pm_status embed(const struct rows *r, float *z, pm_call *call, int32_t workers) {
     pm_engine_options options = {.struct_size = sizeof options, .workers = workers};
     pm_settings settings = {
@@ -127,7 +127,7 @@ static pm_status embed(const struct rows *r, float *z, pm_call *call, int32_t wo
     pm_status status = pm_engine_new(&options, &engine);
     if (status == PM_OK)
         status = pm_embed(engine, &x, NULL, &settings, &out, call);
-    if (status != PM_OK) /* before pm_engine_free, which may fail, too */
+    if (status != PM_OK) /* before pm_engine_free, which may also fail */
         fprintf(stderr, "%s: %s\n", pm_status_name(status), pm_last_error());
     pm_engine_free(engine);
     return status;
@@ -177,9 +177,9 @@ int main(int count, char **words) {
             return 2;
         }
     }
-    /* A program that finds another library than it was built for stops here. */
+    /* Stops if the library is not the one the program was built for. */
     if (pm_abi() / 1000 != PM_ABI_MAJOR) {
-        fprintf(stderr, "the library has version %d of the interface, this program wants %d\n", pm_abi() / 1000, PM_ABI_MAJOR);
+        fprintf(stderr, "the library has version %d of the interface, this program needs %d\n", pm_abi() / 1000, PM_ABI_MAJOR);
         return 1;
     }
     fprintf(stderr, "privatemail %s, %s\n", pm_version(), pm_simd_level());

@@ -1,4 +1,4 @@
-/* rows.c: reads and makes rows. Nothing here is about PrivateMail. */
+/* rows.c: reads and generates rows, without PrivateMail. */
 #define _XOPEN_SOURCE 700
 #include "rows.h"
 
@@ -25,7 +25,7 @@ static int grow(struct rows *r, int64_t *room) {
     return 0;
 }
 
-/* Reads the values of a line and then its class. Returns -1 where it is no such line. */
+/* Reads the values of a line and then its class. Returns -1 for a malformed line. */
 static int read_line(char *at, struct rows *r) {
     for (int64_t j = 0; j < r->d; j++) {
         char *end;
@@ -55,7 +55,7 @@ int read_csv(const char *file, struct rows *r) {
     int bad = 0;
     while (!bad && getline(&line, &size, f) >= 0) {
         number++;
-        if (r->d == 0) /* the first line says how many columns there are */
+        if (r->d == 0) /* the first line decides the number of columns */
             for (char *c = line; *c; c++)
                 r->d += *c == ',';
         bad = r->d == 0 || grow(r, &room) != 0 || read_line(line, r) != 0;
@@ -79,7 +79,7 @@ static double next(uint64_t *state) {
 
 int two_moons(int64_t n, struct rows *r) {
     if (n < 100 || n > 50000000) {
-        fprintf(stderr, "two moons: from 100 to 50000000 rows\n");
+        fprintf(stderr, "two moons: want 100 to 50000000 rows\n");
         return -1;
     }
     r->n = n;

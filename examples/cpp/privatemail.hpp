@@ -1,5 +1,5 @@
-// privatemail.hpp: a page of C++11 over pm.h, to copy and to extend. Handles free themselves,
-// errors are exceptions, matrices own their values.
+// privatemail.hpp: a small C++11 layer over pm.h, to copy and to extend. Handles free themselves, errors are
+// exceptions, and matrices own their values.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace pm {
 
-// An error has the status of the function that failed, and its text.
+// An error has the status of the failed function and its text.
 class error : public std::runtime_error {
 public:
     explicit error(pm_status s) : std::runtime_error(std::string(pm_status_name(s)) + ": " + pm_last_error()), status(s) {}
     pm_status status;
 };
 
-// check throws where a function has failed. It has to run on the thread that called it.
+// check throws if a function has failed. It must run on the thread that called the function.
 inline void check(pm_status s) {
     if (s != PM_OK) throw error(s);
 }
 
-// Each kind of handle is freed by a function of its own.
+// Each kind of handle has its own function to free it.
 struct release {
     void operator()(pm_engine *h) const noexcept { pm_engine_free(h); }
     void operator()(pm_call *h) const noexcept { pm_call_free(h); }
@@ -37,10 +37,9 @@ struct release {
 };
 template <class T> using handle = std::unique_ptr<T, release>;
 
-// make calls a function whose last argument is where the handle goes:
+// make calls a function whose last argument gets the handle:
 // make<pm_model>([&](pm_model **out) { return pm_model_open(path, out); })
-// It is not for pm_privatize, which may give a release beside PM_SPENT: one that was paid for would
-// be lost here.
+// It is not for pm_privatize, which may return a release together with PM_SPENT: here a paid release would be lost.
 template <class T, class Function> handle<T> make(Function &&function) {
     T *out = nullptr;
     pm_status s = std::forward<Function>(function)(&out);
@@ -50,14 +49,14 @@ template <class T, class Function> handle<T> make(Function &&function) {
 }
 
 inline handle<pm_engine> new_engine(std::int32_t workers = 0, std::int64_t budget = 0) {
-    pm_engine_options o = pm_engine_options(); // zeros, whatever fields later versions add
+    pm_engine_options o = pm_engine_options(); // zeros, also for fields that later versions add
     o.struct_size = sizeof o;
     o.workers = workers;
     o.budget = budget;
     return make<pm_engine>([&](pm_engine **out) { return pm_engine_new(&o, out); });
 }
 
-// text calls a function that writes to a buffer: once for the size, and once for the text.
+// text calls a function that writes to a buffer: once for the size and once for the text.
 template <class Function> std::string text(Function &&function) {
     std::size_t size = 0;
     check(function(static_cast<char *>(nullptr), std::size_t(0), &size));
@@ -66,7 +65,7 @@ template <class Function> std::string text(Function &&function) {
     return std::string(buffer.data());
 }
 
-// A matrix owns rows of float32. The library sees them where they are.
+// A matrix owns rows of float32. The library uses them without a copy.
 struct matrix {
     matrix(std::int64_t n, std::int64_t d) : data(std::size_t(n) * std::size_t(d)), rows(n), cols(d) {}
     pm_rows in() const { return {data.data(), rows, cols, cols}; }

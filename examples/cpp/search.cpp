@@ -1,9 +1,8 @@
-// Fits a model to labelled rows, saves it, opens it again as another program would, and searches
-// for rows that it has not seen.
+// Fits a model to labelled rows, saves it, opens it again as another program would, and searches for new rows.
 //
 //   search [FILE]
 //
-// The model is kept in the file, and removed where none is given.
+// The model is kept in the file, or removed if none is given.
 #include <cstdio>
 #include <exception>
 #include <random>
@@ -19,12 +18,12 @@ struct labelled {
     std::vector<std::int32_t> labels;
 };
 
-// make_rows draws rows of some classes. They differ in the first columns only, and the others
-// have more spread: what a search among the rows as they are is misled by.
+// make_rows draws rows of several classes. They differ only in the first columns, and the others have more spread,
+// which misleads a search among the original rows.
 labelled make_rows(std::int64_t n, unsigned seed) {
     const std::int64_t columns = 32, telling = 4, classes = 10;
     std::mt19937 source(seed);
-    // Numbers of the source as they are: distributions differ between libraries.
+    // The numbers of the generator are used directly, since distributions differ between libraries.
     auto draw = [&] { return float(source()) / 4294967296.0f - 0.5f; };
     labelled out{pm::matrix(n, columns), std::vector<std::int32_t>(std::size_t(n))};
     for (std::int64_t i = 0; i < n; i++) {
@@ -36,7 +35,7 @@ labelled make_rows(std::int64_t n, unsigned seed) {
     return out;
 }
 
-// share tells how many queries have a row of their class for the nearest.
+// share returns the share of queries whose nearest row has their class.
 double share(pm_engine *engine, const pm::matrix &gallery, const std::vector<std::int32_t> &labels,
              const pm::matrix &queries, const std::vector<std::int32_t> &want) {
     std::vector<std::int32_t> ids(want.size());
@@ -48,7 +47,7 @@ double share(pm_engine *engine, const pm::matrix &gallery, const std::vector<std
     return double(right) / double(want.size());
 }
 
-// fit makes a model of rows and keeps it in a file.
+// fit fits a model to rows and saves it in a file.
 void fit(pm_engine *engine, const labelled &rows, const std::string &file) {
     pm_fit_settings settings = pm_fit_settings();
     settings.struct_size = sizeof settings;

@@ -17,16 +17,17 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// A gallery is what queries are compared with. It does not change, so that requests may share it.
+// A gallery has the rows that queries are compared with. It does not change, so requests may
+// share it.
 type gallery struct {
 	model  *supervised.Model
 	labels []int32
 }
 
-// rows are those that queries are searched in, once the map has placed them.
+// rows are the rows, placed by the map, among which queries search.
 func (g *gallery) rows() blas32.General { return g.model.X }
 
-// openGallery opens the model of an earlier run, or fits one and keeps it.
+// openGallery opens the model of an earlier run, or fits one and saves it.
 func openGallery(ctx context.Context, engine *privatemail.Engine, o options) (*gallery, error) {
 	features, labels, err := readRows(o)
 	if err != nil {
@@ -54,12 +55,13 @@ func openGallery(ctx context.Context, engine *privatemail.Engine, o options) (*g
 	return &gallery{model: model, labels: labels}, nil
 }
 
-// reuse takes a model from a file. Rows are copied: what becomes of the file later changes no answer.
+// reuse takes a model from a file. It copies the rows, so later changes of the file change no
+// answer.
 func reuse(ctx context.Context, saved *supervised.Saved, labels []int32) (*gallery, error) {
-	defer saved.Close() // it was only read
+	defer saved.Close() // only read from
 	model := &supervised.Model{Map: saved.Model.Map, Recipe: saved.Model.Recipe, X: saved.Model.X}
 	if rows := model.X.Rows; rows != len(labels) {
-		return nil, fmt.Errorf("the model has %d rows and there are %d labels: remove the file of the model to fit a new one", rows, len(labels))
+		return nil, fmt.Errorf("the model has %d rows but there are %d labels: remove the file of the model to fit a new one", rows, len(labels))
 	}
 	err := saved.Reading(ctx, func() error { // and verified
 		model.X.Data = slices.Clone(model.X.Data)
@@ -71,13 +73,13 @@ func reuse(ctx context.Context, saved *supervised.Saved, labels []int32) (*galle
 	return &gallery{model: model, labels: labels}, nil
 }
 
-// readRows reads the gallery, or makes one up.
+// readRows reads the gallery, or generates one.
 func readRows(o options) (blas32.General, []int32, error) {
 	if o.features == "" {
 		x, labels := madeUp(600, 8, 6)
 		return x, labels, nil
 	}
-	m, err := formats.ReadMatrix(o.features) // mapped where it can be, until the process ends
+	m, err := formats.ReadMatrix(o.features) // mapped if possible, until the process ends
 	if err != nil {
 		return blas32.General{}, nil, err
 	}
@@ -85,7 +87,7 @@ func readRows(o options) (blas32.General, []int32, error) {
 	return blas32.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Cols, Data: m.Data}, labels, err
 }
 
-// madeUp makes rows of some classes, each around a corner of a cube, always the same.
+// madeUp generates rows of several classes, each around a corner of a cube, always the same.
 func madeUp(n, d, classes int) (blas32.General, []int32) {
 	random := rand.New(rand.NewPCG(1, 2))
 	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}

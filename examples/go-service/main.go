@@ -1,13 +1,13 @@
 // Go-service is a small web service that links the engine: it finds the rows of a gallery
-// that are nearest to rows which others send.
+// that are nearest to the rows of a request.
 //
 //	go run ./examples/go-service
 //	curl -s -d '{"rows": [[1,1,0,0,0,0,0,0]], "k": 3}' http://127.0.0.1:8080/nearest
 //
-// It fits a model when it starts, or opens the one of the run before, and then answers from
-// memory. Every request may be cancelled by whoever sent it, all of them together stay within
-// a budget of memory, and SIGTERM lets those that are running come to their end. Copy the folder
-// and change what you need: it uses public packages only.
+// It fits a model when it starts, or opens that of an earlier run, and then answers from
+// memory. The sender of a request can cancel it, all requests together stay within a memory
+// budget, and SIGTERM lets running requests finish. Copy the folder and change what you need:
+// it uses only public packages.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 )
 
-// options is what the flags say.
+// options are the values of the flags.
 type options struct {
 	listen, model, features, labels string
 	budget                          int64
@@ -36,7 +36,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:8080", "the `ADDRESS` to listen on")
 	flag.StringVar(&o.model, "model", "", "keep the model in `FILE`, and open it there if it exists")
-	flag.StringVar(&o.features, "features", "", "the gallery, a `FILE` such as features.npy; without it a small one is made up")
+	flag.StringVar(&o.features, "features", "", "the gallery, a `FILE` such as features.npy; without it a small one is generated")
 	flag.StringVar(&o.labels, "labels", "", "the classes of its rows, a `FILE` such as labels.npy")
 	flag.Int64Var(&o.budget, "budget", 1<<30, "the `BYTES` that requests may take together")
 	flag.Parse()
@@ -51,13 +51,12 @@ func main() {
 	}
 }
 
-// patience is how long requests may go on when the service has been told to end.
+// patience is how long requests may continue after the service was asked to end.
 const patience = 10 * time.Second
 
-// run serves until ctx ends, and then waits for the requests that are running. It closes the
-// listener.
+// run serves until ctx ends, and then waits for running requests. It closes the listener.
 func run(ctx context.Context, o options, listener net.Listener) error {
-	defer listener.Close() // a second time where the server has done so
+	defer listener.Close() // the server may already have closed it
 	engine, err := privatemail.New(privatemail.WithBudget(o.budget))
 	if err != nil {
 		return err
@@ -76,7 +75,7 @@ func run(ctx context.Context, o options, listener net.Listener) error {
 	stop := context.AfterFunc(ctx, func() {
 		last, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		ended <- errors.Join(server.Shutdown(last), server.Close()) // Close ends those that take longer
+		ended <- errors.Join(server.Shutdown(last), server.Close()) // Close ends requests that take longer
 	})
 	log.Printf("%d rows, listening on http://%s", gallery.rows().Rows, listener.Addr())
 	err = server.Serve(listener)

@@ -27,22 +27,22 @@ type question struct {
 	K    int         `json:"k"`
 }
 
-// A neighbour is a row of the gallery, and how far it is from the query.
+// A neighbour is a row of the gallery and its distance from the query.
 type neighbour struct {
 	Row      int64   `json:"row"`
 	Label    int32   `json:"label"`
 	Distance float32 `json:"distance"`
 }
 
-// An answer has a list for each row of the question, the nearest first.
+// An answer has a list for each row of the question, nearest first.
 type answer struct {
 	Nearest [][]neighbour `json:"nearest"`
 }
 
-// mostBytes is the largest body, which bounds what a request takes before it is counted.
+// mostBytes is the largest body. It bounds the memory of a request before it is counted.
 const mostBytes = 8 << 20
 
-// errQuestion reports a body that is no question. It is told to the sender.
+// errQuestion reports a body that is not a question. It is sent to the client.
 var errQuestion = errors.New("bad request")
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +56,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var large *http.MaxBytesError
 	switch {
-	case r.Context().Err() != nil: // nobody waits for an answer
+	case r.Context().Err() != nil: // the sender is gone
 	case errors.As(err, &large):
 		http.Error(w, fmt.Sprintf("the body is larger than %d bytes", large.Limit), http.StatusRequestEntityTooLarge)
 	case errors.Is(err, errQuestion), errors.Is(err, kernel.ErrNonFinite):
@@ -69,7 +69,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer reads a question and answers it. It ends with ctx, which ends when the sender goes away.
+// answer reads a question and answers it. It stops when ctx ends, as it does when the sender
+// disconnects.
 func (s *service) answer(ctx context.Context, body io.Reader) (*answer, error) {
 	var q question
 	if err := json.NewDecoder(body).Decode(&q); err != nil {
@@ -77,7 +78,7 @@ func (s *service) answer(ctx context.Context, body io.Reader) (*answer, error) {
 		if errors.As(err, &large) {
 			return nil, err
 		}
-		// The text of the error may have a value of the row in it.
+		// The text of the error may contain a value of the row.
 		return nil, fmt.Errorf(`%w: want {"rows": [[...], ...], "k": 8}`, errQuestion)
 	}
 	queries, err := s.check(&q)
@@ -106,12 +107,12 @@ func (s *service) check(q *question) (blas32.General, error) {
 	return x, nil
 }
 
-// neighbourBytes is what a neighbour takes: 12 bytes in the search, 24 in the answer, and up to 60
-// as JSON.
+// neighbourBytes is the memory of a neighbour: 12 bytes in the search, 24 in the answer, and up
+// to 60 as JSON.
 const neighbourBytes = 96
 
 // find places the queries by the map and searches the gallery for them, in memory that the
-// engine has set aside.
+// engine has reserved.
 func (s *service) find(ctx context.Context, queries blas32.General, k int) (out *answer, err error) {
 	x := s.gallery.rows()
 	bytes := 4*int64(queries.Rows)*int64(x.Cols) + neighbourBytes*int64(queries.Rows)*int64(k)

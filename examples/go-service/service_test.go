@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newService returns a service of the gallery that is made up.
+// newService returns a service with a generated gallery.
 func newService(t *testing.T, o options) *service {
 	t.Helper()
 	engine, err := privatemail.New(privatemail.WithWorkers(2), privatemail.WithBudget(o.budget))
@@ -48,7 +48,7 @@ func ask(ctx context.Context, s http.Handler, body string) *httptest.ResponseRec
 	return w
 }
 
-// Answers are those of a search by sorting all distances.
+// Answers equal those of a search by sorting all distances.
 func TestNearest(t *testing.T) {
 	s := newService(t, options{budget: 1 << 28})
 	x, _ := madeUp(5, 8, 6)
@@ -87,7 +87,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// Bodies that are no questions are refused, by words that have none of their values.
+// Bodies that are not questions are refused, with messages that contain none of their values.
 func TestRefusals(t *testing.T) {
 	s := newService(t, options{budget: 1 << 28})
 	row := "[4242,0,0,0,0,0,0,0]"
@@ -115,7 +115,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A request whose sender has gone is not answered.
+// A request whose sender is gone is not answered.
 func TestCancelledRequest(t *testing.T) {
 	s := newService(t, options{budget: 1 << 28})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -125,7 +125,7 @@ func TestCancelledRequest(t *testing.T) {
 	}
 }
 
-// A model that is opened answers as the one that was fitted, one of another gallery is refused.
+// An opened model answers like the fitted one; a model of another gallery is refused.
 func TestModelIsKept(t *testing.T) {
 	folder := t.TempDir()
 	x, labels := madeUp(90, 8, 3)
@@ -145,7 +145,7 @@ func TestModelIsKept(t *testing.T) {
 	if after, err := os.Stat(o.model); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the second service has fitted a model: %v", err)
 	}
-	if err := os.Truncate(o.model, 0); err != nil { // which changes no answer
+	if err := os.Truncate(o.model, 0); err != nil { // this changes no answer
 		t.Fatal(err)
 	}
 	body := `{"rows": [[1,0,0,1,0,0,1,0]], "k": 5}`
@@ -162,8 +162,8 @@ func TestModelIsKept(t *testing.T) {
 	}
 }
 
-// The service answers over the network. When it is told to end it takes no new requests, and
-// answers the one that it has begun to read.
+// The service answers over the network. When it is asked to end it accepts no new requests,
+// and answers the one that it has begun to read.
 func TestRun(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -177,7 +177,7 @@ func TestRun(t *testing.T) {
 	begun := func() { // the service asks for the body
 		stop()
 		go func() {
-			for { // until it no longer listens
+			for { // until it stops listening
 				c, err := net.Dial("tcp", address)
 				if err != nil {
 					break

@@ -3,8 +3,8 @@
 
     python3 examples/python/digits.py [FOLDER]
 
-An editor that knows ``# %%`` shows the cells one by one, as a notebook. Pictures go to FOLDER, by
-default the current one, where matplotlib is installed; otherwise maps are printed as text.
+An editor that supports ``# %%`` shows the cells one by one, as a notebook. Pictures go to FOLDER,
+by default the current one, if matplotlib is installed; otherwise maps are printed as text.
 """
 
 # %%
@@ -35,7 +35,7 @@ X, y = load_digits(return_X_y=True)
 X_old, X_new, y_old, y_new = train_test_split(X.astype(np.float32), y, random_state=0)
 
 
-# %% A picture of a map, or its text where there is no matplotlib.
+# %% A picture of a map, or text without matplotlib.
 def show(name, places, labels):
     try:
         import matplotlib
@@ -65,35 +65,35 @@ def show_text(places, labels, width=72, height=24):
     print("\n".join("".join(line) for line in page))
 
 
-# %% A map: who is near whom. No labels are used; the colours are there to judge it.
+# %% A map of neighbours. It uses no labels; the colours only help to judge it.
 embedding = KernelEmbedding().fit(X_old)
 show("map", embedding.embedding_, y_old)
 
-# %% New digits find their place in the map.
+# %% New digits are placed in the map.
 placed = embedding.transform(X_new)
 show("new-digits", placed, y_new)
 score = KNeighborsClassifier(1).fit(embedding.embedding_, y_old).score(placed, y_new)
 print(f"in two columns, {score:.3f} of the new digits lie nearest to one of their kind")
 
-# %% A search: fit looks for a recipe that finds more than raw rows, and says what it measured.
+# %% A search: fit looks for a recipe that finds more than raw rows, and reports its measurements.
 model = SupervisedEmbedding().fit(X_old, y_old)
-print(f"recipe {model.recipe_}: {model.score(X_new, y_new):.3f} of the new digits are told")
+print(f"recipe {model.recipe_}: {model.score(X_new, y_new):.3f} of the new digits are recognised")
 print("held out:", model.held_out_)
 
-# %% The model goes to a file; a service loads it, and so does the command privatemail.
+# %% The model is saved in a file, which services and the command privatemail can load.
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "digits.model")
     model.save(path)
     loaded = SupervisedEmbedding.load(path)
     assert np.array_equal(loaded.transform(X_new), model.transform(X_new))
 
-# %% Clusters by the graph of the nearest digits.
+# %% Clusters from the graph of the nearest digits.
 affinity = GaussianGraph(n_neighbors=10).fit_transform(X_old)
 clustering = SpectralClustering(10, affinity="precomputed", random_state=0)
 clusters = clustering.fit_predict(affinity)
 print(f"adjusted Rand index of the clusters: {adjusted_rand_score(y_old, clusters):.3f}")
 
-# %% Kernel ridge regression with the full kernel, which is never formed: is it a seven?
+# %% Kernel ridge regression with the full kernel, without forming it: is it a seven?
 gamma = 1 / (X_old.shape[1] * X_old.var())
 kernel = GaussianOperator(X_old, gamma=gamma)
 n = kernel.shape[0]
@@ -102,7 +102,7 @@ weights, failed = cg(ridge, np.where(y_old == 7, 1.0, -1.0))
 right = np.mean((kernel @ weights > 0) == (y_old == 7))
 print(f"cg {'did not converge' if failed else 'converged'}, {right:.3f} of the signs are right")
 
-# %% A private release. What is promised has to be said; the ledger counts it.
+# %% A private release. The promise must be stated, and the ledger counts it.
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "ledger")
     with Ledger.create(path, epsilon=2, delta=1e-5, kind="gdp") as ledger:
@@ -119,6 +119,6 @@ with tempfile.TemporaryDirectory() as folder:
             sigma=1,
         )
         print("left of the budget:", ledger.describe(unit="the digits"))
-# What follows needs the release alone, on any machine.
+# The next steps need only the release, on any machine.
 result = continue_(release, mean_neighbours=20, steps=2)
 print("continued:", result.points.shape)

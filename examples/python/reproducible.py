@@ -3,10 +3,9 @@
 
     python3 examples/python/reproducible.py
 
-Users of other libraries for maps are told to choose: a fixed seed and one thread, or all
-threads and a map that differs from run to run. Here work is divided by the data and never by the
-number of threads, and sums are added in a fixed order. So threads change how long a result takes,
-and nothing else.
+In other libraries for maps users have to choose: a fixed seed and one thread, or all threads and a
+map that differs from run to run. Here work is divided by the data, never by the number of threads,
+and sums are added in a fixed order. So threads only change how long a result takes.
 """
 
 import hashlib

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Points in the plane by the million: the graph of those that are near each other.
+"""Millions of points in the plane: the graph of near points.
 
     python3 examples/python/ten_million.py --n 10000000
 
-Approximate searches are made for many columns, and points in the plane by the ten million are
-hard for them. Here the graph is exact: cells of the plane have the points in them, so it takes
-time and memory in proportion to the points and their neighbours. The points below are uniform
-with a dense spot in the middle. A mean number of neighbours is asked for, and the radius
-follows.
+Approximate searches are made for many columns, and ten million points in the plane are hard for
+them. Here the graph is exact: the points are sorted into cells of the plane, so it takes time and
+memory in proportion to the points and their neighbours. The points below are uniform with a dense
+spot in the middle. The mean number of neighbours is given, and determines the radius.
 """
 
 import argparse
@@ -30,8 +29,8 @@ spot = options.n // 100
 points[:spot] = 0.5 + 0.02 * rng.standard_normal((spot, 2), dtype=np.float32)
 
 began = time.perf_counter()
-# The engine gives the graph as the library has it, without a diagonal. GaussianGraph would put
-# the entry of each point with itself in between, which takes a second copy.
+# The engine returns the graph of the library, without a diagonal. GaussianGraph would insert the
+# entry of each point with itself, which takes a second copy.
 graph, report = Engine(verbose=sys.stderr.isatty()).graph(
     points, mean_neighbours=options.mean_neighbours, weights="distance"
 )
@@ -41,7 +40,8 @@ print(f"{options.n} points, {graph.nnz / options.n:.2f} neighbours on average")
 radius = report["graph"]["radius"]
 print(f"radius {radius:.3g}, {seconds:.1f} s, {peak:.2f} GiB at the peak of the process")
 
-# A few points against the plain computation: the radius decides, so near is near exactly.
+# A few points are compared with the plain computation: the radius decides exactly which points are
+# near.
 for i in rng.integers(options.n, size=5):
     distance = np.linalg.norm(points.astype(np.float64) - points[i].astype(np.float64), axis=1)
     near = np.flatnonzero(distance <= radius)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A client of mode sealed in numpy. It uses what docs/sealed.md says, and no code of ours.
+"""A client of mode sealed in numpy. It follows docs/sealed.md and uses no code of ours.
 
     client.py http://127.0.0.1:8480 rows.npy -k 8 -out ids.npy -distances-out d.npy -records-out records.jsonl
 
-It shows how the scheme works. It keeps the rules of the page but one: its
-time depends on rows and secrets, as that of anything in numpy does. So it does without the ranges of the
-page, which are for that. Use `privatemail query` for what matters.
+It shows how the scheme works. It follows the rules of the page except for one: its time depends on
+rows and secrets, as always in numpy. So it omits the ranges of the page, which serve that rule. Use
+`privatemail query` for real queries.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import zlib
 import numpy as np
 
 N = 1408  # words of a secret
-ROOM = 2**31 - 1025  # the most bytes that the numbers of a message take
+ROOM = 2**31 - 1025  # the most bytes of the numbers of a message
 PADDING = 2**32 - 1  # the row number of an empty slot, and of a dummy
 MANIFEST, HINT, IDS, REQUEST, ANSWER, CHANGES, RECORDS = range(32, 39)
 ERRORS = np.array([int(entry, 16) for entry in """
@@ -42,7 +42,7 @@ ERRORS = np.array([int(entry, 16) for entry in """
 
 
 class Refused(Exception):
-    """Something public is not as it should be. Nothing that was decrypted raises it."""
+    """Something public is invalid. Decrypted data never raises it."""
 
 
 def check(holds, what):
@@ -130,7 +130,7 @@ def frame(kind, body):
 
 
 class Body:
-    """Takes the fields of a frame off its front."""
+    """Reads the fields of a frame one after the other."""
 
     def __init__(self, kind, message):
         size = 32 if kind in (MANIFEST, RECORDS) else 8
@@ -196,7 +196,7 @@ def public_matrix(epoch, columns):
 
 
 class Ciphertexts:
-    """Encrypts plaintexts, each under a secret of its own that nothing else uses."""
+    """Encrypts plaintexts, each under its own secret, which is used only once."""
 
     def __init__(self, epoch, A, plain, width):
         count, columns = plain.shape
@@ -214,7 +214,7 @@ class Ciphertexts:
         self.request = frame(REQUEST, epoch + struct.pack("<QQQQ", count, columns, width, len(sent)) + sent)
 
     def opened(self, answer, rows):
-        """Returns version and words of an answer, after all checks. Nothing is decrypted yet."""
+        """Returns the version and the words of an answer after all checks, without decrypting."""
         body = Body(ANSWER, answer)
         check(body.take(32) == self.epoch, "an answer of another epoch")
         version, count, has = body.numbers(3)
@@ -290,12 +290,12 @@ class Gallery:
         check(((squared >= -self.unit) & (squared <= self.most + self.unit)).all(), "norms")
 
     def set_norms(self, names, norms):
-        check((names < self.m * self.L).all(), "a slot that there is not")
+        check((names < self.m * self.L).all(), "a slot that does not exist")
         self.check_norms(norms)
         self.norms[names] = norms
 
     def go_to(self, version):
-        """Takes the changes that lead to the version of an answer."""
+        """Applies the changes up to the version of an answer."""
         if version == self.version:
             return
         body = Body(CHANGES, self.server.ask(f"/v1/sealed/changes?epoch={self.epoch.hex()}&since={self.version}&to={version}"))
@@ -305,7 +305,7 @@ class Gallery:
         names = body.rising()
         norms, ids = body.list("<i2", len(names)), body.list("<u4", len(names))
         body.end()
-        check((rows < self.L).all(), "a row of the hint that there is not")
+        check((rows < self.L).all(), "a row of the hint that does not exist")
         self.set_norms(names, norms)
         self.hint[rows], self.ids[names], self.version = words, ids, version
 
@@ -327,8 +327,8 @@ class Gallery:
         return unit(z) if m.get("unit_images") else z
 
     def search(self, rows, k):
-        """Returns row numbers and distances, -1 and infinity where there are fewer than k. All rows are
-        asked before the first answer is decrypted."""
+        """Returns row numbers and distances, or -1 and infinity if there are fewer than k. All rows
+        are asked before the first answer is decrypted."""
         z = self.place(rows)
         check(z.shape[1] == self.d, "rows of another length than those of the gallery")
         z = np.where(np.isfinite(z).all(axis=1, keepdims=True), z, 0)
@@ -402,8 +402,8 @@ class Records:
         check(version == 0 and not len(names), "a hint of records")
 
     def fetch(self, ids):
-        """Returns the records of row numbers, None where there is none. It always sends as many
-        ciphertexts as there are numbers."""
+        """Returns the records of row numbers, or None if there is none. It always sends one
+        ciphertext per number."""
         found = []
         for lo in range(0, len(ids), 64):
             part = np.asarray(ids[lo:lo + 64], np.int64)
@@ -422,8 +422,9 @@ class Records:
 
 
 def report(query, number, record):
-    """Returns what -records-out has of a record. What is no text is no error: the server has chosen
-    it, and whoever runs the client again after an error tells the server about the query."""
+    """Returns the line of -records-out for a record. A record that is not text is not an error: the
+    server chose it, and a user who runs the client again after an error reveals something about the
+    query to the server."""
     line = {"query": query, "row": int(number)}
     if record is not None:
         try:

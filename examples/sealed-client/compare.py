@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds client.py against `privatemail query`, for examples/run.sh.
+"""Compares client.py with `privatemail query`, for examples/run.sh.
 
     compare.py PRIVATEMAIL SERVER rows.npy names.txt [PID model grown.model]
 
@@ -24,7 +24,7 @@ K = 8
 
 
 def bound(g):
-    """How far a squared distance may be off."""
+    """Returns how far a squared distance may be off."""
     error = 10 * math.sqrt(6.4066**2 + 128**2) * math.sqrt(g.most * g.m) + math.sqrt(g.most * g.d) / 2
     return 2 * error / (g.kappa * g.S) + g.unit // 2 / g.S**2
 
@@ -34,7 +34,7 @@ def compare(ids, distances, want_ids, want_distances, allowed):
         scale = allowed * max(1, want[-1])
         assert (np.abs(squared - want) <= scale).all(), "a distance is too far off"
         known = dict(zip(theirs, want))
-        for row, d in zip(ours, squared):  # a row that the other has left out is not nearer than its last
+        for row, d in zip(ours, squared):  # a row missing in the other list is not nearer than its last
             assert d >= want[-1] - scale if row not in known else abs(d - known[row]) <= scale, "a row is in the wrong place"
     same = np.mean([len(set(a) & set(b)) / K for a, b in zip(ids, want_ids)])
     assert same >= .9, f"only {same} of the rows are the same"

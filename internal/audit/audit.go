@@ -1,5 +1,4 @@
-// Package audit computes what counts of drawn releases say about epsilon. Only
-// tests import it.
+// Package audit estimates epsilon from counts of drawn releases. Only tests import it.
 package audit
 
 import (
@@ -12,15 +11,15 @@ import (
 // (epsilon, delta)-private. An event was seen hits times in n releases of one
 // data set and alarms times in n releases of a neighbour; the bound is
 // log((hits/n - delta) / (alarms/n)) with each chance at the end of its interval.
-// It is above the true epsilon with probability 2 risk at most.
+// It is above the true epsilon with probability at most 2 risk.
 func Epsilon(hits, alarms, n int, delta, risk float64) float64 {
 	low, _ := Interval(hits, n, risk)
 	_, high := Interval(alarms, n, risk)
 	return math.Log(max(0, low-delta) / high)
 }
 
-// Interval returns the Clopper-Pearson bounds of a chance that was seen hits
-// times in n, each wrong with probability risk.
+// Interval returns the Clopper-Pearson bounds of the chance of an event that was seen
+// hits times in n. Each is wrong with probability risk.
 func Interval(hits, n int, risk float64) (low, high float64) {
 	high = 1
 	if hits > 0 {
@@ -32,8 +31,8 @@ func Interval(hits, n int, risk float64) (low, high float64) {
 	return low, high
 }
 
-// OneRun returns the largest epsilon that right guesses contradict with the given
-// risk, when guesses of m canaries in one release were made (Steinke, Nasr and
+// OneRun returns the largest epsilon that is contradicted, with the given risk, by
+// right correct ones among guesses of m canaries in one release (Steinke, Nasr and
 // Jagielski 2023, appendix D).
 func OneRun(m, guesses, right int, delta, risk float64) float64 {
 	const most = 20
@@ -50,14 +49,14 @@ func OneRun(m, guesses, right int, delta, risk float64) float64 {
 	return most * bisect(contradicted)
 }
 
-// upperTail returns the chance of at least hits successes of n.
+// upperTail returns the chance of at least hits successes in n.
 func upperTail(hits, n int, p float64) float64 {
 	return distuv.Beta{Alpha: float64(hits), Beta: float64(n - hits + 1)}.CDF(p)
 }
 
 // bisect returns the largest p in [0, 1] with holds(p), which is true below and
-// false above. The quantile of distuv.Beta would do, but is wrong by far for few
-// hits of many.
+// false above. It replaces the quantile of distuv.Beta, which is far off for few hits
+// in many.
 func bisect(holds func(float64) bool) float64 {
 	low, high := 0.0, 1.0
 	for range 60 {

@@ -28,7 +28,7 @@ func TestEpsilon(t *testing.T) {
 	if got := Epsilon(200_000, 50_000, n, 0.05, 1e-6); math.Abs(got-want) > 1e-3 {
 		t.Errorf("epsilon at least %g, want %g", got, want)
 	}
-	// Less than delta says nothing, and no alarm in a thousand is no infinity.
+	// A share of hits below delta says nothing, and no alarm in a thousand does not give infinity.
 	if got := Epsilon(49_000, 0, n, 0.05, 1e-6); !math.IsInf(got, -1) {
 		t.Errorf("epsilon at least %g", got)
 	}
@@ -43,7 +43,7 @@ func TestOneRun(t *testing.T) {
 	if got, want := OneRun(100_000, 1000, 1000, 0, 0.001), math.Log(q/(1-q)); math.Abs(got-want) > 1e-9 {
 		t.Errorf("all right: %g, want %g", got, want)
 	}
-	// Half right says nothing; seven of ten something below their own log-odds.
+	// Half right says nothing; seven of ten give something below their log-odds.
 	if half, more := OneRun(100_000, 1000, 500, 1e-10, 0.001), OneRun(100_000, 1000, 700, 1e-10, 0.001); half != 0 || !(more > 0.5 && more < math.Log(7.0/3)) {
 		t.Errorf("half right %g, seven of ten %g", half, more)
 	}

@@ -1,6 +1,6 @@
-// Package calibration keeps in files what kernel.Calibrate measured and which loops package
-// simd chose, so that a command that runs often measures its machine once, and chooses as it
-// did before. The library itself touches no such file.
+// Package calibration keeps the measurements of kernel.Calibrate and the loops that package
+// simd chose in files, so that a command that runs often measures its machine once and
+// always makes the same choice. The library itself touches no such file.
 package calibration
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// version changes with what kernel.Calibrate measures or compares with.
+// version changes when kernel.Calibrate measures or compares something else.
 const version = 2
 
 // A file has the calibration of one machine at one level with its choices.
@@ -28,9 +28,9 @@ type file struct {
 
 // OfThisMachine returns the calibration of this machine at a level of package simd. It
 // reads the file of an earlier process in the user's cache folder (os.UserCacheDir);
-// where there is none, or one that is damaged or of another machine, it measures, in
-// about 30 ms, and writes the file anew. A file that cannot be read or written costs
-// the time of the measurement and nothing else.
+// if there is none, or it is damaged or of another machine, it measures, in about 30
+// ms, and writes the file. A file that cannot be read or written only costs the time of
+// the measurement.
 func OfThisMachine(level simd.Level) kernel.Calibration {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -39,7 +39,7 @@ func OfThisMachine(level simd.Level) kernel.Calibration {
 	return keptIn(folder, level)
 }
 
-// keptIn is OfThisMachine with a cache folder, "" when there is none.
+// keptIn is OfThisMachine with a cache folder, "" for none.
 func keptIn(folder string, level simd.Level) kernel.Calibration {
 	kernels := simd.At(level)
 	want := file{Version: version, CPU: runtime.GOARCH + " " + cpuid.CPU.BrandName, Level: kernels.String()}
@@ -59,7 +59,7 @@ func keptIn(folder string, level simd.Level) kernel.Calibration {
 	return want.Factors
 }
 
-// measured tells whether the factors are such as kernel.Calibrate returns: powers of
+// measured reports whether kernel.Calibrate could have returned the factors: powers of
 // the square root of two from 1/16 to 256.
 func measured(c kernel.Calibration) bool {
 	for _, factor := range []float64{c.Scalar, c.Vector, c.Sparse} {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// What the file says is believed only if it is whole and of this machine.
+// The file is used only if it is whole and of this machine.
 func TestTheFile(t *testing.T) {
 	folder := t.TempDir()
 	read := func() kernel.Calibration { return keptIn(folder, simd.Generic) }

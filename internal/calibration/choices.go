@@ -13,9 +13,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// choicesVersion changes with the loops that package simd chooses between and with what its
-// probe compares. Builds that have the same loops share a file: two of them that are compared
-// must not choose differently.
+// choicesVersion changes with the loops that package simd chooses between and with its probe.
+// Builds with the same loops share a file, so that two builds that are compared do not choose
+// differently.
 const choicesVersion = 1
 
 // A choicesFile has the choices between loops that were measured on one machine.
@@ -26,10 +26,10 @@ type choicesFile struct {
 }
 
 // KeepChoices keeps the choices that package simd measures in a file of the user's cache
-// folder (os.UserCacheDir), so that the processes of a user on one machine make the same ones.
-// A file that is damaged, of another processor, microcode or version is written again; one that
-// cannot be read or written costs a measurement of a few milliseconds at most. Call it first in
-// a main function.
+// folder (os.UserCacheDir), so that all processes of a user on one machine make the same
+// choices. A file that is damaged or of another processor, microcode or version is replaced. A
+// file that cannot be read or written costs a measurement of at most a few milliseconds. Call
+// it first in a main function.
 func KeepChoices() {
 	simd.KeepChoices(func(measure func() (string, bool)) string {
 		folder, err := os.UserCacheDir()
@@ -40,8 +40,8 @@ func KeepChoices() {
 	})
 }
 
-// choicesIn returns the choices that a cache folder has for a machine, "" when there is none,
-// or those that are measured. They are kept where the measurement is clear.
+// choicesIn returns the choices that a cache folder has for a machine, or measures them.
+// folder is "" if there is none. Measured choices are kept if the measurement is clear.
 func choicesIn(folder, machine string, measure func() (choices string, clear bool)) string {
 	if folder == "" {
 		choices, _ := measure()
@@ -63,7 +63,7 @@ func choicesIn(folder, machine string, measure func() (choices string, clear boo
 	return want.Choices
 }
 
-// choicesPath is where a cache folder has the choices.
+// choicesPath returns the path of the choices in a cache folder.
 func choicesPath(folder string) string {
 	return filepath.Join(folder, "privatemail", "calibration-choices.json")
 }
@@ -74,11 +74,11 @@ func SaveChoices(folder, choices string) {
 	save(choicesPath(folder), choicesFile{Version: choicesVersion, Machine: machineNow(), Choices: choices})
 }
 
-// knownChoices tells whether a file holds what package simd could have measured.
+// knownChoices reports whether package simd could have measured the choices of a file.
 func knownChoices(choices string) bool { return choices == "gather=on" || choices == "gather=off" }
 
-// machineNow names what the choices depend on: the processor with its model and stepping, and
-// its microcode and what the system says of gathers, as far as it does. Microcode makes them
+// machineNow names what the choices depend on: the processor with its model and stepping,
+// and, if known, its microcode and what the system says about gathers. Microcode makes them
 // slow on some models.
 func machineNow() string {
 	cpu := &cpuid.CPU

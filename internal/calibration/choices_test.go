@@ -8,14 +8,15 @@ import (
 	"testing"
 )
 
-// choose returns the choices that a process on a machine makes whose measurement finds some,
-// and how often it measures.
+// choose returns the choices of a process on a machine where a measurement finds the given
+// ones, and how often it measures.
 func choose(folder, machine, found string, clear bool) (choices string, measurements int) {
 	choices = choicesIn(folder, machine, func() (string, bool) { measurements++; return found, clear })
 	return choices, measurements
 }
 
-// What one process has found clearly the next ones take, whatever they would find.
+// If the measurement of one process is clear, the next processes use its choices, whatever they
+// would measure.
 func TestProcessesChooseAlike(t *testing.T) {
 	folder := t.TempDir()
 	for i, c := range []struct {
@@ -41,7 +42,7 @@ func TestProcessesChooseAlike(t *testing.T) {
 	}
 }
 
-// A file that is damaged, or says what no measurement could, is measured again and replaced.
+// A file that is damaged or has impossible choices is replaced by a new measurement.
 func TestDamagedChoices(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "privatemail", "calibration-choices.json")
@@ -73,13 +74,13 @@ func TestDamagedChoices(t *testing.T) {
 	}
 }
 
-// Where nothing can be kept every process measures, once, and goes on.
+// If nothing can be kept, every process measures once and goes on.
 func TestChoicesWithoutAPlace(t *testing.T) {
 	occupied := filepath.Join(t.TempDir(), "occupied")
 	if err := os.WriteFile(occupied, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir() // the name of the file is that of a folder
+	folder := t.TempDir() // there is a folder with the name of the file
 	if err := os.MkdirAll(filepath.Join(folder, "privatemail", "calibration-choices.json", "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}

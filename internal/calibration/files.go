@@ -13,8 +13,8 @@ import (
 // mostBytes is more than any file of this package has.
 const mostBytes = 1 << 14
 
-// readSmall returns the first bytes of a file, and whether it is one: opening a pipe waits for
-// nobody, and a pipe or a folder is not read.
+// readSmall returns the first bytes of a file, and whether it is a regular file. Opening a
+// pipe does not wait, and a pipe or a folder is not read.
 func readSmall(path string) ([]byte, bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -28,14 +28,14 @@ func readSmall(path string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// load reads the JSON of a file into a value, and tells whether it could.
+// load reads the JSON of a file into a value, and reports whether it could.
 func load(path string, into any) bool {
 	data, ok := readSmall(path)
 	return ok && json.Unmarshal(data, into) == nil
 }
 
-// save writes a file that another process may be reading, if it can. What cannot be written is
-// measured another time.
+// save writes a file that another process may be reading, if it can. If not, the next process
+// measures again.
 func save(path string, content any) {
 	data, err := json.Marshal(content)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A pipe in the place of a file is not waited for.
+// A pipe in place of the file does not block.
 func TestPipes(t *testing.T) {
 	folder := t.TempDir()
 	own := filepath.Join(folder, "privatemail")

@@ -1,5 +1,5 @@
-// Package childtest lets a test run its own binary again, as another process. Variables of
-// the environment tell that process what it is: TestMain or the test looks for them.
+// Package childtest lets a test run its own binary again, as another process. Environment
+// variables tell that process its role: TestMain or the test looks for them.
 package childtest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Command returns the test binary as a command. It has the variables of this process and
-// those given, each of the form NAME=VALUE.
+// Command returns the test binary as a command, with the environment variables of this
+// process and the given ones, each of the form NAME=VALUE.
 func Command(t testing.TB, variables []string, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -31,15 +31,15 @@ func Again(t *testing.T, variables ...string) (output string, ended error) {
 	return string(out), err
 }
 
-// A Child is another process that was started.
+// A Child is a process that Start has started.
 type Child struct {
 	*exec.Cmd
 	In    io.WriteCloser // its standard input
 	Lines *bufio.Scanner // of its standard output
 }
 
-// Start starts the test binary. What it prints as errors is printed. It is killed at the
-// end of the test if it is still there.
+// Start starts the test binary. Its standard error is printed. It is killed at the end
+// of the test if it still runs.
 func Start(t testing.TB, variables ...string) *Child {
 	t.Helper()
 	c := Command(t, variables)
@@ -55,7 +55,7 @@ func Start(t testing.TB, variables ...string) *Child {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // both fail where the test has waited for its end
+	t.Cleanup(func() { // both fail if the test has waited for its end
 		c.Process.Kill()
 		c.Wait()
 	})

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// Ranks returns a command that runs c as so many processes, by mpirun of the MPI that PM_MPI
-// names, openmpi or mpich; where it is not set, by what the system calls mpirun. The program
-// has been built for that MPI. More ranks than processors and user root are allowed.
+// Ranks returns a command that runs c as the given number of processes, with mpirun of the
+// MPI that PM_MPI names, openmpi or mpich, or with the system's mpirun if it is not set. The
+// program must be built for that MPI. More ranks than processors and user root are allowed.
 func Ranks(t testing.TB, ranks int, c *exec.Cmd) *exec.Cmd {
 	t.Helper()
-	// Runs at the same time make and remove the same folder, unless each has its own. Not that
-	// of the test: the names of sockets in there must be short.
+	// Concurrent runs make and remove the same folder, unless each has its own. It is not the
+	// test's folder, since names of sockets in it must be short.
 	folder, err := os.MkdirTemp("", "ranks")
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,10 @@
 // Package cli is what the commands of this module have in common: verbs with flags
-// that may stand before or behind names, their help, one line for an error, and exit
+// that may stand before or after names, their help, one line for an error, and exit
 // codes.
 //
 //	NAME VERB [FLAGS] [NAMES]
 //
-// Every program has the verbs help and version beside its own, and every verb -h.
+// Every program has the verbs help and version besides its own, and every verb -h.
 // Results go to standard output; progress, notes and errors go to standard error.
 package cli
 
@@ -27,24 +27,24 @@ import (
 // Exit codes.
 const (
 	OK          = 0
-	Failed      = 1 // the request was refused or failed
-	Usage       = 2 // it made no sense
+	Failed      = 1 // the request failed or was refused
+	Usage       = 2 // the request made no sense
 	Interrupted = 130
 )
 
 // A Program is a command with verbs.
 type Program struct {
 	Name  string
-	About string // one line of what it does
+	About string // what it does, in one line
 	Hint  string // the last lines of the overview
-	// Verbs are the verbs beside help and version, in the order of the help.
+	// Verbs are the verbs besides help and version, in the order of the help.
 	Verbs []Verb
-	// Results says that what the verbs print is what they are for: -quiet leaves it. In
-	// other programs -quiet leaves errors, and the objects of -json.
+	// Results says that the output of the verbs is their purpose: -quiet keeps it. In
+	// other programs -quiet keeps only errors and the objects of -json.
 	Results bool
-	// World is what connects this process with those that share its work; nil for one process.
+	// World connects this process with those that share its work; nil for one process.
 	World World
-	// Words returns what is printed of an error; args are what stood behind the verb,
+	// Words returns what is printed of an error; args are what stood after the verb,
 	// interrupted says that a signal is its cause. Default: the error itself, or
 	// "interrupted".
 	Words func(err error, args []string, interrupted bool) string
@@ -54,19 +54,20 @@ type Program struct {
 type Verb struct {
 	Name     string
 	Summary  string   // one line
-	Synopsis []string // what may stand behind the name
+	Synopsis []string // what may stand after the name
 	About    string   // what every help says: a few lines
 	More     string   // paragraphs that only the help with -all has
 	Common   []string // the flags that -h shows, in this order; nil: all of them
-	Examples []string // whole commands, the first one for -h
+	Examples []string // whole commands
+	Short    int      // how many examples -h shows; 0 means one
 	Prints   Prints
-	// Verbs are the verbs that follow the name of this one, which then does nothing by itself.
+	// Verbs are the verbs that follow the name of this one, which then does nothing alone.
 	Verbs []Verb
 	// Ranks says that several processes can share the work of the verb. Others are refused
 	// where there are several.
 	Ranks bool
-	// Without says of flags that users of other verbs expect here why there are
-	// none, and what to do instead.
+	// Without has flags of other verbs that users may expect here. It says why they are
+	// missing and what to do instead.
 	Without map[string]string
 	// Define declares the flags and returns the action that uses them.
 	Define func(*flag.FlagSet) Action
@@ -94,11 +95,11 @@ func (p *Program) Main() {
 	os.Exit(p.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Run does what the arguments say and returns the exit code. Main calls it with those
-// of the process, tests with their own.
+// Run runs the program with the given arguments and returns the exit code. Main calls
+// it with those of the process, tests with their own.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := &Env{Program: p.Name, Args: args, Stderr: stderr, World: p.World}
-	if e.Ranks().Rank() != 0 { // rank 0 speaks for all
+	if e.Ranks().Rank() != 0 { // rank 0 prints for all
 		stdout, e.Stderr = io.Discard, io.Discard
 	}
 	out := bufio.NewWriter(stdout)
@@ -113,7 +114,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 	return p.finish(ctx, e, args, err)
 }
 
-// dispatch finds the verb and lets it work.
+// dispatch finds the verb and runs it.
 func (p *Program) dispatch(ctx context.Context, e *Env, args []string) (failure error) {
 	if len(args) == 0 {
 		p.writeOverview(e.Stderr)
@@ -151,17 +152,17 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) (failure 
 	if e.Quiet && !e.JSON && !p.Results {
 		e.Stdout = io.Discard
 	}
-	defer disk.Faults(&failure)() // an input may be a mapped file that somebody truncates
+	defer disk.Faults(&failure)() // an input may be a mapped file that is truncated meanwhile
 	return act(ctx, e, names)
 }
 
-// top returns the verbs that stand behind the name of the program.
+// top returns the verbs that may follow the name of the program.
 func (p *Program) top() []Verb {
 	return append(slices.Clone(p.Verbs), p.help(), p.version())
 }
 
 // All returns every verb that does something, help and version among them, for tests that hold
-// each against its documents. A verb behind another has both names.
+// each against its documents. A verb that follows another has both names.
 func (p *Program) All() (all []Verb) {
 	for _, v := range p.top() {
 		if len(v.Verbs) == 0 {
@@ -175,7 +176,7 @@ func (p *Program) All() (all []Verb) {
 	return all
 }
 
-// find returns the verb that args begin with, and what stands behind its name.
+// find returns the verb that args begin with, and what stands after its name.
 func (p *Program) find(args []string) (v Verb, rest []string, err error) {
 	v, ok := named(p.top(), args[0])
 	if !ok {
@@ -217,28 +218,28 @@ func names(verbs []Verb) (names []string) {
 	return names
 }
 
-// flags declares the flags of the verb, the common ones for e among them.
+// flags declares the flags of the verb, including the common ones for e.
 func (p *Program) flags(v Verb, e *Env) (*flag.FlagSet, Action) {
 	fs := flag.NewFlagSet(v.Name, flag.ContinueOnError)
 	act := v.Define(fs)
 	if v.Prints&PrintsJSON != 0 {
-		fs.BoolVar(&e.JSON, "json", false, "print one JSON object per line on standard output")
+		fs.BoolVar(&e.JSON, "json", false, "print one JSON object per line")
 	}
 	if v.Prints&PrintsProgress != 0 {
-		usage := "print errors only: no progress, no notes, no warnings, no summary; -json prints its objects all the same"
+		usage := "print errors only\nno progress, no notes, no warnings, no summary; with -json the objects are still printed"
 		if p.Results {
-			usage = "no progress, no notes, no summary of a written file; results are printed all the same"
+			usage = "print no progress and no notes; results are still printed\nno summary of a written file either"
 		}
 		fs.BoolVar(&e.Quiet, "quiet", false, usage)
 	}
 	if v.Prints&PrintsDetails != 0 {
-		fs.BoolVar(&e.Verbose, "v", false, "print more: what was built, its error bounds and memory")
+		fs.BoolVar(&e.Verbose, "v", false, "print more: the graph, its error bounds, memory")
 	}
 	return fs, act
 }
 
-// explainFlag turns an error of package flag into a usage error, with the reason
-// why there is no such flag, or the one that may have been meant.
+// explainFlag turns an error of package flag into a usage error with the reason why
+// there is no such flag, or with the flag that may have been meant.
 func (p *Program) explainFlag(v Verb, fs *flag.FlagSet, err error) error {
 	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {
@@ -264,8 +265,8 @@ func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) 
 	return code
 }
 
-// say returns the line that reports an error, "" where what was printed says it, and the exit
-// code.
+// say returns the line that reports an error and the exit code. The line is "" if the output
+// already says it.
 func (p *Program) say(ctx context.Context, e *Env, args []string, err error) (text string, code int) {
 	if err == errOverview {
 		return "", Usage

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// testProgram has a verb that does what its name says and one that has all flags.
+// testProgram has a verb with all flags, and one that fails.
 func testProgram() *Program {
 	act := func(do func(ctx context.Context, e *Env, names []string) error) func(*flag.FlagSet) Action {
 		return func(fs *flag.FlagSet) Action {
@@ -104,10 +104,10 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A program that is there for its results prints them with -quiet, too, and says so.
+// A program whose purpose is its output prints results even with -quiet, and its help says so.
 func TestQuietResults(t *testing.T) {
 	p := testProgram()
-	for results, want := range map[bool]string{false: "print errors only", true: "results are printed all the same"} {
+	for results, want := range map[bool]string{false: "print errors only", true: "results are still printed"} {
 		p.Results = results
 		if _, text, _ := call(t.Context(), p, "show -h"); !strings.Contains(text, want) {
 			t.Errorf("-h lacks %q:\n%s", want, text)
@@ -126,7 +126,7 @@ func TestInterrupted(t *testing.T) {
 	if code, _, stderr := call(ctx, p, "fail wait"); code != Interrupted || stderr != "tool: fail: interrupted\n" {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
-	// An error that has nothing to do with the signal is told.
+	// An error that has nothing to do with the signal is reported.
 	if code, _, stderr := call(ctx, p, "fail x"); code != Failed || !strings.Contains(stderr, "line one") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
@@ -138,7 +138,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Every verb has the same help by -h and by help, with all its flags.
+// Every verb has the same help with -h and with the verb help, including all its flags.
 func TestHelp(t *testing.T) {
 	p := testProgram()
 	_, overview, _ := call(t.Context(), p, "help")
@@ -214,7 +214,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// What standard output refuses is an error, for text and for JSON.
+// A failed write to standard output is an error, for text and for JSON.
 func TestStandardOutputFails(t *testing.T) {
 	for _, line := range []string{"show x", "show x -json", "help", "version"} {
 		var messages bytes.Buffer

@@ -12,32 +12,32 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// An Env is what a verb has around it: where results and messages go, and how the
-// user wants them.
+// An Env is the environment of a verb: where results and messages go, and in which
+// form.
 type Env struct {
 	Program, Verb  string
-	Args           []string // of the program, the verb among them
+	Args           []string // of the program, including the verb
 	Stdout, Stderr io.Writer
 	JSON, Quiet    bool
 	Verbose        bool
 	World          World // nil for one process
 }
 
-// Note tells the user something beside the result, unless Quiet is set.
+// Note prints a message that is not a result, unless Quiet is set.
 func (e *Env) Note(format string, args ...any) {
 	if !e.Quiet {
 		fmt.Fprintf(e.Stderr, "%s: %s: %s\n", e.Program, e.Verb, fmt.Sprintf(format, args...))
 	}
 }
 
-// NoteLevel tells the user when the variable PM_SIMD could not be followed.
+// NoteLevel notes when the variable PM_SIMD could not be followed.
 func (e *Env) NoteLevel() {
 	if text := simd.Note(); text != "" {
 		e.Note("%s", text)
 	}
 }
 
-// Object prints a line of JSON at once: the next one may be minutes away.
+// Object prints a line of JSON at once, since the next one may take minutes.
 func (e *Env) Object(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *Env) Object(v any) error {
 	return nil
 }
 
-// IsTerminal tells whether w is a terminal that knows how wide it is, so that a line of
+// IsTerminal reports whether w is a terminal that knows how wide it is, so that a line of
 // it can be written over, and how many letters a line has room for.
 func IsTerminal(w io.Writer) (columns int, ok bool) {
 	f, ok := w.(*os.File)
@@ -64,31 +64,31 @@ func IsTerminal(w io.Writer) (columns int, ok bool) {
 	return columns, err == nil && columns > 0
 }
 
-// usageError is a request that makes no sense, whatever the files hold.
+// usageError is a request that makes no sense for any files.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// Usagef returns an error, made as by fmt.Errorf, that ends the program with the code
-// Usage.
+// Usagef returns an error, formatted as by fmt.Errorf, that ends the program with the
+// code Usage.
 func Usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// errOverview is a usage error the overview was the answer to.
+// errOverview is a usage error for which the overview was printed.
 var errOverview = &usageError{errors.New("")}
 
-// shownError is an outcome that needs no message: what was printed says it.
+// shownError is an outcome that needs no message, since the output says it.
 type shownError struct{ code int }
 
 func (e *shownError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// Shown returns an error that ends the program with an exit code and no message: what
-// was printed says why.
+// Shown returns an error that ends the program with an exit code and no message, since
+// the output says why.
 func Shown(code int) error { return &shownError{code} }
 
-// unshown returns what of an error is still to be said. The error may join an outcome
-// that was shown with others, such as those of clearing up. Without others unshown
+// unshown returns the part of an error that is not shown yet. The error may join a
+// shown outcome with others, such as those of cleaning up. Without others unshown
 // returns nil and the exit code of the outcome.
 func unshown(err error) (code int, rest error) {
 	if shown, ok := err.(*shownError); ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// A verb that reads a mapped file which somebody truncates fails, in one line.
+// A verb that reads a mapped file fails with one line if the file is truncated.
 func TestTruncatedInput(t *testing.T) {
 	const size = 1 << 16
 	path := filepath.Join(t.TempDir(), "file")

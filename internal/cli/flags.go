@@ -8,7 +8,7 @@ import (
 )
 
 // Parse reads flags and names in any order: package flag stops at the first name, so it
-// is asked again behind each. Behind "--" everything is a name. The commands parse by
+// is asked again after each. After "--" everything is a name. The commands parse by
 // Program.Run; their tests call Parse itself.
 func Parse(fs *flag.FlagSet, args []string) (names []string, err error) {
 	fs.SetOutput(io.Discard)
@@ -28,8 +28,7 @@ func Parse(fs *flag.FlagSet, args []string) (names []string, err error) {
 	}
 }
 
-// CountVar defines a flag for a whole number of 1 or more. A default of 0 stands
-// for none.
+// CountVar defines a flag for a whole number of 1 or more. A default of 0 means none.
 func CountVar(fs *flag.FlagSet, p *int, name string, value int, usage string) {
 	*p = value
 	fs.Var(&count{p}, name, usage)

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -46,14 +47,7 @@ func (p *Program) writeOverview(w io.Writer) {
 // writeHelp prints the help of a verb: its common flags, or all of them with the details.
 func (p *Program) writeHelp(w io.Writer, v Verb, all bool) {
 	fmt.Fprintf(w, "%s %s: %s\n", p.Name, v.Name, v.Summary)
-	examples := v.Examples
-	if !all {
-		examples = examples[:min(1, len(examples))]
-	}
-	fmt.Fprint(w, "\nexample:\n")
-	for _, line := range examples {
-		fmt.Fprintf(w, "  %s\n", line)
-	}
+	writeExamples(w, v, all)
 	fmt.Fprint(w, "\nusage:\n")
 	for _, line := range v.Synopsis {
 		fmt.Fprintln(w, strings.TrimRight("  "+p.Name+" "+v.Name+" "+line, " "))
@@ -89,8 +83,26 @@ func (p *Program) writeHelp(w io.Writer, v Verb, all bool) {
 		}
 		writeFlags(w, common)
 	}
-	if !all && (v.Common != nil || v.More != "") {
+	if !all && (v.Common != nil || v.More != "" || slices.ContainsFunc(flags, detailed)) {
 		fmt.Fprintf(w, "\n%s help %s -all: every flag, all details\n", p.Name, v.Name)
+	}
+}
+
+// detailed reports whether the text of a flag has more than its first line.
+func detailed(f *flag.Flag) bool { return strings.Contains(f.Usage, "\n") }
+
+func writeExamples(w io.Writer, v Verb, all bool) {
+	examples := v.Examples
+	if !all {
+		examples = examples[:min(max(v.Short, 1), len(examples))]
+	}
+	heading := "examples"
+	if len(examples) == 1 {
+		heading = "example"
+	}
+	fmt.Fprintf(w, "\n%s:\n", heading)
+	for _, line := range examples {
+		fmt.Fprintf(w, "  %s\n", line)
 	}
 }
 
@@ -108,7 +120,7 @@ func writeVerbs(w io.Writer, verbs []Verb) {
 	t.Flush()
 }
 
-const flagsHeading = "\nflags (before or behind the file names):\n"
+const flagsHeading = "\nflags (before or after the file names):\n"
 
 // writeFlags prints a line for each flag: the first line of its text.
 func writeFlags(w io.Writer, flags []*flag.Flag) {

@@ -11,12 +11,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// CheckPlace tells before long work whether a file can be created at path or replace
+// CheckPlace checks before long work whether a file can be created at path or replace
 // the one that is there, as formats.WriteFile will do it. An empty path stands for no
 // file.
 func CheckPlace(path string) error {
 	switch path {
-	case "", "/dev/stdout", "/dev/stderr": // the streams of this process, whatever they are
+	case "", "/dev/stdout", "/dev/stderr": // the streams of this process
 		return nil
 	}
 	target, err := formats.FollowLinks(path)
@@ -28,7 +28,7 @@ func CheckPlace(path string) error {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s: is a folder; name a file in it", path)
 	case err == nil && !info.Mode().IsRegular():
-		return nil // a pipe or a device: it is written to, and nothing beside it
+		return nil // a pipe or a device: it is written to directly
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

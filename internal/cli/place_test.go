@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A place is refused where no file can be written, and looking leaves nothing behind.
+// CheckPlace refuses a place where no file can be written, and leaves no file itself.
 func TestCheckPlace(t *testing.T) {
 	folder := t.TempDir()
 	at := func(names ...string) string { return filepath.Join(append([]string{folder}, names...)...) }

@@ -2,9 +2,9 @@ package cli
 
 import "github.com/seed-64e14a55/privatemail/simd"
 
-// Choices returns which loops of package simd this program uses where the level has some to
-// choose from, such as gather=off, and where the choice comes from: measured on this
-// machine, or PM_SIMD. Both are empty where there is nothing to choose.
+// Choices returns which loops of package simd this program uses if its level has a choice,
+// such as gather=off, and where the choice comes from: "measured" or "PM_SIMD". Both are ""
+// if there is no choice.
 func Choices() (choices, from string) {
 	choices = simd.At(simd.Best()).Choices()
 	switch {

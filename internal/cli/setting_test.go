@@ -19,7 +19,7 @@ func TestSettingWords(t *testing.T) {
 	}
 }
 
-// Choices are those of the kernels in use, and come from somewhere where there are some.
+// Choices are those of the kernels in use, and have an origin if there are any.
 func TestChoices(t *testing.T) {
 	choices, from := Choices()
 	if want := simd.At(simd.Best()).Choices(); choices != want {

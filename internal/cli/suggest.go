@@ -2,10 +2,10 @@ package cli
 
 import "strings"
 
-// DidYouMean returns a question with the known word nearest to a mistyped one, behind
+// DidYouMean returns a question with the known word nearest to a mistyped one, after
 // the prefix, or "" when no word is near.
 func DidYouMean(word string, known []string, prefix string) string {
-	best, least := "", len(word)/3+2 // differences from here on are no typing errors
+	best, least := "", len(word)/3+2 // this many differences are not a typing error
 	for _, k := range known {
 		d := typingErrors(strings.ToLower(word), strings.ToLower(k))
 		if len(word) >= 2 && strings.HasPrefix(k, word) {
@@ -21,8 +21,8 @@ func DidYouMean(word string, known []string, prefix string) string {
 	return " (did you mean " + prefix + best + "?)"
 }
 
-// typingErrors counts the letters to insert, drop, replace or swap with their
-// neighbour to get from a to b (optimal string alignment).
+// typingErrors counts the letters that must be inserted, dropped, replaced or swapped
+// with their neighbour to get from a to b (optimal string alignment).
 func typingErrors(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

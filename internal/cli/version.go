@@ -10,9 +10,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Version says what a program was built from, and which instructions of the
-// processor it uses. Revision is empty where none was stamped into it. Choices are empty
-// where the level of SIMD has no loops to choose from.
+// A Version says what a program was built from, and which processor instructions it
+// uses. Revision is "" if the build has none. Choices are "" if the level of SIMD has no
+// loops to choose from.
 type Version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -49,7 +49,7 @@ func ReadVersion() Version {
 
 func (p *Program) version() Verb {
 	return Verb{
-		Name: "version", Summary: "tell what this program was built from", Prints: PrintsJSON, Ranks: true,
+		Name: "version", Summary: "show what this program was built from", Prints: PrintsJSON, Ranks: true,
 		Synopsis: []string{"[-json]"}, Examples: []string{p.Name + " version"},
 		Define: func(*flag.FlagSet) Action {
 			return func(_ context.Context, e *Env, names []string) error {

@@ -8,20 +8,21 @@ import (
 	"os"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A World connects the processes that share the work of one command, its ranks: that of
-// package cluster, or one of a test. All ranks are started with the same arguments. Rank 0
-// alone prints.
+// A World connects the processes that share the work of one command, its ranks. It is from
+// package cluster, or made by a test. All ranks are started with the same arguments. Only
+// rank 0 prints.
 type World interface {
 	// Ranks returns the processes, nil for one alone.
 	Ranks() *par.Ranks
-	// Neighbours returns how many of them run on this machine, this one among them.
+	// Neighbours returns how many of them run on this machine, including this one.
 	Neighbours() int
 	// End is called once by each of several ranks, with its error or nil, and waits for the
 	// others. It prints the text of errors itself, before any rank exits, and returns nil
-	// where all have succeeded. The exit code is that of the method ExitCode of the errors.
+	// if all have succeeded. The method ExitCode of the errors gives the exit code.
 	End(err error) error
 }
 
@@ -33,7 +34,7 @@ func (e *Env) Ranks() *par.Ranks {
 	return e.World.Ranks()
 }
 
-// RanksHere returns how many of the ranks run on this machine, this one among them.
+// RanksHere returns how many of the ranks run on this machine, including this one.
 func (e *Env) RanksHere() int {
 	if e.World == nil {
 		return 1
@@ -55,15 +56,15 @@ func (p *Program) ClusterMain() {
 	p.Main()
 }
 
-// sameStart refuses ranks that were not started alike: each would do something else, and they
-// would share what they make of it. A machine can have an older copy of the program.
+// sameStart refuses ranks that were started differently, since each would do different work
+// and they would combine the results. A machine may have an older copy of the program.
 func sameStart(ctx context.Context, ranks *par.Ranks, v Version, args []string) error {
 	build := fmt.Sprint(v.Version, v.Revision, v.Modified, v.Go, v.Platform)
 	for _, c := range []struct{ text, words string }{
 		{build, "another build of the program; all need the same one"},
 		{fmt.Sprintf("%q", args), "other arguments; all need the same ones"},
 	} {
-		all, bounds, err := par.GatherAll(ctx, ranks, []byte(c.text))
+		all, bounds, err := exchange.GatherAll(ctx, ranks, []byte(c.text))
 		if err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func sameStart(ctx context.Context, ranks *par.Ranks, v Version, args []string) 
 	return nil
 }
 
-// end tells the other ranks of the error of this one, and returns the exit code of all.
+// end sends the other ranks the error of this one, and returns the exit code of all.
 func (p *Program) end(ctx context.Context, e *Env, args []string, err error) int {
 	if err != nil {
 		text, code := p.say(ctx, e, args, err)
@@ -92,7 +93,7 @@ func (p *Program) end(ctx context.Context, e *Env, args []string, err error) int
 	return Failed
 }
 
-// A saidError is an error with the line that reports it, "" where what was printed says it,
+// A saidError is an error with the line that reports it, "" if the output already says it,
 // and the exit code.
 type saidError struct {
 	error

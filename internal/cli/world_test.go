@@ -24,8 +24,8 @@ func (w rankWorld) Ranks() *par.Ranks   { return w.ranks }
 func (w rankWorld) Neighbours() int     { return 2 }
 func (w rankWorld) End(err error) error { return w.ended(w.ranks.Rank(), err) }
 
-// Rank 0 alone prints, errors go to the world with their line and their exit code, and verbs
-// that do not share their work are refused.
+// Only rank 0 prints, errors go to the world with their line and their exit code, and verbs
+// that cannot share their work are refused.
 func TestWorld(t *testing.T) {
 	fail := errors.New("broken")
 	act := func(err error) func(*flag.FlagSet) Action {
@@ -93,7 +93,7 @@ func sorted(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A world that fails by itself, such as one that has lost a rank, ends the program.
+// A world that fails, such as one that has lost a rank, ends the program.
 func TestWorldFails(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -116,7 +116,7 @@ func TestWorldFails(t *testing.T) {
 	}
 }
 
-// Ranks with other arguments or another build are refused, all of them by the same words.
+// Ranks with different arguments or builds are refused, all with the same message.
 func TestSameStart(t *testing.T) {
 	type start struct {
 		revision string

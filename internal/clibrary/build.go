@@ -1,5 +1,5 @@
-// Package clibrary builds the library of pm.h, which programs in C, C++ and Python link, from
-// package capi.
+// Package clibrary builds the library of pm.h from package capi, for programs in C, C++ and
+// Python.
 package clibrary
 
 import (
@@ -14,34 +14,34 @@ import (
 	"strings"
 )
 
-// source is the package that the library is made of, and own this one.
+// source is the package of the library, and own is this package.
 const (
 	source = "github.com/seed-64e14a55/privatemail/capi"
 	own    = "github.com/seed-64e14a55/privatemail/internal/clibrary"
 )
 
-// ErrPart reports a part that the library does not have.
+// ErrPart reports an unknown part of the library.
 var ErrPart = errors.New("no such part of the library")
 
-// ErrSystem reports a system that the library cannot be built on.
+// ErrSystem reports a system on which the library cannot be built.
 var ErrSystem = errors.New("the library is built on Linux with glibc")
 
-// ErrPath reports a folder whose name cannot be handed to the compilers.
+// ErrPath reports a folder whose name cannot be passed to the compilers.
 var ErrPath = errors.New("the path has a quotation mark or a comma")
 
-// Parts of what Build writes.
+// The parts that Build can be limited to.
 const (
 	All    = ""
 	Shared = "shared" // no archive
 	Static = "static" // no shared library
 )
 
-// Build writes the library into a folder, which it makes: lib/libprivatemail.so.1 with the
+// Build writes the library into a folder, which it creates: lib/libprivatemail.so.1 with the
 // name libprivatemail.so for the linker, lib/libprivatemail.a, include/pm.h, and files for
-// pkg-config, CMake and valgrind. It needs Go, a C compiler and no network, and runs in a folder of this
-// module. The shared library exports the functions of the header and nothing else. On amd64
-// it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, ErrPath for the folder and
-// that of the sources, those of the compilers and of the file system, and that of ctx.
+// pkg-config, CMake and valgrind. It needs Go and a C compiler but no network, and runs in a
+// folder of this module. The shared library exports only the functions of the header. On amd64
+// it runs with glibc 2.17 and later. Errors: ErrPart, ErrSystem, ErrPath for the folder or the
+// folder of the sources, those of the compilers and of the file system, and that of ctx.
 func Build(ctx context.Context, folder, part string) error {
 	if part != All && part != Shared && part != Static {
 		return fmt.Errorf("%w: %q; there are %s and %s", ErrPart, part, Shared, Static)
@@ -67,8 +67,8 @@ func Build(ctx context.Context, folder, part string) error {
 	return b.texts()
 }
 
-// checkSystem refuses systems on which a shared library of Go would not start. Under musl it
-// crashes when it is loaded, before it could say why.
+// checkSystem refuses systems on which a shared library of Go does not start. Under musl it
+// crashes while it is loaded, before it could report why.
 func checkSystem(ctx context.Context) error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("%w, not on %s", ErrSystem, runtime.GOOS)
@@ -91,7 +91,7 @@ func checkSystem(ctx context.Context) error {
 	return nil
 }
 
-// A build is a library that is being built.
+// A build is the state of a build of the library.
 type build struct {
 	folder, temporary string
 	text              []byte // of the header
@@ -105,7 +105,7 @@ func begin(ctx context.Context, folder string) (b *build, err error) {
 	list.Env = append(os.Environ(), "CGO_ENABLED=1")
 	out, err := list.Output()
 	if err != nil {
-		return nil, fmt.Errorf("the source of the library is not found: %w", explained(err))
+		return nil, fmt.Errorf("cannot find the source of the library: %w", explained(err))
 	}
 	folders := strings.Split(strings.TrimSpace(string(out)), "\n")
 	b = &build{threads: filepath.Join(folders[0], "threads.h"), oldGlibc: filepath.Join(folders[len(folders)-1], "oldglibc.h")}
@@ -118,7 +118,7 @@ func begin(ctx context.Context, folder string) (b *build, err error) {
 	if b.folder, err = filepath.Abs(folder); err != nil {
 		return nil, err
 	}
-	for _, path := range []string{b.folder, b.threads, b.oldGlibc} { // they stand within quotation marks, and among options of the linker
+	for _, path := range []string{b.folder, b.threads, b.oldGlibc} { // they are quoted, and passed as options of the linker
 		if strings.ContainsAny(path, "'\",") {
 			return nil, fmt.Errorf("%w: %s", ErrPath, path)
 		}
@@ -134,8 +134,8 @@ func begin(ctx context.Context, folder string) (b *build, err error) {
 
 // shared builds the shared library.
 func (b *build) shared(ctx context.Context) error {
-	// Nothing but the functions of the header is seen by others: two libraries with a Go
-	// runtime, or a program with its own symbols, must not get in each other's way.
+	// Only the functions of the header are visible to others, so that two libraries with
+	// a Go runtime, or a program with its own symbols, do not conflict.
 	script := "{\n  global:\n    " + strings.Join(b.header.functions, ";\n    ") + ";\n  local: *;\n};\n"
 	scriptPath := filepath.Join(b.temporary, "pm.map")
 	if err := os.WriteFile(scriptPath, []byte(script), 0o666); err != nil {
@@ -146,7 +146,7 @@ func (b *build) shared(ctx context.Context) error {
 	headers, glibc := []string{b.threads}, []int(nil)
 	if runtime.GOARCH == "amd64" {
 		headers = append(headers, b.oldGlibc)
-		// The old forms of these functions are in libpthread where glibc is old.
+		// An old glibc has the old versions of these functions in libpthread.
 		link = append(link, "-Wl,--no-as-needed", "-l:libpthread.so.0")
 		glibc = newestGlibc
 	}
@@ -177,7 +177,7 @@ func (b *build) static(ctx context.Context) error {
 	return place(path, filepath.Join(b.folder, "lib", "libprivatemail.a"))
 }
 
-// place moves a file that is on the disk, all of it, to its name.
+// place syncs a file and renames it.
 func place(path, to string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -189,8 +189,8 @@ func place(path, to string) error {
 	return os.Rename(path, to)
 }
 
-// run runs go build with some arguments. C files are compiled with the headers, and so are those of
-// the Go runtime.
+// run runs go build with some arguments. C files, including those of the Go runtime, are
+// compiled with the headers.
 func (b *build) run(ctx context.Context, headers []string, arguments ...string) error {
 	flags, err := including(headers)
 	if err != nil {
@@ -204,9 +204,9 @@ func (b *build) run(ctx context.Context, headers []string, arguments ...string) 
 	return nil
 }
 
-// including returns the flags of the C compiler for the headers. Go keeps what it has compiled until a
-// flag changes, and does not look into these files: a flag has the hash of them, and of those that they
-// may include.
+// including returns the flags of the C compiler for the headers. Go keeps compiled files until
+// a flag changes, and does not look into the headers. So a flag contains the hash of the
+// headers and of those they may include.
 func including(headers []string) (flags string, err error) {
 	hash := sha256.New()
 	for _, h := range headers {
@@ -228,7 +228,7 @@ func including(headers []string) (flags string, err error) {
 
 // texts writes the header and the files for other programs.
 func (b *build) texts() error {
-	// The folder may be moved: paths begin at the place of the file itself.
+	// The folder may be moved, so paths are relative to the file itself.
 	pc := `prefix=${pcfiledir}/../..
 libdir=${prefix}/lib
 includedir=${prefix}/include
@@ -254,13 +254,13 @@ Libs.private: -lpthread
 	return nil
 }
 
-// writeFile replaces a file at once: others may read it.
+// writeFile replaces a file atomically, since others may read it.
 func writeFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".privatemail-new-")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails where it was renamed
+	defer os.Remove(f.Name()) // fails if it was renamed
 	_, err = f.Write(data)
 	if err := errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return err
@@ -268,7 +268,7 @@ func writeFile(path string, data []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// explained adds what a command printed to its error.
+// explained adds the output of a command to its error.
 func explained(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

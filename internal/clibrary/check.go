@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// errLibrary reports a library that is not what it should be.
-var errLibrary = errors.New("the library is not fit to be passed on")
+// errLibrary reports a library with an unexpected property.
+var errLibrary = errors.New("the library is not fit for distribution")
 
-// newestGlibc is the newest version of glibc that the library may need, that of
+// newestGlibc is the newest version of glibc that the library may need, as in
 // manylinux_2_17.
 var newestGlibc = []int{2, 17}
 
-// check refuses a shared library that exports something else than the functions of the
-// header, that has another name than programs are to look for, that can be unloaded, that needs
-// other libraries than the C library, or a newer glibc than the given one, which is nil where
-// any will do.
+// check refuses a shared library that exports other functions than those of the header, that
+// has another name than programs look for, that can be unloaded, or that needs libraries other
+// than the C library or a newer glibc than the given one. A nil glibc allows any.
 func check(path string, h header, glibc []int) error {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -31,7 +30,7 @@ func check(path string, h header, glibc []int) error {
 		return err
 	}
 	if !slices.Equal(exported, h.functions) {
-		return fmt.Errorf("%w: it exports %s, and pm.h has %s", errLibrary, without(exported, h.functions), without(h.functions, exported))
+		return fmt.Errorf("%w: exported but not in pm.h: %s; in pm.h but not exported: %s", errLibrary, without(exported, h.functions), without(h.functions, exported))
 	}
 	for _, s := range needed {
 		if v, ok := strings.CutPrefix(s.Version, "GLIBC_"); ok && glibc != nil && slices.Compare(numbers(v), glibc) > 0 {
@@ -45,14 +44,14 @@ func check(path string, h header, glibc []int) error {
 	if err != nil {
 		return err
 	}
-	// The Go runtime cannot be unloaded: its threads would run on where no code is.
+	// The Go runtime cannot be unloaded, since its threads would continue without their code.
 	if len(flags) == 0 || elf.DynFlag1(flags[0])&elf.DF_1_NODELETE == 0 {
 		return fmt.Errorf("%w: it can be unloaded", errLibrary)
 	}
 	return nil
 }
 
-// checkNames looks at the names of the library itself and of those that it needs.
+// checkNames checks the names of the library itself and of those that it needs.
 func checkNames(f *elf.File, h header) error {
 	names, err := f.DynString(elf.DT_SONAME)
 	if err != nil {
@@ -73,8 +72,8 @@ func checkNames(f *elf.File, h header) error {
 	return nil
 }
 
-// dynamicSymbols returns the names that a library exports, sorted, and what it needs of
-// others.
+// dynamicSymbols returns the names that a library exports, sorted, and the symbols it
+// needs from others.
 func dynamicSymbols(f *elf.File) (exported []string, needed []elf.Symbol, err error) {
 	all, err := f.DynamicSymbols()
 	if err != nil {
@@ -91,7 +90,7 @@ func dynamicSymbols(f *elf.File) (exported []string, needed []elf.Symbol, err er
 	return exported, needed, nil
 }
 
-// without returns what names has and other has not, for a message.
+// without returns the names that are not in other, for a message.
 func without(names, other []string) string {
 	var only []string
 	for _, n := range names {
@@ -100,12 +99,13 @@ func without(names, other []string) string {
 		}
 	}
 	if only == nil {
-		return "nothing else"
+		return "none"
 	}
-	return strings.Join(only, " ") + " beside"
+	return strings.Join(only, " ")
 }
 
-// numbers returns the numbers of a version such as 2.17. What is none counts as above all.
+// numbers returns the numbers of a version such as 2.17. A malformed part counts as larger than
+// any number.
 func numbers(version string) (out []int) {
 	for part := range strings.SplitSeq(version, ".") {
 		n, err := strconv.Atoi(part)

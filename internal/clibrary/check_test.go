@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Libraries that a change of the build could lead to are refused.
+// Faulty libraries that a change of the build could produce are refused.
 func TestCheck(t *testing.T) {
 	h, err := readHeader([]byte(small))
 	if err != nil {
@@ -28,8 +28,8 @@ func TestCheck(t *testing.T) {
 		refused      string // part of the message
 	}{
 		{"as it should be", both, right, nil, ""},
-		{"one function more", both + "int other(void) { return 3; }", right, nil, "other"},
-		{"one function less", "int pm_one(void) { return 1; }", right, nil, "pm_two"},
+		{"one more function", both + "int other(void) { return 3; }", right, nil, "other"},
+		{"one function fewer", "int pm_one(void) { return 1; }", right, nil, "pm_two"},
 		{"it can be unloaded", both, []string{named}, nil, "unloaded"},
 		{"it has no name", both, []string{kept}, nil, "libprivatemail.so.3"},
 		{"it has the name of another version", both, []string{kept, "-Wl,-soname,libprivatemail.so.2"}, nil, "libprivatemail.so.3"},
@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	if check(text, h, nil) == nil || check(text+"2", h, nil) == nil {
-		t.Error("a text, or nothing, is taken for a library")
+		t.Error("a text, or nothing, is accepted as a library")
 	}
 }
 
@@ -69,7 +69,7 @@ func TestPartsOfTheLibrary(t *testing.T) {
 	}
 }
 
-// Paths that the compilers would take apart are refused before anything is made.
+// Paths that the compilers would split are refused before anything is made.
 func TestPathsAreRefused(t *testing.T) {
 	for _, name := range []string{"it's", "a,b", `"x"`} {
 		folder := filepath.Join(t.TempDir(), name)

@@ -2,10 +2,10 @@ package clibrary
 
 import "strings"
 
-// cmakeConfig is what find_package(PrivateMail) of CMake reads. Paths begin at the place of the file itself:
-// the folder may be moved.
+// cmakeConfig is the file that find_package(PrivateMail) of CMake reads. The folder may be
+// moved, so paths are relative to the file itself.
 const cmakeConfig = `# find_package(PrivateMail): the targets PrivateMail::PrivateMail, the shared library, and
-# PrivateMail::static, the archive, as far as they are there.
+# PrivateMail::static, the archive, if they exist.
 get_filename_component(_privatemail "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 if(EXISTS "${_privatemail}/lib/@SONAME@" AND NOT TARGET PrivateMail::PrivateMail)
   add_library(PrivateMail::PrivateMail SHARED IMPORTED)
@@ -24,8 +24,8 @@ endif()
 unset(_privatemail)
 `
 
-// cmakeVersion says which versions a program may ask for: this one and earlier ones of the same major
-// version, and while that is 0, of the same minor version.
+// cmakeVersion says which versions a program may request: this one and earlier ones of the same
+// major version, or of the same minor version while the major version is 0.
 const cmakeVersion = `set(PACKAGE_VERSION "@VERSION@")
 string(REGEX MATCH "^(0\\.[0-9]+|[0-9]+)" _privatemail_own "${PACKAGE_VERSION}")
 string(REGEX MATCH "^(0\\.[0-9]+|[0-9]+)" _privatemail_asked "${PACKAGE_FIND_VERSION}")
@@ -41,7 +41,7 @@ unset(_privatemail_own)
 unset(_privatemail_asked)
 `
 
-// cmake fills in the names of a text of this file.
+// cmake fills in the names in a text of this file.
 func (h *header) cmake(text string) string {
 	return strings.NewReplacer("@SONAME@", h.soname(), "@VERSION@", h.version).Replace(text)
 }

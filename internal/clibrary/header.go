@@ -14,20 +14,20 @@ var (
 	major    = regexp.MustCompile(`(?m)^#define PM_ABI_MAJOR ([0-9]+)$`)
 )
 
-// errHeader reports a header without what the build needs of it.
+// errHeader reports a header that lacks something the build needs.
 var errHeader = errors.New("not the header of the library")
 
-// A header is what the build needs of pm.h.
+// A header is the part of pm.h that the build needs.
 type header struct {
 	functions []string // their names, sorted
 	version   string   // of the library
 	major     string   // version of the interface
 }
 
-// soname is the name of the shared library, by which programs find it.
+// soname is the name by which programs find the shared library.
 func (h *header) soname() string { return "libprivatemail.so." + h.major }
 
-// readHeader returns what the text of pm.h says.
+// readHeader reads the text of pm.h.
 func readHeader(text []byte) (h header, err error) {
 	text = comment.ReplaceAll(text, nil)
 	for _, m := range function.FindAllSubmatch(text, -1) {
@@ -37,7 +37,7 @@ func readHeader(text []byte) (h header, err error) {
 	h.functions = slices.Compact(h.functions)
 	v, a := version.FindSubmatch(text), major.FindSubmatch(text)
 	if len(h.functions) == 0 || v == nil || a == nil {
-		return h, fmt.Errorf("pm.h: %w: %d functions; PM_VERSION and PM_ABI_MAJOR are wanted", errHeader, len(h.functions))
+		return h, fmt.Errorf("pm.h: %w: %d functions; want functions, PM_VERSION and PM_ABI_MAJOR", errHeader, len(h.functions))
 	}
 	h.version, h.major = string(v[1]), string(a[1])
 	return h, nil

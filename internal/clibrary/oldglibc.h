@@ -1,7 +1,7 @@
 /* oldglibc.h: since glibc 2.32 these functions have a second version, in libc instead of
- * libpthread, which is otherwise the same. C files that are compiled with this header ask for
- * the first one, which every glibc has. It is for amd64: other processors began with other
- * versions. Files of assembly are compiled with it, too, and must see nothing. */
+ * libpthread, which is otherwise the same. C files compiled with this header use the first
+ * version, which every glibc has. It is for amd64: other processors began with other
+ * versions. Assembly files are compiled with it too and must not see it. */
 #ifndef __ASSEMBLER__
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
 __asm__(".symver pthread_attr_getstack, pthread_attr_getstack@GLIBC_2.2.5");

@@ -2,10 +2,11 @@ package clibrary
 
 import "fmt"
 
-// suppressions returns a file for valgrind --suppressions. Memcheck does not know the heap and the stacks of
-// Go: it takes each use of them for an error. The file leaves out what happens within the shared library, and
-// within functions of the C library that it calls, and the memory of its threads, which do not end, and of the last error. Errors of
-// the program itself stay, those of its progress functions too.
+// suppressions returns a file for valgrind --suppressions. Memcheck does not know the heap and
+// the stacks of Go, and reports each use of them as an error. The file suppresses errors within
+// the shared library and within functions of the C library that it calls, and leaks of the
+// memory of its threads, which do not end, and of the last error. Errors of the program itself,
+// including its progress functions, are still reported.
 func (h *header) suppressions() (text string) {
 	kinds := []string{"Cond", "Jump"}
 	for _, bytes := range []int{1, 2, 4, 8, 16, 32} {

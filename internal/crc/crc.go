@@ -1,5 +1,5 @@
-// Package crc has the checksum of what is too long for SHA-256: answers on the wire and
-// sections of files.
+// Package crc has the checksum of data for which SHA-256 takes too long: answers on the
+// wire and sections of files.
 package crc
 
 import (
@@ -7,9 +7,9 @@ import (
 	"hash/crc32"
 )
 
-// Pair is CRC-32 followed by CRC-32C, of the bytes that are written to it. Their polynomials
-// have no common factor, so the two together find what one CRC of 64 bits finds: every error
-// within 8 successive bytes, and of other accidents all but about one in 2^64. Processors
+// Pair is CRC-32 followed by CRC-32C of the bytes written to it. Their polynomials have no
+// common factor, so together they detect what one CRC of 64 bits detects: every error within
+// 8 successive bytes, and all other accidental errors except about one in 2^64. Processors
 // compute both many times faster than SHA-256. The zero value is ready.
 type Pair struct{ ieee, castagnoli uint32 }
 
@@ -25,7 +25,7 @@ func (c *Pair) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sum appends the checksum of what was written.
+// Sum appends the checksum of the bytes written so far.
 func (c *Pair) Sum(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, c.ieee)
 	return binary.LittleEndian.AppendUint32(b, c.castagnoli)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The two polynomials have no common factor: with Euclid's algorithm over bits.
+// The two polynomials have no common factor, by Euclid's algorithm over bits.
 func TestPolynomials(t *testing.T) {
 	whole := func(reversed uint32) uint64 { return 1<<32 | uint64(bits.Reverse32(reversed)) }
 	a, b := whole(crc32.IEEE), whole(crc32.Castagnoli)
@@ -24,7 +24,7 @@ func TestPolynomials(t *testing.T) {
 	}
 }
 
-// Whatever happens to 8 bytes in a row is found, in one piece or in many.
+// Any change within 8 successive bytes is detected, in one piece or in many.
 func TestPairFindsAccidents(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	message := make([]byte, 1000)
@@ -60,9 +60,9 @@ func TestPairFindsAccidents(t *testing.T) {
 	}
 }
 
-// An error within 8 bytes is found, too, where some of them are the last of a message and
-// the others the first of its checksum. The checksum is linear, so it is enough that no
-// change of the last k bytes leaves the last k bytes of the checksum as they were: the
+// An error within 8 bytes is also detected if some of them are the last of a message and
+// the others the first of its checksum. The checksum is linear, so it suffices that no
+// change of the last k bytes leaves the last k bytes of the checksum unchanged: the
 // changes by one bit are linearly independent there.
 func TestPairFindsAccidentsAtItsEnd(t *testing.T) {
 	sum := func(b []byte) uint64 {

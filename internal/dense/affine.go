@@ -7,21 +7,21 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// An Affine is a map x -> (x - mean) a that is made ready once, for rows that come in many
-// parts. Its rows have the bits of those of Mul. It is safe for concurrent use.
+// An Affine is a map x -> (x - mean) a that is prepared once, for rows that come in many
+// parts. Its results have the same bits as those of Mul. It is safe for concurrent use.
 type Affine struct {
 	k       *simd.Kernels
 	d       int
 	mean    []float64
 	columns []float32 // the columns of a, scaled, one after the other
-	scale   []float64 // what a column of the result is multiplied with
+	scale   []float64 // the factor of a column of the result
 }
 
-// AffineMemory is what one goroutine needs for an Affine.
+// AffineMemory is the memory that one goroutine needs for an Affine.
 type AffineMemory struct {
 	rows     []float32 // mulRows rows of x, centred and scaled
 	scale    [mulRows]float64
@@ -29,7 +29,7 @@ type AffineMemory struct {
 	sums     []float64
 }
 
-// Affine makes a map ready. Errors: points.ErrShape for a mean that does not fit, and
+// Affine prepares a map. Errors: points.ErrShape for a mean that does not fit, and
 // *points.NonFiniteError for an entry of mean or a that is not finite.
 func (c *Core) Affine(mean []float64, a mat.Matrix) (*Affine, error) {
 	if err := checkMean(mean, a); err != nil {
@@ -43,8 +43,8 @@ func (c *Core) Affine(mean []float64, a mat.Matrix) (*Affine, error) {
 }
 
 // Rows sets out to the images of rows x. The caller has checked that x is finite and that both
-// have the sizes of the map. It returns the number of the first row of out that is not finite, -1
-// if all are. out must not overlap x.
+// have the sizes of the map. It returns the number of the first row of out that is not finite,
+// or -1 if all are. out must not overlap x.
 func (m *Affine) Rows(w *AffineMemory, out, x blas32.General) (bad int) {
 	for lo := 0; lo < x.Rows; lo += mulRows {
 		if bad := m.block(w, out, x, lo, min(lo+mulRows, x.Rows)); bad > 0 {
@@ -108,7 +108,7 @@ func (m *Affine) block(w *AffineMemory, out, x blas32.General, lo, hi int) (bad 
 	for left := 0; left < out.Cols; left += mulTile {
 		right := min(left+mulTile, out.Cols)
 		scales := m.scale[left:right]
-		if m.d <= sumColumns { // one sum a number, which needs no memory in float64
+		if m.d <= sumColumns { // one sum per number, which needs no memory in float64
 			m.dots(w, hi-lo, left, right, 0)
 			for i := lo; i < hi; i++ {
 				m.k.ScaleProducts(rowOf(out, i)[left:right], w.products[(i-lo)*mulTile:][:right-left], w.scale[i-lo], scales)
@@ -136,15 +136,15 @@ func scaleTo(row []float32, sums []float64, scale float64, scales []float64) {
 	}
 }
 
-// centre makes a row of x ready as row r of a block.
+// centre prepares a row of x as row r of a block.
 func (m *Affine) centre(w *AffineMemory, row []float32, r int) {
 	scale := downTo1(m.k.LargestDifference(row, m.mean))
 	w.scale[r] = 1 / scale
 	m.k.ScaleDifferences(w.rows[r*m.d:][:m.d], row, m.mean, scale)
 }
 
-// dots sets products to those of some rows with the columns left to right-1, over sumColumns
-// columns of x from the given one on.
+// dots sets products to the products of some rows with the columns left to right-1, over
+// sumColumns columns of x from the given one on.
 func (m *Affine) dots(w *AffineMemory, rows, left, right, from int) {
 	m.k.Dots(simd.RowsOf(w.products, mulTile), simd.RowsOf(w.rows[from:], m.d), simd.RowsOf(m.columns[left*m.d+from:], m.d),
 		rows, right-left, min(sumColumns, m.d-from))

@@ -10,11 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// Rows that come in parts have the bits of Mul, whatever the parts, with one sum a number and
-// with several.
+// Rows that come in any parts have the bits of Mul, with one sum per number and with several.
 func TestAffineIsMul(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	core := new(Core)
@@ -23,7 +22,7 @@ func TestAffineIsMul(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = float32(rng.NormFloat64() * math.Exp(5*rng.NormFloat64()))
 		}
-		clear(x.Data[:size.d]) // a row without a size
+		clear(x.Data[:size.d]) // a row of zeros
 		mean, a := make([]float64, size.d), mat.NewDense(size.d, size.m, nil)
 		for j := range mean {
 			mean[j] = rng.NormFloat64()

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
-// A reflections is side of them at once, those from first on:
+// A reflections combines side reflections, from first on:
 //
 //	H_first .. = 1 - V B V'
 //
@@ -18,19 +18,19 @@ import (
 type reflections struct {
 	first, count int
 	b            []float64 // side x side, row-major
-	columns      []float64 // V, count numbers a row, from row first on
+	columns      []float64 // V, count numbers per row, from row first on
 }
 
-// back replaces the rows of z, m of them, by their products with Q': eigenvectors of the
+// back replaces the m rows of z by their products with Q': eigenvectors of the
 // tridiagonal matrix become those of A.
 func (t *tridiagonal) back(ctx context.Context, z []float64, m int) error {
-	groups := make([]*reflections, par.Blocks(t.d-1, side))
+	groups := make([]*reflections, split.Blocks(t.d-1, side))
 	if err := t.do(ctx, len(groups), func(_, piece int) { groups[piece] = t.group(piece) }); err != nil {
 		return err
 	}
 	const rows = 32
-	return t.do(ctx, par.Blocks(m, rows), func(_, piece int) {
-		lo, hi := par.Block(piece, m, rows)
+	return t.do(ctx, split.Blocks(m, rows), func(_, piece int) {
+		lo, hi := split.Block(piece, m, rows)
 		work := make([]float64, 2*rows*side)
 		for g := len(groups) - 1; g >= 0 && ctx.Err() == nil; g-- {
 			t.apply(groups[g], z[lo*t.d:], hi-lo, work)
@@ -38,9 +38,9 @@ func (t *tridiagonal) back(ctx context.Context, z []float64, m int) error {
 	})
 }
 
-// group puts the reflections of a piece together.
+// group combines the reflections of a piece.
 func (t *tridiagonal) group(piece int) *reflections {
-	lo, hi := par.Block(piece, t.d-1, side)
+	lo, hi := split.Block(piece, t.d-1, side)
 	g := &reflections{first: lo, count: hi - lo, b: make([]float64, side*side), columns: make([]float64, (t.d-lo)*(hi-lo))}
 	for r := range g.count {
 		for i, v := range t.v[(lo+r)*t.d+lo:][:t.d-lo] {
@@ -65,7 +65,7 @@ func (t *tridiagonal) group(piece int) *reflections {
 	return g
 }
 
-// apply multiplies some rows of z with the reflections: z' becomes z' - z' V B' V'.
+// apply multiplies some rows of z by the reflections: z' becomes z' - z' V B' V'.
 func (t *tridiagonal) apply(g *reflections, z []float64, rows int, work []float64) {
 	lapack := gonum.Implementation{}
 	first, second := work[:rows*side], work[rows*side:]

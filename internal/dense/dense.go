@@ -1,16 +1,16 @@
-// Package dense multiplies and factors matrices of many columns: what a linear map of
-// features in some thousand dimensions is made of.
+// Package dense multiplies and factors matrices of many columns, as needed for linear
+// maps of features in some thousand dimensions.
 //
 //	core := dense.Core{Workers: workers, Kernels: kernels}
-//	means, err := core.Means(ctx, x, class)      // one mean a class, float64
+//	means, err := core.Means(ctx, x, class)      // one mean per class, float64
 //	s, err := core.Gram(ctx, x, class, means)    // scatter about them, d x d
 //	a, err := core.Whiten(ctx, s)                // a' s a = 1
 //	err = core.Mul(ctx, out, x, mean, a)         // (x - mean) a
 //	values, v, err := core.Leading(ctx, s, m)    // the m largest eigenvalues of s
 //
-// Products with the rows of x run on the float32 kernels of package simd, short sums at
-// a time, which are then added in float64. Gram and Mul state the bound of their error.
-// Whiten and Leading compute in float64.
+// Products with the rows of x run on the float32 kernels of package simd, in short sums
+// that are then added in float64. Gram and Mul state a bound of their error. Whiten and
+// Leading compute in float64.
 //
 // Work is split by the sizes of the matrices and partial sums are added in order, so
 // results have the same bits for any number of workers. The bits of Gram and Mul depend
@@ -23,22 +23,23 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Core says who does the work. The zero Core is the caller alone, with the best kernels
-// of the machine. A Core may be used by many goroutines if its fields allow it.
+// A Core says who does the work. The zero Core uses the caller alone, with the best
+// kernels of the machine. A Core may be used by many goroutines if its fields allow it.
 type Core struct {
 	Workers *par.Workers
 	Kernels *simd.Kernels
-	// Progress, if not nil, is told after every few milliseconds of work how many of all
-	// steps of the call are done. The goroutine that made the call calls it.
+	// Progress, if not nil, is called after every few milliseconds of work with the
+	// number of steps of the call that are done, and of all. It runs in the goroutine
+	// that made the call.
 	Progress func(done, total int)
 }
 
-// Loops returns the kernels that the work is done with.
+// Loops returns the kernels that do the work.
 func (c *Core) Loops() *simd.Kernels {
 	if c.Kernels == nil {
 		return simd.At(simd.Best())
@@ -64,7 +65,7 @@ func (c *Core) report(done, total int) {
 // rowOf returns row i of x.
 func rowOf(x blas32.General, i int) []float32 { return x.Data[i*x.Stride:][:x.Cols] }
 
-// checkRows refuses what is malformed, empty or not finite.
+// checkRows refuses rows that are malformed, empty or not finite.
 func checkRows(k *simd.Kernels, x blas32.General) error {
 	n, d, err := points.Dims(x)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // ErrNotDefinite reports a matrix that is not positive definite to working precision.
 var ErrNotDefinite = errors.New("matrix is not positive definite; add a ridge to its diagonal")
 
-// side is the width of the columns of numbers that stay in registers, or in the cache of a
-// core, while rows are added to them.
+// side is the number of columns that stay in registers, or in the cache of a core, while
+// rows are added to them.
 const side = 64
 
-// factor is the upper triangle U of a positive definite r = U'U, row-major. What is below
-// its diagonal is not used.
+// factor is the upper triangle U of a positive definite r = U'U, row-major. The part
+// below its diagonal is not used.
 type factor struct {
 	*Core
 	k *simd.Kernels
@@ -35,7 +35,7 @@ func (c *Core) factor(ctx context.Context, r *mat.SymDense) (*factor, error) {
 	if err := f.load(r); err != nil {
 		return nil, err
 	}
-	blocks := par.Blocks(f.d, side)
+	blocks := split.Blocks(f.d, side)
 	for b := range blocks {
 		if err := f.rows(ctx, b); err != nil {
 			return nil, err
@@ -62,12 +62,12 @@ func (f *factor) load(r *mat.SymDense) error {
 	return nil
 }
 
-// at returns what begins at entry (i, j) of U.
+// at returns the numbers of U from entry (i, j) on.
 func (f *factor) at(i, j int) []float64 { return f.u[i*f.d+j:] }
 
-// rows makes block row b of U from the rows above it.
+// rows computes block row b of U from the rows above it.
 func (f *factor) rows(ctx context.Context, b int) error {
-	lo, hi := par.Block(b, f.d, side)
+	lo, hi := split.Block(b, f.d, side)
 	above := strip(f.at(0, lo), f.d, lo, hi-lo)
 	minus := make([][]float64, hi-lo) // of each row, the negative entries of U above its diagonal
 	for i := range minus {
@@ -92,8 +92,8 @@ func (f *factor) rows(ctx context.Context, b int) error {
 		}
 		scale(row, 1/math.Sqrt(row[0]))
 	}
-	return f.do(ctx, par.Blocks(f.d-hi, side), func(_, piece int) {
-		from, to := par.Block(piece, f.d-hi, side)
+	return f.do(ctx, split.Blocks(f.d-hi, side), func(_, piece int) {
+		from, to := split.Block(piece, f.d-hi, side)
 		above := strip(f.at(0, hi+from), f.d, lo, to-from)
 		for i := lo; i < hi; i++ {
 			row := f.at(i, hi+from)[:to-from]
@@ -104,8 +104,8 @@ func (f *factor) rows(ctx context.Context, b int) error {
 	})
 }
 
-// strip returns the beginnings of some rows, one after the other in memory: read as often as
-// they are, rows that lie far apart would not stay in the cache.
+// strip returns the beginnings of some rows, one after the other in memory. They are read
+// often, and rows that are far apart would not stay in the cache.
 func strip(x []float64, stride, rows, width int) []float64 {
 	out := make([]float64, rows*width)
 	for i := range rows {
@@ -146,8 +146,8 @@ func (f *factor) fromLeft(ctx context.Context, x []float64, n, first int) {
 // fromRight replaces rows x, n of d numbers, by x U'^-1. l is the transpose of U.
 func (f *factor) fromRight(ctx context.Context, x, l []float64, n int) {
 	minus := make([]float64, f.d)
-	for b := par.Blocks(f.d, side) - 1; b >= 0 && ctx.Err() == nil; b-- {
-		from, to := par.Block(b, f.d, side)
+	for b := split.Blocks(f.d, side) - 1; b >= 0 && ctx.Err() == nil; b-- {
+		from, to := split.Block(b, f.d, side)
 		var below []float64
 		if to < f.d {
 			below = strip(l[to*f.d+from:], f.d, f.d-to, to-from)
@@ -171,8 +171,8 @@ func (f *factor) fromRight(ctx context.Context, x, l []float64, n int) {
 // transposed returns the transpose of U.
 func (f *factor) transposed(ctx context.Context) ([]float64, error) {
 	l := make([]float64, f.d*f.d)
-	err := f.do(ctx, par.Blocks(f.d, side), func(_, piece int) {
-		lo, hi := par.Block(piece, f.d, side)
+	err := f.do(ctx, split.Blocks(f.d, side), func(_, piece int) {
+		lo, hi := split.Block(piece, f.d, side)
 		for from := 0; from < hi; from += side {
 			for i := lo; i < hi; i++ {
 				for j := from; j < min(from+side, i+1); j++ {

@@ -8,20 +8,20 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 const (
-	// sumRows is how many rows are summed in float32. What they give is added in float64.
+	// sumRows is how many rows are summed in float32. These sums are added in float64.
 	sumRows = 256
 	// gramStride is the distance between the columns of a block of sumRows rows: not a
-	// power of two, at which columns would fight for the same places of the cache.
+	// power of two, at which columns would compete for the same places of the cache.
 	gramStride = sumRows + 16
 	// roundBlocks is how many blocks of rows are transposed before they are multiplied.
 	roundBlocks = 8
-	// gramTile is the side of the squares that the scatter matrix is computed in.
+	// gramTile is the side of the square tiles in which the scatter matrix is computed.
 	gramTile = 64
 )
 
@@ -29,7 +29,7 @@ const (
 //
 //	S = sum_i (x_i - c(i)) (x_i - c(i))'
 //
-// where c(i) is row class[i] of centres. A row of class -1 is left out; where class is nil,
+// where c(i) is row class[i] of centres. A row of class -1 is left out. If class is nil,
 // row 0 of centres is the centre of all rows.
 //
 // Columns are scaled by powers of two, differences are rounded to float32, and float32
@@ -37,8 +37,8 @@ const (
 //
 //	(256/4 + 9) u sqrt(S_jj S_kk),
 //
-// 4.4e-6 of the square root, whatever the scale of a column and however far its mean is
-// from zero; 1e-7 is usual. It takes 11 MB at d = 1280 beside the result.
+// 4.4e-6 of the square root, for any scale and mean of a column; 1e-7 is usual. It
+// takes 11 MB at d = 1280 in addition to the result.
 //
 // Errors: points.ErrShape for sizes that do not fit and class numbers without a centre,
 // *points.NonFiniteError, and that of ctx.
@@ -53,8 +53,9 @@ func (c *Core) Gram(ctx context.Context, x blas32.General, class []int32, centre
 	return g.sum, nil
 }
 
-// gram is one request. Blocks of rows go by rounds: workers centre and transpose the blocks
-// of a round, then each takes tiles of the result and adds the blocks to it in order.
+// gram is one call of Gram. Blocks of rows are handled in rounds: workers centre and
+// transpose the blocks of a round, then each takes tiles of the result and adds the blocks
+// to them in order.
 type gram struct {
 	*Core
 	k       *simd.Kernels
@@ -88,10 +89,10 @@ func (g *gram) run(ctx context.Context) error {
 	if err := g.setScale(ctx); err != nil {
 		return err
 	}
-	blocks := par.Blocks(n, sumRows)
+	blocks := split.Blocks(n, sumRows)
 	g.columns = make([]float32, min(roundBlocks, blocks)*d*gramStride)
 	g.sum = mat.NewSymDense(d, nil)
-	tiles := tilesOf(par.Blocks(d, gramTile))
+	tiles := tilesOf(split.Blocks(d, gramTile))
 	products := make([][]float32, g.Workers.Count())
 	for first := 0; first < blocks; first += roundBlocks {
 		round := min(roundBlocks, blocks-first)
@@ -120,15 +121,15 @@ func (g *gram) block(b int) []float32 {
 	return g.columns[b*size:][:size]
 }
 
-// setScale finds for each column the power of two that brings its differences from the
-// centres to a size of 1/2 to 1 at most, so that no product overflows, and none that
+// setScale finds for each column the power of two that brings its largest difference
+// from the centres to between 1/2 and 1, so that no product overflows, and none that
 // matters underflows.
 func (g *gram) setScale(ctx context.Context) error {
 	d := g.x.Cols
 	g.scale = make([]float64, d)
 	const columns = 128
-	return g.do(ctx, par.Blocks(d, columns), func(_, piece int) {
-		lo, hi := par.Block(piece, d, columns)
+	return g.do(ctx, split.Blocks(d, columns), func(_, piece int) {
+		lo, hi := split.Block(piece, d, columns)
 		most := g.scale[lo:hi]
 		for i := range g.x.Rows {
 			at := classOf(g.class, i)
@@ -174,13 +175,13 @@ func (g *gram) transpose(block int, to []float32) {
 // add adds to a tile of the sum the products of block b.
 func (g *gram) add(products []float32, tile [2]int, b int) {
 	d, columns, out := g.x.Cols, g.block(b), g.sum.RawSymmetric()
-	top, bottom := par.Block(tile[0], d, gramTile)
-	left, right := par.Block(tile[1], d, gramTile)
+	top, bottom := split.Block(tile[0], d, gramTile)
+	left, right := split.Block(tile[1], d, gramTile)
 	g.k.Dots(simd.RowsOf(products, gramTile),
 		simd.RowsOf(columns[top*gramStride:], gramStride), simd.RowsOf(columns[left*gramStride:], gramStride),
 		bottom-top, right-left, sumRows)
 	for i := top; i < bottom; i++ {
-		from := max(i, left) // the upper triangle is what counts
+		from := max(i, left) // only the upper triangle counts
 		to := out.Data[i*out.Stride+from:][:right-from]
 		for j, v := range products[(i-top)*gramTile+from-left:][:len(to)] {
 			to[j] += float64(v)
@@ -188,8 +189,8 @@ func (g *gram) add(products []float32, tile [2]int, b int) {
 	}
 }
 
-// unscale takes the scale of the columns out of the sum again, which is exact where the
-// entry is a normal float64.
+// unscale removes the scale of the columns from the sum, which is exact where the entry
+// is a normal float64.
 func (g *gram) unscale() error {
 	out := g.sum.RawSymmetric()
 	for i := range out.N {

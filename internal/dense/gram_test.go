@@ -11,14 +11,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// rough returns rows whose columns differ a lot: scales from 1e-3 to 1e3, by the power
-// wild more, and means up to a thousand times the scale. Something that is not a number
-// stands behind each row.
+// rough returns rows whose columns differ a lot: scales from 1e-3 to 1e3, raised to the
+// power wild, and means up to a thousand times the scale. Each row is followed by a
+// NaN.
 func rough(rng *rand.Rand, n, d int, wild float64) blas32.General {
 	x := blas32.General{Rows: n, Cols: d, Stride: d + 3, Data: make([]float32, n*(d+3))}
 	for i := range x.Data {
@@ -88,8 +88,9 @@ func plainGram(x blas32.General, class []int32, centres *mat.Dense) *mat.SymDens
 	return s
 }
 
-// The stated bound, at every level, for shapes around the blocks, for columns that differ
-// a lot, with and without classes; the same bits for any number of workers.
+// The stated bound holds at every level, for shapes around the blocks, for columns that
+// differ a lot, with and without classes. The bits are the same for any number of
+// workers.
 func TestGram(t *testing.T) {
 	const bound = (sumRows/4 + 9) * 0x1p-24
 	for _, c := range []struct{ n, d int }{{1, 1}, {1, 9}, {5, 1}, {255, 3}, {256, 64}, {257, 65}, {700, 37}, {2050, 130}} {
@@ -201,7 +202,7 @@ func TestGramErrors(t *testing.T) {
 	}
 }
 
-// A call that is cancelled on the way stops, and says so.
+// A cancelled call stops and returns the error of its context.
 func TestGramStops(t *testing.T) {
 	x := rough(rand.New(rand.NewPCG(1, 1)), 3*roundBlocks*sumRows, 2, 0)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 var errEigen = errors.New("eigenvalue iteration did not converge")
@@ -19,17 +19,17 @@ var errEigen = errors.New("eigenvalue iteration did not converge")
 // small is the size up to which gonum's solver is fast enough.
 const small = 48
 
-// Leading returns the m largest eigenvalues of a symmetric d x d matrix, falling, and their
-// eigenvectors, one a column. The entry of largest magnitude of a vector is positive (the
-// first of those that agree to nine digits). With |s| the largest magnitude of an
-// eigenvalue, |s v - value v| is at most 1e-11 |s| and products of vectors differ from
-// those of orthonormal ones by at most 1e-9. Vectors of equal eigenvalues are some
-// orthonormal basis of their space.
+// Leading returns the m largest eigenvalues of a symmetric d x d matrix, in descending
+// order, and their eigenvectors, one per column. The entry of largest magnitude of a vector
+// is positive (the first of those that agree to nine digits). With |s| the largest
+// magnitude of an eigenvalue, |s v - value v| is at most 1e-11 |s| and products of vectors
+// differ from those of orthonormal ones by at most 1e-9. Vectors of equal eigenvalues are
+// an orthonormal basis of their space, which is not unique.
 //
 // It costs 2/3 d^3 products and as many additions for a tridiagonal matrix, and m d^2 for
-// the vectors, in 2.5 d^2 + 2 m d numbers. Where the vectors of the tridiagonal matrix do not
+// the vectors, in 2.5 d^2 + 2 m d numbers. If the vectors of the tridiagonal matrix do not
 // converge, which no test has seen, gonum's solver computes them: that takes ten times as
-// long and looks at no context.
+// long and ignores the context.
 //
 // Errors: points.ErrShape for m outside 1..d, *points.NonFiniteError, and that of ctx.
 func (c *Core) Leading(ctx context.Context, s *mat.SymDense, m int) (values []float64, vectors *mat.Dense, err error) {
@@ -66,8 +66,8 @@ func (c *Core) Leading(ctx context.Context, s *mat.SymDense, m int) (values []fl
 	return values, vectors, nil
 }
 
-// scaled returns the upper triangle of s, times a power of two that keeps squares of it far
-// from where numbers end.
+// scaled returns the upper triangle of s, times a power of two that keeps its squares far
+// from the ends of the range of numbers.
 func scaled(s *mat.SymDense) (a []float64, scale float64, err error) {
 	d, size := s.SymmetricDim(), 0.0
 	a = make([]float64, d*d)
@@ -100,7 +100,7 @@ func (c *Core) byReduction(ctx context.Context, a []float64, d, m int) (values, 
 	if !(gonum.Implementation{}).Dsterf(d, all, off) {
 		return nil, nil, false, nil
 	}
-	slices.Reverse(all) // gonum sorts upwards
+	slices.Reverse(all) // gonum sorts in ascending order
 	values = all[:m:m]
 	if z, ok, err = t.vectors(ctx, values); err != nil || !ok {
 		return nil, nil, false, err
@@ -129,8 +129,8 @@ func direct(s *mat.SymDense, d, m int) (values, z []float64, err error) {
 }
 
 // oriented returns v or -v, whichever has a positive entry of largest magnitude. Among
-// entries that agree to nine digits the first decides: in (1, -1)/sqrt(2) the rounding
-// must not choose the sign.
+// entries that agree to nine digits the first decides, so that in (1, -1)/sqrt(2)
+// rounding does not choose the sign.
 func oriented(v []float64) []float64 {
 	largest := math.Abs(v[blas64.Iamax(vector(v))])
 	for _, e := range v {

@@ -11,11 +11,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// withValues returns a matrix of the given eigenvalues, turned at random.
+// withValues returns a matrix with the given eigenvalues, rotated at random.
 func withValues(rng *rand.Rand, values []float64) *mat.SymDense {
 	d := len(values)
 	g := mat.NewDense(d, d, nil)
@@ -35,8 +35,8 @@ func withValues(rng *rand.Rand, values []float64) *mat.SymDense {
 	return s
 }
 
-// spectra are lists of eigenvalues that give trouble: equal ones, a low rank, some that
-// differ by orders, ones that are close to each other.
+// spectra are difficult lists of eigenvalues: equal ones, a low rank, values of very
+// different size, and values close to each other.
 func spectra(d int) map[string][]float64 {
 	out := map[string][]float64{}
 	for name, f := range map[string]func(i float64) float64{
@@ -59,8 +59,8 @@ func spectra(d int) map[string][]float64 {
 	return out
 }
 
-// The stated residual and orthogonality, and the eigenvalues themselves, on spectra that
-// give trouble; the same bits for any number of workers.
+// The stated bounds of residuals and orthogonality hold, and the eigenvalues are right,
+// for difficult spectra. The bits are the same for any number of workers.
 func TestLeading(t *testing.T) {
 	for _, d := range []int{1, 2, small, small + 1, 65, 97, 200} {
 		for name, values := range spectra(d) {
@@ -112,7 +112,7 @@ func checkLeading(t *testing.T, s *mat.SymDense, want, got []float64, vectors *m
 	}
 }
 
-// The fast way converges by itself: the tests above do not go by gonum's solver.
+// The fast method converges: the tests above do not use gonum's solver.
 func TestLeadingConverges(t *testing.T) {
 	for name, values := range spectra(150) {
 		s := withValues(rand.New(rand.NewPCG(5, 3)), values)
@@ -144,7 +144,7 @@ func TestLeadingWorkers(t *testing.T) {
 	}
 }
 
-// A matrix that is diagonal or tridiagonal already.
+// The matrix is already diagonal or tridiagonal.
 func TestLeadingOfSparse(t *testing.T) {
 	for _, off := range []float64{0, 1} {
 		const d = 130

@@ -7,14 +7,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
-// Means returns the means of the classes of rows, one row a class. class has a number for
-// each row of x, from 0 on, or -1 for a row that counts nowhere; nil puts all rows into
-// class 0. The mean of a class without rows is zero. Sums run in float64 in the order of
-// the rows.
+// Means returns the means of the classes of rows, one row per class. class has a number
+// for each row of x, from 0 on, or -1 for a row that does not count; nil puts all rows
+// into class 0. The mean of a class without rows is zero. Sums run in float64 in the
+// order of the rows.
 //
 // Errors: points.ErrShape for sizes that do not fit and class numbers below -1 or not below
 // the number of rows, *points.NonFiniteError, and that of ctx.
@@ -29,8 +29,8 @@ func (c *Core) Means(ctx context.Context, x blas32.General, class []int32) (*mat
 	d := x.Cols
 	means := mat.NewDense(len(count), d, nil)
 	const columns = 128
-	err = c.do(ctx, par.Blocks(d, columns), func(_, piece int) {
-		lo, hi := par.Block(piece, d, columns)
+	err = c.do(ctx, split.Blocks(d, columns), func(_, piece int) {
+		lo, hi := split.Block(piece, d, columns)
 		for i := range x.Rows {
 			if at := classOf(class, i); at >= 0 {
 				to := means.RawRowView(at)[lo:hi]

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -20,7 +20,7 @@ const (
 	sumColumns = 512
 )
 
-// Mul sets out, n x m, to (x - mean) a, where a is d x m. Where mean is nil nothing is
+// Mul sets out, n x m, to (x - mean) a, where a is d x m. If mean is nil nothing is
 // subtracted.
 //
 // Rows of x - mean and columns of a are scaled by powers of two and rounded to float32,
@@ -29,7 +29,7 @@ const (
 //
 //	(512/4 + 9) u sum_j |x_ij - mean_j| |a_jk| + u |out_ik|.
 //
-// out must not overlap x. On error its rows hold anything.
+// out must not overlap x. After an error its contents are undefined.
 //
 // Errors: points.ErrShape for sizes that do not fit, *points.NonFiniteError for an entry
 // of x, mean or a that is not finite and for one of out that float32 cannot hold, and that
@@ -43,7 +43,7 @@ func (c *Core) Mul(ctx context.Context, out, x blas32.General, mean []float64, a
 	if err != nil {
 		return fmt.Errorf("dense: mul: %w", err)
 	}
-	blocks := par.Blocks(x.Rows, mulRows)
+	blocks := split.Blocks(x.Rows, mulRows)
 	memory := make([]*AffineMemory, c.Workers.Count())
 	bad := make([]int, blocks) // 1 more than the first bad row
 	round := 8 * c.Workers.Count()
@@ -53,7 +53,7 @@ func (c *Core) Mul(ctx context.Context, out, x blas32.General, mean []float64, a
 			if memory[worker] == nil {
 				memory[worker] = m.NewMemory()
 			}
-			lo, hi := par.Block(first+piece, x.Rows, mulRows)
+			lo, hi := split.Block(first+piece, x.Rows, mulRows)
 			bad[first+piece] = m.block(memory[worker], out, x, lo, hi)
 		})
 		if err != nil {

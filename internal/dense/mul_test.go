@@ -12,13 +12,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// The stated bound, at every level, for shapes around the blocks and for rows and matrices
-// whose scales differ a lot; places behind rows stay; any number of workers.
+// The stated bound holds at every level, for shapes around the blocks and for rows and
+// matrices whose scales differ a lot, with any number of workers. Numbers between rows
+// stay.
 func TestMul(t *testing.T) {
 	const bound, u = (sumColumns/4 + 9) * 0x1p-24, 0x1p-24
 	for _, c := range []struct{ n, d, m int }{{1, 1, 1}, {3, 5, 2}, {64, 64, 64}, {65, 513, 65}, {130, 40, 7}, {7, 1100, 3}} {
@@ -48,7 +49,7 @@ func TestMul(t *testing.T) {
 						}
 					}
 					if !math.IsNaN(float64(out.Data[i*out.Stride+c.m])) {
-						t.Fatalf("%s: the place behind row %d was written", name, i)
+						t.Fatalf("%s: the place after row %d was written", name, i)
 					}
 				}
 			}

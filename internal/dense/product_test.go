@@ -8,12 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Against gonum's product, with the same bits for any number of workers at every level.
+// The product agrees with gonum's, with the same bits for any number of workers at every level.
 func TestProduct(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, c := range []struct{ n, inner, m int }{{1, 1, 1}, {3, 70, 2}, {33, 5, 65}, {40, 130, 129}} {

@@ -9,11 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// What Solve returns, times r, is b again; the bits are those of any number of workers.
+// The result of Solve times r is b. The bits are the same for any number of workers.
 func TestSolve(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ n, d int }{{1, 1}, {1, 7}, {5, 64}, {33, 65}, {70, 130}, {200, 3}} {

@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Span is where n rows of d > n columns lie: they differ in fewer than n directions, so n
-// coordinates say all about them. It takes 4 n d + 8 n^2 bytes, and 24 n^2
-// while it is made.
+// A Span is the space of n rows of d > n columns: they differ in fewer than n directions,
+// so n coordinates describe them completely. It takes 4 n d + 8 n^2 bytes, and 24 n^2 while
+// it is made.
 type Span struct {
 	core  *Core
 	moved blas32.General // the rows, less the mean, times the scales and unit
@@ -24,14 +24,14 @@ type Span struct {
 	lower []float64      // n x n: L with L L' = moved moved' + spanRidge tr / n
 }
 
-// spanRidge is what is added to the squared norm of every row, relative to their mean: it adds
-// the same to all squared distances. The matrix of inner products is singular without it.
+// spanRidge is added to the squared norm of every row, relative to their mean, and so adds the
+// same to all squared distances. Without it the matrix of inner products is singular.
 const spanRidge = 1e-5
 
 // NewSpan returns the span of rows x, n x d, less the mean and times the scale of each column.
-// A scale of nil is one of ones.
+// A nil scale means ones.
 //
-// Errors: points.ErrShape, *points.NonFiniteError, ErrNotDefinite where all rows are equal,
+// Errors: points.ErrShape, *points.NonFiniteError, ErrNotDefinite if all rows are equal,
 // and that of ctx.
 func (c *Core) NewSpan(ctx context.Context, x blas32.General, mean, scale []float64) (*Span, error) {
 	s, err := c.newSpan(ctx, x, mean, scale)
@@ -103,20 +103,20 @@ func (s *Span) move(ctx context.Context, x blas32.General, mean, scale []float64
 }
 
 // products returns the inner products of the moved rows. Sums over sumColumns columns are
-// float32, and those are added in float64.
+// float32, and they are added in float64.
 func (s *Span) products(ctx context.Context) (*mat.SymDense, error) {
 	n, d := s.moved.Rows, s.moved.Cols
 	sum := mat.NewSymDense(n, nil)
 	out := sum.RawSymmetric()
-	tiles := tilesOf(par.Blocks(n, gramTile))
+	tiles := tilesOf(split.Blocks(n, gramTile))
 	parts := make([][]float32, s.core.Workers.Count())
 	err := s.core.do(ctx, len(tiles), func(worker, piece int) {
 		if parts[worker] == nil {
 			parts[worker] = make([]float32, gramTile*gramTile)
 		}
 		part := parts[worker]
-		top, bottom := par.Block(tiles[piece][0], n, gramTile)
-		left, right := par.Block(tiles[piece][1], n, gramTile)
+		top, bottom := split.Block(tiles[piece][0], n, gramTile)
+		left, right := split.Block(tiles[piece][1], n, gramTile)
 		for from := 0; from < d; from += sumColumns {
 			s.core.Loops().Dots(simd.RowsOf(part, gramTile), simd.RowsOf(s.moved.Data[top*d+from:], d), simd.RowsOf(s.moved.Data[left*d+from:], d),
 				bottom-top, right-left, min(sumColumns, d-from))
@@ -133,8 +133,8 @@ func (s *Span) products(ctx context.Context) (*mat.SymDense, error) {
 }
 
 // Coordinates returns the n coordinates of each row. Up to a common factor, the squared
-// distances of different rows are those of the rows themselves, but for 2e-5 of the mean
-// squared norm, which all of them have in addition.
+// distances of different rows are those of the rows themselves, plus 2e-5 of the mean
+// squared norm.
 func (s *Span) Coordinates() blas32.General {
 	n := s.moved.Rows
 	out := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
@@ -147,8 +147,8 @@ func (s *Span) Coordinates() blas32.General {
 // backColumns is how many columns of rows a worker multiplies at a time.
 const backColumns = 256
 
-// Back returns the d x k matrix that takes moved and scaled rows to where a, n x k, takes their
-// coordinates.
+// Back returns the d x k matrix that maps moved and scaled rows to the same points as a, n x k,
+// maps their coordinates.
 func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	n, k := a.Dims()
 	if n != s.moved.Rows {
@@ -158,8 +158,8 @@ func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	f := &factor{Core: s.core, k: s.core.Loops(), d: n}
 	solved := mat.DenseCopyOf(a.T())
 	raw := solved.RawMatrix().Data
-	err := s.core.do(ctx, par.Blocks(k, solveRows), func(_, piece int) {
-		lo, hi := par.Block(piece, k, solveRows)
+	err := s.core.do(ctx, split.Blocks(k, solveRows), func(_, piece int) {
+		lo, hi := split.Block(piece, k, solveRows)
 		f.fromRight(ctx, raw[lo*n:], s.lower, hi-lo)
 	})
 	if err != nil {
@@ -168,8 +168,8 @@ func (s *Span) Back(ctx context.Context, a *mat.Dense) (*mat.Dense, error) {
 	weights := mat.DenseCopyOf(solved.T()).RawMatrix()
 	d := s.moved.Cols
 	out := mat.NewDense(d, k, nil)
-	err = s.core.do(ctx, par.Blocks(d, backColumns), func(_, piece int) {
-		lo, hi := par.Block(piece, d, backColumns)
+	err = s.core.do(ctx, split.Blocks(d, backColumns), func(_, piece int) {
+		lo, hi := split.Block(piece, d, backColumns)
 		columns := make([]float64, (hi-lo)*n)
 		for i := range n {
 			for j, v := range rowOf(s.moved, i)[lo:hi] {

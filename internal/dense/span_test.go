@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// The coordinates of rows have the distances of the rows, and Back leads from the rows to where a
-// matrix takes their coordinates, whatever the size of the numbers.
+// The coordinates of rows have the distances of the rows, and Back maps the rows to the same
+// points as a matrix maps their coordinates, for numbers of any size.
 func TestSpan(t *testing.T) {
 	for _, c := range []struct {
 		n, d int

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
 // panel is how many reflections are collected before they change the matrix.
@@ -23,28 +23,27 @@ const panel = 32
 type tridiagonal struct {
 	*Core
 	d        int
-	a        []float64 // the upper triangle is what is left of A
+	a        []float64 // the upper triangle is the rest of A
 	v        []float64 // row j is v_j
 	tau      []float64
 	diagonal []float64
 	off      []float64 // d-1 numbers
 
-	// Of the reflections of a panel, A - V W' - W V' is what A would be by now. Row i of
-	// left has the numbers of row i of V and then of W, row i of right the same the other
-	// way round.
+	// V and W of a panel: A - V W' - W V' is the current A. Row i of left has the numbers
+	// of row i of V and then of W, and row i of right has them in the opposite order.
 	left, right []float64
 	w           []float64   // A v, and then the next column of W
-	parts       [][]float64 // of A v, one for each band of rows
-	sums        [][]float64 // of the products of v with the columns of left, one a band
+	parts       [][]float64 // parts of A v, one for each band of rows
+	sums        [][]float64 // products of v with the columns of left, one per band
 }
 
-// reduce makes a tridiagonal of a, d x d with an upper triangle, which it overwrites.
+// reduce makes a tridiagonal of the upper triangle of a, d x d, which it overwrites.
 func (c *Core) reduce(ctx context.Context, a []float64, d int, report func(done int)) (*tridiagonal, error) {
 	t := &tridiagonal{
 		Core: c, d: d, a: a, v: make([]float64, d*d), tau: make([]float64, d), diagonal: make([]float64, d), off: make([]float64, d-1),
 		left: make([]float64, d*2*panel), right: make([]float64, d*2*panel), w: make([]float64, d),
 	}
-	for range par.Blocks(d, side) {
+	for range split.Blocks(d, side) {
 		t.parts = append(t.parts, make([]float64, d))
 		t.sums = append(t.sums, make([]float64, 2*panel))
 	}
@@ -68,13 +67,13 @@ func (c *Core) reduce(ctx context.Context, a []float64, d int, report func(done 
 // bands calls f for the bands of rows from row first on, on all workers.
 func (t *tridiagonal) bands(ctx context.Context, first int, f func(band, lo, hi int)) error {
 	skip := first / side
-	return t.do(ctx, par.Blocks(t.d, side)-skip, func(_, piece int) {
-		lo, hi := par.Block(skip+piece, t.d, side)
+	return t.do(ctx, split.Blocks(t.d, side)-skip, func(_, piece int) {
+		lo, hi := split.Block(skip+piece, t.d, side)
 		f(skip+piece, max(lo, first), hi)
 	})
 }
 
-// column makes reflection j, column at of its panel.
+// column computes reflection j, column at of its panel.
 func (t *tridiagonal) column(ctx context.Context, j, at int) error {
 	row := t.a[j*t.d:][:t.d] // row j of the triangle is column j below the diagonal
 	own := t.right[j*2*panel:][:2*panel]
@@ -89,7 +88,7 @@ func (t *tridiagonal) column(ctx context.Context, j, at int) error {
 	copy(v[j+1:], row[j+1:])
 	t.off[j], t.tau[j] = reflect(v[j+1:])
 	if t.tau[j] == 0 {
-		return nil // the column is zero below already: nothing changes
+		return nil // the column is already zero below: nothing changes
 	}
 	if err := t.bands(ctx, j+1, func(band, lo, hi int) { t.multiply(v, band, lo, hi) }); err != nil {
 		return err
@@ -106,7 +105,7 @@ func (t *tridiagonal) column(ctx context.Context, j, at int) error {
 	return nil
 }
 
-// multiply computes what the rows lo to hi-1 of the triangle have to do with A v, and the
+// multiply computes the part of A v from the rows lo to hi-1 of the triangle, and the
 // products of v with the columns of left there.
 func (t *tridiagonal) multiply(v []float64, band, lo, hi int) {
 	part, sum := t.parts[band], t.sums[band]
@@ -120,8 +119,8 @@ func (t *tridiagonal) multiply(v []float64, band, lo, hi int) {
 	}
 }
 
-// gather adds up the numbers lo to hi-1 of A v, in the order of bands, and takes off what
-// the reflections of the panel have changed.
+// gather adds up the numbers lo to hi-1 of A v, in the order of bands, and subtracts the
+// changes by the reflections of the panel.
 func (t *tridiagonal) gather(sum []float64, skip, band, lo, hi int) {
 	w := t.w[lo:hi]
 	copy(w, t.parts[skip][lo:hi])
@@ -133,7 +132,7 @@ func (t *tridiagonal) gather(sum []float64, skip, band, lo, hi int) {
 	}
 }
 
-// store makes of A v the column of W, and puts it and v into the panel.
+// store computes the column of W from A v, and puts it and v into the panel.
 func (t *tridiagonal) store(v []float64, j, at int) {
 	w, tau := t.w[j+1:], t.tau[j]
 	blas64.Scal(tau, vector(w))
@@ -145,7 +144,7 @@ func (t *tridiagonal) store(v []float64, j, at int) {
 	}
 }
 
-// update takes the reflections of a panel off the triangle from row first on.
+// update subtracts the reflections of a panel from the triangle from row first on.
 func (t *tridiagonal) update(ctx context.Context, first int) error {
 	if first == t.d {
 		return nil
@@ -158,8 +157,8 @@ func (t *tridiagonal) update(ctx context.Context, first int) error {
 	})
 }
 
-// reflect makes of x the v of a reflection 1 - tau v v' that leaves of x its first place
-// alone, which becomes first. Where there is nothing to do tau is 0.
+// reflect turns x into the v of a reflection 1 - tau v v' that makes all of x zero
+// except for its first place, which becomes first. If there is nothing to do tau is 0.
 func reflect(x []float64) (first, tau float64) {
 	rest := blas64.Nrm2(vector(x[1:]))
 	if rest == 0 {

@@ -10,15 +10,16 @@ import (
 )
 
 // apart is the distance of eigenvalues, as a part of the largest, above which inverse
-// iteration gives orthogonal vectors by itself: their products are then 1e-11 at most.
+// iteration gives orthogonal vectors without further work: their products are then at
+// most 1e-11.
 const apart = 1e-4
 
 // vectors returns eigenvectors of the tridiagonal matrix for some of its eigenvalues, which
-// fall: one vector a row. ok is false where one did not converge.
+// descend: one vector per row. ok is false if one did not converge.
 //
-// Each begins at random and is multiplied with the inverse of T - value (Golub and Van
-// Loan, section 8.2.2). Vectors of eigenvalues that are close to each other are made
-// orthogonal to those before them every time.
+// Each begins at random and is multiplied by the inverse of T - value (Golub and Van
+// Loan, section 8.2.2). Each time, vectors of close eigenvalues are made orthogonal to
+// those before them.
 func (t *tridiagonal) vectors(ctx context.Context, values []float64) (z []float64, ok bool, err error) {
 	size := t.size()
 	z = make([]float64, len(values)*t.d)
@@ -40,7 +41,7 @@ func (t *tridiagonal) vectors(ctx context.Context, values []float64) (z []float6
 	return z, ok, err
 }
 
-// size returns a bound of the eigenvalues' magnitude, by the circles of Gershgorin.
+// size returns a bound of the magnitude of the eigenvalues, by Gershgorin circles.
 func (t *tridiagonal) size() float64 {
 	most := 0.0
 	for i, v := range t.diagonal {
@@ -56,7 +57,7 @@ func (t *tridiagonal) size() float64 {
 	return most
 }
 
-// cluster computes the vectors first to last-1 of z. It gives up when the context ends.
+// cluster computes the vectors first to last-1 of z. It stops when the context ends.
 func (t *tridiagonal) cluster(ctx context.Context, values, z []float64, first, last int, size float64) bool {
 	solver := newSolver(t.d)
 	words := random.NewSplitMix64(uint64(first) + 1)
@@ -92,7 +93,7 @@ func (t *tridiagonal) cluster(ctx context.Context, values, z []float64, first, l
 }
 
 func normalize(x []float64) {
-	// Of a huge vector Nrm2 does not overflow.
+	// Nrm2 does not overflow for a huge vector.
 	if norm := blas64.Nrm2(vector(x)); norm > 0 {
 		blas64.Scal(1/norm, vector(x))
 	}
@@ -126,7 +127,7 @@ func newSolver(d int) *solver {
 	return &solver{make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d), make([]bool, d)}
 }
 
-// factor prepares the solver. Pivots that vanish, as they should at an eigenvalue, become
+// factor prepares the solver. Pivots that vanish, as expected at an eigenvalue, become
 // about a rounding error of T.
 func (s *solver) factor(t *tridiagonal, value, size float64) {
 	d := t.d

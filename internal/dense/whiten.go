@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
 // Whiten returns the upper triangular A = U^-1 of a positive definite r = U'U, in float64.
@@ -23,10 +23,10 @@ func (c *Core) Whiten(ctx context.Context, r *mat.SymDense) (*mat.TriDense, erro
 	for i := range f.d {
 		out[i*f.d+i] = 1
 	}
-	// Rows above have more to do: they begin first.
-	blocks := par.Blocks(f.d, side)
+	// Upper rows have more to do, so they begin first.
+	blocks := split.Blocks(f.d, side)
 	err = c.do(ctx, blocks, func(_, b int) {
-		lo, hi := par.Block(b, f.d, side)
+		lo, hi := split.Block(b, f.d, side)
 		f.fromLeft(ctx, out[lo*f.d:], hi-lo, lo)
 	})
 	if err != nil {

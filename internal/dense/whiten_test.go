@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // definite returns a random positive definite matrix whose rows differ in scale.
@@ -26,7 +26,7 @@ func definite(rng *rand.Rand, d int) *mat.SymDense {
 	return &s
 }
 
-// Against gonum's factor: L' A is the identity, for sizes around the side of a block, and
+// L' A is the identity with gonum's factor L, for sizes around the side of a block, and
 // the bits are the same for any number of workers.
 func TestWhiten(t *testing.T) {
 	for _, d := range []int{1, 2, 7, 63, 64, 65, 128, 150, 200} {

@@ -1,4 +1,4 @@
-// Package digest hashes numbers: SHA-256 of their bytes, the low byte first, whatever the
+// Package digest hashes numbers: SHA-256 of their bytes, the low byte first on every
 // machine.
 package digest
 
@@ -15,7 +15,7 @@ const Size = sha256.Size
 // gathered is how many bytes are hashed at a time.
 const gathered = 1 << 13
 
-// A Digest hashes the numbers that are put to it. New makes one.
+// A Digest hashes the numbers that are put into it. New makes one.
 type Digest struct {
 	hash  hash.Hash
 	bytes []byte
@@ -41,13 +41,13 @@ func (d *Digest) Put32(v uint32) {
 // PutFloat adds the bits of v.
 func (d *Digest) PutFloat(v float64) { d.Put(math.Float64bits(v)) }
 
-// flush hashes what has gathered.
+// flush hashes the gathered bytes.
 func (d *Digest) flush() {
 	d.hash.Write(d.bytes) // never fails
 	d.bytes = d.bytes[:0]
 }
 
-// Sum returns the hash of what was put so far.
+// Sum returns the hash of the numbers put so far.
 func (d *Digest) Sum() (sum [Size]byte) {
 	d.flush()
 	d.hash.Sum(sum[:0])

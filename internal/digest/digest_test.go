@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A Digest is SHA-256 of the bytes of its numbers, however many they are.
+// A Digest is SHA-256 of the bytes of its numbers, for any count of them.
 func TestDigest(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 1000, 1023, 1024, 1025, 5000} {
 		var want bytes.Buffer

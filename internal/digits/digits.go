@@ -25,9 +25,9 @@ const (
 //go:embed digits.bin.gz
 var packed []byte
 
-// Load returns the images, one a row, and their labels. Every call unpacks the
-// set anew (about a millisecond), so the caller may change what it gets. It
-// panics if the program's own copy is damaged. Safe for concurrent use.
+// Load returns the images, one per row, and their labels. Every call unpacks the set
+// again (about a millisecond), so the caller may change the result. It panics if the
+// program's own copy is damaged. It is safe for concurrent use.
 func Load() (features blas32.General, labels []int32) {
 	features, labels, err := unpack(packed)
 	if err != nil {

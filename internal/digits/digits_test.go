@@ -47,8 +47,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// The sums are those of the arrays behind the headers of the source files
-// features.npy and labels.npy: packing lost nothing.
+// The sums are those of the arrays after the headers of the source files features.npy
+// and labels.npy: packing lost nothing.
 func TestLoadEqualsSource(t *testing.T) {
 	x, labels := Load()
 	for _, c := range []struct {
@@ -100,13 +100,13 @@ func TestUnpackRefuses(t *testing.T) {
 	flipped := slices.Clone(packed)
 	flipped[len(flipped)/2] ^= 1
 	for name, p := range map[string][]byte{
-		"nothing":       nil,
-		"truncated":     packed[:len(packed)-1],
-		"bit flipped":   flipped,
-		"one byte less": pack(func(b []byte) []byte { return b[:len(b)-1] }),
-		"one byte more": pack(func(b []byte) []byte { return append(b, 0) }),
-		"bright pixel":  pack(func(b []byte) []byte { b[5] = 17; return b }),
-		"eleventh":      pack(func(b []byte) []byte { b[len(b)-1] = 10; return b }),
+		"nothing":        nil,
+		"truncated":      packed[:len(packed)-1],
+		"bit flipped":    flipped,
+		"one byte fewer": pack(func(b []byte) []byte { return b[:len(b)-1] }),
+		"one byte more":  pack(func(b []byte) []byte { return append(b, 0) }),
+		"bright pixel":   pack(func(b []byte) []byte { b[5] = 17; return b }),
+		"eleventh":       pack(func(b []byte) []byte { b[len(b)-1] = 10; return b }),
 	} {
 		if _, _, err := unpack(p); err == nil {
 			t.Errorf("%s: accepted", name)

@@ -1,4 +1,4 @@
-// Package digits carries a small real data set for tests, examples and the
+// Package digits contains a small real data set for tests, examples and the
 // demonstration: 1797 handwritten digits.
 //
 // Each row is an image of 8 x 8 pixels in row-major order, 64 counts between 0
@@ -10,8 +10,8 @@
 // E. Alpaydin and C. Kaynak (1998), UCI Machine Learning Repository,
 // https://doi.org/10.24432/C50P49, licence CC BY 4.0; see ATTRIBUTION.md.
 //
-// It lies in the program as digits.bin.gz, 43 KB: one byte a pixel, image after
-// image, then one byte a label. The program in _gen wrote it:
+// It is embedded in the program as digits.bin.gz, 43 KB: one byte per pixel, image
+// after image, then one byte per label. The program in _gen wrote it:
 //
 //	go run ./_gen features.npy labels.npy digits.bin.gz
 package digits

@@ -7,26 +7,26 @@ import (
 	"path/filepath"
 )
 
-// NewFile is how the temporary names of Create begin; see RemoveLeft.
+// NewFile is the beginning of the temporary names of Create; see RemoveLeft.
 const NewFile = ".privatemail-new-"
 
-// Create makes a file of some pieces, one after the other, that only its owner can read. The file is complete on the disk
-// before it has its name: a crash leaves all of it there or nothing. A file that exists
-// is never replaced; the error then matches fs.ErrExist.
+// Create makes a file from pieces, one after the other. Only its owner can read it. The file is
+// complete on the disk before it gets its name: a crash leaves the whole file or none. An
+// existing file is never replaced; the error then matches fs.ErrExist.
 //
 // A crash can leave a temporary file in the folder, whose name begins with
 // ".privatemail-new-". Nothing reads it, and the next call for the folder removes it.
 //
-// If only the folder cannot be synced, the file stays and the error says so: somebody
-// else may have begun to use it.
+// If only the folder cannot be synced, the file stays and the error says so: another
+// process may already use it.
 //
-// A file system without hard links has no such call. There the file is made under its own
-// name, and a crash can leave a part of it.
+// On a file system without hard links the file is made under its own name, and a crash
+// can leave a part of it.
 func Create(path string, pieces ...[]byte) error {
 	return create(path, pieces, func(string) error { return nil })
 }
 
-// create calls before ahead of each step, which fails if before does.
+// create calls before at the beginning of each step. If before fails, the step fails.
 func create(path string, pieces [][]byte, before func(step string) error) error {
 	folder := filepath.Dir(path)
 	err := before("create")
@@ -38,11 +38,11 @@ func create(path string, pieces [][]byte, before func(step string) error) error 
 	if err != nil {
 		return err
 	}
-	defer temporary.Remove() // it is gone by then, unless a step failed
+	defer temporary.Remove() // the file is gone by then, unless a step failed
 	if err := fill(temporary.File, pieces, before); err != nil {
 		return err
 	}
-	// A link, unlike a rename, does not replace a file that was made in the meantime.
+	// A link, unlike a rename, does not replace a file made in the meantime.
 	if err = before("link"); err == nil {
 		err = os.Link(temporary.Name(), path)
 	}
@@ -52,7 +52,7 @@ func create(path string, pieces [][]byte, before func(step string) error) error 
 	if err != nil {
 		return err
 	}
-	os.Remove(temporary.Name()) // what is left of it does no harm
+	os.Remove(temporary.Name()) // it does no harm if it stays
 	if err = before("sync folder"); err == nil {
 		err = SyncFolder(folder)
 	}
@@ -83,8 +83,8 @@ func fill(f *os.File, pieces [][]byte, before func(step string) error) error {
 	return err
 }
 
-// createInPlace is for file systems without hard links. Whoever opens the file too soon
-// finds a part of it.
+// createInPlace is for file systems without hard links. Other processes may read a part
+// of the file before it is complete.
 func createInPlace(path string, pieces [][]byte, before func(step string) error) error {
 	err := before("create in place")
 	if err != nil {
@@ -104,7 +104,7 @@ func createInPlace(path string, pieces [][]byte, before func(step string) error)
 type unsyncedError struct{ err error }
 
 func (e *unsyncedError) Error() string {
-	return "the file is there, but a crash could lose its name: " + e.err.Error()
+	return "the file exists, but a crash could lose its name: " + e.err.Error()
 }
 
 func (e *unsyncedError) Unwrap() error { return e.err }

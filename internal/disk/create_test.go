@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// contents returns the text of the file of a name in a folder, and the other names there.
+// contents returns the text of a file, and the other names in its folder.
 func contents(t *testing.T, path string) (text string, others []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -37,7 +37,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: %v", data, err)
 		}
 		if text, others := contents(t, path); text != "first" || others != nil {
-			t.Errorf("%s: %q beside %q", data, text, others)
+			t.Errorf("%s: %q with %q", data, text, others)
 		}
 	}
 	info, err := os.Stat(path)
@@ -51,15 +51,15 @@ func TestCreate(t *testing.T) {
 
 var errStep = errors.New("no such luck")
 
-// Whichever step fails, and whichever is the last before the process dies, the file is
-// there as a whole or not at all.
+// Whichever step fails or is the last before the process dies, the file exists as a
+// whole or not at all.
 func TestCreateFailsAtEveryStep(t *testing.T) {
 	steps := []string{"create", "write", "sync", "close", "link", "create in place", "sync folder"}
 	for _, failing := range steps {
 		path := filepath.Join(t.TempDir(), "file")
 		var seen []string
 		err := create(path, [][]byte{[]byte("wh"), []byte("ole")}, func(step string) error {
-			// What a process that dies here leaves behind.
+			// The files that a process leaves if it dies here.
 			_, err := os.Lstat(path)
 			inPlace := failing == "link" // which fails, and the file is made in place
 			if text, _ := contents(t, path); err == nil && text != "whole" && !inPlace {
@@ -85,7 +85,7 @@ func TestCreateFailsAtEveryStep(t *testing.T) {
 		if !errors.Is(err, want) || there != (text == "whole") || !there && text != "" {
 			t.Errorf("%s: %q, %v", failing, text, err)
 		}
-		if failing == "sync folder" && !strings.Contains(err.Error(), "the file is there") {
+		if failing == "sync folder" && !strings.Contains(err.Error(), "the file exists") {
 			t.Error(err)
 		}
 		if !slices.Contains(seen, failing) {
@@ -94,7 +94,7 @@ func TestCreateFailsAtEveryStep(t *testing.T) {
 	}
 }
 
-// Made in place, a file is removed where a step fails, and others are left alone.
+// A file made in place is removed if a step fails, and other files are not touched.
 func TestCreateInPlace(t *testing.T) {
 	for _, failing := range []string{"write", "sync", "close"} {
 		path := filepath.Join(t.TempDir(), "file")

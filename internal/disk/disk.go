@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// SyncFolder returns when the names in a folder are on the disk. It does nothing
-// where the system has no such call; Windows keeps names in a journal.
+// SyncFolder waits until the names in a folder are on the disk. It does nothing if the
+// system has no such call; Windows keeps names in a journal.
 func SyncFolder(path string) error {
 	switch runtime.GOOS {
 	case "windows", "plan9", "js", "wasip1":

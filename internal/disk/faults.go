@@ -6,12 +6,12 @@ import (
 	"runtime/debug"
 )
 
-// ErrLost reports that bytes of a mapped file could not be read: somebody has truncated the
-// file, or its disk fails.
+// ErrLost reports that bytes of a mapped file could not be read: the file was truncated, or
+// its disk fails.
 var ErrLost = errors.New("a part of a mapped file is gone: it was truncated, or its disk fails")
 
-// Faults makes ErrLost of a read of mapped bytes that are gone, which would end the process. It is
-// for this goroutine, until the function that it returns is called:
+// Faults turns a read of lost mapped bytes, which would end the process, into ErrLost. It works
+// for this goroutine, until the returned function is called:
 //
 //	defer disk.Faults(&err)()
 func Faults(err *error) (end func()) {
@@ -27,7 +27,7 @@ func Faults(err *error) (end func()) {
 	}
 }
 
-// IsFault tells whether what was thrown is a read of memory that is gone.
+// IsFault reports whether a panic value is a read of lost memory.
 func IsFault(thrown any) bool {
 	e, ok := thrown.(runtime.Error)
 	if !ok {

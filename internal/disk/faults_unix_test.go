@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A mapped file that is truncated is an error where its bytes are read, and other panics go on.
+// Reading bytes of a truncated mapped file is an error; other panics continue.
 func TestFaults(t *testing.T) {
 	const size = 1 << 20
 	path := filepath.Join(t.TempDir(), "file")

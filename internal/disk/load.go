@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Load returns the first size bytes of f: mapped where the system can, and read otherwise.
-// The bytes must not be changed. They begin at a multiple of 8 bytes, outlive f and last until
-// release is called.
+// Load returns the first size bytes of f, mapped if the system can, and read otherwise. The
+// bytes must not be changed. They begin at a multiple of 8 bytes, and are valid until release
+// is called, even after f is closed.
 func Load(f *os.File, size int) (data []byte, release func() error, err error) {
 	if size > 0 {
 		if data, release, err = Map(f, size); err == nil {
@@ -20,7 +20,7 @@ func Load(f *os.File, size int) (data []byte, release func() error, err error) {
 
 // read is Load without a mapping.
 func read(f *os.File, size int) (data []byte, release func() error, err error) {
-	words := make([]uint64, (size+7)/8) // which are aligned
+	words := make([]uint64, (size+7)/8) // as words, which are aligned
 	if size > 0 {
 		data = unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
 	}

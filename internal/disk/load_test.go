@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// A file is the same bytes, mapped and read.
+// A file has the same bytes mapped and read.
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{"", "a", "seven..", "more than eight bytes"} {

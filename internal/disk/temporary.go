@@ -14,18 +14,19 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/lock"
 )
 
-// ending is that of all temporary files.
+// ending is the ending of all temporary names.
 const ending = ".tmp"
 
-// A TemporaryFile is a file that has no name of its own yet. It is locked while its process lives.
+// A TemporaryFile is a file under a temporary name. It is locked while its process lives.
 type TemporaryFile struct {
 	*os.File
-	held *os.File // has the lock; nil where files cannot be locked
+	held *os.File // has the lock; nil if files cannot be locked
 }
 
-// Temporary makes a file for writing in a folder, which is "" or ends in a separator. Its name is
-// start, a random number and ".tmp". It first removes the files of such names that killed processes
-// have left: those that nobody has locked. So start had better say whose they are.
+// Temporary makes a file for writing in a folder, which is "" or ends in a separator. Its name
+// is start, a random number and ".tmp". It first removes files with such names that killed
+// processes have left, which are those that are not locked. So start should identify the
+// program.
 func Temporary(folder, start string, perm fs.FileMode) (*TemporaryFile, error) {
 	RemoveLeft(folder, start)
 	for try := 0; ; try++ {
@@ -40,7 +41,7 @@ func Temporary(folder, start string, perm fs.FileMode) (*TemporaryFile, error) {
 			return nil, err
 		}
 		held, taken := holdTemporary(f)
-		if taken && try < 100 { // somebody who cleans up came between
+		if taken && try < 100 { // another process removed it in between
 			f.Close()
 			os.Remove(name)
 			continue
@@ -49,10 +50,11 @@ func Temporary(folder, start string, perm fs.FileMode) (*TemporaryFile, error) {
 	}
 }
 
-// holdTemporary locks a file that was just made. taken says that another process has come first.
+// holdTemporary locks a file that was just made. taken says that another process has locked it
+// first.
 func holdTemporary(f *os.File) (held *os.File, taken bool) {
 	if runtime.GOOS == "windows" {
-		return nil, false // a file that is open cannot be removed there
+		return nil, false // an open file cannot be removed there
 	}
 	held, err := lock.Open(f.Name(), 0)
 	if errors.Is(err, lock.ErrHeld) || errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +76,7 @@ func holdTemporary(f *os.File) (held *os.File, taken bool) {
 
 // Rename gives the file its name and closes it. The caller has synced it.
 func (t *TemporaryFile) Rename(path string) error {
-	if runtime.GOOS == "windows" { // what is open cannot be renamed there
+	if runtime.GOOS == "windows" { // an open file cannot be renamed there
 		if err := t.File.Close(); err != nil {
 			return err
 		}
@@ -82,7 +84,7 @@ func (t *TemporaryFile) Rename(path string) error {
 	if err := os.Rename(t.Name(), path); err != nil {
 		return err
 	}
-	t.Close() // it is synced; on Windows it is closed already
+	t.Close() // it is synced; on Windows it is already closed
 	return nil
 }
 
@@ -99,14 +101,14 @@ func (t *TemporaryFile) Close() error {
 func (t *TemporaryFile) Remove() error {
 	t.Close() // a second close is harmless
 	err := os.Remove(t.Name())
-	if errors.Is(err, fs.ErrNotExist) { // the lock is gone, and somebody who cleans up came first
+	if errors.Is(err, fs.ErrNotExist) { // the lock is gone, and another process has removed it
 		return nil
 	}
 	return err
 }
 
-// RemoveLeft removes what killed processes have left of files that Temporary makes: those of its
-// names that nobody has locked. What goes wrong is left alone.
+// RemoveLeft removes the files of Temporary that killed processes have left: those with its
+// names that are not locked. It ignores errors.
 func RemoveLeft(folder, start string) {
 	entries, err := os.ReadDir(filepath.Clean(folder + "."))
 	if err != nil {

@@ -20,8 +20,8 @@ func names(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// What a killed process has left is removed by the next one. What somebody is writing, and what is
-// not ours, stays.
+// The next process removes the files of a killed one. Files that are being written, and other
+// files, stay.
 func TestTemporary(t *testing.T) {
 	folder := t.TempDir()
 	at := folder + string(filepath.Separator)
@@ -58,7 +58,7 @@ func TestTemporary(t *testing.T) {
 	if got := names(t, folder); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	// One gets its name, one is removed, and one is left open, as by a process that lives.
+	// One gets its name, one is removed, and one stays open, as in a running process.
 	if err := living[0].Rename(at + "rows"); err != nil {
 		t.Error(err)
 	}
@@ -68,7 +68,7 @@ func TestTemporary(t *testing.T) {
 	if err := living[1].Remove(); err != nil {
 		t.Error(err)
 	}
-	if err := living[2].Close(); err != nil { // now it is one that was left
+	if err := living[2].Close(); err != nil { // now it looks like the file of a killed process
 		t.Error(err)
 	}
 	f, err := Temporary(at, start, 0o600)
@@ -84,7 +84,7 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-// Many who make and name files at the same time do not remove each other's.
+// Many goroutines that make and rename files at the same time do not remove each other's.
 func TestTemporaryAtTheSameTime(t *testing.T) {
 	folder := t.TempDir()
 	at := folder + string(filepath.Separator)
@@ -118,8 +118,8 @@ func TestTemporaryAtTheSameTime(t *testing.T) {
 	}
 }
 
-// Nobody has locked a file between its close and its removal: another process that cleans up may
-// remove it first, which is no error.
+// A file is not locked between its close and its removal. Another process may remove it first,
+// which is not an error.
 func TestRemoveAfterCleaning(t *testing.T) {
 	folder := t.TempDir() + string(filepath.Separator)
 	f, err := Temporary(folder, "try-", 0o600)

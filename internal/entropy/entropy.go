@@ -1,4 +1,4 @@
-// Package entropy is where secret randomness comes from.
+// Package entropy is the source of secret randomness.
 package entropy
 
 import (
@@ -9,12 +9,12 @@ import (
 
 // System reads from the operating system, by the function rand.Read. That function
 // reads from the variable rand.Reader, which any package of the program can assign, so
-// System refuses when something other than the standard library's own reader is there.
+// System returns an error if that is not the standard library's own reader.
 type System struct{}
 
 var errReplaced = errors.New("crypto/rand.Reader is not the one of the standard library")
 
-// Read fills all of p or returns an error. Where the system gives no random bytes
+// Read fills all of p or returns an error. If the system gives no random bytes,
 // rand.Read ends the program.
 func (System) Read(p []byte) (int, error) {
 	if !own(rand.Reader) {
@@ -23,8 +23,9 @@ func (System) Read(p []byte) (int, error) {
 	return rand.Read(p)
 }
 
-// own tells whether a type of the standard library's own source is behind a reader. Its
-// packages have no exported type that reads, so nobody else has a value of one.
+// own reports whether the type of a reader is from the standard library's source of
+// randomness. Its packages export no type that reads, so other code cannot have such a
+// value.
 func own(reader any) bool {
 	t := reflect.TypeOf(reader)
 	if t != nil && t.Kind() == reflect.Pointer {

@@ -34,7 +34,7 @@ func TestReplacedReader(t *testing.T) {
 	known := cipher.StreamReader{S: cipher.NewCTR(block, make([]byte, 16)), R: zeros{}}
 	for _, reader := range []io.Reader{
 		nil, strings.NewReader("not random at all"), io.LimitReader(standard, 64), struct{ io.Reader }{standard},
-		known, &known, sha3.NewSHAKE128(), // of the standard library, and the same in every run
+		known, &known, sha3.NewSHAKE128(), // from the standard library, but the same in every run
 	} {
 		rand.Reader = reader
 		p := make([]byte, 8)

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/random"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Data is a labelled set of features before any of the protocol.

@@ -18,15 +18,9 @@
 //
 // The search comes first and the figures follow from its result:
 //
-//	r, err := evaluate.Nearest(ctx, queries, gallery, 8, &evaluate.SearchSettings{Workers: engine.Lend()})
+//	index, _, err := nearest.Rows(ctx, queries, gallery, 8, nearest.Settings{Workers: engine.Lend()})
+//	r := &evaluate.Ranking{K: 8, Index: index}
 //	figures, err := r.Score(queryLabels, galleryLabels, 1, 8)
-//
-// # Search
-//
-// [Nearest] and [NearestWithin] are exact, by Euclidean distance, and among equals by row number.
-// Products in float32 leave out the rows that cannot be among the nearest, and sums in float64
-// decide between the others: package internal/nearest says how. A result has the same bits for any
-// number of workers, and on every architecture.
 //
 // # Protocol
 //

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Sentinels, matched with errors.Is.

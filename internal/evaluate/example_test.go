@@ -9,20 +9,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 )
 
 // Two queries search four gallery rows on a line. The classes are 0 left of the
 // origin and 1 right of it; the second query finds a stranger first.
-func ExampleNearest() {
+func ExampleRanking_Score() {
 	gallery := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{-2, -1, 1, 2}}
 	galleryLabels := []int32{0, 0, 1, 1}
 	queries := blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1.4, -0.1}}
 	queryLabels := []int32{0, 1}
 
-	r, err := evaluate.Nearest(context.Background(), queries, gallery, 2, nil)
+	index, _, err := nearest.Rows(context.Background(), queries, gallery, 2, nearest.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
+	r := &evaluate.Ranking{K: 2, Index: index}
 	fmt.Println(r.Row(0), r.Row(1))
 
 	scores, err := r.Score(queryLabels, galleryLabels, 1, 2)
@@ -38,44 +40,25 @@ func ExampleNearest() {
 	// R@2 1.000  P@2 0.750
 }
 
-// Leave one out: every row searches all others.
-func ExampleNearestWithin() {
-	x := mat.NewDense(5, 2, []float64{0, 0, 0, 1, 4, 0, 4, 1, 2, 9})
-	all := []int{0, 1, 2, 3, 4}
-	r, err := evaluate.NearestWithin(context.Background(), x.RawMatrix(), all, all, 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for q := range all {
-		fmt.Println(q, r.Row(q))
-	}
-	// Output:
-	// 0 [1 2]
-	// 1 [0 3]
-	// 2 [3 0]
-	// 3 [2 1]
-	// 4 [1 3]
-}
-
 // How much of a neighbourhood survives when one of two coordinates is dropped?
 func ExampleOverlap() {
 	plane := mat.NewDense(4, 2, []float64{0, 0, 1, 3, 2, 0, 3, 3})
 	line := mat.NewDense(4, 1, []float64{0, 1, 2, 3})
 	all := []int{0, 1, 2, 3}
 	ctx := context.Background()
-	before, err := evaluate.NearestWithin(ctx, plane.RawMatrix(), all, all, 1, nil)
+	before, _, err := nearest.Within(ctx, plane.RawMatrix(), all, all, 1, nearest.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	after, err := evaluate.NearestWithin(ctx, line.RawMatrix(), all, all, 1, nil)
+	after, _, err := nearest.Within(ctx, line.RawMatrix(), all, all, 1, nearest.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	share, err := evaluate.Overlap(before, after, 1)
+	share, err := evaluate.Overlap(&evaluate.Ranking{K: 1, Index: before}, &evaluate.Ranking{K: 1, Index: after}, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(before.Index, after.Index, share)
+	fmt.Println(before, after, share)
 	// Output: [2 3 0 1] [1 0 1 2] 0
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -129,10 +130,12 @@ type Task struct {
 }
 
 // Search ranks the rows of a gallery for each of some queries, as deep as
-// DeepLength where there are as many rows. The errors are those of Nearest.
+// DeepLength where there are as many rows. The errors are those of nearest.Rows.
 func (t *Task) Search(ctx context.Context, queries, gallery *mat.Dense) (*Ranking, error) {
 	n, _ := gallery.Dims()
-	return Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), min(DeepLength, n), &SearchSettings{Workers: t.Workers})
+	k := min(DeepLength, n)
+	index, _, err := nearest.Rows(ctx, queries.RawMatrix(), gallery.RawMatrix(), k, nearest.Settings{Workers: t.Workers})
+	return &Ranking{K: k, Index: index}, err
 }
 
 // CheckDimensions returns an UnavailableError where a mode would keep more dimensions

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/random"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Split says what each row of a data set is used for: Public rows fix the

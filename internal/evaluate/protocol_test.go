@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 )
 
 // digitsFeatures returns the digits as the protocol prepares them.
@@ -36,11 +37,11 @@ func TestProtocolOnDigits(t *testing.T) {
 		if len(split.Queries) != 397 {
 			t.Fatalf("%d queries", len(split.Queries))
 		}
-		r, err := NearestWithin(t.Context(), f.RawMatrix(), split.Queries, split.Gallery, 8, nil)
+		index, _, err := nearest.Within(t.Context(), f.RawMatrix(), split.Queries, split.Gallery, 8, nearest.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := r.Score(pick(labels, split.Queries), labels, 1, 8)
+		s, err := (&Ranking{K: 8, Index: index}).Score(pick(labels, split.Queries), labels, 1, 8)
 		if err != nil {
 			t.Fatal(err)
 		}

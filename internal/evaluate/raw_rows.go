@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 )
 
 // rawRows are the rows of a problem as the data set has them: features, and which of
@@ -16,14 +18,15 @@ type rawRows struct {
 
 // SearchRaw is Search with the rows as the data set has them, neither scaled nor
 // projected. The error is an UnavailableError for rows that come prepared, and otherwise
-// one of NearestWithin.
+// one of nearest.Within.
 func (t *Task) SearchRaw(ctx context.Context) (*Ranking, error) {
 	if t.raw == nil {
 		return nil, &UnavailableError{Reason: fmt.Sprintf("the rows of %s come prepared", t.Name)}
 	}
 	asked, _ := t.Queries.Dims() // the first ones
 	n := len(t.raw.gallery)
-	r, err := NearestWithin(ctx, t.raw.features, t.raw.queries[:asked], t.raw.gallery, min(DeepLength, n), &SearchSettings{Workers: t.Workers})
+	k := min(DeepLength, n)
+	index, _, err := nearest.Within(ctx, t.raw.features, t.raw.queries[:asked], t.raw.gallery, k, nearest.Settings{Workers: t.Workers})
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +34,8 @@ func (t *Task) SearchRaw(ctx context.Context) (*Ranking, error) {
 	for i, row := range t.raw.gallery {
 		place[row] = i
 	}
-	for i, row := range r.Index {
-		r.Index[i] = place[row]
+	for i, row := range index {
+		index[i] = place[row]
 	}
-	return r, nil
+	return &Ranking{K: k, Index: index}, nil
 }

@@ -44,7 +44,7 @@ func exactMode(runs *atomic.Int64) Mode {
 		Name: "exact", Title: "exact", Uses: UsesEpsilon, Defaults: Params{Epsilon: 1, Delta: 1e-5, Sigma: 6},
 		Run: func(ctx context.Context, t *Task) (*Answer, error) {
 			runs.Add(1)
-			r, err := Nearest(ctx, t.Queries.RawMatrix(), t.Gallery.RawMatrix(), DeepLength, nil)
+			r, err := t.Search(ctx, t.Queries, t.Gallery)
 			return &Answer{Ranking: r, Exact: r, NoQuery: r}, err
 		},
 	}
@@ -110,7 +110,7 @@ func TestQueryLabelsAreKeptBack(t *testing.T) {
 			if n, _ := task.Queries.Dims(); n != 7 {
 				t.Errorf("%d queries", n)
 			}
-			r, err := Nearest(ctx, task.Queries.RawMatrix(), task.Gallery.RawMatrix(), 8, nil)
+			r, err := task.Search(ctx, task.Queries, task.Gallery)
 			return &Answer{Ranking: r}, err
 		}}
 		cells, err := Grid{Data: []*Data{d}, Modes: []Mode{mode}, Seeds: []uint64{1}, Queries: 7}.Cells()

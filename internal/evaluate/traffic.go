@@ -11,8 +11,8 @@ type Traffic struct {
 type Volume struct {
 	Float32 Traffic `json:"float32,omitzero"`
 	Int8    Traffic `json:"int8,omitzero"`
-	// TakeAll is what mode take-all takes once of the same gallery, for no epsilon.
-	TakeAll float64 `json:"take-all,omitempty"`
+	// AllRows is what mode all takes once of the same gallery, for no epsilon.
+	AllRows float64 `json:"all,omitempty"`
 	// Sealed is what a mode exchanges whose queries are encrypted.
 	Sealed Exchange `json:"sealed,omitzero"`
 }
@@ -32,7 +32,7 @@ func (v Volume) each(w Volume, f func(a, b float64) float64) Volume {
 	of := func(a, b Traffic) Traffic { return Traffic{Query: f(a.Query, b.Query), Once: f(a.Once, b.Once)} }
 	a, b := v.Sealed, w.Sealed
 	return Volume{
-		Float32: of(v.Float32, w.Float32), Int8: of(v.Int8, w.Int8), TakeAll: f(v.TakeAll, w.TakeAll),
+		Float32: of(v.Float32, w.Float32), Int8: of(v.Int8, w.Int8), AllRows: f(v.AllRows, w.AllRows),
 		Sealed: Exchange{Up: f(a.Up, b.Up), Down: f(a.Down, b.Down), Once: f(a.Once, b.Once), Seconds: f(a.Seconds, b.Seconds)},
 	}
 }

@@ -12,9 +12,9 @@ func TestVolume(t *testing.T) {
 	record := func(seed uint64, v Volume) Record {
 		return Record{Cell: Cell{Data: "d", Mode: "m", Seed: seed}, Asked: 10, Gallery: 50, Volume: v}
 	}
-	one := Volume{Float32: Traffic{Query: 10, Once: 20}, Int8: Traffic{Query: 3, Once: 4}, TakeAll: 100, Sealed: Exchange{Up: 1, Down: 2, Once: 3, Seconds: 4}}
-	two := Volume{Float32: Traffic{Query: 14, Once: 40}, Int8: Traffic{Query: 5, Once: 8}, TakeAll: 300, Sealed: Exchange{Up: 3, Down: 6, Once: 9, Seconds: 12}}
-	want := Volume{Float32: Traffic{Query: 12, Once: 30}, Int8: Traffic{Query: 4, Once: 6}, TakeAll: 200, Sealed: Exchange{Up: 2, Down: 4, Once: 6, Seconds: 8}}
+	one := Volume{Float32: Traffic{Query: 10, Once: 20}, Int8: Traffic{Query: 3, Once: 4}, AllRows: 100, Sealed: Exchange{Up: 1, Down: 2, Once: 3, Seconds: 4}}
+	two := Volume{Float32: Traffic{Query: 14, Once: 40}, Int8: Traffic{Query: 5, Once: 8}, AllRows: 300, Sealed: Exchange{Up: 3, Down: 6, Once: 9, Seconds: 12}}
+	want := Volume{Float32: Traffic{Query: 12, Once: 30}, Int8: Traffic{Query: 4, Once: 6}, AllRows: 200, Sealed: Exchange{Up: 2, Down: 4, Once: 6, Seconds: 8}}
 	if s := Summarize([]Record{record(1, one), record(2, two)}); len(s) != 1 || s[0].Volume != want {
 		t.Errorf("%+v", s)
 	}

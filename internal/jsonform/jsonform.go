@@ -1,5 +1,5 @@
-// Package jsonform has the forms of numbers and matrices in JSON, which knows no
-// infinities, and would write a matrix of gonum as {}.
+// Package jsonform has the forms of numbers and matrices in JSON, which has no
+// infinities and would write a gonum matrix as {}.
 package jsonform
 
 import (
@@ -21,7 +21,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// A Matrix has its rows one after the other.
+// A Matrix is a matrix with its rows one after the other.
 type Matrix struct {
 	Rows    int       `json:"rows"`
 	Columns int       `json:"columns"`
@@ -41,8 +41,8 @@ func MatrixOf(m *mat.Dense) *Matrix {
 	return out
 }
 
-// An Exact is a float64 that JSON holds as a number where it is finite, and as "NaN", "+Inf" or
-// "-Inf" otherwise. It comes back with the same value.
+// An Exact is a float64 that JSON shows as a number if it is finite, and as "NaN", "+Inf" or
+// "-Inf" otherwise. It reads back with the same value.
 type Exact float64
 
 // MarshalJSON implements json.Marshaler.

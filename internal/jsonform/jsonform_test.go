@@ -22,7 +22,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Every number comes back, the ones that JSON does not know among them.
+// Every number reads back, including those that JSON does not have.
 func TestExact(t *testing.T) {
 	for _, v := range []float64{0, -1.5, 0.1, math.MaxFloat64, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()} {
 		text, err := json.Marshal(map[string]Exact{"v": Exact(v)})
@@ -38,6 +38,6 @@ func TestExact(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal([]byte(`"Infinity"`), new(Exact)); err == nil {
-		t.Error("another word is taken for a number")
+		t.Error("another word is accepted as a number")
 	}
 }

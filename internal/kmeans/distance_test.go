@@ -10,7 +10,7 @@ import (
 //go:embed distance.go
 var sources embed.FS
 
-// A row may be private, and its nearest centre with it.
+// A row and its nearest centre may be private.
 func TestNearestByMasks(t *testing.T) {
 	for _, problem := range inspect.Files(sources, inspect.Functions{"distance.go": {"Nearest": {"row", "best"}, "SquaredDistance": {"a"}}}) {
 		t.Error(problem)

@@ -16,50 +16,50 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Settings says how centres are looked for. Zero values mean the defaults.
+// Settings says how to find centres. Zero values mean the defaults.
 type Settings struct {
 	// Steps is the most steps of Lloyd; 0 means 25.
 	Steps int
 	// Seed is the seed of the SplitMix64 that chooses the first centres.
 	Seed uint64
-	// AnyRows makes the first centres any m rows, each with the same probability, in place of
-	// those of k-means++. They are found at once, and where rows lie: k-means++ takes outlying
-	// rows for centres, which are left with few rows each.
+	// AnyRows chooses any m rows as first centres, each with the same probability, instead of
+	// k-means++. This is faster, and centres lie where the rows are: k-means++ chooses
+	// outlying rows as centres, which then have few rows each.
 	AnyRows bool
-	// Workers share the work; nil when the caller works alone. Their number changes no
+	// Workers share the work; nil if the caller works alone. Their number changes no
 	// bit of the result.
 	Workers *par.Workers
 	// Kernels multiply rows with centres, with the same bits at every level; nil means gonum,
 	// which is several times slower and has other bits in the last place.
 	Kernels *simd.Kernels
-	// Progress is called after each step with the number done and the most there can
-	// be; nil when nobody listens.
+	// Progress, if not nil, is called after each step with the number done and the
+	// largest possible number.
 	Progress func(done, total int)
 }
 
 const (
 	defaultSteps = 25
-	// clusterRows is how many rows are compared with all centres at a time: a
-	// matrix product of that height stays below the size at which gonum starts
-	// goroutines of its own.
+	// clusterRows is how many rows are compared with all centres at a time: a matrix
+	// product of that height is below the size at which gonum starts goroutines.
 	clusterRows = 128
 )
 
 // Clusters are centres and the rows that are nearest to each.
 type Clusters struct {
-	// Centres holds one centre a row, m x d.
+	// Centres holds one centre per row, m x d.
 	Centres *mat.Dense
-	// Of holds for each row the number of its nearest centre, the lowest where centres
-	// are equally near up to rounding.
+	// Of holds for each row the number of its nearest centre, the lowest if centres are
+	// equally near up to rounding.
 	Of []int
-	// Steps is how many steps of Lloyd were done. Fewer than asked for means
-	// that no row changed its centre any more.
+	// Steps is how many steps of Lloyd were done. Fewer than requested means that no
+	// row changed its centre in the last one.
 	Steps int
 }
 
@@ -68,18 +68,17 @@ type Clusters struct {
 //	sum_i min_c |x_i - c|^2
 //
 // is small: chosen from the rows by k-means++ (Arthur and Vassilvitskii 2007),
-// each with a probability in proportion to the squared distance from those
-// before it, unless Settings.AnyRows says otherwise, and moved to the mean of the
-// rows nearest to them until nothing changes or the steps are done (Lloyd 1982). A
-// centre that is left without rows
-// goes to the row that is farthest from its own centre. Where there are fewer
+// each with a probability in proportion to the squared distance from those before it,
+// unless Settings.AnyRows is set. Then they are moved to the mean of the rows nearest
+// to them until nothing changes or the steps are done (Lloyd 1982). A centre without
+// rows moves to the row that is farthest from its own centre. If there are fewer
 // different rows than centres, some centres are equal and have no rows.
 //
-// It computes in float64 and costs n m d products a step, in memory for n
-// numbers and one block of rows a worker. The same rows, seed and steps give the
-// same bits for any number of workers. Errors: points.ErrShape for m < 1, m > n or an
-// empty x, *points.NonFiniteError for NaN and infinities, and the error of the context,
-// which is looked at every few milliseconds.
+// It computes in float64 and costs n m d products per step, and memory for n numbers
+// and one block of rows per worker. The same rows, seed and steps give the same bits
+// for any number of workers. Errors: points.ErrShape for m < 1, m > n or an empty x,
+// *points.NonFiniteError for NaN and infinities, and the error of the context, which is
+// checked every few milliseconds.
 func Fit[M points.Matrix](ctx context.Context, x M, m int, settings Settings) (*Clusters, error) {
 	n, d, err := points.Dims(x)
 	if err != nil {
@@ -119,10 +118,10 @@ type kmeans[M points.Matrix] struct {
 	centres   blas64.General
 	half      []float64 // |c|^2/2
 	of        []int     // the nearest centre of each row
-	distance  []float64 // the square of that from it
+	distance  []float64 // the squared distance from it
 	workers   *par.Workers
 	kernels   *simd.Kernels
-	scratches []scratch // one a worker
+	scratches []scratch // one per worker
 }
 
 // A scratch is the scratch memory of a worker.
@@ -159,7 +158,7 @@ func (k *kmeans[M]) run(ctx context.Context, settings Settings) (steps int, err 
 	return steps, nil
 }
 
-// chooseAny sets the centres to different rows, whatever they are.
+// chooseAny sets the centres to any different rows.
 func (k *kmeans[M]) chooseAny(seed uint64) {
 	for c, row := range random.Permutation(k.n, seed)[:k.m] {
 		points.ReadRow(k.centre(c), k.x, row)
@@ -178,9 +177,9 @@ func (k *kmeans[M]) choose(ctx context.Context, words *random.SplitMix64) error 
 		if c == k.m-1 {
 			break
 		}
-		if err := k.workers.Do(ctx, par.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
+		if err := k.workers.Do(ctx, split.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
 			v := k.scratches[worker].rows[:k.d]
-			lo, hi := par.Block(block, k.n, clusterRows)
+			lo, hi := split.Block(block, k.n, clusterRows)
 			for i := lo; i < hi; i++ {
 				points.ReadRow(v, k.x, i)
 				k.distance[i] = min(k.distance[i], SquaredDistance(v, centre))
@@ -218,7 +217,7 @@ func uniform(words *random.SplitMix64) float64 { return float64(words.Uint64()>>
 func (k *kmeans[M]) centre(c int) []float64 { return k.centres.Data[c*k.d : (c+1)*k.d] }
 
 // assign finds the nearest centre of each row and the distance from it, and
-// tells whether any has changed. The nearest has the least |c|^2/2 - x'c, which
+// reports whether any has changed. The nearest has the least |c|^2/2 - x'c, which
 // is a matrix product; only the distance from it is then taken by differences.
 func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 	for c := range k.half {
@@ -228,9 +227,9 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 	for i := range k.scratches {
 		k.scratches[i].changed = false
 	}
-	err = k.workers.Do(ctx, par.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
+	err = k.workers.Do(ctx, split.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
 		r := &k.scratches[worker]
-		lo, hi := par.Block(block, k.n, clusterRows)
+		lo, hi := split.Block(block, k.n, clusterRows)
 		rows := blas64.General{Rows: hi - lo, Cols: k.d, Stride: k.d, Data: r.rows}
 		for i := range rows.Rows {
 			points.ReadRow(rows.Data[i*k.d:], k.x, lo+i)
@@ -255,7 +254,7 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 	return changed, err
 }
 
-// multiply sets products to those of rows with all centres.
+// multiply sets products to the products of rows with all centres.
 func (k *kmeans[M]) multiply(products, rows blas64.General) {
 	if k.kernels == nil {
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rows, k.centres, 0, products)
@@ -303,8 +302,8 @@ func (k *kmeans[M]) move(ctx context.Context) error {
 	return nil
 }
 
-// revive moves the centres without rows to the rows farthest from their own
-// centres, of which each gets another one.
+// revive moves each centre without rows to another one of the rows farthest from their
+// own centres.
 func (k *kmeans[M]) revive(start []int) {
 	var empty []int
 	for c := range k.m {

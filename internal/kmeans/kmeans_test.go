@@ -11,15 +11,15 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // inertia returns the sum of squared distances from the nearest centre, and
-// fails if a row has been given to another one.
+// fails if a row was assigned to another one.
 func inertia(t *testing.T, x blas32.General, k *Clusters) (sum float64) {
 	t.Helper()
 	m, _ := k.Centres.Dims()
@@ -38,7 +38,7 @@ func inertia(t *testing.T, x blas32.General, k *Clusters) (sum float64) {
 	return sum
 }
 
-// Far apart groups are found, each by one centre at its mean.
+// Distant groups are found, each with one centre at its mean.
 func TestKMeansFindsGroups(t *testing.T) {
 	const groups, each, d = 6, 50, 3
 	x := blas32.General{Rows: groups * each, Cols: d, Stride: d + 1, Data: make([]float32, groups*each*(d+1))}
@@ -61,7 +61,7 @@ func TestKMeansFindsGroups(t *testing.T) {
 		t.Errorf("sum of squared distances %g", got)
 	}
 	if k.Steps > 3 {
-		t.Errorf("%d steps for groups far apart", k.Steps)
+		t.Errorf("%d steps for distant groups", k.Steps)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestKMeansDescends(t *testing.T) {
 			t.Errorf("%d steps: %g after %g", steps, now, before)
 		}
 		before = now
-		if k.Steps < steps { // nothing changes any more
+		if k.Steps < steps { // nothing changes after that
 			mean, row := make([]float64, 5), make([]float64, 5)
 			count := 0.0
 			for i, c := range k.Of {
@@ -135,7 +135,7 @@ func TestKMeansSameBits(t *testing.T) {
 	}
 }
 
-// Any rows serve as first centres, different ones, which the seed chooses.
+// The seed chooses any different rows as first centres.
 func TestKMeansAnyRows(t *testing.T) {
 	x, err := synth.Clustered(1500, 7, 1)
 	if err != nil {
@@ -193,8 +193,8 @@ func TestKMeansKernels(t *testing.T) {
 	}
 }
 
-// A centre without rows is not lost: two far rows share a centre, and a third
-// centre has nothing.
+// A centre without rows is not lost: two far rows share a centre, and a third centre
+// has no rows.
 func TestKMeansRevives(t *testing.T) {
 	x := blas32.General{Rows: 6, Cols: 1, Stride: 1, Data: []float32{0, 1, 2, 100, 101, 150}}
 	k := &kmeans[blas32.General]{

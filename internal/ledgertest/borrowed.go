@@ -35,12 +35,12 @@ func (b Borrowed) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spen
 	return r, err
 }
 
-// Commit notes in the ledger which release a spend was for.
+// Commit records in the ledger which release a spend was for.
 func (b Borrowed) Commit(r mechanism.Receipt, sum [sha256.Size]byte) error {
 	return b.with(func(l *mechanism.Ledger) error { return l.Commit(r, sum) })
 }
 
-// Paid tells whether the ledger has a spend for a release.
+// Paid reports whether the ledger has a spend for a release.
 func (b Borrowed) Paid(id [16]byte) (paid bool, err error) {
 	err = b.with(func(l *mechanism.Ledger) (err error) {
 		paid, err = l.Paid(id)
@@ -49,8 +49,8 @@ func (b Borrowed) Paid(id [16]byte) (paid bool, err error) {
 	return paid, err
 }
 
-// LedgerID returns the number of the ledger. It never changes, so the ledger is read, not
-// opened.
+// LedgerID returns the number of the ledger. It never changes, so the file is read
+// without opening the ledger.
 func (b Borrowed) LedgerID(mechanism.Unit) ([16]byte, error) {
 	s, err := mechanism.ReadLedger(b.Path)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// Open opens a file for reading and writing and lets nobody else write to it;
-// others may read. The flag is 0, or os.O_CREATE to make a file that does not
-// exist. Errors are ErrHeld and those of the system.
+// Open opens a file for reading and writing and prevents others from writing to it;
+// they may read. The flag is 0, or os.O_CREATE to make a file that does not exist.
+// Errors are ErrHeld and those of the system.
 func Open(path string, flag int) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

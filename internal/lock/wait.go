@@ -10,9 +10,9 @@ import (
 // The pauses of Wait between two tries.
 const shortestPause, longestPause = 100 * time.Microsecond, 10 * time.Millisecond
 
-// Wait is Open that waits while somebody else has the file. It tries again and again,
-// which a context can end: the system's own wait cannot be given up. Those who wait get
-// the file in any order.
+// Wait is Open, but waits while the file is in use. It tries again until the context
+// ends, since the system's own wait cannot be cancelled. Waiting callers get the file
+// in any order.
 func Wait(ctx context.Context, path string, flag int) (*os.File, error) {
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		f, err := Open(path, flag)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Many wait for one file, and each has it alone.
+// Many callers wait for one file, and each has it alone.
 func TestWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var inside, most atomic.Int32

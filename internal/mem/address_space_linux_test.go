@@ -1,4 +1,4 @@
-// The race detector maps memory of its own, which the limit counts.
+// The race detector maps additional memory, which counts against the limit.
 
 //go:build !race
 
@@ -21,14 +21,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// limited names, in the environment, what the test binary does under a limit.
+// limited is the environment variable that says what the test binary does under a limit.
 const limited = "PM_TEST_LIMITED"
 
-// room is what the limit leaves beside what is mapped already.
+// room is what the limit leaves in addition to the memory already mapped.
 const room = 192 << 20
 
 // Under a limit of the address space an embedding that does not fit is refused, one that
-// fits is made, and whoever asks Go for the memory all the same is killed.
+// fits is computed, and a process that allocates the memory anyway is killed.
 func TestAddressSpaceLimit(t *testing.T) {
 	if what := os.Getenv(limited); what != "" {
 		underLimit(t, what)
@@ -56,7 +56,7 @@ func underLimit(t *testing.T, what string) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 		t.Fatal(err)
 	}
-	if left := mem.Available(); left <= 0 || left > room+64<<20 { // and what the heap does not use
+	if left := mem.Available(); left <= 0 || left > room+64<<20 { // and unused memory of the heap
 		t.Fatalf("%d bytes are left of %d", left, room)
 	}
 	switch what {
@@ -66,7 +66,7 @@ func underLimit(t *testing.T, what string) {
 	case "refuse":
 		embed(t, 2000, 3*room/2000/20, kernel.ErrMemory)
 		embed(t, 2000, 2, nil)
-	case "repeat": // what earlier calls have freed can be taken again
+	case "repeat": // memory freed by earlier calls can be reused
 		for range 6 {
 			embed(t, 2000, room/4/2000/20, nil)
 			runtime.GC()

@@ -2,8 +2,8 @@
 
 package mem
 
-// addressSpaceLeft knows of no limit here.
+// addressSpaceLeft knows no limit here.
 func addressSpaceLeft() int64 { return unlimited }
 
-// Unmapped knows of no limit either.
+// Unmapped knows no limit either.
 func Unmapped() int64 { return unlimited }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A cgroupVersion says how one of the two versions of control groups is read. A machine may
-// have both mounted, with the memory in one of them.
+// A cgroupVersion says how to read one of the two versions of control groups. A machine may
+// have both mounted, with the memory controller in one of them.
 type cgroupVersion struct {
 	kind   string   // the type of its file system
-	place  string   // where it is mounted if nobody says so
+	place  string   // where it is mounted by default
 	limits []string // files with a limit
-	used   string   // the file with what is taken
-	idle   string   // the line of memory.stat with pages of files that nobody is using
+	used   string   // the file with the memory in use
+	idle   string   // the line of memory.stat with pages of files that are not in use
 }
 
 var cgroupVersions = []cgroupVersion{
@@ -22,8 +22,8 @@ var cgroupVersions = []cgroupVersion{
 	{"cgroup", "sys/fs/cgroup/memory", []string{"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"},
 }
 
-// controlGroupsLeft returns the least that the control group of this process and those above
-// it leave.
+// controlGroupsLeft returns how much memory the control group of this process and those
+// above it leave, the least of them.
 func controlGroupsLeft(root fs.FS) int64 {
 	least := int64(unlimited)
 	membership, _ := fs.ReadFile(root, "proc/self/cgroup")
@@ -36,8 +36,8 @@ func controlGroupsLeft(root fs.FS) int64 {
 	return least
 }
 
-// group returns the group of this process: that of the line "ID:CONTROLLERS:GROUP" whose
-// controllers have the memory, or are empty in version 2.
+// group returns the group of this process, from the line "ID:CONTROLLERS:GROUP" whose
+// controllers include memory, or are empty in version 2.
 func (v *cgroupVersion) group(membership []byte) string {
 	for line := range strings.Lines(string(membership)) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
@@ -52,9 +52,9 @@ func (v *cgroupVersion) group(membership []byte) string {
 	return "/"
 }
 
-// folders returns the folders of a group and of the groups above it, as far as they are
-// mounted. A mount may show a part of the groups only, and inside a container the group may
-// have a name of the outside: what is mounted is then the container's own.
+// folders returns the folders of a group and of the groups above it, if they are mounted. A
+// mount may show only a part of the groups. Inside a container the group may have its name
+// from outside; the mounted group is then the container's own.
 func (v *cgroupVersion) folders(mounts []mount, group string) (out []string) {
 	var own []mount
 	for _, m := range mounts {
@@ -93,8 +93,8 @@ func within(above, group string) (below string, ok bool) {
 	return path.Clean(strings.Trim(rest, "/")), ok
 }
 
-// left returns what the group of a folder leaves. Pages of files that nobody is using count
-// as taken but make way.
+// left returns how much the group of a folder leaves. Pages of files that are not in use
+// count as taken, but the kernel can drop them.
 func (v *cgroupVersion) left(root fs.FS, dir string) int64 {
 	limit := int64(unlimited)
 	for _, name := range v.limits {
@@ -103,7 +103,7 @@ func (v *cgroupVersion) left(root fs.FS, dir string) int64 {
 		}
 	}
 	stat, _ := fs.ReadFile(root, path.Join(dir, "memory.stat"))
-	// Version 1 tells the least limit of the groups above, mounted or not.
+	// Version 1 shows the least limit of the groups above, mounted or not.
 	if n, ok := field(stat, "hierarchical_memory_limit"); ok {
 		limit = min(limit, n)
 	}
@@ -115,7 +115,7 @@ func (v *cgroupVersion) left(root fs.FS, dir string) int64 {
 	return max(limit-max(used-idle, 0), 0)
 }
 
-// readNumber reads a file with one number. "max" is none: no limit.
+// readNumber reads a file with one number. "max", which means no limit, does not count as one.
 func readNumber(root fs.FS, name string) (int64, bool) {
 	b, err := fs.ReadFile(root, name)
 	if err != nil {

@@ -2,7 +2,7 @@ package mem
 
 import "testing"
 
-// Whatever the files say, there is an answer from 0 on, and no panic.
+// For any contents of the files the result is 0 or more, without a panic.
 func FuzzControlGroups(f *testing.F) {
 	f.Add("0::/a/b\n4:memory:/x\n", others+mount2, "1000\n", "inactive_file 5\nhierarchical_memory_limit 7\n", "MemAvailable: 12 kB\n")
 	f.Add("0::/../a\n", "1 2 3 /.. /sys rw - cgroup2 a b\n41 23 0:31 /\\040 /sys/fs/cgroup/memory rw - cgroup c rw,memory\n", "max", "", "")

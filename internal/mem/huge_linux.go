@@ -9,9 +9,9 @@ import (
 const madvHugepage = 14
 
 // Huge asks for large pages under s, which should not have been touched yet.
-// Arrays read in leaps are slow on small pages: most reads then miss the
-// address cache. Slices of less than 4 MiB are left alone, and so is everything
-// where the system has no such advice; nothing but time depends on it.
+// Arrays that are read in leaps are slow on small pages, since most reads miss the
+// address cache. Slices of less than 4 MiB are left alone. Without large pages the
+// program only runs slower.
 func Huge[T any](s []T) {
 	const least, page = 4 << 20, 4 << 10
 	var zero T
@@ -20,10 +20,10 @@ func Huge[T any](s []T) {
 		return
 	}
 	base := unsafe.Pointer(unsafe.SliceData(s))
-	// Whole small pages: a large one may lie under two slices that both ask.
+	// Only whole small pages are advised: a large page may contain two slices that both ask for it.
 	skip := -uintptr(base) % page
 	whole := (size - skip) / page * page
 	inside := unsafe.Slice((*byte)(unsafe.Add(base, skip)), whole)
-	// An error means that there are no large pages: that is all right.
+	// An error means that there are no large pages, which is fine.
 	_ = syscall.Madvise(inside, madvHugepage)
 }

@@ -2,7 +2,7 @@ package mem
 
 import "testing"
 
-// Advice changes no number, whatever the size and the place of a slice.
+// Huge changes no number, for slices of any size and place.
 func TestHugeKeepsTheNumbers(t *testing.T) {
 	Huge[uint16](nil)
 	Huge(make([]struct{}, 5))

@@ -1,5 +1,5 @@
-// Package mem tells how much memory a process may take, so that builders can refuse a
-// size before they allocate it instead of being killed for it.
+// Package mem estimates how much memory a process may take, so that builders can refuse
+// a size before they allocate it, instead of being killed.
 package mem
 
 import (
@@ -13,19 +13,19 @@ import (
 	"unsafe"
 )
 
-// Available returns the bytes that this process may still take: the least of what the
-// kernel calls available, what control groups leave (those of containers, and MemoryMax=
-// of systemd), what the limit of the address space leaves (ulimit -v), and what the Go
-// memory limit (GOMEMLIMIT) leaves beside the memory Go holds already, as far as each is
-// known. Where none is known it returns math.MaxInt64. Of the first two it knows what was true within the
-// last second, and what Go has taken since.
+// Available returns the bytes that this process may still take. This is the least of four
+// numbers, if known: what the kernel calls available, what control groups leave (those of
+// containers, and MemoryMax= of systemd), what the limit of the address space leaves (ulimit
+// -v), and what the Go memory limit (GOMEMLIMIT) leaves in addition to the memory Go already
+// holds. If none is known it returns math.MaxInt64. The first two are at most a second old,
+// less the memory Go has taken since.
 func Available() int64 {
 	return min(machine.left(os.DirFS("/"), time.Now(), goHeld()), addressSpaceLeft(), goLeft())
 }
 
 var machine remembered
 
-// unlimited is what a limit leaves that is not there.
+// unlimited is what a missing limit leaves.
 const unlimited = math.MaxInt64
 
 // meminfoLeft returns what the kernel calls available in the text of /proc/meminfo.
@@ -45,9 +45,9 @@ func goLeft() int64 {
 	return max(limit-goHeld(), 0)
 }
 
-// goHeld returns what Go holds of the system's memory.
+// goHeld returns how much of the system's memory Go holds.
 func goHeld() int64 {
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}} // in one look
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}} // at the same moment
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
@@ -59,15 +59,15 @@ func goBytes(name string) int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// Budget returns what work may take when nobody has set a limit: three quarters
-// of what is available.
+// Budget returns how much memory work may take if no limit was set: three quarters of
+// the available memory.
 func Budget() int64 { return Available() / 4 * 3 }
 
-// AddressSpace is more bytes than any machine has, whatever budget it is given: from
-// there on make panics.
+// AddressSpace is more bytes than any machine has, for any budget: make panics from
+// there on.
 const AddressSpace = min(1<<47, math.MaxInt)
 
-// field returns the number behind a name at the start of a line. A number below 0 is none.
+// field returns the number after a name at the start of a line. A negative number does not count.
 func field(file []byte, name string) (int64, bool) {
 	for line := range strings.Lines(string(file)) {
 		if words := strings.Fields(line); len(words) >= 2 && words[0] == name {
@@ -77,7 +77,7 @@ func field(file []byte, name string) (int64, bool) {
 	return 0, false
 }
 
-// number reads a number from 0 on.
+// number reads a number of 0 or more.
 func number(text string) (int64, bool) {
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || v < 0 {
@@ -86,14 +86,14 @@ func number(text string) (int64, bool) {
 	return v, true
 }
 
-// Overlap tells whether two slices share memory.
+// Overlap reports whether two slices share memory.
 func Overlap[A, B float32 | float64 | int32 | int64](a []A, b []B) bool {
 	a0, b0 := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return a0 < b0+uintptr(len(b))*unsafe.Sizeof(B(0)) && b0 < a0+uintptr(len(a))*unsafe.Sizeof(A(0))
 }
 
-// Saturate converts a size to an int64, the largest where it does not fit: an
-// impossible size must not come out small.
+// Saturate converts a size to an int64, the largest one if it does not fit, so that an
+// impossible size does not become small.
 func Saturate(v float64) int64 {
 	if v >= math.MaxInt64 {
 		return math.MaxInt64

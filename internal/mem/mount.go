@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A mount is a file system, or a part of one, at a place.
+// A mount is a file system, or a part of one, that is mounted at a place.
 type mount struct {
 	kind    string   // the type of the file system
 	root    string   // the folder of the file system that is mounted
-	place   string   // where, without the slash at its begin
+	place   string   // where, without the leading slash
 	options []string // of the file system
 }
 
@@ -17,7 +17,7 @@ type mount struct {
 //
 //	ID PARENT DEVICE ROOT PLACE OPTIONS [MORE...] - KIND SOURCE OPTIONS
 //
-// and lines that do not are left out.
+// and other lines are skipped.
 func readMounts(root fs.FS) (mounts []mount) {
 	file, err := fs.ReadFile(root, "proc/self/mountinfo")
 	if err != nil {
@@ -37,5 +37,5 @@ func readMounts(root fs.FS) (mounts []mount) {
 	return mounts
 }
 
-// escapes are how mountinfo writes what would end a word or a line.
+// escapes are the forms in which mountinfo writes characters that would end a word or a line.
 var escapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)

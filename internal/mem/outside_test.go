@@ -14,7 +14,7 @@ func TestOutside(t *testing.T) {
 		if len(data) != size || uintptr(unsafe.Pointer(&data[0]))%8 != 0 {
 			t.Errorf("%d bytes, want %d, or they are not aligned", len(data), size)
 		}
-		data[0], data[size-1] = 1, 1 // it may be written
+		data[0], data[size-1] = 1, 1 // it is writable
 		if err := release(); err != nil {
 			t.Error(err)
 		}

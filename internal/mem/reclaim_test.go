@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// collections is how often somebody has asked for a collection.
+// collections returns how often a collection was requested.
 func collections() uint32 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -31,7 +31,7 @@ func TestReclaim(t *testing.T) {
 }
 
 func TestMakeRoom(t *testing.T) {
-	runtime.GC() // what other tests have left is no part of the heap
+	runtime.GC() // remove the garbage of other tests from the heap
 	before := collections()
 	MakeRoom(roomBytes - 1)
 	if got := collections(); got != before {
@@ -44,7 +44,7 @@ func TestMakeRoom(t *testing.T) {
 	heap := make([]byte, reclaimedShare*roomBytes*2)
 	MakeRoom(roomBytes)
 	if got := collections(); got != before+1 {
-		t.Errorf("%d more collections for room beside a large heap", got-before-1)
+		t.Errorf("%d more collections for room with a large heap", got-before-1)
 	}
 	runtime.KeepAlive(heap)
 }

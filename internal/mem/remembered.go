@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// fresh is how long what the files of the system said is taken for true. To read them takes half a
-// millisecond, as long as a small call. Other processes may take memory at any time, also in the middle of a
-// call: a second more or less changes little. What this process takes itself counts at once: it may read
-// a file and ask what is left for the work in less than a second.
+// fresh is how long the values in the files of the system are reused. Reading them takes half a
+// millisecond, as long as a small call. Other processes may take memory at any time, even
+// during a call, so a second more or less changes little. Memory that this process takes counts
+// at once: it may read a file and ask what is left for the work in less than a second.
 const fresh = time.Second
 
-// A remembered is what the files of the system leave, read at most once in a while.
+// A remembered has what the files of the system leave, read at most once per fresh.
 type remembered struct {
 	mu    sync.Mutex
 	bytes int64
-	held  int64     // bytes that this process held then
+	held  int64     // bytes that this process held at that time
 	read  time.Time // the zero time: never
 }
 
-// left returns what the files under root leave, in a process that holds the given bytes. Where they cannot be
-// read, as by a process without a free descriptor, what they said before counts.
+// left returns what the files under root leave, in a process that holds the given bytes. If
+// they cannot be read, for example for lack of a free descriptor, their earlier values count.
 func (r *remembered) left(root fs.FS, now time.Time, held int64) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,10 +41,10 @@ func (r *remembered) left(root fs.FS, now time.Time, held int64) int64 {
 }
 
 // filesLeft returns what the files under root leave: what the kernel calls available, and what control
-// groups leave. The error is that of a file which is there and cannot be read.
+// groups leave. The error is that of a file that exists but cannot be read.
 func filesLeft(root fs.FS) (left int64, err error) {
 	meminfo, err := fs.ReadFile(root, "proc/meminfo")
-	if errors.Is(err, fs.ErrNotExist) { // no Linux
+	if errors.Is(err, fs.ErrNotExist) { // not Linux
 		err = nil
 	}
 	return min(meminfoLeft(meminfo), controlGroupsLeft(root)), err

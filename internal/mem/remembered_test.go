@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// counted are files of which somebody counts how often they are read, and which may fail.
+// counted are files that count how often they are read, and that may fail.
 type counted struct {
 	fstest.MapFS
 	reads  int
@@ -24,7 +24,7 @@ func (c *counted) ReadFile(name string) ([]byte, error) {
 	return c.MapFS.ReadFile(name)
 }
 
-// What files leave is read at most once a second.
+// Files are read at most once a second.
 func TestFilesAreRemembered(t *testing.T) {
 	root := &counted{MapFS: files{"proc/meminfo": "MemAvailable: 10 kB\n"}.tree()}
 	var r remembered
@@ -42,8 +42,8 @@ func TestFilesAreRemembered(t *testing.T) {
 	}
 }
 
-// Files that cannot be read for a while, as without a free descriptor, are no reason to take there to be
-// no limit.
+// Files that cannot be read for a while, as without a free descriptor, do not mean that there
+// is no limit.
 func TestFilesThatFailAreRemembered(t *testing.T) {
 	root := &counted{MapFS: files{"proc/meminfo": "MemAvailable: 10 kB\n"}.tree()}
 	var r remembered
@@ -54,14 +54,14 @@ func TestFilesThatFailAreRemembered(t *testing.T) {
 		t.Errorf("%d bytes, want those of before", got)
 	}
 	if got := new(remembered).left(root, now, 5000); got != unlimited {
-		t.Errorf("%d bytes of which nobody knows", got)
+		t.Errorf("%d bytes that no file shows", got)
 	}
 	if got := new(remembered).left(fstest.MapFS{}, now, 5000); got != unlimited {
 		t.Errorf("%d bytes on another system", got)
 	}
 }
 
-// What this process has taken since the files were read is not left.
+// Memory that this process has taken since the files were read is not left.
 func TestWhatIsTakenMeanwhile(t *testing.T) {
 	root := files{"proc/meminfo": "MemAvailable: 10 kB\n"}.tree()
 	var r remembered

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Numbers beyond what fits are no limit, and no small size.
+// Numbers that do not fit count as no limit, and never as a small size.
 func TestSizesThatDoNotFit(t *testing.T) {
 	for text, want := range map[string]int64{
 		"MemAvailable: 9007199254740992 kB\n":    unlimited, // 2^63 bytes

@@ -8,11 +8,10 @@ const panelRows = 4
 //
 //	s[r] = sum_j (a[j] - panel[4j+r])^2,  s[4+r] = sum_j (b[j] - panel[4j+r])^2
 //
-// Each sum runs from the first coordinate to the last in its own register. An
-// addition has to wait for the one before it, about four cycles; eight
-// independent sums fill that time, and a loaded coordinate serves two or four
-// of them. The conversions forbid fused products, so that all architectures
-// give the same bits.
+// Each sum runs from the first coordinate to the last in its own register. An addition
+// has to wait about four cycles for the one before it; eight independent sums fill that
+// time, and a loaded coordinate is used for two or four of them. The conversions
+// prevent fused products, so that all architectures give the same bits.
 func squaredDistances(a, b, panel []float64) [2 * panelRows]float64 {
 	b = b[:len(a)]
 	var a0, a1, a2, a3, b0, b1, b2, b3 float64
@@ -39,8 +38,8 @@ func squaredDistances(a, b, panel []float64) [2 * panelRows]float64 {
 	return [...]float64{a0, a1, a2, a3, b0, b1, b2, b3}
 }
 
-// fourDistances returns the same sums of one query and four rows where they are stored, for
-// a few rows that are not worth packing.
+// fourDistances returns the same sums for one query and four rows that are not packed, for
+// few rows that are not worth packing.
 func fourDistances[T float32 | float64](query []float64, data []T, stride int, rows [panelRows]int) [panelRows]float64 {
 	of := func(r int) []T { return data[rows[r]*stride:][:len(query)] }
 	p0, p1, p2, p3 := of(0), of(1), of(2), of(3)

@@ -17,7 +17,7 @@ func TestSquaredDistances(t *testing.T) {
 	}
 }
 
-// Four rows where they are stored have the sums of a packed panel, bit for bit.
+// Four rows that are not packed have the sums of a packed panel, bit for bit.
 func TestFourDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for d := range 40 {

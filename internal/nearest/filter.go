@@ -5,17 +5,18 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A filter has the gallery in float32 and the bound of what that costs.
+// A filter has the gallery in float32 and a bound of the error.
 //
-// Rows x become y = s (x - c) in float32, where c is about the middle of the gallery, so that
-// a middle far from zero does no harm, and s a power of two that brings every row to a length
-// of at most 1, so that nothing overflows. With D the true distance of a query from a row,
-// y and z their images, and e, f the lengths of what rounding has taken off them,
+// Rows x become y = s (x - c) in float32. Here c is about the middle of the gallery, so that
+// a middle far from zero does no harm, and s is a power of two that brings every row to a
+// length of at most 1, so that nothing overflows. With D the true distance of a query from a
+// row, y and z their images, and e, f the lengths of their rounding errors,
 //
 //	| s D - |y - z| | <= e + f.
 //
@@ -29,9 +30,9 @@ import (
 //	(1 - r) D^2 - u <= S <= (1 + r) D^2 + u,  r = (d + 4) 2^-53, u = d 2^-1074.
 //
 // So each p gives an upper and a lower bound of s^2 S. A row whose lower bound is above the
-// upper bounds of k others is none of the k nearest, whatever its number. The float64
-// arithmetic of the bounds is itself rounded; b, r and lengths are taken a little larger
-// than they are, by far more than that.
+// upper bounds of k others is not among the k nearest, whatever its number. The float64
+// arithmetic of the bounds is itself rounded; b, r and lengths are increased a little, by
+// far more than that.
 type filter[M points.Matrix] struct {
 	*search[M]
 	kernels     *simd.Kernels
@@ -42,14 +43,14 @@ type filter[M points.Matrix] struct {
 	image       []float32 // z, row after row
 	norm        []float64 // |z|^2
 	missed      []float64 // f
-	galleryTile int       // rows that are multiplied at a time
+	galleryTile int       // rows multiplied at a time
 }
 
-// Rows of which the largest number, less the centre, is outside these are not filtered:
-// squares of float64 would overflow, or underflow.
+// Rows are not filtered if their largest number, less the centre, is outside of this
+// range: squares of float64 would overflow or underflow.
 const smallest, largest = 1e-140, 1e140
 
-// newFilter returns nil where the numbers are too large or too small.
+// newFilter returns nil if the numbers are too large or too small.
 func newFilter[M points.Matrix](ctx context.Context, s *search[M], settings Settings) (*filter[M], error) {
 	f := &filter[M]{search: s, kernels: settings.Kernels}
 	if f.kernels == nil {
@@ -74,9 +75,9 @@ func newFilter[M points.Matrix](ctx context.Context, s *search[M], settings Sett
 	return f, f.load(ctx, settings.Workers)
 }
 
-// setCentre takes the median of some rows of the gallery, spread over it, column by column:
-// any centre is right, one near most of the rows is good, and single rows far from the
-// others must not move it.
+// setCentre takes the median of some rows spread over the gallery, column by column. Any
+// centre is correct, one near most of the rows is good, and single rows far from the others
+// must not move it.
 func (f *filter[M]) setCentre() {
 	const most = 33
 	rows := f.galleryRows
@@ -84,7 +85,7 @@ func (f *filter[M]) setCentre() {
 	f.centre = make([]float64, f.d)
 	sample, column := make([]float64, count*f.d), make([]float64, count)
 	for i := range count {
-		points.ReadRow(sample[i*f.d:][:f.d], f.gallery, rows[par.Part(len(rows), i, count)])
+		points.ReadRow(sample[i*f.d:][:f.d], f.gallery, rows[split.Part(len(rows), i, count)])
 	}
 	for j := range f.centre {
 		for i := range column {
@@ -99,9 +100,9 @@ func (f *filter[M]) setCentre() {
 func (f *filter[M]) size(ctx context.Context, workers *par.Workers) (float64, error) {
 	const rows = 256
 	of := func(x M, list []int) (float64, error) {
-		sizes := make([]float64, par.Blocks(len(list), rows))
+		sizes := make([]float64, split.Blocks(len(list), rows))
 		err := workers.Do(ctx, len(sizes), par.Func(func(_, piece int) {
-			lo, hi := par.Block(piece, len(list), rows)
+			lo, hi := split.Block(piece, len(list), rows)
 			row := make([]float64, f.d)
 			for _, i := range list[lo:hi] {
 				points.ReadRow(row, x, i)
@@ -124,14 +125,14 @@ func (f *filter[M]) size(ctx context.Context, workers *par.Workers) (float64, er
 	return max(gallery, queries), err
 }
 
-// load makes the images of the gallery.
+// load computes the images of the gallery.
 func (f *filter[M]) load(ctx context.Context, workers *par.Workers) error {
 	n := len(f.galleryRows)
 	f.image = make([]float32, n*f.d)
 	f.norm, f.missed = make([]float64, n), make([]float64, n)
 	const rows = 256
-	return workers.Do(ctx, par.Blocks(n, rows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rows)
+	return workers.Do(ctx, split.Blocks(n, rows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, rows)
 		row := make([]float64, f.d)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(row, f.gallery, f.galleryRows[i])
@@ -141,7 +142,7 @@ func (f *filter[M]) load(ctx context.Context, workers *par.Workers) error {
 }
 
 // round sets y to the image of a row. It returns the squared length of y and a bound of the
-// length that rounding took off it.
+// length of its rounding error.
 func (f *filter[M]) round(y []float32, row []float64) (norm, missed float64) {
 	length, off := 0.0, 0.0
 	for j, v := range row {
@@ -152,15 +153,15 @@ func (f *filter[M]) round(y []float32, row []float64) (norm, missed float64) {
 		length += v * v
 		off += (v - rounded) * (v - rounded)
 	}
-	// The difference from the centre was rounded, too, by 2^-53 of it.
+	// The difference from the centre was also rounded, by 2^-53 of it.
 	return norm, (math.Sqrt(off)+0x1p-52*math.Sqrt(length))*(1+1e-9) + 0x1p-400
 }
 
-// A limit is what the inner product of a query with a row must reach.
+// A limit is the value that the inner product of a query with a row must reach.
 type limit struct{ base, slope float64 }
 
-// limitOf returns the limit of a query when k rows have squared distances of at most upper,
-// in units of s^2. Row i stays where
+// limitOf returns the limit of a query if k rows have squared distances of at most upper,
+// in units of s^2. Row i stays if
 //
 //	2p >= base + (1 - b) |z_i|^2 - f_i^2 - slope f_i.
 func (f *filter[M]) limitOf(norm, missed, upper float64) limit {
@@ -168,10 +169,10 @@ func (f *filter[M]) limitOf(norm, missed, upper float64) limit {
 	return limit{base: (1-f.b)*norm - f.tiny - reach*reach, slope: 2 * reach}
 }
 
-// need returns the part of what row i needs that is the same for all queries.
+// need returns the part of the condition for row i that is the same for all queries.
 func (f *filter[M]) need(i int) float64 { return (1-f.b)*f.norm[i] - f.missed[i]*f.missed[i] }
 
-// stays tells whether row i, with inner product p, reaches the limit.
+// stays reports whether row i, with inner product p, reaches the limit.
 func (f *filter[M]) stays(l limit, i int, p float32) bool {
 	return !(2*float64(p) < l.base+f.need(i)-l.slope*f.missed[i])
 }

@@ -25,9 +25,8 @@ func filterOf(t *testing.T, queries, gallery blas64.General, k int, level simd.L
 	return f
 }
 
-// The bounds hold for every pair: the upper one is not below the sum that decides, and a
-// limit that the sum itself sets lets the row pass. So no random case has to be unlucky for
-// a wrong bound to show.
+// The bounds hold for every pair: the upper one is not below the deciding sum, and a limit
+// set to that sum lets the row pass. So a wrong bound shows without rare random cases.
 func TestBounds(t *testing.T) {
 	for kind, k := range kinds {
 		for _, d := range []int{1, 2, 17, 64, 700} {
@@ -74,7 +73,7 @@ func checkBounds(t *testing.T, name string, f *filter[blas64.General], sums rank
 	}
 }
 
-// round states no less than what rounding took off a row, by exact arithmetic.
+// The bound of round is not below the rounding error of a row, by exact arithmetic.
 func TestRound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for kind, k := range kinds {
@@ -102,8 +101,8 @@ func TestRound(t *testing.T) {
 	}
 }
 
-// Limits and upper bounds are what the comment of filter says, for errors of any size: those
-// of real rows hide in each other.
+// Limits and upper bounds are as in the comment of filter, for errors of any size: with real
+// rows the errors hide each other.
 func TestLimits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	part := func() float64 { return rng.Float64() * float64(rng.IntN(2)) }
@@ -138,8 +137,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The filter does what it is for: of ordinary rows, also far from the origin, it leaves
-// little more than the k nearest, and of rows that are all equal it computes all.
+// The filter serves its purpose: of ordinary rows, also far from the origin, it leaves
+// little more than the k nearest; of rows that are all equal it computes all.
 func TestFilterLeavesFew(t *testing.T) {
 	const n, nq, k = 3000, 5, 8
 	for kind, most := range map[string]int{"normal": 2 * k, "far off": 2 * k, "outlier": 2 * k, "large": 2 * k} {
@@ -159,7 +158,7 @@ func TestFilterLeavesFew(t *testing.T) {
 			}
 			for i := range nq {
 				if i == 3 && kind == "outlier" {
-					continue // the far row: all others are alike to it
+					continue // the far row: all others are equally far from it
 				}
 				if tile.drop(&tile.state[i]); len(tile.state[i].kept) > most {
 					t.Errorf("%s, d=%d: query %d keeps %d rows", kind, d, i, len(tile.state[i].kept))
@@ -169,7 +168,7 @@ func TestFilterLeavesFew(t *testing.T) {
 	}
 }
 
-// More rows at one distance than a query keeps.
+// There are more rows at one distance than a query keeps.
 func TestFilterMakesRoom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range []string{"equal", "duplicates", "ties"} {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -21,15 +21,15 @@ type filtered[M points.Matrix] struct {
 	state    [tileQueries]state
 }
 
-// state is what is known of a query's neighbours. Rows are given by their places in the
-// list of gallery rows.
+// state is what is known about a query's neighbours. Rows are given by their places in
+// the list of gallery rows.
 type state struct {
 	row          int // its own row
 	norm, missed float64
 	limit        limit
 	uppers       nearestK // the k smallest upper bounds
-	kept         []kept   // rows that have to be computed
-	best         nearestK // the nearest of those that were computed
+	kept         []kept   // rows whose distances have to be computed
+	best         nearestK // the nearest of the computed ones
 }
 
 type kept struct {
@@ -82,7 +82,7 @@ func (t *filtered[M]) answer(ctx context.Context, first int) {
 	}
 }
 
-// begin makes query i of the tile ready.
+// begin prepares query i of the tile.
 func (t *filtered[M]) begin(i, row int) {
 	s := &t.state[i]
 	points.ReadRow(t.row, t.queries, row)
@@ -100,14 +100,14 @@ func (t *filtered[M]) multiply(queries, lo, hi int) {
 	}
 }
 
-// look keeps the rows lo to hi-1 that query i may need.
+// look keeps those of the rows lo to hi-1 that query i may need.
 func (t *filtered[M]) look(i, lo, hi int) {
 	s := &t.state[i]
 	products := t.products[i*t.galleryTile:][:hi-lo]
 	need, missed := t.need[:len(products)], t.missed[lo:hi]
 	for j, p := range products {
 		if 2*float64(p) < s.limit.base+need[j]-s.limit.slope*missed[j] {
-			continue // it does not stay
+			continue // the row does not stay
 		}
 		at := lo + j
 		if t.leaveOut && t.galleryRows[at] == s.row {
@@ -125,7 +125,7 @@ func (t *filtered[M]) look(i, lo, hi int) {
 	}
 }
 
-// drop forgets the rows that the limit of today excludes.
+// drop removes the rows that the current limit excludes.
 func (t *filtered[M]) drop(s *state) {
 	left := s.kept[:0]
 	for _, c := range s.kept {
@@ -136,8 +136,8 @@ func (t *filtered[M]) drop(s *state) {
 	s.kept = left
 }
 
-// makeRoom drops rows of query i, and computes the others where they are still many: of
-// rows that are all at one distance none can be dropped.
+// makeRoom drops rows of query i, and computes the others if there are still many: rows
+// that are all at one distance cannot be dropped.
 func (t *filtered[M]) makeRoom(i int) {
 	s := &t.state[i]
 	if t.drop(s); len(s.kept) > t.room()/2 {
@@ -145,7 +145,7 @@ func (t *filtered[M]) makeRoom(i int) {
 	}
 }
 
-// compute computes the distances of the rows that are kept, and forgets them.
+// compute computes the distances of the kept rows, and removes them.
 func (t *filtered[M]) compute(s *state) {
 	points.ReadRow(t.row, t.queries, s.row)
 	for from := 0; from < len(s.kept); from += panelRows {

@@ -6,31 +6,31 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 )
 
-// ErrRefused reports that the caller has refused the memory of what was found.
+// ErrRefused reports that the caller has refused the memory for the neighbours found.
 var ErrRefused = errors.New("no memory for the rows that were found")
 
-// Neighbours are rows of a gallery that are near to queries: those of query i are
-// Rows[Ptr[i]] to Rows[Ptr[i+1]-1], in the order of their numbers, and Squared has their squared
-// distances.
+// Neighbours are rows of a gallery that are near to queries. Those of query i are Rows[Ptr[i]]
+// to Rows[Ptr[i+1]-1], in the order of their numbers. Squared has their squared distances.
 type Neighbours struct {
 	Ptr     []uint64
 	Rows    []uint32
 	Squared []float64
 }
 
-// NeighbourBytes is what a neighbour takes while Near looks for it.
-const NeighbourBytes = 3 * (4 + 8) // a list that grows has room for more, and is copied in the end
+// NeighbourBytes is the memory of a neighbour during Near.
+const NeighbourBytes = 3 * (4 + 8) // a growing list has spare room, and is copied at the end
 
-// nearRows is how many rows of the gallery are compared before memory is asked for.
+// nearRows is how many rows of the gallery are compared between calls of reserve.
 const nearRows = 64 * scanRows
 
 // Near returns for each row of queries the rows of gallery whose distance, the square root of the
-// squared one, is at most radius. It takes the time of all distances: it is for few queries. reserve is
-// asked whether the neighbours found may be kept, whenever some thousand rows have been compared.
+// squared one, is at most radius. It computes all distances, so it is for few queries. Whenever
+// some thousand rows have been compared, it asks reserve whether the neighbours found may be
+// kept.
 //
 // Errors: those of Rows, and ErrRefused.
 func Near[M points.Matrix](ctx context.Context, queries, gallery M, radius float64, reserve func(neighbours int) bool, settings Settings) (*Neighbours, error) {
@@ -48,7 +48,7 @@ func Near[M points.Matrix](ctx context.Context, queries, gallery M, radius float
 	for lo := 0; lo < n; lo += nearRows {
 		hi := min(lo+nearRows, n)
 		s.galleryRows = list[lo:hi]
-		parts := make([]near, par.Blocks(hi-lo, scanRows)*len(found)) // of each piece and query
+		parts := make([]near, split.Blocks(hi-lo, scanRows)*len(found)) // of each piece and query
 		if err := sc.run(ctx, settings.Workers, func(_, _ int) float64 { return radius * radius }, func(_, piece, query int, found scanned) {
 			parts[piece*len(s.queryRows)+query].take(lo, found, radius)
 		}); err != nil {
@@ -76,7 +76,7 @@ func Near[M points.Matrix](ctx context.Context, queries, gallery M, radius float
 	return out, nil
 }
 
-// A near is rows that are near to a query, and their squared distances.
+// A near has rows that are near to a query, and their squared distances.
 type near struct {
 	rows    []uint32
 	squared []float64

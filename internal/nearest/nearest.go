@@ -4,16 +4,16 @@
 //
 // The squared distance of two rows is the float64 sum of the squared differences of their
 // coordinates, from the first to the last. Answers are ordered by it, and among equals by
-// row number. That is the result bit for bit, whatever the kernels and the number of
+// row number. The result is the same bit for bit, for any kernels and any number of
 // workers.
 //
-// Computing all these sums takes long. So inner products in float32 (simd.Dots) come first,
-// with a bound of their error: rows that cannot be among the k nearest are left out, and
-// the sums of the others decide. See filter.go for the bound. Where it cannot help, as
-// with few columns, nearly as many neighbours as rows, or numbers beyond 1e140, all sums
-// are computed. Few queries do not pay for the copy of the gallery that products need: they
-// are compared with the rows where these are stored (scan.go). So are those of Near, which finds the
-// rows within a distance.
+// Computing all these sums takes long. So inner products in float32 (simd.Dots) with a bound of
+// their error come first: rows that cannot be among the k nearest are left out, and the sums of
+// the others decide. See filter.go for the bound. Where it cannot help, as with few columns,
+// nearly as many neighbours as rows, or numbers beyond 1e140, all sums are computed. Products
+// need a copy of the gallery, which is not worthwhile for few queries: they are compared with
+// the stored rows (scan.go). So are the queries of Near, which finds the rows within a
+// distance.
 package nearest
 
 import (
@@ -24,31 +24,32 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// ErrRow reports a row number outside the matrix, or one that appears twice where rows must
+// ErrRow reports a row number outside of the matrix, or a repeated one where rows must
 // differ.
 var ErrRow = errors.New("wrong row number")
 
-// Settings say who does the work. The zero value is the caller alone, with the best kernels
-// of the machine.
+// Settings say who does the work. The zero value uses the caller alone, with the best
+// kernels of the machine.
 type Settings struct {
 	Workers *par.Workers
 	Kernels *simd.Kernels
-	// Progress, if not nil, is told how many of all queries are answered: a number that
-	// rises. One goroutine at a time calls it.
+	// Progress, if not nil, gets the number of queries answered, which rises, and the
+	// number of all. One goroutine at a time calls it.
 	Progress func(done, total int)
 }
 
-// Rows returns for each row of queries the k nearest rows of gallery, k row numbers a query
-// and their squared distances. It takes a copy of the gallery in float32 beside the result.
+// Rows returns for each row of queries the k nearest rows of gallery, k row numbers per
+// query and their squared distances. It makes a copy of the gallery in float32.
 //
-// Errors: points.ErrShape when the dimensions differ or k is not in 1..gallery rows,
-// *points.NonFiniteError, and that of ctx, which is looked at every few milliseconds.
-// They do not begin with the name of this package: callers add theirs.
+// Errors: points.ErrShape if the dimensions differ or k is not in 1..gallery rows,
+// *points.NonFiniteError, and that of ctx, which is checked every few milliseconds.
+// They do not begin with the name of this package, since callers add theirs.
 func Rows[M points.Matrix](ctx context.Context, queries, gallery M, k int, settings Settings) (index []int, squared []float64, err error) {
 	s, err := newSearch(queries, gallery, k)
 	if err != nil {
@@ -85,9 +86,9 @@ func newSearch[M points.Matrix](queries, gallery M, k int) (*search[M], error) {
 
 // Within is Rows between rows of one matrix, given by their numbers: query i of the result
 // is row queries[i] of x, and the answers are row numbers of x taken from gallery. A row
-// never answers itself. Gallery rows must differ, queries may repeat.
+// is never its own answer. Gallery rows must differ, queries may repeat.
 //
-// Errors: those of Rows, where k must leave room for the row that is left out, and ErrRow.
+// Errors: those of Rows, where the query's own row does not count as a gallery row, and ErrRow.
 func Within[M points.Matrix](ctx context.Context, x M, queries, gallery []int, k int, settings Settings) (index []int, squared []float64, err error) {
 	n, d, err := points.Dims(x)
 	if err != nil {
@@ -131,20 +132,20 @@ func upTo(n int) []int {
 // tileQueries is the number of queries that one pass over the gallery serves.
 const tileQueries = 64
 
-// search is one request. Workers take tiles of queries and write to disjoint parts of the
+// search is one call. Workers take tiles of queries and write to disjoint parts of the
 // result; no two queries share a sum.
 type search[M points.Matrix] struct {
 	queries, gallery       M
 	queryRows, galleryRows []int
 	d, k                   int
-	leaveOut               bool // a query's own row is no answer
+	leaveOut               bool // a query's own row is not an answer
 	reserved               int  // gallery rows some query cannot use
 
 	index   []int
 	squared []float64
 }
 
-// A tiler answers the queries of one tile, beginning with the given one. It gives up when
+// A tiler answers the queries of one tile, beginning with the given one. It stops when
 // the context ends. Each worker has its own.
 type tiler interface {
 	answer(ctx context.Context, first int)
@@ -174,11 +175,11 @@ func (s *search[M]) run(ctx context.Context, settings Settings) ([]int, []float6
 	return s.tiles(ctx, settings, func() tiler { return newPlain(s) })
 }
 
-// filteredQueries is the number of queries that pay for a copy of the gallery.
+// filteredQueries is the number of queries from which a copy of the gallery is worthwhile.
 const filteredQueries = 32
 
-// worthFiltering tells whether float32 is likely to save time: sums of few columns are cheap
-// anyway, and where a good part of the rows is wanted most sums are needed.
+// worthFiltering reports whether float32 is likely to save time: sums of few columns are cheap
+// anyway, and if a good part of the rows is requested most sums are needed.
 func (s *search[M]) worthFiltering() bool {
 	return s.d >= 16 && s.k <= min(len(s.galleryRows)/8, 4096)
 }
@@ -189,11 +190,11 @@ func (s *search[M]) tiles(ctx context.Context, settings Settings, newTiler func(
 	tilers := make([]tiler, settings.Workers.Count())
 	var mutex sync.Mutex
 	done := 0
-	err := settings.Workers.Do(ctx, par.Blocks(queries, tileQueries), par.Func(func(worker, tile int) {
+	err := settings.Workers.Do(ctx, split.Blocks(queries, tileQueries), par.Func(func(worker, tile int) {
 		if tilers[worker] == nil {
 			tilers[worker] = newTiler()
 		}
-		lo, hi := par.Block(tile, queries, tileQueries)
+		lo, hi := split.Block(tile, queries, tileQueries)
 		tilers[worker].answer(ctx, lo)
 		if settings.Progress != nil && ctx.Err() == nil {
 			mutex.Lock()
@@ -203,7 +204,7 @@ func (s *search[M]) tiles(ctx context.Context, settings Settings, newTiler func(
 		}
 	}))
 	if err == nil {
-		err = ctx.Err() // a tile may have been left half done
+		err = ctx.Err() // a tile may be incomplete
 	}
 	if err != nil {
 		return nil, nil, err

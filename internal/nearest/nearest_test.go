@@ -13,20 +13,21 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// ranking is the answers to queries, k of each.
+// ranking has the answers to queries, k for each.
 type ranking struct {
 	index   []int
 	squared []float64
 }
 
-// reference is the definition: all distances by one plain loop, then a sort.
+// reference is the definition: all distances in one plain loop, then a sort.
 func reference(queries, gallery blas64.General, allowed func(q, g int) bool, k int) (r ranking) {
 	for q := range queries.Rows {
 		var all []candidate
@@ -69,8 +70,8 @@ func sameRanking(t interface{ Errorf(string, ...any) }, name string, got, want r
 
 func anyRow(q, g int) bool { return true }
 
-// kinds are ways to draw a coordinate of row i. Those of a hard kind have numbers so large
-// or small that no filter is made.
+// kinds are ways to draw a coordinate of row i. Hard kinds have numbers so large or small
+// that no filter is made.
 var kinds = map[string]struct {
 	draw func(rng *rand.Rand, i, j int) float64
 	hard bool
@@ -99,7 +100,7 @@ var kinds = map[string]struct {
 	"extreme":   {func(rng *rand.Rand, i, j int) float64 { return 1.7e308 * (2*rng.Float64() - 1) }, true},
 }
 
-// drawn draws rows with padding behind them.
+// drawn draws rows with padding after each.
 func drawn(rng *rand.Rand, n, d int, kind string) blas64.General {
 	x := blas64.General{Rows: n, Cols: d, Stride: d + 2, Data: make([]float64, n*(d+2))}
 	for i := range x.Data {
@@ -113,8 +114,8 @@ func drawn(rng *rand.Rand, n, d int, kind string) blas64.General {
 	return x
 }
 
-// Sizes around the tile of 64 queries, the pair of queries, the panel of 4 gallery rows and
-// the rows between two looks at the context. Some are filtered, some are not.
+// Sizes are around the tile of 64 queries, the pair of queries, the panel of 4 gallery rows
+// and the rows between two checks of the context. Some are filtered, some are not.
 func TestRowsAgainstReference(t *testing.T) {
 	for _, c := range []struct{ nq, n, d, k int }{
 		{1, 1, 1, 1}, {1, 4, 3, 4}, {2, 5, 1, 3}, {31, 7, 5, 2}, {64, 8, 2, 8},
@@ -135,9 +136,9 @@ func TestRowsAgainstReference(t *testing.T) {
 	}
 }
 
-// Far from the origin the expanded form |a|^2 + |b|^2 - 2 a'b keeps no digit of
-// these distances; the differences are exact. The true order is that of exact
-// rational arithmetic.
+// Far from the origin the expanded form |a|^2 + |b|^2 - 2 a'b loses all digits of these
+// distances, but the differences are exact. Exact rational arithmetic gives the true
+// order.
 func TestRowsFarFromOrigin(t *testing.T) {
 	const n, d, nq, offset = 113, 20, 33, 1 << 30
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -171,8 +172,8 @@ func TestRowsFarFromOrigin(t *testing.T) {
 	}
 }
 
-// Rows of one matrix, any lists, any number of workers, any level, by the filter and
-// without: always what the definition says, bit for bit.
+// For any lists of rows of a matrix, any number of workers and any level, with and
+// without the filter, the result is that of the definition, bit for bit.
 func TestWithinProperties(t *testing.T) {
 	var names []string
 	for kind := range kinds {
@@ -223,7 +224,7 @@ func TestWithinProperties(t *testing.T) {
 	})
 }
 
-// float32 rows have the answers of the same numbers in float64.
+// float32 rows have the same answers as the same numbers in float64.
 func TestRowsReadBothStorages(t *testing.T) {
 	for _, d := range []int{3, 40} {
 		wide := drawn(rand.New(rand.NewPCG(1, 2)), 100, d, "far off")
@@ -244,24 +245,66 @@ func TestRowsReadBothStorages(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
-	x := blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
-	nan := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, float32(math.NaN())}}
-	for _, c := range []struct {
-		queries, gallery blas32.General
-		k                int
-		want             error
-	}{{x, x, 0, points.ErrShape}, {x, x, 4, points.ErrShape}, {nan, x, 1, points.ErrNonFinite}, {x, nan, 1, points.ErrNonFinite}} {
-		if _, _, err := Rows(t.Context(), c.queries, c.gallery, c.k, Settings{}); !errors.Is(err, c.want) {
-			t.Errorf("k=%d: error %v, want %v", c.k, err, c.want)
-		}
+// Small figures by hand.
+func TestByHand(t *testing.T) {
+	x := mat.NewDense(4, 2, []float64{0, 0, 3, 4, 0, 1, 0, -1})
+	query := mat.NewDense(2, 2, []float64{0, 0, 3, 3})
+	index, squared, err := Rows(t.Context(), query.RawMatrix(), x.RawMatrix(), 3, Settings{})
+	if err != nil || !slices.Equal(index, []int{0, 2, 3, 1, 2, 0}) || !slices.Equal(squared, []float64{0, 1, 1, 1, 13, 18}) {
+		t.Errorf("%v at %v, %v", index, squared, err)
 	}
-	if _, _, err := Within(t.Context(), x, []int{0}, []int{1, 1}, 1, Settings{}); !errors.Is(err, ErrRow) {
-		t.Errorf("a gallery row twice: %v", err)
+	index, squared, err = Within(t.Context(), x.RawMatrix(), []int{0, 1}, []int{3, 2, 0}, 2, Settings{})
+	if err != nil || !slices.Equal(index, []int{2, 3, 2, 0}) || !slices.Equal(squared, []float64{1, 1, 18, 25}) {
+		t.Errorf("within: %v at %v, %v", index, squared, err)
 	}
 }
 
-// expiring is a context that ends after a number of looks at it.
+func TestErrors(t *testing.T) {
+	ok := blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
+	nan := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, float32(math.NaN())}}
+	thin := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{1, 2, 3}}
+	short := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1}}
+	for _, c := range []struct {
+		name             string
+		queries, gallery blas32.General
+		k                int
+		want             error
+	}{
+		{"k zero", ok, ok, 0, points.ErrShape},
+		{"k above gallery", ok, ok, 4, points.ErrShape},
+		{"dimensions", ok, thin, 1, points.ErrShape},
+		{"storage of queries", short, ok, 1, points.ErrShape},
+		{"storage of gallery", ok, short, 1, points.ErrShape},
+		{"nan query", nan, ok, 1, points.ErrNonFinite},
+		{"nan gallery", ok, nan, 1, points.ErrNonFinite},
+	} {
+		if _, _, err := Rows(t.Context(), c.queries, c.gallery, c.k, Settings{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		name             string
+		queries, gallery []int
+		k                int
+		want             error
+	}{
+		{"query beyond", []int{3}, []int{0}, 1, ErrRow},
+		{"query negative", []int{-1}, []int{0}, 1, ErrRow},
+		{"gallery beyond", []int{0}, []int{1, 3}, 1, ErrRow},
+		{"gallery twice", []int{0}, []int{1, 1}, 1, ErrRow},
+		{"own row counts as answer", []int{0}, []int{0, 1}, 2, points.ErrShape},
+		{"no gallery", []int{0}, nil, 1, points.ErrShape},
+	} {
+		if _, _, err := Within(t.Context(), ok, c.queries, c.gallery, c.k, Settings{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
+		}
+	}
+	if index, _, err := Within(t.Context(), ok, []int{0}, []int{1, 2}, 2, Settings{}); err != nil || !slices.Equal(index, []int{1, 2}) {
+		t.Errorf("disjoint lists need no room: %v, %v", index, err)
+	}
+}
+
+// expiring is a context that ends after a number of checks.
 type expiring struct {
 	context.Context
 	looks atomic.Int64
@@ -275,7 +318,7 @@ func (e *expiring) Err() error {
 }
 
 // Wherever the context ends, the search returns its error and no result, and stops soon:
-// each worker may look a few times more.
+// each worker may check a few times more.
 func TestStops(t *testing.T) {
 	for name, c := range map[string]struct{ d, k int }{"plain": {2, 1}, "filtered": {20, 1}} {
 		x := drawn(rand.New(rand.NewPCG(1, 2)), 2000, c.d, "normal")

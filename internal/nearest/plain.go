@@ -3,20 +3,20 @@ package nearest
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// panelsBetweenChecks is how many panels pass between two looks at the context.
+// panelsBetweenChecks is how many panels are handled between two checks of the context.
 const panelsBetweenChecks = 64
 
-// plain computes all sums. Packing a panel of gallery rows costs as much as one query of
+// plain computes all sums. Packing a panel of gallery rows takes as long as one query of
 // the tile.
 type plain[M points.Matrix] struct {
 	*search[M]
 	tile  []float64 // tileQueries rows
 	panel []float64 // panelRows gallery rows, interleaved
 	row   []float64
-	best  []nearestK // one a query of the tile
+	best  []nearestK // one per query of the tile
 }
 
 func newPlain[M points.Matrix](s *search[M]) *plain[M] {
@@ -71,7 +71,7 @@ func (p *plain[M]) offer(i, queryRow int, panel []int, distances []float64) {
 }
 
 // pack interleaves the rows of a panel: coordinate j of row r goes to panel[panelRows*j+r].
-// Missing rows keep what is there and are not looked at.
+// Missing rows are left as they are and are not used.
 func pack[M points.Matrix](panel, row []float64, x M, rows []int) {
 	for r, i := range rows {
 		points.ReadRow(row, x, i)

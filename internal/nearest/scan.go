@@ -6,16 +6,17 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // scanRows is how many rows of the gallery a worker compares with all queries at a time.
 const scanRows = 512
 
-// A scan compares few queries with the gallery where it is stored. Workers share the gallery, and
-// not the queries as tilers do: one query has work for all. Nothing is made of the gallery.
+// A scan compares few queries with the stored gallery. Workers share the rows of the gallery,
+// not the queries as tilers do, so one query has work for all. The gallery is not copied.
 type scan[M points.Matrix] struct {
 	*search[M]
 	kernels *simd.Kernels
@@ -24,8 +25,8 @@ type scan[M points.Matrix] struct {
 	rows    simd.Rows[float32]
 }
 
-// newScan makes the queries ready. With many columns, sums in float32 come first, and leave out
-// rows that are too far for sure.
+// newScan prepares the queries. With many columns, sums in float32 come first, and exclude rows
+// that are certainly too far.
 func newScan[M points.Matrix](s *search[M], settings Settings) *scan[M] {
 	out := &scan[M]{search: s, kernels: settings.Kernels, query: make([]float64, len(s.queryRows)*s.d)}
 	if out.kernels == nil {
@@ -44,16 +45,16 @@ func newScan[M points.Matrix](s *search[M], settings Settings) *scan[M] {
 	return out
 }
 
-// A scanned is what a worker has found: places in the list of gallery rows, and the squared
-// distances of these rows.
+// A scanned has the rows a worker has found: places in the list of gallery rows, and the
+// squared distances of these rows.
 type scanned struct {
 	places  []int
 	squared []float64
 }
 
-// run hands on the rows whose squared distance from a query is at most the limit, and maybe
-// others. Pieces of the gallery have numbers. Each piece is handed on once for each query, and
-// several workers do so at the same time; limit is asked by the worker that will hand on next.
+// run passes to give the rows whose squared distance from a query is at most the limit, and
+// maybe others. Pieces of the gallery are numbered. Each piece is passed once for each query,
+// by several workers at the same time. A worker calls limit before it calls give.
 func (s *scan[M]) run(ctx context.Context, workers *par.Workers, limit func(worker, query int) float64, give func(worker, piece, query int, found scanned)) error {
 	type scratch struct {
 		index []uint32
@@ -62,12 +63,12 @@ func (s *scan[M]) run(ctx context.Context, workers *par.Workers, limit func(work
 	}
 	of := make([]*scratch, workers.Count())
 	n := len(s.galleryRows)
-	return workers.Do(ctx, par.Blocks(n, scanRows), par.Func(func(worker, piece int) {
+	return workers.Do(ctx, split.Blocks(n, scanRows), par.Func(func(worker, piece int) {
 		if of[worker] == nil {
 			of[worker] = &scratch{make([]uint32, scanRows), make([]float32, scanRows), scanned{make([]int, scanRows), make([]float64, scanRows)}}
 		}
 		w := of[worker]
-		lo, hi := par.Block(piece, n, scanRows)
+		lo, hi := split.Block(piece, n, scanRows)
 		if s.single != nil {
 			for i, row := range s.galleryRows[lo:hi] {
 				w.index[i] = uint32(row)
@@ -95,9 +96,10 @@ func (s *scan[M]) run(ctx context.Context, workers *par.Workers, limit func(work
 	}))
 }
 
-// roughLimit returns what simd.SqDists is at most for rows whose squared distance is at most the
-// limit: it is off by (d/64 + 10) 2^-24, and by d 2^-149, and the sum in float64, which decides, by
-// far less. Where float32 has no such number that is infinity, and every row stays.
+// roughLimit returns the largest result of simd.SqDists for rows whose squared distance is at
+// most the limit: it is off by (d/64 + 10) 2^-24, and by d 2^-149, and the deciding sum in
+// float64 by far less. If float32 has no such number the result is infinity, and every row
+// stays.
 func (s *scan[M]) roughLimit(limit float64) float32 {
 	most := limit*(1+float64(s.d/64+12)*0x1p-24) + float64(s.d)*0x1p-148
 	if !(most < math.MaxFloat32) {
@@ -123,8 +125,8 @@ func (s *scan[M]) distances(squared, query []float64, places []int) {
 	}
 }
 
-// fewQueries is the number of queries from which on tilers take less time where sums in float32
-// do not help a scan.
+// fewQueries is the number of queries from which on tilers are faster if sums in float32 do not
+// help a scan.
 const fewQueries = 4
 
 // few answers all queries by a scan.

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// singles are ways to draw a coordinate of float32, with squares that it cannot hold, too.
+// singles are ways to draw a coordinate of float32, some with squares beyond float32.
 var singles = map[string]func(rng *rand.Rand, i, j int) float64{
 	"normal":    func(rng *rand.Rand, i, j int) float64 { return rng.NormFloat64() },
 	"ties":      func(rng *rand.Rand, i, j int) float64 { return float64(rng.IntN(2)) },
@@ -29,7 +29,7 @@ var singles = map[string]func(rng *rand.Rand, i, j int) float64{
 	"columns":   func(rng *rand.Rand, i, j int) float64 { return math.Pow(10, float64(-j%60)) * rng.NormFloat64() },
 }
 
-// drawnSingle draws rows of float32, and returns them in float64, too.
+// drawnSingle draws rows of float32, and also returns them in float64.
 func drawnSingle(rng *rand.Rand, n, d int, kind string) (blas32.General, blas64.General) {
 	x := blas32.General{Rows: n, Cols: d, Stride: d + 1, Data: make([]float32, n*(d+1))}
 	wide := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}
@@ -42,8 +42,8 @@ func drawnSingle(rng *rand.Rand, n, d int, kind string) (blas32.General, blas64.
 	return x, wide
 }
 
-// Few queries find what the definition finds, bit for bit, and so do rows within a distance that
-// is exactly that of some of them.
+// Few queries have the results of the definition, bit for bit, and so have rows within a
+// distance that some of them have exactly.
 func TestFewQueries(t *testing.T) {
 	crew := par.New(3)
 	defer crew.Close()
@@ -104,7 +104,7 @@ func checkNear(t *testing.T, found *Neighbours, all ranking, n int, limit float6
 	}
 }
 
-// A gallery of several stretches, between which memory is asked for.
+// The gallery has several stretches, and reserve is called between them.
 func TestNearAsksForMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	gallery, wide := drawnSingle(rng, nearRows+scanRows+5, 1, "normal")

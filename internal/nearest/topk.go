@@ -20,9 +20,9 @@ func (c candidate) compare(o candidate) int {
 	return cmp.Compare(c.row, o.row)
 }
 
-// nearestK keeps the k nearest candidates seen as a binary heap with the worst
-// of them on top. Nearly all offers of a long search fail the one comparison
-// with the top.
+// nearestK keeps the k nearest candidates seen so far as a binary heap with the worst
+// of them on top. Nearly all offers of a long search fail the single comparison with
+// the top.
 type nearestK []candidate
 
 // offer adds c if it is among the k nearest so far.
@@ -57,7 +57,7 @@ func (h *nearestK) offer(k int, c candidate) {
 	}
 }
 
-// sorted orders the candidates by rising distance; h is no heap afterwards.
+// sorted orders the candidates by ascending distance; afterwards h is not a heap.
 func (h nearestK) sorted() []candidate {
 	slices.SortFunc(h, candidate.compare)
 	return h

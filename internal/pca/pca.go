@@ -4,9 +4,16 @@
 //	C = 1/(n-1) sum_i (x_i - m)(x_i - m)'
 //
 // [Fit] returns the leading eigenvectors v_1, v_2, .. of C and the variances
-// lambda_1 >= lambda_2 >= .. along them, and [Project] the coordinates (x - m)'v_1,
-// (x - m)'v_2, .. . An eigenvector is only defined up to its sign; here the entry of
-// largest magnitude is positive, so that two runs and two machines agree.
+// lambda_1 >= lambda_2 >= .. along them, [Leading] a few of them to six digits where there are
+// many columns, and [Project] the coordinates (x - m)'v_1, (x - m)'v_2, .. . An eigenvector
+// is only defined up to its sign; here the entry of largest magnitude is positive, so that two
+// runs and two machines agree.
+//
+// Others find such directions in their own way. The training of package supervised has a
+// covariance of weighted rows already and asks internal/dense for eigenvectors on all workers:
+// the bits of saved models are theirs. The filters of package kernel, for its search and for its
+// polynomials, need directions that are nearly right after a few passes over a sample, the same for
+// any number of workers.
 //
 // Jolliffe, "Principal Component Analysis" (2002), sections 1 and 3.
 package pca
@@ -20,38 +27,38 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Components describes the m directions in which a set of points varies most.
 type Components struct {
 	// Mean of the points, length d.
 	Mean []float64
-	// Vectors holds one direction a column, d x m: orthonormal, by falling
-	// variance, the entry of largest magnitude positive (the first of those
-	// that agree to nine digits).
+	// Vectors holds one direction per column, d x m. They are orthonormal and ordered
+	// by descending variance, and the entry of largest magnitude is positive (the first
+	// of those that agree to nine digits).
 	Vectors *mat.Dense
 	// Variances along the directions, with divisor n-1, length m. A single
 	// point has variance 0.
 	Variances []float64
 }
 
-// blockRows is how many rows are converted to centred float64 at a time: enough
-// for the matrix products to run at full speed, little enough that the memory
-// for a million rows is that of a few hundred.
+// blockRows is how many rows are converted to centred float64 at a time: enough for the
+// matrix products to run at full speed, but a million rows take no more memory than a
+// few hundred.
 const blockRows = 256
 
 var errEigen = errors.New("eigenvalue iteration did not converge")
 
 // Fit returns the m leading principal components of the rows of x, in float64
-// throughout. Directions of equal variance, such as those beyond the rank of
-// the points, are some orthonormal basis of their space.
+// throughout. Directions of equal variance, such as those beyond the rank of the
+// points, are an orthonormal basis of their space, which is not unique.
 //
 // For d <= n it costs n d^2 for the covariance and about 9 d^3 for its
-// eigenvectors, in 3 d^2 float64 beside x; otherwise the singular value
-// decomposition of the centred n x d matrix. Small variances carry an absolute
-// error of a few ulp of the largest one. Errors: points.ErrShape for m < 1, m > d or an
-// empty x, *points.NonFiniteError for NaN and infinities.
+// eigenvectors, and 3 d^2 float64 of memory; otherwise it computes the singular value
+// decomposition of the centred n x d matrix. Small variances have an absolute error of
+// a few ulp of the largest one. Errors: points.ErrShape for m < 1, m > d or an empty x,
+// *points.NonFiniteError for NaN and infinities.
 func Fit[M points.Matrix](x M, m int) (*Components, error) {
 	n, d, err := points.Dims(x)
 	if err != nil {
@@ -83,7 +90,7 @@ func Fit[M points.Matrix](x M, m int) (*Components, error) {
 }
 
 // Project returns the coordinates of the rows of x along the components: row i
-// is (x_i - Mean)' Vectors. The error is points.ErrShape when x does not have the
+// is (x_i - Mean)' Vectors. The error is points.ErrShape if x does not have the
 // dimension of the components.
 func Project[M points.Matrix](c *Components, x M) (*mat.Dense, error) {
 	n, d, err := points.Dims(x)
@@ -145,8 +152,8 @@ func covariance[M points.Matrix](x M, mean []float64, n int) *mat.SymDense {
 	return cov
 }
 
-// fromCovariance takes the last m eigenvectors of cov: gonum sorts eigenvalues
-// upwards.
+// fromCovariance takes the last m eigenvectors of cov, since gonum sorts eigenvalues in
+// ascending order.
 func (c *Components) fromCovariance(cov *mat.SymDense, m int) error {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(cov, true) {
@@ -165,9 +172,9 @@ func (c *Components) fromCovariance(cov *mat.SymDense, m int) error {
 	return nil
 }
 
-// fromSingular serves more dimensions than points, where the covariance would be
-// a large matrix of low rank. Only m > n asks for directions outside the span of
-// the points and hence for the full set of right singular vectors.
+// fromSingular is for more dimensions than points, where the covariance would be a
+// large matrix of low rank. Only m > n needs directions outside of the span of the
+// points, and so the full set of right singular vectors.
 func (c *Components) fromSingular(centred *mat.Dense, m int) error {
 	n, d := centred.Dims()
 	kind := mat.SVDThinV
@@ -190,9 +197,9 @@ func (c *Components) fromSingular(centred *mat.Dense, m int) error {
 	return nil
 }
 
-// orient makes the entry of largest magnitude of each direction positive. Among
-// entries that agree to nine digits the first decides: in (1, -1)/sqrt(2) the
-// rounding of one machine must not choose the sign.
+// orient makes the entry of largest magnitude of each direction positive. Among entries
+// that agree to nine digits the first decides, so that in (1, -1)/sqrt(2) the rounding
+// of a machine does not choose the sign.
 func (c *Components) orient() {
 	const same = 1 - 1e-9
 	d, m := c.Vectors.Dims()

@@ -11,13 +11,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Points m + a e + b f on a plane in five dimensions, a spread 3 and b spread 1:
-// e and f come back in that order, nothing is left over, and projecting returns
-// a and b.
+// Points m + a e + b f are on a plane in five dimensions, with a spread of 3 for a and
+// 1 for b: e and f are found in that order, nothing is left over, and projecting
+// returns a and b.
 func TestPCARecoversPlane(t *testing.T) {
 	e := []float64{0.5, 0.5, 0.5, 0, -0.5}
 	f := []float64{0.5, -0.5, 0, math.Sqrt(0.5), 0}
@@ -121,8 +121,8 @@ func TestPCAIsOrthonormal(t *testing.T) {
 	}
 }
 
-// gonum's stat.PC takes the singular values of the centred matrix, another way
-// than ours when d <= n.
+// gonum's stat.PC uses the singular values of the centred matrix, unlike Fit for d <=
+// n.
 func TestPCAAgainstGonum(t *testing.T) {
 	for _, c := range []struct{ n, d int }{{60, 7}, {7, 7}, {6, 9}} {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -165,7 +165,7 @@ func TestPCAAgainstGonum(t *testing.T) {
 	}
 }
 
-// Padding behind rows, float32 or float64 storage: the same numbers.
+// The numbers are the same with padding after rows, and in float32 or float64 storage.
 func TestPCAReadsBothStorages(t *testing.T) {
 	x, err := synth.Uniform(30, 4, 9)
 	if err != nil {

@@ -27,9 +27,8 @@ func (o turned) Certificate() kernel.Certificate { return o.certificate }
 // cut is one that ends at a radius.
 type cut struct{ turned }
 
-func (cut) Radius() float64            { return 0.5 }
-func (cut) MeanNeighbours() float64    { return 1.5 }
-func (cut) Search() kernel.SearchStats { return kernel.SearchStats{} }
+func (cut) Radius() float64         { return 0.5 }
+func (cut) MeanNeighbours() float64 { return 1.5 }
 
 func (cut) Matrix(context.Context) (*sparse.CSR, error) { return nil, errors.ErrUnsupported }
 

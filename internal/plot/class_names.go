@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// box is a part of the picture that a name has taken.
+// box is a part of the picture that a name takes.
 type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) meets(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
 
-// mostNames is how many names a panel has: more would hide the points.
+// mostNames is the most names in a panel: more would hide the points.
 const mostNames = 120
 
-// drawNames writes the number or name of many classes at their middles, those of many rows
-// first, or beside it where there is no room, and leaves out what would cover another.
+// drawNames writes the number or name of many classes at their middles, or next to them if
+// there is no room. Classes with many rows come first, and names that would cover another
+// are left out.
 func (f *figure) drawNames(c canvas, places []Point, corner Point) {
 	order := make([]int, len(f.classes))
 	for i := range order {
@@ -42,7 +43,7 @@ func (f *figure) drawNames(c canvas, places []Point, corner Point) {
 	}
 }
 
-// middles returns the median place of each class.
+// middles returns the place of the medians of each class.
 func (f *figure) middles(places []Point) []Point {
 	xs, ys := make([][]float64, len(f.classes)), make([][]float64, len(f.classes))
 	for i, class := range f.place {
@@ -63,9 +64,9 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// turns numbers many classes by the angle of their middles in the last panel, so that
-// classes that are near each other there have near colours, and readers see in the other
-// panels where they come from.
+// turns numbers many classes by the angle of their middles in the last panel. So classes
+// that are near each other there have similar colours, and readers can find them in the
+// other panels.
 func (f *figure) turns() []int {
 	middles := f.middles(f.Panels[len(f.Panels)-1].Points)
 	xs, ys := make([]float64, len(middles)), make([]float64, len(middles))

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// A canvas is what a figure is drawn on. Places are in units of the figure, y downwards.
+// A canvas is the surface on which a figure is drawn. Places are in units of the figure, y
+// downwards.
 type canvas interface {
 	frame(at Point, size float64)
 	tick(from, to Point)
@@ -16,11 +17,11 @@ type canvas interface {
 	halo(at Point, s style, text string)
 	// block fills a part of a scale with the colour of a band.
 	block(at Point, width, height float64, band int)
-	// marks draws the points of a group in a panel, or of a legend where there is no panel.
+	// marks draws the points of a group in a panel, or in a legend if there is no panel.
 	marks(m marks)
 }
 
-// anchor says which part of a text stands at its place.
+// anchor says which part of a text is at its place.
 type anchor int
 
 const (
@@ -46,8 +47,8 @@ type figure struct {
 	place         []int   // of the class of each row, -1 for none
 	counts        []int   // of the rows of each class
 	unlabelled    int
-	scale         *scale  // of values; nil without
-	turn          []int   // of many classes, which says their colours
+	scale         *scale  // of values; nil if there are none
+	turn          []int   // of many classes; it gives their colours
 	groups        [][]int // rows in the order they are drawn, each group of one class
 	width, height float64
 	legend        *legend
@@ -60,8 +61,8 @@ const (
 	panelSize = 480.0
 	tickSpace = 58.0 // left of a panel
 	panelTop  = 76.0
-	belowAxes = 52.0            // ticks and what the axes are
-	edge      = pad + tickSpace // where texts begin
+	belowAxes = 52.0            // ticks and descriptions of the axes
+	edge      = pad + tickSpace // the left edge of texts
 	lineSkip  = 1.45
 )
 
@@ -89,14 +90,14 @@ func newFigure(s *Scatter) *figure {
 	return f
 }
 
-// inner is the width of what stands above and below the panels.
+// inner is the width of the parts above and below the panels.
 func (f *figure) inner() float64 { return f.width - edge - pad }
 
-// bands is how many parts rows without labels are cut into, to be told by colour.
+// bands is the number of parts with different colours into which rows without labels are divided.
 const bands = 24
 
-// cutBands stands in for classes where nobody gave any: rows get their colours by their
-// order from left to right in the last panel, and are found again in the others.
+// cutBands replaces classes if there are none: rows get their colours by their order
+// from left to right in the last panel, so that readers can find them in the others.
 func (f *figure) cutBands() {
 	last := f.Panels[len(f.Panels)-1].Points
 	order := make([]int, len(last))
@@ -118,10 +119,10 @@ func (f *figure) groupCount() int {
 	return len(f.classes)
 }
 
-// many tells whether there are too many classes for a colour and a shape each.
+// many reports whether there are too many classes for a colour and a shape each.
 func (f *figure) many() bool { return len(f.classes) > fewClasses }
 
-// colour returns that of a class by its place; a negative place is for no class.
+// colour returns the colour of a class by its place; a negative place means no class.
 func (f *figure) colour(t *theme, place int) color.RGBA {
 	switch {
 	case f.Labels == nil && place >= 0:
@@ -132,7 +133,7 @@ func (f *figure) colour(t *theme, place int) color.RGBA {
 	return t.few(place)
 }
 
-// words returns the caption, and what there is to say about many classes.
+// words returns the caption, and a note about many classes.
 func (f *figure) words() string {
 	switch {
 	case f.Values != nil:
@@ -142,9 +143,9 @@ func (f *figure) words() string {
 	case !f.many():
 		return f.Caption
 	}
-	text := fmt.Sprintf("%s %d classes: their names stand at their middles where there is room, and classes that are near each other in the last panel have near colours.", f.Caption, len(f.classes))
+	text := fmt.Sprintf("%s %d classes: their names are at their middles where there is room, and classes that are near each other in the last panel have similar colours.", f.Caption, len(f.classes))
 	if len(f.classes) > mostListed {
-		text += fmt.Sprintf(" Names are those of the %d classes with the most rows, and no list has them all.", mostNames)
+		text += fmt.Sprintf(" Only the %d classes with the most rows have names, and there is no list of all classes.", mostNames)
 	}
 	return text
 }
@@ -167,7 +168,7 @@ func (f *figure) sortClasses() {
 	}
 }
 
-// rounds is how often the classes take turns: points of one class do not hide all others.
+// rounds is how often the classes take turns, so that points of one class do not hide all others.
 const rounds = 8
 
 // group sets the order of drawing: rows without a class, then some of each class in turn.

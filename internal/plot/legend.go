@@ -16,12 +16,12 @@ type entry struct {
 	text  string
 }
 
-// mostListed is how many classes a legend lists; more have their numbers or names in the
-// picture alone.
+// mostListed is the most classes in a legend; if there are more, their numbers or names
+// are only in the picture.
 const mostListed = 200
 
-// newLegend lists few classes one after the other with how many rows they have, and many
-// in columns.
+// newLegend lists few classes one after the other with their numbers of rows, and many
+// classes in columns.
 func (f *figure) newLegend(top float64) *legend {
 	l := &legend{bottom: top, style: legendStyle}
 	switch {
@@ -64,10 +64,10 @@ func (f *figure) newLegend(top float64) *legend {
 	return l
 }
 
-// keyWidth is the space of a mark and behind a text.
+// keyWidth is the space of a mark and after a text.
 const keyWidth = 30.0
 
-// flow sets entries one after the other.
+// flow places entries one after the other.
 func (l *legend) flow(f *figure) {
 	x, y, skip := edge, l.bottom+l.style.size, l.style.size*1.6
 	for i := range l.entries {
@@ -81,7 +81,7 @@ func (l *legend) flow(f *figure) {
 	l.bottom = y + skip/2
 }
 
-// columns sets entries below each other, in columns of equal width.
+// columns places entries below each other, in columns of equal width.
 func (l *legend) columns(f *figure, columns int) {
 	rows := (len(l.entries) + columns - 1) / columns
 	columns = (len(l.entries) + rows - 1) / max(rows, 1)

@@ -1,4 +1,4 @@
-// Shows row and class of the point below the mouse, in all panels, and one class alone
+// Shows the row and class of the point under the mouse, in all panels, and only one class
 // while the mouse is on its mark or name in the legend.
 const svg = document.querySelector("svg"), tip = document.getElementById("tip");
 const panels = [], rows = [], classes = [];

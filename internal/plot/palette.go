@@ -15,7 +15,7 @@ type theme struct {
 	ramp                         [2]float64 // lightness of the first and the last band
 }
 
-// fewClasses is how many classes have colours and shapes that tell them apart at a glance.
+// fewClasses is the most classes with colours and shapes that are easy to distinguish.
 const fewClasses = 12
 
 func hex(s string) (c color.RGBA) {
@@ -31,7 +31,7 @@ func hexes(s ...string) (out [fewClasses]color.RGBA) {
 	return out
 }
 
-// light and dark have the colours of the report of package evaluate: the muted and light
+// light and dark have the colours of all pictures and pages: the muted and light
 // schemes of Tol (2021), which stay apart under the common colour vision deficiencies.
 func light() *theme {
 	return &theme{
@@ -51,7 +51,7 @@ func dark() *theme {
 	}
 }
 
-// few returns the colour of a class at a place among few; a negative place is for no
+// few returns the colour of a class at a place among few; a negative place means no
 // class.
 func (t *theme) few(place int) color.RGBA {
 	if place < 0 {
@@ -60,21 +60,21 @@ func (t *theme) few(place int) color.RGBA {
 	return t.hues[place]
 }
 
-// many returns the colour of a class whose turn around the middle of the picture is so
-// many parts of all. Hues go once around, and three lightnesses take turns.
+// many returns the colour of one of many classes, by its turn around the middle of the
+// picture. Hues go around once, and three lightnesses alternate.
 func (t *theme) many(turn, classes int) color.RGBA {
 	return oklch(t.lightness[turn%len(t.lightness)], t.chroma, 2*math.Pi*float64(turn)/float64(classes))
 }
 
 // band returns a colour of the scale from violet over blue and green to yellow, darkest
-// first, so that it reads without colour too.
+// first, so that it can be read without colour.
 func (t *theme) band(place int) color.RGBA {
 	part := float64(place) / (bands - 1)
 	return oklch(t.ramp[0]+(t.ramp[1]-t.ramp[0])*part, t.chroma, (300-195*part)*math.Pi/180)
 }
 
 // oklch converts from lightness, chroma and hue (Ottosson, "A perceptual color space for
-// image processing", 2020) to sRGB, with less chroma where the screen has no such colour.
+// image processing", 2020) to sRGB, with less chroma if sRGB lacks the colour.
 func oklch(l, c, h float64) color.RGBA {
 	for ; ; c *= 0.9 {
 		a, b := c*math.Cos(h), c*math.Sin(h)

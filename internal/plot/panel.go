@@ -16,11 +16,11 @@ type view struct {
 	outside int // points beyond the frame
 }
 
-// frameMargin keeps points off the frame.
+// frameMargin is the distance of points from the frame.
 const frameMargin = 14.0
 
-// viewOf shows all points, or, where a hundredth of them or fewer would shrink the others
-// to a third of the frame, those others and what is near them.
+// viewOf shows all points. But if a hundredth of them or fewer would shrink the others to
+// a third of the frame, it shows those others and their surroundings.
 func viewOf(p []Point, corner Point) *view {
 	lo, hi := extent(p, 0)
 	innerLo, innerHi := extent(p, len(p)/200)
@@ -47,7 +47,7 @@ func viewOf(p []Point, corner Point) *view {
 // span returns the longer side of a box.
 func span(lo, hi Point) float64 { return max(hi.X-lo.X, hi.Y-lo.Y) }
 
-// extent returns the box of the points but for the given number at each side.
+// extent returns the box of the points without the given number at each side.
 func extent(p []Point, but int) (lo, hi Point) {
 	xs, ys := make([]float64, len(p)), make([]float64, len(p))
 	for i, at := range p {
@@ -67,13 +67,31 @@ func (v *view) at(p Point) Point {
 	}
 }
 
-// clamp returns the place within the frame that is nearest.
+// clamp returns the nearest place within the frame.
 func (v *view) clamp(p Point) Point {
 	const inset = 4
 	return Point{
 		min(max(p.X, v.corner.X+inset), v.corner.X+panelSize-inset),
 		min(max(p.Y, v.corner.Y+inset), v.corner.Y+panelSize-inset),
 	}
+}
+
+// places returns where points are drawn.
+func (v *view) places(p []Point) []Point {
+	out := make([]Point, len(p))
+	for i, at := range p {
+		out[i] = v.clamp(v.at(at))
+	}
+	return out
+}
+
+// these returns the points of some rows.
+func these(p []Point, rows []int) []Point {
+	out := make([]Point, len(rows))
+	for i, row := range rows {
+		out[i] = p[row]
+	}
+	return out
 }
 
 // radius returns that of the marks.
@@ -90,16 +108,9 @@ func (f *figure) drawPanel(c canvas, i int) {
 	c.text(Point{corner.X, corner.Y - 10}, panelStyle, left, f.faces.shorten(panelStyle, p.Title, panelSize))
 	c.frame(corner, panelSize)
 	v.ticks(c)
-	places := make([]Point, len(p.Points))
-	for j, at := range p.Points {
-		places[j] = v.clamp(v.at(at))
-	}
+	places := v.places(p.Points)
 	for _, g := range f.groups {
-		m := marks{place: f.place[g[0]], radius: f.radius(), rows: g, panel: i, at: make([]Point, len(g))}
-		for j, row := range g {
-			m.at[j] = places[row]
-		}
-		c.marks(m)
+		c.marks(marks{place: f.place[g[0]], radius: f.radius(), rows: g, panel: i, at: these(places, g)})
 	}
 	if f.many() {
 		f.drawNames(c, places, corner)
@@ -141,7 +152,7 @@ func roundStep(span float64) float64 {
 // mostSteps is how many steps from zero a tick may be: five digits.
 const mostSteps = 1e4
 
-// multiples returns those of step between lo and hi, none where they have many digits.
+// multiples returns the multiples of step between lo and hi, or none if they have many digits.
 func multiples(lo, hi, step float64) (out []float64) {
 	first := math.Ceil(lo / step)
 	if !(max(math.Abs(lo), math.Abs(hi)) < mostSteps*step) {
@@ -153,14 +164,14 @@ func multiples(lo, hi, step float64) (out []float64) {
 	return out
 }
 
-// tickText writes a multiple of step without the digits that rounding has left.
+// tickText writes a multiple of step without digits from rounding errors.
 func tickText(t, step float64) string {
 	if math.Abs(t) < step/2 {
 		return "0"
 	}
 	text := strconv.FormatFloat(t, 'g', 5, 64)
 	if digits, power, ok := strings.Cut(text, "e"); ok {
-		p, _ := strconv.Atoi(power) // made above
+		p, _ := strconv.Atoi(power) // valid, since it was formatted above
 		text = digits + "e" + strconv.Itoa(p)
 	}
 	return text

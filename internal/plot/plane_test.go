@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/pca"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 func upTo(n int) []int {
@@ -22,7 +22,7 @@ func upTo(n int) []int {
 	return rows
 }
 
-// normal returns rows whose columns have falling scales and means far from zero.
+// normal returns rows whose columns have descending scales and means far from zero.
 func normal(n, d int) blas32.General {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
@@ -32,7 +32,7 @@ func normal(n, d int) blas32.General {
 	return x
 }
 
-// The plane is that of the full eigenproblem.
+// The plane is the same as that of the full eigenproblem.
 func TestPlaneHasThePrincipalComponents(t *testing.T) {
 	for _, d := range []int{3, 9, 40} {
 		x := normal(300, d)

@@ -98,7 +98,7 @@ var (
 	place    = regexp.MustCompile(`M(-?[\d.]+) (-?[\d.]+)`)
 )
 
-// The page says which row and class each point has, and loads nothing.
+// The page has the row and class of each point, and loads nothing.
 func TestHTMLKnowsItsRows(t *testing.T) {
 	s := sampleScatter(300, 5)
 	s.Rows = make([]int, 300)
@@ -144,7 +144,7 @@ func TestHTMLKnowsItsRows(t *testing.T) {
 	}
 }
 
-// Names come from files: they cannot leave their place.
+// Names come from files: they cannot inject markup.
 func TestNamesAreEscaped(t *testing.T) {
 	s := sampleScatter(40, 2)
 	evil := `</script><script>alert(1)</script>"'&` + "\x00\x1b\xff"
@@ -198,7 +198,7 @@ func TestTheSameScatterGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// Where nobody has a label, the list says so; where nobody gave labels, there is no list.
+// If no row has a label, the list says so; if there are no labels at all, there is no list.
 func TestWithoutLabels(t *testing.T) {
 	s := sampleScatter(50, 1)
 	for i := range s.Labels {
@@ -209,11 +209,11 @@ func TestWithoutLabels(t *testing.T) {
 	}
 	s.Labels = nil
 	if text := write(t, s, SVG); strings.Contains(text, "no label (") || !strings.Contains(text, "No labels: colours follow") {
-		t.Error("a list of classes that nobody gave")
+		t.Error("a list of classes without any labels")
 	}
 }
 
-// Rows far from all others do not shrink the rest, and are not lost.
+// Rows far from all others do not shrink the others, and are not lost.
 func TestRowsBeyondTheFrame(t *testing.T) {
 	s := sampleScatter(400, 2)
 	s.Panels[1].Points[3] = Point{1e6, -1e6}
@@ -232,7 +232,7 @@ func TestRowsBeyondTheFrame(t *testing.T) {
 	}
 }
 
-// Hard numbers draw without NaN.
+// Difficult numbers are drawn without NaN.
 func TestHardPoints(t *testing.T) {
 	for name, p := range map[string][]Point{
 		"one":    {{3, 4}},
@@ -261,6 +261,7 @@ func TestScatterRefusals(t *testing.T) {
 		"other sizes": func(s *Scatter) { s.Panels[1].Points = s.Panels[1].Points[:4] },
 		"labels":      func(s *Scatter) { s.Labels = s.Labels[:4] },
 		"rows":        func(s *Scatter) { s.Rows = []int{1} },
+		"a ring":      func(s *Scatter) { s.Ringed = []int{-1} },
 		"NaN":         func(s *Scatter) { s.Panels[1].Points[2].Y = math.NaN() },
 		"infinite":    func(s *Scatter) { s.Panels[0].Points[2].X = math.Inf(-1) },
 	} {
@@ -285,20 +286,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
-// The colours of few classes are those of the report of package evaluate, and all colours
-// of many differ.
+// All colours of many classes differ.
 func TestColours(t *testing.T) {
-	sheet, err := os.ReadFile("../../evaluate/report/style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range fewClasses {
-		for _, theme := range []*theme{light(), dark()} {
-			if rule := fmt.Sprintf("--c%d: %s;", i, css(theme.few(i))); !strings.Contains(string(sheet), rule) {
-				t.Errorf("the report does not have %s", rule)
-			}
-		}
-	}
 	seen := map[string]bool{}
 	for i := range 100 {
 		seen[css(light().many(i, 100))] = true
@@ -308,7 +297,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// A colour and a shape together belong to one of few classes, and neighbours in the list
+// Each of few classes has its own pair of colour and shape, and neighbours in the list
 // differ in both.
 func TestShapesOfFewClasses(t *testing.T) {
 	for i := 1; i < fewClasses; i++ {
@@ -318,7 +307,7 @@ func TestShapesOfFewClasses(t *testing.T) {
 	}
 }
 
-// Values make a scale: every band has its place in it, and rows without a value are grey.
+// Values give a scale with a place for every band, and rows without a value are grey.
 func TestScatterOfValues(t *testing.T) {
 	s := sampleScatter(600, 3)
 	s.Labels, s.Values, s.ValueName = nil, make([]float64, 600), "a <height>"
@@ -361,7 +350,7 @@ func TestScatterOfValues(t *testing.T) {
 	}
 }
 
-// Bands rise with values, and a few values far away do not take the colours of all others.
+// Bands rise with values, and a few distant values do not use up the colours of the others.
 func TestScaleOfValues(t *testing.T) {
 	values := make([]float64, 1000)
 	for i := range values {

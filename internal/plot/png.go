@@ -52,7 +52,7 @@ func (c *pngCanvas) fill(p []Point, with color.Color) {
 	c.ras.Draw(c.to, box, image.NewUniform(with), image.Point{})
 }
 
-// line draws a line of one unit that is level or upright.
+// line draws a horizontal or vertical line of one unit in width.
 func (c *pngCanvas) line(from, to Point, with color.Color) {
 	const half = 0.5
 	lo := Point{min(from.X, to.X) - half, min(from.Y, to.Y) - half}
@@ -120,7 +120,7 @@ func (c *pngCanvas) block(at Point, width, height float64, band int) {
 	c.fill(pixels([]Point{at, {other.X, at.Y}, other, {at.X, other.Y}}), c.f.colour(c.theme, band))
 }
 
-// discCorners make a polygon that is no different from a disc of some pixels.
+// discCorners is the number of corners of a polygon that looks like a disc of some pixels.
 const discCorners = 24
 
 func (c *pngCanvas) marks(m marks) {

@@ -1,12 +1,12 @@
 package plot
 
-// MostRows is how many rows a plot draws at most: more would hide each other and make
+// MostRows is the most rows that a plot draws: more would hide each other and make
 // files of many megabytes.
 const MostRows = 10000
 
 // Rows returns which of n rows to draw, ascending: all of them, or MostRows. Those are one
-// of each n/MostRows consecutive rows, so that they are spread evenly over the file. The
-// one is picked by a hash of its place and not at equal distances, so that a period in the
+// of each n/MostRows consecutive rows, so that they are spread evenly over the file. A
+// hash of the place picks the one, instead of equal distances, so that a period in the
 // file does no harm. The same n gives the same rows.
 func Rows(n int) []int {
 	m := min(n, MostRows)

@@ -14,8 +14,9 @@ type scale struct {
 	at            Point
 }
 
-// newScale goes from the smallest value to the largest, or, where a hundredth of them or fewer
-// would leave the others a third of the colours, to the ends of those others.
+// newScale returns a scale from the smallest value to the largest. But if a hundredth of them
+// or fewer would leave only a third of the colours to the others, the scale covers those
+// others.
 func newScale(values []float64) *scale {
 	s := new(scale)
 	known := make([]float64, 0, len(values))
@@ -39,12 +40,12 @@ func newScale(values []float64) *scale {
 	return s
 }
 
-// part returns where a value stands between the ends, from 0 to 1.
+// part returns the place of a value between the ends, from 0 to 1.
 func (s *scale) part(v float64) float64 {
 	if s.high == s.low {
 		return 0.5
 	}
-	// Halves, as the difference of two large numbers may be infinite.
+	// Halves, since the difference of two large numbers may be infinite.
 	return min(max((v/2-s.low/2)/(s.high/2-s.low/2), 0), 1)
 }
 
@@ -66,14 +67,14 @@ func (f *figure) cutValues() {
 	}
 }
 
-// The bar of colours, and what stands above and below it.
+// The bar of colours, and the parts above and below it.
 const (
 	scaleWidth  = panelSize
 	scaleHeight = 14.0
 	scaleTop    = 8.0 // between the name and the bar
 )
 
-// set puts the scale below the panels and returns where it ends.
+// set places the scale below the panels and returns where it ends.
 func (s *scale) set(top float64) float64 {
 	s.at = Point{edge, top + legendStyle.size + scaleTop}
 	return s.at.Y + scaleHeight + 22
@@ -96,7 +97,7 @@ func (s *scale) draw(f *figure, c canvas) {
 		step = roundStep(span)
 		ticks = multiples(s.low, s.high, step)
 	}
-	if len(ticks) < 2 { // values that differ little for their size
+	if len(ticks) < 2 { // values that differ little for their magnitude
 		ticks, step = nil, 0
 		mark(0, s.end(s.low, s.below, "up to "))
 		if s.high > s.low {

@@ -11,28 +11,30 @@ import (
 
 // A Scatter shows the same rows in one panel or several.
 type Scatter struct {
-	// Title and Caption stand above and below the panels.
+	// Title and Caption are above and below the panels.
 	Title, Caption string
 	// Panels have a point for each row, in the same order.
 	Panels []Panel
-	// Rows are the numbers by which readers know the rows. Default: 0, 1, 2, ...
+	// Rows are the numbers of the rows for the reader. Default: 0, 1, 2, ...
 	Rows []int
 	// Labels have the class of each row, a negative number for none. Default: no classes.
 	Labels []int32
-	// Values have a number of each row, NaN for none, in place of classes: rows get colours by
-	// them, and the legend is a scale. Default: none. There are no labels beside them.
+	// Values have a number for each row, NaN for none, in place of classes: rows get colours
+	// by them, and the legend is a scale. Default: none. They exclude labels.
 	Values []float64
 	// ValueName says what the values are.
 	ValueName string
-	// Names are those of the classes, by number. A class without a name is shown as its
-	// number.
+	// Names are the names of the classes, by number. A class without a name is shown as
+	// its number.
 	Names []string
+	// Ringed are the places of the rows with a ring around them in an Element, such as a query.
+	Ringed []int
 }
 
 // A Panel is one view of the rows.
 type Panel struct {
 	Title string
-	// Axes say in small print what the two directions are.
+	// Axes describes the two directions, in small print.
 	Axes   string
 	Points []Point
 }
@@ -53,7 +55,7 @@ const (
 	HTML
 )
 
-// FormatOf returns the format that the ending of a name stands for.
+// FormatOf returns the format for the ending of a name.
 func FormatOf(path string) (Format, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".svg":
@@ -102,13 +104,18 @@ func (s *Scatter) check() error {
 	if s.Rows != nil && len(s.Rows) != n || s.Labels != nil && len(s.Labels) != n || s.Values != nil && len(s.Values) != n {
 		return fmt.Errorf("plot: %w: %d points with %d row numbers, %d labels and %d values", ErrPlot, n, len(s.Rows), len(s.Labels), len(s.Values))
 	}
+	for _, row := range s.Ringed {
+		if row < 0 || row >= n {
+			return fmt.Errorf("plot: %w: a ring around row %d of %d", ErrPlot, row+1, n)
+		}
+	}
 	if s.Labels != nil && s.Values != nil {
 		return fmt.Errorf("plot: %w: labels and values", ErrPlot)
 	}
 	return nil
 }
 
-// name returns what a class is called.
+// name returns the name of a class.
 func (s *Scatter) name(class int32) string {
 	if int(class) < len(s.Names) && s.Names[class] != "" {
 		return s.Names[class]

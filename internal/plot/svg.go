@@ -10,24 +10,33 @@ import (
 	"strings"
 )
 
-// svgCanvas writes elements. Colours are those of a style sheet, which differs between a
-// picture and a page.
+// svgCanvas writes elements. A style sheet, which differs between a picture and a page,
+// has the colours.
 type svgCanvas struct {
 	w    *bufio.Writer
 	f    *figure
-	page bool // with row numbers and classes, for the script of the page
-	line []byte
+	page bool   // with row numbers and classes, for the script of the page
+	room []byte // for a place
 }
 
 // writeSVG writes a picture on white.
 func writeSVG(w io.Writer, f *figure) error {
 	c := &svgCanvas{w: bufio.NewWriter(w), f: f}
-	fmt.Fprintf(c.w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`, f.width, f.height, f.width, f.height)
-	fmt.Fprintf(c.w, "<title>%s</title><style>%s%s</style><rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
-		html.EscapeString(printable(f.Title)), svgRules, colourRules(light(), f), css(light().paper))
+	c.open(f.width, f.height, f.Title, svgRules+themeRules(light(), f.groupCount(), f.colour))
 	f.draw(c)
 	c.w.WriteString("</svg>\n")
 	return c.w.Flush()
+}
+
+// open begins a picture on white, or, without a style, an element of a page.
+func (c *svgCanvas) open(width, height float64, title, style string) {
+	title = html.EscapeString(printable(title))
+	fmt.Fprintf(c.w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img"`, width, height, width, height)
+	if style == "" {
+		fmt.Fprintf(c.w, " aria-label=\"%s\">\n", title)
+		return
+	}
+	fmt.Fprintf(c.w, "><title>%s</title><style>%s</style><rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", title, style, css(light().paper))
 }
 
 // svgRules are the rules that colours do not change. Marks of class d are discs: lines of
@@ -36,13 +45,13 @@ const svgRules = `text{font-family:system-ui,"Segoe UI","Liberation Sans",Arial,
 	`.m{fill:currentColor;opacity:.8}.d{fill:none;stroke:currentColor;stroke-linecap:round;opacity:.8}` +
 	`.h{font-weight:600;text-anchor:middle;paint-order:stroke;stroke-width:3;stroke-linejoin:round}`
 
-// colourRules are the rules of a theme.
-func colourRules(t *theme, f *figure) string {
+// themeRules are the rules of a theme, with the colours of classes.
+func themeRules(t *theme, classes int, colour func(*theme, int) color.RGBA) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `text{fill:%s}.s{fill:%s}.f{fill:none;stroke:%s}.t{stroke:%s}.h{stroke:%s}.n{color:%s}`,
-		css(t.ink), css(t.soft), css(t.line), css(t.soft), css(t.paper), css(t.none))
-	for place := range f.groupCount() {
-		fmt.Fprintf(&b, `.c%d{color:%s}`, place, css(f.colour(t, place)))
+	fmt.Fprintf(&b, `text{fill:%s}.s{fill:%s}.f{fill:none;stroke:%s}.g{stroke:%s;opacity:.6}.t{stroke:%s}.h{stroke:%s}.n{color:%s}.k{color:%s}`,
+		css(t.ink), css(t.soft), css(t.line), css(t.line), css(t.soft), css(t.paper), css(t.none), css(t.ink))
+	for place := range classes {
+		fmt.Fprintf(&b, `.c%d{color:%s}`, place, css(colour(t, place)))
 	}
 	return b.String()
 }
@@ -53,8 +62,10 @@ func (c *svgCanvas) frame(at Point, size float64) {
 	fmt.Fprintf(c.w, `<rect class="f" x="%g" y="%g" width="%g" height="%g" rx="4"/>`, at.X, at.Y, size, size)
 }
 
-func (c *svgCanvas) tick(from, to Point) {
-	fmt.Fprintf(c.w, `<line class="t" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, from.X, from.Y, to.X, to.Y)
+func (c *svgCanvas) tick(from, to Point) { c.line("t", from, to) }
+
+func (c *svgCanvas) line(class string, from, to Point) {
+	fmt.Fprintf(c.w, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, from.X, from.Y, to.X, to.Y)
 }
 
 func (c *svgCanvas) text(at Point, s style, where anchor, text string) {
@@ -79,27 +90,36 @@ func (c *svgCanvas) block(at Point, width, height float64, band int) {
 
 // marks writes one path. Every mark begins with M and its place.
 func (c *svgCanvas) marks(m marks) {
-	shape := shapes[shapeOf(m.place, c.f.groupCount())]
-	class, outline := "n", "h0"
+	class := "n"
 	if m.place >= 0 {
 		class = "c" + strconv.Itoa(m.place)
 	}
-	if shape == nil {
-		fmt.Fprintf(c.w, `<path class="d %s" stroke-width="%.1f"`, class, 2*m.radius)
-	} else {
-		fmt.Fprintf(c.w, `<path class="m %s"`, class)
-		outline = outlineOf(shape, m.radius)
-	}
+	outline := c.begin(shapes[shapeOf(m.place, c.f.groupCount())], m.radius, class)
 	if c.page {
 		c.data(m)
 	}
+	c.end(m.at, outline)
+}
+
+// begin begins a path of marks of a shape, and returns the way around one of them.
+func (c *svgCanvas) begin(shape []Point, radius float64, class string) string {
+	if shape == nil {
+		fmt.Fprintf(c.w, `<path class="d %s" stroke-width="%.1f"`, class, 2*radius)
+		return "h0"
+	}
+	fmt.Fprintf(c.w, `<path class="m %s"`, class)
+	return outlineOf(shape, radius)
+}
+
+// end ends a path with marks at some places.
+func (c *svgCanvas) end(at []Point, outline string) {
 	c.w.WriteString(` d="`)
-	for _, at := range m.at {
-		c.line = append(c.line[:0], 'M')
-		c.line = appendPlace(c.line, at.X)
-		c.line = append(c.line, ' ')
-		c.line = appendPlace(c.line, at.Y)
-		c.w.Write(append(c.line, outline...)) // a failure shows when the buffer is flushed
+	for _, at := range at {
+		c.room = append(c.room[:0], 'M')
+		c.room = appendPlace(c.room, at.X)
+		c.room = append(c.room, ' ')
+		c.room = appendPlace(c.room, at.Y)
+		c.w.Write(append(c.room, outline...)) // a failure shows when the buffer is flushed
 	}
 	c.w.WriteString("\"/>\n")
 }
@@ -127,7 +147,7 @@ func (c *svgCanvas) data(m marks) {
 	c.w.WriteByte('"')
 }
 
-// outlineOf returns the way around a marker from its middle, and back to it.
+// outlineOf returns the path around a marker from its middle, and back to it.
 func outlineOf(shape []Point, radius float64) string {
 	b := []byte{'m'}
 	last := Point{}
@@ -145,7 +165,7 @@ func outlineOf(shape []Point, radius float64) string {
 	return string(append(b, 'z'))
 }
 
-// appendPlace writes a number with one digit behind the point, or none where it is 0.
+// appendPlace writes a number with one digit after the point, or without it if it is 0.
 func appendPlace(b []byte, v float64) []byte {
 	b = strconv.AppendFloat(b, v, 'f', 1, 64)
 	if n := len(b); b[n-1] == '0' {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/image/font/opentype"
 )
 
-// style is how a text looks.
+// style is the appearance of a text.
 type style struct {
 	size float64
 	bold bool
@@ -26,7 +26,7 @@ var (
 	labelStyle   = style{size: 11, bold: true}
 )
 
-// faces makes faces of the fonts that are part of this program.
+// faces makes faces of the fonts embedded in this program.
 type faces struct {
 	scale float64
 	made  map[style]font.Face
@@ -55,10 +55,11 @@ func (f *faces) face(s style) font.Face {
 	return face
 }
 
-// room returns the width to keep for a text: the fonts of a browser may be wider than ours.
+// room returns the width to reserve for a text, since the fonts of a browser may be wider than
+// ours.
 func (f *faces) room(s style, text string) float64 { return 1.16 * f.width(s, text) }
 
-// width returns how wide a text is in a picture of ours.
+// width returns the width of a text in our fonts.
 func (f *faces) width(s style, text string) float64 {
 	return float64(font.MeasureString(f.face(s), text)) / 64 / f.scale
 }
@@ -75,9 +76,9 @@ func (f *faces) wrap(s style, text string, width float64) (lines []string) {
 	return lines
 }
 
-// shorten cuts a text that is wider than allowed.
+// shorten cuts a text that is too wide.
 func (f *faces) shorten(s style, text string, width float64) string {
-	const longest = 200 // letters; more do not fit into any picture
+	const longest = 200 // characters; more fit into no picture
 	text = printable(text)
 	if runes := []rune(text); len(runes) > longest {
 		text = string(runes[:longest])
@@ -92,7 +93,7 @@ func (f *faces) shorten(s style, text string, width float64) string {
 	return strings.TrimSpace(string(runes)) + "…"
 }
 
-// printable replaces what no picture can show: names come from files.
+// printable replaces characters that no picture can show, since names come from files.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == 0xfffe || r == 0xffff {

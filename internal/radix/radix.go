@@ -4,12 +4,13 @@ package radix
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Sort sorts order by key, stably, and returns the sorted keys, which are below
-// 2^bits. Each worker sorts a piece. The items with a digit go behind all items
-// with smaller digits, and behind those with the same digit in earlier pieces.
+// 2^bits. Each worker sorts a piece. The items with a digit go after all items with
+// smaller digits, and after those with the same digit in earlier pieces.
 func Sort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, workers *par.Workers) ([]K, error) {
 	passes := max((bits+mostDigit-1)/mostDigit, 1)
 	r := &sorter[K]{
@@ -45,13 +46,13 @@ type sorter[K uint32 | uint64] struct {
 	scatter            bool
 	from, to           []K
 	fromOrder, toOrder []uint32
-	counts             [][1 << mostDigit]uint32 // of each piece; later, where its next point of a digit goes
+	counts             [][1 << mostDigit]uint32 // of each piece; later, where its next item with a digit goes
 }
 
 // Run does one piece.
 func (r *sorter[K]) Run(_, piece int) {
 	n, pieces := len(r.from), len(r.counts)
-	lo, hi := par.Part(n, piece, pieces), par.Part(n, piece+1, pieces)
+	lo, hi := split.Part(n, piece, pieces), split.Part(n, piece+1, pieces)
 	counts, mask := &r.counts[piece], K(1)<<r.digit-1
 	from, shift := r.from[lo:hi], r.shift&63
 	if !r.scatter {
@@ -69,7 +70,7 @@ func (r *sorter[K]) Run(_, piece int) {
 	}
 }
 
-// place turns counts into places.
+// place replaces counts by places.
 func (r *sorter[K]) place() {
 	next := uint32(0)
 	for digit := range 1 << r.digit {

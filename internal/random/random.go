@@ -1,7 +1,7 @@
-// Package random has the reproducible generator and the order of rows that the
-// measurements of this project use. Both are written out here, not borrowed from a
-// library, because every published figure depends on the split they produce: no
-// release of Go can change a bit of it.
+// Package random has the reproducible generator and the order of rows for the
+// measurements of this project. Both are implemented here, not taken from a library,
+// because every published figure depends on them: no release of Go can change their
+// bits.
 //
 // Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014);
 // Durstenfeld, "Algorithm 235: Random permutation" (1964).
@@ -40,8 +40,8 @@ func (s *SplitMix64) Uint64() uint64 {
 //		swap p[i], p[j]
 //
 // The multiplication maps 64 bits to 0..i with a bias below (i+1)/2^64, which no
-// experiment can see, and spends exactly one word a step, which keeps the
-// definition short. n < 1 gives an empty order.
+// experiment can detect, and uses exactly one word per step, which keeps the definition
+// short. n < 1 gives an empty order.
 func Permutation(n int, seed uint64) []int {
 	p := make([]int, max(n, 0))
 	for i := range p {

@@ -61,9 +61,9 @@ func TestPermutationIsOne(t *testing.T) {
 	}
 }
 
-// All six orders of three rows should be equally likely. With 6000 seeds the
-// statistic has 5 degrees of freedom; the seeds are fixed, so the test cannot
-// flicker (40 is passed by chance once in 6 million).
+// All six orders of three rows should be equally likely. With 6000 seeds the statistic
+// has 5 degrees of freedom. The seeds are fixed, so the result is always the same
+// (chance exceeds 40 once in 6 million).
 func TestPermutationIsUniform(t *testing.T) {
 	const seeds = 6000
 	count := map[[3]int]float64{}

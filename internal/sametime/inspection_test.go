@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/sametime/inspect"
 )
 
-// sources are the files as they were compiled, also where the tests are built over other ones.
+// sources are the files as compiled, even if the tests are built with an overlay.
 //
 //go:embed *.go
 var sources embed.FS

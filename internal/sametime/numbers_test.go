@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Masks and keys are those of plain comparisons.
+// Masks and keys agree with plain comparisons.
 func TestMasks(t *testing.T) {
 	numbers := []float64{math.Inf(-1), -math.MaxFloat64, -2, -1, -5e-324, 0, 5e-324, .5, 1, 3, math.MaxFloat64, math.Inf(1)}
 	for i, a := range numbers {

@@ -2,15 +2,14 @@ package sametime
 
 import "math/bits"
 
-// A Slot is something that is sorted: by Key, and by Name where keys are equal.
+// A Slot is an item to sort, by Key, and by Name if keys are equal.
 type Slot struct {
 	Key      uint64
 	Name, ID uint32
 }
 
-// Sort sorts with a network of comparisons that depends on the number of slots alone: Batcher's
-// merge exchange, as Knuth has it (The Art of Computer Programming, volume 3, 5.2.2, algorithm
-// M).
+// Sort sorts with a network of comparisons that depends only on the number of slots: Batcher's
+// merge exchange, as in Knuth (The Art of Computer Programming, volume 3, 5.2.2, algorithm M).
 func Sort(s []Slot) {
 	if len(s) < 2 {
 		return
@@ -30,7 +29,7 @@ func Sort(s []Slot) {
 	}
 }
 
-// exchange puts the lesser of two slots first, without a branch.
+// exchange puts the smaller of two slots first, without a branch.
 func exchange(a, b *Slot) {
 	_, borrow := bits.Sub64(uint64(b.Name), uint64(a.Name), 0)
 	_, borrow = bits.Sub64(b.Key, a.Key, borrow)
@@ -41,10 +40,10 @@ func exchange(a, b *Slot) {
 	a.ID, b.ID = a.ID^id, b.ID^id
 }
 
-// Least returns the k least of the slots, sorted, or all of them where there are no more. It
-// uses the memory of slots. How long it takes depends on the two numbers alone.
+// Least returns the k smallest slots, sorted, or all of them if there are no more. It
+// overwrites slots. Its time depends only on len(slots) and k.
 func Least(slots []Slot, k int) []Slot {
-	const few = 8 // slots that are looked at together, at least
+	const few = 8 // the least number of slots handled together
 	step := max(min(k, len(slots)), few)
 	best := slots[:0]
 	together := make([]Slot, 0, 2*step)

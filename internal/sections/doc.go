@@ -9,10 +9,10 @@
 //	f, err := sections.Open(path, "model")
 //	rows, err := sections.Numbers[float32](f, "rows")
 //
-// Open maps a file. It reads its head, its table and the few bytes between sections, and takes no
-// longer for large sections. The checksum of a section is compared when Bytes, JSON or Verify look
-// at it; Raw and Numbers do not. Whoever computes from a file calls VerifyAll first. Load reads all
-// of a file into memory and compares all checksums: it is for files that are used for long.
+// Open maps a file. It reads its head, its table and the few bytes between sections, so it
+// takes no longer for large sections. Bytes, JSON and Verify compare the checksum of a section;
+// Raw and Numbers do not. Call VerifyAll before computing with a file. Load reads a whole file
+// into memory and compares all checksums: it is for files that stay in use for long.
 //
 // # Format
 //
@@ -25,16 +25,16 @@
 //	tail      32 bytes: offset of the table (8), its length (8), checksum (8) of the head, the
 //	          table and these 16 bytes, magic
 //
-// Checksums are those of package crc. Every byte is covered by a checksum or has to be zero.
+// Checksums are those of package crc. Every byte is covered by a checksum or must be zero.
 //
 // # Damage
 //
 // Files are untrusted: offsets and lengths are checked against the size of the file and each
-// other before anything is taken for them. Checksums find accidents. They do not keep out
-// somebody who writes a wrong file on purpose, so readers check what sections say.
+// other before memory is allocated for them. Checksums detect accidents. They do not protect
+// against a file made wrong on purpose, so readers check the contents of sections.
 //
 // # Concurrency
 //
-// The methods of File may be called concurrently, Close apart: what File has returned is gone
-// with it.
+// The methods of File may be called concurrently, except for Close, after which data returned
+// by File is invalid.
 package sections

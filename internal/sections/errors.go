@@ -8,9 +8,9 @@ import (
 
 // The kinds of failure, matched with errors.Is.
 var (
-	// ErrForeign reports a file that is none of ours. It matches formats.ErrUnsupported.
-	ErrForeign error = &kindError{"none of our files", formats.ErrUnsupported}
-	// ErrKind reports a file of ours of another kind. It matches formats.ErrUnsupported.
+	// ErrForeign reports a file that is not in this format. It matches formats.ErrUnsupported.
+	ErrForeign error = &kindError{"not a PrivateMail file", formats.ErrUnsupported}
+	// ErrKind reports a file in this format but of another kind. It matches formats.ErrUnsupported.
 	ErrKind error = &kindError{"another kind of file", formats.ErrUnsupported}
 	// ErrVersion reports a file of another version. It matches formats.ErrUnsupported.
 	ErrVersion error = &kindError{"another version of the format", formats.ErrUnsupported}

@@ -20,8 +20,8 @@ func whole(t testing.TB, data []byte) error {
 	return f.VerifyAll(t.Context(), nil)
 }
 
-// A file that was truncated anywhere is refused when it is opened, one that goes on behind
-// its end, too, and a byte that was changed is found at the latest by Verify.
+// A file truncated anywhere, or with bytes after its end, is refused when it is opened.
+// Verify, if not Open, finds a changed byte.
 func TestDamageIsFound(t *testing.T) {
 	path := sample(t)
 	data, err := os.ReadFile(path)
@@ -57,7 +57,7 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
-// build makes a file with right checksums around a table that may be wrong.
+// build makes a file with correct checksums and a table that may be wrong.
 func build(body []byte, table []section) []byte {
 	data := append(appendHead(nil, "k", 1), body...)
 	head, offset := bytes.Clone(data), int64(len(data))
@@ -65,7 +65,7 @@ func build(body []byte, table []section) []byte {
 	return appendTail(append(data, raw...), head[:headSize], raw, offset)
 }
 
-// Files whose checksums are right and whose tables lie.
+// Files with correct checksums and wrong tables are refused.
 func TestHostileTables(t *testing.T) {
 	body := make([]byte, 256)
 	if err := whole(t, build(nil, nil)); err != nil {
@@ -114,7 +114,7 @@ func TestHostileTables(t *testing.T) {
 			t.Errorf("an absurd number at %d: %v", at, err)
 		}
 	}
-	for less := range uint64(tailSize + 1) { // a length below 0, which the offset makes up for
+	for less := range uint64(tailSize + 1) { // a negative length with an offset that compensates for it
 		wrong := bytes.Clone(short)
 		tail := wrong[len(wrong)-tailSize:]
 		binary.LittleEndian.PutUint64(tail, uint64(len(wrong))-tailSize+less)
@@ -154,7 +154,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// No bytes make a reader panic, and errors are of a known kind.
+// No bytes make a reader panic, and all errors are of a known kind.
 func FuzzOpen(f *testing.F) {
 	data, err := os.ReadFile(sample(f))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	magic     = "\x89PMFILE\n" // no text begins like this, and a transfer as text changes it
+	magic     = "\x89PMFILE\n" // no text begins like this, and a transfer in text mode changes it
 	lastMagic = "\x89PMTAIL\n"
 
 	containerVersion = 1
@@ -21,7 +21,7 @@ const (
 	kindSize     = 16
 	longestName  = 64
 	mostSections = 1 << 12
-	entrySize    = 1 + 8 + 8 + crc.Size // beside the name
+	entrySize    = 1 + 8 + 8 + crc.Size // without the name
 	largestTable = mostSections * (entrySize + longestName)
 )
 
@@ -32,8 +32,8 @@ type section struct {
 	sum            [crc.Size]byte
 }
 
-// validName tells whether a section or a kind may be called so: short, of small letters,
-// digits, hyphens and dots.
+// validName reports whether a section or a kind may have a name: it is short and consists
+// of small letters, digits, hyphens and dots.
 func validName(name string, longest int) bool {
 	strange := func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-.", r) }
 	return name != "" && len(name) <= longest && !strings.ContainsFunc(name, strange)

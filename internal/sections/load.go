@@ -10,9 +10,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
-// Load reads a file of a kind into memory and compares all its checksums. What becomes of the
-// file later does not change what was read: a process that answers for weeks does not depend on
-// who truncates or overwrites it. Errors are those of Open and that of ctx.
+// Load reads a file of a kind into memory and compares all its checksums. Later changes of the
+// file have no effect: a process that runs for weeks does not depend on whether the file is
+// truncated or overwritten. Errors are those of Open and that of ctx.
 func Load(ctx context.Context, path, kind string) (*File, error) {
 	f, err := openBy(path, kind, func(file *os.File, size int) ([]byte, func() error, error) { return intoMemory(ctx, file, size) })
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -28,12 +28,13 @@ func Load(ctx context.Context, path, kind string) (*File, error) {
 	return f, nil
 }
 
-// intoMemory returns the first size bytes of a file, at least one, in memory outside of Go's.
+// intoMemory returns the first size bytes of a file, at least one, in memory that Go does not
+// manage.
 func intoMemory(ctx context.Context, file *os.File, size int) (data []byte, release func() error, err error) {
-	const few = 64 << 20 // to ask the system takes longer than to read them
+	const few = 64 << 20 // asking the system takes longer than reading them
 	if size > few {
 		if free := mem.Available(); int64(size) > free {
-			return nil, nil, fmt.Errorf("its %d bytes are read into memory, and %d are free", size, free)
+			return nil, nil, fmt.Errorf("its %d bytes do not fit into memory: %d are free", size, free)
 		}
 	}
 	if data, release, err = mem.Outside(size); err != nil {

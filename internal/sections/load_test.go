@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
-// What was loaded stays as it was, whatever becomes of the file.
+// Loaded data stays the same, whatever happens to the file.
 func TestLoad(t *testing.T) {
 	path := sample(t)
 	before, err := os.ReadFile(path)
@@ -90,7 +90,7 @@ func TestLoadRefused(t *testing.T) {
 	}
 }
 
-// A hash is that of all bytes, and of a file whose checksums are right.
+// Hash covers all bytes, and fails if a checksum is wrong.
 func TestHash(t *testing.T) {
 	path := sample(t)
 	data, err := os.ReadFile(path)
@@ -109,7 +109,7 @@ func TestHash(t *testing.T) {
 	if !slices.IsSorted(seen) || seen[len(seen)-1] != int64(len(data)) {
 		t.Errorf("progress %v of %d", seen, len(data))
 	}
-	for i := headSize; i < len(data); i++ { // Parse looks at the head
+	for i := headSize; i < len(data); i++ { // Parse checks the head
 		data[i] ^= 1
 		f, err := Parse("file", data)
 		if err == nil {
@@ -121,8 +121,8 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// A file that was changed while it was open, and then was what it had been, is damaged: who has read it
-// meanwhile has read something else. Another file in its place changes nothing.
+// A file that was changed while open and then restored counts as damaged, since other bytes may
+// have been read meanwhile. Another file in its place changes nothing.
 func TestChangeThatWasUndone(t *testing.T) {
 	path := sample(t)
 	whole, err := os.ReadFile(path)

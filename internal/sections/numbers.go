@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// Number is what sections of numbers are made of.
+// Number is a type of numbers in sections.
 type Number interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// hostBig tells whether this machine stores the high byte first. Files store the low byte
+// hostBig reports whether this machine stores the high byte first. Files store the low byte
 // first.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
@@ -33,7 +33,7 @@ func WriteNumbers[T Number](w *Writer, name string, v []T) error {
 	return w.Section(name, func(to io.Writer) error { return PutNumbers(to, v) })
 }
 
-// PutNumbers writes numbers as a section has them, for sections that are written in parts.
+// PutNumbers writes numbers in the form of a section, for sections that are written in parts.
 func PutNumbers[T Number](to io.Writer, v []T) error {
 	const atOnce = 1 << 13
 	if !hostBig || sizeOf[T]() == 1 {
@@ -51,10 +51,10 @@ func PutNumbers[T Number](to io.Writer, v []T) error {
 	return nil
 }
 
-// Numbers returns the section of a name as numbers: a view of the file where this machine
-// stores numbers as the file does, aligned, a copy otherwise. A view must not be changed, and is gone
-// when f is closed. The checksum is not compared, which would read all of the section; Verify,
-// VerifyAll and Load do that.
+// Numbers returns a section as numbers. The result is a view of the file if this machine stores
+// numbers as the file does and they are aligned, and a copy otherwise. A view must not be
+// changed, and is invalid after f is closed. The checksum is not compared, since that would
+// read the whole section; Verify, VerifyAll and Load do that.
 func Numbers[T Number](f *File, name string) ([]T, error) {
 	raw, err := f.Raw(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func Numbers[T Number](f *File, name string) ([]T, error) {
 	}
 	size := sizeOf[T]()
 	if len(raw)%size != 0 {
-		return nil, failf(f.path, ErrDamaged, "section %q has %d bytes, which are no numbers of %d", name, len(raw), size)
+		return nil, failf(f.path, ErrDamaged, "section %q has %d bytes, not a multiple of %d", name, len(raw), size)
 	}
 	if len(raw) == 0 {
 		return nil, nil
@@ -78,7 +78,7 @@ func Numbers[T Number](f *File, name string) ([]T, error) {
 	return out, nil
 }
 
-// swap turns the bytes of numbers of a size around.
+// swap reverses the bytes of numbers of the given size.
 func swap(b []byte, size int) {
 	for ; len(b) >= size; b = b[size:] {
 		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {

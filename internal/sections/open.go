@@ -16,9 +16,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// File is a file of sections that is open. After Open it shows the file as it is now: a program
-// that overwrites it in place changes what it shows, and one that truncates it makes the lost
-// bytes zeros or faults. Write replaces files and does neither. After Load it shows what the file
+// File is an open file of sections. After Open it shows the current file: a program that
+// overwrites it in place changes the contents, and after a program truncates it, lost bytes are
+// zeros or faults. Write replaces files and does neither. After Load it shows the file as it
 // was.
 type File struct {
 	path     string
@@ -27,17 +27,16 @@ type File struct {
 	kind     string
 	version  int
 	sections []section
-	compared bool        // all checksums, of bytes that nobody changes
-	info     os.FileInfo // when it was opened; nil for bytes that are no file
+	compared bool        // all checksums were compared, and the bytes cannot change
+	info     os.FileInfo // when it was opened; nil for bytes without a file
 	closed   bool
 }
 
-// IsOurs tells whether a file begins as those of Write do, from its first 8 bytes or more.
+// IsOurs reports whether a file begins like those of Write, by its first 8 bytes or more.
 func IsOurs(begin []byte) bool { return bytes.HasPrefix(begin, []byte(magic)) }
 
-// Open opens a file of a kind, or of any kind where kind is empty. Errors match ErrForeign,
-// ErrKind, ErrVersion where the container has another version, ErrDamaged, or are those of the
-// system.
+// Open opens a file of a kind, or of any kind if kind is "". Errors match ErrForeign, ErrKind,
+// ErrVersion if the container has another version, or ErrDamaged, or are those of the system.
 func Open(path, kind string) (*File, error) { return openBy(path, kind, disk.Load) }
 
 // openBy opens a file whose bytes load returns.
@@ -53,7 +52,7 @@ func openBy(path, kind string, load func(file *os.File, size int) (data []byte, 
 	if err != nil {
 		return nil, systemError(path, err)
 	}
-	defer file.Close() // what is loaded outlives it
+	defer file.Close() // loaded data stays valid
 	if info, err = file.Stat(); err != nil {
 		return nil, systemError(path, err)
 	}
@@ -64,7 +63,7 @@ func openBy(path, kind string, load func(file *os.File, size int) (data []byte, 
 	if _, err := file.ReadAt(begin, 0); err != nil {
 		return nil, systemError(path, err)
 	}
-	if err := checkHead(path, begin, kind); err != nil { // before all of a foreign file is read
+	if err := checkHead(path, begin, kind); err != nil { // before a whole foreign file is read
 		return nil, err
 	}
 	data, release, err := load(file, int(info.Size()))
@@ -79,7 +78,7 @@ func openBy(path, kind string, load func(file *os.File, size int) (data []byte, 
 	return f, nil
 }
 
-// systemError names the file once.
+// systemError wraps an error so that it names the file once.
 func systemError(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
@@ -87,7 +86,7 @@ func systemError(path string, err error) error {
 	return fmt.Errorf("sections: %s: %w", path, err)
 }
 
-// checkHead looks at the first bytes of a file, at most those of a head.
+// checkHead checks the first bytes of a file, at most those of a head.
 func checkHead(path string, head []byte, kind string) error {
 	switch {
 	case !IsOurs(head):
@@ -108,8 +107,8 @@ func checkHead(path string, head []byte, kind string) error {
 	return nil
 }
 
-// Parse takes bytes for a file of any kind, as Open takes those of the file at path. The bytes
-// must not change while the File is in use.
+// Parse is Open for bytes in memory, of a file of any kind. Errors name path. The bytes must
+// not change while the File is in use.
 func Parse(path string, data []byte) (*File, error) {
 	f, err := parse(path, data)
 	if err != nil {
@@ -119,7 +118,7 @@ func Parse(path string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// parse checks the bytes of a file, sections apart.
+// parse checks the bytes of a file outside of sections.
 func parse(path string, data []byte) (*File, error) {
 	if err := checkHead(path, data[:min(len(data), headSize)], ""); err != nil {
 		return nil, err
@@ -131,7 +130,7 @@ func parse(path string, data []byte) (*File, error) {
 	tail := data[size-tailSize:]
 	offset, length := binary.LittleEndian.Uint64(tail), binary.LittleEndian.Uint64(tail[8:])
 	if length > largestTable || offset < headSize || offset > uint64(size) || int64(offset)+int64(length)+tailSize != size {
-		return nil, failf(path, ErrDamaged, "its table is not where its end says")
+		return nil, failf(path, ErrDamaged, "its table is not at the place its end gives")
 	}
 	table := data[offset:][:length]
 	if !bytes.Equal(appendTail(nil, head, table, int64(offset)), tail) {
@@ -146,7 +145,7 @@ func parse(path string, data []byte) (*File, error) {
 }
 
 // readTable reads a table that begins at an offset. Sections follow each other, so the place
-// of each is known from the one before, and none can overlap another.
+// of each is known from the one before, and they cannot overlap.
 func (f *File) readTable(table []byte, offset int64) error {
 	end := int64(headSize)
 	for len(table) > 0 {
@@ -191,7 +190,7 @@ func (f *File) Kind() string { return f.kind }
 // Version returns the version of the file's kind.
 func (f *File) Version() int { return f.version }
 
-// CheckVersion returns an ErrVersion unless the file has a version.
+// CheckVersion returns an ErrVersion unless the file has the given version.
 func (f *File) CheckVersion(version int) error {
 	if f.version == version {
 		return nil
@@ -199,8 +198,7 @@ func (f *File) CheckVersion(version int) error {
 	return failf(f.path, ErrVersion, "a %s of version %d, this program reads %d", f.kind, f.version, version)
 }
 
-// Damagedf returns an ErrDamaged about the file, for readers that find sections which do not fit
-// together.
+// Damagedf returns an ErrDamaged about the file, for readers that find inconsistent sections.
 func (f *File) Damagedf(format string, args ...any) error {
 	return failf(f.path, ErrDamaged, format, args...)
 }
@@ -214,14 +212,14 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Has tells whether there is a section of a name.
+// Has reports whether there is a section with a name.
 func (f *File) Has(name string) bool { return f.find(name) != nil }
 
 // Size returns the length of the file in bytes.
 func (f *File) Size() int64 { return int64(len(f.data)) }
 
 // Raw returns the bytes of a section. Its checksum is not compared. The bytes are a view of the
-// file, must not be changed, and are gone when f is closed.
+// file, must not be changed, and are invalid after f is closed.
 func (f *File) Raw(name string) ([]byte, error) {
 	s := f.find(name)
 	switch {
@@ -233,7 +231,7 @@ func (f *File) Raw(name string) ([]byte, error) {
 	return f.data[s.offset:][:s.length:s.length], nil
 }
 
-// Bytes is Raw with the checksum compared.
+// Bytes is Raw, but compares the checksum.
 func (f *File) Bytes(name string) ([]byte, error) {
 	if err := f.Verify(context.Background(), name); err != nil {
 		return nil, err
@@ -241,7 +239,7 @@ func (f *File) Bytes(name string) ([]byte, error) {
 	return f.Raw(name)
 }
 
-// JSON reads a section of JSON into v, its checksum compared.
+// JSON reads a section of JSON into v and compares its checksum.
 func (f *File) JSON(name string, v any) error {
 	text, err := f.Bytes(name)
 	if err != nil {
@@ -253,7 +251,7 @@ func (f *File) JSON(name string, v any) error {
 	return nil
 }
 
-// Message reads a section of a binary form into m, its checksum compared.
+// Message reads a section in the binary form of m into m and compares its checksum.
 func (f *File) Message(name string, m encoding.BinaryUnmarshaler) error {
 	data, err := f.Bytes(name)
 	if err != nil {
@@ -265,8 +263,8 @@ func (f *File) Message(name string, m encoding.BinaryUnmarshaler) error {
 	return nil
 }
 
-// Close releases the file and everything that was returned of it. Only the first call does
-// something.
+// Close releases the file and all data returned from it. Only the first call has an
+// effect.
 func (f *File) Close() error {
 	if f.closed {
 		return nil

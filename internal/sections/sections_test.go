@@ -55,7 +55,7 @@ func open(t testing.TB, path, kind string) *File {
 	return f
 }
 
-// What is written comes back.
+// Sections read back as written.
 func TestRoundTrip(t *testing.T) {
 	f := open(t, sample(t), "sample")
 	if f.Kind() != "sample" || f.Version() != 3 || f.CheckVersion(3) != nil || !errors.Is(f.CheckVersion(4), ErrVersion) {
@@ -108,7 +108,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The bytes of a file are what the package comment says, on any machine.
+// The bytes of a file are as the package comment says, on any machine.
 func TestBytesOfTheFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := Write(t.Context(), path, "k", 1, func(w *Writer) error { return WriteNumbers(w, "n", []uint16{0x0102}) }); err != nil {
@@ -127,7 +127,7 @@ func TestBytesOfTheFormat(t *testing.T) {
 	}
 }
 
-// After Close nothing is returned any more.
+// After Close no data is returned.
 func TestClose(t *testing.T) {
 	f := open(t, sample(t), "sample")
 	for range 2 {
@@ -158,7 +158,7 @@ func TestWriteRefuses(t *testing.T) {
 		"an error":      {"k", 1, func(*Writer) error { return failed }},
 		"twice": {"k", 1, func(w *Writer) error {
 			w.Bytes("a", nil)
-			w.Bytes("a", nil) // whose error is not lost
+			w.Bytes("a", nil) // its error is kept
 			return nil
 		}},
 		"no name":     {"k", 1, func(w *Writer) error { return w.Bytes("", nil) }},
@@ -229,7 +229,7 @@ func TestNumbersNotAligned(t *testing.T) {
 	if err != nil || !slices.Equal(words, []uint64{1, 1 << 63}) {
 		t.Errorf("%v, %v", words, err)
 	}
-	// Many processors read them where they are, too: only the address tells.
+	// Many processors can read unaligned numbers, so the address is compared.
 	if raw, err := f.Raw("words"); err != nil || len(words) == 0 || unsafe.Pointer(&words[0]) == unsafe.Pointer(&raw[0]) {
 		t.Errorf("a view of bytes that are not aligned: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A file that is truncated while it is open is damaged, and does not end the process.
+// Truncating an open file gives an error of damage and does not end the process.
 func TestTruncatedWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "long")
 	if err := Write(t.Context(), path, "long", 1, func(w *Writer) error { return w.Bytes("bytes", make([]byte, 1<<20)) }); err != nil {
@@ -28,7 +28,7 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	if _, err := f.Hash(t.Context(), nil); !errors.Is(err, ErrDamaged) {
 		t.Errorf("Hash: %v", err)
 	}
-	// The system says so, and no fault, when it is to write what is gone.
+	// The system returns an error, without a fault, if it is asked to write lost bytes.
 	out, err := os.Create(filepath.Join(t.TempDir(), "copy"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,11 +14,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// atOnce is how many bytes are read between two looks at a context.
+// atOnce is how many bytes are read between two checks of a context.
 const atOnce = 1 << 22
 
-// Verify compares the checksum of a section with its bytes, all of which it reads. It ends with
-// ctx.
+// Verify reads a section and compares its checksum. It stops when ctx ends.
 func (f *File) Verify(ctx context.Context, name string) error {
 	raw, err := f.Raw(name)
 	if err != nil || f.compared {
@@ -27,10 +26,10 @@ func (f *File) Verify(ctx context.Context, name string) error {
 	return reading(f.path, func() error { return f.compare(ctx, f.find(name), raw, func([]byte) {}) })
 }
 
-// VerifyAll compares the checksums of all sections, and whether somebody has written to the file since
-// it was opened: bytes that were others for a while may have been used meanwhile. It ends with
-// ctx. progress is called with the bytes that were read so far and those of the file, unless it is
-// nil.
+// VerifyAll compares the checksums of all sections, and checks that the file was not written to
+// since it was opened: bytes that were different for a while may have been used meanwhile. It
+// stops when ctx ends. progress, if not nil, is called with the number of bytes read so far and
+// of all bytes.
 func (f *File) VerifyAll(ctx context.Context, progress func(done, total int64)) error {
 	if err := reading(f.path, func() error { return f.readAll(ctx, nil, progress) }); err != nil {
 		return err
@@ -38,8 +37,8 @@ func (f *File) VerifyAll(ctx context.Context, progress func(done, total int64)) 
 	return f.unwritten()
 }
 
-// unwritten returns an error where somebody has written to the file since it was opened, as far as its
-// time and length tell. Another file of its name does not matter.
+// unwritten returns an error if the file was written to since it was opened, judging by its
+// time and length. Another file with the same name does not matter.
 func (f *File) unwritten() error {
 	if f.compared || f.info == nil {
 		return nil
@@ -49,17 +48,17 @@ func (f *File) unwritten() error {
 		return nil
 	}
 	if os.SameFile(info, f.info) && (info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime())) {
-		return failf(f.path, ErrDamaged, "somebody has written to it since it was opened")
+		return failf(f.path, ErrDamaged, "it was written to after it was opened")
 	}
 	return nil
 }
 
-// Reading calls read, which reads bytes of the file. A file that is truncated meanwhile is damaged,
-// and no end of the process.
+// Reading calls read, which reads bytes of the file. If the file is truncated meanwhile it
+// returns an ErrDamaged instead of ending the process.
 func (f *File) Reading(read func() error) error { return reading(f.path, read) }
 
-// Hash returns the SHA-256 of the file, every byte of it, and compares all checksums on the way.
-// It ends with ctx, and reports progress as VerifyAll does.
+// Hash returns the SHA-256 of the whole file, and compares all checksums on the way. It stops
+// when ctx ends, and reports progress as VerifyAll does.
 func (f *File) Hash(ctx context.Context, progress func(done, total int64)) (sum [sha256.Size]byte, err error) {
 	h := sha256.New()
 	if err := reading(f.path, func() error { return f.readAll(ctx, h, progress) }); err != nil {
@@ -68,7 +67,7 @@ func (f *File) Hash(ctx context.Context, progress func(done, total int64)) (sum 
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// reading reads a file. One that is truncated meanwhile is damaged, and no end of the process.
+// reading is Reading for the file at path.
 func reading(path string, read func() error) error {
 	err := func() (err error) {
 		defer disk.Faults(&err)()
@@ -77,14 +76,14 @@ func reading(path string, read func() error) error {
 	switch {
 	case errors.Is(err, disk.ErrLost):
 		return failf(path, ErrDamaged, "%w", err)
-	case errors.Is(err, syscall.EFAULT): // the system could not read them either, for a write to a file
+	case errors.Is(err, syscall.EFAULT): // the system could not read them for a write to a file
 		return failf(path, ErrDamaged, "%w", disk.ErrLost)
 	}
 	return err
 }
 
-// readAll compares all checksums, and gives all bytes to h unless it is nil: sections, and what
-// is between them, in the order of the file.
+// readAll compares all checksums. If h is not nil it gets all bytes, of sections and between
+// them, in the order of the file.
 func (f *File) readAll(ctx context.Context, h hash.Hash, progress func(done, total int64)) error {
 	at := int64(0)
 	seen := func(b []byte) {
@@ -101,7 +100,7 @@ func (f *File) readAll(ctx context.Context, h hash.Hash, progress func(done, tot
 		if err != nil {
 			return err
 		}
-		seen(f.data[at:s.offset]) // the head or zeros, which parse has looked at
+		seen(f.data[at:s.offset]) // the head or zeros, which parse has checked
 		if err := f.compare(ctx, s, raw, seen); err != nil {
 			return err
 		}
@@ -110,7 +109,8 @@ func (f *File) readAll(ctx context.Context, h hash.Hash, progress func(done, tot
 	return nil
 }
 
-// compare compares the checksum of a section with its bytes, and shows these block by block.
+// compare compares the checksum of a section with its bytes, and passes these to seen block by
+// block.
 func (f *File) compare(ctx context.Context, s *section, raw []byte, seen func([]byte)) error {
 	var sum crc.Pair
 	for {

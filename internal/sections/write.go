@@ -13,14 +13,14 @@ import (
 )
 
 // Write makes a file of a kind, in a version of that kind. The file is written under a
-// temporary name, synced and renamed: when fill fails or ctx ends, the file that was there
-// before is as it was. A kind is up to 16 small letters, digits, hyphens and dots. Errors are
-// that of fill, that of ctx, and those of the system.
+// temporary name, synced and renamed: if fill fails or ctx ends, an earlier file is
+// unchanged. A kind is up to 16 small letters, digits, hyphens and dots. Errors are that of
+// fill, that of ctx, and those of the system.
 func Write(ctx context.Context, path, kind string, version int, fill func(w *Writer) error) error {
 	return formats.WriteFile(ctx, path, func(to io.Writer) error { return WriteTo(to, kind, version, fill) })
 }
 
-// WriteTo writes the bytes of a file as Write does, to a buffer such as those of tests.
+// WriteTo writes the bytes of a file of Write to a writer, for example in tests.
 func WriteTo(to io.Writer, kind string, version int, fill func(w *Writer) error) error {
 	switch {
 	case !validName(kind, kindSize):
@@ -38,8 +38,8 @@ func WriteTo(to io.Writer, kind string, version int, fill func(w *Writer) error)
 	return w.finish()
 }
 
-// Writer takes the sections of a file, one after the other. It is not safe for concurrent use.
-// After an error its methods return that error.
+// Writer writes the sections of a file, one after the other. It is not safe for concurrent
+// use. After an error its methods return that error.
 type Writer struct {
 	to       io.Writer
 	head     []byte
@@ -66,8 +66,8 @@ func (w *Writer) fail(err error) error {
 // pad writes zeros up to the next section.
 func (w *Writer) pad() error { return w.write(make([]byte, aligned(w.at)-w.at)) }
 
-// Section writes what fill writes as the section of a name: up to 64 small letters, digits,
-// hyphens and dots, none twice in a file.
+// Section writes a section with the bytes that fill writes. Its name is up to 64 small
+// letters, digits, hyphens and dots, and unique in the file.
 func (w *Writer) Section(name string, fill func(io.Writer) error) error {
 	if w.err != nil {
 		return w.err
@@ -76,11 +76,11 @@ func (w *Writer) Section(name string, fill func(io.Writer) error) error {
 	case w.open:
 		return w.fail(fmt.Errorf("sections: section %q begins within another one", name))
 	case !validName(name, longestName):
-		return w.fail(fmt.Errorf("sections: section %d has no name of at most %d small letters", len(w.sections)+1, longestName))
+		return w.fail(fmt.Errorf("sections: the name of section %d is not one of at most %d small letters", len(w.sections)+1, longestName))
 	case slices.ContainsFunc(w.sections, func(s section) bool { return s.name == name }):
-		return w.fail(fmt.Errorf("sections: section %q is there twice", name))
+		return w.fail(fmt.Errorf("sections: section %q occurs twice", name))
 	case len(w.sections) == mostSections:
-		return w.fail(fmt.Errorf("sections: section %q is one more than %d", name, mostSections))
+		return w.fail(fmt.Errorf("sections: section %q exceeds the limit of %d sections", name, mostSections))
 	}
 	if err := w.pad(); err != nil {
 		return w.fail(err)
@@ -99,7 +99,7 @@ func (w *Writer) Section(name string, fill func(io.Writer) error) error {
 	return w.err
 }
 
-// sectionWriter computes the checksum of what passes through.
+// sectionWriter computes the checksum of the bytes written through it.
 type sectionWriter struct {
 	w   *Writer // nil once the section has ended
 	sum crc.Pair
@@ -122,7 +122,7 @@ func (s *sectionWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes writes a section of bytes as they are.
+// Bytes writes a section with the given bytes.
 func (w *Writer) Bytes(name string, data []byte) error {
 	return w.Section(name, func(to io.Writer) error {
 		_, err := to.Write(data)

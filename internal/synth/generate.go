@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Uniform returns n points drawn independently and uniformly from the unit cube
@@ -27,21 +27,20 @@ func Uniform(n, d int, seed uint64) (blas32.General, error) {
 	return x, nil
 }
 
-// The law of Clustered.
+// The parameters of Clustered.
 const (
 	backgroundShare = 0.1   // of the points belong to no clump
-	maxClumps       = 64    // fewer when a clump would get
+	maxClumps       = 64    // fewer if a clump would get
 	pointsPerClump  = 50    // less than this many points on average
 	minSpread       = 0.002 // standard deviation of the tightest clump along an axis
 	maxSpread       = 0.1   // and of the widest
 	weightRange     = 100.0 // weight of the heaviest clump over the lightest
 )
 
-// Clustered returns n points of the closed unit cube [0, 1]^d whose density
-// varies by orders of magnitude from place to place: the hard case for anything
-// that cuts space into equal cells. The points are independent. A tenth of them
-// is uniform; each other one belongs to one of J = clamp(n/50, 1, 64) clumps,
-// where clump j has
+// Clustered returns n points of the closed unit cube [0, 1]^d whose density varies by
+// orders of magnitude from place to place: the hard case for methods that divide space
+// into equal cells. The points are independent. A tenth of them is uniform. Each other
+// point belongs to one of J = clamp(n/50, 1, 64) clumps. Clump j has
 //
 //	a centre   c_j uniform in the cube,
 //	a spread   s_j log-uniform in [0.002, 0.1],
@@ -142,8 +141,8 @@ func Classes(n, d, classes int, seed uint64) (blas32.General, []int32, error) {
 	return x, labels, nil
 }
 
-// drawDirection fills v entry by entry and scales it to length 1, drawing again
-// in the event of measure zero that there is no direction.
+// drawDirection fills v entry by entry and scales it to length 1. In the rare case that
+// all entries are zero it draws again.
 func drawDirection(v []float64, entry func(t int) float64) {
 	for {
 		for t := range v {
@@ -155,8 +154,8 @@ func drawDirection(v []float64, entry func(t int) float64) {
 	}
 }
 
-// stream returns the random numbers of one set: ChaCha8 keyed by the seed and
-// the name, so that two kinds with one seed share nothing.
+// stream returns the random numbers of one set: ChaCha8 keyed by the seed and the name,
+// so that two kinds with the same seed share nothing.
 func stream(name string, seed uint64) *rand.Rand {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -164,8 +163,8 @@ func stream(name string, seed uint64) *rand.Rand {
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// maxEntries bounds what a generator is willing to make: 2^40 entries, or the
-// address space of a smaller machine. Above that make would panic.
+// maxEntries is the largest set that a generator makes: 2^40 entries, or the address
+// space of a smaller machine. Above that make would panic.
 const maxEntries = min(1<<40, math.MaxInt/8)
 
 // newRows allocates an n x d matrix after checking that it can exist.

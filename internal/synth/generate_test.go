@@ -13,11 +13,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// The sums freeze what a seed means: benchmarks of two versions must run on the
-// same points. They were taken from the code itself.
+// The sums fix the points of a seed, since benchmarks of two versions must run on the
+// same points. They were recorded with this code.
 func TestGenerateIsFrozen(t *testing.T) {
 	want := map[string]string{
 		"classes":   "87b0efc8e418efe9",
@@ -84,8 +84,8 @@ func TestGenerateRefusesSizes(t *testing.T) {
 	}
 }
 
-// Mean 1/2 and variance 1/12 an axis, no correlation: five standard deviations
-// of each estimate, and the seed is fixed.
+// Each axis has mean 1/2 and variance 1/12, without correlation, within five standard
+// deviations of each estimate. The seed is fixed.
 func TestUniformMoments(t *testing.T) {
 	const n = 20000
 	x, err := Uniform(n, 2, 1)

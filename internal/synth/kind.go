@@ -11,19 +11,19 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Request says which set a Kind should make. N and D must be positive; Classes
-// matters to sets with labels only, 0 means 10.
+// Request says which set a Kind should make. N and D must be positive; Classes is only
+// used for sets with labels; 0 means 10.
 type Request struct {
 	N, D    int
 	Classes int
 	Seed    uint64
 }
 
-// Kind is a synthetic set that can be asked for by name.
+// Kind is a synthetic set with a name.
 type Kind struct {
-	// Name is what the user types, Law one line on what comes out.
+	// Name is the word that the user types, and Law describes the points in one line.
 	Name, Law string
-	// Labelled tells whether Make returns labels; otherwise they are nil.
+	// Labelled reports whether Make returns labels; otherwise they are nil.
 	Labelled bool
 	// Make draws the set.
 	Make func(Request) (blas32.General, []int32, error)
@@ -34,7 +34,7 @@ const defaultClasses = 10
 var kinds = []Kind{
 	{
 		Name: "classes",
-		Law:  "unit rows around one random unit centre a class, noise of length 0.5",
+		Law:  "unit rows around a random unit centre per class, noise of length 0.5",
 		Make: func(r Request) (blas32.General, []int32, error) {
 			if r.Classes == 0 {
 				r.Classes = defaultClasses
@@ -45,7 +45,7 @@ var kinds = []Kind{
 	},
 	{
 		Name: "clustered",
-		Law:  "Gaussian clumps of very different size and density in the unit cube, a tenth uniform",
+		Law:  "Gaussian clumps of very different size and density, a tenth uniform",
 		Make: func(r Request) (blas32.General, []int32, error) {
 			x, err := Clustered(r.N, r.D, r.Seed)
 			return x, nil, err
@@ -66,7 +66,7 @@ func Kinds() []Kind {
 	return slices.Clone(kinds)
 }
 
-// KindNamed returns the set of that name. The error lists the names there are.
+// KindNamed returns the set with a name. The error lists all names.
 func KindNamed(name string) (Kind, error) {
 	var names []string
 	for _, k := range kinds {

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// firstFD is the number of the first socket that is handed over.
+// firstFD is the number of the first socket that is passed.
 const firstFD = 3
 
-// maxSockets is more than any unit of ours hands over.
+// maxSockets is more than any of our units passes.
 const maxSockets = 64
 
-// ErrSockets reports sockets that were announced and cannot be used.
+// ErrSockets reports sockets that were announced but cannot be used.
 var ErrSockets = errors.New("sockets of the manager not usable")
 
 // Listeners returns the sockets that a manager has opened for this process, by the names
-// that LISTEN_FDNAMES gives them (FileDescriptorName= of a .socket unit). It is empty when
-// there are none. The variables are unset, so that child processes do not take the
-// sockets for theirs.
+// that LISTEN_FDNAMES gives them (FileDescriptorName= of a .socket unit). It is empty if
+// there are none. Listeners unsets the variables, so that child processes do not use the
+// sockets.
 func Listeners() (map[string]net.Listener, error) { return listeners(firstFD) }
 
 // listeners is Listeners for sockets from a given number on.
@@ -37,17 +37,17 @@ func listeners(first int) (map[string]net.Listener, error) {
 	}
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 || n > maxSockets {
-		return nil, fmt.Errorf("systemd: %w: LISTEN_FDS is no number from 1 to %d", ErrSockets, maxSockets)
+		return nil, fmt.Errorf("systemd: %w: LISTEN_FDS is not a number from 1 to %d", ErrSockets, maxSockets)
 	}
 	named := strings.Split(names, ":")
 	if len(named) != n || names == "" {
-		return nil, fmt.Errorf("systemd: %w: %d sockets, and LISTEN_FDNAMES does not name as many", ErrSockets, n)
+		return nil, fmt.Errorf("systemd: %w: %d sockets, but LISTEN_FDNAMES does not have as many names", ErrSockets, n)
 	}
 	found := make(map[string]net.Listener)
 	for i, name := range named {
 		l, err := listener(uintptr(first+i), name)
 		if err == nil && found[name] != nil {
-			err = errors.Join(errors.New("it is there twice"), l.Close())
+			err = errors.Join(errors.New("it occurs twice"), l.Close())
 		}
 		if err != nil {
 			for _, l := range found {

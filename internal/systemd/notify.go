@@ -1,5 +1,5 @@
-// Package systemd is what a service tells the manager that started it, and what it gets
-// from there: messages of sd_notify and listeners of socket activation. Without such a
+// Package systemd connects a service with the manager that started it: it sends
+// messages of sd_notify and receives listeners of socket activation. Without such a
 // manager its functions do nothing.
 package systemd
 
@@ -23,8 +23,8 @@ func Status(text string) string {
 }
 
 // Notify sends states to the socket that the variable NOTIFY_SOCKET names. It does nothing
-// without one. Reloading is sent with the time of the monotonic clock, which the manager
-// wants beside it.
+// without one. Reloading is sent with the time of the monotonic clock, as the manager
+// requires.
 func Notify(states ...string) error {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
@@ -40,8 +40,7 @@ func Notify(states ...string) error {
 			lines = append(lines, fmt.Sprintf("MONOTONIC_USEC=%d", clock))
 		}
 	}
-	// Package net takes a name that begins with @ to be one of the abstract space, as
-	// systemd does.
+	// Package net treats a name that begins with @ as abstract, as systemd does.
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
 		return fmt.Errorf("systemd: %w", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 )
 
-// What is sent arrives as one message, with the clock beside RELOADING.
+// The states arrive as one message, RELOADING together with the clock.
 func TestNotify(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
@@ -56,7 +56,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// The other process of TestListeners: it got two sockets, answers on each and ends.
+// takeOver is the other process of TestListeners: it gets two sockets, answers on each and ends.
 func takeOver(t *testing.T) {
 	t.Setenv("LISTEN_PID", strconv.Itoa(os.Getpid()))
 	found, err := Listeners()
@@ -66,8 +66,8 @@ func takeOver(t *testing.T) {
 	if v, ok := os.LookupEnv("LISTEN_FDS"); ok {
 		t.Errorf("LISTEN_FDS is still %s", v)
 	}
-	for name, l := range found {
-		c, err := l.Accept()
+	for _, name := range []string{"public", "admin"} { // in the order in which the other process connects
+		c, err := found[name].Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func takeOver(t *testing.T) {
 	}
 }
 
-// Sockets that this process has opened are answered by another one.
+// Another process answers on sockets that this process has opened.
 func TestListeners(t *testing.T) {
 	if os.Getenv("PM_TAKE_OVER") != "" {
 		takeOver(t)
@@ -128,7 +128,7 @@ func TestListeners(t *testing.T) {
 	}
 }
 
-// Variables that make no sense are an error, and those for another process are none.
+// Meaningless variables are an error; variables for another process are ignored.
 func TestListenersRefused(t *testing.T) {
 	own := strconv.Itoa(os.Getpid())
 	for _, c := range []struct{ pid, count, names string }{

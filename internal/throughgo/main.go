@@ -1,7 +1,6 @@
-// Command throughgo is what through_c.cpp is, from Go: an embedding of points, or rows placed
-// by a model from a file beside them, in a process that does nothing else. pmbench starts
-// both, so that they differ by the C interface alone. Questions, answers and files are those
-// of peer.hpp. Both are in cmd/pmbench/internal/peers/programs.
+// Command throughgo is through_c.cpp in Go: it embeds points, or places rows by a model
+// from a second file, in a process that does nothing else. pmbench starts both, so that they
+// differ only by the C interface. Questions, answers and files are those of peer.hpp, which is with it in cmd/pmbench/internal/peers/programs.
 package main
 
 import (
@@ -36,11 +35,11 @@ func main() {
 	}
 }
 
-// A player does what it is asked for.
+// A player runs the operations.
 type player struct {
 	x          blas32.General
 	neighbours float64
-	model      *supervised.Map // nil where points are embedded
+	model      *supervised.Map // nil if points are embedded
 
 	engine *privatemail.Engine
 	out    blas32.General
@@ -70,8 +69,8 @@ func serve(apply bool, file string, in io.Reader, out io.Writer) error {
 	return questions.Err()
 }
 
-// newPlayer maps the rows, as the command does: then the heap of Go has none of them, as with
-// rows of C, and collections come as often.
+// newPlayer maps the rows, as the command does: then they are not on the heap of Go, as with
+// rows of C, and garbage collections are as frequent.
 func newPlayer(apply bool, file string) (*player, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -106,14 +105,14 @@ func (p *player) close() {
 	}
 }
 
-// answer does what a question wants: columns, workers, seconds to spend and, perhaps, a file
-// for the result of one operation. It returns the seconds of each operation.
+// answer runs a question. It has columns, workers, seconds to spend and, perhaps, a file for
+// the result of one operation. answer returns the seconds of each operation.
 func (p *player) answer(question string) (seconds []float64, err error) {
 	var columns, workers int
 	var budget float64
 	words := strings.SplitN(question, " ", 4)
 	if _, err := fmt.Sscan(strings.Join(words[:min(3, len(words))], " "), &columns, &workers, &budget); err != nil {
-		return nil, fmt.Errorf("a question that cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the question: %w", err)
 	}
 	if err := p.prepare(columns, workers); err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func (p *player) answer(question string) (seconds []float64, err error) {
 	return seconds, err
 }
 
-// prepare makes the engine that pm_engine_new would make, and memory for results.
+// prepare makes the same engine as pm_engine_new, and memory for results.
 func (p *player) prepare(columns, workers int) (err error) {
 	if p.engine == nil || p.engine.Workers() != workers {
 		p.close()

@@ -1,5 +1,5 @@
-// Package usage counts the calls that read what Close of their owner takes away, such as a
-// file that is mapped.
+// Package usage counts the calls that read something that Close of their owner releases,
+// such as a mapped file.
 //
 //	if !calls.Begin() {
 //		return ErrClosed
@@ -9,16 +9,16 @@ package usage
 
 import "sync"
 
-// Calls are the calls that are running. The zero value counts none and is open. It is safe for
-// concurrent use.
+// Calls counts running calls. The zero value has none and is open. It is safe for concurrent
+// use.
 type Calls struct {
 	mu     sync.Mutex
-	idle   *sync.Cond // of mu, for those who close: the last call has ended
+	idle   *sync.Cond // of mu, for Close: the last call has ended
 	calls  int
 	closed bool
 }
 
-// Begin counts a call, which End ends. It returns false, and counts nothing, after Close.
+// Begin counts a call until End. After Close it returns false and counts nothing.
 func (c *Calls) Begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *Calls) End() {
 	}
 }
 
-// Close refuses calls from now on, and waits for those that are running.
+// Close refuses new calls, and waits for the running ones.
 func (c *Calls) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

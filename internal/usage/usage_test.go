@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Close waits for calls that have begun, and none begins afterwards, whoever else closes.
+// Close waits for calls that have begun, and none begins afterwards, even with several calls of
+// Close.
 func TestClose(t *testing.T) {
 	var c Calls
 	if first, second := c.Begin(), c.Begin(); !first || !second {

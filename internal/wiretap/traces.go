@@ -10,16 +10,16 @@ import (
 	"strconv"
 )
 
-// A Trace is a way in which numbers could be found in bytes.
+// A Trace is a form in which numbers could occur in bytes.
 type Trace struct {
 	Encoding string
 	Bytes    []byte
 }
 
-// Traces returns what a row of numbers would leave in bytes that hold some of it: as
-// float16, float32 and float64 in both byte orders, plain, in hexadecimal digits and in
-// base64, and as decimal text. A trace is so long that it is in no other bytes by chance.
-// A row needs at least four numbers, and numbers that are short as text have no trace there.
+// Traces returns the forms that parts of a row of numbers can have in bytes: float16,
+// float32 and float64 in both byte orders, plain, in hexadecimal digits and in base64, and
+// decimal text. A trace is so long that it does not occur in other bytes by chance. A row
+// needs at least four numbers, and numbers that are short as text have no decimal trace.
 func Traces(row []float64) (all []Trace) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for at := range row {
@@ -53,14 +53,14 @@ func Traces(row []float64) (all []Trace) {
 	return all
 }
 
-// written returns bytes as they are, and as text.
+// written returns bytes unchanged and as text.
 func written(encoding string, b []byte) []Trace {
 	digits := hex.EncodeToString(b)
 	all := []Trace{{encoding, b}, {encoding + ", hexadecimal", []byte(digits)}, {encoding + ", hexadecimal", bytes.ToUpper([]byte(digits))}}
-	for shift := range 3 { // how many bytes of a group of three are before them
+	for shift := range 3 { // how many bytes of a group of three come before them
 		for name, e := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64url": base64.RawURLEncoding} {
 			text := e.EncodeToString(append(make([]byte, shift), b...))
-			// The letters at both ends also depend on the neighbours.
+			// The letters at both ends also depend on neighbouring bytes.
 			first := (8*shift + 5) / 6
 			last := (8 * (shift + len(b))) / 6
 			all = append(all, Trace{encoding + ", " + name, []byte(text[first:last])})
@@ -69,8 +69,8 @@ func written(encoding string, b []byte) []Trace {
 	return all
 }
 
-// half returns the bits of the float16 that is nearest to v, as far as v has one that is
-// neither too large nor too small: others become zero, which is no trace of anything.
+// half returns the bits of the float16 nearest to v. It returns zero, which is no trace,
+// if v is too large or too small.
 func half(v float64) uint16 {
 	fraction, exponent := math.Frexp(math.Abs(v))
 	if v == 0 || exponent < -13 || exponent > 16 {
@@ -84,7 +84,7 @@ func half(v float64) uint16 {
 	return bits
 }
 
-// Find returns the encoding of the first trace that is in bytes, "" if there is none.
+// Find returns the encoding of the first trace that occurs in bytes, "" if there is none.
 func Find(in []byte, traces []Trace) string {
 	for _, t := range traces {
 		if bytes.Contains(in, t.Bytes) {

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// A Tap is a listener on this machine that records what comes and goes.
+// A Tap is a listener on this machine that records all traffic.
 type Tap struct {
 	net.Listener
 	mutex       sync.Mutex
 	connections []*connection
 	open        int        // connections that the server has not closed
-	idle        *sync.Cond // of mutex: there are none. A WaitGroup must not grow while somebody waits
+	idle        *sync.Cond // of mutex: there are none. A WaitGroup must not grow during Wait
 }
 
 // connection is one connection.
@@ -32,7 +32,7 @@ func Listen(t testing.TB) *Tap {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() }) // the server may have closed it
+	t.Cleanup(func() { l.Close() }) // the server may already have closed it
 	tap := &Tap{Listener: l}
 	tap.idle = sync.NewCond(&tap.mutex)
 	return tap
@@ -76,8 +76,8 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// Wait waits until the server has closed all connections: of clients that are gone, all
-// that they have sent is recorded then.
+// Wait waits until the server has closed all connections: then everything that
+// disconnected clients have sent is recorded.
 func (t *Tap) Wait() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -86,7 +86,7 @@ func (t *Tap) Wait() {
 	}
 }
 
-// ended is for a connection that the server has closed.
+// ended counts a connection that the server has closed.
 func (t *Tap) ended() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -95,11 +95,11 @@ func (t *Tap) ended() {
 	}
 }
 
-// Came returns what clients have sent, a slice for each connection in the order in which
-// they came.
+// Came returns the bytes that clients have sent, a slice for each connection in the
+// order of their start.
 func (t *Tap) Came() [][]byte { return t.copies(func(c *connection) *bytes.Buffer { return &c.came }) }
 
-// Went returns what clients were sent, as Came does.
+// Went returns the bytes sent to clients, as Came does.
 func (t *Tap) Went() [][]byte { return t.copies(func(c *connection) *bytes.Buffer { return &c.went }) }
 
 func (t *Tap) copies(of func(*connection) *bytes.Buffer) (all [][]byte) {
@@ -111,7 +111,7 @@ func (t *Tap) copies(of func(*connection) *bytes.Buffer) (all [][]byte) {
 	return all
 }
 
-// Forget forgets everything that was recorded. Connections that are open are recorded on.
+// Forget deletes everything recorded so far. Open connections are still recorded.
 func (t *Tap) Forget() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -54,7 +54,7 @@ func TestTap(t *testing.T) {
 	want("[ four]", "[ ]")
 }
 
-// Numbers are found however they are written, and wherever they are in it.
+// Numbers are found in any form and at any place.
 func TestTraces(t *testing.T) {
 	row := []float64{0.12345678901, -0.7654321098, 0.0314159265, 1.41421356237}
 	traces := Traces(row)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -292,17 +293,46 @@ func TestNamesOfSensitivity(t *testing.T) {
 	if beyond := sensitivity.Relation(len(relations) + 1); !strings.HasPrefix(beyond.String(), "Relation(") {
 		t.Errorf("relation %s is missing", beyond)
 	}
-	for derivation, operator := range map[sensitivity.Derivation]sensitivity.Operator{
-		sensitivity.Theorem1:           sensitivity.Full{},
-		sensitivity.Theorem1Scalar:     sensitivity.Full{},
-		sensitivity.Theorem2:           sensitivity.Full{},
-		sensitivity.CorrectedPaper:     sensitivity.Full{},
-		sensitivity.DegreeFloor:        sensitivity.Floor{},
-		sensitivity.ConstantBackground: sensitivity.Background{},
-	} {
-		if derivations[string(derivation)] != operator.Kind() {
-			t.Errorf("%s is for %q here", derivation, derivations[string(derivation)])
+	q := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{0, 1, 3}}
+	query := sensitivity.Query{Operator: sensitivity.Full{}, Sigma: 2, Alpha: 0.5, Table: sensitivity.Gaussian{Classes: 2, Sigma: 2}}
+	tight := func(operator sensitivity.Operator) (sensitivity.Bound, error) {
+		other := query
+		other.Operator = operator
+		return sensitivity.Tight(sensitivity.ReplaceOne, other, q, sensitivity.Rows{})
+	}
+	scalar := func() (sensitivity.Bound, error) {
+		norms, err := sensitivity.Measure(q)
+		if err != nil {
+			return sensitivity.Bound{}, err
 		}
+		return sensitivity.Scalar(sensitivity.ReplaceOne, query, norms)
+	}
+	known := func() (sensitivity.Bound, error) {
+		features := blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, -1}}
+		return sensitivity.Known(t.Context(), sensitivity.ReplaceOne, query, q, sensitivity.Public{Features: features, Labels: []int32{0, 1}}, nil)
+	}
+	corrected := func() (sensitivity.Bound, error) {
+		b, err := sensitivity.Corrected(sensitivity.Null, query, q)
+		return b.Bound, err
+	}
+	found := map[string]bool{}
+	for _, bound := range []func() (sensitivity.Bound, error){
+		func() (sensitivity.Bound, error) { return tight(sensitivity.Full{}) },
+		func() (sensitivity.Bound, error) { return tight(sensitivity.Floor{Tau: 1}) },
+		func() (sensitivity.Bound, error) { return tight(sensitivity.Midpoint(2, 1)) },
+		scalar, known, corrected,
+	} {
+		b, err := bound()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[b.Derivation()] = true
+		if derivations[b.Derivation()] != b.Operator().Kind() {
+			t.Errorf("%s is for %q here", b.Derivation(), derivations[b.Derivation()])
+		}
+	}
+	if len(found) != len(derivations) {
+		t.Errorf("derivations %v, of %v", found, derivations)
 	}
 }
 

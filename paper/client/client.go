@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/paper"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -100,7 +100,7 @@ func (q *Question) Message() *paper.Question { return &q.message }
 
 // Ask makes a question about the record. unit is whose budget pays for it. The
 // start of the iteration is drawn anew for every question. Errors are
-// ErrRecord, kernel.ErrNonFinite, points.ErrZeroRow, mechanism.ErrEntropy and those
+// ErrRecord, kernel.ErrNonFinite, privatemail.ErrZeroRow, mechanism.ErrEntropy and those
 // of privatemail.Engine.Privatize64, of which mechanism.ErrSpent means that the
 // budget is spent; none of them holds a value of the record.
 func (c *Client) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times calls for a single new row, next to those of scikit-learn that do the like.
+"""Times calls for a single new row, next to similar ones of scikit-learn.
 
     python3 python/benchmarks/one_row.py --n 20000
 
-Prints microseconds, the least of some rounds. Every call is made on the main thread, as an
-interactive program makes it. Engines have a budget, so that none asks the system for one.
+Prints microseconds, the least of some rounds. Every call is made on the main thread, as in an
+interactive program. Engines have a budget, so that none asks the system for one.
 """
 
 from __future__ import annotations

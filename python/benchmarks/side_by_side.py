@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""scikit-learn and privatemail on the same data: time, peak memory and what comes out.
+"""scikit-learn and privatemail on the same data: time, peak memory and results.
 
     python3 python/benchmarks/side_by_side.py --n 20000
 
-prints a table in Markdown. Every contestant runs in a process of its own, --repeat times, and
-the fastest run and the smallest peak count. Its memory is the peak of the process less what it
-had with its data and its library loaded. With --check the script exits with 1 unless ours
-takes less time and less memory than scikit-learn's in every comparison.
+prints a table in Markdown. Every contestant runs in a separate process, --repeat times, and the
+fastest run and the smallest peak count. Its memory is the peak of the process less its memory with
+data and library loaded. With --check the script exits with 1 unless ours takes less time and less
+memory than scikit-learn's in every comparison.
 
 The automatic choice of a recipe by SupervisedEmbedding is a measurement that LDA does not make.
-It is a line of its own that is not compared; what is compared is a recipe that is given.
+It has a separate line and is not compared; a given recipe is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Contestant(NamedTuple):
     task: str
     name: str
     ours: bool
-    # run is measured. quality then says what came out, as a word for the table.
+    # run is measured. quality then describes the result in a word for the table.
     run: Callable[[Arrays], Any]
     quality: Callable[[Arrays, Any], str]
     compared: bool = True
@@ -46,8 +46,8 @@ class Contestant(NamedTuple):
 def noisy_digits(n: int) -> Arrays:
     """The digits of scikit-learn, repeated with noise until there are n.
 
-    The noise has a standard deviation of 3 of the 16 grey levels. With less, the copies of a
-    digit are nearer to each other than to all else, and the graph falls into parts.
+    The noise has a standard deviation of 3 of the 16 grey levels. With less, the copies of a digit
+    are nearer to each other than to all other rows, and the graph falls into parts.
     """
     from sklearn.datasets import load_digits
 
@@ -68,7 +68,7 @@ def roll(n: int) -> Arrays:
 
 
 def vectors(n: int) -> Arrays:
-    """The digits with eight vectors to multiply, and the gamma that scikit-learn calls "scale"."""
+    """The digits with eight vectors to multiply, and the gamma "scale" of scikit-learn."""
     data = noisy_digits(n)
     X = data["X"]
     data["V"] = np.random.RandomState(1).normal(size=(n, 8)).astype(np.float32)
@@ -77,7 +77,7 @@ def vectors(n: int) -> Arrays:
 
 
 def classes(n: int) -> Arrays:
-    """Twenty classes in 256 columns, half of which say something; a fifth of rows is new."""
+    """Twenty classes in 256 columns, half of them informative; a fifth of the rows is new."""
     from sklearn.datasets import make_classification
     from sklearn.model_selection import train_test_split
 
@@ -121,7 +121,7 @@ def entries(graph: Any) -> str:
 
 
 def same_graph(reference: Callable[[Arrays], Any]) -> Callable[[Arrays, Any], str]:
-    """Compare a graph with that of scikit-learn, diagonal apart, which ours has."""
+    """Compare a graph with that of scikit-learn, except for the diagonal, which only ours has."""
 
     def quality(data: Arrays, graph: Any) -> str:
         wanted = reference(data).tocoo()
@@ -267,7 +267,7 @@ CONTESTANTS: List[Contestant] = [
 def memory_now(what: str) -> int:
     """Return the memory of this process in bytes: VmRSS, or VmHWM for its peak.
 
-    Not that of getrusage: a process begins there with the peak of the one that started it.
+    getrusage does not serve: there a process begins with the peak of the one that started it.
     """
     with open("/proc/self/status", encoding="ascii", errors="replace") as status:
         for line in status:
@@ -277,17 +277,17 @@ def memory_now(what: str) -> int:
 
 
 def forget_peak() -> None:
-    """Let the peak of this process begin anew with what it has now."""
+    """Reset the peak of this process to its current memory."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
         file.write("5")
 
 
 def child(number: int, file: str) -> None:
-    """Measure one contestant and print what was measured."""
+    """Measure one contestant and print the measurements."""
     contestant = CONTESTANTS[number]
     with np.load(file) as stored:
         data = dict(stored)
-    import sklearn.discriminant_analysis  # noqa: F401  imports are no part of the measurement
+    import sklearn.discriminant_analysis  # noqa: F401  imports are not measured
     import sklearn.manifold  # noqa: F401
 
     if contestant.ours:
@@ -314,7 +314,7 @@ def has_avx512() -> bool:
 
 
 def measure(number: int, file: str, repeat: int) -> dict:
-    """Run a contestant in processes of its own."""
+    """Run a contestant in separate processes."""
     environment = dict(os.environ)
     if has_avx512():  # an OpenBLAS that does not know the processor would be slow
         environment.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
@@ -331,7 +331,7 @@ def measure(number: int, file: str, repeat: int) -> dict:
 
 
 def behind(results: Dict[Contestant, dict]) -> List[str]:
-    """Return where ours does not take less time and less memory."""
+    """Return the cases in which ours does not take less time and less memory."""
     found = []
     for ours in (c for c in results if c.ours and c.compared):
         for theirs in (c for c in results if not c.ours and c.task == ours.task):

@@ -2,8 +2,8 @@
 
 Estimators in scikit-learn's manner:
 
-* :class:`SupervisedEmbedding` learns from labelled rows where to look for rows of the same
-  class, and places new rows without labels.
+* :class:`SupervisedEmbedding` learns a map from labelled rows that brings rows of a class together,
+  and places new rows without labels.
 * :class:`KernelEmbedding` makes a map of rows without labels, and places new rows in it.
 * :class:`GaussianGraph` returns the graph of neighbouring rows as a sparse matrix, by a radius, by
   a mean number of neighbours or by nearest neighbours.
@@ -21,33 +21,34 @@ Estimators in scikit-learn's manner:
 True
 
 Privacy: :func:`privatize` makes a release of private rows, :class:`Ledger` counts what releases
-have spent, :func:`continue_` goes on from a :class:`Release` without the rows, and
-:func:`sensitivity` says what a release would cost before there is one.
+have spent, :func:`continue_` computes further from a :class:`Release` without the rows, and
+:func:`sensitivity` returns the cost of a release in advance.
 
-:class:`Engine` is what all of them use, with every setting. :class:`Model` is what a
-SupervisedEmbedding has learned, also in a file.
+:class:`Engine` does the work for all of them and has every setting. :class:`Model` is the map that
+a SupervisedEmbedding has learned, in memory or in a file.
 
 **Numbers.** Rows are computed in float32. A C-contiguous array of float32 is not copied; others
 are converted once. Results are float32.
 
-**Threads and bits.** ``n_jobs=None`` and -1 take all processors. The same input gives the same bits
+**Threads and bits.** ``n_jobs=None`` and -1 use all processors. The same input gives the same bits
 for any ``n_jobs``. ``random_state=None`` is the same as 1.
 
-**Memory.** ``memory`` is how many bytes a computation may take, by default three quarters of what
-is available. What does not fit is refused with :class:`OutOfMemoryError` before it is taken.
+**Memory.** ``memory`` is how many bytes a computation may take, by default three quarters of the
+available memory. A computation that does not fit raises :class:`OutOfMemoryError` before it
+allocates.
 
 **Ctrl-C** ends a computation with KeyboardInterrupt. ``verbose=True`` shows progress.
 
-**Processes.** The library is loaded at the first computation. A process that is forked later
-cannot use it and gets :class:`ForkedError`: start processes with
-``multiprocessing.get_context("spawn")``. To import, to construct estimators and to
-``SupervisedEmbedding.load`` before a fork is safe.
+**Processes.** The library is loaded at the first computation. A process that is forked later cannot
+use it and gets :class:`ForkedError`. Start processes with ``multiprocessing.get_context("spawn")``.
+It is safe to import, to construct estimators and to call ``SupervisedEmbedding.load`` before a
+fork.
 
-**About the library.** :func:`version` is its version, :func:`simd_level` the level of
-instructions that it uses here. Both load it. ``__version__`` is that of the package, the same
-unless ``PRIVATEMAIL_LIBRARY`` names the library of another one; it loads nothing.
+**About the library.** :func:`version` returns its version, :func:`simd_level` the level of
+instructions that it uses here. Both load it. ``__version__`` is the version of the package, which
+is the same unless ``PRIVATEMAIL_LIBRARY`` names another library; it loads nothing.
 
-**Errors** are all :class:`Error`, and ValueError, MemoryError, OSError or RuntimeError too.
+**Errors** are all :class:`Error`, and also ValueError, MemoryError, OSError or RuntimeError.
 """
 
 from . import exceptions

@@ -1,9 +1,9 @@
 """Arrays in and out: float32 rows without a copy where their layout allows it.
 
-The library reads rows of float32 that lie one after another, or with a stride between them.
-Arrays of this kind pass as they are, read-only ones too. Other arrays of numbers are converted
-once; the logger ``privatemail`` says so at level INFO, and the copy counts against the memory
-of the engine.
+The library reads rows of float32 that lie one after another, or with a stride between them. Such
+arrays are passed without a copy, even read-only ones. Other arrays of numbers are converted once;
+the logger ``privatemail`` reports it at level INFO, and the copy counts against the memory of the
+engine.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ logger = logging.getLogger("privatemail")
 logger.addHandler(logging.NullHandler())
 
 _FLOAT = np.dtype(np.float32)
-# Rows are converted so many values at a time, so that the check for overflow takes little memory.
+# The number of values converted at a time, so that the check for overflow takes little memory.
 _BLOCK = 1 << 18
-# A column whose numbers lie within this many units in the last place of float32 has lost what
-# tells its rows apart.
+# In a column whose numbers lie within this many units in the last place of float32, rows can no
+# longer be distinguished.
 _UNITS = 256
-# Of how many rows the range of most numbers is taken.
+# The number of rows from which the range of most numbers is taken.
 _SAMPLE = 512
-# Of DLPack: memory that the processor can read.
+# Devices of DLPack whose memory the processor can read.
 _DLPACK_CPU = (1, 3)
 
 
@@ -40,9 +40,9 @@ class Rows:
     Attributes
     ----------
     array : numpy.ndarray
-        The float32 rows. They are the caller's where nothing was converted.
+        The float32 rows, those of the caller if nothing was converted.
     copied : int
-        The bytes of the copy, 0 where there is none.
+        The bytes of the copy, 0 if there is none.
     struct : _header.Rows
     """
 
@@ -51,7 +51,7 @@ class Rows:
         self.copied = copied
         rows, cols = array.shape
         self.struct = _header.Rows(array.ctypes.data, rows, cols, _stride(array))
-        # A thread of the library's may outlive the frame that holds the array.
+        # A thread of the library may outlive the frame that holds the array.
         self.struct.array = array
 
     @property
@@ -68,16 +68,16 @@ def as_rows(
     Parameters
     ----------
     value : array-like of shape (rows, columns)
-        An array of numpy, or what exports one: the buffer protocol, ``__array_interface__``,
-        ``__array__`` (as pandas does) or DLPack in the memory of the processor. Rows are
-        returned as they are.
+        An array of numpy, or an object that exports one: by the buffer protocol,
+        ``__array_interface__``, ``__array__`` (as pandas does) or DLPack in the memory of the
+        processor. Rows are returned unchanged.
     name : str
-        What messages call it.
+        Its name in messages.
     memory : int, optional
-        A conversion that takes more bytes than this is refused before it takes them.
+        A conversion that needs more bytes than this is refused before it allocates.
     collapse : bool
-        Warns of columns whose numbers a conversion to float32 cannot tell apart. It is for
-        rows that are compared with each other, all of them, and that are not private.
+        Warns of columns whose numbers float32 cannot distinguish. It is for rows that are all
+        compared with each other, and that are not private.
     """
     if isinstance(value, Rows):
         return value
@@ -94,7 +94,7 @@ def as_rows(
     size = array.size * _FLOAT.itemsize
     if memory is not None and size > memory:
         raise OutOfMemoryError(
-            f"{name} of dtype {array.dtype} needs {size} bytes to become float32 rows, and the "
+            f"{name} of dtype {array.dtype} needs {size} bytes to become float32 rows, but the "
             f"engine has {memory}: pass C-contiguous float32, which is not copied"
         )
     logger.info(
@@ -111,14 +111,14 @@ def joined(above: np.ndarray, below: np.ndarray, memory: Optional[int] = None) -
     size = above.nbytes + below.nbytes
     if memory is not None and size > memory:
         raise OutOfMemoryError(
-            f"{len(above)} fitted and {len(below)} new rows need {size} bytes side by side, and "
+            f"{len(above)} fitted and {len(below)} new rows need {size} bytes side by side, but "
             f"the engine has {memory}"
         )
     return Rows(np.concatenate([above, below]), size)
 
 
 def refuse_masked(value: Any, name: str) -> None:
-    """Refuses an array with masked entries: what lies under a mask would be taken for data.
+    """Refuses an array with masked entries, since the values under a mask would be used as data.
 
     >>> from privatemail._arrays import refuse_masked
     >>> refuse_masked(np.ma.masked_array([1.0, 2.0], mask=[False, False]), "X")
@@ -128,13 +128,13 @@ def refuse_masked(value: Any, name: str) -> None:
 
 
 def _as_array(value: Any, name: str) -> np.ndarray:
-    """Returns an array over the memory of value, or one made of it."""
+    """Returns an array over the memory of value, or one made from it."""
     refuse_masked(value, name)
     if isinstance(value, np.ndarray):
-        return np.asarray(value)  # a matrix, or an array with a mask that masks nothing, too
+        return np.asarray(value)  # also a matrix, or an array with a mask that masks nothing
     if hasattr(value, "toarray") and hasattr(value, "nnz"):
         raise TypeError(
-            f"{name} is sparse, want a dense array: use X.toarray() where its "
+            f"{name} is sparse, want a dense array: use X.toarray() if its "
             f"{' x '.join(map(str, value.shape))} numbers fit in memory"
         )
     if hasattr(value, "__dlpack_device__"):
@@ -146,12 +146,12 @@ def _as_array(value: Any, name: str) -> np.ndarray:
             return np.from_dlpack(value)
     try:
         return np.asarray(value)
-    except ValueError:  # rows of several lengths; the text of numpy has no values, but is no help
-        raise ShapeError(f"{name} is no array: its rows have several lengths") from None
+    except ValueError:  # rows of several lengths, about which the text of numpy does not help
+        raise ShapeError(f"{name} is not an array: its rows have several lengths") from None
 
 
 def _passes(array: np.ndarray) -> bool:
-    """Says whether the library can read the array as it is."""
+    """Returns whether the library can read the array without a copy."""
     rows, cols = array.shape
     size, (down, right) = _FLOAT.itemsize, array.strides
     return (
@@ -178,14 +178,14 @@ def _converted(array: np.ndarray, name: str) -> np.ndarray:
         try:
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 block[...] = array[first : first + step]
-        except OverflowError:  # an integer of Python's
+        except OverflowError:  # an integer of Python
             raise NonFiniteError(
                 f"{name} has a number beyond the range of float32, "
                 f"in rows {first + 1} to {first + len(block)}"
             ) from None
-        except (TypeError, ValueError):  # objects; the text of numpy shows one of them
+        except (TypeError, ValueError):  # objects; the text of numpy would show one of them
             raise TypeError(
-                f"{name} has something that is no number, "
+                f"{name} has a value that is not a number, "
                 f"in rows {first + 1} to {first + len(block)}"
             ) from None
         bad = ~np.isfinite(block).all(axis=1)
@@ -198,10 +198,10 @@ def _converted(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def _warn_of_collapse(array: np.ndarray, rows: np.ndarray, name: str) -> None:
-    """Warns where rows that differ have become nearly or wholly equal: times since 1970, say."""
+    """Warns if different rows have become nearly or entirely equal, such as times since 1970."""
     if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4 or len(rows) < 2:
-        return  # objects, and types that float32 holds
-    # Most rows count: a few that lie elsewhere, as a time that is 0, help none of the others.
+        return  # objects, and types that fit into float32
+    # Most rows count: a few that lie elsewhere, such as a time of 0, do not help the others.
     some = slice(None, None, max(1, len(rows) // _SAMPLE))
     sample = np.sort(rows[some], axis=0)
     tenth = len(sample) // 10
@@ -212,7 +212,7 @@ def _warn_of_collapse(array: np.ndarray, rows: np.ndarray, name: str) -> None:
         which += f" and {len(lost) - 5} more" if len(lost) > 5 else ""
         warnings.warn(
             f"{name} becomes float32, which cannot tell the numbers of its columns {which} "
-            "apart: they are large for their differences, or all but 0. Subtract "
+            "apart: they are large compared with their differences, or nearly 0. Subtract "
             "the mean of each column first, or scale it",
             stacklevel=4,
         )
@@ -221,7 +221,8 @@ def _warn_of_collapse(array: np.ndarray, rows: np.ndarray, name: str) -> None:
 def _narrow_and_rounded(
     array: np.ndarray, rows: np.ndarray, least: np.ndarray, most: np.ndarray
 ) -> Set[int]:
-    """Returns the columns whose numbers from least to most are too near each other for float32."""
+    """Returns the columns whose numbers from least to most are too close to each other for
+    float32."""
     largest = np.maximum(np.abs(least), np.abs(most))
     with np.errstate(over="ignore"):
         narrow = np.flatnonzero(most - least < _UNITS * np.spacing(largest))
@@ -235,7 +236,8 @@ def _narrow_and_rounded(
 
 
 def is_missing(value: Any) -> bool:
-    """Says whether an object stands for no value: None, a NaN, or the NA or NaT of pandas."""
+    """Returns whether an object stands for a missing value: None, a NaN, or the NA or NaT of
+    pandas."""
     if value is None:
         return True
     try:
@@ -245,7 +247,7 @@ def is_missing(value: Any) -> bool:
 
 
 def _integers(array: np.ndarray, name: str) -> np.ndarray:
-    """Returns labels that are objects, as the nullable integers of pandas become, as int64."""
+    """Returns labels that are objects, such as nullable integers of pandas, as int64."""
     out = np.empty(len(array), np.int64)
     for row, value in enumerate(array):
         if is_missing(value):
@@ -255,14 +257,14 @@ def _integers(array: np.ndarray, name: str) -> np.ndarray:
             out[row] = operator.index(value)
         except (TypeError, OverflowError):
             raise LabelsError(
-                f"row {row + 1} of {name} has no integer of 64 bits, and neither None nor NA: "
-                "numpy.unique(y, return_inverse=True) makes integers of any labels"
+                f"row {row + 1} of {name} has neither a 64-bit integer nor None or NA: "
+                "numpy.unique(y, return_inverse=True) makes integers from any labels"
             ) from None
     return out
 
 
 def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
-    """Returns value as int32 labels, one for each row. A label of -1, None or NA means that the row has no class.
+    """Returns value as int32 labels, one for each row: -1, None or NA for a row without a class.
 
     >>> from privatemail._arrays import as_labels
     >>> as_labels([0, 1, -1], 3), as_labels([0, None], 2)
@@ -278,8 +280,8 @@ def as_labels(value: Any, rows: int, name: str = "y") -> np.ndarray:
         row = int(np.isnan(array).argmax()) if array.dtype.kind == "f" and len(array) else 0
         gap = f", and row {row + 1} has a NaN" if len(array) and array[row] != array[row] else ""
         raise LabelsError(
-            f"{name} has dtype {array.dtype}{gap}, want integers from 0 on, or -1 for none: "
-            "numpy.unique(y, return_inverse=True) makes such of any labels"
+            f"{name} has dtype {array.dtype}{gap}, want integers of 0 or more, or -1 for no label: "
+            "numpy.unique(y, return_inverse=True) makes them from any labels"
         )
     array = array.astype(np.int8) if array.dtype.kind == "b" else array
     wide = (array < -1) | (array > np.iinfo(np.int32).max)
@@ -306,11 +308,11 @@ class Out:
 
 
 def as_out(out: Optional[np.ndarray], rows: int, cols: int) -> Out:
-    """Returns where to write rows x cols numbers: out, after a look at it, or a new array."""
+    """Returns where to write rows x cols numbers: out, after checks, or a new array."""
     if out is None:
         return Out(np.empty((rows, cols), _FLOAT))
     if not isinstance(out, np.ndarray):
-        raise TypeError("out is no array of numpy")
+        raise TypeError("out is not a numpy array")
     if out.shape != (rows, cols):
         raise ShapeError(f"out has shape {out.shape}, want ({rows}, {cols})")
     if not _passes(out) or not out.flags.writeable:
@@ -321,14 +323,14 @@ def as_out(out: Optional[np.ndarray], rows: int, cols: int) -> Out:
 def filled(
     out: Optional[np.ndarray], shape: Tuple[int, int], types: Sequence[type], name: str
 ) -> np.ndarray:
-    """Returns the array that the library fills: out, after a look at it, or a new one.
+    """Returns the array that the library fills: out, after checks, or a new one.
 
-    A new one is of the first of the types, and out of any of them.
+    A new one has the first of the types, and out may have any of them.
     """
     if out is None:
         return np.empty(shape, types[0])
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"{name} is no array of numpy")
+        raise TypeError(f"{name} is not a numpy array")
     if out.shape != shape:
         raise ShapeError(f"{name} has shape {out.shape}, want {shape}")
     if out.dtype not in types or not out.flags.carray:
@@ -338,5 +340,5 @@ def filled(
 
 
 def pointer(array: Optional[np.ndarray]) -> Optional[ctypes.c_void_p]:
-    """Returns the address of an array's memory, which keeps the array; None for no array."""
+    """Returns the address of an array's memory, which keeps the array alive; None for no array."""
     return None if array is None else array.ctypes.data_as(ctypes.c_void_p)

@@ -1,4 +1,4 @@
-"""What all methods of Engine share: its parameters and its handle."""
+"""The parameters and the handle of Engine, which all its methods share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import _call, _header, _library, _progress, _settings
 from .exceptions import HandleError, SettingError
 
 class EngineBase:
-    """Parameters of an engine, and the engine of the library, which is made at its first use."""
+    """Parameters of an engine, and the engine of the library, which is created at its first use."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class EngineBase:
         self.n_jobs = n_jobs
         self.memory = None if memory is None else _settings.integer(memory, "memory")
         if self.memory is not None and self.memory <= 0:
-            raise SettingError("memory is not above 0 bytes")
+            raise SettingError("memory is not a positive number of bytes")
         self.level = level
         self.measure = measure
         self.verbose = verbose
@@ -42,7 +42,7 @@ class EngineBase:
         self._running: List[_call.Call] = []  # long calls; adding and removing one need no lock
 
     def _engine(self) -> ctypes.c_void_p:
-        """Returns the handle, and makes the engine where there is none yet."""
+        """Returns the handle, and creates the engine if there is none yet."""
         library = _library.get()  # first: the lock of a forked process may never be free
         with self._lock:
             if self._closed:
@@ -59,7 +59,7 @@ class EngineBase:
 
 
 def workers(n_jobs: Optional[int]) -> int:
-    """Returns the number of workers that n_jobs asks for, 0 for all processors.
+    """Returns the number of workers for n_jobs, 0 for all processors.
 
     >>> from privatemail._base import workers
     >>> workers(None), workers(3), workers(-1)

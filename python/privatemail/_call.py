@@ -1,9 +1,9 @@
 """Calls of the library: handles, cancellation by Ctrl-C, progress and reports.
 
-Python runs handlers of signals on its main thread alone, between two of its instructions. A
-call of the library is one instruction. So a call from the main thread that can be long runs on a
-thread of its own, while the main thread waits in a way that signals can interrupt. A call that
-is known to be short does not: a thread takes longer than a row takes.
+Python runs signal handlers only on its main thread, between two of its instructions. A call of the
+library is one instruction. So a potentially long call from the main thread runs on another thread,
+while the main thread waits in a way that signals can interrupt. A call that is known to be short
+runs on the main thread, since starting a thread takes longer than a row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Optional
 from . import _header, _library, _progress
 from .exceptions import CancelledError, HandleError
 
-# After so many seconds the main thread looks for signals, at the latest.
+# The main thread checks for signals at least once in this many seconds.
 _LOOK = 0.05
 # A call of at most this many multiplications takes a few milliseconds: it is short.
 _SHORT = 1 << 22
@@ -39,7 +39,7 @@ class Handle:
     @property
     def value(self) -> ctypes.c_void_p:
         """The handle as an argument."""
-        _library.get()  # in the child of a fork it says what is wrong
+        _library.get()  # raises ForkedError in the child of a fork
         return self._open()
 
     def _open(self) -> ctypes.c_void_p:
@@ -59,23 +59,23 @@ class Handle:
     def __del__(self) -> None:
         try:
             self.close()
-        except Exception:  # at the end of the interpreter, when modules have gone
+        except Exception:  # at the end of the interpreter, when modules are gone
             pass
 
 
 class Call:
-    """One call of the library, with the rows of which it was given copies.
+    """One call of the library.
 
     Parameters
     ----------
     verbose : bool or callable
     reserve : int
-        The bytes of the copies.
+        The bytes of copies of its arguments.
     work : float
-        How many multiplications the call makes at most. Infinity where nobody knows.
+        The largest number of multiplications of the call. Infinity if it is unknown.
     others : list
-        The calls of the same engine that run now, of which a short one is not. A call may have to
-        wait for their memory, and is not short then, however little it does.
+        The running long calls of the same engine. A call may have to wait for their memory, and is
+        then not short, however little it does.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Call:
         self._short = work <= _SHORT and self._told is None and not self._others
         self._handle: Optional[Handle] = None
         if self._short and reserve == 0:
-            return  # nobody will cancel it, or ask for its report
+            return  # it is never cancelled, and its report is not read
         self._handle = Handle("call")
         _library.check(self._library.pm_call_new(self._handle.new))
         if reserve > 0:
@@ -107,8 +107,8 @@ class Call:
     def run(self, name: str, *arguments: Any) -> None:
         """Calls the function of this name with the arguments and, as the last one, this call.
 
-        It raises the exception of the status, that of a progress function, or what a handler of
-        a signal has raised meanwhile: KeyboardInterrupt for Ctrl-C.
+        It raises the exception of the status, that of a progress function, or that of a signal
+        handler that ran meanwhile, such as KeyboardInterrupt for Ctrl-C.
         """
         function = getattr(self._library, name)
         if self._short:
@@ -127,7 +127,7 @@ class Call:
                 return self._aside(function, arguments)
             return self._here(function, arguments)
         finally:
-            if self in self._others:  # a signal may have come before
+            if self in self._others:  # a signal may have come before the append
                 self._others.remove(self)
             if isinstance(self._told, _progress.Show):
                 self._told.close()
@@ -138,10 +138,10 @@ class Call:
         return None if status == _header.OK else _library.error(status)
 
     def _aside(self, function: Callable[..., int], arguments: Any) -> Optional[BaseException]:
-        """Runs the function on another thread, and cancels it when the waiting is interrupted.
+        """Runs the function on another thread, and cancels it if the wait is interrupted.
 
-        A handler of a signal may raise an exception between any two instructions of the main
-        thread. So flags are written by one thread each, and no lock is needed to read them.
+        A signal handler may raise an exception between any two instructions of the main thread. So
+        each flag is written by only one thread, and reading it needs no lock.
         """
         done = threading.Lock()
         done.acquire()
@@ -159,8 +159,8 @@ class Call:
                 done.release()
 
         def wait() -> None:
-            # With a time, again and again: a signal that comes just before the waiting begins, or
-            # that the system gives to another thread, does not end a wait without one.
+            # Repeatedly with a timeout: a signal that comes just before the wait begins, or that
+            # the system delivers to another thread, would not end a wait without one.
             while not state["ended"]:
                 done.acquire(timeout=_LOOK)
 
@@ -184,7 +184,7 @@ class Call:
             error = state["error"]
             if error is None or isinstance(error, CancelledError):
                 raise
-            raise interrupt from error  # it says more than that the call was ended
+            raise interrupt from error  # it is more than the cancellation
         return state["error"]
 
     def _tell(self, stage: bytes, done: int, total: int, user: Any) -> None:
@@ -192,17 +192,17 @@ class Call:
             return
         try:
             self._told(stage.decode("utf-8", "replace"), done, total)
-        except BaseException as error:  # it would end in the library, which cannot take it
+        except BaseException as error:  # the library cannot handle exceptions
             self._failed = error
             self._library.pm_call_cancel(self._handle.value)
 
     def report(self) -> Dict[str, Any]:
-        """Returns the report of the last function that has succeeded."""
+        """Returns the report of the last function that succeeded."""
         return describe(self._library.pm_call_report, self._handle.value)
 
 
 def read(function: Callable[..., int], *arguments: Any) -> bytes:
-    """Returns what a function writes to a buffer whose size it is asked for first.
+    """Returns the bytes that a function writes to a buffer; it is asked for their number first.
 
     Texts come with the NUL at their end.
     """
@@ -211,11 +211,11 @@ def read(function: Callable[..., int], *arguments: Any) -> bytes:
     while True:
         buffer = ctypes.create_string_buffer(needed.value)
         status = function(*arguments, buffer, len(buffer), ctypes.byref(needed))
-        if status != _header.SIZE:  # else it has grown meanwhile
+        if status != _header.SIZE:  # otherwise it has grown meanwhile
             _library.check(status)
             return buffer.raw[: needed.value]
 
 
 def describe(function: Callable[..., int], *arguments: Any) -> Dict[str, Any]:
-    """Returns the object of JSON that a function writes to a buffer."""
+    """Returns the JSON object that a function writes to a buffer."""
     return json.loads(read(function, *arguments).rstrip(b"\0"))

@@ -11,14 +11,14 @@ from ._base import EngineBase
 
 
 class Result(NamedTuple):
-    """Points with the report of the call that has made them.
+    """Points with the report of the call that computed them.
 
     Attributes
     ----------
     points : numpy.ndarray
         The points, float32, one row for each row of X.
     report : dict
-        What the library says about the call: the graph, its certificate, steps, values.
+        The library's report about the call: the graph, its certificate, steps, values.
     """
 
     points: np.ndarray
@@ -26,7 +26,7 @@ class Result(NamedTuple):
 
 
 class EmbeddingMethods(EngineBase):
-    """Embeddings of rows, and of new rows beside them."""
+    """Embeddings of rows, and of new rows among them."""
 
     def embed(
         self,
@@ -65,7 +65,7 @@ class EmbeddingMethods(EngineBase):
         X : array-like of shape (n, d)
             The features. C-contiguous float32 is not copied.
         y : array-like of n integers, optional
-            Labels, needed where coefficient is not 0. -1 is none, with allow_unlabelled.
+            Labels, needed if coefficient is not 0. -1 means no label, with allow_unlabelled.
         form : {"paper", "attract"}
             The form of a step. In form "paper" steps begin at random points of n_components
             columns, in form "attract" at X.
@@ -74,20 +74,20 @@ class EmbeddingMethods(EngineBase):
         sigma, gamma : float, optional
             Bandwidth of exp(-d**2 / (2 sigma**2)), or of exp(-gamma d**2).
         mean_neighbours : float, optional
-            Instead: the bandwidth at which rows have so many neighbours on average.
+            Instead: the bandwidth at which rows have this many neighbours on average.
         n_neighbors : int, optional
-            Instead: the graph of so many nearest neighbours, with a bandwidth for each row.
+            Instead: the graph of this many nearest neighbours, with a bandwidth for each row.
         radius : float, optional
             Cuts the graph at this distance. Alone, it implies the bandwidth whose weight there
             is 0.001.
         cutoff_weight : float, optional
             Cuts the graph where weights are below this.
         tolerance : float, optional
-            Wanted error of a row's weights. Default 1e-4.
+            Allowed error of a row's weights. Default 1e-4.
         operator : {"csr", "pairs", "dense", "poly", "grid"}, optional
-            How products with the graph are made. Default: the cheapest that keeps the tolerance.
+            How to compute products with the graph. Default: the cheapest that meets the tolerance.
         isolated : str, optional
-            What becomes of rows without neighbours: "keep" (default), "repair" or "fail".
+            Handling of rows without neighbours: "keep" (default), "repair" or "fail".
         normalize_rows : bool
             Divides each row by its norm first.
         table : str, optional
@@ -107,7 +107,7 @@ class EmbeddingMethods(EngineBase):
         normalize : str, optional
             Rescales after each step.
         start : array-like of n rows, optional
-            Points to begin with.
+            Points of the start.
         out : float32 array, optional
             Where to write the points.
 
@@ -137,16 +137,16 @@ class EmbeddingMethods(EngineBase):
     def converge(
         self, X: Any, y: Any = None, *, out: Optional[np.ndarray] = None, **settings: Any
     ) -> Result:
-        """Returns the leading eigenvectors of the graph of X, one a column.
+        """Returns the leading eigenvectors of the graph of X, one per column.
 
         Parameters
         ----------
         X, y, out
             As for :meth:`embed`.
         **settings
-            Keywords of :meth:`embed`, but for steps, sigma_q, normalize and start, which are a
-            TypeError. The form is "attract" unless it is given, and stop is the wanted residual,
-            by default 1e-5.
+            Keywords of :meth:`embed`, except for steps, sigma_q, normalize and start, which are a
+            TypeError. The default form is "attract", and stop is the allowed residual, by default
+            1e-5.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class EmbeddingMethods(EngineBase):
         return self._embed("pm_converge", X, y, out, True, settings, _settings.CONVERGE)
 
     def map(self, X: Any, *, out: Optional[np.ndarray] = None, **settings: Any) -> Result:
-        """Returns a map for pictures, made of leading eigenvectors.
+        """Returns a map for pictures, made from leading eigenvectors.
 
         Parameters
         ----------
@@ -186,14 +186,14 @@ class EmbeddingMethods(EngineBase):
         return self._embed("pm_map", X, _NO_LABELS, out, True, settings, _settings.MAP)
 
     def plan(self, X: Any, *, map: bool = False, **settings: Any) -> Dict[str, Any]:
-        """Says what :meth:`embed` would do with X, and what it would cost.
+        """Returns what :meth:`embed` would do with X, and its cost.
 
         Parameters
         ----------
         X
             As for :meth:`embed`.
         map : bool
-            Says it of :meth:`map` instead.
+            Plans :meth:`map` instead.
         **settings
             Keywords of :meth:`embed`, or of :meth:`map`.
         """

@@ -1,4 +1,4 @@
-"""What the estimators share: validation, seeds, names of columns and tags."""
+"""The shared parts of the estimators: validation, seeds, names of columns and tags."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Estimator(TransformerMixin, BaseEstimator):
         return default_engine(n_jobs=self.n_jobs, memory=self.memory, verbose=self.verbose)
 
     def _rows(self, X: Any, *, fitting: bool) -> Rows:
-        """Return X as rows of float32, two of them at least while fitting.
+        """Return X as rows of float32, at least two of them while fitting.
 
-        The rows know the bytes of a conversion, so that calls of the engine count them.
+        The rows keep the bytes of a conversion, so that calls of the engine count them.
         """
         if not fitting:
             check_is_fitted(self)
@@ -55,7 +55,7 @@ class Estimator(TransformerMixin, BaseEstimator):
                 raise
         else:
             return as_rows(X, "X", self._engine().memory, collapse=fitting)
-        raise ValueError(text)  # here, where the first error is no part of it
+        raise ValueError(text)  # outside of the handler, so that the first error is not its context
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of ``transform``.
@@ -74,7 +74,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{i}" for i in range(self._n_features_out)], dtype=object)
 
-    # Rows of float32 give columns of float32; everything else is computed in float32, too.
+    # Rows of float32 give columns of float32; other rows are also computed in float32.
     def _more_tags(self) -> dict:
         return {"preserves_dtype": [np.float32]}
 
@@ -85,13 +85,13 @@ class Estimator(TransformerMixin, BaseEstimator):
 
 
 def without_values(text: str) -> Optional[str]:
-    """Return an error of scikit-learn without the values of X, None where it has none.
+    """Return an error of scikit-learn without the values of X, None if it shows none.
 
     >>> without_values("could not convert string to float: 'Smith'")
-    'X has something that is no number'
+    'X has a value that is not a number'
     """
     if text.startswith("could not convert"):
-        return "X has something that is no number"
+        return "X has a value that is not a number"
     first = text.split("\n", 1)[0].rstrip(":")  # values follow in later lines
     if first.startswith("Complex data"):
         return first
@@ -106,7 +106,7 @@ def without_values(text: str) -> Optional[str]:
 def seed_of(random_state: RandomState) -> int:
     """Return the seed that a ``random_state`` stands for.
 
-    None stands for 1: a result that nobody asked to vary does not vary.
+    None stands for 1: results only vary on request.
 
     >>> seed_of(None), seed_of(7)
     (1, 7)
@@ -121,19 +121,21 @@ def seed_of(random_state: RandomState) -> int:
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
-    raise ValueError("random_state is None, a number, a RandomState or a Generator of numpy")
+    raise ValueError("random_state must be None, a number, a RandomState or a Generator of numpy")
 
 
 def neighbours_within(wanted: Optional[int], rows: int, name: str) -> int:
-    """Return a number of neighbours that so many rows can have.
+    """Return a number of neighbours that is possible with the given number of rows.
 
-    None stands for 10, or for all other rows where they are fewer. A number that is given
-    and too large is an error.
+    None stands for 10, or for all other rows if there are fewer. A given number that is too large
+    is an error.
     """
     if wanted is None:
         return min(10, rows - 1)
     if isinstance(wanted, bool) or not isinstance(wanted, (numbers.Integral, np.integer)):
-        raise ValueError(f"{name} is a whole number")
+        raise ValueError(f"{name} must be a whole number")
     if not 1 <= wanted < rows:
-        raise ValueError(f"{name} is at least 1 and below the number of rows, n_samples = {rows}")
+        raise ValueError(
+            f"{name} must be at least 1 and below the number of rows, n_samples = {rows}"
+        )
     return int(wanted)

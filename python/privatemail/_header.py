@@ -1,7 +1,7 @@
 """The types and functions of pm.h for ctypes.
 
-A test reads pm.h and holds these tables against it: every struct with its fields in order, and
-every function with the types of its arguments. Handles and pointers to numbers are ``c_void_p``.
+A test compares these tables with pm.h: every struct with its fields in order, and every function
+with the types of its arguments. Handles and pointers to numbers are ``c_void_p``.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from typing import Any, Dict, List, Tuple
 
-#: PM_VERSION: the version of the package, too.
+#: PM_VERSION, which is also the version of the package.
 VERSION = "0.1.0"
-#: The version of the interface that these tables say.
+#: The version of the interface in these tables.
 ABI_MAJOR = 1
 ABI_MINOR = 0
 

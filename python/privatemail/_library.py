@@ -24,17 +24,17 @@ _BUILD = (
 
 _lock = threading.Lock()
 _library: Optional[Any] = None
-_begun = False  # loading has begun: a fork from now on is one too late
+_begun = False  # loading has begun: a child forked after that cannot use the library
 _forked = False
 
 
 def get() -> Any:
-    """Returns the library with the types of its functions, and loads it first where need be."""
+    """Returns the library with the types of its functions, and loads it first if necessary."""
     if _forked:
         raise ForkedError(
             "this process was forked after the library was loaded, and the library cannot work "
-            "here: start processes by multiprocessing.get_context('spawn'), or use privatemail "
-            "first after the fork"
+            "here: start processes with multiprocessing.get_context('spawn'), or use privatemail "
+            "only after the fork"
         )
     library = _library
     return library if library is not None else _load()
@@ -53,7 +53,7 @@ def _load() -> Any:
 def _after_fork() -> None:
     """In the child of a fork: the library, if it was loaded, has lost its threads."""
     global _forked, _lock
-    _lock = threading.Lock()  # its owner may be a thread that is not here
+    _lock = threading.Lock()  # its owner may be a thread that does not exist here
     _forked = _forked or _begun
 
 
@@ -62,12 +62,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def alive() -> bool:
-    """Says whether handles of the library can still be freed in this process."""
+    """Returns whether handles of the library can still be freed in this process."""
     return not _forked and not sys.is_finalizing()
 
 
 def _path() -> str:
-    """Returns the path of the library to load, or says why there is none."""
+    """Returns the path of the library to load, or raises an error that says why there is none."""
     given = os.environ.get(VARIABLE)
     path = given or os.path.join(os.path.dirname(os.path.abspath(__file__)), NAME)
     if sys.platform.startswith("linux") and _libc() is None:
@@ -79,17 +79,17 @@ def _path() -> str:
     if os.path.isfile(path):
         return path
     if given:
-        raise LibraryError(f"{VARIABLE} names {path}, which is no file")
+        raise LibraryError(f"{VARIABLE} names {path}, which is not a file")
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise LibraryError(
-            f"the wheel of privatemail is for Linux on x86_64, and this is {sys.platform} on "
+            f"the wheel of privatemail is for Linux on x86_64, but this is {sys.platform} on "
             f"{platform.machine()}: {_BUILD}"
         )
     raise LibraryError(f"the shared library {path} is missing: install the wheel, or {_BUILD}")
 
 
 def _libc() -> Optional[str]:
-    """Returns the version of glibc, None where the C library is another one."""
+    """Returns the version of glibc, None if the C library is another one."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION") or None
     except (AttributeError, OSError, ValueError):
@@ -108,20 +108,22 @@ def _open(path: str) -> Any:
 
 
 def _bind(library: Any, path: str) -> Any:
-    """Sets the types of all functions, after a look at the version of the interface."""
+    """Checks the version of the interface, and sets the types of all functions."""
     try:
         library.pm_abi.restype = ctypes.c_int32
         major, minor = divmod(library.pm_abi(), 1000)
         if major != _header.ABI_MAJOR or minor < _header.ABI_MINOR:
             raise LibraryError(
-                f"the shared library {path} has the interface {major}.{minor}, and this package "
+                f"the shared library {path} has the interface {major}.{minor}, but this package "
                 f"needs {_header.ABI_MAJOR}.{_header.ABI_MINOR}: install both from one version"
             )
         for name, (result, arguments) in _header.FUNCTIONS.items():
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
     except AttributeError as error:
-        raise LibraryError(f"{path} is no library of privatemail, or an old one: {error}") from None
+        raise LibraryError(
+            f"{path} is not a library of privatemail, or an old one: {error}"
+        ) from None
     return library
 
 

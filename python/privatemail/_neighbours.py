@@ -34,11 +34,11 @@ class NeighbourMethods(EngineBase):
         ----------
         X : array-like of shape (n, d)
         queries : array-like of shape (q, d), optional
-            None asks for the neighbours of the rows of X, no row being its own.
+            None means the rows of X, where no row is its own neighbour.
         k : int
         out : tuple of two contiguous arrays of shape (q, k), optional
-            Where to write distances, of float32, and ids, of int32 or int64. After an exception
-            some of it may have been written.
+            Where to write distances, in float32, and ids, in int32 or int64. After an exception a
+            part may have been written.
 
         Returns
         -------
@@ -58,7 +58,7 @@ class NeighbourMethods(EngineBase):
         asked = None if queries is None else _arrays.as_rows(queries, "queries", self.memory)
         wanted = _settings.integer(k, "k")
         count = (rows if asked is None else asked).array.shape[0]
-        if not 1 <= wanted <= rows.array.shape[0]:  # before memory is taken for as many
+        if not 1 <= wanted <= rows.array.shape[0]:  # before memory is allocated for them
             raise SettingError(
                 f"k is {wanted}, want a number from 1 to the {rows.array.shape[0]} rows of X"
             )
@@ -94,11 +94,11 @@ class NeighbourMethods(EngineBase):
         ----------
         X : array-like of shape (n, d)
         queries : array-like of shape (q, d), optional
-            The graph is that between these rows and those of X, with the entries that the graph of
-            all of them would have. It needs radius, and takes sigma or gamma and normalize_rows
-            beside it. Each query is compared with each row of X: for few queries.
+            Builds the graph between these rows and those of X, with the entries of the graph of all
+            these rows. It needs radius, and also accepts sigma or gamma and normalize_rows. Each
+            query is compared with each row of X, so it is for few queries.
         weights : {"gaussian", "distance", "connectivity"}
-            What the entries are: weights, Euclidean distances, or ones.
+            The kind of entries: weights, Euclidean distances, or ones.
         sigma, gamma, mean_neighbours, n_neighbors, radius, cutoff_weight, tolerance, isolated, \
 normalize_rows
             As for :meth:`embed`.
@@ -146,7 +146,7 @@ normalize_rows
             graph.close()
 
     def _csr(self, graph: _call.Handle, rows: _arrays.Rows, weights: str) -> "csr_matrix":
-        """Copies a graph of the library to a matrix of scipy."""
+        """Copies a graph of the library to a scipy matrix."""
         from scipy.sparse import csr_matrix
 
         library = _library.get()
@@ -160,7 +160,7 @@ normalize_rows
         if self.memory is not None and size > self.memory:
             raise OutOfMemoryError(
                 f"the matrix of {entries} entries needs {size} bytes, "
-                f"and the engine has {self.memory}"
+                f"but the engine has {self.memory}"
             )
         indptr, indices = np.empty(n + 1, index), np.empty(entries, index)
         data = (np.ones if weights == "connectivity" else np.empty)(entries, np.float32)
@@ -195,11 +195,11 @@ normalize_rows
         sigma, gamma : float, optional
             Bandwidth of exp(-d**2 / (2 sigma**2)), or of exp(-gamma d**2). One is required.
         tolerance : float, optional
-            Wanted error of a row's weights. Default 1e-4.
+            Allowed error of a row's weights. Default 1e-4.
         operator : str, optional
-            How products are made. Default: the cheapest way that keeps the tolerance.
+            How to compute products. Default: the cheapest way that meets the tolerance.
         isolated : str, optional
-            What becomes of rows that miss the tolerance: "keep" (default), "repair" or "fail".
+            Handling of rows that miss the tolerance: "keep" (default), "repair" or "fail".
 
         Returns
         -------

@@ -15,12 +15,12 @@ from .release import Release
 
 
 class PrivateMethods(EngineBase):
-    """Private first steps, what they cost, and the steps after them."""
+    """Private first steps, their cost, and the steps after them."""
 
     def sensitivity(
         self, n: int, d: int, *, epsilon: float, delta: float, relation: str, **settings: Any
     ) -> Dict[str, Any]:
-        """Says what a private first step of n rows of d features would cost. It reads no rows.
+        """Returns the cost of a private first step of n rows of d features. It reads no rows.
 
         Parameters
         ----------
@@ -28,12 +28,12 @@ class PrivateMethods(EngineBase):
         epsilon, delta, relation
             As for :meth:`privatize`.
         **settings
-            Other keywords of :meth:`privatize`. Those of units and labels are not looked at.
+            Other keywords of :meth:`privatize`. Those of units and labels are ignored.
 
         Returns
         -------
         dict
-            How far one record moves the step, the noise, and what is proved.
+            How far one record moves the step, the noise, and the proof.
         """
         given = _settings.Private(dict(settings, epsilon=epsilon, delta=delta, relation=relation))
         call = self._call()
@@ -72,26 +72,26 @@ class PrivateMethods(EngineBase):
         operator: Optional[str] = None,
         radius: Optional[float] = None,
     ) -> Release:
-        """Takes one step of the iteration on rows, and adds the noise that hides a record.
+        """Takes one step of the iteration on rows, and adds noise that hides a record.
 
-        What a release needs to be private has no default. docs/privacy.md says what is
-        promised, and for whom.
+        Settings on which privacy depends have no default. docs/privacy.md says what is promised,
+        and for whom.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : array-like of n integers, optional
         epsilon, delta : float
-            The guarantee. A warning says where epsilon is above 10, or delta above 1e-3 or not far
-            below 1 over the number of rows.
+            The guarantee. A warning appears if epsilon is above 10, or delta is above 1e-3 or not
+            far below 1 over the number of rows.
         relation : {"replace-one", "null", "features-replace", "features-null"}
             Which data sets are neighbours of each other.
         label_mode : {"public", "dropped", "randomised"}
-            What becomes of the labels.
+            Handling of the labels.
         unit : str
-            Whose budget is spent. Required, unless uncounted is True.
+            The unit whose budget is spent. Required, unless uncounted is True.
         ledger : Ledger
-            Who pays. None only where uncounted is True.
+            The ledger that pays. None only if uncounted is True.
         uncounted : bool
             No ledger pays, and nothing is counted.
         sigma, gamma : float, optional
@@ -110,8 +110,8 @@ class PrivateMethods(EngineBase):
             The ledger may not know the unit yet.
         other_relation : bool
             The release may protect other data sets than the unit's earlier ones, by another
-            relation, records or private_rows. The unit's total is then for what all of them
-            protect. Without it such a release is a PrivacyError, and nothing is spent.
+            relation, records or private_rows. The unit's total then holds for the data sets that
+            all of them protect. Without it such a release is a PrivacyError, and nothing is spent.
         records : int, optional
             Rows that change together. Default 1; required for a client.
         rule : {"analytic", "classical"}, optional
@@ -121,13 +121,13 @@ class PrivateMethods(EngineBase):
         private_rows : array-like of int, optional
             The rows that are private. Default: any row may be.
         rest_public : bool
-            The one row of private_rows is private, all others are public.
+            Only the one row of private_rows is private, all others are public.
         n_components, sigma_q, seed
             The public random start, as for :meth:`embed`.
         operator : {"dense", "poly", "background"}, optional
             Default: chosen by public numbers.
         radius : float, optional
-            That of operator "background".
+            The radius of operator "background".
 
         Returns
         -------
@@ -140,9 +140,9 @@ class PrivateMethods(EngineBase):
         BudgetError
             The ledger has too little left. Nothing was spent.
         SpentError
-            The call has failed after the ledger had paid. Its attribute release has the release
-            where there is one. So has KeyboardInterrupt, where Ctrl-C came too late to stop the
-            payment; its cause is then this error where there is no release.
+            The call failed after the ledger had paid. Its attribute release has the release if
+            there is one. So has KeyboardInterrupt, if Ctrl-C came too late to stop the payment; if
+            there is no release, this error is its cause.
         """
         rows = _arrays.as_rows(X, "X", self.memory)
         labels = None if y is None else _arrays.as_labels(y, rows.array.shape[0])
@@ -160,7 +160,7 @@ class PrivateMethods(EngineBase):
         if ledger is not None and not isinstance(ledger, Ledger):
             raise TypeError(
                 f"ledger is a {type(ledger).__name__}, want a Ledger, "
-                "or None where uncounted is True"
+                "or None if uncounted is True"
             )
         payer = None if ledger is None else ledger._handle.value
         _warn_if_weak(given.struct, rows.array.shape[0])  # before anything is spent
@@ -168,7 +168,7 @@ class PrivateMethods(EngineBase):
             call.run("pm_privatize", self._engine(), rows.ref, _arrays.pointer(labels), given.ref,
                      payer, handle.new)  # fmt: skip
             return Release(handle)
-        except BaseException as error:  # Ctrl-C, too, up to the return
+        except BaseException as error:  # also Ctrl-C, up to the return
             if handle:  # the ledger has paid for it
                 setattr(error, "release", Release(handle))
             raise
@@ -182,7 +182,7 @@ class PrivateMethods(EngineBase):
         out: Optional[np.ndarray] = None,
         **settings: Any,
     ) -> Result:
-        """Takes later steps, from the release and public labels alone: they cost no privacy.
+        """Takes later steps, from only the release and public labels: they cost no privacy.
 
         Parameters
         ----------
@@ -215,20 +215,20 @@ class PrivateMethods(EngineBase):
 
 
 def _warn_if_weak(settings: _header.PrivateSettings, rows: int) -> None:
-    """Warns of a guarantee that means little. It reads public numbers, and does not look at what is
-    promised between two real rows under the relations with a zero row."""
+    """Warns of a guarantee that means little. It reads only public numbers, and does not consider
+    the guarantee between two real rows under the relations with a zero row."""
     epsilon = settings.epsilon
     if settings.label_mode == b"randomised":
         epsilon += settings.label_epsilon * max(1, settings.records)
     if epsilon > 10 or settings.delta > 1e-3:
         warnings.warn(
-            f"epsilon {epsilon:g} and delta {settings.delta:g} are no meaningful formal "
-            "protection: epsilon should be 10 at most, and delta 0.001",
+            f"epsilon {epsilon:g} and delta {settings.delta:g} give no meaningful formal "
+            "protection: epsilon should be at most 10, and delta at most 0.001",
             stacklevel=3,
         )
     if settings.delta * rows > 0.1:
         warnings.warn(
-            f"delta {settings.delta:g} should be far below 1/(number of people), and there are "
+            f"delta {settings.delta:g} should be far below 1/(number of people), but there are "
             f"{rows} rows",
             stacklevel=3,
         )

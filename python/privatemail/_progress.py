@@ -1,4 +1,4 @@
-"""What ``verbose`` shows of a call: a bar of tqdm where it is installed, else plain lines."""
+"""The output of ``verbose`` for a call: a bar of tqdm if it is installed, otherwise plain lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Show:
             self._bar.update(done - self._bar.n)
             return
         percent = 100 * done // total if total > 0 else 0
-        # A line for each tenth: logs are read, too.
+        # One line per tenth, so that logs stay readable.
         if self._percent < 0 or percent // 10 > self._percent // 10:
             self._percent = percent
             print(f"privatemail: {stage} {percent} %", file=sys.stderr, flush=True)
@@ -43,7 +43,7 @@ class Show:
 
 
 def _tqdm() -> Any:
-    """Returns the class of bars that suits this place, None where tqdm is not installed."""
+    """Returns the class of bars for this environment, None if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -52,7 +52,7 @@ def _tqdm() -> Any:
 
 
 def of(verbose: Verbose) -> Optional[Callable[[str, int, int], None]]:
-    """Returns the function that is told about progress, None where nobody is."""
+    """Returns the function that gets progress, None for none."""
     if callable(verbose):
         return verbose
     return Show() if verbose else None

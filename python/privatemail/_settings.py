@@ -1,7 +1,7 @@
-"""Keywords of Python to the structs of pm.h.
+"""Python keywords to the structs of pm.h.
 
-A field of 0 asks the library for its default, and None does so here. A keyword that is 0 where 0
-is no setting is therefore refused: the default would be a surprise.
+A field of 0 means the library's default, and None means it here. So a keyword that is 0 is refused
+if 0 is not a valid setting: the default would be a surprise.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def text(value: Any, name: str) -> Optional[bytes]:
     try:
         return value.encode()
     except UnicodeEncodeError:
-        raise SettingError(f"{name} is no text of Unicode") from None
+        raise SettingError(f"{name} is not valid Unicode") from None
 
 
 def path(value: Any) -> bytes:
@@ -47,7 +47,7 @@ def integer(value: Any, name: str) -> int:
         number = operator.index(value)
     except TypeError:
         raise SettingError(f"{name} is a {type(value).__name__}, want an integer") from None
-    if not -(2**63) <= number < 2**63:  # ctypes would take its lowest bits
+    if not -(2**63) <= number < 2**63:  # ctypes would use its lowest bits
         raise SettingError(f"{name} needs more than 64 bits")
     return number
 
@@ -61,7 +61,7 @@ def number(value: Any, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise SettingError(f"{name} is a {type(value).__name__} and no number of float64") from None
+        raise SettingError(f"{name} is a {type(value).__name__}, want a float64 number") from None
 
 
 def seed(value: Any, name: str) -> int:
@@ -80,7 +80,7 @@ def flag(value: Any, name: str) -> int:
 
 
 def _above(convert: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """Refuses the 0 that the library would take for its default."""
+    """Refuses 0, for which the library would use its default."""
 
     def converted(value: Any, name: str) -> Any:
         result = convert(value, name)
@@ -91,7 +91,7 @@ def _above(convert: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
     return converted
 
 
-#: For each keyword the field of the struct and how its value is made.
+#: For each keyword the field of the struct and the conversion of its value.
 Table = Dict[str, Tuple[str, Callable[[Any, str], Any]]]
 
 _GRAPH: Table = {
@@ -107,7 +107,7 @@ _GRAPH: Table = {
     "normalize_rows": ("normalize_rows", flag),
 }
 
-#: Keywords of an embedding, beside its start.
+#: Keywords of an embedding, without its start.
 EMBEDDING: Table = {
     **_GRAPH,
     "allow_unlabelled": ("allow_unlabelled", flag),
@@ -122,7 +122,7 @@ EMBEDDING: Table = {
     "normalize": ("normalize", text),
 }
 
-# A keyword that the library would leave unread is refused: who gave it means something by it.
+# A keyword that the library would ignore is refused, since the caller expects an effect.
 #: Keywords of eigenvectors.
 CONVERGE: Table = {
     name: entry
@@ -183,9 +183,9 @@ class Settings:
     ----------
     keywords : dict
     memory : int, optional
-        As for as_rows, which makes the start.
+        As for as_rows, which converts the start.
     table : dict
-        The keywords there are. Only those of an embedding have a start.
+        The valid keywords. Only those of an embedding have a start.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class Settings:
         features : int
             The columns of X.
         reduces : bool
-            The result has n_components columns whatever the form, as eigenvectors and maps do.
+            The result has n_components columns in every form, as for eigenvectors and maps.
         """
         if not reduces:
             if self.start is not None:
@@ -252,7 +252,7 @@ class Private:
 def _row_numbers(value: Any) -> np.ndarray:
     array = np.asarray(value)
     if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) == 0:
-        raise SettingError("private_rows is no list of numbers of rows")
+        raise SettingError("private_rows is not a list of row numbers")
     if (array > np.iinfo(np.int64).max).any():
         raise SettingError("private_rows has a number beyond 64 bits")
     return np.ascontiguousarray(array, dtype=np.int64)

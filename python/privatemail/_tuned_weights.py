@@ -1,4 +1,4 @@
-"""Weights in which every row has a bandwidth of its own, for new rows."""
+"""Weights with a separate bandwidth for every row, for new rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from .engine import Engine
 
-# As the library has them for fitted rows (Zelnik-Manor and Perona 2004): the neighbour whose
+# The same as in the library for fitted rows (Zelnik-Manor and Perona 2004): the neighbour whose
 # distance is the scale of a row, and the least weight of two neighbours.
 TUNING_NEIGHBOUR = 7
 LEAST_TUNED = 1e-3
@@ -22,7 +22,7 @@ def tuned_weights(
     engine : Engine
     fitted : ndarray of float32, shape (n, d)
     distances, ids : ndarray, shape (q, k)
-        The nearest fitted rows of each new row, none of which equals it.
+        The nearest fitted rows of each new row. None of them equals it.
 
     Returns
     -------
@@ -43,8 +43,8 @@ def tuned_weights(
 def scales(distances: np.ndarray) -> np.ndarray:
     """Return the scale of each row from the distances of its neighbours, nearest first.
 
-    It is the distance of the 7th, or of the last where there are fewer, and that of the next
-    one that is not 0 where it is 0. It is 0 where all are.
+    It is the distance of the 7th, or of the last if there are fewer. If that is 0 it is the next
+    distance that is not 0, and 0 if all are.
 
     >>> scales(np.array([[1.0, 2.0], [0.0, 0.0]], dtype=np.float32))
     array([2., 0.])

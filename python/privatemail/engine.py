@@ -1,4 +1,4 @@
-"""The engine: workers and a memory budget, and what they can do."""
+"""The engine: workers and a memory budget, with its methods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Engine", "KernelProduct", "Result", "default_engine"]
 class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
     """Workers and a memory budget. All methods may be called by several threads at once.
 
-    The engine of the library is made at the first call, so that a process may fork between
+    The engine of the library is created at the first call, so a process may fork between
     ``Engine()`` and that call. A process that forks later cannot use the library: see
     :class:`~privatemail.exceptions.ForkedError`. Ctrl-C on the main thread ends a call. An engine
     pickles by its parameters.
@@ -30,19 +30,19 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
     Parameters
     ----------
     n_jobs : int, optional
-        Threads of work. None and -1 are all processors, -2 all but one. This is not joblib's
-        meaning of None, which is 1. Results have the same bits for every number.
+        Worker threads. None and -1 mean all processors, -2 all but one. For joblib None means 1,
+        unlike here. Results have the same bits for every number.
     memory : int, optional
-        Bytes that calls may take together. Default: three quarters of what is available.
+        Bytes that calls may take together. Default: three quarters of the available memory.
     level : str, optional
         Lowers the level of instructions, such as "avx2".
     measure : bool
         Chooses operators by the measured speed of this machine. By default the choice is the
         same on every machine.
     verbose : bool or callable
-        True shows progress on standard error, by tqdm where it is installed. A function gets
-        (stage, done, total), from threads of the library, one call at a time. What it raises ends
-        the call, and the caller gets it.
+        True shows progress on standard error, with tqdm if it is installed. A function gets (stage,
+        done, total), from threads of the library, one call at a time. An exception of the function
+        ends the call, and the caller gets it.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
 
     @property
     def workers(self) -> int:
-        """The number of threads of work."""
+        """The number of worker threads."""
         count = ctypes.c_int32()
         _library.check(_library.get().pm_engine_workers(self._engine(), ctypes.byref(count)))
         return count.value
@@ -80,25 +80,25 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         y : array-like of n integers
             Labels, -1 for none.
         recipe : str, optional
-            Such as "classic" or "root,unit-rows,discriminate". Default: the one that finds most
-            on rows held out.
+            Such as "classic" or "root,unit-rows,discriminate". Default: the one that finds most on
+            held-out rows.
         goal : str, optional
-            What the recipe is chosen by: "r1", the share of rows whose nearest row has their
-            label (the default), "p8", the share of the eight nearest that have it, "r8", how
-            often one of them has, or "map", the average precision of the hundred nearest.
+            The measure that chooses the recipe: "r1", the share of rows whose nearest row has their
+            label (the default), "p8", the share of the eight nearest that have it, "r8", how often
+            one of them has it, or "map", the average precision of the hundred nearest.
         normalize_rows : bool
-            Divides every row by its norm, also those that the model places.
+            Divides every row by its norm, also the rows that the model places later.
         measure : bool
-            Measures a recipe that is given, too.
+            Also measures a given recipe.
         seed : int
             Decides which rows are held out. Any integer; its lowest 64 bits count.
         class_names, column_names : sequence of str, optional
-            Names of labels 0, 1 and so on, and of the columns of X, for the model to keep.
+            Names of labels 0, 1 and so on, and of the columns of X, which the model keeps.
 
         Returns
         -------
         Model
-            Its report has what was measured.
+            Its report has the measurements.
         """
         rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
         labels = _arrays.as_labels(y, rows.array.shape[0])
@@ -126,7 +126,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         return Model(handle, call.report())
 
     def close(self) -> None:
-        """Ends the workers, after the calls that run. Later calls raise HandleError."""
+        """Ends the workers, after running calls have ended. Later calls raise HandleError."""
         with self._lock:
             self._closed = True
             handle, self._handle = self._handle, None
@@ -144,7 +144,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
 
 
 def _names(classes: Optional[Sequence[str]], columns: Optional[Sequence[str]]) -> np.ndarray:
-    """Returns the bytes of the JSON that pm_fit takes names from."""
+    """Returns the JSON with names for pm_fit, as bytes."""
     given = {"classes": classes, "columns": columns}
     lists = {key: [str(name) for name in all_] for key, all_ in given.items() if all_ is not None}
     return np.frombuffer(json.dumps(lists).encode(), np.uint8)
@@ -162,11 +162,11 @@ def default_engine(
     >>> default_engine(n_jobs=2) is default_engine(n_jobs=2)
     True
     """
-    if callable(verbose):  # the caller's own, which nobody else should be told about
+    if callable(verbose):  # the caller's own function, which no other caller should share
         return Engine(n_jobs, memory, verbose=verbose)
     key = (workers(n_jobs), memory, bool(verbose))
     engine = _defaults.get(key)
-    if engine is None:  # setdefault needs no lock, which a fork could leave locked
+    if engine is None:  # setdefault needs no lock, which could stay locked after a fork
         engine = _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))
     if engine._closed:
         engine = _defaults[key] = Engine(n_jobs, memory, verbose=verbose)

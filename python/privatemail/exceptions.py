@@ -1,8 +1,8 @@
 """Exceptions of the package, one for each status of the library.
 
-All of them are an :class:`Error`, and most are an exception of Python's too: code that catches
+All of them are an :class:`Error`, and most are also an exception of Python: code that catches
 ``ValueError``, ``MemoryError`` or ``OSError`` catches them. Their texts name rows, fields and
-options, and count rows and columns from 1. They have no values of features and labels.
+options, and count rows and columns from 1. They contain no values of features or labels.
 
 >>> from privatemail.exceptions import Error, ShapeError
 >>> issubclass(ShapeError, Error) and issubclass(ShapeError, ValueError)
@@ -43,12 +43,12 @@ __all__ = [
 
 
 class Error(Exception):
-    """What all exceptions of the package are.
+    """Base of all exceptions of the package.
 
     Attributes
     ----------
     status : int
-        The status of the library that stands for this kind of error, 0 where there is none.
+        The library's status for this kind of error, 0 if there is none.
     """
 
     status: int = 0
@@ -101,13 +101,13 @@ class LabelsError(Error, ValueError):
 
 
 class ToleranceError(Error, ValueError):
-    """No operator keeps the tolerance, or rows are isolated."""
+    """No operator meets the tolerance, or rows are isolated."""
 
     status = 8
 
 
 class DivergedError(Error, ArithmeticError):
-    """The iterate grows without end."""
+    """The iterate grows without bound."""
 
     status = 9
 
@@ -137,7 +137,7 @@ class ReentrantError(Error, RuntimeError):
 
 
 class FileError(Error, OSError):
-    """A file, or bytes, are not what they should be, or damaged."""
+    """A file, or bytes, are of the wrong kind or damaged."""
 
     status = 15
 
@@ -149,7 +149,7 @@ class SystemCallError(Error, OSError):
 
 
 class PrivacyError(Error, ValueError):
-    """Nothing is proved for such a release, or it lacks a setting."""
+    """There is no proof of privacy for such a release, or it lacks a setting."""
 
     status = 17
 
@@ -161,12 +161,12 @@ class BudgetError(Error, ValueError):
 
 
 class SpentError(Error, RuntimeError):
-    """The call has failed after the ledger had paid: the budget is spent.
+    """The call failed after the ledger had paid: the budget is spent.
 
     Attributes
     ----------
     release : Release or None
-        The release, where there is one in spite of the error.
+        The release, if there is one in spite of the error.
     """
 
     status = 19
@@ -176,8 +176,8 @@ class SpentError(Error, RuntimeError):
 class ForkedError(Error, RuntimeError):
     """This process was forked after the library was loaded.
 
-    The library cannot work here. Start processes by spawn, as
-    ``multiprocessing.get_context("spawn")`` does, or use the library first after the fork.
+    The library cannot work here. Start processes with spawn, as
+    ``multiprocessing.get_context("spawn")`` does, or use the library only after the fork.
     """
 
     status = 20

@@ -14,49 +14,49 @@ from ._settings import number
 from ._tuned_weights import tuned_weights
 
 MODES = ("gaussian", "distance", "connectivity")
-# The weight of two rows whose distance is the radius, where no bandwidth is given.
+# The weight of two rows whose distance is the radius, if no bandwidth is given.
 LEAST_WEIGHT = 1e-3
-# Rows that get their diagonal at a time: what this takes is small beside the graph.
+# Rows that get their diagonal at a time, which takes little memory compared with the graph.
 ROWS_AT_ONCE = 1 << 16
-# Rows that move at a time, by way of a copy.
+# Rows that move at a time, through a copy.
 ROWS_MOVED = 1 << 10
-# So many new rows are compared with every fitted row. For more, the graph of all rows takes less
-# time, as it does not compare those that are far from each other.
+# Up to this many new rows are compared with every fitted row. For more, the graph of all rows is
+# faster, as it does not compare rows that are far from each other.
 FEW_ROWS = 64
 
 
 class GaussianGraph(Estimator):
     """Weights or distances between neighbouring rows, as a sparse matrix.
 
-    ``fit_transform(X)`` has an entry for each two rows of X that are neighbours and for each
-    row with itself. ``transform(X)`` has one for each row of X and fitted row that are
-    neighbours. At most one of ``n_neighbors``, ``mean_neighbours``, ``radius`` and ``sigma``
-    says who is a neighbour, but a radius and a sigma may be given together. Without any of them
-    it is ``n_neighbors`` with 10, or with all other rows where they are fewer.
+    ``fit_transform(X)`` has an entry for each two rows of X that are neighbours and for each row
+    with itself. ``transform(X)`` has one for each row of X and fitted row that are neighbours. At
+    most one of ``n_neighbors``, ``mean_neighbours``, ``radius`` and ``sigma`` defines neighbours,
+    but a radius and a sigma may be given together. The default is ``n_neighbors`` of 10, or of all
+    other rows if there are fewer.
 
     Parameters
     ----------
     radius : float, default=None
-        Neighbours are rows at this distance or less. Their weight is that of ``sigma``; without
-        one, weights fall to 0.001 at the radius.
+        Neighbours are rows at this distance or less. ``sigma`` gives their weight; without it,
+        weights fall to 0.001 at the radius.
     mean_neighbours : float, default=None
-        As ``radius``, with the radius at which a row has so many neighbours on average. A sample
-        of the rows decides it, so the mean of all rows is not exactly this.
+        As ``radius``, with the radius at which a row has this many neighbours on average. A sample
+        of the rows decides the radius, so the mean over all rows is not exactly this number.
     n_neighbors : int, default=None
-        Neighbours are a row and its nearest rows. In modes "distance" and "connectivity" the
-        matrix is that of ``sklearn.neighbors.KNeighborsTransformer``: in mode "distance" a row
-        has ``n_neighbors + 1`` entries, the first of a fitted row being its own; in mode
-        "connectivity" ``n_neighbors`` of them. In mode "gaussian" two fitted rows are neighbours
-        if one is among the nearest of the other, and the matrix is symmetric; a row that
-        equals a fitted row has the entries of that row, the first of them where several equal
-        it, and any other row those of its ``n_neighbors`` nearest fitted rows.
+        Neighbours are a row and its nearest rows. In modes "distance" and "connectivity" the matrix
+        is that of ``sklearn.neighbors.KNeighborsTransformer``: in mode "distance" a row has
+        ``n_neighbors + 1`` entries, and the first entry of a fitted row is its own; in mode
+        "connectivity" it has ``n_neighbors`` entries. In mode "gaussian" two fitted rows are
+        neighbours if one is among the nearest of the other, and the matrix is symmetric; a row that
+        equals a fitted row has the entries of that row (the first of several), and any other row
+        those of its ``n_neighbors`` nearest fitted rows.
     sigma : float, default=None
         The bandwidth of the weight exp(-d^2 / (2 sigma^2)). Without a radius, neighbours are rows
-        of a weight of 0.001 or more. For ``n_neighbors`` there is none: every row has a bandwidth
-        of its own, and weights are exp(-d^2 / (s t)), 0.001 at least, where s and t are the
+        with a weight of 0.001 or more. It is not used for ``n_neighbors``: every row has a separate
+        bandwidth, and weights are exp(-d^2 / (s t)), at least 0.001, where s and t are the
         distances of the two rows to their 7th neighbour, or their last.
     mode : {"gaussian", "distance", "connectivity"}, default="gaussian"
-        What an entry is: the weight, the Euclidean distance, or 1. The entry of a row with
+        The kind of entries: the weight, the Euclidean distance, or 1. The entry of a row with
         itself is 1 in modes "gaussian" and "connectivity", and an explicit 0 in mode "distance".
     n_jobs, memory, verbose
         As for :class:`SupervisedEmbedding`.
@@ -75,12 +75,12 @@ class GaussianGraph(Estimator):
     Notes
     -----
     In mode "gaussian" the matrix of the fitted rows is an affinity for
-    ``SpectralClustering(affinity="precomputed")``. In mode "distance" it is what estimators with
-    ``metric="precomputed"`` take, such as ``DBSCAN``, ``KNeighborsClassifier`` and ``Isomap``.
-    Entries of a row stand nearest first in mode "distance", as these estimators want them, and
+    ``SpectralClustering(affinity="precomputed")``. In mode "distance" it is an input for estimators
+    with ``metric="precomputed"``, such as ``DBSCAN``, ``KNeighborsClassifier`` and ``Isomap``.
+    Entries of a row are ordered nearest first in mode "distance", as these estimators expect, and
     by column otherwise.
 
-    ``fit`` keeps X itself where it is C-contiguous float32, as scikit-learn's neighbours do, and
+    ``fit`` keeps X itself if it is C-contiguous float32, as scikit-learn's neighbours do, and
     ``transform`` reads it: do not write to it in between.
 
     ``transform`` of up to 64 rows compares them with all fitted rows. Without ``n_neighbors``, for
@@ -166,7 +166,7 @@ class GaussianGraph(Estimator):
 
     def _prepare(self, X: Any) -> Rows:
         if self.mode not in MODES:
-            raise ValueError(f"mode is one of {', '.join(MODES)}")
+            raise ValueError(f"mode must be one of {', '.join(MODES)}")
         given = [
             name
             for name in ("n_neighbors", "mean_neighbours", "radius", "sigma")
@@ -174,7 +174,7 @@ class GaussianGraph(Estimator):
         ]
         if len(given) > 1 and given != ["radius", "sigma"]:
             raise ValueError(f"{' and '.join(given)} exclude each other")
-        for name in ("radius", "sigma"):  # fit may not need them, and transform would fail
+        for name in ("radius", "sigma"):  # fit may not need them, but transform would fail
             value = getattr(self, name)
             if value is not None and not 0 < number(value, name) < math.inf:
                 raise ValueError(f"{name} is not a positive finite number")
@@ -184,7 +184,7 @@ class GaussianGraph(Estimator):
         if given in ([], ["n_neighbors"]):
             self._nearest = neighbours_within(self.n_neighbors, n, "n_neighbors")
         self._fit_X = rows.array
-        self._graph: Optional[sparse.csr_matrix] = None  # not that of rows fitted before
+        self._graph: Optional[sparse.csr_matrix] = None  # not the graph of an earlier fit
         self.n_samples_fit_ = self._n_features_out = n
         self.radius_, self.sigma_ = self._reach()
         return rows
@@ -193,7 +193,7 @@ class GaussianGraph(Estimator):
         return self._nearest > 0 and self.mode == "gaussian"
 
     def _reach(self) -> Tuple[Optional[float], Optional[float]]:
-        """Return radius and bandwidth as far as the parameters say."""
+        """Return the radius and the bandwidth, if the parameters determine them."""
         ratio = math.sqrt(-2 * math.log(LEAST_WEIGHT))  # of the radius to the bandwidth
         if self.radius is None and self.sigma is not None:
             return self.sigma * ratio, self.sigma
@@ -218,14 +218,15 @@ class GaussianGraph(Estimator):
         return self._in_order(graph)
 
     def _radius_and_sigma(self) -> dict:
-        # A radius alone gives the bandwidth that it gave the fitted rows, bit for bit.
+        # A radius alone gives the same bandwidth as for the fitted rows, bit for bit.
         reach = {"radius": self.radius_}
         if self.sigma is not None:
             reach["sigma"] = self.sigma
         return reach
 
     def _graph_of_new(self, new: Rows) -> sparse.csr_matrix:
-        """Return the new rows and the columns of fitted rows of the graph of all of them."""
+        """Return the part of the graph of all rows with the new rows and the columns of fitted
+        rows."""
         n = self.n_samples_fit_
         engine = self._engine()
         if len(new.array) <= FEW_ROWS:
@@ -246,13 +247,14 @@ class GaussianGraph(Estimator):
     def _nearest_of_fitted(self, rows: Rows) -> sparse.csr_matrix:
         """Return the entries of each fitted row itself and its nearest others.
 
-        The library searches rows among themselves by a tree where they have few columns, so
-        this takes much less time than to ask for them as new rows.
+        The library searches rows among themselves with a tree if they have few columns, so this
+        takes much less time than passing them as new rows.
         """
         n, k = self.n_samples_fit_, self._entries()
         if k == 1:
             return sparse.identity(n, dtype=np.float32, format="csr")
-        # The library writes where the matrix will be: there is no other copy of its answers.
+        # The library writes into the memory of the matrix, so there is no other copy of its
+        # answers.
         ids = np.empty(n * k, dtype=index_type(n * k))
         distances = np.empty(n * k, dtype=np.float32)
         others = slice(n * (k - 1))
@@ -277,8 +279,9 @@ class GaussianGraph(Estimator):
         return graph
 
     def _tuned_graph(self, rows: Rows) -> sparse.csr_matrix:
-        """Return the weights between rows and fitted rows, each with a bandwidth of its own."""
-        if self._graph is None:  # mode was another one at fit
+        """Return the weights between rows and fitted rows, with a separate bandwidth for each
+        row."""
+        if self._graph is None:  # fit had another mode
             self._fitted_graph(Rows(self._fit_X, 0))
         distances, ids = self._engine().nearest(self._fit_X, rows, k=self._nearest)
         equal = distances[:, 0] == 0
@@ -296,12 +299,12 @@ class GaussianGraph(Estimator):
 
 
 def index_type(largest: int) -> type:
-    """Return the type of indices of a sparse matrix that reach this number."""
+    """Return the type of indices of a sparse matrix for this largest number."""
     return np.int32 if largest < 2**31 else np.int64
 
 
 def with_first(flat: np.ndarray, n: int) -> np.ndarray:
-    """Return flat as n rows with room for a first entry, which the rows do not have yet.
+    """Return flat as n rows with room for an additional first entry.
 
     The rows lie at the beginning of flat. They move within it, the last ones first.
 
@@ -327,9 +330,9 @@ def rows_of(ids: np.ndarray, entries: np.ndarray, columns: int) -> sparse.csr_ma
 
 
 def with_diagonal(graph: sparse.csr_matrix, value: float) -> sparse.csr_matrix:
-    """Return a square graph, columns ascending, with an entry for each row with itself.
+    """Return a square graph, columns ascending, with an added entry for each row with itself.
 
-    The graph has none yet. scipy would drop an entry that is 0.
+    The given graph has no such entries. scipy would drop an entry that is 0.
 
     >>> with_diagonal(sparse.csr_matrix([[0.0, 2.0], [2.0, 0.0]]), 0).nnz
     4
@@ -355,13 +358,14 @@ def with_diagonal(graph: sparse.csr_matrix, value: float) -> sparse.csr_matrix:
 
 
 def nearest_first(graph: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Order the entries of each row by value, float32 from 0 on, in place; equal ones by column."""
+    """Order the entries of each row in place by value, float32 of 0 or more, and equal ones by
+    column."""
     graph.sort_indices()
     for first in range(0, graph.shape[0], ROWS_AT_ONCE):
         part = graph.indptr[first : first + ROWS_AT_ONCE + 1]
         span = slice(part[0], part[-1])
         row = np.repeat(np.arange(len(part) - 1, dtype=np.uint64), np.diff(part))
-        # Numbers from 0 on have the order of their bits: one sort for rows and values.
+        # Numbers of 0 or more are ordered like their bits, so one sort handles rows and values.
         key = row << np.uint64(32) | graph.data[span].view(np.uint32)
         order = np.argsort(key, kind="stable")
         graph.data[span] = graph.data[span][order]

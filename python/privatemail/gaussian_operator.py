@@ -1,4 +1,4 @@
-"""Products with the full Gaussian kernel matrix, which is never formed."""
+"""Products with the full Gaussian kernel matrix without forming it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ class GaussianOperator(LinearOperator):
     """The matrix K with K_ij = exp(-|x_i - x_j|^2 / (2 sigma^2)), for products with vectors.
 
     It is a ``scipy.sparse.linalg.LinearOperator``: ``K @ v``, ``cg``, ``eigsh`` and ``lobpcg``
-    take it where they take a matrix. The matrix is not formed. The library takes the cheapest
-    way for the tolerance: the large weights alone, a polynomial, a grid, or all pairs block by
-    block.
+    accept it as a matrix. The matrix is not formed. The library chooses the cheapest method for the
+    tolerance: only the large weights, a polynomial, a grid, or all pairs block by block.
 
     Parameters
     ----------
@@ -25,11 +24,11 @@ class GaussianOperator(LinearOperator):
     sigma : float
         The bandwidth. One of sigma and gamma is needed.
     gamma : float
-        The bandwidth of exp(-gamma d^2), as scikit-learn's ``rbf_kernel`` has it.
+        The bandwidth of exp(-gamma d^2), as in scikit-learn's ``rbf_kernel``.
     tolerance : float, default=1e-4
-        The wanted error of a row: what its weights are off by, added up, relative to the sum of
-        its weights beside its own. Rows that lie apart get the weights they need to meet it, but
-        for rows so far out that float32 does not hold these; the certificate says how many.
+        The allowed error of a row: the sum of the errors of its weights, relative to the sum of its
+        weights without its own. Isolated rows get the weights they need to meet it, except for rows
+        so far out that float32 cannot hold these; the certificate says how many.
     operator : str, default=None
         "csr", "pairs", "dense", "poly" or "grid" in place of the cheapest.
     n_jobs, memory, verbose
@@ -40,16 +39,16 @@ class GaussianOperator(LinearOperator):
     shape : (int, int)
     dtype : float64
     report_ : dict
-        Which operator it is, what it takes, and its certificate. ``eta_max`` is a bound on the
-        error of every row, as ``tolerance`` has it, and ``eta_p99`` one that 99 in 100 rows
-        keep. A bound is None where it would need a row whose weights were all left out but its
-        own. ``isolated`` is the number of such rows.
+        Which operator it is, its cost, and its certificate. ``eta_max`` bounds the error of every
+        row, in the sense of ``tolerance``, and ``eta_p99`` that of 99 in 100 rows. A bound is None
+        if it would include a row of which all weights but its own were left out. ``isolated`` is
+        the number of such rows.
 
     Notes
     -----
-    Vectors are float64 and products are computed in float32, so a product has about six
-    digits, however small the tolerance. Each vector is scaled first, so large and small ones
-    do not overflow. A solver should not be asked for a smaller residual.
+    Vectors are float64 and products are computed in float32, so a product has about six digits for
+    any small tolerance. Each vector is scaled first, so that large and small ones do not overflow.
+    Do not ask a solver for a smaller residual.
 
     Examples
     --------
@@ -104,8 +103,8 @@ class GaussianOperator(LinearOperator):
     _transpose = _adjoint
 
     def __reduce__(self) -> Any:
-        raise TypeError("a GaussianOperator cannot be pickled: make it anew from its rows")
+        raise TypeError("a GaussianOperator cannot be pickled: make it again from its rows")
 
     def close(self) -> None:
-        """Give the memory of the operator back. It is not usable afterwards."""
+        """Free the memory of the operator. It is not usable afterwards."""
         self._product.close()

@@ -11,7 +11,7 @@ from ._arrays import Rows
 from ._estimator import Estimator, RandomState, neighbours_within, seed_of
 
 METHODS = ("map", "eigenvectors", "steps")
-# How many fitted rows place a new one.
+# The number of fitted rows that place a new one.
 PLACING_NEIGHBOURS = 10
 
 
@@ -23,16 +23,16 @@ class KernelEmbedding(Estimator):
     n_components : int, default=2
         Columns of the embedding.
     method : {"map", "eigenvectors", "steps"}, default="map"
-        "map" makes a map to look at: who is near whom, which clusters there are. It is a sum of
-        many leading eigenvectors of the graph. "eigenvectors" gives the leading ones themselves,
+        "map" makes a map to look at, which shows neighbours and clusters. It is a sum of many
+        leading eigenvectors of the graph. "eigenvectors" gives the leading ones themselves, with
         rows divided by their norm, for clustering. "steps" takes a few steps of the published
         iteration from random numbers.
     n_neighbors : int, default=None
-        The graph connects every row with so many nearest rows, and every row has a bandwidth of
-        its own. Default: 10, or all other rows where they are fewer, unless ``mean_neighbours``
-        or ``sigma`` is given.
+        The graph connects every row with this many nearest rows, and every row has a separate
+        bandwidth. Default: 10, or all other rows if there are fewer, unless ``mean_neighbours`` or
+        ``sigma`` is given.
     mean_neighbours : float, default=None
-        The graph has one bandwidth, at which rows have so many neighbours on average.
+        The graph has one bandwidth, at which rows have this many neighbours on average.
     sigma : float, default=None
         The graph has this bandwidth: weights are exp(-d^2 / (2 sigma^2)).
     steps : int, default=5
@@ -47,7 +47,7 @@ class KernelEmbedding(Estimator):
     embedding_ : ndarray of float32, shape (n_samples, n_components)
         The embedding of the fitted rows.
     report_ : dict
-        What was done: the graph, and for eigenvectors their values and residuals.
+        The report of the fit: the graph, and for eigenvectors their values and residuals.
     n_features_in_, feature_names_in_
         As for :class:`SupervisedEmbedding`.
 
@@ -55,11 +55,11 @@ class KernelEmbedding(Estimator):
     -----
     Distances between far places of a map say little, and a map has no unit.
 
-    ``fit`` keeps X itself where it is C-contiguous float32, as scikit-learn's neighbours do, and
+    ``fit`` keeps X itself if it is C-contiguous float32, as scikit-learn's neighbours do, and
     ``transform`` reads it: do not write to it in between.
 
-    ``transform`` places a row where a fitted row lies that equals it, and any other row at the
-    weighted mean of the places of its 10 nearest fitted rows.
+    ``transform`` places a row that equals a fitted row at the place of that row, and any other row
+    at the weighted mean of the places of its 10 nearest fitted rows.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class KernelEmbedding(Estimator):
             The estimator itself.
         """
         if self.method not in METHODS:
-            raise ValueError(f"method is one of {', '.join(METHODS)}")
+            raise ValueError(f"method must be one of {', '.join(METHODS)}")
         rows = self._rows(X, fitting=True)
         engine = self._engine()
         graph = self._graph(len(rows.array))
@@ -121,7 +121,7 @@ class KernelEmbedding(Estimator):
                 rows, form="attract", n_components=self.n_components, **graph
             )
         else:
-            # The steps are linear: the scale of the start is that of the embedding.
+            # The steps are linear, so the scale of the start is that of the embedding.
             result = engine.embed(
                 rows,
                 n_components=self.n_components,
@@ -134,7 +134,7 @@ class KernelEmbedding(Estimator):
         if parts > 1:
             warnings.warn(
                 f"the graph has {parts} parts that no weight connects: where a part lies in the "
-                "map, and how far from another, means nothing; more neighbours connect them",
+                "map, and how far from another, means nothing; more neighbours would connect them",
                 stacklevel=2,
             )
         self._fit_X = rows.array
@@ -165,7 +165,7 @@ class KernelEmbedding(Estimator):
         placed = self.embedding_[ids[:, 0]]
         new = distances[:, 0] > 0
         if new.any():
-            near = np.unique(ids[new])  # they have all that is nearest: no second search of all
+            near = np.unique(ids[new])  # they contain all nearest rows: no second search
             fitted = self._fit_X[near]
             placed[new] = engine.extend(
                 Rows(fitted, fitted.nbytes), self.embedding_[near], rows.array[new], k=k

@@ -22,7 +22,7 @@ class KernelProduct:
     shape : tuple of int
         (n, n).
     report : dict
-        What the library says about it, with the certificate of its error.
+        The library's report about it, with the certificate of its error.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class KernelProduct:
         shape: Tuple[int, int],
         report: Dict[str, Any],
     ):
-        self._engine = engine  # kept: its workers make the products
+        self._engine = engine  # kept: its workers compute the products
         self._handle = handle
         rows, self._features = shape
         self.shape: Tuple[int, int] = (rows, rows)
@@ -53,7 +53,7 @@ class KernelProduct:
         rows = _arrays.as_rows(V, "V", self._engine.memory)
         result = _arrays.as_out(out, *rows.array.shape)
         n, columns = rows.array.shape
-        # The most that an operator does: each weight is made, and multiplied.
+        # The most work of any operator: each weight is computed and multiplied.
         call = self._engine._call(rows.copied, work=n * n * (self._features + columns))
         call.run("pm_operator_apply", self._handle.value, rows.ref, result.ref)
         return result.array

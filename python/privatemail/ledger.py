@@ -1,4 +1,4 @@
-"""The file that knows who has spent how much privacy."""
+"""The file that records how much privacy each unit has spent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import _call, _header, _library, _settings
 
 
 class Ledger:
-    """A ledger that is open. One process has it at a time.
+    """An open ledger. Only one process can have it open at a time.
 
     Examples
     --------
@@ -35,17 +35,17 @@ class Ledger:
         kind: str = "mixed",
         pure_epsilon: Optional[float] = None,
     ) -> "Ledger":
-        """Creates the file of a ledger and opens it. A file that is there is never replaced.
+        """Creates the file of a ledger and opens it. An existing file is never replaced.
 
         Parameters
         ----------
         path : path-like
         epsilon, delta : float
-            What every unit may spend in all.
+            The total that every unit may spend.
         kind : {"mixed", "gdp", "zcdp", "pure"}
             How releases add up.
         pure_epsilon : float, optional
-            What of it is set aside for randomised labels and requests, in a mixed ledger.
+            The part of it that is reserved for randomised labels and requests, in a mixed ledger.
         """
         total = _header.Total(
             struct_size=ctypes.sizeof(_header.Total),
@@ -65,8 +65,8 @@ class Ledger:
         ----------
         path : path-like
         head : str, optional
-            What :meth:`describe` said before. A ledger that has not gone through that state is
-            refused, such as an older copy. A later state is accepted.
+            The head from an earlier :meth:`describe`. A ledger that has not passed through that
+            state, such as an older copy, is refused. A later state is accepted.
         """
         name, seen = _settings.path(path), _settings.text(head, "head")
         handle = _call.Handle("ledger")
@@ -76,11 +76,11 @@ class Ledger:
     def describe(
         self, unit: Optional[str] = None, unit_kind: Optional[str] = None
     ) -> Dict[str, Any]:
-        """Returns the total, the head and, with unit, what it has spent and has left.
+        """Returns the total, the head and, with unit, what the unit has spent and has left.
 
-        The entry "protects" of a unit says which data sets its numbers are for: those that every
-        release of the unit protects. It is "none" where they protect nothing in common, and
-        "unknown" where the ledger has not noted it. A unit that has spent nothing is a PrivacyError.
+        The entry "protects" of a unit says for which data sets its numbers hold: those that every
+        release of the unit protects. It is "none" if they protect nothing in common, and "unknown"
+        if the ledger has not recorded it. A unit that has spent nothing is a PrivacyError.
         """
         return _call.describe(
             _library.get().pm_ledger_describe,
@@ -90,7 +90,7 @@ class Ledger:
         )
 
     def close(self) -> None:
-        """Closes the file. Another process may open it then."""
+        """Closes the file. Then another process may open it."""
         self._handle.close()
 
     def __enter__(self) -> "Ledger":

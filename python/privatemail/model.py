@@ -1,4 +1,4 @@
-"""What a fit has learned: a map of rows, without their labels."""
+"""The result of a fit: a map for rows without labels."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 class Model:
     """A fitted map. :meth:`Engine.fit` makes it, :meth:`open` reads its file.
 
-    It pickles by the bytes of its file. A model that comes from a pickle is read at its first
-    use, so that a server may load one before it forks.
+    It pickles as the bytes of its file. A model from a pickle is read at its first use, so a server
+    may load one before it forks.
 
     Attributes
     ----------
     report : dict
-        What the library said about the fit. It is empty for a model that was opened;
-        :meth:`describe` says what the file holds.
+        The library's report about the fit. It is empty for an opened model; :meth:`describe`
+        describes the file.
     """
 
     def __init__(self, handle: Optional[_call.Handle], report: Optional[Dict[str, Any]] = None):
         self._read = handle
         self._unread: Optional[bytes] = None
-        self._known: Optional[Tuple[int, int, int]] = None  # its size, once somebody has asked
-        self._labels: Optional[np.ndarray] = None  # its classes, once somebody has asked
+        self._known: Optional[Tuple[int, int, int]] = None  # its size, once requested
+        self._labels: Optional[np.ndarray] = None  # its classes, once requested
         self.report: Dict[str, Any] = report or {}
 
     @property
     def _handle(self) -> _call.Handle:
         unread = self._unread
-        if unread is not None:  # two threads may both read it, which is no harm
+        if unread is not None:  # two threads may both read it, which is harmless
             self._read = Model.from_bytes(unread)._read
             self._unread = None
         if self._read is None:
@@ -46,7 +46,7 @@ class Model:
 
     @classmethod
     def open(cls, path: Any) -> "Model":
-        """Opens a file that :meth:`save` or the command ``privatemail fit`` has written."""
+        """Opens a file of :meth:`save` or of the command ``privatemail fit``."""
         name = _settings.path(path)
         handle = _call.Handle("model")
         _library.check(_library.get().pm_model_open(name, handle.new))
@@ -54,7 +54,7 @@ class Model:
 
     @classmethod
     def from_bytes(cls, data: Any) -> "Model":
-        """Returns the model of the bytes of its file."""
+        """Returns the model in the bytes of a file."""
         held = np.frombuffer(data, np.uint8)
         handle = _call.Handle("model")
         _library.check(_library.get().pm_model_read(_arrays.pointer(held), held.size, handle.new))
@@ -68,7 +68,7 @@ class Model:
         return _call.read(_library.get().pm_model_write, self._handle.value)
 
     def save(self, path: Any) -> None:
-        """Writes the model to a file, which another program may open at once."""
+        """Writes the model to a file, which other programs can open immediately."""
         _call.Call().run("pm_model_save", self._handle.value, _settings.path(path))
 
     def transform(
@@ -80,7 +80,7 @@ class Model:
         ----------
         X : array-like of shape (rows, n_features_in)
         engine : Engine, optional
-            Whose workers and memory to use. Default: those of :func:`default_engine`.
+            The engine to use. Default: that of :func:`default_engine`.
         out : float32 array of shape (rows, n_columns), optional
 
         Returns
@@ -99,11 +99,11 @@ class Model:
 
     @property
     def classes(self) -> np.ndarray:
-        """The labels that fitted rows have, ascending.
+        """The labels of fitted rows, ascending.
 
-        None are there in a model of an earlier version, which tells no classes.
+        It is empty for a model of an earlier version, which cannot predict classes.
         """
-        handle = self._handle.value  # a model that was closed has no classes
+        handle = self._handle.value  # a closed model has no classes
         if self._labels is None:
             function, count = _library.get().pm_model_classes, ctypes.c_size_t()
             _library.check(function(handle, None, 0, ctypes.byref(count)))
@@ -118,7 +118,7 @@ class Model:
 
     @property
     def class_names(self) -> Optional[List[str]]:
-        """The names of ``classes``, in their order. None where classes are numbers."""
+        """The names of ``classes``, in their order. None if classes are numbers."""
         function = _library.get().pm_model_class_name
         names = [
             _call.read(function, self._handle.value, int(label)).rstrip(b"\0").decode()
@@ -129,18 +129,18 @@ class Model:
     def predict(
         self, X: Any, n_neighbors: int = 8, engine: Optional["Engine"] = None
     ) -> Tuple[np.ndarray, np.ndarray]:
-        """Predicts the classes of rows by the fitted rows that are nearest to their images.
+        """Predicts the classes of rows by the fitted rows nearest to their images.
 
-        The nearest of n has n votes, the next n - 1, and the last one 1. The class with most
-        votes wins; of classes with equally many, the one of the nearest row.
+        The nearest of n has n votes, the next n - 1, and the last one 1. The class with most votes
+        wins, and among classes with equally many the one of the nearest row.
 
         Parameters
         ----------
         X : array-like of shape (rows, n_features_in)
         n_neighbors : int
-            How many rows vote, of those that have a label.
+            How many rows with a label vote.
         engine : Engine, optional
-            Whose workers and memory to use. Default: those of :func:`default_engine`.
+            The engine to use. Default: that of :func:`default_engine`.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class Model:
         rows = _arrays.as_rows(X, "X", engine.memory)
         count = rows.array.shape[0]
         labels = np.empty(count, np.int32)
-        # A model without classes is refused, and there is no matrix without columns.
+        # The library refuses a model without classes; a matrix needs at least one column.
         votes = _arrays.as_out(None, count, max(1, len(self.classes)))
         work = (rows.array.shape[1] + self.n_rows) * count * self.n_columns
         call = engine._call(rows.copied, work=work)
@@ -177,8 +177,8 @@ class Model:
     def rows(self) -> np.ndarray:
         """Returns the fitted rows, among which images of queries find their neighbours.
 
-        They were moved by their labels where the recipe has such a step. So they are no
-        measure of how well the map places rows that it has not seen.
+        Labels have moved them if the recipe has such a step. So they do not show how well the map
+        places unseen rows.
         """
         count, _, output = self._size()
         result = _arrays.as_out(None, count, output)
@@ -186,26 +186,26 @@ class Model:
         return result.array
 
     def describe(self) -> Dict[str, Any]:
-        """Returns what the model is: its recipe, sizes, and what was measured."""
+        """Returns a description of the model: its recipe, sizes and measurements."""
         return _call.describe(_library.get().pm_model_describe, self._handle.value)
 
     @property
     def n_rows(self) -> int:
-        """The number of rows that it was fitted on."""
+        """The number of fitted rows."""
         return self._size()[0]
 
     @property
     def n_features_in(self) -> int:
-        """The columns of rows that it places."""
+        """The number of columns of rows to place."""
         return self._size()[1]
 
     @property
     def n_columns(self) -> int:
-        """The columns of their images."""
+        """The number of columns of their images."""
         return self._size()[2]
 
     def _size(self) -> Tuple[int, int, int]:
-        handle = self._handle.value  # a model that was closed has no size
+        handle = self._handle.value  # a closed model has no size
         if self._known is None:
             rows, features, columns = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
             _library.check(_library.get().pm_model_size(

@@ -1,4 +1,4 @@
-"""Private first steps, what they cost, and what is computed from them."""
+"""Private first steps, their cost, and computations from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .release import Release
 def sensitivity(
     n: int, d: int, *, epsilon: float, delta: float, relation: str, **settings: Any
 ) -> Dict[str, Any]:
-    """Say what a private first step of n rows of d features would cost. It reads no rows.
+    """Return the cost of a private first step of n rows of d features. It reads no rows.
 
     Parameters
     ----------
@@ -23,13 +23,13 @@ def sensitivity(
         As for :func:`privatize`.
     **settings
         Other keywords of :func:`privatize`. One of sigma and gamma is needed. Those of labels,
-        units and ledgers are not looked at.
+        units and ledgers are ignored.
 
     Returns
     -------
     dict
         How far one record can move the step, the noise for epsilon and delta, and the size of a
-        typical entry of the step beside it.
+        typical entry of the step for comparison.
 
     Examples
     --------
@@ -63,50 +63,49 @@ def privatize(
 
     Take two data sets that differ in one row; the relation says how. Let P[S] be the
     probability that the release falls into a set S of outcomes with one of them, P'[S] with the
-    other. Then P[S] <= e^epsilon P'[S] + delta for every S. With ``records`` it is so many rows
-    that differ, and where labels are randomised, ``label_epsilon`` times that number is added to
-    epsilon. That is proved for ideal noise; ours comes from ChaCha8, which is assumed to be a good
-    generator. The numbers of rows, columns and classes, the bandwidth, alpha and the seed are public:
-    choose them without looking at private rows. docs/privacy.md of the project has the whole
-    promise, and what is not promised.
+    other. Then P[S] <= e^epsilon P'[S] + delta for every S. With ``records`` that many rows differ,
+    and if labels are randomised, ``label_epsilon`` times that number is added to epsilon. This is
+    proved for ideal noise; our noise comes from ChaCha8, which is assumed to be a good generator.
+    The numbers of rows, columns and classes, the bandwidth, alpha and the seed are public: choose
+    them without looking at private rows. docs/privacy.md of the project has the whole promise and
+    its limits.
 
-    What the promise is about has no default, so none is made by accident.
+    Settings on which the promise depends have no default, so none is made by accident.
 
     Parameters
     ----------
     X : array of shape (n, n_features)
-        The rows, each of norm 1; or with ``normalize_rows=True`` rows that are divided by their
-        norm first.
+        The rows, each of norm 1. With ``normalize_rows=True`` rows are divided by their norm first.
     y : array of n integers, default=None
-        Labels from 0 to ``classes - 1``. They are not renumbered: which labels occur is private
-        where labels are.
+        Labels from 0 to ``classes - 1``. They are not renumbered: if labels are private, so is
+        which labels occur.
     epsilon, delta : float
-        What is promised of the noise. Above 10, or with a delta above 1e-3, there is no
+        The promise about the noise. With epsilon above 10 or delta above 1e-3 there is no
         meaningful formal protection.
     relation : {"replace-one", "null", "features-replace", "features-null"}
-        Which data sets are neighbours: one row is replaced, or is a row of zeros, with its label
-        or, for those that begin with "features-", with a label that is public and stays.
+        Which data sets are neighbours: one row is replaced, or is a row of zeros, together with its
+        label. For relations that begin with "features-" the label is public and stays.
     label_mode : {"public", "dropped", "randomised"}
-        What becomes of labels after the release. "public" needs a relation that takes labels to be
-        public. "dropped" leaves labels out of all that comes later. "randomised" replaces each
-        label at random, for ``label_epsilon`` on top of epsilon.
+        Handling of labels after the release. "public" needs a relation in which labels are public.
+        "dropped" uses no labels in later steps. "randomised" replaces each label at random, for
+        ``label_epsilon`` on top of epsilon.
     unit : str or None
-        The name whose budget pays. Rows that are released together share one name, in every
-        release with them. None is for releases that nobody counts.
+        The name whose budget pays. Rows that are released together share one name, in every release
+        with them. None is for uncounted releases.
     ledger : Ledger or None
-        Who counts. None needs ``uncounted=True``: nobody counts, and what several releases of
-        the same rows disclose together adds up unseen.
+        The ledger that counts. None needs ``uncounted=True``: nothing is counted, and the
+        disclosures of several releases of the same rows add up unnoticed.
     n_jobs, memory
         As for :class:`SupervisedEmbedding`.
     **settings
         Other keywords of :meth:`Engine.privatize`. One of sigma and gamma is needed, and
-        ``classes`` wherever labels are used.
+        ``classes`` if labels are used.
 
     Returns
     -------
     Release
-        It may be published as far as the promise goes. What is computed from it and from public
-        numbers keeps the promise.
+        It may be published as far as the promise goes. Results computed from it and from public
+        numbers keep the promise.
 
     Raises
     ------
@@ -115,9 +114,9 @@ def privatize(
     BudgetError
         The ledger has too little left. Nothing was spent.
     SpentError
-        The call failed after the ledger had paid. Its attribute ``release`` has the release
-        where there is one: keep it. So has KeyboardInterrupt, where Ctrl-C came after the
-        payment; where there is no release, its cause is this error.
+        The call failed after the ledger had paid. Its attribute ``release`` has the release if
+        there is one: keep it. So has KeyboardInterrupt, if Ctrl-C came after the payment; if there
+        is no release, its cause is this error.
 
     Examples
     --------
@@ -158,7 +157,7 @@ def continue_(
     memory: Optional[int] = None,
     **settings: Any,
 ) -> Result:
-    """Take later steps from a release and public labels alone.
+    """Take later steps from only a release and public labels.
 
     It reads no private rows. So the promise of the release holds for the result too, as long as
     labels and settings are public, and nothing is spent.
@@ -167,13 +166,13 @@ def continue_(
     ----------
     release : Release
     y : array of n integers, default=None
-        Labels that are public. Labels that are private must not be given here.
+        Public labels. Private labels must not be given here.
     n_jobs, memory
         As for :class:`SupervisedEmbedding`.
     **settings
         Keywords of :meth:`Engine.continue_`: ``coefficient`` for another alpha than the
         release has, and sigma, gamma, mean_neighbours, cutoff_weight, tolerance, operator,
-        isolated, steps, stop and normalize as :meth:`Engine.embed` has them.
+        isolated, steps, stop and normalize as for :meth:`Engine.embed`.
 
     Returns
     -------

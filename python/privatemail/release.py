@@ -1,4 +1,4 @@
-"""A private first step, as it may be published."""
+"""A private first step, in a form that may be published."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .exceptions import SystemCallError
 
 
 class Release:
-    """The noisy points of a private first step, with what was proved about them.
+    """The noisy points of a private first step, with the guarantee that was proved for them.
 
-    :meth:`Engine.privatize` makes it. It pickles by its bytes.
+    :meth:`Engine.privatize` makes it. It pickles as its bytes.
     """
 
     def __init__(self, handle: _call.Handle):
@@ -25,7 +25,7 @@ class Release:
 
     @classmethod
     def from_bytes(cls, data: Any) -> "Release":
-        """Returns the release of its bytes."""
+        """Returns the release in the bytes."""
         held = np.frombuffer(data, np.uint8)
         handle = _call.Handle("release")
         _library.check(_library.get().pm_release_read(_arrays.pointer(held), held.size, handle.new))
@@ -33,7 +33,7 @@ class Release:
 
     @classmethod
     def open(cls, path: Any) -> "Release":
-        """Reads a file that :meth:`save` has written."""
+        """Reads a file of :meth:`save`."""
         with open(path, "rb") as file:
             return cls.from_bytes(file.read())
 
@@ -42,15 +42,15 @@ class Release:
         return _call.read(_library.get().pm_release_write, self._handle.value)
 
     def save(self, path: Any) -> None:
-        """Writes the release to a file: all of it, or nothing.
+        """Writes the release to a file, completely or not at all.
 
-        A file that is there is replaced. Where path is a link, what it points to is. Anything
-        but a regular file, such as a device, is refused.
+        An existing file is replaced; if path is a link, its target is. Anything but a regular file,
+        such as a device, is refused.
         """
         data = self.to_bytes()
         name = os.path.realpath(os.fsdecode(path))
         if os.path.exists(name) and not os.path.isfile(name):
-            raise SystemCallError(f"{name} is there and is no regular file")
+            raise SystemCallError(f"{name} exists and is not a regular file")
         temporary = f"{name}.{os.getpid()}.{threading.get_ident()}.part"
         with open(temporary, "xb") as file:
             try:
@@ -82,7 +82,8 @@ class Release:
         return points
 
     def describe(self) -> Dict[str, Any]:
-        """Returns what was released: the guarantee, the noise, and what they hold for."""
+        """Returns a description of the release: the guarantee, the noise, and the data sets they
+        hold for."""
         return _call.describe(_library.get().pm_release_describe, self._handle.value)
 
     def close(self) -> None:
@@ -100,7 +101,7 @@ class Release:
 
 
 def _sync_folder(path: str) -> None:
-    """Returns when the names in a folder are on the disk: a release that was paid for stays."""
+    """Waits until the names in a folder are on the disk, so that a paid release is not lost."""
     folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)

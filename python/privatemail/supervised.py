@@ -1,4 +1,4 @@
-"""Rows with labels made searchable: a map for everybody and a gallery."""
+"""Search among labelled rows: a map for new rows and a gallery."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class SupervisedEmbedding(ClassifierMixin, Estimator):
-    """Learns from labelled rows where to look for rows of the same class.
+    """Learns a map from labelled rows that brings rows of the same class together.
 
     ``fit`` learns a map from rows to images: roots, norms, scales and a linear projection,
-    as a *recipe* says. Without a recipe it compares many on rows that it holds out, and takes
-    the one under which most of them find their class at the nearest row. ``transform`` places
-    rows by the map, without labels. Some recipes move the fitted rows a little further, towards others of their class;
-    that is ``gallery_``. To find rows that are like new ones, search their images there.
-    ``predict`` tells the classes of new rows by the nearest rows of ``gallery_``, and ``score``
-    how often it is right.
+    as given by a *recipe*. Without a recipe it compares many on held-out rows, and takes the one
+    with which the nearest row of most of them has their class. ``transform`` places rows by the
+    map, without labels. Some recipes then move the fitted rows a little towards others of their
+    class; the result is ``gallery_``. To find rows similar to new ones, search their images there.
+    ``predict`` predicts the classes of new rows by the nearest rows of ``gallery_``, and ``score``
+    returns how often it is right.
 
     Parameters
     ----------
@@ -38,20 +38,20 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         "root,unit-rows,discriminate,ridge=1,unit-images,steps=1,beta=3". The first word may be
         the name of a recipe: "raw", "scaled", "classic" or "deep".
     goal : str, default="r1"
-        What "auto" chooses by: "r1", how often the nearest row has the class, "p8", the share of
-        the 8 nearest that have it, "r8", how often one of them has, or "map", the average
-        precision of the 100 nearest.
+        The measure with which "auto" chooses: "r1", how often the nearest row has the class, "p8",
+        the share of the 8 nearest that have it, "r8", how often one of them has it, or "map", the
+        average precision of the 100 nearest.
     normalize_rows : bool, default=False
-        Every row is divided by its norm first. A row of zeros is an error then.
+        Every row is divided by its norm first. Then a row of zeros is an error.
     n_neighbors : int, default=8
-        So many of the nearest rows of ``gallery_`` vote in ``predict``, of those that have a
-        label. ``fit`` and ``transform`` do not use it.
+        How many of the nearest rows of ``gallery_`` with a label vote in ``predict``. ``fit`` and
+        ``transform`` do not use it.
     measure : bool, default=True
-        A recipe that is given is measured on rows held out, too. "auto" always is.
+        Whether a given recipe is measured on held-out rows. "auto" always is.
     n_jobs : int, default=None
-        Threads. None and -1 take all processors. The result has the same bits for any number.
+        Threads. None and -1 use all processors. The result has the same bits for any number.
     memory : int, default=None
-        Bytes that the computation may take. None takes three quarters of what is available.
+        Bytes that the computation may take. None means three quarters of the available memory.
     random_state : int, RandomState or None, default=None
         Decides which rows are held out. None is the same as 1.
     verbose : bool, default=False
@@ -60,32 +60,32 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
     Attributes
     ----------
     recipe_ : str
-        What became of the rows.
+        The recipe that was used.
     held_out_ : dict or None
-        What was measured on rows held out: "raw", "scaled" and "result" have the share of them
-        that find their class at the nearest row, "r_at_1", and among the 8 nearest, "r_at_8",
-        and the share of these 8 that have it, "p_at_8", for rows as they are, for columns of
-        equal spread and for a choice that had not seen the rows it is measured on. "best" has
-        the best recipes. None where nothing was measured, also since there are too few rows.
+        Measurements on held-out rows. "raw" is for unchanged rows, "scaled" for columns of equal
+        spread, and "result" for a choice that had not seen the rows on which it is measured. Each
+        has the share of rows whose nearest row has their class, "r_at_1", the share with one among
+        the 8 nearest, "r_at_8", and the share of these 8 that have it, "p_at_8". "best" has the
+        best recipes. None if nothing was measured, for example if there are too few rows.
     gallery_ : ndarray of float32, shape (n_samples, n_columns)
-        The fitted rows where images are to be searched. Labels have moved them where the
-        recipe has steps, so a score that is computed on them alone is too good: hold rows
-        out before ``fit``. Each access makes a copy.
+        The fitted rows, among which to search for images. Labels have moved them if the recipe has
+        steps, so a score computed only on them is too good: hold rows out before ``fit``. Each
+        access makes a copy.
     classes_ : ndarray
-        The classes, in order. A model that was loaded has those of its file: integers, or text
-        where classes have names.
+        The classes, in order. A loaded model has those of its file: integers, or text if classes
+        have names.
     model_ : Model
         The model itself.
     n_features_in_ : int
         Features of ``fit``.
     feature_names_in_ : ndarray of str
-        Names of the features, where X had names.
+        Names of the features, if X had names.
 
     Notes
     -----
-    A row without a label is one with None, NaN or the NA of pandas in ``y``. In ``y`` of integers
-    -1 stands for none, too, as in scikit-learn's semi-supervised estimators, and a warning says
-    so. Only where -1 and 1 are all the numbers that ``y`` has, they are two classes.
+    A row without a label has None, NaN or the NA of pandas in ``y``. If ``y`` has integers, -1 also
+    means no label, as in scikit-learn's semi-supervised estimators, and a warning says so. But if
+    ``y`` only has -1 and 1, they are two classes.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit, and return the images of X by the map.
 
-        These are the rows that ``transform`` returns for X. They are not ``gallery_``, which
+        These are the rows that ``transform`` returns for X. They differ from ``gallery_``, which
         labels have moved.
         """
         rows = self._fit(X, y, **fit_params)
@@ -165,11 +165,11 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         return self.model_.transform(rows, engine=self._engine())
 
     def predict(self, X: Any) -> np.ndarray:
-        """Tell the classes of rows.
+        """Predict the classes of rows.
 
-        The ``n_neighbors`` nearest rows of ``gallery_`` vote, of those that have a label: of n
-        the nearest has n votes, the next n - 1, and the last one 1. The class with most votes is
-        told, and between equal ones that of the nearest row.
+        The ``n_neighbors`` nearest rows of ``gallery_`` with a label vote: the nearest of n has n
+        votes, the next n - 1, and the last one 1. The class with most votes wins, and among equal
+        ones that of the nearest row.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the share of the votes of ``predict`` that each class has.
 
-        Shares say how far the nearest rows agree. They were not calibrated to be chances.
+        Shares say how far the nearest rows agree. They are not calibrated probabilities.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         Returns
         -------
         ndarray of float64, shape (n_samples, n_classes)
-            Columns are those of ``classes_``, rows add up to 1.
+            A column for each of ``classes_``; rows add up to 1.
         """
         _, votes = self._vote(X)
         votes = votes.astype(np.float64)
@@ -206,18 +206,18 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         rows = self._rows(X, fitting=False)
         if not len(self.model_.classes):
             raise ValueError(
-                "the model does not know the classes of its rows: an earlier version has "
-                "written its file; fit it again"
+                "the model does not know the classes of its rows: its file was written by an "
+                "earlier version; fit it again"
             )
         return self.model_.predict(rows, self.n_neighbors, engine=self._engine())
 
     def save(self, path: Path) -> None:
-        """Write the model to a file, which ``load`` and the command ``privatemail`` read.
+        """Write the model to a file for ``load`` and the command ``privatemail``.
 
-        The file has the map, the recipe, what was held out, the gallery with the class of each
-        row, and ``feature_names_in_``. Keep it as private as X and y. Classes are kept as integers
-        or as text; other values come back as their text. The parameters are not in the file; a
-        pickle has them, and the classes as they are.
+        The file has the map, the recipe, the measurements, the gallery with the class of each row,
+        and ``feature_names_in_``. Keep it as private as X and y. Classes are saved as integers or
+        as text; other values become their text. The parameters are not in the file; a pickle has
+        them, and the unchanged classes.
         """
         self._fitted_model().save(path)
 
@@ -243,23 +243,23 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
             As for the class.
         """
         path = os.path.abspath(os.fspath(path))
-        os.stat(path)  # a file that is not there is an error now, and not at the first use
+        os.stat(path)  # a missing file is an error here, not at the first use
         loaded = cls(n_neighbors=n_neighbors, n_jobs=n_jobs, memory=memory, verbose=verbose)
         loaded._path = path
         return loaded
 
     @property
     def gallery_(self) -> np.ndarray:
-        """The fitted rows where images are to be searched, a copy of them."""
+        """The fitted rows, among which to search for images, as a copy."""
         if not self.__sklearn_is_fitted__():
-            raise AttributeError("gallery_ is there after fit")
+            raise AttributeError("gallery_ exists only after fit")
         return self._fitted_model().rows()
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__ or "_path" in self.__dict__
 
     def __getattr__(self, name: str) -> Any:
-        # What a model that was loaded has is there once its file is open.
+        # Attributes of a loaded model exist once its file is open.
         if name in _OF_A_FILE:
             self._open()
             if name in self.__dict__:
@@ -267,7 +267,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def __getstate__(self) -> dict:
-        self._open()  # a pickle may go where the file is not
+        self._open()  # a pickle may be loaded where the file does not exist
         return super().__getstate__()
 
     def _more_tags(self) -> dict:
@@ -313,7 +313,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         self._n_features_out = model.n_columns
 
     def _open(self) -> None:
-        # Two threads may both open it, which is no harm.
+        # Two threads may both open it, which is harmless.
         path = self.__dict__.get("_path")
         if path is not None:
             model = Model.open(path)
@@ -330,7 +330,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         return self.model_
 
 
-# What a model that was loaded has once its file is open.
+# Attributes of a loaded model, which exist once its file is open.
 _OF_A_FILE = (
     "model_",
     "recipe_",
@@ -345,9 +345,9 @@ _OF_A_FILE = (
 def model_classes(
     codes: np.ndarray, classes: np.ndarray
 ) -> Tuple[np.ndarray, Optional[List[str]]]:
-    """Return the labels that a model keeps for the classes of its rows, and their names.
+    """Return the labels for the classes of rows in a model, and their names.
 
-    Integers from 0 on are labels themselves, and have no names.
+    Integers of 0 or more are labels themselves, and have no names.
 
     >>> codes = np.array([1, -1, 0], dtype=np.int32)
     >>> model_classes(codes, np.array([3, 7]))
@@ -369,7 +369,7 @@ def encode_classes(y: Any) -> Tuple[np.ndarray, np.ndarray]:
     (array([ 1, -1,  0,  1], dtype=int32), array(['ant', 'cat'], dtype=object))
     """
     y, labelled = read_labels(y)
-    if y.dtype.kind != "O":  # of objects it knows texts alone
+    if y.dtype.kind != "O":  # for objects it only accepts texts
         check_classification_targets(y[labelled])
     try:
         classes, places = np.unique(y[labelled], return_inverse=True)
@@ -378,7 +378,8 @@ def encode_classes(y: Any) -> Tuple[np.ndarray, np.ndarray]:
     if len(classes) < 2:
         hint = "" if labelled.all() else "; rows with -1, NaN, None or NA have no label"
         raise ValueError(
-            f"the number of classes has to be greater than one, y has {len(classes)} class{hint}"
+            "the number of classes has to be greater than one, "
+            f"but y has {len(classes)} class{hint}"
         )
     codes = np.full(len(y), -1, dtype=np.int32)
     codes[labelled] = places
@@ -386,13 +387,13 @@ def encode_classes(y: Any) -> Tuple[np.ndarray, np.ndarray]:
 
 
 def as_labels(y: Any) -> np.ndarray:
-    """Return y as an array. A list with None in it becomes one of objects."""
+    """Return y as an array. A list with None becomes an array of objects."""
     refuse_masked(y, "y")
     labels = np.asarray(y)
     if labels.dtype.kind == "c":  # the text of scikit-learn would show them
         raise ValueError("Complex data not supported: y has complex labels")
     if labels.dtype.kind in "US" and not isinstance(y, np.ndarray):
-        # numpy makes texts of all numbers beside a text, and "nan" of a NaN
+        # next to a text, numpy turns all numbers into texts, and NaN into "nan"
         return np.asarray(y, dtype=object)
     return labels
 
@@ -411,13 +412,13 @@ def read_labels(y: Any) -> Tuple[np.ndarray, np.ndarray]:
         return y, labelled
     no_label = labelled & (y == -1)
     others = np.unique(y[labelled & ~no_label])
-    if others.tolist() == [1]:  # two classes, as all of scikit-learn's classifiers have them
+    if others.tolist() == [1]:  # two classes, as for all of scikit-learn's classifiers
         return y, labelled
     if len(others) > 1:
         warnings.warn(
-            f"y has -1 in {np.count_nonzero(no_label)} of {len(y)} rows, which stands for no "
+            f"y has -1 in {np.count_nonzero(no_label)} of {len(y)} rows, which means no "
             "label, as in scikit-learn's semi-supervised estimators. If -1 is a class, give it "
-            "another number or a text; if not, None or NaN in its place says so without this "
+            "another number or a text; if not, None or NaN in its place avoids this "
             "warning",
             stacklevel=5,
         )
@@ -436,7 +437,7 @@ def missing(y: np.ndarray) -> np.ndarray:
 
 
 def as_integers(y: np.ndarray, labelled: np.ndarray) -> np.ndarray:
-    """Return objects that are integers as an array of such, others as they are."""
+    """Return objects that are integers as an array of integers, others unchanged."""
     integers = (numbers.Integral, np.integer)
     for value in y[labelled]:
         if not isinstance(value, integers) or isinstance(value, bool):

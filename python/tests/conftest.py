@@ -1,4 +1,4 @@
-"""Finds the package and its library: what is installed, else the source tree."""
+"""Finds the package and its library: the installed ones, or else the source tree."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 
 PYTHON = pathlib.Path(__file__).resolve().parent.parent
 ROOT = PYTHON.parent
-# A child that hangs is ended after so many seconds.
+# A child that hangs is ended after this many seconds.
 TIMEOUT = 300
 
-# How scripts of children begin: rows, and a call that takes days unless somebody ends it.
+# The beginning of scripts of children: rows, and a call that takes days unless it is ended.
 ROWS = """
 import os, signal, sys, threading
 import numpy as np
@@ -58,11 +58,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def child(tmp_path):
-    """Returns a function that runs a script in a process of its own and returns what it did."""
+    """Returns a function that runs a script in another process and returns its result."""
 
     def run(script: str, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess:
         path = tmp_path / "child.py"
-        # In a file: processes that it spawns import it.
+        # In a file, since processes that it spawns import it.
         path.write_text(script)
         done = subprocess.run(
             [sys.executable, str(path), *arguments],
@@ -71,7 +71,7 @@ def child(tmp_path):
             stderr=subprocess.PIPE,
             universal_newlines=True,
             timeout=TIMEOUT,
-            # A shell ignores Ctrl-C for what it runs in the background, and so would the child.
+            # A shell ignores Ctrl-C for background programs, and so would the child.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert done.returncode == expect, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"

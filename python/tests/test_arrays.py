@@ -1,4 +1,4 @@
-"""Which arrays pass without a copy, and what becomes of the others."""
+"""Which arrays pass without a copy, and the conversion of the others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def frozen() -> np.ndarray:
 
 
 class Interface:
-    """An array of somebody else's, by __array_interface__."""
+    """An array of another library, by __array_interface__."""
 
     def __init__(self):
         self.held = base()
@@ -48,7 +48,7 @@ class Interface:
 
 
 class DLPack:
-    """An array of somebody else's, by DLPack alone."""
+    """An array of another library, only by DLPack."""
 
     def __init__(self, device=1):
         self.held, self.device = base(), device
@@ -61,7 +61,7 @@ class DLPack:
 
 
 def read(rows: _arrays.Rows) -> np.ndarray:
-    """Returns what the library reads: entry (i, j) at data[i*stride + j]."""
+    """Returns the matrix as the library reads it: entry (i, j) at data[i*stride + j]."""
     s = rows.struct
     numbers = ctypes.c_float * ((s.rows - 1) * s.stride + s.cols)
     flat = np.ctypeslib.as_array(numbers.from_address(s.data))
@@ -147,7 +147,7 @@ def test_converts_once(case, caplog):
 
 
 class Frame:
-    """What data frames are to numpy: something that makes an array of itself."""
+    """Like a data frame for numpy: an object that converts itself to an array."""
 
     shape = (10, 6)
 
@@ -181,7 +181,7 @@ def test_overflow_names_the_row(value, what):
 
 
 def test_conversion_beyond_the_memory_is_refused_before_it_is_made():
-    huge = np.broadcast_to(np.float64(1), (1 << 40, 1 << 10))  # petabytes, if anybody copied it
+    huge = np.broadcast_to(np.float64(1), (1 << 40, 1 << 10))  # petabytes, if it were copied
     with pytest.raises(OutOfMemoryError, match="X of dtype float64 needs .* bytes"):
         _arrays.as_rows(huge, "X", memory=1 << 30)
     assert _arrays.as_rows(base(), "X", memory=1).copied == 0
@@ -274,7 +274,7 @@ def test_out():
 
 @pytest.mark.parametrize("mask", [[[True, False], [False, False]], True], ids=["one", "all"])
 def test_masked_entries_are_refused(mask):
-    """What lies under a mask is no data, and would be taken for it."""
+    """Values under a mask are not data, and must not be used as such."""
     masked = np.ma.masked_array(np.ones((2, 2), np.float32), mask=mask)
     with pytest.raises(ArgumentError, match="^X has masked entries"):
         _arrays.as_rows(masked, "X")
@@ -294,7 +294,7 @@ def test_integers_beyond_float64_name_the_rows():
 
 
 def test_arguments_of_a_call_keep_their_arrays():
-    """A thread of the library's reads them, also when the frame of the caller has gone."""
+    """A thread of the library reads them, even after the frame of the caller is gone."""
     import weakref
 
     for wrap in (
@@ -337,9 +337,9 @@ def test_columns_that_float32_cannot_tell_apart(dtype):
     assert len(caught) == 1 and "17000" not in str(caught[0].message)
     with pytest.warns(UserWarning, match="columns 1, 2, 3, 4, 5 and 3 more"):
         _arrays.as_rows(np.repeat(times[:, :1], 8, axis=1), "X", collapse=True)
-    with pytest.warns(UserWarning, match="all but 0"):
+    with pytest.warns(UserWarning, match="nearly 0"):
         _arrays.as_rows(1e-60 * np.arange(1, 5.0).reshape(4, 1), "X", collapse=True)
-    times[3, 0] = 0  # one row that lies elsewhere hides nothing
+    times[3, 0] = 0  # one distant row hides nothing
     with pytest.warns(UserWarning, match="columns 1 "):
         _arrays.as_rows(times, "X", collapse=True)
 
@@ -355,12 +355,12 @@ def test_conversions_that_lose_little():
             np.arange(1000, 1010, dtype=np.float16).reshape(5, 2),
             np.random.default_rng(0).standard_normal((50, 3)),
             np.zeros((3, 2)),
-            np.where(np.arange(60).reshape(30, 2) % 13 == 0, TIMES / 7, 0.1),  # few are not the same
+            np.where(np.arange(60).reshape(30, 2) % 13 == 0, TIMES / 7, 0.1),  # few differ
             TIMES[:1],
             np.empty((0, 2)),
         ):
             _arrays.as_rows(array, "X", collapse=True)
-        _arrays.as_rows(TIMES, "queries")  # a few rows may be near each other
+        _arrays.as_rows(TIMES, "queries")  # a few rows may be close to each other
 
 
 def test_who_warns_of_columns_that_collapse():

@@ -1,4 +1,4 @@
-"""Methods of Engine against plain references, and against the command's bits."""
+"""Methods of Engine agree with plain references, and with the bits of the command."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def digits():
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory, digits):
-    """Returns a function that runs the command on the digits and returns what it writes."""
+    """Returns a function that runs the command on the digits and returns the array that it
+    writes."""
     folder = tmp_path_factory.mktemp("command")
     program = folder / "privatemail"
     subprocess.run(["go", "build", "-o", str(program), "./cmd/privatemail"], cwd=ROOT, check=True)
@@ -324,7 +325,7 @@ def test_copies_count_against_the_memory():
                 return False
         return True
 
-    small, large = 0, 64 * X.nbytes  # what is enough for float32 rows, which are not copied
+    small, large = 0, 64 * X.nbytes  # enough for float32 rows, which are not copied
     while large - small > 64:
         middle = (small + large) // 2
         small, large = (small, middle) if enough(X, middle) else (middle, large)

@@ -1,4 +1,4 @@
-"""What all estimators keep: scikit-learn's checks, tags, pickles, seeds and bits."""
+"""Rules for all estimators: scikit-learn's checks, tags, pickles, seeds and bits."""
 
 import pickle
 import types
@@ -52,7 +52,7 @@ def digits(n=300):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_checks_of_scikit_learn(estimator):
     with warnings.catch_warnings():
-        # Parts of a graph that nothing connects, and what a check leaves out without pandas.
+        # Unconnected parts of a graph, and checks that are skipped without pandas.
         warnings.simplefilter("ignore", UserWarning)
         warnings.simplefilter("ignore", SkipTestWarning)
         check_estimator(estimator)
@@ -128,7 +128,7 @@ def test_names_of_columns():
 
 
 class Frame:
-    """As much of a data frame as scikit-learn looks at for names."""
+    """The parts of a data frame that scikit-learn reads for names."""
 
     def __init__(self, values, columns):
         self.values, self.columns, self.shape = values, columns, values.shape
@@ -208,7 +208,7 @@ def test_number_of_neighbours():
     assert neighbours_within(None, 4, "k") == 3
     assert neighbours_within(np.int32(3), 4, "k") == 3
     for wrong in (0, -1, 4, 1.5, True, "3"):
-        with pytest.raises(ValueError, match="k is"):
+        with pytest.raises(ValueError, match="k must be"):
             neighbours_within(wrong, 4, "k")
 
 
@@ -301,7 +301,7 @@ def least_memory(run) -> int:
     ids=repr,
 )
 def test_conversions_are_counted(estimator):
-    """Rows that are converted need the memory of the copy on top."""
+    """Converted rows also need the memory of the copy."""
     X, y = digits(200)
 
     def run(rows, memory):

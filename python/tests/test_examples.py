@@ -62,7 +62,7 @@ def script():
 
 
 def test_contestants(script):
-    """Every contestant, without a process of its own."""
+    """Every contestant, in this process."""
     results = {}
     for task, make in script.TASKS.items():
         data = make(300)

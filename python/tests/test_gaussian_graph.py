@@ -1,4 +1,4 @@
-"""GaussianGraph against scikit-learn and plain numpy."""
+"""GaussianGraph compared with scikit-learn and plain numpy."""
 
 import warnings
 
@@ -31,7 +31,7 @@ def between(A, B):
 
 
 def stored(graph):
-    """Which entries a matrix has, zeros among them."""
+    """The entries that a matrix stores, including zeros."""
     mask = graph.copy()
     mask.data = np.ones_like(mask.data)
     return mask.toarray() > 0
@@ -131,7 +131,7 @@ def test_weights_with_a_bandwidth_for_each_row(k):
     assert graph.radius_ is None and graph.sigma_ is None
 
     np.testing.assert_allclose(graph.transform(new).toarray(), tuned(X, new, k), rtol=1e-4)
-    # Rows that equal fitted ones have the weights of these, wherever they stand.
+    # Rows that equal fitted ones have the weights of these, at any place.
     mixed = np.concatenate([new[:3], X[5:9], new[3:5], X[:1]])
     got = graph.transform(mixed).toarray()
     np.testing.assert_array_equal(got[[3, 4, 5, 6, 9]], found[[5, 6, 7, 8, 0]])
@@ -145,11 +145,12 @@ def test_equal_rows():
         assert found.nnz == 10 * 12 * 12
         assert (found.data == own).all()
     found = GaussianGraph(n_neighbors=5, mode="distance").fit_transform(X)
-    assert (found.indices[::6] == np.arange(len(X))).all()  # each row first, though others equal it
+    assert (found.indices[::6] == np.arange(len(X))).all()  # each row itself first
     assert found.nnz == 6 * len(X) and (found.data == 0).all()
     graph = GaussianGraph(n_neighbors=5)
     assert np.isfinite(graph.fit_transform(X).data).all()
-    # The nearest five equal each other and have no scale: that of the new row counts for both.
+    # The nearest five equal each other and have no scale, so the scale of the new row is used for
+    # both.
     np.testing.assert_allclose(graph.transform(rows(10, seed=3)).data, np.exp(-1), rtol=1e-4)
 
 
@@ -234,7 +235,7 @@ def test_scales_of_rows():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"mode": "weights"}, "mode is one of"),
+        ({"mode": "weights"}, "mode must be one of"),
         ({"radius": 1.0, "n_neighbors": 3}, "exclude"),
         ({"mean_neighbours": 1.0, "sigma": 3}, "exclude"),
         ({"n_neighbors": 120}, "n_neighbors"),
@@ -257,7 +258,7 @@ def test_fit_refuses_what_transform_could_not_use(name, value):
 
 @pytest.mark.parametrize("given", [{"radius": 3.0}, {"n_neighbors": 4}, {"mean_neighbours": 8}])
 def test_entries_that_stand_nearest_first_are_not_called_sorted(given):
-    """scipy would look for columns where they are not, and add matrices wrongly."""
+    """Otherwise scipy would look for columns at wrong places, and add matrices incorrectly."""
     X = np.random.default_rng(3).standard_normal((80, 3))
     graph = GaussianGraph(mode="distance", **given).fit_transform(X)
     assert not graph.has_sorted_indices
@@ -265,7 +266,7 @@ def test_entries_that_stand_nearest_first_are_not_called_sorted(given):
 
 
 def test_mode_may_change_after_fit():
-    """Also where an earlier fit, of other rows, had this mode."""
+    """Also if an earlier fit, of other rows, had this mode."""
     X = np.random.default_rng(4).standard_normal((60, 3))
     wanted = GaussianGraph(n_neighbors=4).fit(X).transform(X).toarray()
     fresh = GaussianGraph(n_neighbors=4, mode="distance").fit(X)

@@ -1,4 +1,4 @@
-"""GaussianOperator against the kernel matrix of scikit-learn, and in scipy's solvers."""
+"""GaussianOperator compared with the kernel matrix of scikit-learn, and in scipy's solvers."""
 
 import pickle
 
@@ -22,8 +22,8 @@ def test_products(d, sigma, tolerance):
     K = rbf_kernel(X.astype(np.float64), gamma=1 / (2 * sigma**2))
     V = np.random.RandomState(1).normal(size=(400, 5))
     operator = GaussianOperator(X, sigma=sigma, tolerance=tolerance)
-    # By the certificate, row by row; without one, weights may be missing altogether: those
-    # of rows so far out that float32 does not hold them.
+    # By the certificate, row by row. Without a bound, weights may be missing: those of rows so far
+    # out that float32 cannot hold them.
     eta = operator.report_["eta_max"]
     degree = K.sum(axis=1)[:, None] - 1
     bound = (1 if eta is None else eta) * degree * np.abs(V).max() + 1e-5 * (K @ np.abs(V))
@@ -119,7 +119,7 @@ def test_parameters_that_are_refused(parameters, error):
 
 
 def test_no_pickle():
-    with pytest.raises(TypeError, match="make it anew"):
+    with pytest.raises(TypeError, match="make it again"):
         pickle.dumps(GaussianOperator(rows(10), sigma=1))
 
 
@@ -135,7 +135,7 @@ def test_rows_that_lie_apart_keep_their_weights():
     X[:2] = [[-1.2, 5], [11.5, 5]]
     K = GaussianOperator(X, sigma=0.3, operator="csr")
     assert K.report_["isolated"] == 0 and K.report_["eta_max"] < 1e-4
-    # The weights of row 0 add up to 0.0004 beside its own.
+    # The weights of row 0 without its own add up to 0.0004.
     weights = np.exp(-((X[0].astype(np.float64) - X[1:]) ** 2).sum(axis=1) / (2 * 0.3**2))
     v = np.ones(len(X))
     v[0] = 0

@@ -1,4 +1,4 @@
-"""The tables for ctypes say what pm.h says."""
+"""The tables for ctypes agree with pm.h."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def header() -> str:
 
 
 def kinds(declared: str, handles) -> list:
-    """Returns the types of ctypes that may stand for a type of C."""
+    """Returns the ctypes types that may represent a C type."""
     constant = declared.startswith("const ")
     base = declared.replace("const ", "").replace("*", "").strip()
     stars = declared.count("*")

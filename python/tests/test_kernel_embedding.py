@@ -45,7 +45,8 @@ def test_graphs(graph):
 
 
 def test_eigenvectors_of_the_normalised_graph():
-    """The columns span what numpy finds in the matrix of the same weights."""
+    """The columns span the same space as eigenvectors of numpy for the matrix of the same
+    weights."""
     X = digits()[0][:200]
     weights, _ = Engine().graph(X, n_neighbors=10)
     degree = np.asarray(weights.sum(axis=1)).ravel()
@@ -55,7 +56,7 @@ def test_eigenvectors_of_the_normalised_graph():
     plain = (scale[:, None] * vectors)[:, -2:-5:-1]
     plain /= np.linalg.norm(plain, axis=1)[:, None]
     found = KernelEmbedding(3, method="eigenvectors").fit(X)
-    # Up to signs, rows have unit length in both.
+    # Up to signs; rows have unit length in both.
     signs = np.sign((found.embedding_ * plain).sum(axis=0))
     assert np.abs(np.linalg.norm(found.embedding_, axis=1) - 1).max() < 1e-5
     np.testing.assert_allclose(found.report_["values"], values[-2:-5:-1], atol=1e-4)
@@ -111,7 +112,7 @@ def test_parts_are_warned_of():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "magic"}, "method is one of"),
+        ({"method": "magic"}, "method must be one of"),
         ({"n_neighbors": 5, "sigma": 1.0}, "exclude"),
         ({"mean_neighbours": 5, "sigma": 1.0}, "exclude"),
         ({"n_neighbors": 50}, "n_neighbors"),
@@ -128,9 +129,10 @@ def test_parameters_that_are_refused(parameters, message):
 
 @pytest.mark.parametrize("d", [3, 64])
 def test_new_rows_are_placed_as_by_all_fitted_rows(d):
-    """One search finds the rows that place a new one; the bits are those of a search of all."""
+    """One search finds the rows that place a new one, with the same bits as a search of all
+    rows."""
     rng = np.random.default_rng(5)
-    X = rng.integers(0, 3, (300, d)).astype(np.float32)  # many at the same distance
+    X = rng.integers(0, 3, (300, d)).astype(np.float32)  # many rows at the same distance
     new = rng.integers(0, 3, (40, d)).astype(np.float32)
     new[7] = X[11]
     fitted = KernelEmbedding(method="steps", n_neighbors=40).fit(X)

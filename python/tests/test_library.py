@@ -50,7 +50,7 @@ def test_other_machines(unbundled, monkeypatch, system, machine):
 def test_variable(monkeypatch, tmp_path):
     path = tmp_path / "mine.so"
     monkeypatch.setenv(_library.VARIABLE, str(path))
-    with pytest.raises(LibraryError, match="PRIVATEMAIL_LIBRARY names .*mine.so, which is no file"):
+    with pytest.raises(LibraryError, match="PRIVATEMAIL_LIBRARY names .*mine.so, which is not a file"):
         _library._path()
     path.write_bytes(b"no library")
     assert _library._path() == str(path)
@@ -68,7 +68,7 @@ def test_another_architecture(tmp_path):
     shutil.copy(_library._path(), path)
     with open(path, "r+b") as file:
         file.seek(18)  # e_machine of the header of ELF
-        file.write((183).to_bytes(2, "little"))  # that of arm64
+        file.write((183).to_bytes(2, "little"))  # arm64
     with pytest.raises(LibraryError, match="cannot load.*other.so"):
         _library._open(str(path))
 
@@ -94,7 +94,7 @@ def test_versions_of_the_interface(monkeypatch):
         assert fake.pm_embed.argtypes == _header.FUNCTIONS["pm_embed"][1]
     for abi in [0, (major + 1) * 1000, (major - 1) * 1000 + 999]:
         with pytest.raises(
-            LibraryError, match=r"x.so has the interface \d+\.\d+, and this package needs"
+            LibraryError, match=r"x.so has the interface \d+\.\d+, but this package needs"
         ):
             _library._bind(Fake(abi), "x.so")
     monkeypatch.setattr(_header, "ABI_MINOR", minor + 1)
@@ -103,7 +103,7 @@ def test_versions_of_the_interface(monkeypatch):
 
 
 def test_another_library():
-    with pytest.raises(LibraryError, match="is no library of privatemail"):
+    with pytest.raises(LibraryError, match="is not a library of privatemail"):
         _library._bind(ctypes.CDLL(None), "libc.so.6")
     with pytest.raises(LibraryError, match="pm_fit"):
         _library._bind(Fake(1000 * _header.ABI_MAJOR, missing=["pm_fit"]), "x.so")

@@ -7,7 +7,7 @@ import os
 import pytest
 
 MIB = int(os.environ.get("PM_ZERO_COPY_MIB", "256"))
-# What a call may take beside the rows: its images, the library, blocks of work.
+# The memory of a call in addition to the rows: its images, the library, blocks of work.
 SPARE = 200
 
 PLACE = """
@@ -44,11 +44,11 @@ def peaks(child, kind: str):
 @pytest.mark.parametrize("kind", ["contiguous", "strided"])
 def test_rows_are_not_copied(child, kind):
     before, after = peaks(child, kind)
-    assert before >= MIB  # the rows are there
+    assert before >= MIB  # the rows exist
     assert after < MIB + SPARE, f"{after} MiB for rows of {MIB} MiB"
 
 
 def test_the_measure_sees_a_copy(child):
     before, after = peaks(child, "backwards")
     assert after >= 2 * MIB
-    assert after < 2 * MIB + SPARE  # and there is one only
+    assert after < 2 * MIB + SPARE  # and only once

@@ -87,7 +87,7 @@ def test_bytes_and_files(model, digits, tmp_path):
 def test_pickled_models_are_read_at_their_first_use(model, monkeypatch):
     pickled = pickle.dumps(model)
     with monkeypatch.context() as patch:
-        patch.setattr("privatemail._library.get", None)  # whoever calls it fails
+        patch.setattr("privatemail._library.get", None)  # a call of it fails
         first, second, third = (pickle.loads(pickled) for _ in range(3))
         assert pickle.dumps(first) == pickled
     assert first.n_columns == model.n_columns and (first.rows() == model.rows()).all()

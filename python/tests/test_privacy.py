@@ -1,4 +1,4 @@
-"""privatize, continue_ and sensitivity: nothing that a promise needs has a default."""
+"""privatize, continue_ and sensitivity: settings on which the promise depends have no default."""
 
 import inspect
 
@@ -96,7 +96,7 @@ def test_public_labels_need_a_relation_with_public_labels():
 def test_ledger_pays_until_it_is_empty(tmp_path):
     with Ledger.create(tmp_path / "ledger", epsilon=1.5, delta=1e-5, kind="gdp") as ledger:
         released(ledger=ledger, uncounted=False, new_unit=True)
-        for unit in (None, "", "others"):  # the last is a name that it does not know
+        for unit in (None, "", "others"):  # the last is an unknown name
             with pytest.raises(PrivacyError):
                 released(ledger=ledger, uncounted=False, unit=unit)
         with pytest.raises(BudgetError):

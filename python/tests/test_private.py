@@ -1,4 +1,4 @@
-"""Releases, ledgers and what they cost."""
+"""Releases, ledgers and costs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_hostile_releases(release):
 
 
 def test_noise_is_fresh(engine, release):
-    """The same rows, settings and seed: other noise, since the seed is that of the public start."""
+    """The same rows, settings and seed give other noise, since the seed is for the public start."""
     again = engine.privatize(
         rows(), np.arange(60) % 3, uncounted=True, new_unit=True, alpha=0.6, classes=3, **STEP
     )
@@ -128,7 +128,7 @@ def test_continue(engine, release):
 def test_what_privacy_needs_has_no_default(engine, tmp_path, name):
     given = {key: value for key, value in STEP.items() if key != name}
     with Ledger.create(tmp_path / "budget", epsilon=9, delta=1e-5, kind="gdp") as ledger:
-        if name != "unit":  # which is needed where a ledger pays
+        if name != "unit":  # which is needed if a ledger pays
             with pytest.raises(TypeError, match=name):
                 engine.privatize(rows(), np.zeros(60, int), ledger=ledger, new_unit=True, **given)
         before = ledger.describe()
@@ -166,7 +166,7 @@ def test_ledger(engine, tmp_path):
         with pytest.raises(BusyError):
             Ledger.open(path)
         with pytest.raises(PrivacyError):
-            engine.privatize(rows(), ledger=ledger, **STEP)  # it does not know the unit
+            engine.privatize(rows(), ledger=ledger, **STEP)  # the unit is unknown
         engine.privatize(rows(), ledger=ledger, new_unit=True, **STEP)
         after = ledger.describe(unit="album")
         assert after["head"] != before["head"]
@@ -232,7 +232,7 @@ def test_labels_are_checked(engine):
 
 
 def test_what_was_paid_for_is_not_lost(engine, monkeypatch):
-    """An exception after the ledger has paid has the release, whatever the exception is."""
+    """Any exception after the ledger has paid has the release."""
     from privatemail import _call
 
     run = _call.Call.run
@@ -249,7 +249,7 @@ def test_what_was_paid_for_is_not_lost(engine, monkeypatch):
 
 
 def test_what_was_paid_for_is_not_lost_between_the_call_and_the_return(engine):
-    """Ctrl-C comes after the call, at any line of privatize that is left."""
+    """Ctrl-C comes after the call, at any remaining line of privatize."""
     import inspect
     import sys
 
@@ -345,14 +345,14 @@ def test_later_steps_need_a_release(engine):
 
 
 def test_save_replaces_regular_files_alone(release, tmp_path):
-    """A device, a pipe or a folder stays what it is, and a link stays a link."""
+    """A device, a pipe or a folder is not replaced, and a link stays a link."""
     import os
     import stat
 
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path):
-        with pytest.raises(SystemCallError, match="no regular file"):
+        with pytest.raises(SystemCallError, match="not a regular file"):
             release.save(path)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     target, link = tmp_path / "target", tmp_path / "link"
@@ -380,7 +380,7 @@ def test_save_that_fails_leaves_the_old_file(release, tmp_path, monkeypatch, ste
 
 
 def test_save_is_on_the_disk_when_it_returns(release, tmp_path, monkeypatch):
-    """The bytes before the name, and the name before the return."""
+    """The bytes are synced before the rename, and the name before the return."""
     import os
 
     done = []

@@ -28,7 +28,7 @@ if pid == 0:
             assert "spawn" in str(error) and error.status == 20
         else:
             os._exit(1)
-    # This package says so before the library is called, and the library itself says so, too.
+    # The package raises before the library is called, and the library itself refuses too.
     from privatemail import _library
     import ctypes
     try:
@@ -42,7 +42,7 @@ if pid == 0:
         os._exit(2)
     engine.close()
     print("child", flush=True)
-    sys.exit(0)  # with the end of the interpreter, where objects are freed
+    sys.exit(0)  # through the end of the interpreter, where objects are freed
 assert os.waitpid(pid, 0)[1] == 0
 assert (small(engine) == wanted).all()
 print("parent")
@@ -70,7 +70,7 @@ def test_fork_while_another_thread_is_about_to_load(child):
         ROWS
         + """
 from privatemail import _library
-_library._lock.acquire()  # as a thread does that the child will not have
+_library._lock.acquire()  # as a thread does that will not exist in the child
 pid = os.fork()
 if pid == 0:
     signal.alarm(60)  # instead of a hang
@@ -96,7 +96,7 @@ if __name__ == "__main__":
     spawn = multiprocessing.get_context("spawn")
     with spawn.Pool(2) as pool:
         assert pool.map(use, [1, 2]) == [wanted] * 2
-        # An engine goes to the process by its parameters.
+        # An engine is passed to the process as its parameters.
         assert (pool.apply(small, (engine,)).tobytes()) == wanted
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
         assert pool.submit(use, 1).result() == wanted
@@ -132,8 +132,8 @@ if __name__ == "__main__":
     )
 
 
-# What gunicorn loads before it forks its workers: an estimator by its file, one by its pickle, and
-# an engine. The workers use them.
+# The application that gunicorn loads before it forks its workers: an estimator from its file, one
+# from its pickle, and an engine. The workers use them.
 APP = """
 import pickle
 import numpy as np
@@ -195,5 +195,5 @@ def test_gunicorn_preload(child, tmp_path):
     finally:
         server.send_signal(signal.SIGTERM)
         rest = server.communicate(timeout=TIMEOUT)[1]
-        print(rest)  # where a test fails pytest shows it
+        print(rest)  # pytest shows it if a test fails
     assert server.returncode == 0, rest

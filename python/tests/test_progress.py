@@ -1,4 +1,4 @@
-"""What verbose shows."""
+"""The output of verbose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keywords become in the structs of pm.h."""
+"""Keywords become fields in the structs of pm.h."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_default_engines():
     assert default_engine(verbose=print) is not default_engine(verbose=print)
 
 
-# Keywords that are no settings, by method.
+# Keywords that are not settings, by method.
 OTHERS = {"self", "X", "queries", "y", "out", "weights", "ledger"}
 
 

@@ -1,4 +1,4 @@
-"""Calls that are known to be short start no thread; those that can be long can be interrupted."""
+"""Calls that are known to be short start no thread; potentially long ones can be interrupted."""
 
 import threading
 
@@ -49,7 +49,7 @@ def test_one_row_starts_no_thread(threads, name, dtype):
         del threads[:]
         made = call(ROW.astype(dtype))
         assert not threads
-        # The same bits as by a long call, which reports its progress.
+        # The same bits as in a long call, which reports its progress.
         engine.verbose = lambda stage, done, total: None
         np.testing.assert_array_equal(call(ROW.astype(dtype)), made)
         assert len(threads) == 1
@@ -72,13 +72,13 @@ def test_errors_and_memory_of_short_calls(threads):
         with pytest.raises(NonFiniteError):
             engine.nearest(X, np.full((1, 8), np.nan, np.float32), k=3)
         engine.nearest(X[:200], np.zeros((1000, 8), np.float32), k=1)
-        with pytest.raises(OutOfMemoryError):  # a copy, which the budget counts
+        with pytest.raises(OutOfMemoryError):  # a copy, which counts against the budget
             engine.nearest(X[:200], np.zeros((1000, 8)), k=1)
         assert not threads
 
 
 def test_a_short_call_beside_a_long_one_can_be_interrupted(threads):
-    """It may have to wait for the memory that the long one holds."""
+    """It may have to wait for the memory of the long one."""
     begun, stop = threading.Event(), threading.Event()
 
     def told(stage, done, total):

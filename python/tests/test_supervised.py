@@ -148,7 +148,7 @@ def test_rows_without_labels():
     embedding = SupervisedEmbedding("discriminate,steps=1", measure=False).fit(X, labels)
     assert embedding.classes_.tolist() == list(range(10))
     assert embedding.gallery_.shape == (400, 9)
-    # The map is that of the labelled rows alone; unlabelled rows move by their neighbours.
+    # The map depends only on the labelled rows; unlabelled rows are moved by their neighbours.
     with_names = np.array([str(v) for v in labels], dtype=object)
     with_names[labels == -1] = None
     again = SupervisedEmbedding("discriminate,steps=1", measure=False).fit(X, with_names)
@@ -184,7 +184,7 @@ def test_save_and_load(monkeypatch, tmp_path):
     embedding.save(tmp_path / "model")
     monkeypatch.chdir(tmp_path)
     loaded = SupervisedEmbedding.load("model", n_jobs=1)
-    monkeypatch.chdir("/")  # a relative path is that of the time of load
+    monkeypatch.chdir("/")  # a relative path is resolved at load
     assert "model_" not in vars(loaded)  # nothing was opened yet
     np.testing.assert_array_equal(loaded.transform(X_new), embedding.transform(X_new))
     np.testing.assert_array_equal(loaded.gallery_, embedding.gallery_)
@@ -195,7 +195,7 @@ def test_save_and_load(monkeypatch, tmp_path):
     np.testing.assert_array_equal(loaded.classes_, embedding.classes_)
     np.testing.assert_array_equal(loaded.predict(X_new), embedding.predict(X_new))
     np.testing.assert_array_equal(loaded.predict_proba(X_new), embedding.predict_proba(X_new))
-    assert not hasattr(loaded, "feature_names_in_")  # the rows had none
+    assert not hasattr(loaded, "feature_names_in_")  # the rows had no names
     with pytest.raises(ValueError, match="13 features"):
         loaded.transform(X_new[:, :5])
 
@@ -341,7 +341,7 @@ def test_predict_is_a_vote_of_the_nearest_rows():
 )
 def test_classes_of_every_kind(tmp_path, names):
     X, X_new, y, y_new = wine()
-    if names.dtype.kind == "f":  # scikit-learn takes them for a regression
+    if names.dtype.kind == "f":  # scikit-learn treats them as a regression
         names = names * 2
     plain = SupervisedEmbedding("discriminate", measure=False).fit(X, y)
     embedding = SupervisedEmbedding("discriminate", measure=False).fit(X, names[y])
@@ -351,7 +351,7 @@ def test_classes_of_every_kind(tmp_path, names):
     assert embedding.score(X_new, names[y_new]) == plain.score(X_new, y_new)
     embedding.save(tmp_path / "model")
     loaded = SupervisedEmbedding.load(tmp_path / "model")
-    # Integers that a label can be come back as they are, all else as text.
+    # Integers that can be labels are loaded unchanged, everything else as text.
     labels = names.dtype.kind == "i" and 0 <= names[0] and names[-1] < 2**31
     kept = names if labels else np.array([str(name) for name in names])
     assert loaded.classes_.tolist() == kept.tolist()
@@ -392,7 +392,7 @@ def test_predict_refuses():
 
 
 def test_the_goal_is_kept_and_checked():
-    """The goal is what the recipe is chosen by; one that is not known is refused."""
+    """The goal is the measure that chooses the recipe; an unknown one is refused."""
     X, y = load_iris(return_X_y=True)
     for goal in ("r1", "p8", "r8", "map"):
         held = SupervisedEmbedding(goal=goal).fit(X, y).held_out_

@@ -1,6 +1,6 @@
-"""What a process does to a library in it: signals, threads and loading.
+"""Effects of a process on a library in it: signals, threads and loading.
 
-Every case runs in a process of its own. A call that would take days shows that it was ended.
+Every case runs in a separate process. A call that would take days shows that it was ended.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ print("done")
     assert done.stdout == "interrupted\n" * 3 + "done\n"
 
 
-# Once the library has returned, more signals come, and it takes a while until the call ends.
+# After the library has returned, more signals come before the call ends.
 SLOW = """
 import time
 from privatemail import _call
@@ -57,7 +57,7 @@ assert len(ended) == 1 and isinstance(ended[0], CancelledError), ended
 
 
 def test_ctrl_c_again_does_not_leave_a_call_behind(child):
-    """Until the call has ended, the library uses the arrays of the caller."""
+    """The library uses the caller's arrays until the call has ended."""
     child(ROWS + SLOW + "assert caught.__cause__ is None", "plain")
 
 
@@ -66,7 +66,7 @@ def test_ctrl_c_tells_of_an_error_that_says_more(child):
 
 
 def test_ctrl_c_before_a_call_begins(child):
-    """The thread of the call comes when nobody waits for it any more: it does nothing."""
+    """The thread of the call starts after the wait was abandoned: it does nothing."""
     child(
         ROWS
         + """
@@ -121,7 +121,7 @@ threads = []
 def handler(number, frame):
     threads.append(threading.current_thread() is threading.main_thread())
     if heard.is_set():
-        raise Second  # a handler may end the call, too
+        raise Second  # a handler may also end the call
     heard.set()
 signal.signal(signal.SIGUSR1, handler)
 def send():
@@ -220,7 +220,7 @@ def test_calls_release_the_gil(child):
     child(
         ROWS
         + """
-# The main thread gets on while the call runs in another thread, and then it ends that call.
+# The main thread works while the call runs in another thread, and then it ends that call.
 begun, stop, ended = threading.Event(), threading.Event(), threading.Event()
 def progress(stage, done, total):
     begun.set()
@@ -271,7 +271,7 @@ engine = Engine()
 wanted = small(engine)
 for _ in range(3):
     _ctypes.dlclose(_library.get()._handle)
-# It is still there, with its threads.
+# It is still loaded, with its threads.
 assert (small(engine) == wanted).all()
 assert (small(Engine()) == wanted).all()
 """

@@ -1,4 +1,4 @@
-"""The wheel: what is in it, that it installs offline, and that it works outside the tree."""
+"""The wheel: its contents, that it installs offline, and that it works outside of the tree."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_name_and_metadata(wheel):
     assert modules | {"privatemail/py.typed", f"privatemail/{_library.NAME}"} == {
         name for name in names if name.startswith("privatemail/")
     }
-    # Licences of what is linked in: Go's own, and every module's.
+    # Licences of the linked code: Go's, and every module's.
     linked = {name for name in names if "/linked/" in name}
     assert {f"{info}/linked/go.txt", f"{info}/linked/gonum.org_v1_gonum.txt"} <= linked
 
@@ -99,7 +99,7 @@ def test_glibc(library, tmp_path):
     ):
         with pytest.raises(SystemExit, match="the library needs"):
             build_wheel.check_glibc(wrong)
-    # The linker's own view of it.
+    # The view of the linker.
     shown = subprocess.run(
         ["objdump", "-T", str(library)], check=True, stdout=subprocess.PIPE, universal_newlines=True
     )
@@ -156,7 +156,7 @@ def test_installs_offline_and_works_outside_the_tree(wheel, tmp_path):
 
 
 def test_pip_keeps_it_from_musl(wheel):
-    """The tags of a system with musl have none of this wheel's."""
+    """A system with musl has none of the tags of this wheel."""
     from pip._vendor.packaging import tags, utils
 
     _, _, _, ours = utils.parse_wheel_filename(wheel.name)
@@ -166,7 +166,7 @@ def test_pip_keeps_it_from_musl(wheel):
 
 
 def test_build_backend(tmp_path, library, monkeypatch):
-    """What pip calls for ``pip wheel ./python``."""
+    """The hook that pip calls for ``pip wheel ./python``."""
     monkeypatch.setattr(
         build_wheel, "build_library", lambda folder: pathlib.Path(shutil.copy(library, folder))
     )
@@ -179,7 +179,7 @@ def test_build_backend(tmp_path, library, monkeypatch):
 
 
 def test_version(library, monkeypatch, tmp_path):
-    """There is one version: of the package, its metadata, the header and the library."""
+    """The package, its metadata, the header and the library have the same version."""
     assert privatemail.__version__ == privatemail.version() == build_wheel.package_version()
     assert build_wheel.version_of(library) == privatemail.__version__
     monkeypatch.setattr(build_wheel, "version_of", lambda library: "9.9")
@@ -197,7 +197,8 @@ def test_import_does_not_load_the_library_for_its_version(child):
 
 
 def test_source_package(tmp_path):
-    """Of a clean clone; pip builds the wheel from it and installs that, without an index."""
+    """The source package of a clean clone: pip builds the wheel from it and installs that, without
+    an index."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", str(clone)], check=True)
     builder = [sys.executable, str(clone / "python" / "build_wheel.py"), "--sdist", "-o"]
@@ -211,7 +212,7 @@ def test_source_package(tmp_path):
     assert {f"{top}/PKG-INFO", f"{top}/pyproject.toml", f"{top}/library/go.mod"} <= set(names)
     assert f"{top}/library/capi/pm.h" in names and all(name.startswith(top + "/") for name in names)
     assert not [name for name in names if name.endswith(("_test.go", ".so.1")) or "/tests/" in name]
-    shutil.rmtree(clone)  # nothing of it is needed
+    shutil.rmtree(clone)  # it is not needed
     subprocess.run(
         [sys.executable, "-m", "venv", "--system-site-packages", str(tmp_path / "venv")], check=True
     )

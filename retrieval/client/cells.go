@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -331,7 +331,7 @@ type Terms struct {
 	Confirmed bool    // the caller gave the codebook's hash, from a second path
 
 	// Lengths of binary forms: an answer with rows of float32 or int8, for each query, and
-	// beside them the whole gallery, which TakeAll needs once and for no epsilon.
+	// beside them the whole gallery, which All needs once and for no epsilon.
 	Bytes, CompactBytes, AllRowsBytes int64
 }
 

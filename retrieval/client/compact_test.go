@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -78,12 +78,12 @@ func checkMatches(t *testing.T, name string, got []Match, k int, ids []uint32, d
 	}
 }
 
-func TestTakeAllIsPlain(t *testing.T) {
+func TestAllIsPlain(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 6))
 	for _, d := range []int{1, 3, 4, 7, 64, 65} {
 		for _, n := range []int{1, 50, 1000} {
 			book, gallery := randomBook(random, n, d, 9)
-			all, err := NewTakeAll(book, TakeAllSettings{Codebook: gallery.Codebook}, gallery)
+			all, err := NewAll(book, AllSettings{Codebook: gallery.Codebook}, gallery)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,20 +100,20 @@ func TestTakeAllIsPlain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkMatches(t, "take all", got, k, ids, func(i int) float64 { return plainDistance(book, &gallery.Rows, i, rotated) })
+				checkMatches(t, "all", got, k, ids, func(i int) float64 { return plainDistance(book, &gallery.Rows, i, rotated) })
 			}
 		}
 	}
 }
 
 // Equal rows come in the order of their numbers.
-func TestTakeAllTies(t *testing.T) {
+func TestAllTies(t *testing.T) {
 	book, gallery := randomBook(rand.New(rand.NewPCG(7, 7)), 400, 4, 1)
 	for i := range 400 {
 		gallery.Rows.Steps[i], gallery.Rows.Anchors[i] = 100, 3
 		copy(gallery.Rows.Codes[4*i:], []int8{int8(i % 3), 1, 1, 1})
 	}
-	all, err := NewTakeAll(book, TakeAllSettings{UnconfirmedCodebook: true}, gallery)
+	all, err := NewAll(book, AllSettings{UnconfirmedCodebook: true}, gallery)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,11 +128,11 @@ func TestTakeAllTies(t *testing.T) {
 	}
 }
 
-func TestTakeAllRefuses(t *testing.T) {
+func TestAllRefuses(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	book, gallery := randomBook(random, 20, 3, 4)
 	_, other := randomBook(random, 20, 3, 4)
-	confirmed := TakeAllSettings{Codebook: gallery.Codebook}
+	confirmed := AllSettings{Codebook: gallery.Codebook}
 	changed := func(f func(*wire.AllRows)) *wire.AllRows {
 		out := *gallery
 		out.Rows.Anchors, out.Rows.Steps, out.Rows.Codes = slices.Clone(out.Rows.Anchors), slices.Clone(out.Rows.Steps), slices.Clone(out.Rows.Codes)
@@ -141,15 +141,15 @@ func TestTakeAllRefuses(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		book     *wire.Codebook
-		settings TakeAllSettings
+		settings AllSettings
 		gallery  *wire.AllRows
 		want     error
 	}{
 		"no book":       {nil, confirmed, gallery, wire.ErrCodebook},
 		"bad book":      {&wire.Codebook{}, confirmed, gallery, wire.ErrMessage},
-		"no hash":       {book, TakeAllSettings{}, gallery, wire.ErrCodebook},
-		"other hash":    {book, TakeAllSettings{Codebook: other.Codebook}, gallery, wire.ErrCodebook},
-		"both":          {book, TakeAllSettings{gallery.Codebook, true}, gallery, mechanism.ErrParam},
+		"no hash":       {book, AllSettings{}, gallery, wire.ErrCodebook},
+		"other hash":    {book, AllSettings{Codebook: other.Codebook}, gallery, wire.ErrCodebook},
+		"both":          {book, AllSettings{gallery.Codebook, true}, gallery, mechanism.ErrParam},
 		"no gallery":    {book, confirmed, nil, ErrAnswer},
 		"bad gallery":   {book, confirmed, &wire.AllRows{}, wire.ErrMessage},
 		"other gallery": {book, confirmed, other, ErrAnswer},
@@ -159,11 +159,11 @@ func TestTakeAllRefuses(t *testing.T) {
 		}), ErrAnswer},
 		"other dimension": {book, confirmed, changed(func(g *wire.AllRows) { g.Dimension, g.Rows.Codes = 1, g.Rows.Codes[:20] }), ErrAnswer},
 	} {
-		if all, err := NewTakeAll(c.book, c.settings, c.gallery); !errors.Is(err, c.want) || all != nil {
+		if all, err := NewAll(c.book, c.settings, c.gallery); !errors.Is(err, c.want) || all != nil {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
 	}
-	all, err := NewTakeAll(book, confirmed, gallery)
+	all, err := NewAll(book, confirmed, gallery)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestRankTakesTheExactForm(t *testing.T) {
 // of their numbers, whatever their turns.
 func TestRankCompactFarAway(t *testing.T) {
 	book, gallery := randomBook(rand.New(rand.NewPCG(10, 10)), 50, 8, 2)
-	all, err := NewTakeAll(book, TakeAllSettings{Codebook: gallery.Codebook}, gallery)
+	all, err := NewAll(book, AllSettings{Codebook: gallery.Codebook}, gallery)
 	if err != nil {
 		t.Fatal(err)
 	}

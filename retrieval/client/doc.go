@@ -60,11 +60,11 @@
 // below 2^-400 in size count as 0, so that none is so small that processors take longer for it.
 // That is best effort, as far as Go goes. So it is with mechanism.Subset.
 //
-// # Mode take-all
+// # Mode all
 //
-// [TakeAll] has taken the whole gallery, as rows of int8, and ranks it at home:
+// [All] has taken the whole gallery, as rows of int8, and ranks it at home:
 //
-//	wire.Codebook, wire.AllRows ──> NewTakeAll      (once)
+//	wire.Codebook, wire.AllRows ──> NewAll      (once)
 //	row ──> Rank ──> matches
 //
 // Nothing about a query leaves the client, so that nothing is spent. The server learns that

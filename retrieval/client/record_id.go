@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sametime"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // A RecordID says which record a row is, for mode cells. [ByContent] and [ByName] make one.
@@ -26,7 +26,7 @@ type RecordID struct {
 }
 
 // ByContent returns the record that a row is by its content: equal rows are one record, wherever
-// they come from, and a row that differs in one value is another. The error is points.ErrNonFinite
+// they come from, and a row that differs in one value is another. The error is kernel.ErrNonFinite
 // or ErrRecord.
 func ByContent[F float32 | float64](row []F) (RecordID, error) {
 	content, err := contentOf(row)

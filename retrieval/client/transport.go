@@ -7,7 +7,7 @@ import (
 )
 
 // A Transport brings messages to a server and back. It sees nothing but messages: what a
-// client knows of a record stays with Cells and TakeAll. Package retrieval/remote is one
+// client knows of a record stays with Cells and All. Package retrieval/remote is one
 // over HTTP.
 //
 // A Transport that tries again sends the same bytes again. It does not compress (see

@@ -18,7 +18,7 @@
 // and its error names the shard.
 //
 // Codebook, base sample and map are the same at all shards and say nothing about a query. They come
-// from any one of them. All rows, for mode take-all, come from all shards, range by range.
+// from any one of them. All rows, for mode all, come from all shards, range by range.
 //
 // The time of an answer is that of the slowest shard. How full lists are changes the time of
 // putting them together a little.

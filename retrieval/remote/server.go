@@ -69,7 +69,7 @@ func New(address string, settings Settings) (*Server, error) {
 // Close closes all connections, and calls that are under way fail. A later call opens another one.
 //
 // A server sees when a connection ends, be it with the process. So whoever does something with
-// what has come that takes a time that depends on private rows, such as client.TakeAll.Rank, calls
+// what has come that takes a time that depends on private rows, such as client.All.Rank, calls
 // Close before.
 func (s *Server) Close() {
 	s.http.CloseIdleConnections() // also those that are about to be
@@ -188,7 +188,7 @@ func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.AllRows
 				return err
 			}
 			// Before it is kept: a gallery that no client takes would stay in the cache.
-			_, err := client.NewTakeAll(book, client.TakeAllSettings{Codebook: codebook}, gallery)
+			_, err := client.NewAll(book, client.AllSettings{Codebook: codebook}, gallery)
 			return err
 		},
 	}

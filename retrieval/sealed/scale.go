@@ -2,15 +2,7 @@ package sealed
 
 import "math"
 
-// The errors of a ciphertext. The law of an entry is sub-Gaussian: the chance that a sum of
-// entries with weights w is beyond t tau |w| is at most 2 exp(-t^2/2).
 const (
-	// Deviation is the standard deviation of the Gaussian that the table of errors rounds.
-	Deviation = 6.4
-	// Tau is the sub-Gaussian parameter of the table.
-	Tau = 6.4066
-	// DroppedBits are the lower bits of a word of a probe that are rounded away.
-	DroppedBits = 8
 	// roundingTau is the parameter of what that rounding adds, which is at most half of
 	// 2^DroppedBits in size and 0 in the mean.
 	roundingTau = 1 << DroppedBits / 2

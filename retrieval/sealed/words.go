@@ -6,9 +6,6 @@ import (
 	"encoding/binary"
 )
 
-// SecretWords is the number of words of a secret, and of a row of a hint.
-const SecretWords = 1408
-
 // FillWords sets dst to words of the key stream of AES in counter mode, whose counter begins at
 // first. Words are little-endian, four of them a block.
 func FillWords(dst []uint32, block cipher.Block, first uint64) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -40,10 +41,10 @@ func (c *Cells) compactRows(ctx context.Context, workers *par.Workers) (*wire.Co
 	}
 	out := &wire.Compact{Anchors: make([]uint16, n), Steps: make([]uint16, n), Codes: make([]int8, n*d)}
 	peaks := make([]float64, n) // the largest entry of each row away from its anchor
-	blocks := par.Blocks(n, compactBlock)
+	blocks := split.Blocks(n, compactBlock)
 	err = workers.Do(ctx, blocks, par.Func(func(_, block int) {
 		row := make([]float64, d)
-		lo, hi := par.Block(block, n, compactBlock)
+		lo, hi := split.Block(block, n, compactBlock)
 		for i := lo; i < hi; i++ {
 			c.rotated(row, i)
 			out.Anchors[i], peaks[i] = c.place(row)
@@ -61,7 +62,7 @@ func (c *Cells) compactRows(ctx context.Context, workers *par.Workers) (*wire.Co
 	}
 	return out, workers.Do(ctx, blocks, par.Func(func(_, block int) {
 		row := make([]float64, d)
-		lo, hi := par.Block(block, n, compactBlock)
+		lo, hi := split.Block(block, n, compactBlock)
 		for i := lo; i < hi; i++ {
 			c.rotated(row, i)
 			c.away(row, out.Anchors[i])

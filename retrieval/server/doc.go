@@ -42,7 +42,7 @@
 //
 // Rows are sent as float32, or as int8 (wire.Compact): the answers of an encoding all have one
 // length, and are encoded in both encodings or in none. AllRowsFrame is the whole gallery as
-// int8, for clients that take all and ask nothing. Rows of int8 suit rows of about one length,
+// int8, for clients that take all rows and ask nothing. Rows of int8 suit rows of about one length,
 // such as a supervised.Map makes. Where many rows are tens of thousands of times as long as the
 // others, the anchors are with these, the others can no longer be distinguished, and nothing says so:
 // send float32 there.

@@ -10,8 +10,9 @@ import (
 	"sort"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // enoughCopies is how many equal rows a list takes for the sake of nearness. A client
@@ -115,9 +116,9 @@ func (j *joining[M]) unlisted() (rows []uint32) {
 // not closed, and returns the applicants of each cell, the nearest first.
 func (j *joining[M]) apply(ctx context.Context, rows []uint32, closed []bool) (groups [][]applicant, err error) {
 	all := make([]applicant, len(rows))
-	err = j.workers.Do(ctx, par.Blocks(len(rows), joinBlock), par.Func(func(_, block int) {
+	err = j.workers.Do(ctx, split.Blocks(len(rows), joinBlock), par.Func(func(_, block int) {
 		v := make([]float64, j.d)
-		lo, hi := par.Block(block, len(rows), joinBlock)
+		lo, hi := split.Block(block, len(rows), joinBlock)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(v, j.x, int(rows[i]))
 			best := applicant{distance: math.Inf(1), row: rows[i], cell: slices.Index(closed, false)}
@@ -205,10 +206,10 @@ func (j *joining[M]) equalRows(ctx context.Context) ([]uint32, error) {
 func (j *joining[M]) hashes(ctx context.Context) ([]uint64, error) {
 	seed := maphash.MakeSeed() // of candidates only: which rows are equal does not depend on it
 	out := make([]uint64, j.n)
-	err := j.workers.Do(ctx, par.Blocks(j.n, joinBlock), par.Func(func(_, block int) {
+	err := j.workers.Do(ctx, split.Blocks(j.n, joinBlock), par.Func(func(_, block int) {
 		v := make([]float64, j.d)
 		var b []byte
-		lo, hi := par.Block(block, j.n, joinBlock)
+		lo, hi := split.Block(block, j.n, joinBlock)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(v, j.x, i)
 			b = b[:0]

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // newLists finds centres among the rows of x and lists the rows of each cell, in

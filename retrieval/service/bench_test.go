@@ -42,7 +42,7 @@ func BenchmarkMessages(b *testing.B) {
 	if err := s.Publish(Offer{Name: "bench", Cells: cells, Sealed: sealed}); err != nil {
 		b.Fatal(err)
 	}
-	for name, path := range map[string]string{"take-all": "/v1/rows", "hint": "/v1/sealed/hint"} {
+	for name, path := range map[string]string{"all": "/v1/rows", "hint": "/v1/sealed/hint"} {
 		b.Run(name, func(b *testing.B) {
 			ours := listenTo(b, s.Public())
 			length := take(b, ours+path)

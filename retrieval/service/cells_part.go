@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A cellsPart is what a version has of the modes cells and take-all.
+// A cellsPart is what a version has of the modes cells and all.
 type cellsPart struct {
 	book     *wire.Codebook
 	shard    *server.Shard // nil where all rows are here

@@ -120,7 +120,7 @@ func (p *cellsPart) describe(d *description) {
 		b.Answer[f.String()] = book.AnswerBytes(f)
 	}
 	if p.shard == nil {
-		d.Modes = append(d.Modes, "cells", "take-all")
+		d.Modes = append(d.Modes, "cells", "all")
 		return
 	}
 	d.Modes = append(d.Modes, "shard")

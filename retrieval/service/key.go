@@ -71,7 +71,7 @@ func (v *version) offers(p part) *problem {
 		return nil
 	}
 	return notOffered([...]string{
-		"this service has no cells: it does not offer the modes cells and take-all",
+		"this service has no cells: it does not offer the modes cells and all",
 		"this service does not offer mode sealed",
 		"this service has no records to fetch",
 	}[p])

@@ -237,7 +237,7 @@ func TestStatusPage(t *testing.T) {
 		}
 		want := []string{"not ready", "no gallery"}
 		if name != "" {
-			want = []string{"&lt;script&gt;", s.versions[0].says.Codebook, ">ready<", "take-all"}
+			want = []string{"&lt;script&gt;", s.versions[0].says.Codebook, ">ready<", ">cells, all<"}
 		}
 		for _, w := range want {
 			if !strings.Contains(text, w) {

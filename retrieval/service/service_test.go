@@ -136,7 +136,7 @@ func TestGalleryIsDescribed(t *testing.T) {
 	book := v.gallery.Cells.Codebook()
 	hash, err := book.Hash()
 	if err != nil || d.Codebook != hex.EncodeToString(hash[:]) || d.Name != "birds" || d.Version != 1 || d.Rows != 240 || *d.Space != (dimensions{3, 3}) ||
-		!slices.Equal(d.Encodings, []string{"float32", "int8"}) || !slices.Equal(d.Modes, []string{"cells", "take-all"}) {
+		!slices.Equal(d.Encodings, []string{"float32", "int8"}) || !slices.Equal(d.Modes, []string{"cells", "all"}) {
 		t.Errorf("%+v", d)
 	}
 	// What is announced is what comes.

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A Source answers in the modes cells and take-all from rows that are elsewhere, as a front end
+// A Source answers in the modes cells and all from rows that are elsewhere, as a front end
 // does from its shards. It is safe for concurrent use.
 type Source interface {
 	// Codebook returns the codebook, which must not be changed.

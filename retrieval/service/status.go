@@ -149,7 +149,7 @@ func sizesOf(d *description) (rows []sizeRow) {
 		rows = append(rows,
 			both("an answer of mode cells, each query", l.Answer),
 			both("base, once", l.Base),
-			sizeRow{"all rows (take-all), once", "", byteCount(l.Rows)},
+			sizeRow{"all rows, once", "", byteCount(l.Rows)},
 			other("codebook, once", int64(l.Codebook)))
 	}
 	if s := d.Sealed; s != nil {

@@ -17,10 +17,10 @@ import (
 type Offer struct {
 	// Name is shown to clients.
 	Name string
-	// Cells answer in the modes cells and take-all; nil where these are not offered. A shard
+	// Cells answer in the modes cells and all; nil where these are not offered. A shard
 	// answers front ends, and offers no mode to clients.
 	Cells *server.Cells
-	// Source answers in the modes cells and take-all from rows that are elsewhere; nil for none.
+	// Source answers in the modes cells and all from rows that are elsewhere; nil for none.
 	Source Source
 	// Sealed answers in mode sealed; nil where that is not offered.
 	Sealed *sealedserver.Gallery

@@ -67,10 +67,10 @@ const fewValues = 1 << 21
 
 func (c *contest) small() bool { return c.rows.Rows*min(c.rows.Rows, c.rows.Cols) <= fewValues }
 
-// A bench measures recipes on one split.
+// A bench measures recipes on one fold.
 type bench struct {
 	*contest
-	split
+	fold
 	trainLabels []int32
 	members     map[int32]int // rows of each class among those searched
 	trainers    map[space]*trainer
@@ -86,13 +86,13 @@ type placed struct {
 	bandwidth   kernel.Bandwidth // of the graph of train, once it is known
 }
 
-// bench returns that of a split. The last one is kept, with what it has computed.
-func (c *contest) bench(s split) *bench {
-	if c.last != nil && slices.Equal(c.last.split.held, s.held) {
+// bench returns that of a fold. The last one is kept, with what it has computed.
+func (c *contest) bench(s fold) *bench {
+	if c.last != nil && slices.Equal(c.last.fold.held, s.held) {
 		return c.last
 	}
 	c.last = nil
-	b := &bench{contest: c, split: s, trainLabels: pick(c.labels, s.train)}
+	b := &bench{contest: c, fold: s, trainLabels: pick(c.labels, s.train)}
 	b.members = members(b.trainLabels)
 	b.forget()
 	c.last = b
@@ -134,7 +134,7 @@ func (b *bench) measure(ctx context.Context, e *entry) error {
 			return err
 		}
 		for i := range hi - lo {
-			label := b.labels[b.split.held[lo+i]]
+			label := b.labels[b.fold.held[lo+i]]
 			e.add(index[i*k:][:k], b.trainLabels, label, b.members[label])
 			e.nearest[len(e.nearest)-1] = b.train[index[i*k]]
 		}
@@ -191,6 +191,6 @@ func (b *bench) trainer(ctx context.Context, s space) (*trainer, error) {
 	if !s.whole {
 		t.columns = b.rows.Cols
 	}
-	b.trainers[s], b.held[s] = t, gather(rows, b.split.held)
+	b.trainers[s], b.held[s] = t, gather(rows, b.fold.held)
 	return t, nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Classes returns the labels that rows of the model have, ascending; nil where they have none.

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // A contest compares recipes on the same splits of the same labelled rows.
@@ -23,7 +23,7 @@ type contest struct {
 	labels  []int32
 	numbers []int // of the rows, among those of Fit
 	spaces  map[space]blas32.General
-	folds   []split
+	folds   []fold
 	row     []int // that was held out, in the order of scores
 	tenth   []int // of each row, the part of the choice that it has no say in
 	entries []*entry

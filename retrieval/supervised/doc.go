@@ -23,7 +23,7 @@
 // class and leaves it near its neighbours; more steps, or a larger beta, make
 // the lists purer (P@8) and in the end worse (R@8), as all rows of a class become
 // one point. privatemail.Engine.Converge goes all the way: its eigenvectors are
-// for maps and clusters. [Extend] places new rows in such a map.
+// for maps and clusters. Engine.Extend of package privatemail places new rows in such a map.
 //
 // # The choice of a recipe
 //
@@ -59,7 +59,7 @@
 // A discriminant depends on the units of columns, as its ridge is the same for all of them:
 // recipes with Standardize or Weigh do not.
 //
-// Labels of queries have no way in: neither [Map.Apply] nor [Extend] takes any.
+// Labels of queries have no way in: neither [Map.Apply] nor Engine.Extend takes any.
 //
 // # Classes
 //

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -84,7 +84,7 @@ type Model struct {
 // A row without neighbours moves by its label alone, one without a label by its
 // neighbours alone, one without both stays.
 //
-// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, points.ErrZeroRow, those of Engine.Embed,
+// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, privatemail.ErrZeroRow, those of Engine.Embed,
 // and that of ctx, which is looked at throughout.
 func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (_ *Model, err error) {
 	defer par.Catch(&err)

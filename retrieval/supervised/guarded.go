@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -197,7 +197,7 @@ func (g *Guarded) ColumnNames() []string { return g.m.ColumnNames }
 // it; and so do, in a column of the matrix, numbers below 2^-40 of the largest. It
 // never fails for what is in a finite row.
 //
-// Errors: points.ErrShape when rows do not have the map's dimension, and points.ErrNonFinite.
+// Errors: kernel.ErrShape when rows do not have the map's dimension, and kernel.ErrNonFinite.
 func (g *Guarded) Apply(rows blas32.General) (blas32.General, error) {
 	n, err := g.m.checkRows(rows)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sametime/inspect"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // sources are the files as they were compiled, also where the tests are built over other ones.

@@ -11,8 +11,9 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -63,7 +64,7 @@ func (m *Map) Columns() int {
 const largest = 1e50
 
 // Check refuses a map that cannot be applied, such as one that came from
-// elsewhere: points.ErrShape, and points.ErrNonFinite, also for an entry beyond
+// elsewhere: kernel.ErrShape, and kernel.ErrNonFinite, also for an entry beyond
 // 1e50.
 func (m *Map) Check() error {
 	d := m.Dim
@@ -105,8 +106,8 @@ func (m *Map) Check() error {
 // Apply returns the images of rows. A row that a map with UnitImages takes to zero, as it
 // does the mean, stays there, and an entry that float32 cannot hold becomes the largest it
 // can: a client that failed for some queries, and sent nothing, would tell whoever made the
-// map which ones. Errors: points.ErrShape when rows do not have the map's dimension,
-// points.ErrNonFinite, and those of Check.
+// map which ones. Errors: kernel.ErrShape when rows do not have the map's dimension,
+// kernel.ErrNonFinite, and those of Check.
 func (m *Map) Apply(rows blas32.General) (blas32.General, error) {
 	return m.applyWith(context.Background(), new(dense.Core), rows)
 }
@@ -158,8 +159,8 @@ func (m *Map) images(ctx context.Context, core *dense.Core, prepared blas32.Gene
 		}
 	}
 	k := core.Loops()
-	err := core.Workers.Do(ctx, par.Blocks(z.Rows, rowsAtOnce), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, z.Rows, rowsAtOnce)
+	err := core.Workers.Do(ctx, split.Blocks(z.Rows, rowsAtOnce), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, z.Rows, rowsAtOnce)
 		m.finish(k, partOf(z, lo, hi), partOf(prepared, lo, hi), exp)
 	}))
 	return z, err

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 

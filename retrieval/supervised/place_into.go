@@ -9,8 +9,8 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -19,7 +19,7 @@ import (
 // columns, and shares no memory with rows. The budget of the Engine counts what the workers take
 // for the matrix of the map. On an error dst may hold anything.
 //
-// Errors: those of Apply, points.ErrShape for dst, sparse.ErrAlias, kernel.ErrMemory,
+// Errors: those of Apply, kernel.ErrShape for dst, sparse.ErrAlias, kernel.ErrMemory,
 // privatemail.ErrClosed, and that of ctx.
 func (m *Map) PlaceInto(ctx context.Context, e *privatemail.Engine, dst, rows blas32.General) (err error) {
 	defer par.Catch(&err)

@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -66,12 +67,12 @@ func (p *placer) newMemory() *placerMemory {
 }
 
 // place sets z to the images of rows, whose sizes fit, with the workers. The error is that of ctx,
-// or a *points.NonFiniteError about the first entry that is not finite.
+// or a *privatemail.NonFiniteError about the first entry that is not finite.
 func (p *placer) place(ctx context.Context, workers *par.Workers, z, rows blas32.General) error {
-	pieces := par.Blocks(rows.Rows, placedAtOnce)
+	pieces := split.Blocks(rows.Rows, placedAtOnce)
 	failed := make([]error, pieces)
 	err := workers.Do(ctx, pieces, par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, rows.Rows, placedAtOnce)
+		lo, hi := split.Block(piece, rows.Rows, placedAtOnce)
 		w := p.memory.Get().(*placerMemory)
 		defer p.memory.Put(w)
 		failed[piece] = p.part(w, partOf(z, lo, hi), partOf(rows, lo, hi), lo)

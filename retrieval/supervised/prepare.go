@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -28,8 +29,8 @@ func (p preparation) apply(ctx context.Context, core *dense.Core, x blas32.Gener
 		return x, nil
 	}
 	out, k := newRows(x.Rows, x.Cols), core.Loops()
-	err := core.Workers.Do(ctx, par.Blocks(x.Rows, rowsAtOnce), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, x.Rows, rowsAtOnce)
+	err := core.Workers.Do(ctx, split.Blocks(x.Rows, rowsAtOnce), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, x.Rows, rowsAtOnce)
 		p.rows(k, partOf(out, lo, hi), partOf(x, lo, hi))
 	}))
 	return out, err

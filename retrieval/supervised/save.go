@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // About says where the rows of a model came from: what somebody who finds the file wants to
@@ -36,7 +36,7 @@ type About struct {
 // renamed, so that an error leaves the file that was there before. Whoever has it has the label of
 // each row and the names of classes, and the rows of X and Z, from which features can often be told.
 //
-// Errors: points.ErrShape and points.ErrNonFinite for a model that Fit has not made, that of
+// Errors: kernel.ErrShape and kernel.ErrNonFinite for a model that Fit has not made, that of
 // ctx, and those of the system.
 func (m *Model) Save(ctx context.Context, path string, about About) error {
 	fill, err := m.sections(about)

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A split says which rows are held out from which others.
-type split struct{ train, held []int }
+// A fold says which rows are held out from which others.
+type fold struct{ train, held []int }
 
 // splits returns parts splits of the labelled rows such that each row is held out once, and
 // rows of every class are spread over the parts. A row that is alone in its class is never
 // held out: nothing could be found. Rows held out come in random order.
-func splits(labels []int32, parts int, random *rand.Rand) []split {
-	var out []split
+func splits(labels []int32, parts int, random *rand.Rand) []fold {
+	var out []fold
 	part := make([]int, len(labels)) // -1 for a row that is never held out
 	members := make(map[int32][]int)
 	var names []int32
@@ -38,7 +38,7 @@ func splits(labels []int32, parts int, random *rand.Rand) []split {
 		}
 	}
 	for p := range parts {
-		var s split
+		var s fold
 		for i, label := range labels {
 			switch {
 			case label < 0:

@@ -12,9 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // NewMap returns the map of a recipe, made from rows, n x d, with a label for each, -1 for
@@ -28,8 +29,8 @@ import (
 // eigenvectors of the covariance of all rows. Of fewer rows than columns all of this is made
 // in the span of the rows, where Whiten leaves as many columns as there are rows.
 //
-// Errors: points.ErrShape for sizes that do not fit and more columns than there are,
-// points.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, ErrEqualMeans, those
+// Errors: kernel.ErrShape for sizes that do not fit and more columns than there are,
+// kernel.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, ErrEqualMeans, those
 // of Recipe.Check, and that of ctx.
 func NewMap(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (_ *Map, err error) {
 	defer par.Catch(&err)
@@ -198,8 +199,8 @@ func (t *trainer) moments(ctx context.Context) error {
 	}
 	mean, scale := means.RawRowView(0), make([]float64, t.rows.Cols)
 	const columns = 128
-	err = t.core.Workers.Do(ctx, par.Blocks(t.rows.Cols, columns), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, t.rows.Cols, columns)
+	err = t.core.Workers.Do(ctx, split.Blocks(t.rows.Cols, columns), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, t.rows.Cols, columns)
 		for i := range t.rows.Rows {
 			for j, v := range rowOf(t.rows, i)[lo:hi] {
 				x := float64(v) - mean[lo+j]

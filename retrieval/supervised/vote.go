@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Voters is how many of the nearest rows vote where nobody says otherwise.
@@ -85,7 +85,7 @@ type Voter struct {
 }
 
 // Voter makes ready what Vote of its result needs. It reads X, as Saved.Reading wants for a model of
-// a file. The budget of e counts the copy while it is made. Errors: ErrNoClasses, points.ErrShape,
+// a file. The budget of e counts the copy while it is made. Errors: ErrNoClasses, kernel.ErrShape,
 // kernel.ErrMemory, privatemail.ErrClosed, and that of ctx.
 func (m *Model) Voter(ctx context.Context, e *privatemail.Engine) (_ *Voter, err error) {
 	defer par.Catch(&err)
@@ -137,7 +137,7 @@ const votedAtOnce, votersAtOnce = 4096, 1 << 22
 // equals by row number, so that the same rows give the same votes for any number of workers. The budget of e counts what that takes. On
 // an error some of the votes may have been written.
 //
-// Errors: points.ErrShape for sizes that do not fit and k below 0, points.ErrNonFinite,
+// Errors: kernel.ErrShape for sizes that do not fit and k below 0, kernel.ErrNonFinite,
 // kernel.ErrMemory, privatemail.ErrClosed, and that of ctx.
 func (v *Voter) Vote(ctx context.Context, e *privatemail.Engine, z blas32.General, k int, to Votes) (err error) {
 	defer par.Catch(&err)

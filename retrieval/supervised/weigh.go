@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -49,8 +50,8 @@ func (t *trainer) weights(ctx context.Context) ([]float64, error) {
 	}
 	weight, sum := make([]float64, d), 0.0
 	const columns = 128
-	err := t.core.Workers.Do(ctx, par.Blocks(d, columns), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, d, columns)
+	err := t.core.Workers.Do(ctx, split.Blocks(d, columns), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, d, columns)
 		within := make([]float64, hi-lo)
 		for i, class := range t.class {
 			if class < 0 {

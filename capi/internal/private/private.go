@@ -1,7 +1,7 @@
-// Package private makes the settings of a private first step from the fields that a caller of the
-// library for C has filled in. A struct of C begins as zeros, so a field that was forgotten and one
-// that is 0 look the same: nothing that a promise of privacy rests on has a default here, and the
-// error names the field.
+// Package private makes the settings of a private first step from the fields that a caller of
+// the C library has filled in. A C struct begins as zeros, so a forgotten field looks like a 0:
+// fields on which a promise of privacy rests have no default here, and the error names the
+// missing field.
 package private
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// Fields are those of pm_private_settings, by the same names. Flags are 0 or 1.
+// Fields are the fields of pm_private_settings, with the same names. Flags are 0 or 1.
 type Fields struct {
 	Epsilon, Delta, LabelEpsilon                  float64
 	Relation, LabelMode, Unit, UnitKind           string
@@ -25,12 +25,12 @@ type Fields struct {
 	Bandwidth                                     kernel.Bandwidth // of sigma or gamma
 	Alpha, SigmaQ, Radius                         float64
 	Seed                                          uint64
-	PrivateRows                                   []int // nil where any row may be private
+	PrivateRows                                   []int // nil if any row may be private
 }
 
-// Query returns the settings that decide about the first step, its bound and its noise. Those of
-// labels and payment are not looked at, but for flags that are neither 0 nor 1. Errors are mechanism.ErrParam and
-// sensitivity.ErrRelation.
+// Query returns the settings that determine the first step, its bound and its noise. It ignores
+// those of labels and payment, except for flags that are neither 0 nor 1. Errors are
+// mechanism.ErrParam and sensitivity.ErrRelation.
 func (f *Fields) Query() (*privatemail.PrivateSettings, error) {
 	s := &privatemail.PrivateSettings{
 		Epsilon: f.Epsilon, Delta: f.Delta, Bandwidth: f.Bandwidth, Alpha: f.Alpha, Table: f.Table, Classes: f.Classes,
@@ -43,7 +43,7 @@ func (f *Fields) Query() (*privatemail.PrivateSettings, error) {
 	case f.Bandwidth == kernel.Bandwidth{}:
 		return nil, Missing("sigma or gamma")
 	case f.PrivateRows != nil && len(f.PrivateRows) == 0:
-		return nil, fmt.Errorf("%w: private_rows is an empty list, which would say that no row is private", mechanism.ErrParam)
+		return nil, fmt.Errorf("%w: private_rows is an empty list, which would mean that no row is private", mechanism.ErrParam)
 	}
 	if s.Relation, err = sensitivity.RelationByName(f.Relation); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (f *Fields) Query() (*privatemail.PrivateSettings, error) {
 	if s.RestPublic, err = flag(f.RestPublic, "rest_public"); err != nil {
 		return nil, err
 	}
-	for _, other := range []struct { // of the payment, which has nothing to do with the query
+	for _, other := range []struct { // of the payment, which does not affect the query
 		value int32
 		field string
 	}{{f.NewUnit, "new_unit"}, {f.OtherRelation, "other_relation"}, {f.Uncounted, "uncounted"}} {
@@ -71,7 +71,7 @@ func (f *Fields) Query() (*privatemail.PrivateSettings, error) {
 }
 
 // Settings returns all settings of a release that the ledger pays for. ledger is nil for none,
-// which is right only where the caller has said that nothing is counted. The error is
+// which is only allowed if the caller has said that nothing is counted. The error is
 // mechanism.ErrParam, or that of Query.
 func (f *Fields) Settings(ledger mechanism.Budget) (*privatemail.PrivateSettings, error) {
 	switch {
@@ -90,7 +90,7 @@ func (f *Fields) Settings(ledger mechanism.Budget) (*privatemail.PrivateSettings
 	return s, f.setPayer(s, ledger)
 }
 
-// setLabels fills in what becomes of labels.
+// setLabels fills in the handling of labels.
 func (f *Fields) setLabels(s *privatemail.PrivateSettings) error {
 	switch f.LabelMode {
 	case "":
@@ -101,7 +101,7 @@ func (f *Fields) setLabels(s *privatemail.PrivateSettings) error {
 	}
 	s.LabelMode, s.LabelEpsilon = f.LabelMode, f.LabelEpsilon
 	labels := mechanism.LabelSettings{Mode: f.LabelMode, Epsilon: f.LabelEpsilon}
-	if err := labels.Check(s.Relation); err != nil { // a matter of settings: nobody has looked at a label
+	if err := labels.Check(s.Relation); err != nil { // this concerns only settings: no label was read
 		return fmt.Errorf("%w: label_mode and label_epsilon: %v", mechanism.ErrParam, err)
 	}
 	if f.Classes == 0 && ReadsLabels(s) {
@@ -127,32 +127,32 @@ func (f *Fields) setPayer(s *privatemail.PrivateSettings, ledger mechanism.Budge
 	}
 	switch {
 	case uncounted && ledger != nil:
-		return fmt.Errorf("%w: uncounted is 1, and there is a ledger: only one of them can be meant", mechanism.ErrParam)
+		return fmt.Errorf("%w: uncounted is 1 but there is a ledger: choose one of them", mechanism.ErrParam)
 	case uncounted:
 		s.Ledger = mechanism.NoLedger
 		if s.Unit.Name == "" {
-			s.Unit.Name = "unnamed" // nobody reads it
+			s.Unit.Name = "unnamed" // not used
 		}
 	case ledger == nil:
-		return fmt.Errorf("%w: ledger is NULL: open one, or set uncounted to 1 where nothing is to be counted", mechanism.ErrParam)
+		return fmt.Errorf("%w: ledger is NULL: open one, or set uncounted to 1 to count nothing", mechanism.ErrParam)
 	case f.Unit == "":
 		return Missing("unit")
 	default:
 		s.Ledger = ledger
 	}
 	if s.Unit.Kind == mechanism.UnitClient && f.Records == 0 {
-		return fmt.Errorf("%w: records is required where unit_kind is client: a client pays for all its rows", mechanism.ErrParam)
+		return fmt.Errorf("%w: records is required if unit_kind is client: a client pays for all its rows", mechanism.ErrParam)
 	}
 	return nil
 }
 
-// ReadsLabels tells whether a release depends on labels. Where it does not, nobody should look at
-// them.
+// ReadsLabels reports whether a release depends on labels. If it does not, labels must not be
+// read.
 func ReadsLabels(s *privatemail.PrivateSettings) bool {
 	return s.Alpha != 0 || s.LabelMode == release.ModeRandomised
 }
 
-// Unit returns the unit of a name; an empty kind stands for a record. The error is
+// Unit returns the unit with a name; an empty kind means a record. The error is
 // mechanism.ErrParam.
 func Unit(name, kind string) (mechanism.Unit, error) {
 	switch kind {
@@ -165,8 +165,8 @@ func Unit(name, kind string) (mechanism.Unit, error) {
 	return mechanism.Unit{Kind: kind, Name: name}, nil
 }
 
-// Total returns what a ledger is to hold. Kind and epsilon have no default, and neither has delta,
-// which a pure ledger alone does without. The error is mechanism.ErrParam.
+// Total returns the total of a new ledger. Kind and epsilon have no default. delta has none
+// either; only a pure ledger does not need it. The error is mechanism.ErrParam.
 func Total(kind string, epsilon, delta, pureEpsilon float64) (t mechanism.Total, err error) {
 	t = mechanism.Total{Epsilon: epsilon, Delta: delta, PureEpsilon: pureEpsilon}
 	switch {
@@ -186,7 +186,8 @@ func Missing(field string) error {
 	return fmt.Errorf("%w: %s is required and has no default", mechanism.ErrParam, field)
 }
 
-// flag returns a field that is 0 or 1. What a promise rests on is not guessed from other numbers.
+// flag returns a field that is 0 or 1. Other numbers are refused, since a promise of privacy
+// must not rest on a guess.
 func flag(value int32, field string) (bool, error) {
 	if value != 0 && value != 1 {
 		return false, fmt.Errorf("%w: %s is %d, want 0 or 1", mechanism.ErrParam, field, value)

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// ledger is one that the tests compare by identity. Nobody spends anything.
+// ledger is compared by identity. Nothing is spent.
 var ledger = new(mechanism.Ledger)
 
-// filled has something in every field.
+// filled returns Fields with every field set.
 func filled() Fields {
 	return Fields{
 		Epsilon: 1, Delta: 1e-6, LabelEpsilon: 0.5, Relation: "replace-one", LabelMode: "randomised", Unit: "patients", UnitKind: "client",
@@ -25,7 +25,7 @@ func filled() Fields {
 	}
 }
 
-// Every field arrives where it belongs, and no other.
+// Every field sets its own setting and no other.
 func TestSettingsHaveEveryField(t *testing.T) {
 	want := privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, LabelEpsilon: 0.5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeRandomised,
@@ -45,7 +45,7 @@ func TestSettingsHaveEveryField(t *testing.T) {
 	}
 }
 
-// What a promise rests on is required, and the error names the field.
+// Fields on which a promise of privacy rests are required, and the error names the field.
 func TestSettingsHaveNoDefaults(t *testing.T) {
 	for field, clear := range map[string]func(f *Fields){
 		"epsilon":      func(f *Fields) { f.Epsilon = 0 },
@@ -65,31 +65,31 @@ func TestSettingsHaveNoDefaults(t *testing.T) {
 		}
 	}
 	f := filled()
-	f.LabelMode, f.LabelEpsilon, f.Alpha, f.Classes = "dropped", 0, 0.5, 0 // the step reads labels all the same
+	f.LabelMode, f.LabelEpsilon, f.Alpha, f.Classes = "dropped", 0, 0.5, 0 // the step still reads labels
 	if _, err := f.Settings(ledger); !errors.Is(err, mechanism.ErrParam) || !strings.Contains(err.Error(), "classes") {
 		t.Errorf("classes of dropped labels: %v", err)
 	}
 }
 
-// Names and numbers that are none are refused, and never taken for something else.
+// Invalid names and numbers are refused, and never interpreted as others.
 func TestSettingsRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(f *Fields)
 		want   error
 	}{
-		"relation":                    {func(f *Fields) { f.Relation = "add-remove" }, sensitivity.ErrRelation},
-		"label mode":                  {func(f *Fields) { f.LabelMode = "private" }, mechanism.ErrParam},
-		"public labels it protects":   {func(f *Fields) { f.LabelMode, f.LabelEpsilon = "public", 0 }, mechanism.ErrParam},
-		"price of labels not paid":    {func(f *Fields) { f.LabelEpsilon = 0 }, mechanism.ErrParam},
-		"price of dropped labels":     {func(f *Fields) { f.LabelMode = "dropped" }, mechanism.ErrParam},
-		"unit kind":                   {func(f *Fields) { f.UnitKind = "row" }, mechanism.ErrParam},
-		"rule":                        {func(f *Fields) { f.Rule = "laplace" }, mechanism.ErrParam},
-		"other_relation of 2":         {func(f *Fields) { f.OtherRelation = 2 }, mechanism.ErrParam},
-		"new_unit of 2":               {func(f *Fields) { f.NewUnit = 2 }, mechanism.ErrParam},
-		"uncounted of -1":             {func(f *Fields) { f.Uncounted = -1 }, mechanism.ErrParam},
-		"rest_public of 256":          {func(f *Fields) { f.RestPublic = 256 }, mechanism.ErrParam},
-		"normalize_rows of 2":         {func(f *Fields) { f.NormalizeRows = 2 }, mechanism.ErrParam},
-		"uncounted beside the ledger": {func(f *Fields) { f.Uncounted = 1 }, mechanism.ErrParam},
+		"relation":                  {func(f *Fields) { f.Relation = "add-remove" }, sensitivity.ErrRelation},
+		"label mode":                {func(f *Fields) { f.LabelMode = "private" }, mechanism.ErrParam},
+		"public labels it protects": {func(f *Fields) { f.LabelMode, f.LabelEpsilon = "public", 0 }, mechanism.ErrParam},
+		"price of labels not paid":  {func(f *Fields) { f.LabelEpsilon = 0 }, mechanism.ErrParam},
+		"price of dropped labels":   {func(f *Fields) { f.LabelMode = "dropped" }, mechanism.ErrParam},
+		"unit kind":                 {func(f *Fields) { f.UnitKind = "row" }, mechanism.ErrParam},
+		"rule":                      {func(f *Fields) { f.Rule = "laplace" }, mechanism.ErrParam},
+		"other_relation of 2":       {func(f *Fields) { f.OtherRelation = 2 }, mechanism.ErrParam},
+		"new_unit of 2":             {func(f *Fields) { f.NewUnit = 2 }, mechanism.ErrParam},
+		"uncounted of -1":           {func(f *Fields) { f.Uncounted = -1 }, mechanism.ErrParam},
+		"rest_public of 256":        {func(f *Fields) { f.RestPublic = 256 }, mechanism.ErrParam},
+		"normalize_rows of 2":       {func(f *Fields) { f.NormalizeRows = 2 }, mechanism.ErrParam},
+		"uncounted with a ledger":   {func(f *Fields) { f.Uncounted = 1 }, mechanism.ErrParam},
 	} {
 		f := filled()
 		c.change(&f)
@@ -120,7 +120,7 @@ func TestPayer(t *testing.T) {
 	}
 }
 
-// Labels are looked at where the step or the release needs them, and nowhere else.
+// Labels are read only if the step or the release needs them.
 func TestReadsLabels(t *testing.T) {
 	for _, c := range []struct {
 		alpha float64
@@ -165,7 +165,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// Flags of the payment are 0 or 1 also where nobody pays.
+// Flags of the payment must be 0 or 1 even if nothing is paid.
 func TestQueryRefusesFlags(t *testing.T) {
 	for _, change := range []func(f *Fields){
 		func(f *Fields) { f.NewUnit = 2 }, func(f *Fields) { f.Uncounted = -1 }, func(f *Fields) { f.OtherRelation = 2 },

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
@@ -217,11 +218,11 @@ func TestPlacing(t *testing.T) {
 		}
 		places.SetRow(i, p)
 	}
-	r, err := evaluate.Nearest(t.Context(), places.RawMatrix(), rows(y, 0, public).RawMatrix(), 8, nil)
+	index, _, err := nearest.Rows(t.Context(), places.RawMatrix(), rows(y, 0, public).RawMatrix(), 8, nearest.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.Score(labels[public:], labels[:public], 8)
+	s, err := (&evaluate.Ranking{K: 8, Index: index}).Score(labels[public:], labels[:public], 8)
 	if err != nil || s.At[0].Recall < 0.6 {
 		t.Errorf("%v, %v", s, err)
 	}

@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -94,11 +96,10 @@ func newDescent(ctx context.Context, x *mat.Dense, s tsneSettings) (*descent, er
 	for i := range all {
 		all[i] = i
 	}
-	near, err := evaluate.NearestWithin(ctx, x.RawMatrix(), all, all, k, &evaluate.SearchSettings{Workers: s.Workers})
+	index, p, err := nearest.Within(ctx, x.RawMatrix(), all, all, k, nearest.Settings{Workers: s.Workers})
 	if err != nil {
 		return nil, err
 	}
-	p := near.SquaredDistance
 	for i := range n {
 		conditional(p[i*k:(i+1)*k], s.Perplexity)
 	}
@@ -107,7 +108,7 @@ func newDescent(ctx context.Context, x *mat.Dense, s tsneSettings) (*descent, er
 		return nil, err
 	}
 	d := &descent{
-		affinity: symmetric(near.Index, p, k), theta: max(s.Theta, 0), rate: max(float64(n)/exaggeration/4, 50),
+		affinity: symmetric(index, p, k), theta: max(s.Theta, 0), rate: max(float64(n)/exaggeration/4, 50),
 		y: start, velocity: make([]point, n), gain: make([]point, n),
 		attraction: make([]point, n), repulsion: make([]point, n), weight: make([]float64, n),
 	}
@@ -147,8 +148,8 @@ func (d *descent) step(ctx context.Context, workers *par.Workers, factor, moment
 		d.stacks = make([][]int32, workers.Count())
 	}
 	n := len(d.y)
-	err := workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(worker, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+	err := workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(worker, piece int) {
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			d.weight[i], d.repulsion[i], d.stacks[worker] = d.tree.repulsion(d.y[i], d.theta, d.stacks[worker])
 			d.attraction[i] = d.attract(i)

@@ -11,9 +11,10 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 func randomPoints(n int, seed uint64) []point {
@@ -186,11 +187,11 @@ func TestTSNEKeepsNeighbourhoods(t *testing.T) {
 	}
 	all := upTo(500)
 	rank := func(x *mat.Dense) *evaluate.Ranking {
-		r, err := evaluate.NearestWithin(t.Context(), x.RawMatrix(), all, all, 8, nil)
+		index, _, err := nearest.Within(t.Context(), x.RawMatrix(), all, all, 8, nearest.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r
+		return &evaluate.Ranking{K: 8, Index: index}
 	}
 	exact, mapped := rank(f), rank(y)
 	kept, err := evaluate.Overlap(exact, mapped, 8)

@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -176,21 +178,20 @@ func labelsOnly(ctx context.Context, _ *privatemail.Engine, t *evaluate.Task) (q
 func converged(beta float64) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		rows := labelledRows(t)
-		out, err := e.Converge(ctx, points.Single(rows), labelsOf(t), &privatemail.ConvergeSettings{
+		features := points.Single(rows)
+		out, err := e.Converge(ctx, features, labelsOf(t), &privatemail.ConvergeSettings{
 			Graph: privatemail.Graph{MeanNeighbours: neighboursAmong(rows.Rows), Isolated: kernel.Repair}, Coefficient: beta, AllowUnlabelled: true, Dim: min(64, rows.Rows-1), StopTolerance: 1e-3,
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, min(10, rows.Rows), &evaluate.SearchSettings{Workers: e.Lend()})
-		if err != nil {
+		embedding := points.Single(out.Points.RawMatrix())
+		n, _ := t.Queries.Dims()
+		into := blas32.General{Rows: n, Cols: embedding.Cols, Stride: embedding.Cols, Data: make([]float32, n*embedding.Cols)}
+		if err := e.Extend(ctx, features, embedding, points.Single(t.Queries.RawMatrix()), min(10, rows.Rows), into); err != nil {
 			return nil, nil, err
 		}
-		queries, err = supervised.Extend(out.Points, near.Index, near.SquaredDistance, near.K)
-		if err != nil {
-			return nil, nil, err
-		}
-		return unit(queries), galleryOf(t, points.Single(out.Points.RawMatrix())), nil
+		return unit(pipeline.Widen(into)), galleryOf(t, embedding), nil
 	}
 }
 

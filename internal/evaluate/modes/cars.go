@@ -5,7 +5,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/published"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // CarsName is the name of the data set Cars.

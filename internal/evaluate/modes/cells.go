@@ -71,11 +71,10 @@ func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.A
 	if err != nil {
 		return nil, err
 	}
-	search := &evaluate.SearchSettings{Workers: t.Workers}
-	if a.Exact, err = evaluate.Nearest(ctx, s.queries.RawMatrix(), s.ranking.RawMatrix(), evaluate.ListLength, search); err != nil {
+	if a.Exact, err = t.Search(ctx, s.queries, s.ranking); err != nil {
 		return nil, err
 	}
-	if a.NoQuery, err = sample(ctx, s, int(a.Download+a.Base+0.5), t.Seed, search); err != nil {
+	if a.NoQuery, err = sample(ctx, t, s, int(a.Download+a.Base+0.5)); err != nil {
 		return nil, err
 	}
 	terms, err := asker.Terms()
@@ -175,19 +174,19 @@ func volumeOf(book *wire.Codebook, base int) (v evaluate.Volume, err error) {
 		return t
 	}
 	v.Float32, v.Int8 = traffic(wire.Float32), traffic(wire.Int8)
-	v.TakeAll = float64(len(frame)) + float64(book.AllRowsBytes())
+	v.AllRows = float64(len(frame)) + float64(book.AllRowsBytes())
 	return v, nil
 }
 
 // sample ranks as many random rows of the gallery as were downloaded.
-func sample(ctx context.Context, s *cellSpaces, size int, seed uint64, settings *evaluate.SearchSettings) (*evaluate.Ranking, error) {
+func sample(ctx context.Context, t *evaluate.Task, s *cellSpaces, size int) (*evaluate.Ranking, error) {
 	n, d := s.ranking.Dims()
-	chosen := random.Permutation(n, ^seed)[:min(max(size, evaluate.ListLength), n)]
+	chosen := random.Permutation(n, ^t.Seed)[:min(max(size, evaluate.ListLength), n)]
 	rows := mat.NewDense(len(chosen), d, nil)
 	for i, row := range chosen {
 		rows.SetRow(i, s.ranking.RawRowView(row))
 	}
-	r, err := evaluate.Nearest(ctx, s.queries.RawMatrix(), rows.RawMatrix(), evaluate.ListLength, settings)
+	r, err := t.Search(ctx, s.queries, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 func All() []evaluate.Mode {
 	all := []evaluate.Mode{
 		baseline.Raw(), baseline.Prepared(), Supervised(), baseline.SMLQ(), baseline.TSNE(),
-		Cells(), CellsPrepared(), TakeAll(), Sealed(), Subset(), Response(), SubsetPrepared(), ResponsePrepared(),
+		Cells(), CellsPrepared(), AllRows(), Sealed(), Subset(), Response(), SubsetPrepared(), ResponsePrepared(),
 		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), PrivUnit(), PrivUnitPrepared(), baseline.DSNE(),
 		Authors(),
 	}

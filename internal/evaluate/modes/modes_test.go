@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -123,10 +124,11 @@ func TestClassesAtLargeEpsilon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := evaluate.Nearest(t.Context(), c.means.RawMatrix(), p.Gallery.RawMatrix(), evaluate.ListLength, nil)
+	index, _, err := nearest.Rows(t.Context(), c.means.RawMatrix(), p.Gallery.RawMatrix(), evaluate.ListLength, nearest.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	exact := &evaluate.Ranking{K: evaluate.ListLength, Index: index}
 	for class, got := range c.rows {
 		if !slices.Equal(got, exact.Row(class)) {
 			t.Fatalf("class %d: rows %v, nearest are %v", class, got, exact.Row(class))
@@ -163,24 +165,24 @@ func TestCellsOnDigits(t *testing.T) {
 		if compact := r.Figures[evaluate.CompactOverlap8]; math.Abs(compact-overlap) > .01 {
 			t.Errorf("%s at epsilon %g: overlap %.4f, %.4f of int8", r.Mode, r.Epsilon, overlap, compact)
 		}
-		if v := r.Volume; v.Int8.Query > .4*v.Float32.Query || v.Int8.Query < .2*v.Float32.Query || v.Int8.Once > v.Float32.Once || v.TakeAll < v.Int8.Query*4 || v.TakeAll > v.Int8.Query*12 {
+		if v := r.Volume; v.Int8.Query > .4*v.Float32.Query || v.Int8.Query < .2*v.Float32.Query || v.Int8.Once > v.Float32.Once || v.AllRows < v.Int8.Query*4 || v.AllRows > v.Int8.Query*12 {
 			t.Errorf("%s at epsilon %g: %+v", r.Mode, r.Epsilon, v)
 		}
 		if share := r.Download / float64(r.Gallery); share < 0.12 || share > 1.1/8 {
 			t.Errorf("%s at epsilon %g downloads %.4f", r.Mode, r.Epsilon, share)
 		}
 	}
-	all := measure(t, d, []evaluate.Mode{Supervised(), TakeAll()}, 0)
+	all := measure(t, d, []evaluate.Mode{Supervised(), AllRows()}, 0)
 	s, whole := all[0], all[1]
 	if v := whole.Figures[evaluate.OverlapAt8]; v < .985 || whole.Base != float64(whole.Gallery) || whole.Download != 0 || whole.Epsilon != 0 {
-		t.Errorf("take-all: overlap %.4f, %g rows once and %g for a query", v, whole.Base, whole.Download)
+		t.Errorf("mode all: overlap %.4f, %g rows once and %g for a query", v, whole.Base, whole.Download)
 	}
 	if _, ok := whole.Figures[evaluate.NoQueryOverlap8]; ok {
-		t.Error("take-all has a figure without a query: it has no query")
+		t.Error("mode all has a figure without a query: it has no query")
 	}
 	for _, m := range []evaluate.Metric{evaluate.RecallAt1, evaluate.RecallAt8} {
 		if math.Abs(whole.Figures[m]-s.Figures[m]) > .01 {
-			t.Errorf("take-all: %s %.3f, exact rows %.3f", m, whole.Figures[m], s.Figures[m])
+			t.Errorf("mode all: %s %.3f, exact rows %.3f", m, whole.Figures[m], s.Figures[m])
 		}
 	}
 	for _, name := range []string{"gamma/2", "L", "L delta", "A_delta", "promised by the theorem", "promised by the direct argument"} {
@@ -217,8 +219,8 @@ func TestVolumeOf(t *testing.T) {
 				t.Errorf("%d rows of %s: %+v, want %+v", base, wire.Encoding(encoding), got, want)
 			}
 		}
-		if v.TakeAll != codebook+float64(book.AllRowsBytes()) {
-			t.Errorf("take all: %g", v.TakeAll)
+		if v.AllRows != codebook+float64(book.AllRowsBytes()) {
+			t.Errorf("all rows: %g", v.AllRows)
 		}
 	}
 	if _, err := volumeOf(&wire.Codebook{}, 0); err == nil {

@@ -9,10 +9,11 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // PrivUnit sends a direction drawn around that of the query (Bhowmick et al.
@@ -75,13 +76,13 @@ func askDirections(ctx context.Context, t *evaluate.Task, place place) (*evaluat
 	for i := range n {
 		unit.release(released.RawRowView(i))
 	}
-	near, err := evaluate.Nearest(ctx, released.RawMatrix(), classes.means.RawMatrix(), classes.size, &evaluate.SearchSettings{Workers: t.Workers})
+	near, _, err := nearest.Rows(ctx, released.RawMatrix(), classes.means.RawMatrix(), classes.size, nearest.Settings{Workers: t.Workers})
 	if err != nil {
 		return nil, err
 	}
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
-	for q := range near.Queries() {
-		a.Ranking.Index = append(a.Ranking.Index, classes.answers(near.Row(q), queries.RawRowView(q))...)
+	for q := range n {
+		a.Ranking.Index = append(a.Ranking.Index, classes.answers(near[q*classes.size:(q+1)*classes.size], queries.RawRowView(q))...)
 	}
 	return a, nil
 }

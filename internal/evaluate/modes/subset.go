@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
@@ -111,12 +112,13 @@ func newClassMeans(ctx context.Context, t *evaluate.Task, x *mat.Dense, size int
 	if size > 1 {
 		return c, nil
 	}
-	near, err := evaluate.Nearest(ctx, c.means.RawMatrix(), x.RawMatrix(), min(evaluate.ListLength, n), &evaluate.SearchSettings{Workers: t.Workers})
+	k := min(evaluate.ListLength, n)
+	near, _, err := nearest.Rows(ctx, c.means.RawMatrix(), x.RawMatrix(), k, nearest.Settings{Workers: t.Workers})
 	if err != nil {
 		return nil, err
 	}
 	for class := range c.rows {
-		c.rows[class] = near.Row(class)
+		c.rows[class] = near[class*k : (class+1)*k]
 	}
 	return c, nil
 }
@@ -155,14 +157,14 @@ func (c *classMeans) ask(ctx context.Context, t *evaluate.Task, queries *mat.Den
 	if err := subset.Check(); err != nil {
 		return nil, err
 	}
-	near, err := evaluate.Nearest(ctx, queries.RawMatrix(), c.means.RawMatrix(), 1, &evaluate.SearchSettings{Workers: t.Workers})
+	near, _, err := nearest.Rows(ctx, queries.RawMatrix(), c.means.RawMatrix(), 1, nearest.Settings{Workers: t.Workers})
 	if err != nil {
 		return nil, err
 	}
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
-	for q := range near.Queries() {
+	for q, class := range near {
 		unit := mechanism.Unit{Kind: release.UnitRecord, Name: fmt.Sprintf("query %d", q)}
-		chosen, err := mechanism.Select(mechanism.NoLedger, unit, subset, near.Row(q)[0])
+		chosen, err := mechanism.Select(mechanism.NoLedger, unit, subset, class)
 		if err != nil {
 			return nil, err
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
-	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 

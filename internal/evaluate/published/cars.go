@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // The Cars196 set of the paper, which this project does not have, has 8,144 rows

@@ -3,10 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 // axis is a parameter whose effect has a picture of its own.
@@ -30,22 +30,22 @@ func axes() []axis {
 // effects draws one picture for each parameter that was varied.
 func (d *dataset) effects() (out []figure) {
 	for _, a := range axes() {
-		c := &chart{title: "Effect of " + a.name + ", " + d.name, xLabel: a.label, yLabel: "R@8", logX: a.log}
+		c, top := shareChart("Effect of "+a.name+", "+d.name, a.label, "R@8", a.log), 0.0
 		for _, m := range d.modes {
-			c.series = append(c.series, d.varied(m, a)...)
+			lines, epsilon := d.varied(m, a)
+			c.Series, top = append(c.Series, lines...), max(top, epsilon)
 		}
-		if len(c.series) == 0 {
+		if len(c.Series) == 0 {
 			continue
 		}
-		caption := "All other parameters at their defaults."
-		top := slices.MaxFunc(c.series, func(a, b series) int { return cmp.Compare(a.epsilon, b.epsilon) }).epsilon
+		c.X.Ticks = plot.Places(c.Series)
 		if top > 0 {
-			c.series = append(c.series, flat(fmt.Sprintf("ceiling at epsilon %g", top), -1, d.ceiling(top)))
+			c.Series = append(c.Series, flat(fmt.Sprintf("ceiling at epsilon %g", top), -1, d.ceiling(top)))
 		}
-		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: caption})
+		out = append(out, figureOf(c, "All other parameters at their defaults."))
 		if a.uses == evaluate.UsesSteps {
 			if c := d.objective(a); c != nil {
-				out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "The objective before step T, relative to the start. That it falls does not mean that neighbours are found."})
+				out = append(out, figureOf(c, "The objective before step T, relative to the start. That it falls does not mean that neighbours are found."))
 			}
 		}
 	}
@@ -53,10 +53,10 @@ func (d *dataset) effects() (out []figure) {
 }
 
 // varied returns the lines of a mode over an axis: one for each epsilon at which
-// the axis was varied and everything else left at its default.
-func (d *dataset) varied(m evaluate.Mode, a axis) (out []series) {
+// the axis was varied and everything else left at its default, and the largest of these.
+func (d *dataset) varied(m evaluate.Mode, a axis) (out []plot.Series, top float64) {
 	if !m.Uses.Has(a.uses) {
-		return nil
+		return nil, 0
 	}
 	place := make(map[float64]int)
 	for _, s := range d.all {
@@ -71,19 +71,24 @@ func (d *dataset) varied(m evaluate.Mode, a axis) (out []series) {
 			if s.Epsilon > 0 {
 				name += fmt.Sprintf(", epsilon %g", s.Epsilon)
 			}
-			out = append(out, series{name: name, color: d.color[m.Name], epsilon: s.Epsilon})
+			out = append(out, plot.Series{Name: name, Colour: d.color[m.Name]})
 		}
-		out[i].at = append(out[i].at, sampleOf(a.get(s.Params), s.Figures[evaluate.RecallAt8]))
+		out[i].Points = append(out[i].Points, sampleOf(a.get(s.Params), s.Figures[evaluate.RecallAt8]))
 	}
-	return tidy(out)
+	for epsilon, i := range place {
+		if len(out[i].Points) > 1 {
+			top = max(top, epsilon)
+		}
+	}
+	return tidy(out), top
 }
 
 // tidy sorts the samples of each line and drops lines of fewer than two.
-func tidy(lines []series) []series {
+func tidy(lines []plot.Series) []plot.Series {
 	for _, s := range lines {
-		slices.SortFunc(s.at, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
+		slices.SortFunc(s.Points, func(a, b plot.Sample) int { return cmp.Compare(a.X, b.X) })
 	}
-	return slices.DeleteFunc(lines, func(s series) bool { return len(s.at) < 2 })
+	return slices.DeleteFunc(lines, func(s plot.Series) bool { return len(s.Points) < 2 })
 }
 
 // onlyDiffers tells whether p is q but for the axis.
@@ -100,21 +105,22 @@ const (
 )
 
 // objective draws how far the objective has fallen before step T.
-func (d *dataset) objective(a axis) *chart {
-	c := &chart{title: "Objective over the steps, " + d.name, xLabel: "T", yLabel: "relative to the start"}
+func (d *dataset) objective(a axis) *plot.Chart {
+	c := shareChart("Objective over the steps, "+d.name, "T", "relative to the start", false)
 	for _, m := range d.modes {
-		s := series{name: m.Title, color: d.color[m.Name]}
+		s := plot.Series{Name: m.Title, Colour: d.color[m.Name]}
 		for _, one := range d.all {
 			first, ok := one.Facts[objectiveFirst]
 			if one.Mode == m.Name && ok && first > 0 && onlyDiffers(one.Params, m.At(one.Epsilon), a) {
 				v := one.Facts[objectiveLast] / first
-				s.at = append(s.at, sample{x: a.get(one.Params), y: v, low: v, high: v})
+				s.Points = append(s.Points, plot.Sample{X: a.get(one.Params), Y: v})
 			}
 		}
-		c.series = append(c.series, tidy([]series{s})...)
+		c.Series = append(c.Series, tidy([]plot.Series{s})...)
 	}
-	if len(c.series) == 0 {
+	if len(c.Series) == 0 {
 		return nil
 	}
+	c.X.Ticks = plot.Places(c.Series)
 	return c
 }

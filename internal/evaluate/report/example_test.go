@@ -20,7 +20,7 @@ func ExampleWriteCSV() {
 		log.Fatal(err)
 	}
 	// Output:
-	// data,mode,seed,epsilon,delta,k,alpha,sigma,steps,queries,classes,gallery,R@1,R@8,P@8,mAP@100,overlap@8,no query R@1,no query R@8,no query overlap@8,int8 R@1,int8 R@8,int8 overlap@8,wrong class@8,random rows R@1,random rows R@8,download rows,base rows,bytes a query,bytes once,int8 bytes a query,int8 bytes once,take-all bytes once,sealed bytes up,sealed bytes down,sealed bytes once,sealed server seconds,seconds,key,unavailable
+	// data,mode,seed,epsilon,delta,k,alpha,sigma,steps,queries,classes,gallery,R@1,R@8,P@8,mAP@100,overlap@8,no query R@1,no query R@8,no query overlap@8,int8 R@1,int8 R@8,int8 overlap@8,wrong class@8,random rows R@1,random rows R@8,download rows,base rows,bytes a query,bytes once,int8 bytes a query,int8 bytes once,all rows bytes once,sealed bytes up,sealed bytes down,sealed bytes once,sealed server seconds,seconds,key,unavailable
 	// digits,raw,1,0,0,0,0,0,0,397,10,1000,,,0.94,,,,,,,,,,,,0,0,0,0,0,0,0,0,0,0,0,0.000,,
 	// digits,cells,1,4,0,0,0,0,0,397,10,1000,,,0.75,,,,,,,,,,,,0,0,0,0,0,0,0,0,0,0,0,0.000,,
 }

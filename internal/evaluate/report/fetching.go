@@ -68,11 +68,11 @@ func download(s *evaluate.Summary) string {
 	return share(s.Download) + " + " + share(s.Base) + " once"
 }
 
-// volume is the table of what travels in bytes, with mode take-all beside every mode.
+// volume is the table of what travels in bytes, with mode all beside every mode.
 func (d *dataset) volume() *table {
 	t := &table{
 		Caption: "Bytes that travel",
-		Head:    []string{"mode", "epsilon", "a query", "of int8", "once", "of int8", "take all, once"},
+		Head:    []string{"mode", "epsilon", "a query", "of int8", "once", "of int8", "all rows, once"},
 	}
 	for _, m := range d.modes {
 		title := m.Title
@@ -81,7 +81,7 @@ func (d *dataset) volume() *table {
 			if v := s.Volume; s.Mode == m.Name && v != (evaluate.Volume{}) && !encrypted(s) {
 				t.Rows = append(t.Rows, row{Cells: []cell{
 					{Text: title}, {Text: epsilonOf(s)}, bytesCell(v.Float32.Query), bytesCell(v.Int8.Query),
-					bytesCell(v.Float32.Once), bytesCell(v.Int8.Once), bytesCell(v.TakeAll),
+					bytesCell(v.Float32.Once), bytesCell(v.Int8.Once), bytesCell(v.AllRows),
 				}})
 				title = ""
 			}

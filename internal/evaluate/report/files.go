@@ -19,7 +19,7 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 	for _, m := range evaluate.Metrics() {
 		head = append(head, string(m))
 	}
-	head = append(head, "download rows", "base rows", "bytes a query", "bytes once", "int8 bytes a query", "int8 bytes once", "take-all bytes once", "sealed bytes up", "sealed bytes down", "sealed bytes once", "sealed server seconds", "seconds", "key", "unavailable")
+	head = append(head, "download rows", "base rows", "bytes a query", "bytes once", "int8 bytes a query", "int8 bytes once", "all rows bytes once", "sealed bytes up", "sealed bytes down", "sealed bytes once", "sealed server seconds", "seconds", "key", "unavailable")
 	if err := c.Write(head); err != nil {
 		return fmt.Errorf("report: csv: %w", err)
 	}
@@ -37,7 +37,7 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 		}
 		v := r.Volume
 		line = append(line, number(r.Download), number(r.Base), number(v.Float32.Query), number(v.Float32.Once),
-			number(v.Int8.Query), number(v.Int8.Once), number(v.TakeAll),
+			number(v.Int8.Query), number(v.Int8.Once), number(v.AllRows),
 			number(v.Sealed.Up), number(v.Sealed.Down), number(v.Sealed.Once), number(v.Sealed.Seconds), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key, r.Unavailable)
 		if err := c.Write(line); err != nil {
 			return fmt.Errorf("report: csv: %w", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 // A Report is what a page is made of.
@@ -26,7 +27,7 @@ type Report struct {
 // A Group holds pictures that belong together.
 type Group struct {
 	Title, Text string
-	Pictures    []Picture
+	Pictures    []*plot.Scatter // of one panel each, with labels
 }
 
 //go:embed page.html
@@ -37,9 +38,8 @@ var styleText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// WriteHTML writes the page. The error is evaluate.ErrShape for a picture that
-// is not n x 2 with n labels, evaluate.ErrNonFinite for one that cannot be drawn,
-// evaluate.ErrRow for a marked row that it does not have, and what w returns.
+// WriteHTML writes the page. The error is plot.ErrPlot for a picture that cannot be drawn, and what
+// w returns.
 func (r *Report) WriteHTML(w io.Writer) error {
 	v, err := r.view()
 	if err != nil {
@@ -70,7 +70,7 @@ type groupView struct {
 
 func (r *Report) view() (*view, error) {
 	v := &view{
-		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText),
+		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText + plot.Style(true)),
 		Ceiling: CeilingNote, Fetching: FetchingNote, Assumption: AssumptionNote, Words: r.Words(),
 		Intervals: fmt.Sprintf("Intervals have a coverage of %g %%: Student's over the seeds; for a single seed Wilson's over the queries for recalls, and none for the other figures.", 100*evaluate.Coverage),
 	}
@@ -94,10 +94,11 @@ func (r *Report) view() (*view, error) {
 	for _, g := range r.Groups {
 		out := groupView{Title: g.Title, Text: g.Text}
 		for _, p := range g.Pictures {
-			if err := p.check(); err != nil {
+			svg, err := p.Element()
+			if err != nil {
 				return nil, fmt.Errorf("picture %q: %w", p.Title, err)
 			}
-			out.Pictures = append(out.Pictures, figure{Title: p.Title, Caption: p.Caption, SVG: template.HTML(p.svg())})
+			out.Pictures = append(out.Pictures, figure{Title: p.Title, Caption: p.Caption, SVG: template.HTML(svg)})
 		}
 		v.Groups = append(v.Groups, out)
 	}

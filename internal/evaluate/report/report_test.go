@@ -8,15 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 var testModes = []evaluate.Mode{
@@ -43,11 +41,11 @@ func testReport() *Report {
 			download, base, volume := 125., 62., evaluate.Volume{}
 			switch mode {
 			case "lists":
-				volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 1e6, Once: 2e5}, Int8: evaluate.Traffic{Query: 3e5, Once: 6e4}, TakeAll: 2.5e6}
+				volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 1e6, Once: 2e5}, Int8: evaluate.Traffic{Query: 3e5, Once: 6e4}, AllRows: 2.5e6}
 			case "sealed":
 				download, base, volume = 0, 0, evaluate.Volume{Sealed: evaluate.Exchange{Up: 57e3, Down: 6e3, Once: 1.1e6, Seconds: 5e-5}}
 			case "whole":
-				download, base, volume = 0, 1000, evaluate.Volume{Int8: evaluate.Traffic{Once: 2.5e6}, TakeAll: 2.5e6}
+				download, base, volume = 0, 1000, evaluate.Volume{Int8: evaluate.Traffic{Once: 2.5e6}, AllRows: 2.5e6}
 			}
 			r.Records = append(r.Records, evaluate.Record{
 				Key: fmt.Sprintf("%s-%d", mode, seed), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: download, Base: base, Volume: volume,
@@ -72,9 +70,9 @@ func testReport() *Report {
 	for _, steps := range []int{1, 5, 9} {
 		add("steps", evaluate.Params{Steps: steps}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1})
 	}
-	r.Groups = []Group{{Title: "Pictures", Text: "Two.", Pictures: []Picture{
-		{Title: "a", Points: mat.NewDense(3, 2, []float64{0, 0, 1, 1, 2, 0}), Labels: []int32{0, 40, -1}, Marked: []int{1}},
-		{Title: "b", Points: mat.NewDense(2, 2, nil), Labels: []int32{5, 5}},
+	r.Groups = []Group{{Title: "Pictures", Text: "Two.", Pictures: []*plot.Scatter{
+		{Title: "a", Panels: []plot.Panel{{Points: []plot.Point{{X: 0, Y: 0}, {X: 1, Y: 1}, {X: 2, Y: 0}}}}, Labels: []int32{0, 40, -1}, Ringed: []int{1}},
+		{Title: "b", Panels: []plot.Panel{{Points: make([]plot.Point, 2)}}, Labels: []int32{5, 5}},
 	}}}
 	return r
 }
@@ -96,7 +94,7 @@ func TestPage(t *testing.T) {
 	for _, words := range []string{
 		"leaky (label disclosed)</text>", // in the picture, not only in the table
 		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
-		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>take all</dt>", "<dt>of int8</dt>", "Bytes that travel", "<dt>overlap@8</dt>",
+		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>all rows</dt>", "<dt>of int8</dt>", "Bytes that travel", "<dt>overlap@8</dt>",
 		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
 		CeilingNote, FetchingNote, "equally likely classes and replace-one", "replace-one and neighbours that are equally likely",
 	} {
@@ -159,7 +157,7 @@ func TestNoQueryColumns(t *testing.T) {
 
 // Wherever there are lists, taking all stands beside them, in both tables, and not among the
 // modes that hide nothing.
-func TestTakeAllBeside(t *testing.T) {
+func TestAllRowsBeside(t *testing.T) {
 	r := testReport()
 	d := newDataset("birds", r.Modes, evaluate.Summarize(r.Records))
 	fetch, volume := d.fetch(), d.volume()
@@ -189,7 +187,7 @@ func TestTakeAllBeside(t *testing.T) {
 			t.Error("taking all stands among the modes that hide nothing")
 		}
 	}
-	if !strings.Contains(d.overlapChart().svg(), "whole gallery") || strings.Contains(d.recallChart().svg(), "whole gallery") {
+	if !strings.Contains(d.overlapChart().Element(), "whole gallery") || strings.Contains(d.recallChart().Element(), "whole gallery") {
 		t.Error("taking all is in the wrong picture")
 	}
 	// A run of mode cells alone has the bytes as well.
@@ -317,22 +315,9 @@ func TestFiles(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	two, labels := mat.NewDense(2, 2, nil), []int32{0, 0}
-	for _, c := range []struct {
-		p    Picture
-		want error
-	}{
-		{Picture{}, evaluate.ErrShape},
-		{Picture{Points: mat.NewDense(2, 3, nil), Labels: labels}, evaluate.ErrShape},
-		{Picture{Points: two, Labels: labels[:1]}, evaluate.ErrShape},
-		{Picture{Points: two, Labels: labels, Marked: []int{2}}, evaluate.ErrRow},
-		{Picture{Points: two, Labels: labels, Marked: []int{-1}}, evaluate.ErrRow},
-		{Picture{Points: mat.NewDense(2, 2, []float64{0, 1, 2, math.Inf(1)}), Labels: labels}, evaluate.ErrNonFinite},
-	} {
-		r := &Report{Groups: []Group{{Pictures: []Picture{c.p}}}}
-		if err := r.WriteHTML(io.Discard); !errors.Is(err, c.want) {
-			t.Errorf("%+v: %v", c.p, err)
-		}
+	r := &Report{Groups: []Group{{Pictures: []*plot.Scatter{{Title: "empty"}}}}}
+	if err := r.WriteHTML(io.Discard); !errors.Is(err, plot.ErrPlot) || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("%v", err)
 	}
 	broken := errors.New("full")
 	if err := testReport().WriteHTML(failing{broken}); !errors.Is(err, broken) {

@@ -1,11 +1,12 @@
 package report
 
 import (
-	"html/template"
+	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 // scaleView is what modes take against the size of the gallery.
@@ -20,7 +21,7 @@ var scaleSizes = []int{5_424, 100_000, 1_000_000, 10_000_000, 100_000_000}
 
 const scaleDimension = 64
 
-// scaleOf shows take-all, cells and sealed against the size of the gallery, or returns nil where
+// scaleOf shows the modes all, cells and sealed against the size of the gallery, or returns nil where
 // no mode encrypts.
 func scaleOf(sets []*dataset) *scaleView {
 	measured := measuredAt(sets)
@@ -37,17 +38,14 @@ func scaleOf(sets []*dataset) *scaleView {
 	for _, n := range scaleSizes {
 		s := sizesOf(n, scaleDimension)
 		for _, m := range []scaleRow{
-			{rows: n, mode: "take all", once: s.takeAll},
+			{rows: n, mode: "all rows", once: s.allRows},
 			{rows: n, mode: "cells, an eighth, int8", down: s.cells},
 			{rows: n, mode: "sealed", up: s.up, down: s.down, once: s.once()},
 		} {
 			t.Rows = append(t.Rows, m.row())
 		}
 	}
-	return &scaleView{t, figure{
-		SVG:     template.HTML(scaleChart(measured).svg()),
-		Caption: "Dashed: by formula, for rows of 64 numbers. Marks are measured.",
-	}}
+	return &scaleView{t, figureOf(scaleChart(measured), "Dashed: by formula, for rows of 64 numbers. Marks are measured.")}
 }
 
 // scaleRow is a mode on a gallery of some size.
@@ -101,14 +99,18 @@ func measuredAt(sets []*dataset) (out []scaleRow) {
 }
 
 // scaleChart draws bytes against rows: those a query takes, and those taken once.
-func scaleChart(measured []scaleRow) *chart {
-	c := &chart{title: "Bytes against the size of the gallery", xLabel: "rows of the gallery", yLabel: "bytes", logX: true, bytes: true}
+func scaleChart(measured []scaleRow) *plot.Chart {
+	c := &plot.Chart{
+		Title: "Bytes against the size of the gallery",
+		X:     plot.Axis{Name: "rows of the gallery", Log: true},
+		Y:     plot.Axis{Name: "bytes", Log: true, Show: ShowBytes},
+	}
 	for i, line := range []struct {
 		name    string
 		formula func(sizes) float64
 		of      func(scaleRow) float64
 	}{
-		{"take all, once", func(s sizes) float64 { return s.takeAll }, func(m scaleRow) float64 {
+		{"all rows, once", func(s sizes) float64 { return s.allRows }, func(m scaleRow) float64 {
 			if m.down > 0 {
 				return 0
 			}
@@ -133,28 +135,28 @@ func scaleChart(measured []scaleRow) *chart {
 			return m.once
 		}},
 	} {
-		formula := series{name: line.name, color: i, dashed: true}
+		formula := plot.Series{Name: line.name, Colour: i, Look: plot.Dashed}
 		for _, n := range scaleSizes {
-			formula.at = append(formula.at, sample{x: float64(n), y: line.formula(sizesOf(n, scaleDimension))})
+			formula.Points = append(formula.Points, plot.Sample{X: float64(n), Y: line.formula(sizesOf(n, scaleDimension))})
 		}
-		marks := series{name: line.name + ", measured", color: i}
+		marks := plot.Series{Name: line.name + ", measured", Colour: i, Look: plot.Marks}
 		for _, m := range measured {
 			if y := line.of(m); y > 0 {
-				marks.at = append(marks.at, sample{x: float64(m.rows), y: y})
+				marks.Points = append(marks.Points, plot.Sample{X: float64(m.rows), Y: y})
 			}
 		}
-		c.series = append(c.series, formula)
-		c.series = append(c.series, marksOf(marks)...)
+		c.Series = append(c.Series, formula)
+		c.Series = append(c.Series, marksOf(marks)...)
 	}
 	return c
 }
 
 // marksOf returns a series as one mark for each gallery, the first of those with as many rows.
-func marksOf(s series) []series {
-	slices.SortStableFunc(s.at, func(a, b sample) int { return int(a.x - b.x) })
-	s.at = slices.CompactFunc(s.at, func(a, b sample) bool { return a.x == b.x })
-	if len(s.at) == 0 {
+func marksOf(s plot.Series) []plot.Series {
+	slices.SortStableFunc(s.Points, func(a, b plot.Sample) int { return cmp.Compare(a.X, b.X) })
+	s.Points = slices.CompactFunc(s.Points, func(a, b plot.Sample) bool { return a.X == b.X })
+	if len(s.Points) == 0 {
 		return nil
 	}
-	return []series{s}
+	return []plot.Series{s}
 }

@@ -1,19 +1,19 @@
 package report
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 // The sizes of the specification, to the digits that it gives.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		n                                     int
-		up, down, hint, norms, takeAll, cells string
+		up, down, hint, norms, allRows, cells string
 	}{
 		{5_424, "56.8k", "5.89k", "1.04M", "13.6k", "369k", "48.8k"},
 		{1_000_000, "768k", "80.0k", "14.1M", "2.50M", "68.0M", "9.00M"},
@@ -21,8 +21,8 @@ func TestSizes(t *testing.T) {
 		{100_000_000, "7.68M", "800k", "141M", "250M", "6.80G", "900M"},
 	} {
 		s := sizesOf(c.n, 64)
-		got := []string{ShowBytes(s.up), ShowBytes(s.down), ShowBytes(s.hint), ShowBytes(s.norms), ShowBytes(s.takeAll), ShowBytes(s.cells)}
-		if want := []string{c.up, c.down, c.hint, c.norms, c.takeAll, c.cells}; !slices.Equal(got, want) {
+		got := []string{ShowBytes(s.up), ShowBytes(s.down), ShowBytes(s.hint), ShowBytes(s.norms), ShowBytes(s.allRows), ShowBytes(s.cells)}
+		if want := []string{c.up, c.down, c.hint, c.norms, c.allRows, c.cells}; !slices.Equal(got, want) {
 			t.Errorf("%d rows: %v, want %v", c.n, got, want)
 		}
 		if s.once() <= s.hint+s.norms {
@@ -58,7 +58,7 @@ func TestSealedOnThePage(t *testing.T) {
 	if s := d.sealed(); len(s.Rows) != 1 || s.Rows[0].Cells[4].Text != ".971" {
 		t.Errorf("%+v", s)
 	}
-	if slices.ContainsFunc(d.recallChart().series, func(s series) bool { return s.name == "sealed <8>" }) || !slices.ContainsFunc(d.overlapChart().series, func(s series) bool { return s.name == "sealed <8>" }) {
+	if slices.ContainsFunc(d.recallChart().Series, func(s plot.Series) bool { return s.Name == "sealed <8>" }) || !slices.ContainsFunc(d.overlapChart().Series, func(s plot.Series) bool { return s.Name == "sealed <8>" }) {
 		t.Error("in the wrong picture")
 	}
 	r.Records = slices.DeleteFunc(r.Records, func(c evaluate.Record) bool { return c.Mode == "sealed" })
@@ -75,21 +75,5 @@ func TestShowSeconds(t *testing.T) {
 		if got := ShowSeconds(v); got != want {
 			t.Errorf("%g: %s, want %s", v, got, want)
 		}
-	}
-}
-
-// A chart of bytes has a line at each power of ten, and values stand where they belong.
-func TestByteScale(t *testing.T) {
-	c := &chart{bytes: true, series: []series{{at: []sample{{x: 1, y: 2e3}, {x: 2, y: 5e6}}}}}
-	y, ticks := c.byteScale()
-	if len(ticks) != 5 || ticks[0].text != "1.00k" || ticks[4].text != "10.0M" {
-		t.Errorf("%v", ticks)
-	}
-	if lo, mid, hi := y(1e3), y(1e5), y(1e7); math.Abs(lo-(topMargin+plotHeight)) > 1e-9 || math.Abs(hi-topMargin) > 1e-9 || math.Abs(mid-(lo+hi)/2) > 1e-9 {
-		t.Errorf("%g, %g, %g", lo, mid, hi)
-	}
-	c.series[0].at = []sample{{x: 1, y: 100}}
-	if y, _ := c.byteScale(); math.IsNaN(y(100)) {
-		t.Error("one value")
 	}
 }

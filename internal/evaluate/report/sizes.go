@@ -8,7 +8,7 @@ import (
 
 // sizes are the bytes of a gallery in three modes, by formula.
 type sizes struct {
-	takeAll     float64 // once
+	allRows     float64 // once
 	cells       float64 // an answer of int8, an eighth of the gallery
 	up, down    float64 // of mode sealed, a query
 	hint, norms float64 // of mode sealed, once
@@ -23,7 +23,7 @@ func sizesOf(n, d int) sizes {
 	probes := min(8, cells)
 	const compact, id = 4, 4 // what a row of int8 has beside its codes, and its number in a list
 	return sizes{
-		takeAll: float64(n) * float64(d+compact), cells: float64(n) / 8 * float64(d+compact+id),
+		allRows: float64(n) * float64(d+compact), cells: float64(n) / 8 * float64(d+compact+id),
 		up: 3 * probes * cells * float64(d), down: 4 * probes * slots,
 		hint: 4 * sealed.SecretWords * slots, norms: 2 * cells * slots, centres: 4 * cells * float64(d),
 	}

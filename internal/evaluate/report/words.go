@@ -32,8 +32,8 @@ func (r *Report) Words() []Word {
 			Word{"of int8", "The same requests, answered with rows of one byte an entry in place of four."},
 			Word{"no query", "As many random rows as were downloaded, ranked the same way, with no request sent."})
 	}
-	if has(func(c evaluate.Record) bool { return c.Volume.TakeAll > 0 }) {
-		words = append(words, Word{"take all", "The client takes the whole gallery once, as rows of int8, and ranks at home. Nothing is sent about a query, so there is no epsilon."})
+	if has(func(c evaluate.Record) bool { return c.Volume.AllRows > 0 }) {
+		words = append(words, Word{"all rows", "The client takes the whole gallery once, as rows of int8, and ranks at home. Nothing is sent about a query, so there is no epsilon."})
 	}
 	if has(func(c evaluate.Record) bool { return c.Volume.Sealed.Up > 0 }) {
 		words = append(words, Word{"sealed", "The client encrypts its row once for each cell that it wants scored, the server multiplies its whole gallery into the ciphertexts, and the client decrypts the scores. The server sees neither the row nor the cells."},

@@ -1,5 +1,5 @@
-// Package inspect looks for branches and places in memory that depend on secrets, in the source of
-// functions. It is for tests.
+// Package inspect looks in the source of functions for branches and memory accesses that depend
+// on secrets. It is for tests.
 package inspect
 
 import (
@@ -11,12 +11,12 @@ import (
 	"slices"
 )
 
-// Functions are functions that handle secrets, by the name of their file: with the names in them
-// that are secret at the beginning, parameters, and fields of whatever they are in.
+// Functions are functions that handle secrets, by the name of their file. Each has the names
+// that are secret at its beginning: parameters, and fields of any variable.
 type Functions map[string]map[string][]string
 
-// Files returns what is wrong with functions: conditions, indices, bounds of slices and counts of
-// loops that depend on secrets, and functions that are not there.
+// Files returns the problems of functions: conditions, indices, bounds of slices and counts of
+// loops that depend on secrets, and missing functions.
 func Files(sources fs.FS, functions Functions) (problems []string) {
 	for path, names := range functions {
 		source, err := fs.ReadFile(sources, path)
@@ -39,14 +39,14 @@ func Files(sources fs.FS, functions Functions) (problems []string) {
 			}
 		}
 		if found != len(names) {
-			problems = append(problems, fmt.Sprintf("%s: %d of %d functions are there", path, found, len(names)))
+			problems = append(problems, fmt.Sprintf("%s: found %d of %d functions", path, found, len(names)))
 		}
 	}
 	return problems
 }
 
-// leaks returns what depends on secrets in a body. A name becomes secret when something secret is
-// assigned to it; names of different scopes count as one.
+// leaks returns the parts of a body that depend on secrets. A name becomes secret when
+// something secret is assigned to it; equal names in different scopes count as one.
 func leaks(body ast.Node, names []string) (found []string) {
 	secret := slices.Clone(names)
 	mentions := func(n ast.Node) bool { return mentionsAny(n, secret) }
@@ -94,7 +94,7 @@ func leaks(body ast.Node, names []string) (found []string) {
 				check("a loop", n.Cond)
 			}
 		case *ast.RangeStmt:
-			// The length of a slice is public; a number that is counted to may be a secret.
+			// The length of a slice is public; a number to which a loop counts may be a secret.
 			if index, ok := n.X.(*ast.IndexExpr); ok {
 				check("a loop", index)
 			}
@@ -110,7 +110,7 @@ func leaks(body ast.Node, names []string) (found []string) {
 			switch n.Op {
 			case token.LAND, token.LOR:
 				check("a condition", n)
-			case token.REM: // a quotient may be one of floating point
+			case token.REM: // a quotient may be floating-point
 				check("a remainder", n)
 			}
 		case *ast.CallExpr:
@@ -131,7 +131,7 @@ func leaks(body ast.Node, names []string) (found []string) {
 	return found
 }
 
-// spoil adds the variable or field that an expression assigns to.
+// spoil adds the variable or field to which an expression assigns.
 func spoil(secret []string, to ast.Expr) []string {
 	switch to := to.(type) {
 	case *ast.IndexExpr:
@@ -148,8 +148,8 @@ func spoil(secret []string, to ast.Expr) []string {
 	return secret
 }
 
-// mentionsAny tells whether an expression depends on one of the names. Lengths are public, and so
-// is whether something is there at all.
+// mentionsAny reports whether an expression depends on one of the names. Lengths are public,
+// and so is whether a value is nil.
 func mentionsAny(n ast.Node, names []string) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {

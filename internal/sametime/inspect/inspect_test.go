@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The inspection finds what it must.
+// The inspection finds the leaks that it should find.
 func TestInspection(t *testing.T) {
 	for source, want := range map[string]int{
 		"x := public[secret]":                                     1,

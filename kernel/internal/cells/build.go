@@ -3,6 +3,7 @@ package cells
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -82,8 +83,8 @@ func newBoxes(ctx context.Context, cl *List, workers *par.Workers) (*boxes, erro
 	clusters, d := len(cl.First)-1, cl.D
 	b := &boxes{d: d, lo: make([]float32, clusters*d), hi: make([]float32, clusters*d), of: make([]uint32, len(cl.start))}
 	const perPiece = 4096
-	return b, workers.Do(ctx, par.Blocks(len(cl.start), perPiece), par.Func(func(_, piece int) {
-		from, to := par.Block(piece, len(cl.start), perPiece)
+	return b, workers.Do(ctx, split.Blocks(len(cl.start), perPiece), par.Func(func(_, piece int) {
+		from, to := split.Block(piece, len(cl.start), perPiece)
 		c := cl.ClusterOf(cl.start[from])
 		for cell := from; cell < to; cell++ {
 			for c < clusters && cl.First[c+1] <= cl.start[cell] {

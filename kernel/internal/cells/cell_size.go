@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // sideSafety makes cells a little larger than radius/reach, by more than the rounding of a
@@ -76,7 +76,7 @@ func bulk(p *rows.Points) (low, high []float64) {
 	sample := make([]float64, min(p.N, 1000))
 	for a := range low {
 		for i := range sample {
-			sample[i] = float64(p.Single.Row(par.Part(p.N, i, len(sample)))[a])
+			sample[i] = float64(p.Single.Row(split.Part(p.N, i, len(sample)))[a])
 		}
 		slices.Sort(sample)
 		first, last := sample[len(sample)/10], sample[len(sample)-1-len(sample)/10]

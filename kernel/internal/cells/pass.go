@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -116,7 +117,7 @@ func newScratch(p *pass) *scratch {
 }
 
 // workPieces returns the number of pieces of work a pass is split into.
-func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
+func (cl *List) workPieces() int { return split.Blocks(len(cl.First)-1, clustersPerPiece) }
 
 // visitPieces lets the workers do the pieces from to to-1.
 func (p *pass) visitPieces(r *rows.Request, from, to int) error {
@@ -130,7 +131,7 @@ func (p *pass) visitPieces(r *rows.Request, from, to int) error {
 // Run does one piece.
 func (p *pass) Run(worker, piece int) {
 	cl, sc := p.cl, p.scratch(worker)
-	from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
+	from, to := split.Block(piece, len(cl.First)-1, clustersPerPiece)
 	begin := cl.First[from]
 	sc.columns = rows.NoColumns
 	if !sc.sweep.Clusters(from, to, func(c int) bool {

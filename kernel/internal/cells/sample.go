@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -44,7 +46,7 @@ func (cl *List) sampleOf(ranks int) sample {
 	if ranks > 1 {
 		stride = min(stride, sharedStride)
 	}
-	return sample{clusters, stride, par.Blocks(clusters-stride/2, stride)}
+	return sample{clusters, stride, split.Blocks(clusters-stride/2, stride)}
 }
 
 // cluster returns cluster i of the sample.
@@ -93,7 +95,7 @@ func (p *pass) look(ranks *par.Ranks) error {
 	for r := range bounds {
 		bounds[r] *= 2
 	}
-	return par.Gather(p.ctx, ranks, p.sampled, bounds)
+	return exchange.Gather(p.ctx, ranks, p.sampled, bounds)
 }
 
 // ExpectSpans estimates how many numbers the spans of all clusters are, two for a span.

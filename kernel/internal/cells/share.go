@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"sort"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -34,13 +36,13 @@ func shareKeys[K uint32 | uint64](ctx context.Context, cl *List, keys []K, p *ro
 		return nil
 	}
 	from, to := ranks.Part(p.N)
-	if err := workers.Do(ctx, par.Blocks(to-from, keysAtOnce), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, to-from, keysAtOnce)
+	if err := workers.Do(ctx, split.Blocks(to-from, keysAtOnce), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, to-from, keysAtOnce)
 		addKeys(&cl.grid, keys[from+lo:from+hi], p, from+lo)
 	})); err != nil {
 		return err
 	}
-	return par.Gather(ctx, ranks, keys, ranks.Bounds(p.N))
+	return exchange.Gather(ctx, ranks, keys, ranks.Bounds(p.N))
 }
 
 // placeOwn is what a worker of countCells does to place the points lo to hi-1 where there are
@@ -76,15 +78,15 @@ func (cl *List) gatherSorted(ctx context.Context, ranks *par.Ranks, shares []int
 	for r, cell := range shares {
 		bounds[r] = int(cl.start[cell])
 	}
-	if err := par.Gather(ctx, ranks, cl.Order, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, cl.Order, bounds); err != nil {
 		return false, err
 	}
 	for a := range cl.D {
-		if err := par.Gather(ctx, ranks, cl.Axis[a*cl.N:][:cl.N], bounds); err != nil {
+		if err := exchange.Gather(ctx, ranks, cl.Axis[a*cl.N:][:cl.N], bounds); err != nil {
 			return false, err
 		}
 	}
-	return par.Any(ctx, ranks, equal)
+	return exchange.Any(ctx, ranks, equal)
 }
 
 // shares returns the first piece of each rank, and the end. Ranks get about the same work, in

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -32,7 +33,7 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 	}
 	cl.Order, cl.start = make([]uint32, p.N), make([]uint32, cells+1)
 	piece := func(i int) (lo, hi int, counts []uint32) {
-		return par.Part(p.N, i, pieces), par.Part(p.N, i+1, pieces), next[i*cells:][:cells]
+		return split.Part(p.N, i, pieces), split.Part(p.N, i+1, pieces), next[i*cells:][:cells]
 	}
 	if err := workers.Do(ctx, pieces, par.Func(func(_, i int) {
 		lo, hi, counts := piece(i)
@@ -81,8 +82,8 @@ func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points
 	}
 	cl.Order = make([]uint32, p.N)
 	const pointsPerPiece = 1 << 14
-	if err := workers.Do(ctx, par.Blocks(p.N, pointsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.N, pointsPerPiece)
+	if err := workers.Do(ctx, split.Blocks(p.N, pointsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, p.N, pointsPerPiece)
 		for i := lo; i < hi; i++ {
 			cl.Order[i] = uint32(i)
 		}
@@ -155,8 +156,8 @@ func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *pa
 	var found atomic.Bool
 	shares := cl.cellShares(ranks)
 	own, end := shares[ranks.Rank()], shares[ranks.Rank()+1]
-	err = workers.Do(ctx, par.Blocks(end-own, cellsPerPiece), par.Func(func(_, piece int) {
-		from, to := par.Block(piece, end-own, cellsPerPiece)
+	err = workers.Do(ctx, split.Blocks(end-own, cellsPerPiece), par.Func(func(_, piece int) {
+		from, to := split.Block(piece, end-own, cellsPerPiece)
 		from, to = from+own, to+own
 		cl.fetch(p, int(cl.start[from]), int(cl.start[to]))
 		for cell := from; cell < to; cell++ {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -45,9 +46,9 @@ func (cl *List) tailsOf(ctx context.Context, q *rows.Request, counts []uint32, d
 	}
 	const cellsPerPiece = 4096
 	firstCell, endCell := cl.cellOf(uint32(first)), cl.cellOf(uint32(last-1))+1
-	return tails, q.Workers.Do(ctx, par.Blocks(endCell-firstCell, cellsPerPiece), par.Func(func(_, piece int) {
+	return tails, q.Workers.Do(ctx, split.Blocks(endCell-firstCell, cellsPerPiece), par.Func(func(_, piece int) {
 		sweep, sums := newSweep(cl, q.Kernels, bands), make([]float64, cellsPerPiece)
-		from, to := par.Block(piece, endCell-firstCell, cellsPerPiece)
+		from, to := split.Block(piece, endCell-firstCell, cellsPerPiece)
 		from, to = from+firstCell, to+firstCell
 		for row := cl.rowOf(from); from < to; row++ {
 			_, end := cl.cellsOf(row)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -107,8 +108,8 @@ func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float3
 	a, out := make([]float32, m*width), make([]float32, m*count)
 	shortened(a, z, norm)
 	const rows = 16
-	return c.workers.Do(ctx, par.Blocks(m, rows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, m, rows)
+	return c.workers.Do(ctx, split.Blocks(m, rows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, m, rows)
 		c.k.Dots(simd.RowsOf(out[lo*count:], count), simd.RowsOf(a[lo*width:], width), simd.RowsOf(b, width), hi-lo, count, width)
 		for t := lo; t < hi; t++ {
 			to := dst.RawRowView(t)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -85,7 +86,7 @@ func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64
 }
 
 // pieceCount returns the number of pieces of the pass.
-func (f *filterPass) pieceCount() int { return par.Blocks(f.t.count(), f.together) }
+func (f *filterPass) pieceCount() int { return split.Blocks(f.t.count(), f.together) }
 
 // filterScratch is the scratch memory of a worker. Its points are the points of a piece,
 // that is of the tiles that go together.
@@ -160,7 +161,7 @@ func (f *filterPass) scratch(worker int) *filterScratch {
 func (f *filterPass) Run(worker, piece int) {
 	scratch, t := f.scratch(worker), f.t
 	count := t.count()
-	first, last := par.Block(piece, count, f.together)
+	first, last := split.Block(piece, count, f.together)
 	base := t.start[first]
 	points := t.start[last] - base
 	if f.memory.Short() {

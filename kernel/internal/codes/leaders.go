@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -240,8 +241,8 @@ func (l *leaders) keys(ctx context.Context, c *codes, req *rows.Request) (keys [
 	r, panel, bias := l.panel()
 	keys, order = make([]uint64, n), make([]uint32, n)
 	words := len(bias) / 64
-	err = req.Workers.Do(ctx, par.Blocks(n, panelColumns), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, panelColumns)
+	err = req.Workers.Do(ctx, split.Blocks(n, panelColumns), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, panelColumns)
 		mask, threshold := make([]uint64, (hi-lo)*words), make([]int32, hi-lo)
 		for i := range threshold {
 			threshold[i] = r.threshold(c.norm2[lo+i], c.sum[lo+i], l.reach)

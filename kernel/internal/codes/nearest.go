@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -74,10 +76,10 @@ func (f *nearestPass) gather(ctx context.Context, found *rows.Neighbours, ranks 
 	for r, tile := range bounds {
 		bounds[r] = t.start[tile] * f.k
 	}
-	if err := par.Gather(ctx, ranks, found.Place, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, found.Place, bounds); err != nil {
 		return err
 	}
-	return par.Gather(ctx, ranks, found.Dist2, bounds)
+	return exchange.Gather(ctx, ranks, found.Dist2, bounds)
 }
 
 // prepareNearest does what comes before the pass of a search for the k nearest neighbours of
@@ -215,14 +217,14 @@ func boundSample(ctx context.Context, s *set, sample, queries []int, req *rows.R
 	}
 	b = sampleBounds{make([]float64, len(queries)*len(sample)), make([]float64, len(queries)*len(sample))}
 	scratches := make([]*productScratch, req.Workers.Count())
-	return b, req.Workers.Do(ctx, par.Blocks(len(sample), panelColumns), par.Func(func(worker, piece int) {
+	return b, req.Workers.Do(ctx, split.Blocks(len(sample), panelColumns), par.Func(func(worker, piece int) {
 		if scratches[worker] == nil {
 			scratches[worker] = p.scratch()
 			for q := range queries {
 				p.load(scratches[worker].left, q, len(sample)+q)
 			}
 		}
-		lo, hi := par.Block(piece, len(sample), panelColumns)
+		lo, hi := split.Block(piece, len(sample), panelColumns)
 		p.multiply(scratches[worker], len(queries), lo, hi, func(products []float32, width, from, to int) {
 			for q := range queries {
 				for j := from; j < to; j++ {

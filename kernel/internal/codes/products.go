@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -55,8 +56,8 @@ func newProducts(ctx context.Context, row func(i int) []float32, n int, centre [
 	}
 	const each = 64
 	var long atomic.Bool
-	err := req.Workers.Do(ctx, par.Blocks(n, each), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, each)
+	err := req.Workers.Do(ctx, split.Blocks(n, each), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, each)
 		index := []uint32{0}
 		for i := lo; i < hi; i++ {
 			x := row(i)

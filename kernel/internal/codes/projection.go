@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -306,11 +307,11 @@ func (p *projection) finish(scratch *projectScratch, i int) {
 // the worker.
 func (p *projection) inPieces(ctx context.Context, n int, req *rows.Request, do func(scratch *projectScratch, lo, hi int)) error {
 	scratches := make([]*projectScratch, req.Workers.Count())
-	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, piece int) {
+	return req.Workers.Do(ctx, split.Blocks(n, projectionRows), par.Func(func(worker, piece int) {
 		if scratches[worker] == nil {
 			scratches[worker] = newProjectScratch(p)
 		}
-		lo, hi := par.Block(piece, n, projectionRows)
+		lo, hi := split.Block(piece, n, projectionRows)
 		do(scratches[worker], lo, hi)
 	}))
 }

@@ -3,6 +3,8 @@ package codes
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -28,7 +30,7 @@ func (f *filterPass) ownPieces() (own []int, work int) {
 			continue
 		}
 		own = append(own, piece)
-		first, last := par.Block(piece, count, f.together)
+		first, last := split.Block(piece, count, f.together)
 		for tile := first; tile < last; tile++ {
 			work += count - tile
 		}
@@ -57,7 +59,7 @@ func (f *filterPass) gatherTails(ctx context.Context) error {
 		}
 	}
 	each(func(packed, sums []float64) { copy(packed, sums) })
-	if err := par.Gather(ctx, f.ranks, packed, bounds); err != nil {
+	if err := exchange.Gather(ctx, f.ranks, packed, bounds); err != nil {
 		return err
 	}
 	each(func(packed, sums []float64) { copy(sums, packed) })
@@ -67,7 +69,7 @@ func (f *filterPass) gatherTails(ctx context.Context) error {
 // encodeBounds returns the first of n points that each rank encodes, and the end. Ranks share
 // whole pieces: points are projected together with the others of their piece.
 func encodeBounds(n int, ranks *par.Ranks) []int {
-	bounds := ranks.Bounds(par.Blocks(n, projectionRows))
+	bounds := ranks.Bounds(split.Blocks(n, projectionRows))
 	for r, piece := range bounds {
 		bounds[r] = min(piece*projectionRows, n)
 	}
@@ -79,17 +81,17 @@ func (c *codes) gather(ctx context.Context, ranks *par.Ranks, bounds []int) erro
 	if ranks.Alone() {
 		return nil
 	}
-	if err := par.Gather(ctx, ranks, c.norm2, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, c.norm2, bounds); err != nil {
 		return err
 	}
-	if err := par.Gather(ctx, ranks, c.sum, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, c.sum, bounds); err != nil {
 		return err
 	}
-	if err := par.Gather(ctx, ranks, c.slack, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, c.slack, bounds); err != nil {
 		return err
 	}
 	for r := range bounds {
 		bounds[r] *= c.depth
 	}
-	return par.Gather(ctx, ranks, c.code, bounds)
+	return exchange.Gather(ctx, ranks, c.code, bounds)
 }

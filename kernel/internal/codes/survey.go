@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -160,9 +161,9 @@ func (s *surveyor) tryDirections(middle int, directed func(depth int) (near floa
 // not depend on the number of workers.
 func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, workers *par.Workers) ([]float32, error) {
 	const each = 128
-	sums := make([][]float64, par.Blocks(len(rows), each))
+	sums := make([][]float64, split.Blocks(len(rows), each))
 	err := workers.Do(ctx, len(sums), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, len(rows), each)
+		lo, hi := split.Block(piece, len(rows), each)
 		sum := make([]float64, d)
 		for _, i := range rows[lo:hi] {
 			for c, v := range row(i) {
@@ -206,7 +207,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	}
 	c.panel(t.panel, 0, n)
 	t.reach.biases(t.bias, c.norm2, c.slack)
-	err = req.Workers.Do(ctx, par.Blocks(t.queries, trialQueries), t)
+	err = req.Workers.Do(ctx, split.Blocks(t.queries, trialQueries), t)
 	pairs := float64(t.queries) * float64(max(n-1, 1))
 	return float64(t.left.Load()) / pairs, float64(t.within.Load()) / pairs, err
 }
@@ -233,7 +234,7 @@ const trialQueries = 32
 // Run compares the queries of one piece.
 func (t *trial) Run(worker, piece int) {
 	c, words := t.c, len(t.bias)/64
-	lo, hi := par.Block(piece, t.queries, trialQueries)
+	lo, hi := split.Block(piece, t.queries, trialQueries)
 	mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*c.depth)
 	for q := lo; q < hi; q++ {
 		i := q * t.n / t.queries

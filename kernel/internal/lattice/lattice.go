@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -175,12 +176,12 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *Lattice, p *rows.Poi
 // pointKeys returns the key of the cell of every skip-th point, and the rows of these
 // points.
 func pointKeys[K uint32 | uint64](ctx context.Context, l *Lattice, p *rows.Points, skip int, workers *par.Workers) (keys []K, order []uint32, err error) {
-	n := par.Blocks(p.N, skip)
+	n := split.Blocks(p.N, skip)
 	keys, order = make([]K, n), make([]uint32, n)
 	const pointsPerPiece = 1 << 12
 	scratch := make([][pointsPerPiece]float64, workers.Count())
-	err = workers.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
-		lo, hi := par.Block(piece, n, pointsPerPiece)
+	err = workers.Do(ctx, split.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
+		lo, hi := split.Block(piece, n, pointsPerPiece)
 		for i := lo; i < hi; i++ {
 			order[i] = uint32(i * skip)
 		}

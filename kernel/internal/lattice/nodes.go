@@ -3,7 +3,7 @@ package lattice
 import (
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -89,7 +89,7 @@ func (l *Lattice) AxisError(p int) float64 {
 // and some roundings of products, not more than 8 d in all.
 func (l *Lattice) SumError(p, slots int) float64 {
 	batch := l.Batch(p)
-	roundings := batch/simd.NodeLanes + 3 + par.Blocks(MostPoints, batch) + slots + p + power(p, l.D-1) + 8*l.D
+	roundings := batch/simd.NodeLanes + 3 + split.Blocks(MostPoints, batch) + slots + p + power(p, l.D-1) + 8*l.D
 	for a := range l.D {
 		roundings += (2*l.Reach[a] + 3) * p
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -177,14 +178,14 @@ func (pass *Pass) shape() (outer, inner int) {
 // pieces returns the number of pieces of the axis at hand.
 func (pass *Pass) pieces() int {
 	if pass.keys != nil {
-		return par.Blocks(pass.to-pass.from, cellsPiece)
+		return split.Blocks(pass.to-pass.from, cellsPiece)
 	}
 	outer, inner := pass.blocks()
 	if inner == 1 {
-		return par.Blocks(outer, sweepRows)
+		return split.Blocks(outer, sweepRows)
 	}
 	first, end := pass.swept()
-	return outer * (end - first) * par.Blocks(inner, sweepInner)
+	return outer * (end - first) * split.Blocks(inner, sweepInner)
 }
 
 // blocks is shape with those outer blocks alone that are made: behind the first axis some of
@@ -220,7 +221,7 @@ func (pass *Pass) swept() (first, end int) {
 // Run does one piece.
 func (pass *Pass) Run(worker, piece int) {
 	if pass.keys != nil {
-		lo, hi := par.Block(piece, pass.to-pass.from, cellsPiece)
+		lo, hi := split.Block(piece, pass.to-pass.from, cellsPiece)
 		for cell := lo; cell < hi; cell++ {
 			pass.collect(pass.scratch[worker], pass.from+cell)
 		}
@@ -228,14 +229,14 @@ func (pass *Pass) Run(worker, piece int) {
 	}
 	outer, inner := pass.blocks()
 	if inner == 1 {
-		lo, hi := par.Block(piece, outer, sweepRows)
+		lo, hi := split.Block(piece, outer, sweepRows)
 		for line := lo; line < hi; line++ {
 			pass.sweepLine(pass.block(line))
 		}
 		return
 	}
-	parts := par.Blocks(inner, sweepInner)
-	lo, hi := par.Block(piece%parts, inner, sweepInner)
+	parts := split.Blocks(inner, sweepInner)
+	lo, hi := split.Block(piece%parts, inner, sweepInner)
 	piece /= parts
 	first, end := pass.swept()
 	pass.sweepCell(pass.block(piece/(end-first)), first+piece%(end-first), inner, lo, hi)

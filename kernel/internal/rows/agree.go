@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 )
 
 // Agree hands every rank the MemoryError of the first rank that has one: ranks go on together
@@ -38,7 +38,7 @@ func (r *Request) Largest(ctx context.Context, what string, number int64, err er
 			own[denied] = 1
 		}
 	}
-	all, err := par.GatherEqual(ctx, r.Ranks, own)
+	all, err := exchange.GatherEqual(ctx, r.Ranks, own)
 	if err != nil {
 		return 0, err
 	}
@@ -57,7 +57,7 @@ func (r *Request) Sum(ctx context.Context, own []int64) error {
 	if ranks.Alone() {
 		return nil
 	}
-	all, err := par.GatherEqual(ctx, ranks, own)
+	all, err := exchange.GatherEqual(ctx, ranks, own)
 	if err != nil {
 		return err
 	}

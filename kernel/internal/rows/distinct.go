@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -122,8 +123,8 @@ func sortByHash(ctx context.Context, p *Points, rows []uint32, hash func(row []f
 	keyBits := min(2*bits.Len(uint(len(rows)))+4, 63)
 	keys := make([]uint64, len(rows))
 	const rowsPerPiece = 1024
-	if err := workers.Do(ctx, par.Blocks(len(rows), rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, len(rows), rowsPerPiece)
+	if err := workers.Do(ctx, split.Blocks(len(rows), rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, len(rows), rowsPerPiece)
 		for at := lo; at < hi; at++ {
 			keys[at] = hash(p.Single.Row(int(rows[at]))) >> (64 - keyBits)
 		}

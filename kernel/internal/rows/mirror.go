@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -30,8 +31,8 @@ func (r *Request) Mirror(ctx context.Context, half []sparse.Rows, lower []uint32
 	}
 	next := slices.Clone(a.Ptr[:n])
 	size := mirrorSize(n, len(a.Ind), r.Workers.Count())
-	if err := r.Workers.Do(ctx, par.Blocks(n, size), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, size)
+	if err := r.Workers.Do(ctx, split.Blocks(n, size), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, size)
 		mirrorRows(a, next, half, lo, hi)
 	})); err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -67,8 +69,8 @@ func (r *Request) MirrorShared(ctx context.Context, h *Half) (*sparse.CSR, error
 	next := make([]uint64, hi) // by row, as mirrorRows has it
 	copy(next[lo:], a.Ptr)
 	size := mirrorSize(hi-lo, len(a.Ind), r.Workers.Count())
-	if err := r.Workers.Do(ctx, par.Blocks(hi-lo, size), par.Func(func(_, piece int) {
-		from, to := par.Block(piece, hi-lo, size)
+	if err := r.Workers.Do(ctx, split.Blocks(hi-lo, size), par.Func(func(_, piece int) {
+		from, to := split.Block(piece, hi-lo, size)
 		mirrorRows(a, next, h.Runs, lo+from, lo+to)
 	})); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (h *Half) rowCounts(ctx context.Context, ranks *par.Ranks) ([]uint32, error
 			out[s], in[s] = counts[bounds[s]:bounds[s+1]], make([]uint32, len(own))
 		}
 	}
-	wait, err := par.Exchange(ctx, ranks, out, in)
+	wait, err := exchange.Begin(ctx, ranks, out, in)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +112,7 @@ func (h *Half) rowCounts(ctx context.Context, ranks *par.Ranks) ([]uint32, error
 			own[i] += count
 		}
 	}
-	return counts, par.Gather(ctx, ranks, counts, bounds)
+	return counts, exchange.Gather(ctx, ranks, counts, bounds)
 }
 
 // each calls do for the rows of the runs that a rank has found, in order, with the two row
@@ -143,7 +145,7 @@ func (h *Half) lengths(ctx context.Context, ranks *par.Ranks, bounds []int) ([]i
 			})
 		}
 	}
-	return lengths, par.Gather(ctx, ranks, lengths, ranks.Bounds(len(lengths)))
+	return lengths, exchange.Gather(ctx, ranks, lengths, ranks.Bounds(len(lengths)))
 }
 
 // travel gives each rank what it needs of the runs of others to make its rows, which begin at
@@ -210,10 +212,10 @@ func (h *Half) exchange(ctx context.Context, ranks *par.Ranks, bounds []int, to,
 }
 
 // swap sends words to one rank and receives as many from another as it is told.
-func swap[T par.Word](ctx context.Context, ranks *par.Ranks, to, from int, words []T, received int) ([]T, error) {
+func swap[T exchange.Word](ctx context.Context, ranks *par.Ranks, to, from int, words []T, received int) ([]T, error) {
 	out, in := make([][]T, ranks.Size()), make([][]T, ranks.Size())
 	out[to], in[from] = words, make([]T, received)
-	wait, err := par.Exchange(ctx, ranks, out, in)
+	wait, err := exchange.Begin(ctx, ranks, out, in)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -28,8 +29,8 @@ func newBlocks(ctx context.Context, t *tree, workers *par.Workers) (*blocks, err
 		place: make([]uint32, n*simd.BlockPoints),
 	}
 	const blocksPerPiece = 512
-	return b, workers.Do(ctx, par.Blocks(n, blocksPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, blocksPerPiece)
+	return b, workers.Do(ctx, split.Blocks(n, blocksPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, blocksPerPiece)
 		for i := lo; i < hi; i++ {
 			b.set(i)
 		}

@@ -11,7 +11,7 @@ func choose(keys []uint64, count int) {
 			sortFew(keys[lo:hi])
 			return
 		}
-		mid := split(keys[lo:hi], pivot(keys[lo:hi], count-lo)) + lo
+		mid := splitAt(keys[lo:hi], pivot(keys[lo:hi], count-lo)) + lo
 		if mid <= count {
 			lo = mid
 		} else {
@@ -50,10 +50,10 @@ func pivot(keys []uint64, place int) uint64 {
 	return sample[max(0, min(at, size-1))]
 }
 
-// split moves the keys below the pivot, one of them, to the front. It returns how many
+// splitAt moves the keys below the pivot, one of them, to the front. It returns how many
 // they are, or 1 where there are none: the pivot is the least then. Whether a key is below
 // is a coin toss to the branch predictor, so there is no branch on it.
-func split(keys []uint64, pivot uint64) int {
+func splitAt(keys []uint64, pivot uint64) int {
 	below := 0
 	for i, key := range keys {
 		keys[i] = keys[below]

@@ -3,7 +3,9 @@ package tree
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -49,7 +51,7 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 	}
 	first := 1 << max(0, t.levels-groupLevels) // node of a group, as many as there are groups
 	ranks := req.Sharing()
-	pieces := par.Blocks(first, groupsPerPiece)
+	pieces := split.Blocks(first, groupsPerPiece)
 	from, to := ranks.Part(pieces)
 	progress := req.Stage("find nearest neighbours", to-from)
 	groups := make([]*group, req.Workers.Count())
@@ -57,7 +59,7 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 		if groups[worker] == nil {
 			groups[worker] = newGroup(b, out, byRow, req.Kernels)
 		}
-		lo, hi := par.Block(from+piece, first, groupsPerPiece)
+		lo, hi := split.Block(from+piece, first, groupsPerPiece)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			groups[worker].search(first + i)
 		}
@@ -79,10 +81,10 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 			bounds[r] = lo * k
 		}
 	}
-	if err := par.Gather(ctx, ranks, out.Place, bounds); err != nil {
+	if err := exchange.Gather(ctx, ranks, out.Place, bounds); err != nil {
 		return nil, err
 	}
-	return out, par.Gather(ctx, ranks, out.Dist2, bounds)
+	return out, exchange.Gather(ctx, ranks, out.Dist2, bounds)
 }
 
 const groupsPerPiece = 16

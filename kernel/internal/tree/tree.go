@@ -16,6 +16,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -37,8 +38,8 @@ func build(ctx context.Context, p *rows.Points, order []uint32, most int, worker
 	n := len(order)
 	t := &tree{points: p, order: order, at: make([]float32, n*p.D)}
 	const rowsPerPiece = 4096
-	if err := workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
+	if err := workers.Do(ctx, split.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			copy(t.row(i), p.Single.Row(int(t.order[i])))
 		}
@@ -77,7 +78,7 @@ func (t *tree) setLeast() {
 func (t *tree) span(node int) (lo, hi int) {
 	level := bits.Len(uint(node)) - 1 // steps below the root
 	i := node - 1<<level
-	// As par.Part has it, without divisions, which take longer.
+	// As split.Part has it, without divisions, which take longer.
 	n := uint64(len(t.order))
 	return int(n * uint64(i) >> level), int(n * uint64(i+1) >> level)
 }

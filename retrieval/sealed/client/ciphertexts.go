@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -67,8 +68,8 @@ func encrypt(ctx context.Context, workers *par.Workers, matrix *sealed.Matrix, r
 		most = max(most, len(c.streams))
 	}
 	buffers := make([]encryption, workers.Count())
-	err := workers.Do(ctx, par.Blocks(columns, encryptedColumns), par.Func(func(worker, block int) {
-		first, end := par.Block(block, columns, encryptedColumns)
+	err := workers.Do(ctx, split.Blocks(columns, encryptedColumns), par.Func(func(worker, block int) {
+		first, end := split.Block(block, columns, encryptedColumns)
 		e := &buffers[worker]
 		if e.rows == nil {
 			e.rows, e.products = make([]uint32, encryptedColumns*sealed.SecretWords), make([]uint32, encryptedColumns*most)
@@ -144,8 +145,8 @@ func (c *ciphertexts) decrypt(workers *par.Workers, hint [][]uint32, answer []ui
 	kernels, count := simd.At(simd.Best()), len(c.streams)
 	out := make([]uint32, len(answer))
 	const size = 16
-	err := workers.Do(context.Background(), par.Blocks(len(hint), size), par.Func(func(_, block int) {
-		first, end := par.Block(block, len(hint), size)
+	err := workers.Do(context.Background(), split.Blocks(len(hint), size), par.Func(func(_, block int) {
+		first, end := split.Block(block, len(hint), size)
 		for row := first; row < end; row++ {
 			to := out[row*count:][:count]
 			kernels.WordDots(to, hint[row], c.secrets, sealed.SecretWords)

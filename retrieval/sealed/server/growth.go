@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )

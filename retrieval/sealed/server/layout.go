@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -97,8 +98,8 @@ func newLayout[M points.Matrix](ctx context.Context, x M, n int, c *centres, len
 	const stretch = 512 * layoutRows
 	for from := 0; from < n; from += stretch {
 		to := min(n, from+stretch)
-		if err := workers.Do(ctx, par.Blocks(to-from, layoutRows), par.Func(func(worker, block int) {
-			lo, hi := par.Block(block, to-from, layoutRows)
+		if err := workers.Do(ctx, split.Blocks(to-from, layoutRows), par.Func(func(worker, block int) {
+			lo, hi := split.Block(block, to-from, layoutRows)
 			l.compare(worker, from+lo, from+hi)
 		})); err != nil {
 			return nil, err
@@ -151,8 +152,8 @@ func (l *layout[M]) deal(ctx context.Context) ([]uint32, error) {
 				lost = append(lost, int(t.row))
 			}
 		}
-		if err := l.workers.Do(ctx, par.Blocks(len(lost), layoutRows), par.Func(func(worker, block int) {
-			lo, hi := par.Block(block, len(lost), layoutRows)
+		if err := l.workers.Do(ctx, split.Blocks(len(lost), layoutRows), par.Func(func(worker, block int) {
+			lo, hi := split.Block(block, len(lost), layoutRows)
 			l.search(worker, lost[lo:hi])
 		})); err != nil {
 			return nil, err

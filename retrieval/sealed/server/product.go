@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -36,7 +37,7 @@ type loader struct {
 
 // blocksAtOnce returns how many blocks a round of a product takes.
 func (m *matrix) blocksAtOnce(columns, width int) int {
-	return min(par.Blocks(m.columns, blockColumns), max(1, roundBytes/(columns*width*blockColumns)))
+	return min(split.Blocks(m.columns, blockColumns), max(1, roundBytes/(columns*width*blockColumns)))
 }
 
 // pieceRows returns how many rows a worker multiplies at a time: fewer where a worker would have
@@ -54,10 +55,10 @@ func (m *matrix) pieceRows(workers int) int {
 // other three times a round, so that a query by itself, which takes one round, is not held up.
 func (m *matrix) product(ctx context.Context, workers *par.Workers, columns, width int, l loader, progress func(done, total int)) ([]uint32, error) {
 	sums := make([]uint32, columns*m.padded)
-	size, atOnce, groups := columns*m.depth(0), m.blocksAtOnce(columns, width), par.Blocks(columns, groupWords)
+	size, atOnce, groups := columns*m.depth(0), m.blocksAtOnce(columns, width), split.Blocks(columns, groupWords)
 	words, packed := make([]uint32, atOnce*size), make([]simd.Words, atOnce*groups)
 	loads, rows := l.pieces(min(blockColumns, m.columns)), m.pieceRows(workers.Count())
-	pieces := par.Blocks(m.padded, rows)
+	pieces := split.Blocks(m.padded, rows)
 	for first := 0; first < len(m.blocks); first += atOnce {
 		count := min(atOnce, len(m.blocks)-first)
 		if err := workers.Do(ctx, count*loads, par.Func(func(worker, piece int) {
@@ -71,7 +72,7 @@ func (m *matrix) product(ctx context.Context, workers *par.Workers, columns, wid
 		}
 		if err := workers.Do(ctx, count*groups, par.Func(func(_, piece int) {
 			depth := m.depth(first + piece/groups)
-			lo, hi := par.Block(piece%groups, columns, groupWords)
+			lo, hi := split.Block(piece%groups, columns, groupWords)
 			m.kernels.PackWords(&packed[piece], words[piece/groups*size:][lo*depth:hi*depth], depth, width)
 		})); err != nil {
 			return nil, err
@@ -79,7 +80,7 @@ func (m *matrix) product(ctx context.Context, workers *par.Workers, columns, wid
 		// Pieces of one group come one after the other, so that its words stay near.
 		if err := workers.Do(ctx, groups*pieces, par.Func(func(_, piece int) {
 			group := piece / pieces
-			lo, hi := par.Block(piece%pieces, m.padded, rows)
+			lo, hi := split.Block(piece%pieces, m.padded, rows)
 			for i, panel := range m.blocks[first : first+count] {
 				depth := m.depth(first + i)
 				m.kernels.MulWords(sums[group*groupWords*m.padded+lo:], m.padded, panel[lo*depth:hi*depth], hi-lo, &packed[i*groups+group])
@@ -108,12 +109,12 @@ func (m *matrix) hintBytes() int64 {
 func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.Matrix, progress func(done, total int)) ([]uint32, error) {
 	scratches := make([][]uint32, workers.Count())
 	sums, err := m.product(ctx, workers, sealed.SecretWords, 4, loader{
-		pieces: func(count int) int { return par.Blocks(count, expandedRows) },
+		pieces: func(count int) int { return split.Blocks(count, expandedRows) },
 		load: func(worker, piece int, words []uint32, from, count, depth int) {
 			if scratches[worker] == nil {
 				scratches[worker] = make([]uint32, expandedRows*sealed.SecretWords)
 			}
-			lo, hi := par.Block(piece, count, expandedRows)
+			lo, hi := split.Block(piece, count, expandedRows)
 			rows := scratches[worker][:(hi-lo)*sealed.SecretWords]
 			public.Rows(rows, from+lo)
 			transpose(words[lo:], depth, rows, sealed.SecretWords)
@@ -123,8 +124,8 @@ func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.
 		return nil, err
 	}
 	out := make([]uint32, m.rows*sealed.SecretWords)
-	err = workers.Do(ctx, par.Blocks(sealed.SecretWords, expandedRows), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, sealed.SecretWords, expandedRows)
+	err = workers.Do(ctx, split.Blocks(sealed.SecretWords, expandedRows), par.Func(func(_, piece int) {
+		lo, hi := split.Block(piece, sealed.SecretWords, expandedRows)
 		for r := range m.rows {
 			to := out[r*sealed.SecretWords : (r+1)*sealed.SecretWords]
 			for j := lo; j < hi; j++ {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -29,10 +30,10 @@ const (
 // finite. Rows of nothing but zeros have none.
 func scaleOf[M points.Matrix](ctx context.Context, x M, n, d int, workers *par.Workers) (float64, error) {
 	type entries struct{ largest, squares float64 }
-	blocks := make([]entries, par.Blocks(n, layoutRows))
+	blocks := make([]entries, split.Blocks(n, layoutRows))
 	if err := workers.Do(ctx, len(blocks), par.Func(func(_, block int) {
 		row, of := make([]float64, d), entries{}
-		lo, hi := par.Block(block, n, layoutRows)
+		lo, hi := split.Block(block, n, layoutRows)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(row, x, i)
 			wire.Rotate(row, row)

@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/simd"
 )

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -87,8 +88,8 @@ func readRate(ctx context.Context, workers *par.Workers, array []uint64) (float6
 // ReadArray reads the array once, by a loop such as sumWords.
 func ReadArray(ctx context.Context, workers *par.Workers, array []uint64, sum func([]uint64) uint64) error {
 	const piece = 1 << 17
-	return workers.Do(ctx, par.Blocks(len(array), piece), par.Func(func(worker, b int) {
-		lo, hi := par.Block(b, len(array), piece)
+	return workers.Do(ctx, split.Blocks(len(array), piece), par.Func(func(worker, b int) {
+		lo, hi := split.Block(b, len(array), piece)
 		sink[worker%len(sink)].v += sum(array[lo:hi])
 	}))
 }
@@ -133,7 +134,7 @@ func gatherRate(ctx context.Context, workers *par.Workers, array []uint64) (floa
 	}
 	return BestRate(ctx, rows, func() error {
 		return workers.Do(ctx, rows/piece, par.Func(func(worker, b int) {
-			lo, hi := par.Block(b, rows, piece)
+			lo, hi := split.Block(b, rows, piece)
 			var s0, s1, s2, s3 uint64
 			for _, j := range index[lo:hi] {
 				r := array[int(j)*8:][:8]

@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -81,12 +82,12 @@ const (
 func tell(ctx context.Context, ranks *par.Ranks, number int) error {
 	words := make([]int, ranks.Size())
 	words[0] = number
-	return par.Gather(ctx, ranks, words, ranks.Bounds(len(words)))
+	return exchange.Gather(ctx, ranks, words, ranks.Bounds(len(words)))
 }
 
 func hear(ctx context.Context, ranks *par.Ranks) (int, error) {
 	words := make([]int, ranks.Size())
-	err := par.Gather(ctx, ranks, words, ranks.Bounds(len(words)))
+	err := exchange.Gather(ctx, ranks, words, ranks.Bounds(len(words)))
 	return words[0], err
 }
 

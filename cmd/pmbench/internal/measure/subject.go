@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
-	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 )
 
 // A Case is one line of a suite's table.
@@ -35,10 +35,10 @@ type Subject struct {
 	Memory bool
 	// Latency asks for the slowest operations and the memory of each.
 	Latency bool
-	Search  kernel.SearchStats // what filters left, of a search in many dimensions
-	Stores  bool               // the entries stay: peak memory is given per entry
-	Gather  float64            // rows per second of this case's table, for RoofGather
-	Choice  *record.Choice     // suite plan
+	Search  graphstats.Search // what filters left, of a search in many dimensions
+	Stores  bool              // the entries stay: peak memory is given per entry
+	Gather  float64           // rows per second of this case's table, for RoofGather
+	Choice  *record.Choice    // suite plan
 	// Settings are those of suite levels.
 	Settings *record.Choice
 	Equal    []record.Equality // searches whose pairs were compared

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -65,7 +66,7 @@ func (y *yardstick) readAlong(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	all, err := par.GatherEqual(ctx, y.ranks, []float64{own})
+	all, err := exchange.GatherEqual(ctx, y.ranks, []float64{own})
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -146,7 +147,7 @@ func TestCalmOperations(t *testing.T) {
 					reading = slow
 				}
 				ran = false
-				_, err = par.GatherEqual(t.Context(), r, []float64{reading})
+				_, err = exchange.GatherEqual(t.Context(), r, []float64{reading})
 			case 0:
 				told, ran = told+1, told >= 0
 			}
@@ -192,7 +193,7 @@ func TestRanksReadTogether(t *testing.T) {
 			if number, err := hear(t.Context(), r); err != nil || number != readYard {
 				t.Errorf("heard %d, %v", number, err)
 			}
-			if _, err := par.GatherEqual(t.Context(), r, []float64{7}); err != nil {
+			if _, err := exchange.GatherEqual(t.Context(), r, []float64{7}); err != nil {
 				return err
 			}
 			return follow(t.Context(), l, nil)

@@ -106,7 +106,7 @@ func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*ma
 // nearestGraph returns the graph of nearest neighbours with weights that round to 1 where
 // neighbours are at most a few units apart, as in all sets measured here.
 func nearestGraph(ctx context.Context, x blas32.General, workers *par.Workers) (kernel.Truncated, error) {
-	return kernel.NewCSR(ctx, x, kernel.Gamma(1e-10), &kernel.Options{Neighbours: embeddingNeighbours, Workers: workers})
+	return suites.BuildCSR(ctx, x, kernel.Gamma(1e-10), kernel.Options{Neighbours: embeddingNeighbours, Workers: workers})
 }
 
 // inOrder returns rows of k numbers, given in the order of the points, in that of the

@@ -81,15 +81,16 @@ func (c *contest) nearestOf(ctx context.Context, s nearestSet, n int, matches []
 	}
 	for _, m := range matches {
 		workers := c.lab.Workers(m.ratio.Workers)
-		var found *kernel.Neighbours
+		dist2 := make([]float64, n*nearestCount)
 		m.ratio.NNZ, m.most = int64(n)*nearestCount, s.most
 		m.ours = func(ctx context.Context) (err error) {
-			found, err = kernel.Nearest(ctx, x, nearestCount, &kernel.Options{Workers: workers})
-			return err
+			return kernel.EachNearest(ctx, x, nearestCount, &kernel.Options{Workers: workers}, func(row int, _ []uint32, near []float64) {
+				copy(dist2[row*nearestCount:], near)
+			})
 		}
 		m.differ = func(file string) (float64, error) {
-			theirs, err := readFloats(file, len(found.Dist2))
-			return distanceDifference(found.Dist2, theirs), err
+			theirs, err := readFloats(file, len(dist2))
+			return distanceDifference(dist2, theirs), err
 		}
 	}
 	return c.playAll(ctx, s.suite, func(file string) error { return writePoints(file, &suites.PointSet{Points: x}) }, matches, work)

@@ -66,7 +66,7 @@ leaves it out.`,
 		},
 		{
 			Name: "nearest", Rows: suites.DefaultRows, play: (*contest).nearest,
-			About: `The 10 nearest neighbours of every row by kernel.Nearest, with their
+			About: `The 10 nearest neighbours of every row by kernel.EachNearest, with their
 distances. A million points in 2 and 3 dimensions: scipy's cKDTree.query.
 20,000 features in 64: FAISS IndexFlatL2.search, scikit-learn's brute
 force, which compute in float32. The difference is the largest of two

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -22,13 +23,13 @@ func TestModelAgainstCountedBytes(t *testing.T) {
 		}
 		var halo, gather, sums, found [8]int64
 		err = cluster.Local(c.ranks, func(ranks *par.Ranks) error {
-			op, err := kernel.NewCSR(t.Context(), x, kernel.Gamma(1/m.radius()/m.radius()), &kernel.Options{CutoffRadius: m.radius(), Ranks: ranks})
+			op, err := suites.BuildCSR(t.Context(), x, kernel.Gamma(1/m.radius()/m.radius()), kernel.Options{CutoffRadius: m.radius(), Ranks: ranks})
 			if err != nil {
 				return err
 			}
 			defer op.Close()
 			found[ranks.Rank()], _ = ranks.Traffic()
-			of := kernel.TrafficOf(op, suites.RankColumns)
+			of := graphstats.TrafficOf(op, suites.RankColumns)
 			halo[ranks.Rank()], gather[ranks.Rank()] = of.Halo, of.Gather
 			if of.Overlapped != m.halos() {
 				t.Errorf("%+v: halos are in use: %v", c, of.Overlapped)

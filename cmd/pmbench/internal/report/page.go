@@ -9,23 +9,21 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 //go:embed page.css
 var pageStyle string
 
 // page writes the report as one HTML file. The command is the one that writes it.
-func (r *report) page(command string) (string, error) {
+func (r *report) page(command string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"+
-		"<title>PrivateMail benchmarks</title>\n<style>\n%s</style></head><body>\n<h1>PrivateMail benchmarks</h1>\n", pageStyle)
+		"<title>PrivateMail benchmarks</title>\n<style>\n%s</style></head><body>\n<h1>PrivateMail benchmarks</h1>\n", pageStyle+plot.Style(false))
 	parts, names := r.families()
 	writeHead(&b, parts, names, command)
 	for i, part := range parts {
-		sections, err := part.sections()
-		if err != nil {
-			return "", err
-		}
+		sections := part.sections()
 		fmt.Fprintf(&b, "<h2>%s</h2>\n", html.EscapeString(names[i]))
 		writeContents(&b, sections, i)
 		for j, s := range sections {
@@ -36,7 +34,7 @@ func (r *report) page(command string) (string, error) {
 		b.WriteString(notesHTML(r.notes))
 	}
 	b.WriteString("</body></html>\n")
-	return b.String(), nil
+	return b.String()
 }
 
 // writeHead writes what a reader has to know first: which processors, at which level, by
@@ -118,8 +116,8 @@ func (s *section) writeHTML(b *strings.Builder, id string) {
 	if s.about != "" {
 		fmt.Fprintf(b, "<p>%s</p>\n", inlineHTML(s.about))
 	}
-	if s.plot != "" {
-		fmt.Fprintf(b, "<figure>%s</figure>\n", s.plot)
+	if s.plot != nil {
+		fmt.Fprintf(b, "<figure>%s</figure>\n", s.plot.Element())
 	}
 	if len(s.rows) > 0 {
 		s.writeTable(b)

@@ -87,7 +87,7 @@ func shortCells(ratios []*record.Ratio, short map[string]string) []string {
 }
 
 // peerSections are the tables of ratios, one for each suite, none without ratios.
-func peerSections(settings []settingReport) ([]section, error) {
+func peerSections(settings []settingReport) []section {
 	out := []section{{title: "Peers", about: "Their time over ours, the median of interleaved rounds on the same data; above 1 we are faster. " +
 		"A result is the same, with the largest difference or the number of rows that differ, but for approximate peers, whose recall is given. Residuals are ours and theirs."}}
 	for _, suite := range peers.Suites() {
@@ -95,20 +95,13 @@ func peerSections(settings []settingReport) ([]section, error) {
 		if len(s.rows) == 0 {
 			continue
 		}
-		first := settings[0].ofSuite(suite.Name)
-		p, err := ratioPlot(first)
-		if err == nil && p != nil {
-			s.plot, err = inline(p, plotWidth, ratioHeight(first))
-		}
-		if err != nil {
-			return nil, err
-		}
+		s.plot = ratioPlot(settings[0].ofSuite(suite.Name))
 		out = append(out, s)
 	}
 	if len(out) == 1 {
-		return nil, nil
+		return nil
 	}
-	return out, nil
+	return out
 }
 
 // peerSection is the table of one suite: the ratios of the first setting, and beside them

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 // Options are what verb report is asked for: the files to write, no page where HTML is "".
@@ -37,16 +38,12 @@ func (f *Options) Run(ctx context.Context, e *cli.Env, names []string) error {
 		return err
 	}
 	type file struct{ path, text string }
-	files := []file{{path: f.Out}}
+	files := []file{{f.Out, r.markdown()}}
 	if f.HTML != "" {
-		files = append(files, file{path: f.HTML})
+		files = append(files, file{f.HTML, r.page(record.CommandLine(e))})
 	}
-	page := func() (string, error) { return r.page(record.CommandLine(e)) }
-	for i, text := range []func() (string, error){r.markdown, page}[:len(files)] {
-		if err := cli.CheckPlace(files[i].path); err != nil {
-			return err
-		}
-		if files[i].text, err = text(); err != nil {
+	for _, file := range files {
+		if err := cli.CheckPlace(file.path); err != nil {
 			return err
 		}
 	}
@@ -147,25 +144,18 @@ type section struct {
 	below        bool // a part of the section before it
 	head         []string
 	rows         [][]string
-	plot         string // an svg element, on the page only
+	plot         *plot.Chart // on the page only; nil for none
 }
 
 // sections makes the tables and plots of one family.
-func (r *report) sections() (out []section, err error) {
+func (r *report) sections() (out []section) {
 	settings := r.bySetting()
-	peers, err := peerSections(settings)
-	if err != nil {
-		return nil, err
-	}
+	peers := peerSections(settings)
 	if len(peers) > 0 {
 		out = append(out, inShort(settings))
 	}
 	out = append(out, r.machineSection())
-	suites, err := suiteSections(settings)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(out, suites...), peers...), nil
+	return append(append(out, suiteSections(settings)...), peers...)
 }
 
 // reportTerms explains the words of the tables.
@@ -174,17 +164,13 @@ const reportTerms = "Times are medians over rounds. \"Of limit\" is the time the
 	"It can exceed 1 where caches hold a part of the data, and where vector instructions do several of the multiply-adds at a time that the limit counts one by one. B/nnz is the peak of memory while building, per entry."
 
 // markdown writes the report as BENCHMARKS.md.
-func (r *report) markdown() (string, error) {
+func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Benchmarks\n\nMade by `pmbench report` from recorded runs; do not edit. %s\n", reportTerms)
 	parts, names := r.families()
 	for i, part := range parts {
 		fmt.Fprintf(&b, "\n## %s\n", names[i])
-		sections, err := part.sections()
-		if err != nil {
-			return "", err
-		}
-		for _, s := range sections {
+		for _, s := range part.sections() {
 			fmt.Fprintf(&b, "\n%s %s\n", map[bool]string{false: "###", true: "####"}[s.below], s.title)
 			if s.about != "" {
 				fmt.Fprintf(&b, "\n%s\n", s.about)
@@ -201,5 +187,5 @@ func (r *report) markdown() (string, error) {
 	if r.notes != "" {
 		fmt.Fprintf(&b, "\n%s\n", r.notes)
 	}
-	return b.String(), nil
+	return b.String()
 }

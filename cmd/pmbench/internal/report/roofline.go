@@ -33,7 +33,7 @@ func (f *Roofline) Run(ctx context.Context, e *cli.Env, names []string) error {
 		return fmt.Errorf("no measurement of multiply-adds with limits beside it: use suites spmm, step or iterate")
 	}
 	if f.SVG != "" {
-		if err := formats.WriteFile(ctx, f.SVG, func(w io.Writer) error { return plotRoofline(w, rows) }); err != nil {
+		if err := formats.WriteFile(ctx, f.SVG, rooflinePlot(rows).Write); err != nil {
 			return err
 		}
 	}

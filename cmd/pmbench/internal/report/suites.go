@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/ranks"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
 )
 
 // suiteSections are the tables of the suites, with plots of the first setting.
-func suiteSections(settings []settingReport) (out []section, err error) {
+func suiteSections(settings []settingReport) (out []section) {
 	all := make([][]record.Summary, len(settings))
 	for i, s := range settings {
 		all[i] = record.Summarise(s.records)
@@ -37,18 +36,10 @@ func suiteSections(settings []settingReport) (out []section, err error) {
 				part.about += " " + line + "."
 			}
 		}
-		p, err := suitePlot(s.Name, all[0])
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			if part.plot, err = inline(p, plotWidth, plotHeight); err != nil {
-				return nil, err
-			}
-		}
+		part.plot = suitePlot(s.Name, all[0])
 		out = append(out, part)
 	}
-	return out, nil
+	return out
 }
 
 // suiteSection is the table of one suite: the figures of the first setting, and beside
@@ -108,7 +99,7 @@ func medianCell(c record.Summary) string {
 }
 
 // suitePlot is the plot of a suite, nil for those that have none.
-func suitePlot(suite string, all []record.Summary) (*plot.Plot, error) {
+func suitePlot(suite string, all []record.Summary) *plot.Chart {
 	switch suite {
 	case "spmm":
 		if rows := rooflines(slices.DeleteFunc(slices.Clone(all), func(c record.Summary) bool { return c.Suite != "spmm" })); len(rows) > 0 {
@@ -117,5 +108,5 @@ func suitePlot(suite string, all []record.Summary) (*plot.Plot, error) {
 	case "scale":
 		return scalePlot(all)
 	}
-	return nil, nil
+	return nil
 }

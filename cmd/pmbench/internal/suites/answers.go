@@ -43,7 +43,7 @@ func answersCases(l *measure.Lab) (out []measure.Case) {
 type answerSetting struct {
 	encoded, gathering *server.Cells // the first has encoded its answers, the second none
 	client             *client.Cells
-	all                *client.TakeAll
+	all                *client.All
 	row                []float64 // of the record that asks
 	request            []byte    // as it travels
 	asked              *wire.CellsRequest
@@ -84,7 +84,7 @@ func newAnswerSetting(ctx context.Context, l *measure.Lab, n, d int) (*answerSet
 	if err := gallery.UnmarshalBinary(s.encoded.AllRowsFrame()); err != nil {
 		return nil, err
 	}
-	if s.all, err = client.NewTakeAll(s.encoded.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, &gallery); err != nil {
+	if s.all, err = client.NewAll(s.encoded.Codebook(), client.AllSettings{UnconfirmedCodebook: true}, &gallery); err != nil {
 		return nil, err
 	}
 	for j := range s.row {

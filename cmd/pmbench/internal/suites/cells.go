@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/internal/graphstats"
 )
 
 // cellsCases build the truncated graph of points with about 32 neighbours: the
@@ -52,7 +53,7 @@ func buildSubject(l *measure.Lab, s *PointSet, workers int, key string) *measure
 			return err
 		}
 		cert := op.Certificate()
-		sub.NNZ, sub.Search = op.Cost().NNZ, op.Search()
+		sub.NNZ, sub.Search = op.Cost().NNZ, graphstats.SearchOf(op)
 		sub.Eta, sub.EtaP99 = cert.RowMax, cert.RowP99
 		sub.Bytes = buildBytes(s.Points, sub.NNZ)
 		if key != "" && l.Keep(key, op) {

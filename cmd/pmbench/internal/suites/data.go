@@ -152,7 +152,17 @@ func (s *PointSet) Graph(ctx context.Context, workers *par.Workers) (kernel.Trun
 // graphWith builds the truncated graph of the points with options of the caller.
 func (s *PointSet) graphWith(ctx context.Context, o kernel.Options) (kernel.Truncated, error) {
 	o.CutoffRadius = s.Radius
-	return kernel.NewCSR(ctx, s.Points, s.sigma, &o)
+	return BuildCSR(ctx, s.Points, s.sigma, o)
+}
+
+// BuildCSR builds the operator csr of points.
+func BuildCSR(ctx context.Context, x blas32.General, sigma kernel.Bandwidth, o kernel.Options) (kernel.Truncated, error) {
+	o.Operator = "csr"
+	op, err := kernel.Build(ctx, x, sigma, &o)
+	if err != nil {
+		return nil, err
+	}
+	return op.(kernel.Truncated), nil
 }
 
 // Synthetic returns points of a kind of package synth, and their classes where the kind has
@@ -253,5 +263,5 @@ func Given(op kernel.Truncated, row int) uint32 {
 // they round to it.
 func UnitGraph(ctx context.Context, x blas32.General, radius float64, o kernel.Options) (kernel.Truncated, error) {
 	o.CutoffRadius = radius
-	return kernel.NewCSR(ctx, x, kernel.Gamma(1e-9/(radius*radius)), &o)
+	return BuildCSR(ctx, x, kernel.Gamma(1e-9/(radius*radius)), o)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -113,10 +114,10 @@ func closePairs(ctx context.Context, x blas32.General, radius float64, workers *
 	for from := 0; from < n; from += atOnce {
 		show(1 - float64(n-from)*float64(n-from)/(float64(n)*float64(n)))
 		to := min(from+atOnce, n)
-		pieces := par.Blocks(to-from, perStep)
+		pieces := split.Blocks(to-from, perStep)
 		found := make([][]closePair, pieces)
 		err := workers.Do(ctx, pieces, par.Func(func(_, piece int) {
-			lo, hi := par.Block(piece, to-from, perStep)
+			lo, hi := split.Block(piece, to-from, perStep)
 			found[piece] = closeTo(rows, d, from+lo, from+hi, radius)
 		}))
 		if err != nil {

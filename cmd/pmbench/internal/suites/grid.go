@@ -59,16 +59,16 @@ func gridSubject(ctx context.Context, l *measure.Lab, what, operator string, n, 
 	if err != nil {
 		return nil, err
 	}
+	points, err := kernel.Open(p, &kernel.Options{Workers: l.Workers(workers)})
+	if err != nil {
+		return nil, err
+	}
 	x, dst := Block(n, gridColumns), Zeros(n, gridColumns)
 	sub := &measure.Subject{Pairs: true, NNZ: int64(n) * int64(n/10), Roof: measure.RoofRead, Memory: what != "step", Eta: math.NaN(), EtaP99: math.NaN()}
 	build := func(ctx context.Context) (op kernel.Operator, err error) {
 		opt := &kernel.Options{Tolerance: gridTolerance, Steps: 1, Columns: gridColumns, Workers: l.Workers(workers)}
-		if operator == "grid" {
-			op, err = kernel.NewGrid(ctx, p, gridSigma(), opt)
-		} else {
-			op, err = kernel.NewCSR(ctx, p, gridSigma(), opt)
-		}
-		if err != nil {
+		opt.Operator = operator
+		if op, err = points.Build(ctx, gridSigma(), opt); err != nil {
 			return nil, err
 		}
 		cert, cost := op.Certificate(), op.Cost()

@@ -129,7 +129,7 @@ func ConvergeGraph(ctx context.Context, l *measure.Lab, n, workers int) (kernel.
 			return nil, err
 		}
 		o.CutoffRadius = radius
-		return kernel.NewCSR(ctx, x, sigma, o)
+		return BuildCSR(ctx, x, sigma, *o)
 	})
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // planCase is one use of a graph: points, bandwidth, columns and steps.

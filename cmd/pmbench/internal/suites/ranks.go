@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -106,7 +107,8 @@ func buildPoly(ctx context.Context, l *measure.Lab, n, d int) (kernel.Operator, 
 		return nil, err
 	}
 	o := rankOptions(l)
-	return kernel.NewPoly(ctx, x, kernel.Sigma(WideSigma), &o)
+	o.Operator = "poly"
+	return kernel.Build(ctx, x, kernel.Sigma(WideSigma), &o)
 }
 
 // buildGrid builds the interpolated kernel of uniform points.
@@ -117,7 +119,8 @@ func buildGrid(ctx context.Context, l *measure.Lab, n, d int) (kernel.Operator, 
 	}
 	o := rankOptions(l)
 	o.Tolerance = gridTolerance
-	return kernel.NewGrid(ctx, x, gridSigma(), &o)
+	o.Operator = "grid"
+	return kernel.Build(ctx, x, gridSigma(), &o)
 }
 
 // key names the operator of a graph among what a lab has made.
@@ -188,7 +191,7 @@ func countTraffic(ctx context.Context, ranks *par.Ranks, operation func() error)
 		return nil, err
 	}
 	after, afterwards := ranks.Traffic()
-	all, err := par.GatherEqual(ctx, ranks, []int64{after - gathered, afterwards - exchanged})
+	all, err := exchange.GatherEqual(ctx, ranks, []int64{after - gathered, afterwards - exchanged})
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -56,9 +57,9 @@ func (s *SealedSetting) StoredRows(ctx context.Context) ([]int8, error) {
 	const block = 1024
 	n, d := s.rows.Rows, s.rows.Cols
 	stored := make([]int8, n*d)
-	err := s.Lab.Workers(measure.AllWorkers()).Do(ctx, par.Blocks(n, block), par.Func(func(_, b int) {
+	err := s.Lab.Workers(measure.AllWorkers()).Do(ctx, split.Blocks(n, block), par.Func(func(_, b int) {
 		row := make([]float64, d)
-		lo, hi := par.Block(b, n, block)
+		lo, hi := split.Block(b, n, block)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(row, s.rows, i)
 			wire.Rotate(row, row)

@@ -67,17 +67,17 @@ func WideRows(l *measure.Lab, n, d int) (blas32.General, error) {
 }
 
 // WideOperator returns the polynomial of these rows.
-func WideOperator(ctx context.Context, l *measure.Lab, n, d, workers int) (kernel.Operator64, error) {
+func WideOperator(ctx context.Context, l *measure.Lab, n, d, workers int) (kernel.Operator, error) {
 	x, err := WideRows(l, n, d)
 	if err != nil {
 		return nil, err
 	}
-	return measure.Shared(l, fmt.Sprint("wide operator ", n, d, workers), func() (kernel.Operator64, error) { return WidePoly(ctx, l, x, workers) })
+	return measure.Shared(l, fmt.Sprint("wide operator ", n, d, workers), func() (kernel.Operator, error) { return WidePoly(ctx, l, x, workers) })
 }
 
 // WidePoly returns the polynomial of rows.
-func WidePoly(ctx context.Context, l *measure.Lab, x blas32.General, workers int) (kernel.Operator64, error) {
-	return kernel.NewPoly(ctx, x, kernel.Sigma(WideSigma), &kernel.Options{Columns: WideColumns, Steps: 1, Workers: l.Workers(workers)})
+func WidePoly(ctx context.Context, l *measure.Lab, x blas32.General, workers int) (kernel.Operator, error) {
+	return kernel.Build(ctx, x, kernel.Sigma(WideSigma), &kernel.Options{Operator: "poly", Columns: WideColumns, Steps: 1, Workers: l.Workers(workers)})
 }
 
 // wideBytes is the model: the features are read twice, x and three numbers of each row

@@ -50,7 +50,7 @@ func AccountAt(path string, unit mechanism.Unit) (*account, error) {
 	return AccountOf(s, balance), nil
 }
 
-// number returns that of the spend in a line, 0 if it is none of this unit.
+// Number returns that of the spend in a line, 0 if this unit has no spend there.
 func (a *account) Number(line uint64) int {
 	for _, spend := range a.spends {
 		if spend.Sequence == line {
@@ -60,7 +60,7 @@ func (a *account) Number(line uint64) int {
 	return 0
 }
 
-// write says what has been spent, and what another spend like the last would make of it.
+// Write says what has been spent, and what another spend like the last would make of it.
 func (a *account) Write(w io.Writer) {
 	fmt.Fprintf(w, "so far\t%s\n", a.soFar())
 	a.writeProtects(w)
@@ -112,7 +112,7 @@ func (a *account) notTheSum() string {
 	return ""
 }
 
-// noise is the epsilon of the noise among pots, by itself.
+// noise is the epsilon of the noise among pots, without the pure pot.
 func (a *account) noise(p mechanism.Pots) float64 { return epsilonOfRho(p.Rho, a.ledger.Total) }
 
 // next says whether another spend like the last fits, and what it would make of the
@@ -136,7 +136,7 @@ func (a *account) next() string {
 	return fmt.Sprintf("%s does not fit: the pure pot has epsilon %s left; a ledger made with a larger -pure-share has more", another, AtLeast(left.Pure.Float(), 4))
 }
 
-// writeSpends lists the spends, and after each what all up to it come to, and for which data sets.
+// WriteSpends lists the spends, and after each what all up to it come to, and for which data sets.
 func (a *account) WriteSpends(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "spend\tline\trelease\tepsilon\tdelta\trho\tpure epsilon\tprotects\tepsilon so far\tfor\t")
@@ -169,10 +169,10 @@ func stillFits(rho mechanism.Amount, t mechanism.Total) string {
 
 // AtLeast formats what there is of x >= 0, rounded down to a number of digits.
 func AtLeast(x float64, digits int) string {
-	message := strconv.FormatFloat(x, 'g', digits, 64)
-	shown, err := strconv.ParseFloat(message, 64)
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	shown, err := strconv.ParseFloat(text, 64)
 	if err != nil || shown <= x {
-		return message
+		return text
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
 	return strconv.FormatFloat(shown-unit, 'g', digits, 64)

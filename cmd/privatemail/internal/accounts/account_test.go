@@ -74,8 +74,8 @@ func TestAccountsOfOtherLedgers(t *testing.T) {
 		}
 		var got strings.Builder
 		account.Write(&got)
-		if message := strings.ReplaceAll(strings.ReplaceAll(got.String(), "\n\t", "\n"), "\t", " "); message != c.want {
-			t.Errorf("%v:\n%swant\n%s", c.total, message, c.want)
+		if text := strings.ReplaceAll(strings.ReplaceAll(got.String(), "\n\t", "\n"), "\t", " "); text != c.want {
+			t.Errorf("%v:\n%swant\n%s", c.total, text, c.want)
 		}
 	}
 }

@@ -61,7 +61,7 @@ type SpendReport struct {
 	Protects    string     `json:"protects"` // "unknown" where it was not noted
 }
 
-func ReportBudget(s *mechanism.Snapshot, path string, balances []mechanism.Balance, entries []mechanism.Entry) budgetReport {
+func BudgetOf(s *mechanism.Snapshot, path string, balances []mechanism.Balance, entries []mechanism.Entry) budgetReport {
 	r := budgetReport{
 		Kind: s.Total.Kind.String(), Epsilon: s.Total.Epsilon, Delta: s.Total.Delta, Whole: ReportPots(s.Whole),
 		Records: s.Sequence, Head: HeadOf(s), Units: make([]balanceReport, len(balances)), Spends: make([]SpendReport, len(entries)), Ledger: path,

@@ -41,10 +41,10 @@ func Promised(ctx context.Context, r *release.Release) Guarantee {
 	return g
 }
 
-// total is the epsilon of noise and labels together.
+// Total is the epsilon of noise and labels together.
 func (g Guarantee) Total() float64 { return g.Epsilon + g.Labels }
 
-// exceeded is the probability that the odds rise by more than e^total, in favour of the
+// Exceeded is the probability that the odds rise by more than e^total, in favour of the
 // data that were there. Labels raise them by e^labels at most, so it is at most that of
 // the noise alone and its epsilon.
 func (g Guarantee) Exceeded() float64 {
@@ -116,7 +116,7 @@ func (g Guarantee) inequality() string {
 	return fmt.Sprintf("P[S] <= %s P'[S] + %g", AtMost(math.Exp(g.Total()), 4), g.Delta)
 }
 
-// write prints the numbers for a person; docs/privacy.md has the formulas.
+// Write prints the numbers for a person; docs/privacy.md has the formulas.
 func (g Guarantee) Write(w io.Writer) {
 	fmt.Fprintf(w, "means\t%s and P'[S] <= %s P[S] + %g for every set S of outcomes\n", g.inequality(), AtMost(math.Exp(g.Total()), 4), g.Delta)
 	fmt.Fprintf(w, "\t%s\n", g.neighbours())
@@ -125,7 +125,7 @@ func (g Guarantee) Write(w io.Writer) {
 	g.WriteReal(w)
 }
 
-// writeReal prints the guarantee between two real records where it is another.
+// WriteReal prints the guarantee between two real records where it is another.
 func (g Guarantee) WriteReal(w io.Writer) {
 	if epsilon, another := g.real(); another {
 		fmt.Fprintf(w, "records\tbetween two real records the guarantee is epsilon %s, delta %g\n", AtMost(epsilon, 4), g.Delta)
@@ -134,9 +134,9 @@ func (g Guarantee) WriteReal(w io.Writer) {
 
 // AtMost formats a bound from above, x >= 0, rounded up to a number of digits.
 func AtMost(x float64, digits int) string {
-	message := strconv.FormatFloat(x, 'g', digits, 64)
-	if shown, err := strconv.ParseFloat(message, 64); err != nil || shown >= x || math.IsInf(x, 0) {
-		return message
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= x || math.IsInf(x, 0) {
+		return text
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
 	return strconv.FormatFloat(x+unit, 'g', digits, 64)

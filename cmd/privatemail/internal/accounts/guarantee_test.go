@@ -39,16 +39,16 @@ func TestEpsilonIsRoundedUp(t *testing.T) {
 
 // What P and P' are follows from the relation and the number of rows that change.
 func TestNeighboursInWords(t *testing.T) {
-	for relation, sentences := range map[sensitivity.Relation]string{
+	for relation, words := range map[sensitivity.Relation]string{
 		sensitivity.ReplaceOne: "a row and its label", sensitivity.Null: "label 0", sensitivity.FeaturesReplace: "label as it is", sensitivity.FeaturesNull: "zeros",
 	} {
-		if message := (Guarantee{Relation: relation}).neighbours(); !strings.Contains(message, sentences) {
-			t.Errorf("%v: %s", relation, message)
+		if text := (Guarantee{Relation: relation}).neighbours(); !strings.Contains(text, words) {
+			t.Errorf("%v: %s", relation, text)
 		}
 	}
 	for _, relation := range []sensitivity.Relation{sensitivity.ReplaceOne, sensitivity.FeaturesReplace} {
-		if message := (Guarantee{Relation: relation, Records: 3}).neighbours(); !strings.Contains(message, "3 rows") {
-			t.Errorf("%v: %s", relation, message)
+		if text := (Guarantee{Relation: relation, Records: 3}).neighbours(); !strings.Contains(text, "3 rows") {
+			t.Errorf("%v: %s", relation, text)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// A head is a state of a ledger: the number of its last record and the hash of that. The
+// A Head is a state of a ledger: the number of its last record and the hash of that. The
 // zero value stands for any state.
 type Head struct {
 	Given    bool
@@ -17,13 +17,13 @@ type Head struct {
 }
 
 func HeadVar(fs *flag.FlagSet, at *Head) {
-	fs.Func("at", "the ledger must have gone through the state `HEAD`, NUMBER:HASH as 'budget show' printed it earlier; that finds copies from before HEAD and edits before it, and not what is missing after it", at.parse)
+	fs.Func("at", "the ledger must have gone through the state `HEAD`\nNUMBER:HASH as 'budget show' printed it earlier; that finds copies from before HEAD and edits before it, and not what is missing after it", at.parse)
 }
 
 func HeadOf(s *mechanism.Snapshot) string { return mechanism.FormatHead(s.Sequence, s.Hash) }
 
-func (h *Head) parse(message string) error {
-	sequence, hash, err := mechanism.ParseHead(message)
+func (h *Head) parse(text string) error {
+	sequence, hash, err := mechanism.ParseHead(text)
 	if err != nil {
 		return errors.New("want NUMBER:HASH, a number and 64 hexadecimal digits, as 'privatemail budget show' prints them")
 	}

@@ -26,7 +26,7 @@ type Stake struct {
 	Rows          int
 }
 
-// cautions returns what applies, the same words wherever they are printed.
+// Cautions returns what applies, the same words wherever they are printed.
 func (s Stake) Cautions() []Caution {
 	var out []Caution
 	add := func(id, format string, args ...any) { out = append(out, Caution{id, fmt.Sprintf(format, args...)}) }
@@ -85,12 +85,12 @@ func (s Stake) worth() string {
 	if s.Delta*float64(s.Rows) > 0.1 {
 		strength += fmt.Sprintf(" Delta should be far below 1/(number of people), and there are %d rows.", s.Rows)
 	}
-	message := fmt.Sprintf("The guarantee is %s for every set S of outcomes, also with P and P' exchanged, for one release. The relation is %v: %s. The guarantee is not a bound on the odds of each outcome: those for the data that were there rise by more than that factor with probability %s at most, and by a factor of at most %s except with probability %g.",
+	text := fmt.Sprintf("The guarantee is %s for every set S of outcomes, also with P and P' exchanged, for one release. The relation is %v: %s. The guarantee is not a bound on the odds of each outcome: those for the data that were there rise by more than that factor with probability %s at most, and by a factor of at most %s except with probability %g.",
 		s.inequality(), s.Relation, s.neighbours(), AtMost(s.Exceeded(), 2), AtMost(s.odds(), 4), s.Delta)
 	if epsilon, another := s.real(); another {
-		message += fmt.Sprintf(" The relation is about a row that is there or not; between two real rows the guarantee is epsilon %s, delta %g.", AtMost(epsilon, 4), s.Delta)
+		text += fmt.Sprintf(" The relation is about a row that is there or not; between two real rows the guarantee is epsilon %s, delta %g.", AtMost(epsilon, 4), s.Delta)
 	}
-	return message + strength
+	return text + strength
 }
 
 // Warn prints the cautions for a person.

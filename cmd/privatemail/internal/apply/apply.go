@@ -23,36 +23,40 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "apply",
-		Summary:  "place new rows by a model that fit has saved, and tell their classes",
+		Summary:  "place new rows by a model of fit, and predict their classes",
 		Synopsis: []string{"MODEL ROWS [-out FILE] [-classes FILE [-k K] [-labels FILE]] [FLAGS]"},
 		About: `
-Places the rows of a file where 'privatemail fit' would have placed them as queries: by the map
-of MODEL, a file of fit -model, alone. What is nearest to a placed row in the embedding of the
-model is the answer to it. The same model and rows give the same bits on the same machine as in
-the run of fit, for any number of workers.
+Places new rows by a MODEL of 'privatemail fit -model', as fit places queries.
+ROWS is a file or folder with the columns that the model was made from. -out is
+where the placed rows go; the answer to a row is what is nearest to it in the
+embedding of the model. -classes writes the class of every row, by a vote of its
+nearest rows. One of -out and -classes is needed.`,
+		More: `
+The same model and rows give the same bits on the same machine as in the run of fit, for any number
+of workers.
 
 -classes writes the class of every row, by name where the classes of the model have names, and its
-share of the votes: a .csv with the columns class and share. The -k nearest rows of the model
-vote, of those that have a label, and of n the nearest has n votes, the next n - 1 and the last
-one 1. The class with most votes wins; of classes with equally many, the one of the nearest row. -k 1
-is the nearest row alone. Where ROWS have labels, or -labels names some, the output has the accuracy: the share of
-rows with a label for which that class was predicted. Labels change nothing else.
+share of the votes: a .csv with the columns class and share. The -k nearest rows of the model vote
+if they have a label: of n voters the nearest has n votes, the next n - 1 and the last one 1. The
+class with most votes wins; between classes with equal votes the nearest row decides. -k 1 is the
+nearest row alone. Where ROWS have labels, or -labels names some, the output has the accuracy: the
+share of rows with a label for which that class was predicted. Labels change nothing else.
 
-ROWS is a file or folder as for embed, with the columns that MODEL was made from. Rows of .npy
-(float16 and float32 among them), .npz, .fvecs, .fbin and IDX are read, placed and written block
-by block, so that there may be more of them than fit in memory. Text, and arrays in Fortran
-order, are read as a whole first. Where ROWS and the rows of the model have names of columns,
-columns are taken by name, in any order, and one that is missing or too much is named: names are
-those of a header, of columns.csv in a folder, or of the array columns, column_names or
-feature_names of a .npz. 'privatemail show' lists those of a model.
+ROWS is a file or folder as for embed. Rows of .npy (float16 and float32 among them), .npz, .fvecs,
+.fbin and IDX are read, placed and written block by block, so that there may be more of them than
+fit in memory. Text, and arrays in Fortran order, are read as a whole first. Where ROWS and the rows
+of the model have names of columns, columns are taken by name, in any order, and a column that is
+missing or too much is reported. Names come from a header, from columns.csv in a folder, or from the
+array columns, column_names or feature_names of a .npz. 'privatemail show' lists those of a model.
 
-One of -out and -classes is needed. -out is .npy (float32), .fvecs, .fbin or .idx. It is replaced as a whole or not at all: after
-a failure, a full disk or Ctrl-C the previous file is as it was.`,
+-out is .npy (float32), .fvecs, .fbin or .idx. It is replaced as a whole or not at all: after a
+failure, a full disk or Ctrl-C the previous file is as it was.`,
 		Examples: []string{
 			"privatemail apply birds.model new.npy -out z.npy",
 			"privatemail apply birds.model new.csv -columns 'px*' -out z.npy",
 			"privatemail apply birds.model new.csv -classes new-classes.csv",
 		},
+		Common: []string{"out", "classes", "k", "labels", "columns", "label-column", "header", "workers", "max-memory", "json", "quiet"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Define: settings.Steered[Flags],
 	}
@@ -60,7 +64,7 @@ a failure, a full disk or Ctrl-C the previous file is as it was.`,
 
 type Flags struct {
 	work    settings.Work
-	files   files.FileFlags
+	files   files.Flags
 	out     string
 	classes string
 	voters  int
@@ -70,18 +74,18 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	f.files.Define(fs)
 	fs.StringVar(&f.out, "out", "", "write the placed rows to `FILE`")
-	fs.StringVar(&f.classes, "classes", "", "write the class of each row and its share of votes to `FILE`, a .csv")
-	cli.CountVar(fs, &f.voters, "k", supervised.Voters, "with -classes, the `K` nearest rows of the model vote")
+	fs.StringVar(&f.classes, "classes", "", "write the class of each row to `FILE`, a .csv\nwith its share of votes")
+	cli.CountVar(fs, &f.voters, "k", supervised.Voters, "with -classes, the `K` nearest rows vote")
 }
 
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	switch {
 	case len(names) != 2:
-		return cli.Usagef("MODEL and ROWS are wanted, got %d names: a file of 'privatemail fit -model', and the rows to place", len(names))
+		return cli.Usagef("want MODEL and ROWS, got %d names: a file of 'privatemail fit -model', and the rows to place", len(names))
 	case f.out == "" && f.classes == "":
 		return cli.Usagef("-out FILE is missing: where should the rows go? -classes FILE writes their classes")
 	case f.classes == "" && (set["k"] || set["labels"]):
-		return cli.Usagef("-k and -labels go with -classes, which tells the class of every row")
+		return cli.Usagef("-k and -labels go with -classes, which predicts the class of every row")
 	}
 	in, err := f.input(e, names[1])
 	if err != nil {
@@ -125,7 +129,7 @@ func (f *Flags) input(e *cli.Env, name string) (files.Input, error) {
 	return f.files.Resolve(e, name)
 }
 
-// checkOutputs tells before long work whether everything can be written.
+// checkOutputs checks before long work whether everything can be written.
 func (f *Flags) checkOutputs(model string, in files.Input) error {
 	inputs := []files.Input{in, {Features: model}}
 	if f.out != "" {
@@ -138,10 +142,10 @@ func (f *Flags) checkOutputs(model string, in files.Input) error {
 			return err
 		}
 	}
-	return predictions.CheckPredictions("-classes", f.classes, inputs, f.out)
+	return predictions.Check("-classes", f.classes, inputs, f.out)
 }
 
-// open reads what is needed of a model, all of which is verified.
+// Open reads what is needed of a model, all of which is verified.
 func (f *Flags) Open(ctx context.Context, engine *privatemail.Engine, m progress.Meter, path string) (a *application, err error) {
 	s, err := supervised.Open(ctx, path, files.BytesRead(m, "MiB of the model"))
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// classing tells the classes of rows that a model places.
+// classing predicts the classes of rows that a model places.
 type classing struct {
 	predictions.Predictions
 	model string // the file
@@ -23,7 +23,7 @@ type classing struct {
 	zeros bool // a row of zeros has no direction, and no class
 }
 
-// openClassing makes ready what tells classes by the rows of a model, which may be mapped.
+// openClassing prepares the prediction of classes by the rows of a model, which may be mapped.
 func openClassing(ctx context.Context, e *privatemail.Engine, path string, s *supervised.Saved) (*classing, error) {
 	c := &classing{model: path, Predictions: predictions.Predictions{Names: s.Model.ClassNames}, zeros: s.Model.Map.UnitImages}
 	err := s.Reading(ctx, func() (err error) {
@@ -31,7 +31,7 @@ func openClassing(ctx context.Context, e *privatemail.Engine, path string, s *su
 		return err
 	})
 	if errors.Is(err, supervised.ErrNoClasses) {
-		return nil, fmt.Errorf("%s: %w: an earlier version has written it; make it again with 'privatemail fit'", path, supervised.ErrNoClasses)
+		return nil, fmt.Errorf("%s: %w: it was written by an earlier version; make it again with 'privatemail fit'", path, supervised.ErrNoClasses)
 	}
 	return c, err
 }
@@ -61,9 +61,9 @@ func (c *classing) take(in files.Input, y []int32) error {
 	return nil
 }
 
-// write hands what tells the classes of images to work, and writes their file. A nil classing tells
-// nothing.
-func (c *classing) write(ctx context.Context, e *privatemail.Engine, work func(tell func(ctx context.Context, z blas32.General) error) error) error {
+// write hands the function that predicts classes of images to work, and writes their file. A nil
+// classing does nothing.
+func (c *classing) write(ctx context.Context, e *privatemail.Engine, work func(classify func(ctx context.Context, z blas32.General) error) error) error {
 	if c == nil {
 		return work(func(context.Context, blas32.General) error { return nil })
 	}
@@ -80,7 +80,7 @@ func (c *classing) write(ctx context.Context, e *privatemail.Engine, work func(t
 				if c.zeros && files.ZeroRow(files.RowsOf(z, i, i+1)) >= 0 {
 					class, share = -1, 0
 				}
-				line = c.Tell(line[:0], class, float64(share))
+				line = c.Add(line[:0], class, float64(share))
 				if err := put(line); err != nil {
 					return err
 				}

@@ -29,14 +29,14 @@ type application struct {
 	classes *classing // nil where no classes are wanted
 }
 
-// run places the rows and writes them.
+// Run places the rows and writes them.
 func (a *application) Run(ctx context.Context, engine *privatemail.Engine, m progress.Meter) error {
 	settings := a.In.FeatureSettings()
-	message, err := formats.ReadLayout(a.In.Features, &settings)
+	layout, err := formats.ReadLayout(a.In.Features, &settings)
 	if err != nil {
 		return files.AdviseFile(a.In.Features, err)
 	}
-	if message != nil {
+	if layout != nil {
 		return a.runText(ctx, engine, m)
 	}
 	return formats.StreamMatrix(a.In.Features, mem.Budget(), func(r *formats.RowReader) error {
@@ -57,7 +57,7 @@ func (a *application) Run(ctx context.Context, engine *privatemail.Engine, m pro
 	})
 }
 
-// order returns where the columns of the map are among those of rows whose names stand beside them,
+// order returns where the columns of the map are among those of rows whose names are in another file,
 // nil where they stay.
 func (a *application) order(ctx context.Context, columns int) ([]int, error) {
 	if err := a.In.ReadColumnNames(ctx, columns); err != nil {
@@ -98,11 +98,11 @@ func (a *application) place(ctx context.Context, engine *privatemail.Engine, m p
 	}
 	a.rows = rows
 	var own error // of reading and placing; what fails in writing has the name of the output
-	err := a.classes.write(ctx, engine, func(tell func(ctx context.Context, z blas32.General) error) error {
+	err := a.classes.write(ctx, engine, func(classify func(ctx context.Context, z blas32.General) error) error {
 		return a.writeRows(ctx, func(put func([]float32) error) error {
 			done := 0
 			var writing error
-			// Votes take their memory beside that of the rows, and do not wait for it.
+			// Votes take their memory besides that of the rows, and do not wait for it.
 			err := engine.Reserve(ctx, 0, func(ctx context.Context) error {
 				return a.by.Stream(ctx, engine, read, func(z blas32.General) error {
 					if writing = put(z.Data[:z.Rows*z.Cols]); writing != nil {
@@ -111,7 +111,7 @@ func (a *application) place(ctx context.Context, engine *privatemail.Engine, m p
 					if a.by.UnitImages {
 						a.zeros += files.ZeroRows(z)
 					}
-					if writing = tell(ctx, z); writing != nil {
+					if writing = classify(ctx, z); writing != nil {
 						return writing
 					}
 					done += z.Rows

@@ -21,16 +21,21 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:    "budget",
-		Summary: "create, show or verify the ledger that counts what releases have cost",
+		Summary: "create, show or verify the ledger of what releases cost",
 		Synopsis: []string{
 			"create LEDGER -epsilon E -delta D [-kind mixed|gdp|zcdp|pure] [-pure-share P]",
 			"show LEDGER [-unit NAME] [-unit-kind record|client] [-at HEAD]",
 			"verify LEDGER RELEASE... [-at HEAD]",
 		},
 		About: `
-A ledger holds the same budget for every unit: a name for rows that are released together, or
-for a client. What a unit has spent is never given back, and a request that does not fit is
-refused. The budget and the way it adds up are fixed when the ledger is created:
+A ledger holds the same budget for every unit: a name for rows that are released
+together, or for a client. 'budget create' makes a ledger, 'budget show' lists
+what its units have spent, and 'budget verify' says which spend has paid for a
+release. What a unit has spent is never given back, and a request that does not
+fit is refused. Keep the head that is printed somewhere else and give it to -at:
+a ledger that was restored from an old copy has forgotten what was spent since.`,
+		More: `
+The budget and the way it adds up are fixed when the ledger is created, by -kind:
 
   mixed  two pots: a pure epsilon, for randomised labels and for queries of mode cells, and
          Gaussian privacy, for the noise of releases. -pure-share P makes the pure pot
@@ -42,21 +47,19 @@ refused. The budget and the way it adds up are fixed when the ledger is created:
 
 What a unit has spent adds up for the pairs of data sets that all its spends protect. They follow
 from -relation, -records, -private-rows and -rest-public of its releases, and are shown with each
-total. A spend that protects others is refused without -other-relation. Spends from before that was
-noted are of an unknown relation.
+total. A spend that protects others is refused without -other-relation. Spends of ledgers that do
+not note it are of an unknown relation.
 
 Units are shown by a keyed hash; -unit NAME shows one by its name.
 
-The hashes that chain its lines find accidents, not edits: they have no key, so whoever
-edits the file can compute them anew. A ledger restored from an old copy has forgotten what
-was spent since, and so has one that lost lines at its end; nothing in the file can tell.
-Keep the head that is printed somewhere else and give it to -at, here and with privatize: a
-ledger that has not gone through that state is refused. What came after it is not checked, so
-keep the newest.
+The hashes that chain the lines of a ledger find accidents, not edits: they have no key, so one who
+edits the file can compute them again. A ledger restored from an old copy has forgotten what was
+spent since, and so has one that lost lines at its end; nothing in the file can show it. Keep the
+head that is printed somewhere else and give it to -at, here and with privatize: a ledger that has
+not gone through that state is refused. What came after it is not checked, so keep the newest.
 
-verify says for each release which spend of the ledger paid for it. A release that was not
-paid for, or is not the one that was, makes it fail. Spends without a release among the
-files are listed.`,
+verify says for each release which spend of the ledger paid for it. A release that was not paid for,
+or is not the one that was, makes it fail. Spends without a release among the files are listed.`,
 		Examples: []string{
 			"privatemail budget create me.ledger -epsilon 2 -delta 1e-6",
 			"privatemail budget show me.ledger -unit birds",
@@ -77,8 +80,8 @@ func (f *budgetFlags) Define(fs *flag.FlagSet) {
 	kinds := []string{mechanism.Mixed.String(), mechanism.GDP.String(), mechanism.ZCDP.String(), mechanism.Pure.String()}
 	settings.NumberVar(fs, &f.epsilon, "epsilon", 0, settings.Positive(), "create: budget `E` of every unit")
 	settings.NumberVar(fs, &f.delta, "delta", 0, settings.Fraction(), "create: delta `D` of the budget; not for -kind pure")
-	settings.ChoiceVar(fs, &f.kind, "kind", mechanism.Mixed.String(), kinds, "create: how spends add up, `KIND` is mixed, gdp, zcdp or pure")
-	settings.NumberVar(fs, &f.pureShare, "pure-share", 0.5, settings.Fraction(), "create: the pure pot of -kind mixed is `P` times -epsilon, P between 0 and 1")
+	settings.ChoiceVar(fs, &f.kind, "kind", mechanism.Mixed.String(), kinds, "create: how spends add up: `KIND`\nis mixed, gdp, zcdp or pure")
+	settings.NumberVar(fs, &f.pureShare, "pure-share", 0.5, settings.Fraction(), "create: the pure pot of mixed is `P` times E")
 	fs.StringVar(&f.unit, "unit", "", "show: only the unit `NAME`")
 	settings.ChoiceVar(fs, &f.unitKind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "show: `KIND` of -unit, record or client")
 	accounts.HeadVar(fs, &f.at)
@@ -89,11 +92,11 @@ func (f *budgetFlags) Run(_ context.Context, e *cli.Env, names []string, set map
 	if len(names) == 0 {
 		return cli.Usagef("want %s; run 'privatemail budget -h'", verbs)
 	}
-	verb, found := names[0], names[1:]
+	verb, paths := names[0], names[1:]
 	flags := map[string][]string{
 		"create": {"epsilon", "delta", "kind", "pure-share"}, "show": {"unit", "unit-kind", "at"}, "verify": {"at"},
 	}
-	if flags[verb] == nil || len(found) == 0 || verb != "verify" && len(found) > 1 {
+	if flags[verb] == nil || len(paths) == 0 || verb != "verify" && len(paths) > 1 {
 		return cli.Usagef("want %s; run 'privatemail budget -h'", verbs)
 	}
 	for other, those := range flags {
@@ -104,15 +107,15 @@ func (f *budgetFlags) Run(_ context.Context, e *cli.Env, names []string, set map
 		}
 	}
 	if set["unit"] && f.unit == "" {
-		return cli.Usagef("-unit wants a name; leave it out to see all units")
+		return cli.Usagef("-unit needs a name; leave it out to see all units")
 	}
 	switch verb {
 	case "create":
-		return f.create(e, found[0], set)
+		return f.create(e, paths[0], set)
 	case "show":
-		return f.show(e, found[0])
+		return f.show(e, paths[0])
 	}
-	return verify(e, found[0], found[1:], f.at)
+	return verify(e, paths[0], paths[1:], f.at)
 }
 
 func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error {
@@ -178,7 +181,7 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 		entries = slices.DeleteFunc(slices.Clone(entries), func(s mechanism.Entry) bool { return s.Unit != one.Unit })
 	}
 	if e.JSON {
-		return e.Object(accounts.ReportBudget(s, path, balances, entries))
+		return e.Object(accounts.BudgetOf(s, path, balances, entries))
 	}
 	t := report.Facts(e.Stdout)
 	accounts.WriteTotal(t, s)

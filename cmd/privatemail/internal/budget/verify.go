@@ -36,8 +36,8 @@ type paidReport struct {
 
 // verify compares releases with the ledger that should have paid for them and has gone
 // through a state.
-func verify(e *cli.Env, path string, found []string, at accounts.Head) error {
-	if len(found) == 0 {
+func verify(e *cli.Env, path string, paths []string, at accounts.Head) error {
+	if len(paths) == 0 {
 		return cli.Usagef("want 'budget verify LEDGER RELEASE...': which releases should it have paid for?")
 	}
 	s, err := accounts.ReadLedger(path, at)
@@ -50,7 +50,7 @@ func verify(e *cli.Env, path string, found []string, at accounts.Head) error {
 		byID[entry.ReleaseID], out.numbers[entry.Sequence] = entry, i+1
 	}
 	unpaid, seen := 0, make(map[uint64]bool)
-	for _, file := range found {
+	for _, file := range paths {
 		r, err := files.ReadRelease(file)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func verify(e *cli.Env, path string, found []string, at accounts.Head) error {
 		}
 		out.Releases = append(out.Releases, row)
 	}
-	for _, spend := range accounts.ReportBudget(s, path, nil, s.Entries).Spends {
+	for _, spend := range accounts.BudgetOf(s, path, nil, s.Entries).Spends {
 		if !seen[spend.Sequence] {
 			out.Spends = append(out.Spends, spend)
 		}
@@ -79,12 +79,12 @@ func verify(e *cli.Env, path string, found []string, at accounts.Head) error {
 		return err
 	}
 	if unpaid > 0 {
-		return fmt.Errorf("%s: %d of %d releases are not what it paid for", path, unpaid, len(found))
+		return fmt.Errorf("%s: %d of %d releases are not what it paid for", path, unpaid, len(paths))
 	}
 	return nil
 }
 
-// PaidFor tells whether a spend with the identifier of a release is for that release.
+// PaidFor reports whether a spend with the identifier of a release is for that release.
 func PaidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (paid bool, note string, err error) {
 	compact, err := r.MarshalBinary()
 	if err != nil {
@@ -98,7 +98,7 @@ func PaidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (pa
 	protects, noted := mechanism.ProtectionOfRelease(r), entry.Spend.Protects
 	switch {
 	case !entry.Committed:
-		return false, "a spend has its number, but the ledger has no hash of it: nobody can tell whether it is this release", nil
+		return false, "a spend has its number, but the ledger has no hash of it: so whether it is this release cannot be known", nil
 	case entry.Sum != sha256.Sum256(compact):
 		return false, "the ledger has another hash for it: the file was changed", nil
 	case r.Ledger != entry.Sequence:

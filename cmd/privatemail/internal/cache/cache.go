@@ -19,24 +19,24 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "cache",
-		Summary:  "list or clear what this program keeps in the user's cache folder",
+		Summary:  "list or clear the files kept in the user's cache folder",
 		Synopsis: []string{"list [-cache FOLDER]", "clear [-cache FOLDER]"},
 		About: `
-The commands keep two kinds of files in the folder privatemail of the user's cache folder, which
-is ~/.cache on Linux unless XDG_CACHE_HOME names another:
+Commands keep two kinds of files in the folder privatemail of the user's cache
+folder (~/.cache on Linux): the measured speed of this machine (*.json), and in
+galleries/ what query has taken from servers and does not depend on a row. All
+of it can be removed at any time. list shows the files; clear removes them.`,
+		More: `
+XDG_CACHE_HOME names another cache folder on Linux. The speed is measured once for each level of
+instructions, and again when its file is removed. In galleries/ are codebooks, maps, samples, whole
+galleries of mode all, what mode sealed needs once, and the parts of downloads that were cut off.
+When they are removed query downloads them again, which the server sees. Ledgers, models and what
+query keeps in -sent are never there.
 
-  *.json      how fast this machine computes, measured once for each level of instructions
-  galleries/  what query has taken from servers and does not depend on a row: codebooks, maps,
-              samples, whole galleries of mode all, what mode sealed needs once, and the
-              parts of downloads that were cut off
-
-All of it can be removed at any time. The speed is then measured again, and query downloads again,
-which the server sees. Ledgers, memories of query and models are never there.
-
-list shows each file with its size and age. clear removes the files at once and asks nothing. It
-leaves alone what this program has not made, by name or by contents, and what a running process has
-locked: both are listed with the reason, and the exit code is 0. It is 1 where a file could not be
-removed. -cache FOLDER is for a folder that query -cache was given; it has the files of galleries/.`,
+list shows each file with its size and age. clear asks nothing. It leaves alone what this program
+has not made, by name or by contents, and what a running process has locked: both are listed with
+the reason, and the exit code is 0. It is 1 where a file could not be removed. -cache FOLDER is for
+a folder that query -cache was given; it has the files of galleries/.`,
 		Examples: []string{"privatemail cache list", "privatemail cache clear -json"},
 		Prints:   cli.PrintsJSON,
 		Define:   settings.Steered[cacheFlags],
@@ -46,7 +46,7 @@ removed. -cache FOLDER is for a folder that query -cache was given; it has the f
 type cacheFlags struct{ folder string }
 
 func (f *cacheFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.folder, "cache", "", "look into `FOLDER`, which query -cache was given (default: the folder privatemail of the user's cache folder)")
+	fs.StringVar(&f.folder, "cache", "", "look into `FOLDER`, which query -cache was given\n(default: the folder privatemail of the user's cache folder)")
 }
 
 func (f *cacheFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
@@ -54,36 +54,36 @@ func (f *cacheFlags) Run(ctx context.Context, e *cli.Env, names []string, set ma
 		return cli.Usagef("want 'cache list' or 'cache clear'; run 'privatemail cache -h'")
 	}
 	if set["cache"] && f.folder == "" {
-		return cli.Usagef("-cache wants a folder; leave it out for the user's own")
+		return cli.Usagef("-cache needs a folder; leave it out for the user's own")
 	}
-	found, folder, err := f.files(ctx)
+	cached, folder, err := f.files(ctx)
 	if err != nil {
 		return err
 	}
 	if names[0] == "list" {
-		return listCache(e, folder, found)
+		return listCache(e, folder, cached)
 	}
-	return clearCache(ctx, e, folder, found)
+	return clearCache(ctx, e, folder, cached)
 }
 
 // files returns what is in the cache, and its folder.
-func (f *cacheFlags) files(ctx context.Context) (found []files.Cached, folder string, err error) {
+func (f *cacheFlags) files(ctx context.Context) (cached []files.Cached, folder string, err error) {
 	if f.folder != "" {
 		if _, err := os.Stat(f.folder); err != nil {
 			return nil, "", files.Missing(f.folder, err)
 		}
-		found, err = files.CachedIn(ctx, f.folder, files.GalleryFile)
-		return found, f.folder, err
+		cached, err = files.CachedIn(ctx, f.folder, files.GalleryFile)
+		return cached, f.folder, err
 	}
 	if folder, err = files.OwnCache(); err != nil {
 		return nil, "", err
 	}
-	found, err = files.CachedIn(ctx, folder, files.SpeedFile)
+	cached, err = files.CachedIn(ctx, folder, files.SpeedFile)
 	if err != nil {
 		return nil, "", err
 	}
 	galleries, err := files.CachedIn(ctx, files.GalleriesOf(folder), files.GalleryFile)
-	return append(found, galleries...), folder, err
+	return append(cached, galleries...), folder, err
 }
 
 // cacheReport is the object of cache -json.
@@ -107,9 +107,9 @@ func reportCached(c files.Cached) cachedReport {
 	return cachedReport{File: c.Path, What: c.What, Ours: c.Ours, Bytes: c.Bytes, Time: c.Time.UTC(), Why: c.Why}
 }
 
-func listCache(e *cli.Env, folder string, found []files.Cached) error {
+func listCache(e *cli.Env, folder string, cached []files.Cached) error {
 	r := cacheReport{Folder: folder, Files: []cachedReport{}, Removed: []cachedReport{}}
-	for _, c := range found {
+	for _, c := range cached {
 		r.Files = append(r.Files, reportCached(c))
 		if c.Ours {
 			r.Bytes += c.Bytes
@@ -118,11 +118,11 @@ func listCache(e *cli.Env, folder string, found []files.Cached) error {
 	if e.JSON {
 		return e.Object(r)
 	}
-	if len(found) == 0 {
+	if len(cached) == 0 {
 		_, err := fmt.Fprintf(e.Stdout, "%s: nothing is kept\n", folder)
 		return err
 	}
-	if err := writeCached(e, found); err != nil {
+	if err := writeCached(e, cached); err != nil {
 		return err
 	}
 	if r.Bytes == 0 {
@@ -137,12 +137,12 @@ func listCache(e *cli.Env, folder string, found []files.Cached) error {
 	return err
 }
 
-// clearCache removes the files of ours that nobody uses.
-func clearCache(ctx context.Context, e *cli.Env, folder string, found []files.Cached) error {
+// clearCache removes our files that no process uses.
+func clearCache(ctx context.Context, e *cli.Env, folder string, cached []files.Cached) error {
 	r := cacheReport{Folder: folder, Files: []cachedReport{}, Removed: []cachedReport{}}
 	var stayed []files.Cached
 	var failed error
-	for _, c := range found {
+	for _, c := range cached {
 		if failed == nil {
 			failed = ctx.Err()
 		}
@@ -173,10 +173,10 @@ func clearCache(ctx context.Context, e *cli.Env, folder string, found []files.Ca
 }
 
 // writeCached prints a line for each file.
-func writeCached(e *cli.Env, found []files.Cached) error {
+func writeCached(e *cli.Env, cached []files.Cached) error {
 	t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "size\tage\twhat\tfile")
-	for _, c := range found {
+	for _, c := range cached {
 		what := c.What
 		if c.Why != "" {
 			what += ": " + c.Why

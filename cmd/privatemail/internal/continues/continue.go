@@ -25,21 +25,24 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "continue",
-		Summary:  "take a release further: rebuild the graph from it and iterate",
+		Summary:  "take a release further: rebuild its graph and iterate",
 		Synopsis: []string{"RELEASE -out FILE [-sigma S | -mean-neighbours G] [-labels FILE] [-steps T] [FLAGS]"},
 		About: `
-RELEASE is what 'privatemail privatize' wrote. The graph is rebuilt from the released points,
-so nothing private is needed or read, and the steps cost no privacy. What the release is worth
-is printed too. Labels may be given only
-when the release says they are public; randomised labels come with the release.
-
-Without -sigma and -mean-neighbours the bandwidth of the first step is used, as in the paper. Released
-points are about as far apart as the noise is large, so -mean-neighbours 20 is the better start. -steps 0
-writes the released points as they are. Processes that mpirun starts share the work.`,
+Rebuilds the graph from the released points and takes further steps. RELEASE is
+a file of 'privatemail privatize'. Nothing private is needed or read, and the
+steps cost no privacy. What the release promises is printed too. Without -sigma
+and -mean-neighbours the bandwidth is that of the first step, as in the paper;
+-mean-neighbours 20 is the better start.`,
+		More: `
+Released points are about as far apart as the noise is large: that is why -mean-neighbours 20 is the
+better start. -steps 0 writes the released points as they are. -labels
+may be given only when the release says that labels are public; randomised labels come with the
+release. Processes that mpirun starts share the work.`,
 		Examples: []string{
 			"privatemail continue birds.release -labels public-labels.npy -mean-neighbours 20 -steps 4 -out z.npy",
 			"privatemail continue x.release.json -steps 0 -out released.npy",
 		},
+		Common: []string{"mean-neighbours", "sigma", "steps", "alpha", "labels", "cutoff-weight", "isolated", "stop", "normalize", "out", "workers", "max-memory", "json", "v"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Ranks:  true,
 		Define: settings.Steered[continueFlags],
@@ -57,9 +60,9 @@ type continueFlags struct {
 
 func (f *continueFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	f.graph.DefineWeights(fs, " (default: that of the first step, or by -degree)")
-	settings.NumberVar(fs, &f.alpha, "alpha", 0, settings.AnyNumber(), "coefficient `A` of the label term (default: that of the first step)")
-	settings.WholeVar(fs, &f.steps, "steps", 4, "number of further steps `T`; 0 writes the released points")
+	f.graph.DefineWeights(fs, "(default: that of the first step)")
+	settings.NumberVar(fs, &f.alpha, "alpha", 0, settings.AnyNumber(), "coefficient `A` of the label term\n(default: that of the first step)")
+	settings.WholeVar(fs, &f.steps, "steps", 4, "number of further steps `T`\n0 writes the released points")
 	f.rest.Define(fs)
 	fs.StringVar(&f.labels, "labels", "", "public labels, one per row, from `FILE`")
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
@@ -225,10 +228,10 @@ type continueReport struct {
 	N      int    `json:"n"`
 	K      int    `json:"dim"`
 	Labels string `json:"labels"`
-	*report.GraphReport
-	Status string              `json:"status,omitempty"`
-	Trace  []report.StepReport `json:"trace"`
-	Out    string              `json:"out"`
+	*report.Graph
+	Status string        `json:"status,omitempty"`
+	Trace  []report.Step `json:"trace"`
+	Out    string        `json:"out"`
 }
 
 func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release, labels *release.PublicLabels, m *iterate.Embedding) error {
@@ -240,8 +243,8 @@ func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release
 		used = release.ModeRandomised
 	}
 	if e.JSON {
-		g := report.ReportGraph(&m.Graph)
-		return e.Object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), report.ReportTrace(m.Trace), f.out})
+		g := report.GraphOf(&m.Graph)
+		return e.Object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), report.TraceOf(m.Trace), f.out})
 	}
 	t := report.Facts(e.Stdout)
 	accounts.WriteWorth(t, r, accounts.Promised(ctx, r), e.Verbose)

@@ -1,4 +1,4 @@
-// Package embed is the verb embed.
+// Package embed is the verb embed: it makes a map, or moves rows by the graph and their labels.
 package embed
 
 import (
@@ -24,47 +24,69 @@ func Verb() cli.Verb {
 		Name:    "embed",
 		Summary: "embed a file of feature vectors",
 		Synopsis: []string{
-			"FEATURES -out FILE [-dim K] [-neighbours N | -sigma S | -mean-neighbours G] [FLAGS]",
-			"FEATURES -out FILE (-neighbours N | -sigma S | -mean-neighbours G) [-labels FILE] -beta B [FLAGS]",
-			"FEATURES -out FILE (-neighbours N | -sigma S | -mean-neighbours G) [-labels FILE] (-alpha A | -form paper) [-dim K] [-sigma-q SQ] [-seed Q] [FLAGS]",
+			"FEATURES -out FILE [-neighbours N | -mean-neighbours G | -sigma S] [FLAGS]",
+			"FEATURES -out FILE -beta B (-mean-neighbours G | -neighbours N | -sigma S) [FLAGS]",
+			"FEATURES -out FILE -alpha A (-mean-neighbours G | -neighbours N | -sigma S) [FLAGS]",
 		},
 		About: `
-FEATURES is a file (.npy, .npz, .csv, .tsv, .txt, .fvecs, .bvecs, .ivecs, .fbin, .u8bin,
-.i8bin, .ibin, IDX) or a folder with features.npy and labels.npy. Labels, one per row, are
-integers from 0 or names, in a column of the features' .csv, an array of their .npz, or a file
-of their own (-labels); -1 or nothing means no label. They are read only when a coefficient is
-not 0. Names are numbered in sorted order, and a file beside the output lists them: for
--out e.npy it is e.labels.csv. 'go doc' of package formats has all about files.
+By default it makes a map for pictures: two columns, near rows stay near, and
+labels do not matter. -beta moves the feature rows instead, so that rows of a
+class come together. -alpha (or -form paper) is the published iteration from a
+random start. Both need labels and a graph: -mean-neighbours 20 is a good start.
+FEATURES is a file of vectors (.npy, .npz, .csv and others) or a folder with
+features.npy and labels.npy. The embedding goes to the file -out.`,
+		More: `
+FEATURES is a file (.npy, .npz, .csv, .tsv, .txt, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin,
+.ibin, IDX) or a folder with features.npy and labels.npy. Labels, one per row, are integers from 0
+or names, in a column of the features' .csv, an array of their .npz, or a file of their own
+(-labels); -1 or nothing means no label. They are read only when -alpha or -beta is not 0, or for
+a plot. Names are numbered in sorted order, and a file next to the output lists them: for -out
+e.npy it is e.labels.csv. 'go doc' of package formats has all about files.
 
-Without -alpha, -beta and -form it makes a map for pictures, two columns wide (form
-spectral): rows that are near stay near, clusters stand apart, a sheet that is rolled up
-lies flat. The map is made of the leading eigenvectors of the graph of the 10 nearest
-neighbours of each row, and uses no labels.
+The map (form spectral) is made of the leading eigenvectors of the graph of the 10 nearest
+neighbours of each row: rows that are near stay near, clusters stand apart, a sheet that is rolled
+up lies flat. -neighbours, -mean-neighbours or -sigma makes another graph.
 
-With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
-class together; the embedding has as many columns as the features. Its rows have been moved
-by their own labels: do not cross-validate on these; fit places queries without labels. With
--alpha or -form paper it starts at K random columns of size 1e-8 (-sigma-q), and so the
-embedding is about as small; -rescale enlarges it.
+With -beta (form attract) the iteration starts at the feature rows, and the embedding has as many
+columns as the features. Its rows have been moved by their own labels: do not cross-validate on
+these; 'privatemail fit' places queries without labels. With -alpha or -form paper the iteration
+starts at K random columns of size 1e-8 (-sigma-q), and the embedding is about as small; -rescale
+enlarges it. -form paper without -alpha, and -form attract without -beta, need no labels.
 
-FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as a whole or not at all. -plot
-draws features and embedding side by side, by two principal components where they have more
-than two columns.
+-out is .npy (float32), .fvecs, .fbin or .idx; the file is replaced as a whole or not at all. -plot
+draws features and embedding side by side, by two principal components where they have more than
+two columns.
 
 With -checkpoint a run that was interrupted, or that lost its machine, goes on from the last
-checkpoint: repeat the command with -resume, on any number of workers and processes. The
-embedding has the same bytes as if nothing had happened. Other features, labels or flags are
-refused; -steps and -stop may be others. The checkpoint is removed when the embedding is
-written. It is as private as the features.
+checkpoint: repeat the command with -resume, on any number of workers and processes. The embedding
+has the bytes of a run without interruption. Other features, labels or flags are refused; -steps,
+-stop and -checkpoint-every may change. The checkpoint is removed when the embedding is written. It
+is as private as the features.
 
-Processes that mpirun starts share the work, and FILE has the same bytes.`,
+-plan looks at a sample of rows, lists the operators that could do the work, and builds nothing.
+The operator marked * is the one that embed takes with the same flags; where its certificate misses
+-tolerance once it is built, embed goes on to the next. Memory is what is built, the embedding
+included. Seconds are estimates for the workers at hand on a machine at rest, without reading and
+writing files, by the speed of this machine, which is measured once and kept in the user's cache
+folder. The last line says what the marked operator is likely to take: from half of its seconds to
+six times as much, and more where other programs slow the machine down. Eta is the error to expect
+of a row's weights relative to their sum, in 99 of 100 rows; where -mean-neighbours or
+-cutoff-weight asks for a cut graph, it is the weights cut off against those kept, and no error. A
+degree is the sum of a row's weights; degrees are estimates from the sample. With -json there is
+one object per operator, the best first.
+
+Processes that mpirun starts share the work, and -out has the same bytes. With -plan, seconds are
+then those of one process, and memory is that of each.`,
 		Examples: []string{
-			"privatemail embed birds/ -normalize-rows -out birds-map.npy",
+			"privatemail embed birds/ -normalize-rows -out map.npy -plot map.html",
 			"privatemail embed birds/ -normalize-rows -mean-neighbours 20 -beta 3 -out birds-embedded.npy",
+			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -dim 2 -steps 5 -out z.npy",
 			"privatemail embed digits.csv -columns 2..65 -label-column digit -mean-neighbours 20 -beta 3 -out z.npy",
-			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -dim 2 -steps 5 -out z.npy -json",
+			"privatemail embed x.npy -plan -sigma 0.35 -tolerance 1e-3",
 			"privatemail embed birds/ -mean-neighbours 20 -beta 3 -steps 200 -checkpoint birds.checkpoint -resume -out z.npy",
 		},
+		Short:  3,
+		Common: []string{"neighbours", "mean-neighbours", "sigma", "beta", "alpha", "dim", "steps", "labels", "columns", "normalize-rows", "standardize", "out", "plot", "plan"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Ranks:  true,
 		Define: settings.Steered[Flags],
@@ -78,7 +100,7 @@ type Flags struct {
 	form  settings.FormChoice
 	step  settings.Step
 	plot  files.PlotFlags
-	files files.FileFlags
+	files files.Flags
 	keep  files.CheckpointFlags
 	out   string
 	plan  bool   // list operators, embed nothing
@@ -88,7 +110,7 @@ type Flags struct {
 
 func (f *Flags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	f.graph.Define(fs, "; forms paper and attract need this, -mean-neighbours or -neighbours")
+	f.graph.Define(fs, "forms paper and attract need this, -mean-neighbours or -neighbours")
 	f.form.Define(fs)
 	f.size.Define(fs)
 	f.step.Define(fs)
@@ -96,7 +118,7 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	f.plot.Define(fs)
 	f.keep.Define(fs)
-	fs.BoolVar(&f.plan, "plan", false, "list the operators that could do it with their time and memory, and embed nothing; no -out needed")
+	fs.BoolVar(&f.plan, "plan", false, "list the operators with their cost, and embed nothing\nno -out needed")
 }
 
 // settings checks the flags against each other and translates them.
@@ -195,7 +217,7 @@ func OneFeatures(names []string) (string, error) {
 	return OneName(names, "FEATURES", "name a file, or a folder with "+files.FeaturesName)
 }
 
-// OneName returns the only name there may be, that of what; advice is for none.
+// OneName returns the only name; what is the name of the argument, advice is for a missing one.
 func OneName(names []string, what, advice string) (string, error) {
 	switch len(names) {
 	case 0:
@@ -203,7 +225,7 @@ func OneName(names []string, what, advice string) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", cli.Usagef("one %s is wanted, got %d: %s", what, len(names), strings.Join(names, " "))
+	return "", cli.Usagef("want one %s, got %d: %s", what, len(names), strings.Join(names, " "))
 }
 
 // input finds the files. Labels are left out when they have no effect.
@@ -262,13 +284,13 @@ func (f *Flags) prepare(ctx context.Context, e *cli.Env, in files.Input, s *priv
 	if err := f.plot.Keep(ctx, in, x, y); err != nil {
 		return err
 	}
-	s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, ColumnsOf(s, x))
+	s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, columnsOf(s, x))
 	f.time.Lap(report.TimeWriting)
 	return err
 }
 
 // ColumnsOf returns the number of columns of the embedding of features x.
-func ColumnsOf(s *privatemail.Settings, x blas32.General) int {
+func columnsOf(s *privatemail.Settings, x blas32.General) int {
 	if s.Form == kernel.Attract {
 		return x.Cols
 	}
@@ -282,22 +304,22 @@ type embedReport struct {
 	K           int    `json:"dim"`
 	Form        string `json:"form"`
 	Standardize bool   `json:"standardize,omitempty"`
-	report.GraphReport
-	report.TimeReport
-	Status string              `json:"status"`
-	Trace  []report.StepReport `json:"trace"`
-	Out    string              `json:"out"`
-	Names  string              `json:"names,omitempty"` // the file with the names of classes
-	Plot   string              `json:"plot,omitempty"`
+	report.Graph
+	report.Times
+	Status string        `json:"status"`
+	Trace  []report.Step `json:"trace"`
+	Out    string        `json:"out"`
+	Names  string        `json:"names,omitempty"` // the file with the names of classes
+	Plot   string        `json:"plot,omitempty"`
 }
 
 func (f *Flags) show(e *cli.Env, s *privatemail.Settings, d int, x blas32.General, m *iterate.Embedding) error {
 	n, k := x.Rows, x.Cols
 	f.time.Lap(report.TimeWriting)
 	if e.JSON {
-		graph := report.ReportGraph(&m.Graph)
+		graph := report.GraphOf(&m.Graph)
 		times := f.time.Report(&graph)
-		return e.Object(embedReport{n, d, k, s.Form.String(), s.Standardize, graph, times, m.Status.String(), report.ReportTrace(m.Trace), f.out, f.names, f.plot.File})
+		return e.Object(embedReport{n, d, k, s.Form.String(), s.Standardize, graph, times, m.Status.String(), report.TraceOf(m.Trace), f.out, f.names, f.plot.File})
 	}
 	report.WriteGraph(e, n, &m.Graph, f.graph.Asked())
 	t := report.Facts(e.Stdout)

@@ -51,7 +51,7 @@ func (f *Flags) makePlan(ctx context.Context, e *cli.Env, in files.Input, s *pri
 	var out *plan
 	err := files.WithRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
 		var err error
-		if s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, ColumnsOf(s, x)); err != nil {
+		if s.Into, err = files.PointsBuffer(ctx, &f.work, e, x.Rows, columnsOf(s, x)); err != nil {
 			return err
 		}
 		var p *privatemail.Plan
@@ -91,7 +91,7 @@ type candidateReport struct {
 	Standardize  bool            `json:"standardize,omitempty"`
 }
 
-// degreeReport says what a sample tells of the degrees.
+// degreeReport has the degrees that a sample shows.
 type degreeReport struct {
 	Mean     jsonform.Number `json:"mean"`
 	P1       jsonform.Number `json:"p1"` // 1 in 100 rows do not exceed it

@@ -68,32 +68,32 @@ func connectedRows(m *privatemail.SpectralMap) (rows int) {
 	return rows
 }
 
-// listedParts is how many parts of a graph have their rows told one by one.
+// listedParts is how many parts of a graph have their rows listed one by one.
 const listedParts = 4
 
 // partsOf says which parts the graph of n rows has. The rows of parts, and those in none, add
 // up to n.
 func partsOf(n int, m *privatemail.SpectralMap) string {
-	sentences := "one: the graph is connected"
+	words := "one: the graph is connected"
 	alone := n - connectedRows(m)
 	switch count := len(m.Components); {
 	case count == 1 && alone > 0:
-		sentences = fmt.Sprintf("one of %d rows", n-alone)
+		words = fmt.Sprintf("one of %d rows", n-alone)
 	case count > 1:
 		sizes := make([]string, 0, listedParts+1)
 		rest := n - alone
 		for _, size := range m.Components[:min(count, listedParts)] {
 			sizes, rest = append(sizes, strconv.Itoa(size)), rest-size
 		}
-		sentences = fmt.Sprintf("%d that no weight connects, of %s rows", count, text.InWords(sizes))
+		words = fmt.Sprintf("%d that no weight connects, of %s rows", count, text.InWords(sizes))
 		if count > listedParts {
-			sentences = fmt.Sprintf("%d that no weight connects: the largest of %s rows, and the others of %d rows together", count, text.InWords(sizes), rest)
+			words = fmt.Sprintf("%d that no weight connects: the largest of %s rows, and the others of %d rows together", count, text.InWords(sizes), rest)
 		}
 	}
 	if alone > 0 {
-		sentences += fmt.Sprintf("; rows without neighbours: %d", alone)
+		words += fmt.Sprintf("; rows without neighbours: %d", alone)
 	}
-	return sentences
+	return words
 }
 
 // spectralReport is the object of embed -json in form spectral.
@@ -104,10 +104,10 @@ type spectralReport struct {
 	Form string `json:"form"`
 
 	Standardize bool `json:"standardize,omitempty"`
-	report.GraphReport
-	report.TimeReport
+	report.Graph
+	report.Times
 	Connected   int       `json:"connected"`         // rows of all parts: with the isolated ones they are all rows
-	Components  int       `json:"components"`        // parts that no weight connects, isolated rows apart
+	Components  int       `json:"components"`        // parts that no weight connects, without isolated rows
 	Largest     int       `json:"largest_component"` // rows of the largest
 	Eigenvalues []float64 `json:"eigenvalues"`
 	Residuals   []float64 `json:"residuals"`
@@ -122,7 +122,7 @@ func (f *Flags) showSpectral(e *cli.Env, d int, x blas32.General, m *privatemail
 	n, k := x.Rows, x.Cols
 	f.time.Lap(report.TimeWriting)
 	if e.JSON {
-		graph := report.ReportGraph(&m.Graph)
+		graph := report.GraphOf(&m.Graph)
 		times := f.time.Report(&graph)
 		return e.Object(spectralReport{
 			n, d, k, settings.Spectral, f.graph.Standardize, graph, times, connectedRows(m), len(m.Components), m.Components[0],

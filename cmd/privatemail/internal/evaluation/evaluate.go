@@ -26,32 +26,32 @@ import (
 func Evaluate() cli.Verb {
 	return cli.Verb{
 		Name:     "evaluate",
-		Summary:  "measure retrieval under privacy: modes against epsilon, with a report",
+		Summary:  "measure retrieval under privacy: modes against epsilon",
 		Synopsis: []string{"[FOLDER...] [-modes LIST] [-epsilon LIST] [-seeds LIST] [-queries N] [-out FOLDER] [FLAGS]"},
 		About: fmt.Sprintf(`
-Measures how well queries find their class and their neighbours, for each mode, epsilon and
-seed, and writes to the output folder
+Measures how well queries find their class and their neighbours, for each mode,
+epsilon and seed. A FOLDER has %s and %s, or is a .csv or .npz
+that has both; without one the embedded digits are used. Tables and pictures go
+to report.html in the folder -out, figures to report.json, records.csv and
+records.jsonl. A run that is repeated skips what is in records.jsonl.`, files.FeaturesName, files.LabelsName),
+		More: fmt.Sprintf(`
+report.json has an entry per configuration, with its confidence intervals; records.csv has a line
+per measurement, and records.jsonl the same in the order in which they were finished.
 
-  report.html     tables and pictures, in one file
-  report.json     a configuration with its confidence intervals per entry
-  records.csv     a measurement per line
-  records.jsonl   the same as it was finished; a run that is repeated skips what is there
-
-A FOLDER has %s and %s, or is a .csv or .npz that has both; without one
-the embedded digits are used. Rows
-are divided into public rows, gallery and queries by a shuffle of the seed: by default 30 %%,
+Rows are divided into public rows, gallery and queries by a shuffle of the seed: by default 30 %%,
 60 %% and 10 %%, for the folders digits, cifar100-mobilenetv2 and cub200-mobilenetv2 as in the
-published figures, or as -split says. Epsilon has values here because nothing is released: it
-is measured what each of them would cost. A mode that has no answer, such as 32 dimensions of
-rows with 4 columns, is left out and said to be not available, with the reason. The name %s
+published figures, or as -split says. Epsilon has default values here because nothing is released:
+the study measures what each of them would cost. A mode that has no answer, such as 32 dimensions of
+rows with 4 columns, is left out and reported as not available, with the reason. The name %s
 stands for generated rows of the size of Cars196.
 
-Mode raw searches the rows as the file has them, by Euclidean distance. All other modes work
-on prepared rows: the square root of each entry, its sign kept; rows of unit length; principal
+Mode raw searches the rows as the file has them, by Euclidean distance. All other modes work on
+prepared rows: the square root of each entry, its sign kept; rows of unit length; principal
 components of the public rows, 64 or as many as there are columns; unit length again.
 
 Modes:
-%s`, files.FeaturesName, files.LabelsName, modes.CarsName, modeList()),
+%s`, modes.CarsName, modeList()),
+		Common: []string{"modes", "epsilon", "seeds", "queries", "split", "out", "resume", "effects", "dim", "sigma", "alpha", "steps", "workers", "json"},
 		Examples: []string{
 			"privatemail evaluate -out digits-report",
 			"privatemail evaluate birds/ -modes raw,prepared,gaussian -epsilon 1,4,16 -seeds 1..5 -out birds-report",
@@ -80,24 +80,24 @@ type evaluateFlags struct {
 }
 
 func (f *evaluateFlags) Define(fs *flag.FlagSet) {
-	const byMode = " (default: that of the mode)"
-	fs.Func("data", "measure on `FOLDER`; may be repeated, and a name without -data means the same (default: the embedded digits)", func(s string) error {
+	const byMode = "\n(default: that of the mode)"
+	fs.Func("data", "measure on `FOLDER`, as a name without -data does\nmay be repeated (default: the digits in the program)", func(s string) error {
 		f.data = append(f.data, s)
 		return nil
 	})
-	fs.StringVar(&f.modes, "modes", "all", "measure the modes of `LIST`, names with commas between")
+	fs.StringVar(&f.modes, "modes", everyMode, "measure the modes of `LIST`\nnames with commas between, or "+everyMode)
 	settings.EpsilonsVar(fs, &f.epsilons, "epsilon", []float64{0.5, 1, 2, 4, 8}, "measure at each epsilon of `LIST`")
-	settings.SeedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3, 4, 5}, "measure under each seed of `LIST`, such as 1..5 or 1,7")
+	settings.SeedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3, 4, 5}, "measure under each seed of `LIST`\nsuch as 1..5 or 1,7")
 	cli.CountVar(fs, &f.params.Dim, "dim", 0, "`K` dimensions, of modes that have them"+byMode)
 	settings.NumberVar(fs, &f.params.Sigma, "sigma", 0, settings.Positive(), "bandwidth `S` of modes that have one"+byMode)
 	settings.NumberVar(fs, &f.params.Alpha, "alpha", 0, settings.Positive(), "coefficient `A` of the label term of modes that have one"+byMode)
 	cli.CountVar(fs, &f.params.Steps, "steps", 0, "number of steps `T` of modes that have them"+byMode)
-	settings.WholeVar(fs, &f.queries, "queries", 0, "ask the first `N` queries, 0 for as many as the mode is made for")
-	cli.CountVar(fs, &f.workers, "workers", 0, "measure `W` cells at a time (default: one per processor)")
-	settings.SplitVar(fs, &f.division, "divide the rows: `P,G` are the public and gallery rows, the rest are queries; P,Q,C is zero-shot with C known classes and Q queries")
-	fs.StringVar(&f.out, "out", "privatemail-report", "write to `FOLDER`, which is made if it does not exist")
-	fs.BoolVar(&f.resume, "resume", true, "keep what records.jsonl of the output folder has; -resume=false begins again")
-	fs.BoolVar(&f.effects, "effects", true, "also vary k, alpha, sigma and the steps of modes that have them")
+	settings.WholeVar(fs, &f.queries, "queries", 0, "ask the first `N` queries\n(default: as many as the mode is made for)")
+	cli.CountVar(fs, &f.workers, "workers", 0, "measure `W` cells of the table at a time\n(default: one per processor)")
+	settings.SplitVar(fs, &f.division, "divide the rows: `P,G` public and gallery rows\nthe others are queries; P,Q,C is zero-shot with C known classes and Q queries")
+	fs.StringVar(&f.out, "out", "privatemail-report", "write to `FOLDER`\nwhich is made if it does not exist")
+	fs.BoolVar(&f.resume, "resume", true, "keep what records.jsonl of the output folder has\n-resume=false begins again")
+	fs.BoolVar(&f.effects, "effects", true, "also vary k, alpha, sigma and the steps of modes")
 }
 
 func (f *evaluateFlags) Run(ctx context.Context, e *cli.Env, names []string) error {
@@ -149,29 +149,29 @@ func (f *evaluateFlags) parameters() []parameter {
 
 // command is how to make the report again.
 func (f *evaluateFlags) command(names []string) string {
-	sentences := []string{"privatemail evaluate"}
+	words := []string{"privatemail evaluate"}
 	for _, d := range append(f.data, names...) {
 		if d != modes.CarsName {
 			d = shownName(d)
 		}
-		sentences = append(sentences, d)
+		words = append(words, d)
 	}
-	sentences = append(sentences, "-modes", f.modes, "-epsilon", settings.Join(f.epsilons), "-seeds", settings.Join(f.seeds))
+	words = append(words, "-modes", f.modes, "-epsilon", settings.Join(f.epsilons), "-seeds", settings.Join(f.seeds))
 	for _, p := range f.parameters() {
 		if p.value > 0 {
-			sentences = append(sentences, p.flag, fmt.Sprint(p.value))
+			words = append(words, p.flag, fmt.Sprint(p.value))
 		}
 	}
 	if f.queries > 0 {
-		sentences = append(sentences, "-queries", strconv.Itoa(f.queries))
+		words = append(words, "-queries", strconv.Itoa(f.queries))
 	}
 	if split := settings.ShowSplit(f.division); split != "" {
-		sentences = append(sentences, "-split", split)
+		words = append(words, "-split", split)
 	}
 	if !f.effects {
-		sentences = append(sentences, "-effects=false")
+		words = append(words, "-effects=false")
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(words, " ")
 }
 
 func modeNames() (names []string) {
@@ -192,10 +192,13 @@ func modeList() string {
 	return b.String()
 }
 
+// everyMode stands for all modes in -modes.
+const everyMode = "every"
+
 // chooseModes returns the modes of a list in the order of tables.
 func chooseModes(list string) ([]evaluate.Mode, error) {
 	all := modes.All()
-	if list == "all" {
+	if list == everyMode {
 		return all, nil
 	}
 	wanted := make(map[string]bool)
@@ -212,7 +215,7 @@ func chooseModes(list string) ([]evaluate.Mode, error) {
 // dataName is what the rows of a folder are called.
 func dataName(folder string) string { return filepath.Base(filepath.Clean(folder)) }
 
-// shownName is how a report calls a file or folder: where it lies is nobody's business.
+// shownName is how a report calls a file or folder: without the path, which is private.
 func shownName(path string) string {
 	file, _ := formats.SplitArray(path)
 	if info, err := os.Stat(file); err == nil && !info.IsDir() {
@@ -221,8 +224,8 @@ func shownName(path string) string {
 	return dataName(path) + "/"
 }
 
-// labelledRows copies the rows that have a label: the file may be mapped, and hours of
-// measuring should not end with it.
+// labelledRows copies the rows that have a label: the file may be mapped, and a change of it
+// must not end hours of measuring.
 func labelledRows(x blas32.General, y []int32) (blas32.General, []int32) {
 	own := blas32.General{Cols: x.Cols, Stride: x.Stride}
 	var labels []int32
@@ -236,14 +239,14 @@ func labelledRows(x blas32.General, y []int32) (blas32.General, []int32) {
 	return own, labels
 }
 
-// checkNames refuses folders whose figures could not be told apart, and a division of
+// checkNames refuses folders whose figures would have the same name, and a division of
 // rows that come divided.
 func (f *evaluateFlags) checkNames(folders []string) error {
 	seen := make(map[string]bool)
 	for _, folder := range folders {
 		name := dataName(folder)
 		if seen[name] {
-			return cli.Usagef("two folders are called %s: their figures could not be told apart", name)
+			return cli.Usagef("two folders are called %s: rename one, so that their figures can be distinguished", name)
 		}
 		seen[name] = true
 		if folder == modes.CarsName && f.division != (evaluate.Division{}) {
@@ -282,7 +285,7 @@ func embeddedDigits() *evaluate.Data {
 }
 
 func readData(ctx context.Context, e *cli.Env, folder string) (*evaluate.Data, error) {
-	in, err := new(files.FileFlags).Resolve(e, folder)
+	in, err := new(files.Flags).Resolve(e, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +293,7 @@ func readData(ctx context.Context, e *cli.Env, folder string) (*evaluate.Data, e
 		return nil, err
 	}
 	if in.Labels == "" {
-		return nil, fmt.Errorf("%s: a folder with %s and %s is wanted, or a .csv or .npz with labels in it", folder, files.FeaturesName, files.LabelsName)
+		return nil, fmt.Errorf("%s: want a folder with %s and %s, or a .csv or .npz with labels in it", folder, files.FeaturesName, files.LabelsName)
 	}
 	x, y, release, err := files.ReadRows(ctx, in, "")
 	if err != nil {

@@ -18,7 +18,7 @@ type titled struct {
 	figures []string
 }
 
-// filled tells whether a row has any figure.
+// filled reports whether a row has any figure.
 func (r titled) filled() bool {
 	return slices.ContainsFunc(r.figures, func(s string) bool { return s != "" })
 }
@@ -43,7 +43,7 @@ func titleWidth(corner string, rows []titled) int {
 // figureWidth is the width of a column of figures, with the space before it.
 const figureWidth = 6
 
-// writeFigures prints a table with a column for each metric that a row has beside the
+// writeFigures prints a table with a column for each metric that a row has besides the
 // first, which is that of random rows.
 func writeFigures(w io.Writer, corner string, metrics []evaluate.Metric, rows []titled) {
 	title := titleWidth(corner, rows)
@@ -104,9 +104,9 @@ func writeOverEpsilon(w io.Writer, corner string, epsilons []float64, rows []tit
 }
 
 // side puts the figures of one epsilon side by side, at the right of their group.
-func side(group int, figures []string) (message string) {
+func side(group int, figures []string) (text string) {
 	for _, f := range figures {
-		message += fmt.Sprintf("%*s", figureWidth, f)
+		text += fmt.Sprintf("%*s", figureWidth, f)
 	}
-	return fmt.Sprintf("%*s", group, message)
+	return fmt.Sprintf("%*s", group, text)
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
-	"github.com/seed-64e14a55/privatemail/internal/pca"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	algorithm "github.com/seed-64e14a55/privatemail/paper"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -69,13 +69,19 @@ func firstRows(x *mat.Dense, n int) *mat.Dense {
 	return x.Slice(0, min(rows, n), 0, d).(*mat.Dense)
 }
 
-// plane returns the two leading principal components.
-func plane(x *mat.Dense) (*mat.Dense, error) {
-	c, err := pca.Fit(x.RawMatrix(), 2)
+// picture draws rows in the plane: the two columns that they have, or their two leading principal
+// components.
+func picture(ctx context.Context, x *mat.Dense, labels []int32, s plot.Scatter) (*plot.Scatter, error) {
+	rows := make([]int, x.RawMatrix().Rows)
+	for i := range rows {
+		rows[i] = i
+	}
+	p, err := plot.NewPlane(ctx, x.RawMatrix(), rows)
 	if err != nil {
 		return nil, err
 	}
-	return pca.Project(c, x.RawMatrix())
+	s.Panels, s.Labels = []plot.Panel{{Points: p.Points}}, labels[:len(rows)]
+	return &s, nil
 }
 
 // supervisedPictures shows the gallery before and after the embedding.
@@ -97,12 +103,11 @@ func supervisedPictures(ctx context.Context, engine *privatemail.Engine, p *eval
 		{"Map", "Directions in which rows of a class differ are shrunk. A query is placed by this map alone.", pipeline.Widen(fit.Z)},
 		{"Embedding", "After the step, which uses the labels of the gallery.", pipeline.Widen(fit.X)},
 	} {
-		drawn, err := plane(firstRows(one.x, drawnRows))
+		drawn, err := picture(ctx, firstRows(one.x, drawnRows), p.GalleryLabels, plot.Scatter{Title: one.title, Caption: one.caption})
 		if err != nil {
 			return nil, err
 		}
-		n, _ := drawn.Dims()
-		g.Pictures = append(g.Pictures, report.Picture{Title: one.title, Caption: one.caption, Points: drawn, Labels: p.GalleryLabels[:n]})
+		g.Pictures = append(g.Pictures, drawn)
 	}
 	return g, nil
 }
@@ -125,7 +130,7 @@ type algorithmEmbedding struct {
 
 // embedAlgorithm makes the embeddings of the first query. Dummies are left out.
 func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem, epsilon float64) (*algorithmEmbedding, error) {
-	method := algorithm.DefaultMethod()
+	method := paper.DefaultMethod()
 	embed := func(x *mat.Dense, y []int32, seed uint64) (*mat.Dense, error) {
 		out, err := engine.Embed(ctx, points.Single(x.RawMatrix()), y, &privatemail.Settings{
 			Graph: privatemail.Graph{Bandwidth: method.Bandwidth}, Coefficient: method.Alpha, Table: kernel.GaussianTable(method.Bandwidth),
@@ -154,7 +159,7 @@ func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate
 	if out.after, err = released(ctx, engine, &client, method, p.Seed, epsilon, drawnDelta, drawnSteps); err != nil {
 		return nil, err
 	}
-	similarity, err := algorithm.Align(tail(out.after).RawMatrix(), out.server.RawMatrix())
+	similarity, err := paper.Align(tail(out.after).RawMatrix(), out.server.RawMatrix())
 	if err != nil {
 		return nil, err
 	}
@@ -179,21 +184,33 @@ func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evalu
 		return nil, err
 	}
 	withQuery := a.withQuery()
-	return &report.Group{
+	g := &report.Group{
 		Title: fmt.Sprintf("Algorithm 1 before and after noise and alignment, %s", p.Name),
 		Text:  fmt.Sprintf("Public rows, a colour for each class, in the two-dimensional embeddings of the paper (sigma 6, alpha 0.6, T = 5); the ring is the query. Noise at epsilon %g, delta 1e-5 for the whole record. Two random starts that were averaged a few times share little for an alignment to find.", epsilon),
-		Pictures: []report.Picture{
-			{Title: "Server", Caption: "The public rows, embedded with the gallery.", Points: a.server, Labels: a.labels},
-			{Title: "Client, no noise", Caption: "The same rows, embedded with the query.", Points: a.before, Labels: withQuery, Marked: []int{0}},
-			{Title: "Client, after noise", Caption: "The release, and the steps that follow from it.", Points: a.after, Labels: withQuery, Marked: []int{0}},
-			{Title: "Aligned", Caption: "The client's rows where the server looks for neighbours.", Points: a.aligned, Labels: withQuery, Marked: []int{0}},
-		},
-	}, nil
+	}
+	for _, one := range []struct {
+		title, caption string
+		x              *mat.Dense
+		labels         []int32
+		ringed         []int
+	}{
+		{"Server", "The public rows, embedded with the gallery.", a.server, a.labels, nil},
+		{"Client, no noise", "The same rows, embedded with the query.", a.before, withQuery, []int{0}},
+		{"Client, after noise", "The release, and the steps that follow from it.", a.after, withQuery, []int{0}},
+		{"Aligned", "The client's rows where the server looks for neighbours.", a.aligned, withQuery, []int{0}},
+	} {
+		drawn, err := picture(ctx, one.x, one.labels, plot.Scatter{Title: one.title, Caption: one.caption, Ringed: one.ringed})
+		if err != nil {
+			return nil, err
+		}
+		g.Pictures = append(g.Pictures, drawn)
+	}
+	return g, nil
 }
 
 // released makes a release of the first step, in which only row 0 is private,
 // and goes on from it without labels.
-func released(ctx context.Context, engine *privatemail.Engine, x *mat.Dense, m algorithm.Method, seed uint64, epsilon, delta float64, steps int) (*mat.Dense, error) {
+func released(ctx context.Context, engine *privatemail.Engine, x *mat.Dense, m paper.Method, seed uint64, epsilon, delta float64, steps int) (*mat.Dense, error) {
 	r, err := engine.Privatize64(ctx, x.RawMatrix(), nil, &privatemail.PrivateSettings{
 		Epsilon: epsilon, Delta: delta, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped,
 		Ledger: mechanism.NoLedger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "query"},

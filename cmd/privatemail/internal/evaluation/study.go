@@ -130,7 +130,7 @@ func (s *study) columns() []int {
 	return slices.DeleteFunc([]int{2, 4, 8, 16, 32}, func(k int) bool { return k > most })
 }
 
-// axisOf returns the parameter that a grid varies beside epsilon.
+// axisOf returns the parameter that a grid varies besides epsilon.
 func axisOf(g evaluate.Grid) evaluate.Axes {
 	switch {
 	case g.Columns != nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
-// run measures what the journal does not have, draws, writes the report and prints its
+// Run measures what the journal does not have, draws, writes the report and prints its
 // tables.
 func (s *study) Run(ctx context.Context, e *cli.Env) (err error) {
 	began := time.Now()

@@ -24,7 +24,7 @@ const (
 	compactTitle = "    of int8"
 )
 
-// has tells whether a mode has figures.
+// has reports whether a mode has figures.
 func (t *studyTables) has(mode string) bool {
 	return slices.ContainsFunc(t.lines, func(l report.Line) bool { return l.Mode == mode && l.Unavailable == "" })
 }
@@ -40,14 +40,14 @@ func (t *studyTables) figure(mode string, epsilon float64, metric evaluate.Metri
 }
 
 // random prints what random rows find, for the mode that asks the most queries.
-func (t *studyTables) random(metric evaluate.Metric) (message string) {
+func (t *studyTables) random(metric evaluate.Metric) (text string) {
 	asked := 0
 	for _, l := range t.lines {
 		if v, ok := l.Figures[string(metric)]; ok && l.Asked > asked {
-			message, asked = showShare(v.Mean), l.Asked
+			text, asked = showShare(v.Mean), l.Asked
 		}
 	}
-	return message
+	return text
 }
 
 // randomOverlap prints what is expected of overlap@8 of random rows.

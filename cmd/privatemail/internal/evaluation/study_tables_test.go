@@ -27,7 +27,7 @@ func toyTables(n int) *studyTables {
 		}
 		if mode == "lists" {
 			l.Download = 0.125
-			l.Volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 32_500_000, Once: 16_300_000}, Int8: evaluate.Traffic{Query: 9.0e6, Once: 4.52e6}, TakeAll: 68e6}
+			l.Volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 32_500_000, Once: 16_300_000}, Int8: evaluate.Traffic{Query: 9.0e6, Once: 4.52e6}, AllRows: 68e6}
 		}
 		t.lines = append(t.lines, l)
 	}
@@ -78,7 +78,7 @@ bytes a query                                   epsilon 1   epsilon 2
     of int8                                         9.00M       9.00M
     once                                            16.3M       16.3M
     once, of int8                                   4.52M       4.52M
-  take all, int8, once                              68.0M       68.0M
+  all rows, int8, once                              68.0M       68.0M
 
 encrypted, no epsilon   R@1   R@8  overlap@8  bytes up  bytes down  once  server
   8 random rows        .025  .183       .008
@@ -91,9 +91,9 @@ encrypted, no epsilon   R@1   R@8  overlap@8  bytes up  bytes down  once  server
 	b.Reset()
 	tables.lines = tables.lines[:1]
 	tables.volumes(&b)
-	tables.lines[0].Volume.TakeAll = 1234
+	tables.lines[0].Volume.AllRows = 1234
 	tables.volumes(&b)
-	if got := b.String(); got != "\ntake all, once: 1.23k bytes\n" {
+	if got := b.String(); got != "\nall rows, once: 1.23k bytes\n" {
 		t.Errorf("got %q", got)
 	}
 	// What is promised stands next to what it follows from.
@@ -130,10 +130,10 @@ func TestStudyTablesOfManyEpsilons(t *testing.T) {
 			t.Errorf("%d characters: %q", len(line), line)
 		}
 	}
-	sentences := strings.Fields(b.String())
+	words := strings.Fields(b.String())
 	for i := range 12 {
 		for _, first := range []int{1, 2, 3} {
-			if figure := fmt.Sprintf(".%d%02d", first, i+1); !slices.Contains(sentences, figure) {
+			if figure := fmt.Sprintf(".%d%02d", first, i+1); !slices.Contains(words, figure) {
 				t.Errorf("no %s in\n%s", figure, b.String())
 			}
 		}

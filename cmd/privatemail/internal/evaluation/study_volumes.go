@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
 )
 
-// volumes prints the bytes that travel, and beside them those of taking all.
+// volumes prints the bytes that travel, and those of taking all rows.
 func (t *studyTables) volumes(w io.Writer) {
 	var rows []titled
 	for _, m := range t.modes {
@@ -28,14 +28,14 @@ func (t *studyTables) volumes(w io.Writer) {
 			rows = appendFilled(rows, r)
 		}
 	}
-	all := t.takeAll()
+	all := t.allRows()
 	if len(rows) == 0 {
 		if all != "" {
-			fmt.Fprintf(w, "\ntake all, once: %s bytes\n", all)
+			fmt.Fprintf(w, "\nall rows, once: %s bytes\n", all)
 		}
 		return
 	}
-	last := titled{title: "  take all, int8, once"}
+	last := titled{title: "  all rows, int8, once"}
 	for range t.epsilons {
 		last.figures = append(last.figures, all)
 	}
@@ -52,11 +52,11 @@ func (t *studyTables) bytes(mode string, epsilon float64, of func(evaluate.Volum
 	return ""
 }
 
-// takeAll prints what the whole gallery takes.
-func (t *studyTables) takeAll() string {
+// allRows prints what the whole gallery takes.
+func (t *studyTables) allRows() string {
 	for _, l := range t.lines {
-		if l.Volume.TakeAll > 0 {
-			return report.ShowBytes(l.Volume.TakeAll)
+		if l.Volume.AllRows > 0 {
+			return report.ShowBytes(l.Volume.AllRows)
 		}
 	}
 	return ""

@@ -83,7 +83,7 @@ func (s *study) showData(w io.Writer, name string, r *report.Report, lines []rep
 	}
 }
 
-// isDefault tells whether a line has its mode's defaults but for epsilon.
+// isDefault reports whether a line has its mode's defaults but for epsilon.
 func (s *study) isDefault(l report.Line) bool {
 	i := slices.IndexFunc(s.modes, func(m evaluate.Mode) bool { return m.Name == l.Mode })
 	return l.Params == s.modes[i].At(l.Epsilon)
@@ -93,15 +93,15 @@ func (s *study) isDefault(l report.Line) bool {
 func (s *study) protection(e *cli.Env) {
 	fmt.Fprintf(e.Stdout, "\nwhat each mode protects\n\n")
 	for _, m := range s.modes {
-		message := m.Protects
+		s := m.Protects
 		if m.Assumes != "" {
-			message += " Under assumptions: " + m.Assumes
+			s += " Under assumptions: " + m.Assumes
 		}
 		if m.Warning != "" {
-			message = strings.ToUpper(m.Warning) + ". " + message
+			s = strings.ToUpper(m.Warning) + ". " + s
 		}
 		fmt.Fprintf(e.Stdout, "  %s\n", m.Title)
-		for _, line := range text.Wrap(message, 90) {
+		for _, line := range text.Wrap(s, 90) {
 			fmt.Fprintf(e.Stdout, "      %s\n", line)
 		}
 	}

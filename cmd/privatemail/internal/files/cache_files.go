@@ -47,8 +47,8 @@ type Cached struct {
 	held  bool   // who makes it has locked it
 }
 
-// CachedIn lists a folder. kind says what a file is, "" where it is no file of ours.
-func CachedIn(ctx context.Context, folder string, kind func(path, name string) string) (found []Cached, err error) {
+// CachedIn lists a folder. kind says what a file is, "" where it is not one of our files.
+func CachedIn(ctx context.Context, folder string, kind func(path, name string) string) (cached []Cached, err error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -81,9 +81,9 @@ func CachedIn(ctx context.Context, folder string, kind func(path, name string) s
 		if c.Ours = c.What != ""; !c.Ours {
 			c.What, c.Why = "something else", "not made by this program"
 		}
-		found = append(found, c)
+		cached = append(cached, c)
 	}
-	return found, nil
+	return cached, nil
 }
 
 const (
@@ -128,7 +128,7 @@ const largestSpeed = 1 << 16
 // speedName is that of a file with measurements, which is a JSON object.
 var speedName = regexp.MustCompile(`^calibration-[a-z0-9,=_-]+\.json$`)
 
-// SpeedFile says what a file beside the galleries is.
+// SpeedFile says what a file next to the galleries is.
 func SpeedFile(path, name string) string {
 	if temporaryName.MatchString(name) {
 		return "file that is being written, or was left"
@@ -154,8 +154,8 @@ func SpeedFile(path, name string) string {
 // ErrInUse is a file that a running process has locked.
 var ErrInUse = errors.New("in use")
 
-// remove removes a file. What is made piece by piece is locked while somebody works on it, and
-// stays then. Others are complete: whoever reads one has it open, and goes on.
+// Remove removes a file. What is made piece by piece is locked while somebody works on it, and
+// stays then. Others are complete, and a process that reads one has it open and can go on.
 func (c *Cached) Remove() error {
 	if c.held {
 		f, err := lock.Open(c.Path, 0)
@@ -188,7 +188,7 @@ func withoutPath(err error) error {
 
 // ConnectionFlags say how a server is reached.
 type ConnectionFlags struct {
-	Token, Ca, Cert, Key string
+	Token, CA, Cert, Key string
 	ClearToken, proxy    bool
 	Stall                time.Duration
 	Tries                int
@@ -196,12 +196,12 @@ type ConnectionFlags struct {
 
 func (f *ConnectionFlags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.Token, "token-file", "", "send the token in the first line of `FILE`")
-	fs.BoolVar(&f.ClearToken, "clear-token", false, "send the token over http to another machine, where everybody on the way can read it")
-	fs.StringVar(&f.Ca, "ca", "", "trust servers whose certificates are signed by one in `FILE` (PEM), and no others (default: those that the system trusts)")
+	fs.BoolVar(&f.ClearToken, "clear-token", false, "send the token over http to another machine\nwhere everybody on the way can read it")
+	fs.StringVar(&f.CA, "ca", "", "trust servers whose certificate one of `FILE` has signed\n(PEM), and no others (default: those that the system trusts)")
 	fs.StringVar(&f.Cert, "cert", "", "show the certificate in `FILE` (PEM) to the server; needs -key")
 	fs.StringVar(&f.Key, "key", "", "`FILE` with the key of -cert (PEM)")
-	fs.BoolVar(&f.proxy, "proxy", false, "use the proxies that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name (default: no proxy)")
-	fs.DurationVar(&f.Stall, "stall", 30*time.Second, "give a try up after `TIME` without a connection or without 16 KiB of an answer")
+	fs.BoolVar(&f.proxy, "proxy", false, "use the proxies that the environment names\nin HTTP_PROXY, HTTPS_PROXY and NO_PROXY (default: no proxy)")
+	fs.DurationVar(&f.Stall, "stall", 30*time.Second, "give a try up after `TIME` without progress\nwithout a connection or without 16 KiB of an answer")
 	cli.CountVar(fs, &f.Tries, "tries", 5, "give up after `N` tries without progress")
 }
 
@@ -215,7 +215,7 @@ func (f *ConnectionFlags) Check() error {
 	return nil
 }
 
-// settings reads the files that the flags name.
+// Settings reads the files that the flags name.
 func (f *ConnectionFlags) Settings() (s remote.Settings, err error) {
 	s = remote.Settings{ClearToken: f.ClearToken, Proxy: f.proxy, Stall: f.Stall, Tries: f.Tries}
 	if f.Token != "" {
@@ -223,18 +223,18 @@ func (f *ConnectionFlags) Settings() (s remote.Settings, err error) {
 			return s, err
 		}
 	}
-	if f.Ca == "" && f.Cert == "" {
+	if f.CA == "" && f.Cert == "" {
 		return s, nil
 	}
 	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	if f.Ca != "" {
-		message, err := readSmall(f.Ca)
+	if f.CA != "" {
+		data, err := readSmall(f.CA)
 		if err != nil {
 			return s, err
 		}
 		s.TLS.RootCAs = x509.NewCertPool()
-		if !s.TLS.RootCAs.AppendCertsFromPEM(message) {
-			return s, fmt.Errorf("%s: no certificate in it (PEM)", f.Ca)
+		if !s.TLS.RootCAs.AppendCertsFromPEM(data) {
+			return s, fmt.Errorf("%s: no certificate in it (PEM)", f.CA)
 		}
 	}
 	if f.Cert != "" {
@@ -249,24 +249,24 @@ func (f *ConnectionFlags) Settings() (s remote.Settings, err error) {
 
 // readToken returns the first line of a file. No message holds anything of it.
 func readToken(path string) (string, error) {
-	message, err := readSmall(path)
+	data, err := readSmall(path)
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := bytes.Cut(message, []byte("\n"))
+	line, _, _ := bytes.Cut(data, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
-		return "", fmt.Errorf("%s: the first line is empty, and a token is wanted there", path)
+		return "", fmt.Errorf("%s: the first line is empty, want a token there", path)
 	}
 	for _, b := range line {
 		if b <= ' ' || b >= 0x7f {
-			return "", fmt.Errorf("%s: the first line has letters that no token has", path)
+			return "", fmt.Errorf("%s: the first line has characters that no token has", path)
 		}
 	}
 	return string(line), nil
 }
 
-// readSmall reads a file that is no longer than certificates are.
+// readSmall reads a file of at most 1 MiB, such as a certificate.
 func readSmall(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -274,14 +274,14 @@ func readSmall(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	const most = 1 << 20
-	message, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(message) > most {
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(data) > most {
 		err = errors.New("longer than 1 MiB")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return message, nil
+	return data, nil
 }
 
 // CacheFolder returns the folder of -cache, "" for none.

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -26,13 +27,13 @@ type CheckpointFlags struct {
 }
 
 func (f *CheckpointFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.File, "checkpoint", "", "forms paper and attract: keep the state of the run in `FILE` after every few steps, until the embedding is written")
-	cli.CountVar(fs, &f.every, "checkpoint-every", 0, "keep it after every `N` steps (default: a tenth of -steps, rounded up)")
-	fs.BoolVar(&f.resume, "resume", false, "go on from the file of -checkpoint, or begin where there is none; on any number of workers and ranks the embedding has the same bytes")
+	fs.StringVar(&f.File, "checkpoint", "", "keep the state of the run in `FILE` every few steps\nuntil the embedding is written; forms paper and attract")
+	cli.CountVar(fs, &f.every, "checkpoint-every", 0, "keep it after every `N` steps\n(default: a tenth of -steps, rounded up)")
+	fs.BoolVar(&f.resume, "resume", false, "go on from the file of -checkpoint\nor begin where there is none; the embedding has the same bytes on any number of workers and ranks")
 }
 
-// check refuses flags that contradict each other, and a file that must not be replaced: the file is
-// removed at the end, so that it is none of the results, whose names are those of flags.
+// Check refuses flags that contradict each other, and a file that must not be replaced: the file is
+// removed at the end, so it must not be a result; results go by the names of flags.
 func (f *CheckpointFlags) Check(set map[string]bool, in Input, results map[string]string) error {
 	if f.File == "" {
 		for _, name := range []string{"checkpoint", "checkpoint-every", "resume"} {
@@ -67,12 +68,12 @@ func (f *CheckpointFlags) Check(set map[string]bool, in Input, results map[strin
 	case !info.Mode().IsRegular():
 		return cli.Usagef("-checkpoint %s: is not a regular file; name another", f.File)
 	case !f.resume:
-		return cli.Usagef("-checkpoint %s: the file exists: -resume goes on from it; to begin anew remove it, or name another", f.File)
+		return cli.Usagef("-checkpoint %s: the file exists: -resume goes on from it; to begin again remove it, or name another", f.File)
 	}
 	return nil
 }
 
-// begin has the settings keep checkpoints, and go on from the file where that is asked for. The
+// Begin has the settings keep checkpoints, and go on from the file where that is asked for. The
 // returned function releases the file.
 func (f *CheckpointFlags) Begin(ctx context.Context, e *cli.Env, s *privatemail.Settings) (release func(), err error) {
 	if f.File == "" {
@@ -115,7 +116,7 @@ func (f *CheckpointFlags) open(ctx context.Context, ranks *par.Ranks) (*checkpoi
 	err = agreeError(ctx, ranks, err)
 	if err == nil {
 		var all []int
-		all, err = par.GatherEqual(ctx, ranks, []int{steps})
+		all, err = exchange.GatherEqual(ctx, ranks, []int{steps})
 		for r, other := range all {
 			if err == nil && other != all[0] {
 				err = fmt.Errorf("%s: ranks 0 and %d find different files there; all need the same one", f.File, r)
@@ -131,7 +132,7 @@ func (f *CheckpointFlags) open(ctx context.Context, ranks *par.Ranks) (*checkpoi
 	return saved, nil
 }
 
-// explain says of an error of the run how to go on, or which file is of another run.
+// Explain says of an error of the run how to go on, or which file is of another run.
 func (f *CheckpointFlags) Explain(e *cli.Env, err error) error {
 	switch {
 	case errors.Is(err, privatemail.ErrCheckpoint):
@@ -142,7 +143,7 @@ func (f *CheckpointFlags) Explain(e *cli.Env, err error) error {
 	return err
 }
 
-// end removes the file: the embedding is written.
+// End removes the file: the embedding is written.
 func (f *CheckpointFlags) End(ctx context.Context, e *cli.Env) error {
 	if f.steps == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// classNamesFile is where the names of classes go beside an output: e.labels.csv for
-// e.npy. It is empty for outputs that are no files, beside which there is nothing.
+// classNamesFile is where the names of classes go, next to an output: e.labels.csv for
+// e.npy. It is empty for outputs that are not files.
 func classNamesFile(out string) string {
 	if strings.HasPrefix(out, "/dev/") {
 		return ""
@@ -28,7 +28,7 @@ func classNamesFile(out string) string {
 	return dir + base + ".labels.csv"
 }
 
-// CheckClassNames tells before long work whether the names of classes can be written.
+// CheckClassNames checks before long work whether the names of classes can be written.
 // queries is another input, others are the other outputs.
 func CheckClassNames(out string, in, queries Input, others ...string) error {
 	path := classNamesFile(out)
@@ -52,7 +52,7 @@ func CheckClassNames(out string, in, queries Input, others ...string) error {
 	return CheckPlace(path)
 }
 
-// WriteNamesFact tells of a file with names of classes, if one was written.
+// WriteNamesFact prints the file with names of classes, if one was written.
 func WriteNamesFact(w io.Writer, names string) {
 	if names != "" {
 		fmt.Fprintf(w, "wrote\t%s, the names of classes\n", names)
@@ -68,7 +68,7 @@ func WriteClassNames(ctx context.Context, out string, in Input) (string, error) 
 	}
 	err := formats.WriteFile(ctx, path, func(w io.Writer) error {
 		c := csv.NewWriter(w)
-		c.Write([]string{"number", "name"}) // Error tells whether it failed
+		c.Write([]string{"number", "name"}) // Error reports whether it failed
 		for number, name := range names {
 			c.Write([]string{strconv.Itoa(number), name})
 		}

@@ -95,14 +95,14 @@ func areOrIs(columns []string) string {
 	if len(columns) == 1 {
 		return "column " + columns[0] + " is"
 	}
-	message := "columns " + strings.Join(columns[:min(len(columns), most)], ", ")
+	text := "columns " + strings.Join(columns[:min(len(columns), most)], ", ")
 	if more := len(columns) - most; more > 0 {
-		message += fmt.Sprintf(" and %d more", more)
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return message + " are"
+	return text + " are"
 }
 
-// arrange returns the rows of an input with their columns in the order of the names that are wanted.
+// Arrange returns the rows of an input with their columns in the order of the names that are wanted.
 func (in Input) Arrange(x blas32.General, want Named) (blas32.General, error) {
 	order, err := OrderOf(want, in.ColumnsOf())
 	if err != nil || order == nil {
@@ -131,7 +131,7 @@ func Permute(x blas32.General, order []int) {
 // columnsName is the file of a folder with the names of columns.
 const columnsName = "columns.csv"
 
-// readColumnNames reads the names of columns from a file of their own, and refuses another number of
+// ReadColumnNames reads the names of columns from a file of their own, and refuses another number of
 // them than there are columns.
 func (in Input) ReadColumnNames(ctx context.Context, columns int) error {
 	if in.Read == nil || in.Read.namesFile == "" {

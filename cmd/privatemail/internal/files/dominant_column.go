@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Columns decide who is near whom where a few of them have the share dominant of the variance:
@@ -22,7 +22,7 @@ const (
 	outnumbered  = 2
 )
 
-// NoteDominantColumns tells of columns of x so large that the others hardly count.
+// NoteDominantColumns notes columns of x so large that the others hardly count.
 func NoteDominantColumns(f *settings.Graph, e *cli.Env, x blas32.General, in Input) {
 	if f.Standardize || f.NormalizeRows {
 		return
@@ -49,18 +49,18 @@ func DominantColumns(x blas32.General, in Input) (what string, one bool) {
 	if in.Read != nil {
 		names = in.Read.Columns
 	}
-	sentences := make([]string, len(columns))
+	words := make([]string, len(columns))
 	for i, c := range columns {
-		sentences[i] = strconv.Itoa(c + 1)
+		words[i] = strconv.Itoa(c + 1)
 		if c < len(names) && names[c] != "" {
-			sentences[i] += " " + strconv.Quote(names[c])
+			words[i] += " " + strconv.Quote(names[c])
 		}
 	}
 	column, have := "column", "has"
 	if len(columns) > 1 {
 		column, have = "columns", "together have"
 	}
-	return fmt.Sprintf("%s %s %s %.1f %% of the variance of all %d", column, text.InWords(sentences), have, 100*share, x.Cols), len(columns) == 1
+	return fmt.Sprintf("%s %s %s %.1f %% of the variance of all %d", column, text.InWords(words), have, 100*share, x.Cols), len(columns) == 1
 }
 
 // widest returns the fewest columns that have the share dominant of the sum of all variances,

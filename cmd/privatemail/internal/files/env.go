@@ -14,8 +14,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Speed is how fast this machine is, for the choice of an operator. Tests replace it: they
-// want the same choice on every machine under every load.
+// Speed is how fast this machine is, for the choice of an operator. Tests replace it, so
+// that the choice is the same on every machine under every load.
 var Speed = func() kernel.Calibration { return calibration.OfThisMachine(simd.Best()) }
 
 // Engine starts an Engine that shows its progress. The returned function stops
@@ -25,7 +25,7 @@ func Engine(e *cli.Env, w settings.Work, plans bool) (*privatemail.Engine, func(
 	return EngineWith(e, w, plans, progress.NewMeter(e))
 }
 
-// EngineWith is engine with a meter, which it closes.
+// EngineWith is Engine with a meter, which it closes.
 func EngineWith(e *cli.Env, w settings.Work, plans bool, m progress.Meter) (*privatemail.Engine, func(), error) {
 	e.NoteLevel()
 	options := []privatemail.Option{privatemail.WithProgress(m.Report)}
@@ -38,8 +38,8 @@ func EngineWith(e *cli.Env, w settings.Work, plans bool, m progress.Meter) (*pri
 	if w.Workers > 0 {
 		options = append(options, privatemail.WithWorkers(w.Workers))
 	}
-	if w.Budget > 0 {
-		options = append(options, privatemail.WithBudget(w.Budget))
+	if w.MaxMemory > 0 {
+		options = append(options, privatemail.WithBudget(w.MaxMemory))
 	}
 	engine, err := privatemail.New(options...)
 	if err != nil {

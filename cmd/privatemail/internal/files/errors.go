@@ -7,10 +7,10 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Explain adds to an error of the engine what only the command knows: which

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 )
 
-// RefuseNoRows refuses a file without rows, and says what there is in their place.
+// RefuseNoRows refuses a file without rows, and says what the file has.
 func RefuseNoRows(path string, rows int) error {
 	if rows > 0 {
 		return nil

@@ -81,7 +81,7 @@ func findIn(folder string, names []string) (string, error) {
 }
 
 // ReadRows returns the rows and their labels, nil where there are none, and a function
-// that releases the rows. The names of classes and columns are then in in.read.
+// that releases the rows. The names of classes and columns are then in in.Read.
 func ReadRows(ctx context.Context, in Input, advice string) (x blas32.General, y []int32, release func(), err error) {
 	t, x, y, err := ReadLabelled(ctx, in, advice)
 	if err != nil {
@@ -90,7 +90,7 @@ func ReadRows(ctx context.Context, in Input, advice string) (x blas32.General, y
 	return x, y, func() { t.Close() }, nil // only read from: nothing is lost when closing fails
 }
 
-// ReadLabelled is ReadRows for who needs the table itself, too. It is closed by the caller.
+// ReadLabelled is ReadRows for callers that need the table itself, too; they close it.
 func ReadLabelled(ctx context.Context, in Input, advice string) (t *formats.Table, x blas32.General, y []int32, err error) {
 	t, y, err = in.readBoth(ctx, advice)
 	var data []float32
@@ -108,8 +108,8 @@ func ReadLabelled(ctx context.Context, in Input, advice string) (t *formats.Tabl
 	return t, x, y, nil
 }
 
-// name reads the names of columns where they are beside the rows, and puts the columns in the order
-// that is wanted.
+// name reads the names of columns where they are next to the rows, and puts the columns in the order
+// of in.Read.Like.
 func (in Input) name(ctx context.Context, x blas32.General) (blas32.General, error) {
 	if in.Read == nil {
 		return x, nil
@@ -161,7 +161,7 @@ func ReadLabels(ctx context.Context, in Input, n int, advice string) ([]int32, e
 		return nil, fmt.Errorf("%s: %d labels, but %s has %d rows; every row needs one label%s", in.Labels, len(l.Class), in.Features, n, advice)
 	}
 	if l.Names != nil && in.Read == nil {
-		return nil, fmt.Errorf("%s: the labels are names, and the numbers of classes are wanted", in.Labels)
+		return nil, fmt.Errorf("%s: the labels are names, want numbers of classes", in.Labels)
 	}
 	return in.take(l), nil
 }
@@ -174,7 +174,7 @@ func Missing(path string, err error) error {
 	return err
 }
 
-// ColumnsOfModel returns the names of the columns that a model takes. Earlier versions kept them beside
+// ColumnsOfModel returns the names of the columns that a model takes. Earlier versions kept them next to
 // the map.
 func ColumnsOfModel(path string, s *supervised.Saved) Named {
 	if names := s.Model.Map.ColumnNames; names != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// LabelAdvice names the column of a text file that looks as if it held labels, behind "; ",
+// LabelAdvice names the column of a text file that looks as if it held labels, after "; ",
 // and how to say so; "" where there is none.
 func LabelAdvice(in Input) string {
 	settings := in.FeatureSettings()
@@ -27,7 +27,7 @@ func LabelAdvice(in Input) string {
 	return fmt.Sprintf("; the text of column %s%s repeats as labels do: -label-column %s takes the labels from it", number, called, flag)
 }
 
-// mostClasses is the share of rows from which on so many different labels are a question.
+// mostClasses is the share of rows from which so many different labels are doubtful.
 const mostClasses = 0.5
 
 // AskRegression asks whether labels are classes where there are more than half as many as rows.
@@ -46,9 +46,9 @@ func AskRegression(e *cli.Env, in Input, y []int32) {
 	e.Note("%s: %d different labels for %d rows, more than half as many: is this a regression target, a number to predict, or a name for every row? Labels are classes here, and only rows of one class are drawn together: divide the values into ranges, such as tenths, or choose another column of labels; 'privatemail embed' without -alpha and -beta needs none", in.Labels, len(seen), rows)
 }
 
-// plainWord tells whether a shell takes a text as one word as it stands.
-func plainWord(message string) bool {
-	for _, r := range message {
+// plainWord reports whether a shell takes a text as one word as it stands.
+func plainWord(text string) bool {
+	for _, r := range text {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.') {
 			return false
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// CheckMatrixFile tells before long work whether a matrix can be written to
+// CheckMatrixFile checks before long work whether a matrix can be written to
 // path: the kind of file by its ending, and the folder it will stand in.
 func CheckMatrixFile(path string) error {
 	return CheckFile(path, func(ended context.Context) error { return formats.WriteMatrix(ended, path, 1, 1, []float32{0}) })
@@ -47,20 +47,20 @@ func CheckPlace(path string) error {
 	return cli.CheckPlace(path)
 }
 
-// Exists tells whether there is anything at path.
+// Exists reports whether there is anything at path.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// SameFile tells whether two paths lead to one existing file.
+// SameFile reports whether two paths lead to one existing file.
 func SameFile(a, b string) bool {
 	ia, errA := os.Stat(a)
 	ib, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(ia, ib)
 }
 
-// SameTarget tells whether two outputs would be one file, which need not exist.
+// SameTarget reports whether two outputs would be one file, which need not exist.
 func SameTarget(a, b string) (bool, error) {
 	ta, errA := formats.FollowLinks(a)
 	tb, errB := formats.FollowLinks(b)
@@ -84,7 +84,7 @@ func RefuseInput(flag, out string, in Input) error {
 	return nil
 }
 
-// CheckAnswerFiles tells before long work whether everything can be written. It refuses
+// CheckAnswerFiles checks before long work whether everything can be written. It refuses
 // to replace an input.
 func CheckAnswerFiles(ids, distances string, inputs ...Input) error {
 	for _, c := range []struct {

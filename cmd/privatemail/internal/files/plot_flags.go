@@ -30,13 +30,13 @@ type PlotFlags struct {
 }
 
 func (f *PlotFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.File, "plot", "", "draw the rows before and after to `FILE`, .svg, .png or .html, classes by colour")
-	fs.StringVar(&f.By, "colour-by", "", "colour the rows of -plot by a number of each, in place of classes: `WHAT` is a file with a number per row (.npy, .csv, .txt) or a column of FEATURES, by its name or its number from 1; a missing value (NA) is grey")
+	fs.StringVar(&f.File, "plot", "", "draw rows before and after to `FILE` (.svg, .png, .html)\nwith a colour for each class")
+	fs.StringVar(&f.By, "colour-by", "", "colour the rows of -plot by numbers, not by classes\n`WHAT` is a file with a number per row (.npy, .csv, .txt) or a column of FEATURES, by its name or its number from 1; a missing value (NA) is grey")
 }
 
 func (f *PlotFlags) Wanted() bool { return f.File != "" }
 
-// check tells before long work whether the plot can be written. outs are the other files of
+// Check checks before long work whether the plot can be written. outs are the other files of
 // the command.
 func (f *PlotFlags) Check(in Input, outs ...string) error {
 	if !f.Wanted() {
@@ -65,7 +65,7 @@ func (f *PlotFlags) Check(in Input, outs ...string) error {
 	return CheckPlace(f.File)
 }
 
-// keep takes what is drawn of the features x, which need not stay. y are their labels, nil where
+// Keep takes what is drawn of the features x, which need not stay. y are their labels, nil where
 // there are none.
 func (f *PlotFlags) Keep(ctx context.Context, in Input, x blas32.General, y []int32) (err error) {
 	if !f.Wanted() || x.Rows == 0 || x.Cols == 0 { // others refuse a file without rows
@@ -87,7 +87,7 @@ func (f *PlotFlags) Keep(ctx context.Context, in Input, x blas32.General, y []in
 	return nil
 }
 
-// write draws what was kept beside the embedding. seen says that the embedding has used
+// Write draws what was kept next to the embedding. seen says that the embedding has used
 // the labels.
 func (f *PlotFlags) Write(ctx context.Context, embedding blas32.General, seen bool) error {
 	if !f.Wanted() {
@@ -138,17 +138,17 @@ func axes(p *plot.Plane) string {
 }
 
 func (f *PlotFlags) caption(seen bool) string {
-	message := fmt.Sprintf("%d rows.", f.total)
+	text := fmt.Sprintf("%d rows.", f.total)
 	if len(f.rows) < f.total {
-		message = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
+		text = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
 	}
 	if seen {
-		message += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
+		text += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
 	}
-	return message
+	return text
 }
 
-// show adds the plot to the files that were written.
+// Show adds the plot to the files that were written.
 func (f *PlotFlags) Show(w io.Writer) {
 	if f.Wanted() {
 		fmt.Fprintf(w, "wrote\t%s, a plot with %d of %d rows\n", f.File, len(f.rows), f.total)

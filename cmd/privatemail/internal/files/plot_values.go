@@ -56,13 +56,13 @@ func (f *PlotFlags) readValues(ctx context.Context, in Input, x blas32.General) 
 	file, _ := formats.SplitArray(f.By)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		number, failed := strconv.Atoi(f.By)
-		message, err := formats.ReadLayout(in.Features, nil)
+		layout, err := formats.ReadLayout(in.Features, nil)
 		switch {
-		case message == nil && err == nil && failed == nil && number >= 1 && number <= x.Cols:
+		case layout == nil && err == nil && failed == nil && number >= 1 && number <= x.Cols:
 			return func(row int) float64 { return float64(x.Data[row*x.Stride+number-1]) }, func() {}, nil
-		case message == nil && err == nil && failed == nil:
+		case layout == nil && err == nil && failed == nil:
 			return nil, nil, cli.Usagef("-colour-by %s: %s has columns 1 to %d", f.By, in.Features, x.Cols)
-		case message == nil:
+		case layout == nil:
 			return nil, nil, cli.Usagef("-colour-by %s: there is no such file; columns of %s are numbers from 1 to %d", f.By, in.Features, x.Cols)
 		}
 		path, settings.Columns = in.Features, f.By
@@ -81,7 +81,7 @@ func (f *PlotFlags) readValues(ctx context.Context, in Input, x blas32.General) 
 	}
 	switch {
 	case t.Cols != 1:
-		err = fmt.Errorf("-colour-by %s: %d columns, and one is wanted", f.By, t.Cols)
+		err = fmt.Errorf("-colour-by %s: %d columns, want one", f.By, t.Cols)
 	case t.Rows != x.Rows:
 		err = fmt.Errorf("-colour-by %s: %d values, but %s has %d rows; every row needs one, and NA stands for none (blank lines do not count)", f.By, t.Rows, in.Features, x.Rows)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestPointsBuffer(t *testing.T) {
-	f := settings.Work{Budget: 4 * 50 * 3}
+	f := settings.Work{MaxMemory: 4 * 50 * 3}
 	buffer := func(rows, cols int) blas32.General {
 		b, err := PointsBuffer(t.Context(), &f, new(cli.Env), rows, cols)
 		if err != nil {
@@ -24,12 +24,12 @@ func TestPointsBuffer(t *testing.T) {
 	if b := buffer(50, 3); b.Data != nil {
 		t.Error("a buffer of the whole budget")
 	}
-	f.Budget++
+	f.MaxMemory++
 	if b := buffer(50, 3); b.Rows != 50 || b.Cols != 3 || b.Stride != 3 || len(b.Data) != 150 {
 		t.Errorf("%d x %d in %d entries", b.Rows, b.Cols, len(b.Data))
 	}
 	for _, budget := range []int64{0, math.MaxInt64} { // whatever the budget, no machine has as much
-		f.Budget = budget
+		f.MaxMemory = budget
 		for _, rows := range []int{math.MaxInt, math.MaxInt / 1000, 1 << 30} {
 			if b := buffer(rows, math.MaxInt32); b.Data != nil {
 				t.Errorf("a buffer of %d rows", rows)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -13,9 +14,9 @@ import (
 func gatherErrors(ctx context.Context, ranks *par.Ranks, err error) (texts []*string, _ error) {
 	var own []byte
 	if err != nil {
-		own = append(own, "."+err.Error()...) // the dot tells an error without a text from none
+		own = append(own, "."+err.Error()...) // the dot distinguishes an error without a text from none
 	}
-	all, bounds, failed := par.GatherAll(ctx, ranks, own)
+	all, bounds, failed := exchange.GatherAll(ctx, ranks, own)
 	if failed != nil {
 		return nil, errors.Join(err, failed)
 	}
@@ -40,11 +41,11 @@ func agreeError(ctx context.Context, ranks *par.Ranks, err error) error {
 	if failed != nil {
 		return failed
 	}
-	first := slices.IndexFunc(texts, func(message *string) bool { return message != nil })
+	first := slices.IndexFunc(texts, func(text *string) bool { return text != nil })
 	if first < 0 {
 		return nil
 	}
-	other := func(message *string) bool { return message == nil || *message != *texts[first] }
+	other := func(text *string) bool { return text == nil || *text != *texts[first] }
 	switch {
 	case !slices.ContainsFunc(texts, other):
 		return err
@@ -54,7 +55,7 @@ func agreeError(ctx context.Context, ranks *par.Ranks, err error) error {
 	return fmt.Errorf("rank %d: %s", first, *texts[first])
 }
 
-// OnFirst lets rank 0 alone do something, and tells the others of its error.
+// OnFirst lets rank 0 alone do something, and sends the other ranks its error.
 func OnFirst(ctx context.Context, ranks *par.Ranks, work func() error) error {
 	var err error
 	if ranks.Rank() == 0 {
@@ -74,17 +75,17 @@ func OnFirst(ctx context.Context, ranks *par.Ranks, work func() error) error {
 }
 
 // fromFirst returns the text that rank 0 has.
-func fromFirst(ctx context.Context, ranks *par.Ranks, message string) (string, error) {
+func fromFirst(ctx context.Context, ranks *par.Ranks, text string) (string, error) {
 	if ranks.Rank() != 0 {
-		message = ""
+		text = ""
 	}
-	all, _, err := par.GatherAll(ctx, ranks, []byte(message))
+	all, _, err := exchange.GatherAll(ctx, ranks, []byte(text))
 	return string(all), err
 }
 
 // leastOf returns the least of the numbers that ranks have.
 func leastOf(ctx context.Context, ranks *par.Ranks, own int64) (int64, error) {
-	all, err := par.GatherEqual(ctx, ranks, []int64{own})
+	all, err := exchange.GatherEqual(ctx, ranks, []int64{own})
 	for _, other := range all {
 		own = min(own, other)
 	}

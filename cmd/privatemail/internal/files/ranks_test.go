@@ -29,9 +29,9 @@ func TestRanksWriteAllOrNothing(t *testing.T) {
 		said[ranks.Rank()] = fmt.Sprint(err)
 		return err
 	})
-	for r, message := range said {
-		if !strings.HasPrefix(message, "rank 1: ") || !strings.Contains(message, "z.csv") {
-			t.Errorf("rank %d: %s", r, message)
+	for r, text := range said {
+		if !strings.HasPrefix(text, "rank 1: ") || !strings.Contains(text, "z.csv") {
+			t.Errorf("rank %d: %s", r, text)
 		}
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
@@ -51,8 +51,8 @@ func TestAgreeError(t *testing.T) {
 		got := make([]string, 3)
 		err := cluster.Local(3, func(ranks *par.Ranks) error {
 			var own error
-			if message := c.errs[ranks.Rank()]; message != "" {
-				own = errors.New(strings.TrimPrefix(message, "-"))
+			if text := c.errs[ranks.Rank()]; text != "" {
+				own = errors.New(strings.TrimPrefix(text, "-"))
 			}
 			if err := agreeError(t.Context(), ranks, own); err != nil {
 				got[ranks.Rank()] = err.Error()

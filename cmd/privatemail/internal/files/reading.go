@@ -17,37 +17,37 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
-// FileFlags say what is read from which file. All verbs with FEATURES have them.
-type FileFlags struct{ Labels, columns, labelColumn, header string }
+// Flags say what is read from which file. All verbs with FEATURES have them.
+type Flags struct{ Labels, columns, labelColumn, header string }
 
-func (f *FileFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.Labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder, or the labels in the file of the features)")
+func (f *Flags) Define(fs *flag.FlagSet) {
+	fs.StringVar(&f.Labels, "labels", "", "read a label per row from `FILE`\n(default: labels.npy of a FEATURES folder, or the labels in the file of the features)")
 	f.DefineColumns(fs)
 }
 
-// defineColumns is for verbs that have a flag -labels of their own.
-func (f *FileFlags) DefineColumns(fs *flag.FlagSet) {
-	fs.StringVar(&f.columns, "columns", "", "take the features from these columns of a .csv, .tsv or .txt: `LIST` has names, numbers from 1, ranges such as 2..65 and patterns such as 'px*' (default: all but labels and row numbers)")
-	fs.StringVar(&f.labelColumn, "label-column", "", "take the labels from this column of a .csv, .tsv or .txt: `NAME` is its name or its number from 1 (default: one called label, labels, class, target, category, species or y)")
-	settings.ChoiceVar(fs, &f.header, "header", "auto", []string{"auto", "yes", "no"}, "whether line 1 of a .csv, .tsv or .txt names the columns: `WHETHER` is auto, yes or no")
+// DefineColumns is for verbs that have a flag -labels of their own.
+func (f *Flags) DefineColumns(fs *flag.FlagSet) {
+	fs.StringVar(&f.columns, "columns", "", "take the features from these columns of text: `LIST`\nof a .csv, .tsv or .txt; it has names, numbers from 1, ranges such as 2..65 and patterns such as 'px*' (default: all but labels and row numbers)")
+	fs.StringVar(&f.labelColumn, "label-column", "", "take the labels from this column of text: `NAME`\nof a .csv, .tsv or .txt, by its name or its number from 1 (default: one called label, labels, class, target, category, species or y)")
+	settings.ChoiceVar(fs, &f.header, "header", "auto", []string{"auto", "yes", "no"}, "line 1 of text names the columns: `WHETHER`\nis auto, yes or no; for .csv, .tsv and .txt")
 }
 
-// resolve finds the files that FEATURES stands for, and tells the user what a text file
+// Resolve finds the files that FEATURES stands for, and notes what a text file
 // is taken for.
-func (f *FileFlags) Resolve(e *cli.Env, name string) (Input, error) {
+func (f *Flags) Resolve(e *cli.Env, name string) (Input, error) {
 	return f.Reading(e).Resolve(name, f.Labels)
 }
 
-// queries finds the file of further rows, which need no labels.
-func (f *FileFlags) Queries(e *cli.Env, name string) (Input, error) {
+// Queries finds the file of further rows, which need no labels.
+func (f *Flags) Queries(e *cli.Env, name string) (Input, error) {
 	in, err := f.Reading(e).Resolve(name, "")
 	in.Labels = ""
 	return in, err
 }
 
-// further finds the file of rows that go with others, whose columns -label-column names: these need
+// Further finds the file of rows that go with others, whose columns -label-column names: these need
 // not have it.
-func (f *FileFlags) Further(e *cli.Env, name, labels string) (Input, error) {
+func (f *Flags) Further(e *cli.Env, name, labels string) (Input, error) {
 	in, err := f.Reading(e).Resolve(name, labels)
 	if f.labelColumn == "" || !errors.Is(err, formats.ErrColumn) {
 		return in, err
@@ -60,7 +60,7 @@ func (f *FileFlags) Further(e *cli.Env, name, labels string) (Input, error) {
 	return in, err
 }
 
-func (f *FileFlags) Reading(e *cli.Env) *Reading {
+func (f *Flags) Reading(e *cli.Env) *Reading {
 	header := map[string]formats.Header{"yes": formats.WithHeader, "no": formats.NoHeader}[f.header]
 	return &Reading{Env: e, text: formats.TableSettings{Columns: f.columns, Label: f.labelColumn, Header: header}}
 }
@@ -70,22 +70,22 @@ type Reading struct {
 	Env     *cli.Env // nil: nothing is said
 	text    formats.TableSettings
 	apart   bool     // labels come from another file than features
-	Rows    int      // of text, as far as a layout tells; 0 where that is not known
+	Rows    int      // of text, where a layout says it; 0 where that is not known
 	Columns []string // the names of the columns of features; nil where they have none
 	names   []string // of classes 0, 1 and so on; nil where labels are numbers
 
-	namesFile string // where names of columns are, beside the features; "" for nowhere
+	namesFile string // where names of columns are, next to the features; "" for nowhere
 	Like      Named  // whose columns are wanted; without names those that there are
 }
 
-// note tells the user something about a file.
+// note prints something about a file.
 func (r *Reading) note(format string, args ...any) {
 	if r.Env != nil {
 		r.Env.Note(format, args...)
 	}
 }
 
-// resolve finds the files that FEATURES stands for. Those of -labels, if not empty, take
+// Resolve finds the files that FEATURES stands for. Those of -labels, if not empty, take
 // the place of labels that come with the features.
 func (r *Reading) Resolve(name, labels string) (Input, error) {
 	in := Input{Features: name, Labels: labels, Read: r}
@@ -124,7 +124,7 @@ func (r *Reading) Resolve(name, labels string) (Input, error) {
 
 // parquetAdvice says how to convert a file that this program does not read.
 func parquetAdvice(path string) error {
-	return fmt.Errorf("%s: Parquet is read by a program of its own, which keeps its large library out of this one: in formats/parquet of the source, run 'go run ./parquet2npy -out FOLDER %s', and name that folder here", path, path)
+	return fmt.Errorf("%s: Parquet is read by another program, which keeps its large library out of this one: in formats/parquet of the source, run 'go run ./parquet2npy -out FOLDER %s', and name that folder here", path, path)
 }
 
 // findArrays finds the arrays of a .npz.
@@ -201,7 +201,7 @@ func (r *Reading) labelName(l *formats.Layout) string {
 	return strconv.Quote(strings.ToLower(l.Names[l.Label]))
 }
 
-// joined tells whether labels are to be read from a column of the features' file.
+// joined reports whether labels are read from a column of the features' file.
 func (in Input) joined() bool {
 	return in.Labels != "" && in.Labels == in.Features && in.Read != nil && !in.Read.apart
 }
@@ -214,7 +214,7 @@ func (in Input) settings() formats.TableSettings {
 	return formats.TableSettings{Label: in.Read.text.Label, Header: in.Read.text.Header}
 }
 
-// featureSettings are those for the file of the features. A column that -label-column
+// FeatureSettings are those for the file of the features. A column that -label-column
 // names is one of the file of -labels, if there is one.
 func (in Input) FeatureSettings() formats.TableSettings {
 	var s formats.TableSettings
@@ -233,24 +233,24 @@ func (in Input) FeatureSettings() formats.TableSettings {
 }
 
 // readTable reads the features, with labels where they are in the same file. Text looks
-// at the context itself, and tells how far it is.
+// at the context itself, and reports progress.
 func (in Input) readTable(ctx context.Context) (*formats.Table, error) {
 	settings := in.FeatureSettings()
-	message, err := formats.ReadLayout(in.Features, &settings)
+	layout, err := formats.ReadLayout(in.Features, &settings)
 	if err == nil && in.Read != nil {
-		if err := in.Read.findNames(in, message); err != nil {
+		if err := in.Read.findNames(in, layout); err != nil {
 			return nil, err
 		}
 	}
 	if ranks := in.ranks(); !ranks.Alone() {
-		if t, failed := readShared(ctx, ranks, in.Features, settings.Limit, message == nil && err == nil); t != nil || failed != nil {
+		if t, failed := readShared(ctx, ranks, in.Features, settings.Limit, layout == nil && err == nil); t != nil || failed != nil {
 			return t, failed
 		}
 	}
 	if err != nil {
 		return nil, AdviseFile(in.Features, err)
 	}
-	if message == nil {
+	if layout == nil {
 		t, err := progress.Await(ctx, func() (*formats.Table, error) { return formats.ReadTable(ctx, in.Features, &settings) })
 		if err != nil {
 			return nil, AdviseFile(in.Features, err)
@@ -270,7 +270,7 @@ func (in Input) readTable(ctx context.Context) (*formats.Table, error) {
 	return t, in.adviseText(err)
 }
 
-// adviseText is AdviseFile for values that are no numbers: they may be labels.
+// adviseText is AdviseFile for values that are not numbers: they may be labels.
 func (in Input) adviseText(err error) error {
 	if err == nil {
 		return nil
@@ -308,7 +308,7 @@ func (in Input) take(l *formats.Labels) []int32 {
 	return l.Class
 }
 
-// classNames are the names of classes 0, 1 and so on, once labels are read; nil where
+// ClassNames are the names of classes 0, 1 and so on, once labels are read; nil where
 // they are numbers.
 func (in Input) ClassNames() []string {
 	if in.Read == nil {
@@ -323,11 +323,11 @@ func AdviseFile(path string, err error) error {
 		return nil
 	}
 	file, _ := formats.SplitArray(path)
-	message := err.Error()
+	text := err.Error()
 	switch {
-	case strings.Contains(message, "whether there is a header"):
+	case strings.Contains(text, "whether there is a header"):
 		return fmt.Errorf("%w: -header yes or -header no", err)
-	case strings.Contains(message, "the label is not an integer"):
+	case strings.Contains(text, "the label is not an integer"):
 		return fmt.Errorf("%w; labels are classes here: is this a regression target, a number to predict? divide it into ranges first", err)
 	case errors.Is(err, formats.ErrLimit):
 		return fmt.Errorf("%w, which is what is left of it here; convert the file on a larger machine, or choose fewer columns", err)
@@ -335,7 +335,7 @@ func AdviseFile(path string, err error) error {
 		if a, failed := formats.ReadArchive(file); failed == nil {
 			return fmt.Errorf("%w; it has %s", err, Listed(a.Arrays))
 		}
-	case errors.Is(err, formats.ErrColumn), strings.Contains(message, "columns of features"), strings.Contains(message, "other columns"):
+	case errors.Is(err, formats.ErrColumn), strings.Contains(text, "columns of features"), strings.Contains(text, "other columns"):
 		return fmt.Errorf("%w; the flags are -columns and -label-column", err)
 	}
 	return err

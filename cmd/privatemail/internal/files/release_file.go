@@ -33,7 +33,7 @@ func ReadRelease(path string) (*release.Release, error) {
 	return r, nil
 }
 
-// IsRelease tells whether a file holds a release. A pipe or a device is not asked.
+// IsRelease reports whether a file holds a release. A pipe or a device is not asked.
 func IsRelease(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
@@ -59,8 +59,8 @@ func WriteRelease(ctx context.Context, path string, r *release.Release, compact 
 	})
 }
 
-// KeepRelease writes a release to a new file that only its owner can read: where it was
-// to go fewer people may be allowed to look than here.
+// KeepRelease writes a release to a new file that only its owner can read: fewer people
+// may be allowed to read the place it was meant for than this one.
 func KeepRelease(path string, compact []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -11,15 +11,16 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // readShared lets every rank read its rows of a file, and hands all of them to every rank. It
 // returns nil where the rows cannot be reached without reading others, where they do not fit
-// into memory beside those of other ranks, or where a rank fails: then every rank reads the
-// whole file, and finds out what is wrong with it as one process does. All ranks call it, one
-// for which the file has no such rows with able false.
+// into memory with those of other ranks, or where a rank fails: then every rank reads the
+// whole file, and finds out what is wrong with it as one process does. All ranks call it; able
+// is false on a rank for which the file has no such rows.
 func readShared(ctx context.Context, ranks *par.Ranks, path string, limit int64, able bool) (*formats.Table, error) {
 	var own *formats.Matrix
 	size := []int64{-1, 0}
@@ -33,7 +34,7 @@ func readShared(ctx context.Context, ranks *par.Ranks, path string, limit int64,
 			size = []int64{int64(own.Rows), int64(own.Cols)}
 		}
 	}
-	all, err := par.GatherEqual(ctx, ranks, size)
+	all, err := exchange.GatherEqual(ctx, ranks, size)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func readShared(ctx context.Context, ranks *par.Ranks, path string, limit int64,
 	for r := range bounds {
 		bounds[r] *= own.Cols
 	}
-	return &formats.Table{Matrix: *own}, par.Gather(ctx, ranks, own.Data, bounds)
+	return &formats.Table{Matrix: *own}, exchange.Gather(ctx, ranks, own.Data, bounds)
 }
 
 // readPart returns a matrix of which the rows of this rank are read. It returns nil where they
@@ -102,12 +103,12 @@ func AgreeRelease(ctx context.Context, ranks *par.Ranks, path string, r *release
 	return agreeMark(ctx, ranks, path, binary.LittleEndian.Uint64(h.Sum(nil)), err)
 }
 
-// agreeMark refuses what has different marks on different ranks.
+// agreeMark refuses files with different marks on different ranks.
 func agreeMark(ctx context.Context, ranks *par.Ranks, path string, own uint64, err error) error {
 	if err = agreeError(ctx, ranks, err); err != nil {
 		return err
 	}
-	all, err := par.GatherEqual(ctx, ranks, []uint64{own})
+	all, err := exchange.GatherEqual(ctx, ranks, []uint64{own})
 	if err != nil {
 		return err
 	}
@@ -117,8 +118,8 @@ func agreeMark(ctx context.Context, ranks *par.Ranks, path string, own uint64, e
 	return nil
 }
 
-// mark returns a number that differs where any value of what was read differs, but for
-// accidents: a sum in the manner of Fowler, Noll and Vo, of words.
+// mark returns a number that differs, except by accident, where any value that was read differs: a
+// sum of words in the manner of Fowler, Noll and Vo.
 func mark(in Input, data []float32, y []int32) uint64 {
 	const start, prime = 14695981039346656037, 1099511628211
 	sum := uint64(start)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/report"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -37,7 +37,7 @@ func (d *fitDiagnosis) check(in files.Input, y []int32) error {
 	return nil
 }
 
-// run diagnoses a model on the first of the ranks, which have the same rows.
+// Run diagnoses a model on the first of the ranks, which have the same rows.
 func (d *fitDiagnosis) Run(ctx context.Context, e *cli.Env, engine *privatemail.Engine, fit *supervised.Model, x blas32.General, y []int32) error {
 	if !d.wanted {
 		return nil
@@ -89,27 +89,27 @@ func (d *fitDiagnosis) write(w io.Writer) {
 }
 
 // gapsInWords says how far rows are from other classes.
-func gapsInWords(gaps []margin.Quantile) (message string) {
+func gapsInWords(gaps []margin.Quantile) (text string) {
 	for i, q := range gaps[1:] { // the first is gamma
 		if i > 0 {
-			message += ", "
+			text += ", "
 		}
-		message += fmt.Sprintf("%.4g (%.0f %%)", q.Distance, 100*q.Share)
+		text += fmt.Sprintf("%.4g (%.0f %%)", q.Distance, 100*q.Share)
 	}
-	return message + " or less"
+	return text + " or less"
 }
 
 // constantInWords says what the Lipschitz constant of a map is, and where it holds.
 func constantInWords(r *margin.Report) string {
-	message := fmt.Sprintf("L is %.4g", r.Lipschitz)
+	text := fmt.Sprintf("L is %.4g", r.Lipschitz)
 	switch {
 	case math.IsInf(r.Lipschitz, 1):
-		message = "no L is finite: a row has an image of zeros, which has no direction"
+		text = "no L is finite: a row has an image of zeros, which has no direction"
 	case r.Floor > 0:
-		message += fmt.Sprintf(", for images of norm %.4g or more before their division, which those of all rows have", r.Floor)
+		text += fmt.Sprintf(", for images of norm %.4g or more before their division, which those of all rows have", r.Floor)
 	}
 	if r.Space != "" {
-		message += fmt.Sprintf("; distances are those after %s, before which no L is finite", r.Space)
+		text += fmt.Sprintf("; distances are those after %s, before which no L is finite", r.Space)
 	}
-	return message
+	return text
 }

@@ -29,50 +29,53 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "fit",
-		Summary:  "make a labelled file searchable: the supervised embedding, and queries in it",
+		Summary:  "make a labelled file searchable, and place queries in it",
 		Synopsis: []string{"FEATURES [-out FILE] [-model FILE] [-labels FILE] [-queries FILE -queries-out FILE] [-map-out FILE] [FLAGS]"},
 		About: `
-Makes the embedding to search in. What becomes of a row is its recipe: roots of its values,
-division by its norm, columns of equal spread or weighed by what they say of the classes, a
-linear map that shrinks what differs within classes, division by the norm again, and steps
-over the graph of neighbours that draw rows of a class together. Without -recipe, recipes are
-compared on labelled rows that are held out, and one is taken by -goal: among those that the
-best one does not beat by a standard error the one with the purest lists (P@8). FEATURES and
-labels are those of embed: .npy, .npz, .csv and others; rows with the label -1 have none.
--columns holds for queries, too.
+Learns from labelled rows how to prepare rows and where to place them, so that
+the nearest rows are of the same class. -out is the embedding of FEATURES;
+-model is the model in one file, for 'privatemail apply', serve and show. One of
+them is needed. -queries places rows without labels. FEATURES is a file (.npy,
+.csv and others) or a folder with features.npy and labels.npy. fit prints how
+often held-out rows find their class, as they are and in the embedding.`,
+		More: `
+What happens to a row is its recipe: roots of its values, division by its norm, columns of equal
+spread or weighed by what they say about the classes, a linear map that shrinks what differs within
+classes, division by the norm again, and steps over the graph of neighbours that draw rows of a
+class together. Without -recipe, recipes are compared on labelled rows that are held out, by -goal.
+Among the recipes that the best one does not beat by a standard error, fit takes the one with the
+purest lists (P@8). Rows with the label -1 have no label. -columns holds for queries, too.
 
-The output says how often held-out rows find their class at the nearest row (R@1) and among
-the 8 nearest (R@8), and how many of these 8 have it (P@8): among the rows as they are (raw),
-among rows with columns of equal spread (scaled), under the three best recipes, and with a
-choice of the recipe by other rows than those it is measured on (result). Where raw and scaled
-are far behind, their figures are those of the first hundreds of the rows held out. It says what
-the recipe gives up against the others. -goal map is the average precision of the 100 nearest.
+The output says how often held-out rows find their class at the nearest row (R@1) and among the 8
+nearest (R@8), and how many of these 8 have it (P@8): among the rows as they are (raw), among rows
+with columns of equal spread (scaled), under the three best recipes, and with a recipe that was
+chosen by other rows than those it is measured on (result). Where raw and scaled are far behind,
+their figures are those of the first hundreds of the held-out rows. It says what the recipe gives up
+against the others. -goal map is the average precision of the 100 nearest.
 
 -recipe is auto, a name (raw, scaled, classic, deep) or words with commas between, such as
 root,unit-rows,discriminate,ridge=1,unit-images,steps=1,beta=3: what happens, in that order.
-standardize and weigh scale the columns, and a discriminate without them depends on their units.
-whiten keeps the columns, discriminate leaves one less than there are classes; columns=K
+standardize and weigh scale the columns; a discriminate without them depends on the units of the
+columns. whiten keeps the columns, discriminate leaves one less than there are classes; columns=K
 leaves fewer. -steps, -beta, -dim and -normalize-rows fix that part of every recipe.
 
-Queries are placed by the map alone, without labels: -queries names their features and
--queries-out where their rows go. What is nearest to them in -out is the answer. Rows of -out
-have been moved by their own labels: do not cross-validate on these, measure on queries.
--model saves everything in one file: the map, the recipe, the embedding, the facts of its
-graph, the label of every row, and the names of classes and columns. 'privatemail apply' places rows of
-tomorrow by it and tells their classes, and 'privatemail show' explains it. Keep it as private as
-FEATURES and labels: it has the labels, and features can often be computed from it. One of -out and
--model is needed.
+Queries are placed by the map alone, without labels: -queries names their features and -queries-out
+where their rows go. The answer to a query is what is nearest to it in -out. Rows of -out have been
+moved by their own labels: do not cross-validate on these, measure on queries. -model saves the map,
+the recipe, the embedding, the facts of its graph, the label of every row, and the names of classes
+and columns. Keep it as private as FEATURES and labels: it has the labels, and features can often be
+computed from it.
 
--diagnose says how far the classes of the embedding are apart, how far the map carries a row that
-is near to rows of its class, and what follows for the nearest place of a new row: a bound of
-its accuracy, or why there is none (docs/margin.md).
+-diagnose reports the distance between the classes of the embedding, how far the map carries a row
+that is near to rows of its class, and what follows for the nearest row to a new one: a bound of its
+accuracy, or why there is none (docs/margin.md).
 
--map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M
-of one row more than features have columns: the image of a row f, after the words of the recipe
-before it, is (f 1) M, to which the words after it apply. Other files are .npy (float32),
-.fvecs, .fbin or .idx; each is replaced as a whole or not at all. -plot draws features and
-embedding side by side, by two principal components. Processes that mpirun starts share the
-work, and files of points have the same bytes.`,
+-map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M of
+one row more than features have columns: the image of a row f, after the words of the recipe before
+the map, is (f 1) M, to which the words after the map apply. Other files are .npy (float32), .fvecs,
+.fbin or .idx; each is replaced as a whole or not at all. -plot draws features and embedding side by
+side, by two principal components. Processes that mpirun starts share the work, and files of points
+have the same bytes.`,
 		Examples: []string{
 			"privatemail fit birds/ -out birds-embedded.npy -plot birds.html",
 			"privatemail fit gallery.csv -label-column species -out x.npy -queries new.csv -queries-out z.npy",
@@ -80,6 +83,7 @@ work, and files of points have the same bytes.`,
 			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
 			"privatemail fit birds/ -model birds.model",
 		},
+		Common: []string{"labels", "label-column", "columns", "out", "model", "queries", "queries-out", "recipe", "goal", "dim", "normalize-rows", "measure", "diagnose", "plot", "json"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Ranks:  true,
 		Define: settings.Steered[fitFlags],
@@ -94,7 +98,7 @@ type fitFlags struct {
 	measure             bool
 	diagnosis           fitDiagnosis
 	plot                files.PlotFlags
-	files               files.FileFlags
+	files               files.Flags
 	out                 string
 	names               string // the file with the names of classes, if there is one
 	queries, queriesOut string
@@ -112,20 +116,20 @@ type fitFlags struct {
 
 func (f *fitFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	fs.StringVar(&f.recipe, "recipe", "auto", "what becomes of rows: `HOW` is auto, raw, scaled, classic, deep or words with commas between")
-	fs.StringVar(&f.goal, "goal", supervised.GoalR1.String(), "choose the recipe by `WHAT` of rows held out: r1, p8, r8 or map")
-	fs.BoolVar(&f.fixed.UnitRows, "normalize-rows", false, "divide every row of features and queries by its norm, in every recipe (default: as the recipe says)")
-	settings.NumberVar(fs, &f.fixed.Neighbours, "mean-neighbours", 0, settings.Positive(), "mean number of neighbours `G` in the graph of steps (default: 20)")
-	settings.NumberVar(fs, &f.fixed.Beta, "beta", 0, settings.Positive(), "weight `B` of the labels against the neighbours in steps (default: as the recipe says)")
-	settings.WholeVar(fs, &f.fixed.Steps, "steps", 0, "number of steps `T` (default: as the recipe says)")
-	cli.CountVar(fs, &f.fixed.Columns, "dim", 0, "`K` columns of the embedding, at most those of the features (default: as the recipe says)")
+	fs.StringVar(&f.recipe, "recipe", "auto", "prepare rows by the recipe `HOW`\nauto, raw, scaled, classic, deep, or words with commas between")
+	fs.StringVar(&f.goal, "goal", supervised.GoalR1.String(), "choose the recipe by `WHAT`: r1, p8, r8 or map\nof rows that are held out")
+	fs.BoolVar(&f.fixed.UnitRows, "normalize-rows", false, "divide every row by its norm, in every recipe\nof features and of queries (default: as the recipe says)")
+	settings.NumberVar(fs, &f.fixed.Neighbours, "mean-neighbours", 0, settings.Positive(), "mean number of neighbours `G` in the graph of steps\n(default: 20)")
+	settings.NumberVar(fs, &f.fixed.Beta, "beta", 0, settings.Positive(), "weight `B` of the labels against the neighbours in steps\n(default: as the recipe says)")
+	settings.WholeVar(fs, &f.fixed.Steps, "steps", 0, "number of steps `T`\n(default: as the recipe says)")
+	cli.CountVar(fs, &f.fixed.Columns, "dim", 0, "`K` columns of the embedding\nat most those of the features (default: as the recipe says)")
 	settings.SeedVar(fs, &f.seed, "seed `Q` of the choice of held-out rows")
-	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows; -measure=false saves that time where -recipe is not auto")
-	fs.BoolVar(&f.diagnosis.wanted, "diagnose", false, "say what the distances between classes promise of new rows, if anything")
+	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows\n-measure=false saves that time where -recipe is not auto")
+	fs.BoolVar(&f.diagnosis.wanted, "diagnose", false, "bound the accuracy for new rows, if there is a bound\nfrom the distances between classes")
 	f.files.Define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`")
-	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`: map, recipe, embedding, labels and facts of the graph, for apply and show")
-	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
+	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`, for apply, serve and show\nmap, recipe, embedding, labels and facts of the graph")
+	fs.StringVar(&f.queries, "queries", "", "also place the queries of `FILE`")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
 	f.plot.Define(fs)
@@ -252,7 +256,7 @@ func (f *fitFlags) inputs(e *cli.Env, name string) (in, queries files.Input, err
 	return in, queries, err
 }
 
-// checkOutputs tells before long work whether everything can be written.
+// checkOutputs checks before long work whether everything can be written.
 func (f *fitFlags) checkOutputs(in, queries files.Input) error {
 	var seen []string
 	for _, c := range []struct {
@@ -361,7 +365,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from files.Input, q 
 	return fit, queries, nil
 }
 
-// dependsOnUnits tells whether the map of a recipe that was given is another one where columns are
+// dependsOnUnits reports whether the map of a recipe that was given is another one where columns are
 // in other units.
 func dependsOnUnits(r *supervised.Recipe) bool {
 	return r != nil && r.Projection != supervised.Keep && !r.UnitRows && !r.Standardize && !r.Weigh
@@ -417,14 +421,14 @@ func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fit
 }
 
 // engineWork leaves the engine what the queries and their images leave of the budget, which
-// is that of one of so many ranks on this machine. Without a budget the engine looks for
+// is that of one of that many ranks on this machine. Without a budget the engine looks for
 // itself.
 func (f *fitFlags) engineWork(x blas32.General, queries, ranks int) (settings.Work, error) {
 	work := f.work
 	own := 2 * 4 * float64(x.Cols) * float64(queries)
-	rest, err := pipeline.Reserve(cmp.Or(work.Budget, mem.Budget()/int64(ranks)), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
-	if work.Budget > 0 {
-		work.Budget = rest
+	rest, err := pipeline.Reserve(cmp.Or(work.MaxMemory, mem.Budget()/int64(ranks)), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
+	if work.MaxMemory > 0 {
+		work.MaxMemory = rest
 	}
 	return work, err
 }

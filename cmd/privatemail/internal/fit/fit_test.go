@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -102,20 +102,20 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// What the engine may take and the queries beside it are one budget.
+// What the engine may take and the queries are one budget.
 func TestFitSharesItsBudget(t *testing.T) {
 	x := blas32.General{Rows: 100, Cols: 10}
 	const own = 2 * 4 * 10 * 50 // the queries and their images
-	f := fitFlags{work: settings.Work{Workers: 3, Budget: own + 1000}}
-	if work, err := f.engineWork(x, 50, 1); err != nil || work != (settings.Work{Workers: 3, Budget: 1000}) {
+	f := fitFlags{work: settings.Work{Workers: 3, MaxMemory: own + 1000}}
+	if work, err := f.engineWork(x, 50, 1); err != nil || work != (settings.Work{Workers: 3, MaxMemory: 1000}) {
 		t.Errorf("%+v, %v", work, err)
 	}
-	f.work.Budget = own
+	f.work.MaxMemory = own
 	if _, err := f.engineWork(x, 50, 1); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("no byte for the engine: %v", err)
 	}
-	f.work.Budget = 0
-	if work, err := f.engineWork(x, 50, 1); err != nil || work.Budget != 0 {
+	f.work.MaxMemory = 0
+	if work, err := f.engineWork(x, 50, 1); err != nil || work.MaxMemory != 0 {
 		t.Errorf("without a budget: %+v, %v", work, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/jsonform"
-	"github.com/seed-64e14a55/privatemail/retrieval/margin"
+	"github.com/seed-64e14a55/privatemail/internal/margin"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -64,13 +64,13 @@ func ReportHeld(h *supervised.Held) *heldReport {
 
 // fitReport is the object of fit -json.
 type fitReport struct {
-	N       int                 `json:"n"`
-	D       int                 `json:"d"`
-	K       int                 `json:"dim"`
-	Recipe  string              `json:"recipe"`
-	HeldOut *heldReport         `json:"held_out,omitempty"`
-	Graph   *report.GraphReport `json:"graph,omitempty"`
-	Trace   []report.StepReport `json:"trace,omitempty"`
+	N       int           `json:"n"`
+	D       int           `json:"d"`
+	K       int           `json:"dim"`
+	Recipe  string        `json:"recipe"`
+	HeldOut *heldReport   `json:"held_out,omitempty"`
+	Graph   *report.Graph `json:"graph,omitempty"`
+	Trace   []report.Step `json:"trace,omitempty"`
 	Seconds struct {
 		Choice float64 `json:"choice"`
 		Map    float64 `json:"map"`
@@ -93,13 +93,13 @@ type fitReport struct {
 
 func (f *fitFlags) Report(fit *supervised.Model, all time.Duration) *fitReport {
 	r := &fitReport{
-		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: ReportHeld(fit.Held), Trace: report.ReportTrace(fit.Trace),
+		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: ReportHeld(fit.Held), Trace: report.TraceOf(fit.Trace),
 		Out: f.out, Model: f.modelOut, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names, Plot: f.plot.File, Diagnosis: f.diagnosis.report,
 	}
 	s := &r.Seconds
 	s.Choice, s.Map, s.All = fit.ChoiceTime.Seconds(), fit.MapTime.Seconds(), all.Seconds()
 	if fit.Graph != nil {
-		g := report.ReportGraph(fit.Graph)
+		g := report.GraphOf(fit.Graph)
 		r.Graph, s.Steps = &g, fit.Graph.StepTime.Seconds()
 		s.Graph = fit.StepsTime.Seconds() - s.Steps // with its bandwidth and checks
 	}
@@ -244,23 +244,23 @@ func verdict(fit *supervised.Model) string {
 	return fmt.Sprintf("%+.3f of %s over %s, standard error %.3f", lead, what, name, h.Error)
 }
 
-// hubRows is how many rows held out a row has to be the nearest of to be called a hub, beside
+// hubRows is how many rows held out a row has to be the nearest of to be called a hub, besides
 // a tenth of them.
 const hubRows = 10
 
 // manyCopies is the share of rows with an equal one before them that is worth a word.
 const manyCopies = 0.05
 
-// note tells what the user should know beside the result.
+// note tells what the user should know besides the result.
 func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 	if f.nowhere > 0 {
 		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
 	}
 	if fit.Held == nil && f.measure {
-		e.Note("nothing was measured: too few rows share their labels, 20 labelled rows at least are wanted, or parts of the rows do not allow the recipe")
+		e.Note("nothing was measured: too few rows share their labels (at least 20 labelled rows are needed), or parts of the rows do not allow the recipe")
 	}
 	if h := fit.Held; h != nil && h.HubShare >= 0.1 && h.HubShare*float64(h.Rows) >= hubRows {
-		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: look whether it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
+		e.Note("row %d of FEATURES is the nearest of %.0f%% of the rows held out: check that it, and rows like it, are real", h.Hub+1, 100*h.HubShare)
 	}
 	if share := float64(f.copies) / float64(max(f.compared, 1)); fit.Held != nil && share >= manyCopies {
 		e.Note("%.0f%% of the %d rows of FEATURES that were compared equal an earlier one. A row held out finds its copies: the table is too good for rows that have none, and another recipe may be better for them; fit one row of each", 100*share, f.compared)
@@ -272,6 +272,6 @@ func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 		e.Note("%d rows of FEATURES are zeros, the first of them row %d: they have no direction, and all lie in one place", f.zeros, f.firstZero+1)
 	}
 	if fit.Graph != nil {
-		settings.NoteDegree(e, fit.Graph, min(fit.Recipe.Neighbours, float64(f.rows-1)), "")
+		settings.NoteMeanNeighbours(e, fit.Graph, min(fit.Recipe.Neighbours, float64(f.rows-1)), "")
 	}
 }

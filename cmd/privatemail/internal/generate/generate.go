@@ -30,9 +30,9 @@ import (
 
 func Verb() cli.Verb {
 	about := `
-Writes a synthetic set; the same flags give the same bytes. OUT is a file (.npy, .fvecs,
-.fbin), or a folder (one that exists, or a name ending in /) that gets features.npy, and
-labels.npy when the kind has labels. Kinds:
+Writes a synthetic set; the same flags give the same bytes. OUT is a file (.npy,
+.fvecs, .fbin), or a folder (one that exists, or a name ending in /) that gets
+features.npy, and labels.npy when the kind has labels. Kinds:
 `
 	for _, k := range setKinds() {
 		about += fmt.Sprintf("  %-10s %s\n", k.Name, k.Law)
@@ -42,11 +42,13 @@ labels.npy when the kind has labels. Kinds:
 		Summary:  "write synthetic feature vectors, or the digits of the demo",
 		Synopsis: []string{"-kind KIND -n N -d D -out OUT [-classes C] [-seed Q] [-labels-out FILE]"},
 		About:    about,
+		More:     "-n, -d, -classes and -seed do not apply to -kind digits.",
 		Examples: []string{
 			"privatemail generate -kind uniform -n 1000000 -d 2 -out points.npy",
 			"privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/",
 			"privatemail generate -kind digits -out digits/",
 		},
+		Common: []string{"kind", "n", "d", "classes", "seed", "out", "labels-out", "max-memory", "json"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Define: settings.Steered[generateFlags],
 	}
@@ -58,7 +60,7 @@ const digitsKind = "digits"
 // setKinds lists the sets there are.
 func setKinds() []synth.Kind {
 	return append(synth.Kinds(), synth.Kind{
-		Name: digitsKind, Law: fmt.Sprintf("the demo's %d handwritten digits of %d pixels; -n, -d, -classes and -seed do not apply", digits.Images, digits.Pixels),
+		Name: digitsKind, Law: fmt.Sprintf("the %d handwritten digits of the demo, of %d pixels", digits.Images, digits.Pixels),
 		Labelled: true,
 		Make: func(synth.Request) (blas32.General, []int32, error) {
 			x, y := digits.Load()
@@ -72,7 +74,7 @@ type generateFlags struct {
 	n, d, classes  int
 	seed           uint64
 	out, labelsOut string
-	budget         int64
+	maxMemory      int64
 }
 
 func (f *generateFlags) Define(fs *flag.FlagSet) {
@@ -80,14 +82,14 @@ func (f *generateFlags) Define(fs *flag.FlagSet) {
 	for _, k := range setKinds() {
 		kinds = append(kinds, k.Name)
 	}
-	settings.ChoiceVar(fs, &f.kind, "kind", "uniform", kinds, "draw a set of this `KIND`: "+strings.Join(kinds, ", "))
+	settings.ChoiceVar(fs, &f.kind, "kind", "uniform", kinds, "draw a set of this `KIND`\n"+strings.Join(kinds, ", "))
 	cli.CountVar(fs, &f.n, "n", 0, "number of rows `N`; required")
 	cli.CountVar(fs, &f.d, "d", 0, "dimension `D`; required")
 	cli.CountVar(fs, &f.classes, "classes", 10, "number of classes `C`, for kinds with labels")
 	settings.SeedVar(fs, &f.seed, "seed `Q` of the random numbers")
 	fs.StringVar(&f.out, "out", "", "write to the file or folder `OUT`; required")
-	fs.StringVar(&f.labelsOut, "labels-out", "", "write the labels to `FILE`, .npy, .csv or .ivecs (default: beside OUT)")
-	settings.SizeVar(fs, &f.budget, "max-memory", settings.BudgetUsage())
+	fs.StringVar(&f.labelsOut, "labels-out", "", "write the labels to `FILE`, .npy, .csv or .ivecs\n(default: next to OUT)")
+	settings.SizeVar(fs, &f.maxMemory, "max-memory", settings.MemoryUsage())
 }
 
 func (f *generateFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
@@ -149,7 +151,7 @@ func (f *generateFlags) checkMemory(kind synth.Kind) error {
 	if kind.Name == digitsKind {
 		advice = "allow more with -max-memory"
 	}
-	if _, err := pipeline.Reserve(cmp.Or(f.budget, mem.Budget()), need, what); err != nil {
+	if _, err := pipeline.Reserve(cmp.Or(f.maxMemory, mem.Budget()), need, what); err != nil {
 		return fmt.Errorf("%w; %s", text.Bare(err), advice)
 	}
 	return nil
@@ -195,7 +197,7 @@ func (f *generateFlags) targets(kind synth.Kind) (t targets, err error) {
 	return t, err
 }
 
-// isFolderName tells whether a name means a folder.
+// isFolderName reports whether a name means a folder.
 func isFolderName(name string) bool {
 	if os.IsPathSeparator(name[len(name)-1]) {
 		return true
@@ -220,7 +222,7 @@ func makeFolder(name string) (created string, err error) {
 	return "", err
 }
 
-// undo removes the folder that was created if nothing came to be in it.
+// undo removes the folder that was created if it is empty.
 func (t targets) undo() {
 	if t.folder != "" {
 		os.Remove(t.folder) // fails, as it should, when there is something in it

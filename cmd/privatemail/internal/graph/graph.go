@@ -24,27 +24,30 @@ func Verb() cli.Verb {
 		Summary:  "write the neighbour graph of a file as a sparse matrix",
 		Synopsis: []string{"FEATURES -out FILE (-neighbours N | -sigma S | -mean-neighbours G) [-values weights|distances] [FLAGS]"},
 		About: `
-Builds the graph that embed uses with the same flags and writes it as a sparse matrix: entry
-(i, j) belongs to rows i and j of FEATURES, in the order of the file, and is there where the
-two are neighbours. The matrix is symmetric and has no diagonal. Rows are counted from 0 in
-.npz, which scipy.sparse.load_npz opens, and from 1 in .mtx (Matrix Market, text). With
--values distances an entry is the Euclidean distance and not the weight; equal rows have the
-distance 0, which is stored. FILE is replaced as a whole or not at all.
+Builds the graph that embed uses with the same flags and writes it as a sparse
+matrix: entry (i, j) is the weight between rows i and j of FEATURES, where the
+two are neighbours. The matrix is symmetric and has no diagonal. A .npz opens
+with scipy.sparse.load_npz; .mtx is Matrix Market, as text.`,
+		More: `
+Rows are in the order of FEATURES. They count from 0 in .npz and from 1 in .mtx. With -values
+distances an entry is the Euclidean distance and not the weight; equal rows have the distance 0,
+which is stored. The file is replaced as a whole or not at all.
 
 The certificate says what the graph leaves out: weights beyond the distance it is cut at.`,
 		Examples: []string{
 			"privatemail graph birds/ -normalize-rows -mean-neighbours 20 -out birds.npz",
 			"privatemail graph x.npy -sigma 0.35 -values distances -out x.mtx",
 		},
+		Common: []string{"mean-neighbours", "sigma", "neighbours", "cutoff-weight", "values", "out", "columns", "standardize", "normalize-rows", "isolated", "json", "v"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
-		Define: settings.Steered[graphVerbFlags],
+		Define: settings.Steered[graphFlags],
 	}
 }
 
-type graphVerbFlags struct {
+type graphFlags struct {
 	work        settings.Work
 	graph       settings.Graph
-	files       files.FileFlags
+	files       files.Flags
 	out, values string
 	time        *report.Stopwatch
 }
@@ -55,16 +58,16 @@ const (
 	valueDistances = "distances"
 )
 
-func (f *graphVerbFlags) Define(fs *flag.FlagSet) {
+func (f *graphFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
-	f.graph.Define(fs, "; this, -mean-neighbours or -neighbours is required")
+	f.graph.Define(fs, "this, -mean-neighbours or -neighbours is required")
 	f.files.DefineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the graph to `FILE`, .npz or .mtx; required")
 	settings.ChoiceVar(fs, &f.values, "values", valueWeights, []string{valueWeights, valueDistances}, "entries are `WHAT`: weights or distances")
 }
 
 // settings checks the flags against each other and translates them.
-func (f *graphVerbFlags) settings(set map[string]bool) (*privatemail.Graph, error) {
+func (f *graphFlags) settings(set map[string]bool) (*privatemail.Graph, error) {
 	if err := f.graph.Need(set, ""); err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func (f *graphVerbFlags) settings(set map[string]bool) (*privatemail.Graph, erro
 	return s, f.graph.Apply(s)
 }
 
-func (f *graphVerbFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+func (f *graphFlags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	f.time = report.NewStopwatch(report.TimeReading, report.TimeGraph, report.TimeWriting)
 	name, err := embed.OneFeatures(names)
 	if err != nil {
@@ -120,7 +123,7 @@ func checkSparseFile(path string) error {
 }
 
 // build reads the rows and makes the graph; d is the dimension of the rows.
-func (f *graphVerbFlags) build(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Graph) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
+func (f *graphFlags) build(ctx context.Context, e *cli.Env, in files.Input, s *privatemail.Graph) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
 	err = files.WithRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) (err error) {
 		d = x.Cols
 		f.time.Lap(report.TimeReading)
@@ -145,17 +148,17 @@ type graphVerbReport struct {
 	D int `json:"d"`
 
 	Standardize bool `json:"standardize,omitempty"`
-	report.GraphReport
-	report.TimeReport
+	report.Graph
+	report.Times
 	Entries int    `json:"entries"`
 	Values  string `json:"values"`
 	Out     string `json:"out"`
 }
 
-func (f *graphVerbFlags) show(e *cli.Env, d int, g *privatemail.NeighbourGraph, m *formats.CSR) error {
+func (f *graphFlags) show(e *cli.Env, d int, g *privatemail.NeighbourGraph, m *formats.CSR) error {
 	f.time.Lap(report.TimeWriting)
 	if e.JSON {
-		graph := report.ReportGraph(&g.Graph)
+		graph := report.GraphOf(&g.Graph)
 		times := f.time.Report(&graph)
 		return e.Object(graphVerbReport{m.Rows, d, f.graph.Standardize, graph, times, len(m.Val), f.values, f.out})
 	}

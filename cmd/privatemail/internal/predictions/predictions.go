@@ -22,21 +22,21 @@ import (
 type Predictions struct {
 	Names  []string // of classes; nil where they are numbers
 	Labels []int32  // of the rows, numbered as the classes are; nil where they are not known
-	told   int      // rows so far
+	rows   int      // rows so far
 	None   int      // rows that no row votes for
 	Scored int      // rows with a label
 	right  int
 }
 
-// tell counts the class of the next row and appends its line.
-func (p *Predictions) Tell(line []byte, class int32, share float64) []byte {
-	if p.Labels != nil && p.Labels[p.told] >= 0 {
+// Add counts the class of the next row and appends its line.
+func (p *Predictions) Add(line []byte, class int32, share float64) []byte {
+	if p.Labels != nil && p.Labels[p.rows] >= 0 {
 		p.Scored++
-		if p.Labels[p.told] == class {
+		if p.Labels[p.rows] == class {
 			p.right++
 		}
 	}
-	p.told++
+	p.rows++
 	if class < 0 {
 		p.None++
 	}
@@ -63,14 +63,14 @@ func className(names []string, class int32) string {
 }
 
 // quoteField is a field of a .csv, in quotes where it needs them.
-func quoteField(message string) string {
-	if !strings.ContainsAny(message, ",;\"\r\n\t #") {
-		return message
+func quoteField(text string) string {
+	if !strings.ContainsAny(text, ",;\"\r\n\t #") {
+		return text
 	}
-	return `"` + strings.ReplaceAll(message, `"`, `""`) + `"`
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// WritePredictions writes a file of classes and shares. work gets what writes lines.
+// WritePredictions writes a file of classes and shares. work gets the function that writes lines.
 func WritePredictions(ctx context.Context, path string, work func(put func([]byte) error) error) error {
 	return formats.WriteFile(ctx, path, func(w io.Writer) error {
 		b := bufio.NewWriter(w)
@@ -83,9 +83,9 @@ func WritePredictions(ctx context.Context, path string, work func(put func([]byt
 	})
 }
 
-// CheckPredictions refuses a file that cannot be written, one that is an input, and one that is not
+// Check refuses a file that cannot be written, one that is an input, and one that is not
 // text. others are the other outputs.
-func CheckPredictions(flagName, path string, inputs []files.Input, others ...string) error {
+func Check(flagName, path string, inputs []files.Input, others ...string) error {
 	if path == "" {
 		return nil
 	}
@@ -110,7 +110,7 @@ func CheckPredictions(flagName, path string, inputs []files.Input, others ...str
 	return files.CheckPlace(path)
 }
 
-// accuracy is the share of the rows with a label for which that class was predicted; nil without any.
+// Accuracy is the share of the rows with a label for which that class was predicted; nil without any.
 func (p *Predictions) Accuracy() *float64 {
 	if p.Scored == 0 {
 		return nil
@@ -119,11 +119,11 @@ func (p *Predictions) Accuracy() *float64 {
 	return &share
 }
 
-// writeFacts prints what was found.
+// WriteFacts prints what was found.
 func (p *Predictions) WriteFacts(t io.Writer, path string) {
 	if share := p.Accuracy(); share != nil {
 		fmt.Fprintf(t, "accuracy\t%.3f of %d rows with a label", *share, p.Scored)
-		if left := p.told - p.Scored; left > 0 {
+		if left := p.rows - p.Scored; left > 0 {
 			fmt.Fprintf(t, "; %d without one do not count", left)
 		}
 		fmt.Fprintln(t)
@@ -132,11 +132,11 @@ func (p *Predictions) WriteFacts(t io.Writer, path string) {
 		fmt.Fprintf(t, "no class\t%d rows, for which no row votes\n", p.None)
 	}
 	if path != "" {
-		fmt.Fprintf(t, "wrote\t%s, class and share of votes of %d rows\n", path, p.told)
+		fmt.Fprintf(t, "wrote\t%s, class and share of votes of %d rows\n", path, p.rows)
 	}
 }
 
-// AnyLabel tells whether a row has a label. Without one it is not known whether labels are names or
+// AnyLabel reports whether a row has a label. Without one it is not known whether labels are names or
 // numbers.
 func AnyLabel(labels []int32) bool {
 	return slices.ContainsFunc(labels, func(label int32) bool { return label >= 0 })

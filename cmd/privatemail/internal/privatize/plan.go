@@ -73,7 +73,7 @@ type ledgerPlan struct {
 	total mechanism.Total
 }
 
-// errDryRun ends a call of Privatize where a dry run has seen what it wants.
+// errDryRun ends a call of Privatize where a dry run has seen enough.
 var errDryRun = errors.New("a dry run ends here")
 
 // plan shows what a run would spend, and what the release would be worth. Without
@@ -114,7 +114,7 @@ func (f *privatizeFlags) plan(ctx context.Context, e *cli.Env, in files.Input, s
 	r := spendPlan{
 		DryRun: true, Refused: []string{}, spending: spending{
 			N: n, D: d, K: s.Dim, Relation: s.Relation.String(), Operator: w.noise.Bound().Query().Operator.Kind(),
-			Derivation: string(w.noise.Bound().Derivation()), Epsilon: w.noise.Epsilon(), EpsilonTotal: at.Total(), Delta: w.noise.Delta(),
+			Derivation: w.noise.Bound().Derivation(), Epsilon: w.noise.Epsilon(), EpsilonTotal: at.Total(), Delta: w.noise.Delta(),
 			OddsReport: at.Report(), Rule: w.noise.Rule().String(), Sensitivity: w.noise.L2Sensitivity(), Sigma: w.noise.Sigma(), Mu: w.noise.Mu(), Rho: w.noise.Rho(),
 			Records: max(s.Records, 1), LabelMode: s.LabelMode, LabelEpsilon: s.LabelEpsilon, SignalRMS: w.signal, NoiseToSignal: jsonform.Number(w.ratio()),
 			Cautions: at.Cautions(),

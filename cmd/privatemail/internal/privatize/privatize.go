@@ -33,51 +33,56 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:    "privatize",
-		Summary: "release the first step of a file with differential privacy",
+		Summary: "release the first step with differential privacy",
 		Synopsis: []string{
 			"FEATURES -sigma S -epsilon E -delta D -label-mode MODE -ledger FILE|none -unit NAME -out FILE [-labels FILE] [-alpha A] [FLAGS]",
 			"FEATURES ... -dry-run",
 		},
 		About: `
-Computes the first step of the iteration on rows of unit norm, adds noise calibrated to a
-proved bound, and writes a release: the only thing that may leave the machine. 'privatemail
-continue' takes it further, anywhere, without the features. FILE ending in .json gets the
-readable form, any other the compact one.
+Computes the first step of the iteration, adds noise calibrated to a proved
+bound, and writes a release: the only file that may leave the machine. The verb
+continue takes it further, anywhere, without the features. -label-mode says what
+happens to labels: public, dropped or randomised. The release costs each row
+epsilon and delta; a ledger of 'privatemail budget' counts that for -unit, the
+name of the set. Rows need unit norm: -normalize-rows.`,
+		More: `
+-out ending in .json gets the readable form, any other the compact one.
 
-What happens to labels after the release has to be said: public (they are known anyway, which
-needs -relation features-replace or features-null), dropped (later steps go without), or
-randomised (each is replaced at random, at the price -label-epsilon, and put into the release).
+What happens to labels after the release has to be said: public (they are known anyway, which needs
+-relation features-replace or features-null), dropped (later steps go without), or randomised (each
+is replaced at random, at the price -label-epsilon, and put into the release).
 
-The release protects every row alike, and costs each of them its price. -unit is therefore the
-name of the whole set, the same in every release with these rows; only with one private row
+The release protects every row alike, and costs each of them its price. -unit is therefore the name
+of the whole set, the same in every release with these rows; only with one private row
 (-private-rows) is it the name of that row.
 
-A ledger adds up what a unit has spent for the data sets that all its releases protect. It
-notes -relation, -records, -private-rows and -rest-public of each, and refuses a release that
-protects others than the earlier ones, unless -other-relation says that this is meant. Rows are
-known by their numbers: keep a record at the same one.
+A ledger adds up what a unit has spent for the data sets that all its releases protect. It notes
+-relation, -records, -private-rows and -rest-public of each, and refuses a release that protects
+others than the earlier ones, unless -other-relation says that this is meant. Rows are known by
+their numbers: keep a record at the same one.
 
-The spend is written to the ledger ('privatemail budget create') before noise is drawn, and is
-never given back: not after an error, not after Ctrl-C. -ledger none counts nothing.
+The spend is written to the ledger ('privatemail budget create') before noise is drawn, and is never
+given back: not after an error, not after Ctrl-C. -ledger none counts nothing.
 
--dry-run shows what the release would spend, its noise over its signal, and what would be
-left. It spends nothing, writes nothing, and exits with 0 also where the release would be
-refused; -json lists in "refused" what for. The signal is a typical entry of the first step.
-Noise and signal follow from the number of rows and columns and from the flags, with
--rest-public from the public rows too: what a dry run prints says nothing about a private row.
-An error may, as one without -dry-run does: it names the row that is wrong.
+-dry-run shows what the release would spend, its noise over its signal, and what would be left. It
+spends nothing, writes nothing, and exits with 0 also where the release would be refused; -json
+lists the reasons in "refused". The signal is a typical entry of the first step. Noise and signal
+follow from the number of rows and columns and from the flags, with -rest-public from the public
+rows too: the output of a dry run says nothing about a private row. An error may, as one without
+-dry-run does: it names the row that is wrong.
 
-Where the noise of an entry exceeds its signal, the release is refused before anything is
-spent, unless -anyway is given. The refusal follows from the same figures, so it tells nothing
-about a private row either. The exit code is 1.
+Where the noise of an entry exceeds its signal, the release is refused before anything is spent,
+unless -anyway is given. The refusal follows from the same figures, so it says nothing about a
+private row either. The exit code is 1.
 
-Epsilon, delta, label mode and ledger have no default. FEATURES is as for embed: .npy, .npz,
-.csv and others. Labels are 0 to C-1 with a public C (-classes); without it the constant 65536
-is published instead. Names, and rows without a label, are refused.`,
+Epsilon, delta, label mode and ledger have no default. FEATURES is as for embed: .npy, .npz, .csv
+and others. Labels are 0 to C-1 with a public C (-classes); without it the constant 65536 is
+published instead. Names, and rows without a label, are refused.`,
 		Examples: []string{
 			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -new-unit -out birds.release",
 			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -dry-run",
 		},
+		Common:  []string{"epsilon", "delta", "sigma", "alpha", "classes", "normalize-rows", "relation", "label-mode", "label-epsilon", "labels", "ledger", "unit", "new-unit", "dry-run", "out"},
 		Prints:  cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Without: settings.NotPrivate(),
 		Define:  settings.Steered[privatizeFlags],
@@ -87,10 +92,10 @@ is published instead. Names, and rows without a label, are refused.`,
 type privatizeFlags struct {
 	work                          settings.Work
 	price                         settings.Price
-	query                         settings.Questions
+	step                          settings.FirstStep
 	labelMode, ledger, unit, kind string
 	labelEpsilon                  float64
-	files                         files.FileFlags
+	files                         files.Flags
 	out                           string
 	at                            accounts.Head
 	normalizeRows, restPublic     bool
@@ -103,24 +108,24 @@ type privatizeFlags struct {
 func (f *privatizeFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	f.price.Define(fs)
-	f.query.Define(fs, "equal")
-	cli.CountVar(fs, &f.query.Classes, "classes", 0, "public number of classes `C`: labels are 0 to C-1 (default: 65536; required for randomised labels)")
-	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first; otherwise rows must be of unit norm")
-	settings.ChoiceVar(fs, &f.labelMode, "label-mode", "", []string{release.ModePublic, release.ModeDropped, release.ModeRandomised}, "labels after the release: `MODE` is public, dropped or randomised; no default")
-	settings.NumberVar(fs, &f.labelEpsilon, "label-epsilon", 0, settings.Positive(), "price `E` of randomised labels, on top of -epsilon")
+	f.step.Define(fs, "equal")
+	cli.CountVar(fs, &f.step.Classes, "classes", 0, "public number of classes `C`: labels are 0 to C-1\n(default: 65536; required for randomised labels)")
+	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first\nWithout it rows must have unit norm")
+	settings.ChoiceVar(fs, &f.labelMode, "label-mode", "", []string{release.ModePublic, release.ModeDropped, release.ModeRandomised}, "labels after the release: public, dropped or randomised\n`MODE` has no default")
+	settings.NumberVar(fs, &f.labelEpsilon, "label-epsilon", 0, settings.Positive(), "price `E` of randomised labels, added to -epsilon")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	accounts.HeadVar(fs, &f.at)
-	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a hash, with its key beside it")
-	fs.BoolVar(&f.newUnit, "new-unit", false, "the unit has not spent from this ledger before; without it a name the ledger does not know is refused, since a mistyped name would be a second budget for the same rows")
-	fs.BoolVar(&f.otherRelation, "other-relation", false, "the release may protect other data sets than the earlier spends of the unit, by another -relation, -records or -private-rows; the unit's total is then for what all of them protect, which may be nothing. Without it such a release is refused")
+	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger counts these rows\nThe ledger stores a hash of it, with the key of the hash")
+	fs.BoolVar(&f.newUnit, "new-unit", false, "the unit has not spent from this ledger before\nWithout it a name that the ledger does not know is refused, since a mistyped name would be a second budget for the same rows")
+	fs.BoolVar(&f.otherRelation, "other-relation", false, "the release may protect other data sets than earlier ones\nby another -relation, -records or -private-rows than the earlier spends of the unit; the total of the unit is then for what all of them protect, which may be nothing. Without it such a release is refused")
 	settings.ChoiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
-	cli.CountVar(fs, &f.records, "records", 0, "the noise is for `J` rows that change together, the most that one client has in the file; a public number (default 1; required for -unit-kind client)")
+	cli.CountVar(fs, &f.records, "records", 0, "the noise is for `J` rows that change together\nthe most that one client has in the file; a public number (default 1; required for -unit-kind client)")
 	f.files.Define(fs)
-	settings.RowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, numbers from 0 such as 0,17; the list is public (default: any row)")
-	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
-	fs.StringVar(&f.out, "out", "", "write the release to `FILE`; required without -dry-run")
-	fs.BoolVar(&f.dryRun, "dry-run", false, "show what the release would spend, its noise over its signal and what would be left, and end: nothing is spent or written")
-	fs.BoolVar(&f.anyway, "anyway", false, "release also where the noise of an entry exceeds its signal; without it such a release is refused before anything is spent")
+	settings.RowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17\nThey count from 0, and the list is public (default: any row)")
+	fs.BoolVar(&f.restPublic, "rest-public", false, "all rows but the one of -private-rows are public\nThe others, their labels and their number do not depend on it: much less noise")
+	fs.StringVar(&f.out, "out", "", "write the release to `FILE`\nrequired without -dry-run")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show cost and noise; spend and write nothing\nwhat the release would spend, its noise over its signal, and what would be left")
+	fs.BoolVar(&f.anyway, "anyway", false, "release also where the noise exceeds the signal\nof an entry; without it such a release is refused before anything is spent")
 }
 
 // settings checks the flags and translates them.
@@ -144,13 +149,13 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-label-mode randomised needs -label-epsilon E, the price of the labels")
 	case f.labelMode != release.ModeRandomised && set["label-epsilon"]:
 		return nil, cli.Usagef("-label-epsilon belongs to -label-mode randomised: add that, or leave it out")
-	case f.labelMode == release.ModeRandomised && f.query.Classes == 0:
+	case f.labelMode == release.ModeRandomised && f.step.Classes == 0:
 		return nil, cli.Usagef("-label-mode randomised needs -classes C: a label is replaced by one of the public classes")
 	case f.labelMode == release.ModeDropped && set["table"] && !set["alpha"]: // with other modes later steps use it
 		return nil, cli.Usagef("-table is about labels: add -alpha A to use them")
 	case f.restPublic && len(f.privateRows) != 1:
 		return nil, cli.Usagef("-rest-public needs -private-rows with the one private row")
-	case f.restPublic && set["alpha"] && f.query.Classes == 0:
+	case f.restPublic && set["alpha"] && f.step.Classes == 0:
 		return nil, cli.Usagef("-rest-public needs -classes C: every class the private row may have is tried")
 	}
 	s := &privatemail.PrivateSettings{
@@ -163,7 +168,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 	if s.LabelMode == release.ModePublic && s.Relation.LabelPrivate() {
 		return nil, cli.Usagef("-label-mode public with -relation %v, which protects the label: choose -relation features-replace, or -label-mode dropped or randomised", s.Relation)
 	}
-	if err := f.query.Apply(s); err != nil {
+	if err := f.step.Apply(s); err != nil {
 		return nil, err
 	}
 	if s.Classes == 0 {
@@ -300,8 +305,7 @@ func explainRelease(in files.Input, err error) error {
 	return err
 }
 
-// classesOnly refuses labels of which a private step can make nothing: none at all for
-// some row, and names, whose numbers would depend on the private rows.
+// classesOnly refuses labels that a private step cannot use: missing ones, and names, whose numbers would depend on the private rows.
 func classesOnly(in files.Input, y []int32) error {
 	if in.ClassNames() != nil {
 		return fmt.Errorf("%s: the labels are names, and numbering those that occur would depend on private rows; replace them by numbers from a public list of classes, 0 to C-1", in.Labels)

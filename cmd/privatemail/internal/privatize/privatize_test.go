@@ -36,7 +36,7 @@ func TestPrivatizeFlagsArrive(t *testing.T) {
 	}
 }
 
-// defined parses arguments with the flags of a verb and tells which were given.
+// defined parses arguments with the flags of a verb and returns which were given.
 func defined(t *testing.T, define func(*flag.FlagSet), args ...string) map[string]bool {
 	t.Helper()
 	fs := flag.NewFlagSet("test", flag.ContinueOnError)

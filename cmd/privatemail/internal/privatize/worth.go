@@ -24,13 +24,13 @@ func (w worth) ratio() float64 {
 	return math.Inf(1)
 }
 
-// drowned tells whether the noise of an entry exceeds its signal.
+// drowned reports whether the noise of an entry exceeds its signal.
 func (w worth) drowned() bool { return !(w.ratio() <= 1) }
 
 // errDrowned is a release that was refused because its noise exceeds its signal.
 var errDrowned = errors.New("the noise of an entry exceeds its signal")
 
-// refusal is the error about a release that says little, nil where the noise will do.
+// refusal is the error about a release that says little, nil where the noise is small enough.
 func (w worth) refusal() error {
 	if !w.drowned() {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // Meter shows how far long work has come. Reports come from one goroutine at a
-// time; close ends the showing and may be called once, when no more come.
+// time; Close ends the display and may be called once, after the last report.
 type Meter interface {
 	Report(privatemail.Progress)
 	Close()

@@ -16,37 +16,37 @@ import (
 )
 
 // cells asks for all rows in mode cells, under the codebook that the server has.
-func (a *Asking) cells(ctx context.Context) error {
-	a.Ids, a.distances, a.came, a.paid, a.remembered, a.resent, a.changed = nil, nil, nil, 0, 0, 0, 0
-	if err := a.findCodebook(ctx); err != nil {
+func (s *Session) cells(ctx context.Context) error {
+	s.IDs, s.distances, s.came, s.paid, s.remembered, s.resent, s.changed = nil, nil, nil, 0, 0, 0, 0
+	if err := s.findCodebook(ctx); err != nil {
 		return err
 	}
-	if err := a.checkPin(); err != nil {
+	if err := s.checkPin(); err != nil {
 		return err
 	}
-	if err := a.reserve(a.results(a.book.Dimension), a.book.AnswerBytes(a.encoding), "an answer"); err != nil {
+	if err := s.reserve(s.results(s.book.Dimension), s.book.AnswerBytes(s.encoding), "an answer"); err != nil {
 		return err
 	}
-	m, err := a.findMap(ctx)
+	m, err := s.findMap(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.Labels(ctx, a.hash) }); err != nil {
+	if err := s.classes.fetch(func() (*wire.Labels, error) { return s.server.Labels(ctx, s.hash) }); err != nil {
 		return err
 	}
-	sample, err := a.server.Base(ctx, a.hash, a.encoding)
+	sample, err := s.server.Base(ctx, s.hash, s.encoding)
 	if err != nil {
 		return err
 	}
-	if err := a.reorder(m); err != nil {
+	if err := s.reorder(m); err != nil {
 		return err
 	}
-	payer, memory, done, err := a.open()
+	payer, memory, done, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer done()
-	c, err := a.client(payer, memory)
+	c, err := s.client(payer, memory)
 	if err != nil {
 		return err
 	}
@@ -54,57 +54,57 @@ func (a *Asking) cells(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.affordable(c); err != nil {
+	if err := s.affordable(c); err != nil {
 		return err
 	}
-	z, err := a.place(m)
+	z, err := s.place(m)
 	if err != nil {
 		return err
 	}
-	for i, record := range a.records {
-		if err := a.ask(ctx, c, record, files.Wide(z, i), base, sample.IDs); err != nil {
+	for i, record := range s.records {
+		if err := s.ask(ctx, c, record, files.Wide(z, i), base, sample.IDs); err != nil {
 			return err
 		}
-		a.Meter.Report(privatemail.Progress{Stage: "queries", Done: i + 1, Total: z.Rows})
+		s.Meter.Report(privatemail.Progress{Stage: "queries", Done: i + 1, Total: z.Rows})
 	}
 	return nil
 }
 
 // ask asks for one record and ranks what comes back.
-func (a *Asking) ask(ctx context.Context, c *client.Cells, record client.RecordID, row []float64, base *client.Base, sample []uint32) error {
+func (s *Session) ask(ctx context.Context, c *client.Cells, record client.RecordID, row []float64, base *client.Base, sample []uint32) error {
 	standing, err := c.Foresee(record)
 	if err != nil {
 		return err
 	}
 	request, err := c.AskContext(ctx, record, row)
 	if errors.Is(err, client.ErrNewCodebook) { // another run has just begun to use the memory
-		return a.newCodebook()
+		return s.newCodebook()
 	}
 	if err != nil {
 		return err
 	}
 	switch standing {
 	case client.Remembered:
-		a.remembered++
+		s.remembered++
 	case client.Resent:
-		a.resent++
+		s.resent++
 	case client.Again:
-		a.changed++
+		s.changed++
 		fallthrough
 	default:
-		a.paid++
+		s.paid++
 	}
-	answer, err := a.server.Cells(ctx, request, a.encoding)
+	answer, err := s.server.Cells(ctx, request, s.encoding)
 	if err != nil {
 		return err
 	}
-	matches, err := c.Rank(row, a.flags.K, request, answer, base)
+	matches, err := c.Rank(row, s.flags.K, request, answer, base)
 	if err != nil {
 		return err
 	}
 	came := count(answer, sample)
 	came.resent = standing == client.Resent
-	a.keep(matches, came)
+	s.keep(matches, came)
 	return nil
 }
 
@@ -123,17 +123,17 @@ func count(answer *wire.CellsAnswer, sample []uint32) back {
 const NoMemory = "none"
 
 // open opens the ledger and the memory; done closes them.
-func (a *Asking) open() (payer mechanism.Budget, memory client.Memory, done func(), err error) {
+func (s *Session) open() (payer mechanism.Budget, memory client.Memory, done func(), err error) {
 	payer, memory, done = mechanism.NoLedger, client.NewMemory(), func() {}
-	if a.flags.Memory != NoMemory {
-		if memory, err = client.OpenFolder(a.flags.Memory); err != nil {
-			return nil, nil, nil, fmt.Errorf("%s: %w", a.flags.Memory, text.Bare(err))
+	if s.flags.Memory != NoMemory {
+		if memory, err = client.OpenFolder(s.flags.Memory); err != nil {
+			return nil, nil, nil, fmt.Errorf("%s: %w", s.flags.Memory, text.Bare(err))
 		}
 	}
-	if a.flags.Ledger == accounts.NoLedger {
+	if s.flags.Ledger == accounts.NoLedger {
 		return payer, memory, done, nil
 	}
-	ledger, err := accounts.OpenLedger(a.flags.Ledger, a.flags.at)
+	ledger, err := accounts.OpenLedger(s.flags.Ledger, s.flags.at)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -141,10 +141,10 @@ func (a *Asking) open() (payer mechanism.Budget, memory client.Memory, done func
 }
 
 // client returns the client of the codebook.
-func (a *Asking) client(payer mechanism.Budget, memory client.Memory) (*client.Cells, error) {
-	return client.NewCells(a.book, client.CellsSettings{
-		Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.Unconfirmed, NewCodebook: a.flags.acceptNew, Epsilon: a.flags.Epsilon,
-		Ledger: payer, Client: a.flags.client, NewUnits: a.flags.newUnits, OtherRelation: a.flags.otherRelation, Memory: memory,
-		Changed: a.flags.changing(),
+func (s *Session) client(payer mechanism.Budget, memory client.Memory) (*client.Cells, error) {
+	return client.NewCells(s.book, client.CellsSettings{
+		Codebook: s.flags.codebook, UnconfirmedCodebook: s.flags.Unconfirmed, NewCodebook: s.flags.acceptNew, Epsilon: s.flags.Epsilon,
+		Ledger: payer, Client: s.flags.client, NewUnits: s.flags.newUnits, OtherRelation: s.flags.otherRelation, Memory: memory,
+		Changed: s.flags.changing(),
 	})
 }

@@ -18,34 +18,34 @@ import (
 // affordable refuses a run that would come to an end in the middle: answers that there is no
 // memory for, names whose rows have changed, a unit that the ledger
 // does not know, or one that cannot pay for all its records.
-func (a *Asking) affordable(c *client.Cells) error {
-	if need := a.book.AnswerBytes(a.encoding); need > a.server.Room() {
-		return fmt.Errorf("%w: no room for an answer of %d bytes with what was taken from the server; %s", remote.ErrTooLong, need, a.untouched())
+func (s *Session) affordable(c *client.Cells) error {
+	if need := s.book.AnswerBytes(s.encoding); need > s.server.Room() {
+		return fmt.Errorf("%w: no room for an answer of %d bytes with what was taken from the server; %s", remote.ErrTooLong, need, s.untouched())
 	}
-	standings, err := a.foresee(c)
-	if err != nil || a.flags.Ledger == accounts.NoLedger {
+	standings, err := s.foresee(c)
+	if err != nil || s.flags.Ledger == accounts.NoLedger {
 		return err
 	}
-	costs, err := a.costs(c, standings)
+	costs, err := s.costs(c, standings)
 	if err != nil {
 		return err
 	}
 	if short := costs.fresh - costs.fits; short > 0 {
 		return fmt.Errorf("%s: %w: %d of %d records would spend epsilon %g each, and that fits for %d of them; %s; choose fewer rows, a smaller -epsilon, or 'query all', which spends nothing",
-			a.flags.Ledger, mechanism.ErrBudgetExceeded, costs.fresh, len(a.records), a.flags.Epsilon, costs.fits, a.untouched())
+			s.flags.Ledger, mechanism.ErrBudgetExceeded, costs.fresh, len(s.records), s.flags.Epsilon, costs.fits, s.untouched())
 	}
-	maps.Copy(a.newUnits, costs.newUnits)
+	maps.Copy(s.newUnits, costs.newUnits)
 	return nil
 }
 
 // foresee returns what becomes of each row when all are asked for in their order.
-func (a *Asking) foresee(c *client.Cells) ([]client.Standing, error) {
-	standings := make([]client.Standing, len(a.records))
+func (s *Session) foresee(c *client.Cells) ([]client.Standing, error) {
+	standings := make([]client.Standing, len(s.records))
 	released := make(map[client.RecordID]bool) // by then
 	begun := make(map[string]bool)             // names that were released by then
 	var changed error
 	refused, first := 0, 0
-	for i, record := range a.records {
+	for i, record := range s.records {
 		standing, err := c.Foresee(record)
 		switch {
 		case errors.Is(err, client.ErrChanged):
@@ -54,27 +54,27 @@ func (a *Asking) foresee(c *client.Cells) ([]client.Standing, error) {
 			}
 			continue
 		case errors.Is(err, client.ErrEarlierNames):
-			return nil, a.earlierMemory(err)
+			return nil, s.earlierMemory(err)
 		case err != nil:
 			return nil, err
 		}
 		if released[record] {
 			standing = client.Remembered
-		} else if a.names != nil && standing == client.Fresh && begun[a.names[i]] {
+		} else if s.names != nil && standing == client.Fresh && begun[s.names[i]] {
 			standing = client.Again
-			if a.flags.changed == changedResend {
+			if s.flags.changed == changedResend {
 				standing = client.Resent
 			}
 		}
 		standings[i] = standing
 		released[record] = released[record] || standing != client.Resent
-		if a.names != nil {
-			begun[a.names[i]] = true
+		if s.names != nil {
+			begun[s.names[i]] = true
 		}
 	}
 	if refused > 0 {
 		return nil, fmt.Errorf("%s: line %d%s: %w; -changed resend sends what was sent last for such a name and spends nothing, -changed spend draws another set and spends epsilon %g more; %s",
-			a.flags.names, first+1, others(refused-1), text.Bare(changed), a.flags.Epsilon, a.untouched())
+			s.flags.names, first+1, others(refused-1), text.Bare(changed), s.flags.Epsilon, s.untouched())
 	}
 	return standings, nil
 }
@@ -88,25 +88,25 @@ func others(n int) string {
 }
 
 // earlierMemory says what can be done about a memory that goes by names.
-func (a *Asking) earlierMemory(err error) error {
+func (s *Session) earlierMemory(err error) error {
 	return fmt.Errorf("%s: %w. To send these sets again, at no cost, give the names to -names FILE, with -changed resend; without -names a row had the name of its file and its number, such as %s. In a new folder for -sent each record spends epsilon %g again; %s",
-		a.flags.Memory, text.Bare(err), a.earlierName(0), a.flags.Epsilon, a.untouched())
+		s.flags.Memory, text.Bare(err), s.earlierName(0), s.flags.Epsilon, s.untouched())
 }
 
 // earlierName is what a record was called before it was its content.
-func (a *Asking) earlierName(row int) string {
-	return fmt.Sprintf("%s:%d", filepath.Base(a.in.Features), row)
+func (s *Session) earlierName(row int) string {
+	return fmt.Sprintf("%s:%d", filepath.Base(s.in.Features), row)
 }
 
 // earlierSpends refuses rows by content that the ledger may know by the names that they had before
 // a record was its content: what was spent under these is not counted for the content.
-func (a *Asking) earlierSpends(ledger *mechanism.Snapshot) error {
-	if a.names != nil || a.flags.client != "" {
+func (s *Session) earlierSpends(ledger *mechanism.Snapshot) error {
+	if s.names != nil || s.flags.client != "" {
 		return nil
 	}
 	known, first := 0, 0
-	for i := range a.records {
-		if _, err := ledger.Balance(mechanism.Unit{Kind: release.UnitRecord, Name: a.earlierName(i)}); err == nil {
+	for i := range s.records {
+		if _, err := ledger.Balance(mechanism.Unit{Kind: release.UnitRecord, Name: s.earlierName(i)}); err == nil {
 			if known++; known == 1 {
 				first = i
 			}
@@ -116,19 +116,19 @@ func (a *Asking) earlierSpends(ledger *mechanism.Snapshot) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %d records have spent from it under names such as %s, from before a record was its content, and rows of this file may be these records: what they have spent would not be counted. Go on under these names with -names FILE, or pay from a new ledger, whose budget is what these rows may spend yet; %s",
-		a.flags.Ledger, known, a.earlierName(first), a.untouched())
+		s.flags.Ledger, known, s.earlierName(first), s.untouched())
 }
 
 // otherOrder refuses rows that are new to the ledger in the order of columns that the map of the
 // server has, where it knows them in the order of their file: a server that changes its map must not
-// make another record of a row, with a budget of its own.
-func (a *Asking) otherOrder(c *client.Cells, ledger *mechanism.Snapshot, fresh map[mechanism.Unit]bool) error {
-	if a.names != nil || a.flags.client != "" {
+// make another record of a row, with its own budget.
+func (s *Session) otherOrder(c *client.Cells, ledger *mechanism.Snapshot, fresh map[mechanism.Unit]bool) error {
+	if s.names != nil || s.flags.client != "" {
 		return nil
 	}
 	spent := 0
-	for i, record := range a.asFiled {
-		if _, err := ledger.Balance(c.Unit(record)); err == nil && fresh[c.Unit(a.records[i])] {
+	for i, record := range s.asFiled {
+		if _, err := ledger.Balance(c.Unit(record)); err == nil && fresh[c.Unit(s.records[i])] {
 			spent++
 		}
 	}
@@ -136,7 +136,7 @@ func (a *Asking) otherOrder(c *client.Cells, ledger *mechanism.Snapshot, fresh m
 		return nil
 	}
 	return fmt.Errorf("%s: %d records have spent from it with their columns in the order of %s, and the map of the server has another: what they have spent would not be counted. Leave out the names of columns to keep that order; where these are other records, write the columns in the order of the map; %s",
-		a.flags.Ledger, spent, a.in.Features, a.untouched())
+		s.flags.Ledger, spent, s.in.Features, s.untouched())
 }
 
 // costs are what a run would spend.
@@ -154,15 +154,15 @@ type costs struct {
 }
 
 // costs returns what a run would spend.
-func (a *Asking) costs(c *client.Cells, standings []client.Standing) (out costs, err error) {
-	ledger, err := accounts.ReadLedger(a.flags.Ledger, a.flags.at)
+func (s *Session) costs(c *client.Cells, standings []client.Standing) (out costs, err error) {
+	ledger, err := accounts.ReadLedger(s.flags.Ledger, s.flags.at)
 	if err != nil {
 		return out, err
 	}
 	out.total, out.protects, out.newUnits = ledger.Total, []mechanism.Protection{mechanism.AnyData()}, make(map[mechanism.Unit]bool)
-	spend := mechanism.Spend{PureEpsilon: a.flags.Epsilon, Protects: mechanism.AnyData()}
+	spend := mechanism.Spend{PureEpsilon: s.flags.Epsilon, Protects: mechanism.AnyData()}
 	spent := map[mechanism.Unit]mechanism.Spent{}
-	for i, record := range a.records {
+	for i, record := range s.records {
 		if standings[i] == client.Remembered || standings[i] == client.Resent {
 			continue
 		}
@@ -172,7 +172,7 @@ func (a *Asking) costs(c *client.Cells, standings []client.Standing) (out costs,
 		if !seen {
 			balance, err := ledger.Balance(unit)
 			if errors.Is(err, mechanism.ErrUnknownUnit) && !unit.New {
-				return out, a.unknownRecord(ledger, unit, i)
+				return out, s.unknownRecord(ledger, unit, i)
 			}
 			if errors.Is(err, mechanism.ErrUnknownUnit) {
 				out.newUnits[unit] = true
@@ -189,7 +189,7 @@ func (a *Asking) costs(c *client.Cells, standings []client.Standing) (out costs,
 			out.fits++
 			pots = after
 		case errors.Is(err, mechanism.ErrOtherRelation):
-			return out, fmt.Errorf("%s: %w; %s", a.flags.Ledger, text.Bare(err), files.SayOtherRelation)
+			return out, fmt.Errorf("%s: %w; %s", s.flags.Ledger, text.Bare(err), files.SayOtherRelation)
 		case !errors.Is(err, mechanism.ErrBudgetExceeded):
 			return out, err
 		}
@@ -201,16 +201,16 @@ func (a *Asking) costs(c *client.Cells, standings []client.Standing) (out costs,
 	if out.fresh == 0 {
 		return out, nil
 	}
-	if err := a.otherOrder(c, ledger, out.newUnits); err != nil {
+	if err := s.otherOrder(c, ledger, out.newUnits); err != nil {
 		return out, err
 	}
-	return out, a.earlierSpends(ledger)
+	return out, s.earlierSpends(ledger)
 }
 
 // unknownRecord refuses a record that the ledger does not know.
-func (a *Asking) unknownRecord(ledger *mechanism.Snapshot, unit mechanism.Unit, row int) error {
-	if a.names == nil && a.flags.client == "" {
-		return fmt.Errorf("%s: unknown unit: row %d has not spent from it (a row that differs in one value from one that has is another record, with a budget of its own); add -new-units if it is a new one; %s", a.flags.Ledger, row+1, a.untouched())
+func (s *Session) unknownRecord(ledger *mechanism.Snapshot, unit mechanism.Unit, row int) error {
+	if s.names == nil && s.flags.client == "" {
+		return fmt.Errorf("%s: unknown unit: row %d has not spent from it (a row that differs in one value from one that has is another record, with its own budget); add -new-units if it is a new one; %s", s.flags.Ledger, row+1, s.untouched())
 	}
-	return accounts.UnknownUnit(ledger, a.flags.Ledger, unit, "; add -new-units if it is a new one")
+	return accounts.UnknownUnit(ledger, s.flags.Ledger, unit, "; add -new-units if it is a new one")
 }

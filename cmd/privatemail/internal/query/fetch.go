@@ -17,39 +17,39 @@ import (
 )
 
 // openRecords makes the client of the records, if they are to be fetched.
-func (a *Asking) openRecords(ctx context.Context) error {
-	if !a.flags.Sealed.Fetch {
+func (s *Session) openRecords(ctx context.Context) error {
+	if !s.flags.Sealed.Fetch {
 		return nil
 	}
-	manifest, err := a.server.SealedRecords(ctx, a.hash)
+	manifest, err := s.server.SealedRecords(ctx, s.hash)
 	if err != nil {
 		return err
 	}
-	if err := a.reserve(a.fetchMemory(manifest), manifest.HintBytes(), "fetching records"); err != nil {
+	if err := s.reserve(s.fetchMemory(manifest), manifest.HintBytes(), "fetching records"); err != nil {
 		return err
 	}
-	hint, err := a.server.SealedRecordsHint(ctx, manifest)
+	hint, err := s.server.SealedRecordsHint(ctx, manifest)
 	if err != nil {
 		return err
 	}
-	own := a.flags.Sealed.recordsEpoch
-	a.sealed.records = manifest
-	a.sealed.fetcher, err = sealedclient.NewRecords(manifest, hint, sealedclient.RecordsSettings{Gallery: a.hash, Epoch: own, UnconfirmedEpoch: own == wire.Hash{}})
+	own := s.flags.Sealed.recordsEpoch
+	s.sealed.records = manifest
+	s.sealed.fetcher, err = sealedclient.NewRecords(manifest, hint, sealedclient.RecordsSettings{Gallery: s.hash, Epoch: own, UnconfirmedEpoch: own == wire.Hash{}})
 	return err
 }
 
 // fetchMemory is what fetching takes: all records, which are written when the last one is here,
 // and a request with what is encrypted in it.
-func (a *Asking) fetchMemory(m *wire.SealedRecords) float64 {
-	request := m.RequestBytes(min(a.flags.K, sealed.MaxFetches))
-	return float64(a.X.Rows)*float64(a.flags.K)*float64(m.Length) + 4*float64(request)
+func (s *Session) fetchMemory(m *wire.SealedRecords) float64 {
+	request := m.RequestBytes(min(s.flags.K, sealed.MaxFetches))
+	return float64(s.X.Rows)*float64(s.flags.K)*float64(m.Length) + 4*float64(request)
 }
 
-// fetchRecords fetches the records of the matches of a query: as many as -k says, whatever
-// was found. What is wrong with a record is told at the end.
-func (a *Asking) fetchRecords(ctx context.Context, rows []int32) error {
-	s := a.sealed
-	if s.fetcher == nil {
+// fetchRecords fetches the records of the matches of a query: as many as -k says, even
+// where fewer matched. A record that is wrong is reported at the end.
+func (s *Session) fetchRecords(ctx context.Context, rows []int32) error {
+	mode := s.sealed
+	if mode.fetcher == nil {
 		return nil
 	}
 	wanted := make([]uint32, len(rows))
@@ -57,20 +57,20 @@ func (a *Asking) fetchRecords(ctx context.Context, rows []int32) error {
 		wanted[i] = uint32(row) // wire.Padding where there is no match
 	}
 	for part := range slices.Chunk(wanted, sealed.MaxFetches) {
-		f, err := s.fetcher.Fetch(ctx, part)
+		f, err := mode.fetcher.Fetch(ctx, part)
 		if err != nil {
 			return err
 		}
 		defer f.Forget()
-		answer, err := a.server.SealedFetch(ctx, s.records, f.Request())
+		answer, err := s.server.SealedFetch(ctx, mode.records, f.Request())
 		if err != nil {
 			return err
 		}
-		records, err := s.fetcher.Open(f, answer)
+		records, err := mode.fetcher.Open(f, answer)
 		if records == nil && err != nil {
 			return err
 		}
-		s.fetched = append(s.fetched, records...)
+		mode.fetched = append(mode.fetched, records...)
 	}
 	return nil
 }
@@ -79,20 +79,20 @@ func (a *Asking) fetchRecords(ctx context.Context, rows []int32) error {
 type RecordReport struct {
 	Query  int     `json:"query"`
 	Row    int32   `json:"row"`
-	Record *string `json:"record,omitempty"` // nil where there is none, or where it is no UTF-8
-	Bytes  []byte  `json:"bytes,omitempty"`  // a record that is no UTF-8, in base64
+	Record *string `json:"record,omitempty"` // nil where there is none, or where it is not UTF-8
+	Bytes  []byte  `json:"bytes,omitempty"`  // a record that is not UTF-8, in base64
 }
 
 // recordsOf returns the records of a query, those of its matches in their order.
-func (a *Asking) recordsOf(q int) (out []RecordReport) {
-	for i := range a.found(q) {
-		at := q*a.flags.K + i
-		r := RecordReport{Query: q, Row: a.Ids[at]}
-		switch record := a.sealed.fetched[at]; {
+func (s *Session) recordsOf(q int) (out []RecordReport) {
+	for i := range s.found(q) {
+		at := q*s.flags.K + i
+		r := RecordReport{Query: q, Row: s.IDs[at]}
+		switch record := s.sealed.fetched[at]; {
 		case record == nil:
 		case utf8.Valid(record):
-			message := string(record)
-			r.Record = &message
+			text := string(record)
+			r.Record = &text
 		default:
 			r.Bytes = record
 		}
@@ -102,15 +102,15 @@ func (a *Asking) recordsOf(q int) (out []RecordReport) {
 }
 
 // writeRecords writes the file of -records-out, a JSON object a line.
-func (a *Asking) writeRecords(ctx context.Context) error {
-	path := a.flags.Sealed.recordsOut
+func (s *Session) writeRecords(ctx context.Context) error {
+	path := s.flags.Sealed.recordsOut
 	if path == "" {
 		return nil
 	}
 	return formats.WriteFile(ctx, path, func(w io.Writer) error {
 		to := json.NewEncoder(w)
-		for q := range a.X.Rows {
-			for _, r := range a.recordsOf(q) {
+		for q := range s.X.Rows {
+			for _, r := range s.recordsOf(q) {
 				if err := to.Encode(r); err != nil {
 					return err
 				}
@@ -121,45 +121,45 @@ func (a *Asking) writeRecords(ctx context.Context) error {
 }
 
 // showRecords prints what was fetched, where no file gets it.
-func (a *Asking) showRecords(e *cli.Env) error {
-	if !a.flags.Sealed.Fetch || a.flags.Sealed.recordsOut != "" {
+func (s *Session) showRecords(e *cli.Env) error {
+	if !s.flags.Sealed.Fetch || s.flags.Sealed.recordsOut != "" {
 		return nil
 	}
-	for q := range a.X.Rows {
-		for _, r := range a.recordsOf(q) {
+	for q := range s.X.Rows {
+		for _, r := range s.recordsOf(q) {
 			if e.JSON {
 				if err := e.Object(r); err != nil {
 					return err
 				}
 				continue
 			}
-			message := "(none)"
+			shown := "(none)"
 			switch {
 			case r.Record != nil:
-				message = text.Harmless(*r.Record)
+				shown = text.Harmless(*r.Record)
 			case r.Bytes != nil:
-				message = fmt.Sprintf("%q", r.Bytes)
+				shown = fmt.Sprintf("%q", r.Bytes)
 			}
-			fmt.Fprintf(e.Stdout, "query %d, row %d: %s\n", q, r.Row, message)
+			fmt.Fprintf(e.Stdout, "query %d, row %d: %s\n", q, r.Row, shown)
 		}
 	}
 	return nil
 }
 
-// shortcomings returns what was kept back until everything was sent. It is told and is no error:
-// a server can bring it about for some rows only, and whoever runs the command again after an
-// error would tell the server which.
-func (a *Asking) shortcomings() (all []string) {
-	if n := a.missing(); n > 0 {
-		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends what is no record", n))
+// shortcomings returns what was kept back until everything was sent. It is reported and is not an
+// error: a server can cause it for some rows only, and a user who runs the command again after an
+// error would show the server which.
+func (s *Session) shortcomings() (all []string) {
+	if n := s.missing(); n > 0 {
+		all = append(all, fmt.Sprintf("%d of the fetched records are not there: the server has none for these rows, or sends malformed ones", n))
 	}
 	return all
 }
 
-// missing returns how many records of matches the server does not have, or are none.
-func (a *Asking) missing() (n int) {
-	for at, record := range a.sealed.fetched {
-		if record == nil && a.Ids[at] != -1 {
+// missing returns how many records of matches the server does not have, or that are malformed.
+func (s *Session) missing() (n int) {
+	for at, record := range s.sealed.fetched {
+		if record == nil && s.IDs[at] != -1 {
 			n++
 		}
 	}

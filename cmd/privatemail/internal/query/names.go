@@ -16,46 +16,46 @@ import (
 
 // nameRecords finds out which record each row is: by its content, or by its line in the file of
 // -names.
-func (a *Asking) nameRecords() (err error) {
-	if a.flags.names != "" && a.names == nil {
-		if a.names, err = recordNames(a.flags.names, a.X.Rows); err != nil {
+func (s *Session) nameRecords() (err error) {
+	if s.flags.names != "" && s.names == nil {
+		if s.names, err = recordNames(s.flags.names, s.X.Rows); err != nil {
 			return err
 		}
 	}
-	a.equal = 0
-	a.records = make([]client.RecordID, a.X.Rows)
+	s.equal = 0
+	s.records = make([]client.RecordID, s.X.Rows)
 	seen := make(map[client.RecordID]bool)
-	for i := range a.records {
-		row := a.X.Data[i*a.X.Stride:][:a.X.Cols]
-		if a.names == nil {
-			a.records[i], err = client.ByContent(row)
+	for i := range s.records {
+		row := s.X.Data[i*s.X.Stride:][:s.X.Cols]
+		if s.names == nil {
+			s.records[i], err = client.ByContent(row)
 		} else {
-			a.records[i], err = client.ByName(a.names[i], row)
+			s.records[i], err = client.ByName(s.names[i], row)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: row %d: %w", a.in.Features, i+1, text.Bare(err))
+			return fmt.Errorf("%s: row %d: %w", s.in.Features, i+1, text.Bare(err))
 		}
-		if seen[a.records[i]] {
-			a.equal++
+		if seen[s.records[i]] {
+			s.equal++
 		}
-		seen[a.records[i]] = true
+		seen[s.records[i]] = true
 	}
-	if a.names == nil || a.flags.changed != "" {
+	if s.names == nil || s.flags.changed != "" {
 		return nil
 	}
-	return a.oneRowEach()
+	return s.oneRowEach()
 }
 
 // oneRowEach refuses names with several rows.
-func (a *Asking) oneRowEach() error {
+func (s *Session) oneRowEach() error {
 	first := make(map[string]int)
-	for i, name := range a.names {
+	for i, name := range s.names {
 		before, again := first[name]
 		switch {
 		case !again:
 			first[name] = i
-		case a.records[i] != a.records[before]:
-			return fmt.Errorf("%s: lines %d and %d have the same name, and their rows differ: -changed spend pays for each row of a name, -changed resend sends for all of them what is drawn for the first", a.flags.names, before+1, i+1)
+		case s.records[i] != s.records[before]:
+			return fmt.Errorf("%s: lines %d and %d have the same name, and their rows differ: -changed spend pays for each row of a name, -changed resend sends for all of them what is drawn for the first", s.flags.names, before+1, i+1)
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ type PlanReport struct {
 	Inclusion    float64  `json:"inclusion,omitempty"`
 	RequestBytes int64    `json:"request_bytes,omitempty"`
 	AnswerBytes  int64    `json:"answer_bytes,omitempty"`
-	TakeAllBytes int64    `json:"take_all_bytes,omitempty"` // what mode all would take, once
+	AllRowsBytes int64    `json:"all_rows_bytes,omitempty"` // what mode all would take, once
 	New          int      `json:"new_records"`
 	Remembered   int      `json:"remembered_records"`
 	Resent       int      `json:"resent_records,omitempty"`  // of names whose rows have changed
@@ -74,13 +74,13 @@ type onceReport struct {
 }
 
 // plan shows what a run would do.
-func (a *Asking) plan(ctx context.Context, e *cli.Env) error {
-	r, err := a.makePlan(ctx)
-	for _, warning := range a.warnings {
+func (s *Session) plan(ctx context.Context, e *cli.Env) error {
+	r, err := s.makePlan(ctx)
+	for _, warning := range s.warnings {
 		e.Note("%v", text.Bare(warning))
 	}
 	if err != nil {
-		return a.explain(err)
+		return s.explain(err)
 	}
 	if e.JSON {
 		return e.Object(r)
@@ -88,43 +88,43 @@ func (a *Asking) plan(ctx context.Context, e *cli.Env) error {
 	return r.write(e)
 }
 
-func (a *Asking) makePlan(ctx context.Context) (*PlanReport, error) {
-	if a.flags.Mode == ModeSealed {
-		return a.planSealed(ctx)
+func (s *Session) makePlan(ctx context.Context) (*PlanReport, error) {
+	if s.flags.Mode == ModeSealed {
+		return s.planSealed(ctx)
 	}
-	r := &PlanReport{Server: a.address, Mode: a.flags.Mode, Encoding: a.encoding.String(), Queries: a.X.Rows, Confirmed: a.flags.confirmed(), Sent: []string{}}
-	cached := a.flags.confirmed() && a.server.CachedCodebook(a.flags.codebook)
+	r := &PlanReport{Server: s.address, Mode: s.flags.Mode, Encoding: s.encoding.String(), Queries: s.X.Rows, Confirmed: s.flags.confirmed(), Sent: []string{}}
+	cached := s.flags.confirmed() && s.server.CachedCodebook(s.flags.codebook)
 	var about *remote.Description
 	if !cached {
 		var err error
-		if about, err = a.server.Describe(ctx); err != nil {
+		if about, err = s.server.Describe(ctx); err != nil {
 			return nil, err
 		}
 		r.Gallery = about.Name
 		r.Sent = append(r.Sent, "GET /v1/gallery", "GET /v1/codebook")
 	}
-	if err := a.findCodebook(ctx); err != nil {
+	if err := s.findCodebook(ctx); err != nil {
 		return nil, err
 	}
-	r.Rows, r.Codebook = a.book.Rows, fmt.Sprintf("%x", a.hash)
-	chart, base, rows := a.server.Cached(a.hash, a.encoding)
+	r.Rows, r.Codebook = s.book.Rows, fmt.Sprintf("%x", s.hash)
+	chart, base, rows := s.server.Cached(s.hash, s.encoding)
 	r.once("map", chart, mapBytes(about))
 	r.hasMap = about == nil || about.MapBytes > 0
-	a.planLabels(r, about)
-	if a.flags.Mode == ModeAll {
+	s.planLabels(r, about)
+	if s.flags.Mode == ModeAll {
 		r.Encoding = wire.Int8.String()
-		size := a.book.AllRowsBytes()
+		size := s.book.AllRowsBytes()
 		r.once("whole gallery", rows, &size)
 		return r, nil
 	}
-	r.once("base sample", base, baseBytes(about, a.encoding))
-	return r, a.planCells(ctx, r, chart)
+	r.once("base sample", base, baseBytes(about, s.encoding))
+	return r, s.planCells(ctx, r, chart)
 }
 
 // planLabels adds the labels of the gallery, which each run takes.
-func (a *Asking) planLabels(r *PlanReport, about *remote.Description) {
+func (s *Session) planLabels(r *PlanReport, about *remote.Description) {
 	switch {
-	case a.classes == nil:
+	case s.classes == nil:
 	case about == nil:
 		r.once("labels", -1, nil)
 	default:
@@ -164,23 +164,23 @@ func (r *PlanReport) once(what string, cached int64, bytes *int64) {
 }
 
 // planCells adds what mode cells would send and spend.
-func (a *Asking) planCells(ctx context.Context, r *PlanReport, chart int64) error {
-	if err := a.checkPin(); err != nil {
+func (s *Session) planCells(ctx context.Context, r *PlanReport, chart int64) error {
+	if err := s.checkPin(); err != nil {
 		return err
 	}
 	switch {
 	case chart >= 0: // the map is in the cache, and nothing is sent
-		m, err := a.findMap(ctx)
+		m, err := s.findMap(ctx)
 		if err != nil {
 			return err
 		}
-		if err := a.reorder(m); err != nil {
+		if err := s.reorder(m); err != nil {
 			return err
 		}
-	case a.in.ColumnsOf().Names != nil && r.hasMap:
-		a.warnings = append(a.warnings, fmt.Errorf("%s: the map of the server is not in the cache; if it has the columns in another order, more of the rows may be remembered", a.in.Features))
+	case s.in.ColumnsOf().Names != nil && r.hasMap:
+		s.warnings = append(s.warnings, fmt.Errorf("%s: the map of the server is not in the cache; if it has the columns in another order, more of the rows may be remembered", s.in.Features))
 	}
-	c, err := a.lookingClient()
+	c, err := s.lookingClient()
 	if err != nil {
 		return err
 	}
@@ -189,19 +189,19 @@ func (a *Asking) planCells(ctx context.Context, r *PlanReport, chart int64) erro
 		return err
 	}
 	// Any cells will do: requests of one codebook have one length.
-	request := wire.CellsRequest{Codebook: a.hash}
-	for cell := range a.book.Size {
+	request := wire.CellsRequest{Codebook: s.hash}
+	for cell := range s.book.Size {
 		request.Cells = append(request.Cells, uint32(cell))
 	}
-	message, err := request.MarshalBinary()
+	data, err := request.MarshalBinary()
 	if err != nil {
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.encoding), a.book.AllRowsBytes()
+	r.RequestBytes, r.AnswerBytes, r.AllRowsBytes = int64(len(data)), s.book.AnswerBytes(s.encoding), s.book.AllRowsBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
-	standings, err := a.foresee(c)
+	standings, err := s.foresee(c)
 	if err != nil {
 		return err
 	}
@@ -218,42 +218,42 @@ func (a *Asking) planCells(ctx context.Context, r *PlanReport, chart int64) erro
 			r.New++
 		}
 	}
-	r.Equal, r.byName = a.equal, a.names != nil
-	if a.flags.Ledger != accounts.NoLedger {
-		costs, err := a.costs(c, standings)
+	r.Equal, r.byName = s.equal, s.names != nil
+	if s.flags.Ledger != accounts.NoLedger {
+		costs, err := s.costs(c, standings)
 		if err != nil {
 			return err
 		}
 		names := len(costs.newUnits)
-		r.NewNames, r.client = &names, a.flags.client
+		r.NewNames, r.client = &names, s.flags.client
 		r.Fits, r.EpsilonSoFar, r.EpsilonAfter, r.Budget = &costs.fits, &costs.before, &costs.after, &costs.total.Epsilon
 		r.Protects = mechanism.AllProtect(costs.protects...)
 	}
 	return nil
 }
 
-// lookingClient returns a client that can tell what a run would do, and do nothing. A
+// lookingClient returns a client that can foresee what a run would do, and does nothing. A
 // memory that is not there is not made.
-func (a *Asking) lookingClient() (*client.Cells, error) {
+func (s *Session) lookingClient() (*client.Cells, error) {
 	memory := client.NewMemory()
-	if a.flags.Memory != NoMemory {
-		switch _, err := os.Stat(a.flags.Memory); {
+	if s.flags.Memory != NoMemory {
+		switch _, err := os.Stat(s.flags.Memory); {
 		case err == nil:
-			if memory, err = client.OpenFolder(a.flags.Memory); err != nil {
-				return nil, fmt.Errorf("%s: %w", a.flags.Memory, text.Bare(err))
+			if memory, err = client.OpenFolder(s.flags.Memory); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.flags.Memory, text.Bare(err))
 			}
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
 	}
-	if a.flags.Ledger == accounts.NoLedger {
-		return a.client(mechanism.NoLedger, memory)
+	if s.flags.Ledger == accounts.NoLedger {
+		return s.client(mechanism.NoLedger, memory)
 	}
-	ledger, err := accounts.ReadLedger(a.flags.Ledger, a.flags.at)
+	ledger, err := accounts.ReadLedger(s.flags.Ledger, s.flags.at)
 	if err != nil {
 		return nil, err
 	}
-	return a.client(onlyRead{ledger}, memory)
+	return s.client(onlyRead{ledger}, memory)
 }
 
 // onlyRead is a budget that pays for nothing. It is that of the ledger which was read.

@@ -12,27 +12,27 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// queryPredictFlags say where the classes of queries go.
-type queryPredictFlags struct{ out, labels string }
+// predictFlags say where the classes of queries go.
+type predictFlags struct{ out, labels string }
 
-func (f *queryPredictFlags) Define(fs *flag.FlagSet) {
-	fs.StringVar(&f.out, "predict", "", "predict the classes of the rows and write them to `FILE`, a .csv\nby the labels that the server publishes of the K nearest rows; with the share of the votes")
+func (f *predictFlags) Define(fs *flag.FlagSet) {
+	fs.StringVar(&f.out, "predict", "", "write the predicted classes of the rows to `FILE`\na .csv with the share of the votes, by the labels that the server publishes of the K nearest rows")
 	fs.StringVar(&f.labels, "labels", "", "with -predict, read labels from `FILE`, for the accuracy\nThey stay here (default: labels.npy of a folder, or the labels in the file of ROWS)")
 }
 
 // input finds the files of ROWS. Labels are read with -predict alone.
-func (f *queryPredictFlags) input(e *cli.Env, found *files.FileFlags, name string) (files.Input, error) {
+func (f *predictFlags) input(e *cli.Env, flags *files.Flags, name string) (files.Input, error) {
 	if f.out != "" {
-		return found.Reading(e).Resolve(name, f.labels)
+		return flags.Reading(e).Resolve(name, f.labels)
 	}
 	if f.labels != "" {
 		return files.Input{}, cli.Usagef("-labels needs -predict: labels are read for the accuracy of what it writes")
 	}
-	return found.Queries(e, name)
+	return flags.Queries(e, name)
 }
 
-// querying tells the classes of queries by labels that the server publishes.
-type querying struct {
+// A prediction finds the classes of queries by labels that the server publishes.
+type prediction struct {
 	predictions.Predictions
 	in        files.Input
 	out       string
@@ -41,19 +41,19 @@ type querying struct {
 }
 
 // open returns nil where no classes are wanted.
-func (f *queryPredictFlags) open(in files.Input, labels []int32) *querying {
+func (f *predictFlags) open(in files.Input, labels []int32) *prediction {
 	if f.out == "" {
 		return nil
 	}
 	if !predictions.AnyLabel(labels) {
 		labels = nil
 	}
-	return &querying{in: in, out: f.out, own: labels}
+	return &prediction{in: in, out: f.out, own: labels}
 }
 
 // fetch gets the labels of the gallery. It comes before a number of a row is touched: a server that
 // publishes none, or others than those of the queries, is an error before anything is sent for a row.
-func (q *querying) fetch(get func() (*wire.Labels, error)) (err error) {
+func (q *prediction) fetch(get func() (*wire.Labels, error)) (err error) {
 	if q == nil {
 		return nil
 	}
@@ -66,8 +66,8 @@ func (q *querying) fetch(get func() (*wire.Labels, error)) (err error) {
 	return nil
 }
 
-// write tells the classes by the k rows found for each query, -1 for none.
-func (q *querying) write(ctx context.Context, ids []int32, k int) error {
+// write finds the classes by the k rows found for each query, -1 for none.
+func (q *prediction) write(ctx context.Context, ids []int32, k int) error {
 	if q == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (q *querying) write(ctx context.Context, ids []int32, k int) error {
 				}
 			}
 			class, share := supervised.Vote(labels)
-			line = q.Tell(line[:0], class, share)
+			line = q.Add(line[:0], class, share)
 			if err := put(line); err != nil {
 				return err
 			}
@@ -92,8 +92,8 @@ func (q *querying) write(ctx context.Context, ids []int32, k int) error {
 	})
 }
 
-// report adds what was told to a report.
-func (q *querying) Report(r AskReport) AskReport {
+// Report adds the predictions to a report.
+func (q *prediction) Report(r Report) Report {
 	if q != nil {
 		r.Predicted, r.NoClass, r.Labelled, r.Accuracy = q.out, q.None, q.Scored, q.Accuracy()
 	}

@@ -32,7 +32,7 @@ const (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "query",
-		Summary:  "ask a server for the nearest rows of its gallery, without showing yours",
+		Summary:  "find nearest rows of a served gallery, without showing yours",
 		Examples: []string{"privatemail query sealed http://127.0.0.1:8480 rows.npy -unconfirmed-epoch"},
 		About: `
 Finds the K nearest rows of a served gallery ('privatemail serve') for every row
@@ -63,7 +63,7 @@ func verb(mode string) cli.Verb {
 	}
 	switch mode {
 	case ModeCells:
-		v.Summary = "ask for a random set of cells with the right one in it, by epsilon"
+		v.Summary = "ask for a random set of cells, private by epsilon"
 		v.Synopsis = []string{"SERVER ROWS -epsilon E -ledger FILE|none -sent FOLDER|none -codebook HASH|-unconfirmed-codebook [FLAGS]"}
 		v.Examples = []string{
 			"privatemail query cells http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -sent me.sent -unconfirmed-codebook",
@@ -82,7 +82,7 @@ is ranked with the rows that come. The guarantee rests on the generator of rando
 read it. Sending a set again shows that the record was asked for again.
 
 A record is its content: equal rows are one record, in whatever file they are, and a row that
-differs in one value is another, with a budget of its own. The server sees which rows of a run are
+differs in one value is another, with its own budget. The server sees which rows of a run are
 equal. -names is for people and things that have several rows, or whose rows change: its lines name
 the records, and what is released for a name adds up in one budget. A name whose row has changed is
 refused, unless -changed says what to do. With resend, the last set of the name is sent again and
@@ -99,7 +99,7 @@ about a row: it reads the description of the gallery and the codebook, and nothi
 cache has the codebook of -codebook.` + moreOfAll
 		v.Without = map[string]string{"delta": "the sets of mode cells are purely epsilon-private: delta is 0"}
 	case ModeSealed:
-		v.Summary = "ask under encryption; the server learns nothing about a row"
+		v.Summary = "ask under encryption; the server learns nothing"
 		v.Synopsis = []string{"SERVER ROWS -epoch HASH|-unconfirmed-epoch [-fetch] [FLAGS]"}
 		v.Examples = []string{
 			"privatemail query sealed http://127.0.0.1:8480 rows.npy -unconfirmed-epoch",
@@ -130,7 +130,7 @@ description of the gallery and the manifests.` + moreOfAll
 			v.Without[name] = "no codebook is used; -epoch HASH confirms what the server publishes"
 		}
 	case ModeAll:
-		v.Summary = "take the whole gallery once and rank it here; the server learns nothing"
+		v.Summary = "take the whole gallery once and rank it here"
 		v.Synopsis = []string{"SERVER ROWS -codebook HASH|-unconfirmed-codebook [FLAGS]"}
 		v.Examples = []string{
 			"privatemail query all http://127.0.0.1:8480 rows.npy -unconfirmed-codebook",
@@ -166,7 +166,7 @@ Whatever does not depend on a row (codebook, map, sample, gallery) is kept in th
 its hash. Requests go to SERVER alone: redirects are not followed, and proxies of the environment
 are used with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows
 has -1 and +Inf in the places that are left. On Unix only their owner can read new files, since
-answers tell about the rows. Ctrl-C leaves no half of a file.`
+answers disclose something about the rows. Ctrl-C leaves no half of a file.`
 
 // Flags are those of query.
 type Flags struct {
@@ -186,11 +186,11 @@ type Flags struct {
 	out, distancesOut string
 	dryRun            bool
 	Cache             string
-	budget            int64
-	Files             files.FileFlags
+	maxMemory         int64
+	Files             files.Flags
 	connection        files.ConnectionFlags
-	Sealed            SealedQueryFlags
-	predict           queryPredictFlags
+	Sealed            SealedFlags
+	predict           predictFlags
 }
 
 func (f *Flags) Define(fs *flag.FlagSet) {
@@ -209,23 +209,23 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent and its cost; spend nothing")
 	fs.StringVar(&f.Cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none\n(default: a folder of this program among the user's caches)")
-	settings.SizeVar(fs, &f.budget, "max-memory", settings.BudgetUsage())
+	settings.SizeVar(fs, &f.maxMemory, "max-memory", settings.MemoryUsage())
 	f.connection.Define(fs)
 	f.predict.Define(fs)
 }
 
 // defineCells declares the flags of mode cells alone.
 func (f *Flags) defineCells(fs *flag.FlagSet) {
-	settings.ChoiceVar(fs, &f.encoding, "encoding", "", []string{wire.Float32.String(), wire.Int8.String()}, "rows come as float32 or int8, a quarter of the bytes: `HOW`\nthe same for all rows, since the server sees it (default: float32)")
-	settings.NumberVar(fs, &f.Epsilon, "epsilon", 0, settings.Positive(), "pure epsilon `E` that a record spends the first time; required")
+	settings.ChoiceVar(fs, &f.encoding, "encoding", "", []string{wire.Float32.String(), wire.Int8.String()}, "rows come as float32 or int8: `HOW`\nint8 is a quarter of the bytes; the same for all rows, since the server sees it (default: float32)")
+	settings.NumberVar(fs, &f.Epsilon, "epsilon", 0, settings.Positive(), "a record spends pure epsilon `E`, once; required\nthe first time that it is asked for")
 	fs.StringVar(&f.Ledger, "ledger", "", "spend from the ledger `FILE`, or none; required")
 	accounts.HeadVar(fs, &f.at)
 	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records\n(default: each record pays from its own)")
 	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger\nThe report says how many were. Without it one that the ledger does not know is refused: a mistyped name, or a row that was computed again and differs, would be a second budget")
 	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets\nsuch as those of privatize; their total is then for what all of them protect. Without it they are refused")
-	fs.StringVar(&f.Memory, "sent", "", "keep what was sent in `FOLDER`, or none: each run pays; required\nIt is sent again at no cost")
+	fs.StringVar(&f.Memory, "sent", "", "keep what was sent in `FOLDER`, or none; required\nWhat is kept is sent again at no cost; with none each run pays")
 	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on with a codebook that the folder of -sent has not been used with\nUnder it each record spends again")
-	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row\n(default: a record is its content, and equal rows are one)")
+	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`\na line for each row (default: a record is its content, and equal rows are one)")
 	settings.ChoiceVar(fs, &f.changed, "changed", "", []string{changedResend, changedSpend}, "what to do with a name of -names whose row has changed: `WHAT`\nresend sends the last set of the name again and spends nothing; spend draws and pays for another set (default: refuse)")
 }
 
@@ -235,7 +235,7 @@ func (f *Flags) defineCodebook(fs *flag.FlagSet) {
 	fs.BoolVar(&f.Unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now\nIt may have made it for you alone, and know you by it")
 }
 
-// confirmed tells whether a second path vouches for the codebook, in mode sealed the epoch.
+// confirmed reports whether a second path vouches for the codebook, in mode sealed the epoch.
 func (f *Flags) confirmed() bool {
 	return f.codebook != wire.Hash{} || f.Sealed.confirmed()
 }
@@ -281,7 +281,7 @@ func (f *Flags) wireEncoding() (wire.Encoding, error) {
 
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) != 2 {
-		return cli.Usagef("SERVER and ROWS are wanted, got %d names%s; SERVER is an address such as http://127.0.0.1:8480", len(names), listing(names))
+		return cli.Usagef("want SERVER and ROWS, got %d names%s; SERVER is an address such as http://127.0.0.1:8480", len(names), listing(names))
 	}
 	if err := f.check(); err != nil {
 		return err
@@ -290,7 +290,7 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := predictions.CheckPredictions("-predict", f.predict.out, []files.Input{in}, f.out, f.distancesOut, f.Sealed.recordsOut); err != nil {
+	if err := predictions.Check("-predict", f.predict.out, []files.Input{in}, f.out, f.distancesOut, f.Sealed.recordsOut); err != nil {
 		return err
 	}
 	if err := files.CheckAnswerFiles(f.out, f.distancesOut, in); err != nil {
@@ -311,41 +311,41 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 			return err
 		}
 	}
-	defer files.MakePrivate()() // the answers tell about the rows
-	if f.budget > 0 {
+	defer files.MakePrivate()() // the answers disclose something about the rows
+	if f.maxMemory > 0 {
 		// What is not needed any more is given back before it adds up to more.
 		before := debug.SetMemoryLimit(-1)
 		defer debug.SetMemoryLimit(before)
-		debug.SetMemoryLimit(min(before, max(f.budget, leastLimit)))
+		debug.SetMemoryLimit(min(before, max(f.maxMemory, leastLimit)))
 	}
-	a, err := Open(ctx, e, f, names[0], in)
+	s, err := Open(ctx, e, f, names[0], in)
 	if err != nil {
 		return err
 	}
-	defer a.Close()
+	defer s.Close()
 	if f.dryRun {
-		return a.plan(ctx, e)
+		return s.plan(ctx, e)
 	}
 	began := time.Now()
-	if err := a.Answer(ctx, e); err != nil {
+	if err := s.Answer(ctx, e); err != nil {
 		return err
 	}
-	a.seconds = time.Since(began).Seconds()
-	if err := a.write(ctx); err != nil {
+	s.seconds = time.Since(began).Seconds()
+	if err := s.write(ctx); err != nil {
 		return err
 	}
-	if err := a.show(e); err != nil {
+	if err := s.show(e); err != nil {
 		return err
 	}
-	if a.sealed != nil {
-		for _, message := range a.shortcomings() {
-			e.Note("%s", message)
+	if s.sealed != nil {
+		for _, text := range s.shortcomings() {
+			e.Note("%s", text)
 		}
 	}
 	return nil
 }
 
-// leastLimit is what a program takes that does next to nothing.
+// leastLimit is the memory of a program that does next to nothing.
 const leastLimit = 64 << 20
 
 // listing is a list of names for a message, "" for none.

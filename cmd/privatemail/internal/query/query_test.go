@@ -18,10 +18,10 @@ import (
 // All records that are fetched are in memory before the first one is written, and they are as long
 // as the server says.
 func TestFetchMemory(t *testing.T) {
-	a := &Asking{flags: &Flags{K: 100}}
-	a.X.Rows = 1000
+	s := &Session{flags: &Flags{K: 100}}
+	s.X.Rows = 1000
 	m := &wire.SealedRecords{Records: 1000, Length: sealed.MaxRecord, PerColumn: 1}
-	if got, least := a.fetchMemory(m), 1000.*100*sealed.MaxRecord; got < least || got > least+(1<<24) {
+	if got, least := s.fetchMemory(m), 1000.*100*sealed.MaxRecord; got < least || got > least+(1<<24) {
 		t.Errorf("%g bytes, want %g and some", got, least)
 	}
 }
@@ -38,7 +38,7 @@ func TestVersionMemory(t *testing.T) {
 	}
 }
 
-// Names are lines; what is none is refused by its line, and no message holds a name.
+// Names are lines; a malformed one is refused by its line, and no message holds a name.
 func TestReadNames(t *testing.T) {
 	for _, c := range []struct{ text, wrong string }{
 		{"a\nb\nc\n", ""}, {"\ufeffa\nb\nc\n", ""}, {"\ufeff\nb\nc\n", "line 1 is empty"}, {"a\r\nb\r\nc", ""}, {"ä\n \n-\n", ""},
@@ -59,8 +59,8 @@ func TestReadNames(t *testing.T) {
 func FuzzReadNames(f *testing.F) {
 	f.Add([]byte("a\nb\n"), 2)
 	f.Add([]byte("a\r\na\r\n"), 2)
-	f.Fuzz(func(t *testing.T, message []byte, n int) {
-		names, err := readNames(bytes.NewReader(message), n)
+	f.Fuzz(func(t *testing.T, data []byte, n int) {
+		names, err := readNames(bytes.NewReader(data), n)
 		if err != nil {
 			return
 		}
@@ -85,12 +85,12 @@ func TestNormalRows(t *testing.T) {
 }
 
 // Between two requests no distance becomes a subnormal number: by the time that takes a server
-// whose rows lie 1e-40 from a record could tell that it is there.
+// whose rows lie 1e-40 from a record could find out that it is there.
 func TestKeepNoSubnormalDistances(t *testing.T) {
-	a := &Asking{flags: &Flags{K: 6}}
-	a.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})
-	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(a.distances, want) || !slices.Equal(a.Ids, []int32{3, 1, 2, 4, 5, -1}) {
-		t.Errorf("%v at %v, want %v", a.Ids, a.distances, want)
+	s := &Session{flags: &Flags{K: 6}}
+	s.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})
+	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(s.distances, want) || !slices.Equal(s.IDs, []int32{3, 1, 2, 4, 5, -1}) {
+		t.Errorf("%v at %v, want %v", s.IDs, s.distances, want)
 	}
 }
 
@@ -114,20 +114,20 @@ func TestSealedMemory(t *testing.T) {
 // As many matches are kept of an answer as there may be, however many rows it has: their number is
 // private, and the next request follows.
 func TestMatchesBehindTheEnd(t *testing.T) {
-	found := []sealedclient.Match{{Name: 1, ID: 7, Distance: 2}, {Name: 2, ID: 9, Distance: 3}}
+	nearest := []sealedclient.Match{{Name: 1, ID: 7, Distance: 2}, {Name: 2, ID: 9, Distance: 3}}
 	for i := range 6 {
-		found = append(found, sealedclient.Match{Name: uint32(i), ID: wire.Padding, Distance: math.Inf(1)})
+		nearest = append(nearest, sealedclient.Match{Name: uint32(i), ID: wire.Padding, Distance: math.Inf(1)})
 	}
-	found = found[:6:6]
+	nearest = nearest[:6:6]
 	for rows := range 3 {
-		matches := matchesOf(found[:rows])
-		if len(matches) != len(found) {
+		matches := matchesOf(nearest[:rows])
+		if len(matches) != len(nearest) {
 			t.Errorf("%d rows: %d matches", rows, len(matches))
 		}
 	}
-	a := &Asking{flags: &Flags{K: 8}}
-	a.keep(matchesOf(found[:2]), back{})
-	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(a.Ids, want) || a.found(0) != 2 || !math.IsInf(float64(a.distances[2]), 1) {
-		t.Errorf("%v at %v, want %v", a.Ids, a.distances, want)
+	s := &Session{flags: &Flags{K: 8}}
+	s.keep(matchesOf(nearest[:2]), back{})
+	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(s.IDs, want) || s.found(0) != 2 || !math.IsInf(float64(s.distances[2]), 1) {
+		t.Errorf("%v at %v, want %v", s.IDs, s.distances, want)
 	}
 }

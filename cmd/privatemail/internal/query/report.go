@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// AskReport is the last object of query -json.
-type AskReport struct {
+// Report is the last object of query -json.
+type Report struct {
 	Server       string  `json:"server"`
 	Mode         string  `json:"mode"`
 	Encoding     string  `json:"encoding,omitempty"`
@@ -52,8 +52,8 @@ type AskReport struct {
 	RecordsOut string  `json:"records_out,omitempty"`
 }
 
-// QueryReport is what query -json prints of a query when there is no -out.
-type QueryReport struct {
+// AnswerReport is what query -json prints of a query when there is no -out.
+type AnswerReport struct {
 	Query     int       `json:"query"`
 	Name      string    `json:"name,omitempty"`   // of -names
 	Resent    bool      `json:"resent,omitempty"` // the set of another row of the name was sent
@@ -66,21 +66,21 @@ type QueryReport struct {
 }
 
 // query returns the answers to query q.
-func (a *Asking) query(q int) QueryReport {
-	at, n := q*a.flags.K, a.found(q)
-	r := QueryReport{Query: q, IDs: a.Ids[at : at+n], Distances: a.distances[at : at+n], Rows: a.came[q].all, Lists: a.came[q].lists, Base: a.came[q].base}
-	if a.names != nil {
-		r.Name, r.Resent = a.names[q], a.came[q].resent
+func (s *Session) query(q int) AnswerReport {
+	at, n := q*s.flags.K, s.found(q)
+	r := AnswerReport{Query: q, IDs: s.IDs[at : at+n], Distances: s.distances[at : at+n], Rows: s.came[q].all, Lists: s.came[q].lists, Base: s.came[q].base}
+	if s.names != nil {
+		r.Name, r.Resent = s.names[q], s.came[q].resent
 	}
-	if n < a.flags.K {
-		r.Fewer = a.why()
+	if n < s.flags.K {
+		r.Fewer = s.why()
 	}
 	return r
 }
 
 // why says why a query has fewer than k rows.
-func (a *Asking) why() string {
-	switch a.flags.Mode {
+func (s *Session) why() string {
+	switch s.flags.Mode {
 	case ModeAll:
 		return "the gallery has no more rows"
 	case ModeSealed:
@@ -90,71 +90,71 @@ func (a *Asking) why() string {
 }
 
 // fewer returns how many queries have fewer than k rows.
-func (a *Asking) fewer() (n int) {
-	for q := range a.came {
-		if a.found(q) < a.flags.K {
+func (s *Session) fewer() (n int) {
+	for q := range s.came {
+		if s.found(q) < s.flags.K {
 			n++
 		}
 	}
 	return n
 }
 
-func (a *Asking) show(e *cli.Env) error {
+func (s *Session) show(e *cli.Env) error {
 	if e.JSON {
-		return a.showJSON(e)
+		return s.showJSON(e)
 	}
 	if e.Quiet {
 		return nil
 	}
-	if a.flags.out == "" && a.flags.distancesOut == "" && a.classes == nil {
-		if err := a.showAnswers(e.Stdout); err != nil {
+	if s.flags.out == "" && s.flags.distancesOut == "" && s.classes == nil {
+		if err := s.showAnswers(e.Stdout); err != nil {
 			return err
 		}
 	}
-	if err := a.showRecords(e); err != nil {
+	if err := s.showRecords(e); err != nil {
 		return err
 	}
 	t := report.Facts(e.Stdout)
-	fmt.Fprintf(t, "asked\t%s, %d queries in mode %s, in %.2f s\n", a.address, a.X.Rows, a.flags.Mode, a.seconds)
-	fmt.Fprintf(t, "%s\t%x, %s\n", hashName(a.flags.Mode), a.hash, confirmation(a.flags.Mode, a.flags.confirmed()))
-	fmt.Fprintf(t, "rows\t%s\n", a.rowsBack())
-	if n := a.fewer(); n > 0 {
-		fmt.Fprintf(t, "fewer\t%d queries have fewer than %d rows: %s\n", n, a.flags.K, a.why())
+	fmt.Fprintf(t, "asked\t%s, %d queries in mode %s, in %.2f s\n", s.address, s.X.Rows, s.flags.Mode, s.seconds)
+	fmt.Fprintf(t, "%s\t%x, %s\n", hashName(s.flags.Mode), s.hash, confirmation(s.flags.Mode, s.flags.confirmed()))
+	fmt.Fprintf(t, "rows\t%s\n", s.rowsBack())
+	if n := s.fewer(); n > 0 {
+		fmt.Fprintf(t, "fewer\t%d queries have fewer than %d rows: %s\n", n, s.flags.K, s.why())
 	}
 	switch {
-	case a.flags.Mode == ModeSealed:
+	case s.flags.Mode == ModeSealed:
 		fmt.Fprintln(t, "spent\t"+NoEpsilon)
-	case a.flags.Mode == ModeAll:
+	case s.flags.Mode == ModeAll:
 		fmt.Fprintln(t, "spent\tnothing: the server has learned nothing about a row")
-	case a.paid == 0 && a.resent == 0:
-		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", a.remembered)
-	case a.paid == 0:
-		fmt.Fprintf(t, "spent\tnothing; %d records were remembered\n", a.remembered)
+	case s.paid == 0 && s.resent == 0:
+		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", s.remembered)
+	case s.paid == 0:
+		fmt.Fprintf(t, "spent\tnothing; %d records were remembered\n", s.remembered)
 	default:
-		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", a.flags.Epsilon, a.paid, a.remembered)
+		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", s.flags.Epsilon, s.paid, s.remembered)
 	}
-	writeKinds(t, a.equal, a.changed, a.resent)
-	if a.wasted > 0 {
-		fmt.Fprintf(t, "\tbefore that epsilon %g was spent %d times, under codebooks that were replaced in the middle of the run\n", a.flags.Epsilon, a.wasted)
+	writeKinds(t, s.equal, s.changed, s.resent)
+	if s.wasted > 0 {
+		fmt.Fprintf(t, "\tbefore that epsilon %g was spent %d times, under codebooks that were replaced in the middle of the run\n", s.flags.Epsilon, s.wasted)
 	}
 	switch {
-	case a.flags.Mode != ModeCells:
-	case a.flags.Ledger == accounts.NoLedger:
+	case s.flags.Mode != ModeCells:
+	case s.flags.Ledger == accounts.NoLedger:
 		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
-	case len(a.newUnits) > 0:
-		writeNew(t, len(a.newUnits), a.flags.client, a.names != nil)
+	case len(s.newUnits) > 0:
+		writeNew(t, len(s.newUnits), s.flags.client, s.names != nil)
 	}
-	if a.classes != nil {
-		a.classes.WriteFacts(t, a.classes.out)
+	if s.classes != nil {
+		s.classes.WriteFacts(t, s.classes.out)
 	}
-	if a.flags.out != "" {
-		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", a.flags.out, a.X.Rows, a.flags.K)
+	if s.flags.out != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", s.flags.out, s.X.Rows, s.flags.K)
 	}
-	if a.flags.distancesOut != "" {
-		fmt.Fprintf(t, "wrote\t%s, %d x %d distances\n", a.flags.distancesOut, a.X.Rows, a.flags.K)
+	if s.flags.distancesOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d distances\n", s.flags.distancesOut, s.X.Rows, s.flags.K)
 	}
-	if a.flags.Sealed.recordsOut != "" {
-		fmt.Fprintf(t, "wrote\t%s, the records of the matches\n", a.flags.Sealed.recordsOut)
+	if s.flags.Sealed.recordsOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, the records of the matches\n", s.flags.Sealed.recordsOut)
 	}
 	return t.Flush()
 }
@@ -204,71 +204,71 @@ func confirmation(mode string, confirmed bool) string {
 }
 
 // rowsBack says how many rows came back and why not all.
-func (a *Asking) rowsBack() string {
-	if a.flags.Mode == ModeSealed {
-		m := a.sealed.manifest
+func (s *Session) rowsBack() string {
+	if s.flags.Mode == ModeSealed {
+		m := s.sealed.manifest
 		return fmt.Sprintf("the server has scored all %d under encryption, and those of the %d of %d cells nearest to a query were ranked here; a near row in another cell is not found", m.Rows, m.Probes, m.Cells)
 	}
-	if a.flags.Mode == ModeAll {
-		return fmt.Sprintf("all %d of the gallery were ranked here for each query", a.book.Rows)
+	if s.flags.Mode == ModeAll {
+		return fmt.Sprintf("all %d of the gallery were ranked here for each query", s.book.Rows)
 	}
-	least, most := a.came[0].all, a.came[0].all
-	for _, c := range a.came {
+	least, most := s.came[0].all, s.came[0].all
+	for _, c := range s.came {
 		least, most = min(least, c.all), max(most, c.all)
 	}
 	between := fmt.Sprint(most)
 	if least < most {
 		between = fmt.Sprintf("%d to %d", least, most)
 	}
-	return fmt.Sprintf("%s of %d came back for a query: those of %d of %d cells, and a sample of %d; a near row in another cell is not found", between, a.book.Rows, a.book.Size, a.book.Cells(), a.came[0].base)
+	return fmt.Sprintf("%s of %d came back for a query: those of %d of %d cells, and a sample of %d; a near row in another cell is not found", between, s.book.Rows, s.book.Size, s.book.Cells(), s.came[0].base)
 }
 
-func (a *Asking) showJSON(e *cli.Env) error {
-	if a.flags.out == "" {
-		for q := range a.X.Rows {
-			if err := e.Object(a.query(q)); err != nil {
+func (s *Session) showJSON(e *cli.Env) error {
+	if s.flags.out == "" {
+		for q := range s.X.Rows {
+			if err := e.Object(s.query(q)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := a.showRecords(e); err != nil {
+	if err := s.showRecords(e); err != nil {
 		return err
 	}
-	if a.flags.Mode == ModeSealed {
-		return e.Object(a.classes.Report(a.sealedReport()))
+	if s.flags.Mode == ModeSealed {
+		return e.Object(s.classes.Report(s.sealedReport()))
 	}
-	encoding := a.encoding.String()
-	if a.flags.Mode == ModeAll {
+	encoding := s.encoding.String()
+	if s.flags.Mode == ModeAll {
 		encoding = wire.Int8.String()
 	}
 	var names *int
-	if a.flags.Mode == ModeCells && a.flags.Ledger != accounts.NoLedger {
-		count := len(a.newUnits)
+	if s.flags.Mode == ModeCells && s.flags.Ledger != accounts.NoLedger {
+		count := len(s.newUnits)
 		names = &count
 	}
-	return e.Object(a.classes.Report(AskReport{
+	return e.Object(s.classes.Report(Report{
 		NewNames: names,
-		Server:   a.address, Mode: a.flags.Mode, Encoding: encoding, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
-		Gallery: a.book.Rows, Queries: a.X.Rows, K: a.flags.K, Epsilon: a.flags.Epsilon, Spent: a.paid, Wasted: a.wasted, Changed: a.changed, Remembered: a.remembered, Resent: a.resent, Equal: a.equal,
-		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
+		Server:   s.address, Mode: s.flags.Mode, Encoding: encoding, Codebook: fmt.Sprintf("%x", s.hash), Confirmed: s.flags.confirmed(),
+		Gallery: s.book.Rows, Queries: s.X.Rows, K: s.flags.K, Epsilon: s.flags.Epsilon, Spent: s.paid, Wasted: s.wasted, Changed: s.changed, Remembered: s.remembered, Resent: s.resent, Equal: s.equal,
+		Fewer: s.fewer(), Seconds: s.seconds, Out: s.flags.out, DistancesOut: s.flags.distancesOut,
 	}))
 }
 
 // sealedReport is the last object of a run in mode sealed.
-func (a *Asking) sealedReport() AskReport {
-	m := a.sealed.manifest
-	return AskReport{
-		Server: a.address, Mode: a.flags.Mode, Epoch: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(), Privacy: NoEpsilon,
-		Gallery: m.Rows, Queries: a.X.Rows, K: a.flags.K, Cells: m.Cells, Probes: m.Probes, Bound: a.sealed.client.Bound(),
-		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
-		Fetched: len(a.sealed.fetched), Missing: a.missing(), RecordsOut: a.flags.Sealed.recordsOut,
+func (s *Session) sealedReport() Report {
+	m := s.sealed.manifest
+	return Report{
+		Server: s.address, Mode: s.flags.Mode, Epoch: fmt.Sprintf("%x", s.hash), Confirmed: s.flags.confirmed(), Privacy: NoEpsilon,
+		Gallery: m.Rows, Queries: s.X.Rows, K: s.flags.K, Cells: m.Cells, Probes: m.Probes, Bound: s.sealed.client.Bound(),
+		Fewer: s.fewer(), Seconds: s.seconds, Out: s.flags.out, DistancesOut: s.flags.distancesOut,
+		Fetched: len(s.sealed.fetched), Missing: s.missing(), RecordsOut: s.flags.Sealed.recordsOut,
 	}
 }
 
 // showAnswers prints the nearest rows of the first queries.
-func (a *Asking) showAnswers(w io.Writer) error {
-	return report.WriteNearest(w, a.X.Rows, a.flags.K, func(q int) ([]int32, []float32) {
-		r := a.query(q)
+func (s *Session) showAnswers(w io.Writer) error {
+	return report.WriteNearest(w, s.X.Rows, s.flags.K, func(q int) ([]int32, []float32) {
+		r := s.query(q)
 		return r.IDs, r.Distances
 	})
 }
@@ -304,9 +304,9 @@ func (r *PlanReport) write(e *cli.Env) error {
 	if r.Mode != ModeAll {
 		fmt.Fprintf(t, "each query\t%s up, %s down\n", text.FormatSize(r.RequestBytes), text.FormatSize(r.AnswerBytes))
 	}
-	fmt.Fprintf(t, "in all\t%s up, %s down, headers aside\n", text.FormatSize(r.Up), text.FormatSize(r.Down))
+	fmt.Fprintf(t, "in all\t%s up, %s down, without headers\n", text.FormatSize(r.Up), text.FormatSize(r.Down))
 	if r.Mode == ModeCells {
-		fmt.Fprintf(t, "instead\t'query all' takes %s once, for any number of queries, and spends nothing\n", text.FormatSize(r.TakeAllBytes))
+		fmt.Fprintf(t, "instead\t'query all' takes %s once, for any number of queries, and spends nothing\n", text.FormatSize(r.AllRowsBytes))
 	}
 	sent := "nothing"
 	if len(r.Sent) > 0 {

@@ -16,17 +16,17 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// An asking is one run of query.
-type Asking struct {
+// A Session is one run of query.
+type Session struct {
 	flags    *Flags
 	address  string
 	in       files.Input
@@ -43,9 +43,9 @@ type Asking struct {
 
 	// What was found.
 	book       *wire.Codebook // nil in mode sealed
-	sealed     *sealedAsking  // nil in other modes
+	sealed     *sealedSession // nil in other modes
 	hash       wire.Hash      // of the codebook, or the epoch
-	Ids        []int32        // k for each row, -1 where there is none
+	IDs        []int32        // k for each row, -1 where there is none
 	distances  []float32
 	came       []back
 	paid       int                     // records that have spent
@@ -56,7 +56,7 @@ type Asking struct {
 	replaced   []wire.Hash             // codebooks that were replaced in the middle of the run
 	wasted     int                     // spends under those
 	seconds    float64
-	classes    *querying // nil where no classes are wanted
+	classes    *prediction // nil where no classes are wanted
 }
 
 // back is how many rows came for a query.
@@ -67,9 +67,9 @@ type back struct {
 }
 
 // Open reads the rows and their names. Nothing is sent.
-func Open(ctx context.Context, e *cli.Env, f *Flags, address string, in files.Input) (_ *Asking, err error) {
-	a := &Asking{flags: f, address: address, in: in, Meter: progress.Silent{}, newUnits: make(map[mechanism.Unit]bool)}
-	if a.encoding, err = f.wireEncoding(); err != nil {
+func Open(ctx context.Context, e *cli.Env, f *Flags, address string, in files.Input) (_ *Session, err error) {
+	s := &Session{flags: f, address: address, in: in, Meter: progress.Silent{}, newUnits: make(map[mechanism.Unit]bool)}
+	if s.encoding, err = f.wireEncoding(); err != nil {
 		return nil, err
 	}
 	settings, err := f.connection.Settings()
@@ -77,31 +77,31 @@ func Open(ctx context.Context, e *cli.Env, f *Flags, address string, in files.In
 		return nil, err
 	}
 	settings.Codebook, settings.Epoch, settings.Cache = f.codebook, f.Sealed.epoch, files.CacheFolder(e, f.Cache)
-	settings.Warn = func(err error) { a.warnings = append(a.warnings, err) }
-	settings.Progress = a.downloaded
-	settings.Memory = cmp.Or(f.budget, mem.Budget())
-	if a.server, err = remote.New(address, settings); err != nil {
+	settings.Warn = func(err error) { s.warnings = append(s.warnings, err) }
+	settings.Progress = s.downloaded
+	settings.Memory = cmp.Or(f.maxMemory, mem.Budget())
+	if s.server, err = remote.New(address, settings); err != nil {
 		return nil, err
 	}
 	var labels []int32
-	if a.X, labels, a.release, err = files.ReadRows(ctx, in, " (-1 for none)"); err != nil {
+	if s.X, labels, s.release, err = files.ReadRows(ctx, in, " (-1 for none)"); err != nil {
 		return nil, err
 	}
-	a.classes = f.predict.open(in, labels)
-	if a.X.Cols == 0 {
+	s.classes = f.predict.open(in, labels)
+	if s.X.Cols == 0 {
 		err = fmt.Errorf("%s: rows without a column", in.Features)
 	} else {
-		err = files.Explain(points.CheckFinite(a.X), in)
+		err = files.Explain(points.CheckFinite(s.X), in)
 	}
-	a.X = normalRows(a.X)
+	s.X = normalRows(s.X)
 	if err == nil && f.Mode == ModeCells {
-		err = a.nameRecords()
+		err = s.nameRecords()
 	}
 	if err != nil {
-		a.release()
+		s.release()
 		return nil, err
 	}
-	return a, nil
+	return s, nil
 }
 
 // normalRows returns rows with 0 in place of subnormal numbers, for which processors take longer.
@@ -118,128 +118,128 @@ func normalRows(x blas32.General) blas32.General {
 	return x
 }
 
-func (a *Asking) Close() {
-	a.server.Close()
-	a.release()
+func (s *Session) Close() {
+	s.server.Close()
+	s.release()
 }
 
-// downloaded shows how far a long download is. Answers are short beside the number of
+// downloaded shows how far a long download is. Answers are short compared with the number of
 // queries, which is shown instead.
-func (a *Asking) downloaded(what string, done, total int64) {
+func (s *Session) downloaded(what string, done, total int64) {
 	if what != "answer" && total >= 1<<20 {
-		a.Meter.Report(privatemail.Progress{Stage: what, Done: int(done >> 10), Total: int(total >> 10)})
+		s.Meter.Report(privatemail.Progress{Stage: what, Done: int(done >> 10), Total: int(total >> 10)})
 	}
 }
 
 // mostCodebooks is how often a run may meet a new codebook.
 const mostCodebooks = 3
 
-// answer asks for all rows. Where a new codebook is accepted, and one comes while queries
+// Answer asks for all rows. Where a new codebook is accepted, and one comes while queries
 // are answered, all rows are asked for again: numbers of rows are those of one gallery.
-func (a *Asking) Answer(ctx context.Context, e *cli.Env) error {
-	a.Meter = progress.NewMeter(e)
+func (s *Session) Answer(ctx context.Context, e *cli.Env) error {
+	s.Meter = progress.NewMeter(e)
 	err := func() error {
-		defer a.Meter.Close()
-		switch a.flags.Mode {
+		defer s.Meter.Close()
+		switch s.flags.Mode {
 		case ModeAll:
-			return a.TakeAll(ctx)
+			return s.RankAll(ctx)
 		case ModeSealed:
-			return a.sealedRows(ctx)
+			return s.sealedRows(ctx)
 		}
 		for {
-			err := a.cells(ctx)
-			if !errors.Is(err, remote.ErrStale) || !a.flags.acceptNew || len(a.replaced) == mostCodebooks {
+			err := s.cells(ctx)
+			if !errors.Is(err, remote.ErrStale) || !s.flags.acceptNew || len(s.replaced) == mostCodebooks {
 				return err
 			}
-			a.replaced = append(a.replaced, a.hash)
-			a.wasted += a.paid
+			s.replaced = append(s.replaced, s.hash)
+			s.wasted += s.paid
 		}
 	}()
-	a.server.Close() // before results are written: how long that takes depends on them
-	if a.sealed != nil && a.sealed.renewed {
-		e.Note("the server has replaced its epoch in the middle of the run; all rows were encrypted anew under the next one")
+	s.server.Close() // before results are written: how long that takes depends on them
+	if s.sealed != nil && s.sealed.renewed {
+		e.Note("the server has replaced its epoch in the middle of the run; all rows were encrypted again under the next one")
 	}
-	for _, hash := range a.replaced {
+	for _, hash := range s.replaced {
 		e.Note("the codebook %x was replaced in the middle of the run; the rows are asked for again under the next one, where each record spends again", hash)
 	}
-	for _, warning := range a.warnings {
+	for _, warning := range s.warnings {
 		e.Note("%v", text.Bare(warning))
 	}
-	return a.explain(err)
+	return s.explain(err)
 }
 
 // untouched says that a run is refused before it sends or spends anything for a row, since it
 // began or since it began again.
-func (a *Asking) untouched() string {
-	if len(a.replaced) > 0 {
+func (s *Session) untouched() string {
+	if len(s.replaced) > 0 {
 		return "nothing more about a row was sent, and nothing more was spent"
 	}
 	return "nothing about a row was sent, and nothing was spent"
 }
 
 // explain adds what a user can do about an error of a server.
-func (a *Asking) explain(err error) error {
+func (s *Session) explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, remote.ErrStale) && a.flags.confirmed():
-		return fmt.Errorf("%s: %w; give the new hash to -codebook once a second path confirms it", a.address, text.Bare(err))
+	case errors.Is(err, remote.ErrStale) && s.flags.confirmed():
+		return fmt.Errorf("%s: %w; give the new hash to -codebook once a second path confirms it", s.address, text.Bare(err))
 	case errors.Is(err, remote.ErrStale):
-		return fmt.Errorf("%s: %w; -accept-new-codebook goes on all the same", a.address, text.Bare(err))
-	case errors.Is(err, remote.ErrEpoch) && a.flags.confirmed():
-		return fmt.Errorf("%s: %w; give the new hash to -epoch once a second path confirms it", a.address, text.Bare(err))
+		return fmt.Errorf("%s: %w; -accept-new-codebook goes on all the same", s.address, text.Bare(err))
+	case errors.Is(err, remote.ErrEpoch) && s.flags.confirmed():
+		return fmt.Errorf("%s: %w; give the new hash to -epoch once a second path confirms it", s.address, text.Bare(err))
 	case errors.Is(err, remote.ErrEpoch):
-		return fmt.Errorf("%s: %w; it was replaced again and again: try once more", a.address, text.Bare(err))
+		return fmt.Errorf("%s: %w; it was replaced again and again: try once more", s.address, text.Bare(err))
 	case errors.Is(err, remote.ErrCertificate):
-		return fmt.Errorf("%s: %w; -ca FILE names the authority that has signed it, if you trust that one; nothing was sent over this connection", a.address, text.Bare(err))
+		return fmt.Errorf("%s: %w; -ca FILE names the authority that has signed it, if you trust that one; nothing was sent over this connection", s.address, text.Bare(err))
 	case errors.Is(err, remote.ErrTooLong):
-		return fmt.Errorf("%s: %w; -max-memory allows more", a.address, text.Bare(err))
+		return fmt.Errorf("%s: %w; -max-memory allows more", s.address, text.Bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
-		if done := a.paid + a.remembered + a.resent; done > 0 {
+		if done := s.paid + s.remembered + s.resent; done > 0 {
 			next := "sends for all of them what is remembered"
-			if a.flags.Memory == NoMemory {
-				next = "draws and pays anew for all of them, without a memory"
+			if s.flags.Memory == NoMemory {
+				next = "draws and pays again for all of them, without a memory"
 			}
-			return fmt.Errorf("%s: %w; %d of %d queries were answered, and the next run %s", a.address, text.Bare(err), len(a.came), a.X.Rows, next)
+			return fmt.Errorf("%s: %w; %d of %d queries were answered, and the next run %s", s.address, text.Bare(err), len(s.came), s.X.Rows, next)
 		}
-		return fmt.Errorf("%s: %w", a.address, text.Bare(err))
+		return fmt.Errorf("%s: %w", s.address, text.Bare(err))
 	}
 	return err
 }
 
 // findCodebook gets the codebook.
-func (a *Asking) findCodebook(ctx context.Context) (err error) {
-	if a.book, err = a.server.Codebook(ctx); err != nil {
+func (s *Session) findCodebook(ctx context.Context) (err error) {
+	if s.book, err = s.server.Codebook(ctx); err != nil {
 		return err
 	}
-	a.hash, err = a.book.Hash()
+	s.hash, err = s.book.Hash()
 	return err
 }
 
 // findMap gets the map of the server, nil where there is none. Whether rows have the size that
 // it takes is public, and an error.
-func (a *Asking) findMap(ctx context.Context) (*supervised.Guarded, error) {
-	if a.book.Ranking != a.book.Dimension { // found later, a record would have spent for nothing
-		return nil, fmt.Errorf("%s: its cells have %d columns and its rows %d, and query places a row in one space; %s", a.address, a.book.Dimension, a.book.Ranking, a.untouched())
+func (s *Session) findMap(ctx context.Context) (*supervised.Guarded, error) {
+	if s.book.Ranking != s.book.Dimension { // found later, a record would have spent for nothing
+		return nil, fmt.Errorf("%s: its cells have %d columns and its rows %d, and query places a row in one space; %s", s.address, s.book.Dimension, s.book.Ranking, s.untouched())
 	}
-	m, err := a.server.Map(ctx, a.hash)
+	m, err := s.server.Map(ctx, s.hash)
 	if err != nil {
 		return nil, err
 	}
-	return m, a.fits(m, a.book.Dimension)
+	return m, s.fits(m, s.book.Dimension)
 }
 
 // fits refuses rows of another size than those that a map takes, or without one the gallery, and
 // rows whose columns have other names than those of the map.
-func (a *Asking) fits(m *supervised.Guarded, dimension int) error {
-	if _, err := files.OrderOf(columnsOfMap(m), a.in.ColumnsOf()); err != nil {
+func (s *Session) fits(m *supervised.Guarded, dimension int) error {
+	if _, err := files.OrderOf(columnsOfMap(m), s.in.ColumnsOf()); err != nil {
 		return err
 	}
 	switch {
-	case m == nil && a.X.Cols != dimension:
-		return fmt.Errorf("%s: rows of %d values, but those of the gallery have %d", a.in.Features, a.X.Cols, dimension)
-	case m != nil && a.X.Cols != m.Dim():
-		return fmt.Errorf("%s: rows of %d values, but the map of the server takes %d", a.in.Features, a.X.Cols, m.Dim())
+	case m == nil && s.X.Cols != dimension:
+		return fmt.Errorf("%s: rows of %d values, but those of the gallery have %d", s.in.Features, s.X.Cols, dimension)
+	case m != nil && s.X.Cols != m.Dim():
+		return fmt.Errorf("%s: rows of %d values, but the map of the server takes %d", s.in.Features, s.X.Cols, m.Dim())
 	}
 	return nil
 }
@@ -247,33 +247,33 @@ func (a *Asking) fits(m *supervised.Guarded, dimension int) error {
 // place returns the rows in the spaces of the server. It is the first to touch a number of a
 // row after the server was asked for anything, and comes when all that is taken once is here: no
 // download is later or sooner for what is in a row.
-func (a *Asking) place(m *supervised.Guarded) (blas32.General, error) {
+func (s *Session) place(m *supervised.Guarded) (blas32.General, error) {
 	if m == nil {
-		return a.X, nil
+		return s.X, nil
 	}
-	x, err := a.in.Arrange(a.X, columnsOfMap(m))
+	x, err := s.in.Arrange(s.X, columnsOfMap(m))
 	if err != nil {
 		return x, err
 	}
 	z, err := m.Apply(x)
-	return z, files.Explain(err, a.in)
+	return z, files.Explain(err, s.in)
 }
 
 // reorder puts the columns of the rows in the order of a map, where both have names, and finds out
 // again which record each row is: equal rows are one record, whatever the order of their columns in
 // a file is. It reads rows, so it comes no sooner than place.
-func (a *Asking) reorder(m *supervised.Guarded) error {
+func (s *Session) reorder(m *supervised.Guarded) error {
 	want := columnsOfMap(m)
-	order, err := files.OrderOf(want, a.in.ColumnsOf())
+	order, err := files.OrderOf(want, s.in.ColumnsOf())
 	if err != nil || order == nil {
 		return err
 	}
-	if a.X, err = a.in.Arrange(a.X, want); err != nil {
+	if s.X, err = s.in.Arrange(s.X, want); err != nil {
 		return err
 	}
-	a.in.Read.Columns = want.Names // those of a.x from now on
-	a.asFiled = a.records
-	return a.nameRecords()
+	s.in.Read.Columns = want.Names // those of a.x from now on
+	s.asFiled = s.records
+	return s.nameRecords()
 }
 
 // columnsOfMap returns the names of the columns that a map of a server takes.
@@ -285,49 +285,49 @@ func columnsOfMap(m *supervised.Guarded) files.Named {
 	return files.Named{What: what, Names: m.ColumnNames()}
 }
 
-// reserve refuses a run whose memory is not there: what it takes itself, beside what is here of the
+// reserve refuses a run whose memory is not there: what it takes itself, and what is here of the
 // server, and twice what comes of the server next, as bytes and as numbers. From then on, what
 // the run takes leaves so much less room for the server.
-func (a *Asking) reserve(own float64, next int64, what string) error {
-	if err := a.server.Hold(what, bytesOf(own+2*float64(next))); err != nil {
+func (s *Session) reserve(own float64, next int64, what string) error {
+	if err := s.server.Hold(what, bytesOf(own+2*float64(next))); err != nil {
 		return err
 	}
-	return a.server.Hold(what, bytesOf(own))
+	return s.server.Hold(what, bytesOf(own))
 }
 
 // bytesOf returns a number of bytes, or one that nobody has.
 func bytesOf(size float64) int64 { return int64(min(size, math.MaxInt64/2)) }
 
 // results is what a run takes for what it finds, and for its rows in a space of the server.
-func (a *Asking) results(dimension int) float64 {
-	return 8*float64(a.X.Rows)*float64(a.flags.K) + 4*float64(a.X.Rows)*float64(dimension)
+func (s *Session) results(dimension int) float64 {
+	return 8*float64(s.X.Rows)*float64(s.flags.K) + 4*float64(s.X.Rows)*float64(dimension)
 }
 
-// takeAll takes the gallery and ranks it.
-func (a *Asking) TakeAll(ctx context.Context) error {
-	if err := a.findCodebook(ctx); err != nil {
+// RankAll takes the gallery and ranks it.
+func (s *Session) RankAll(ctx context.Context) error {
+	if err := s.findCodebook(ctx); err != nil {
 		return err
 	}
-	if err := a.reserve(a.results(a.book.Dimension), a.book.AllRowsBytes(), "a gallery that is taken as a whole"); err != nil {
+	if err := s.reserve(s.results(s.book.Dimension), s.book.AllRowsBytes(), "a gallery that is taken as a whole"); err != nil {
 		return err
 	}
-	m, err := a.findMap(ctx)
+	m, err := s.findMap(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.Labels(ctx, a.hash) }); err != nil {
+	if err := s.classes.fetch(func() (*wire.Labels, error) { return s.server.Labels(ctx, s.hash) }); err != nil {
 		return err
 	}
-	gallery, err := a.server.Gallery(ctx, a.hash)
+	gallery, err := s.server.Gallery(ctx, s.hash)
 	if err != nil {
 		return err
 	}
-	t, err := client.NewTakeAll(a.book, client.TakeAllSettings{Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.Unconfirmed}, gallery)
+	t, err := client.NewAll(s.book, client.AllSettings{Codebook: s.flags.codebook, UnconfirmedCodebook: s.flags.Unconfirmed}, gallery)
 	if err != nil {
 		return err
 	}
-	a.server.Close() // how long ranking takes depends on the rows, and the server sees a connection end
-	z, err := a.place(m)
+	s.server.Close() // how long ranking takes depends on the rows, and the server sees a connection end
+	z, err := s.place(m)
 	if err != nil {
 		return err
 	}
@@ -335,45 +335,45 @@ func (a *Asking) TakeAll(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		matches, err := t.Rank(files.Wide(z, i), a.flags.K)
+		matches, err := t.Rank(files.Wide(z, i), s.flags.K)
 		if err != nil {
 			return err
 		}
-		a.keep(matches, back{all: a.book.Rows})
-		a.Meter.Report(privatemail.Progress{Stage: "queries", Done: i + 1, Total: z.Rows})
+		s.keep(matches, back{all: s.book.Rows})
+		s.Meter.Report(privatemail.Progress{Stage: "queries", Done: i + 1, Total: z.Rows})
 	}
 	return nil
 }
 
 // keep adds the matches of the next query. Another request may follow: distances that would be
 // subnormal in float32, for which processors take longer, are 0.
-func (a *Asking) keep(matches []client.Match, came back) {
+func (s *Session) keep(matches []client.Match, came back) {
 	const leastNormal = 0x1p-126
-	for i := range a.flags.K {
+	for i := range s.flags.K {
 		id, distance := int32(-1), float32(math.Inf(1)) // so is wire.Padding
 		if i < len(matches) {                           // a public number
 			id, distance = int32(matches[i].ID), float32(sametime.DropSmall(matches[i].Distance, leastNormal))
 		}
-		a.Ids, a.distances = append(a.Ids, id), append(a.distances, distance)
+		s.IDs, s.distances = append(s.IDs, id), append(s.distances, distance)
 	}
-	a.came = append(a.came, came)
+	s.came = append(s.came, came)
 }
 
 // found returns how many rows query q has.
-func (a *Asking) found(q int) int {
-	k := a.flags.K
-	if i := slices.Index(a.Ids[q*k:(q+1)*k], -1); i >= 0 {
+func (s *Session) found(q int) int {
+	k := s.flags.K
+	if i := slices.Index(s.IDs[q*k:(q+1)*k], -1); i >= 0 {
 		return i
 	}
 	return k
 }
 
-func (a *Asking) write(ctx context.Context) error {
-	if err := a.classes.write(ctx, a.Ids, a.flags.K); err != nil {
+func (s *Session) write(ctx context.Context) error {
+	if err := s.classes.write(ctx, s.IDs, s.flags.K); err != nil {
 		return err
 	}
-	if err := files.WriteAnswerFiles(ctx, a.flags.out, a.flags.distancesOut, a.X.Rows, a.flags.K, a.Ids, a.distances); err != nil {
+	if err := files.WriteAnswerFiles(ctx, s.flags.out, s.flags.distancesOut, s.X.Rows, s.flags.K, s.IDs, s.distances); err != nil {
 		return err
 	}
-	return a.writeRecords(ctx)
+	return s.writeRecords(ctx)
 }

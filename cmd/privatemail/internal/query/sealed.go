@@ -18,8 +18,8 @@ import (
 // NoEpsilon is what mode sealed says about privacy.
 const NoEpsilon = "no epsilon is spent: the query is encrypted; the assumptions are LWE and AES-256, see docs/privacy.md"
 
-// A sealedAsking is what a run in mode sealed has found.
-type sealedAsking struct {
+// A sealedSession is what a run in mode sealed has found.
+type sealedSession struct {
 	manifest *wire.SealedManifest
 	client   *sealedclient.Client
 	renewed  bool // a new epoch came in the middle of the run
@@ -32,54 +32,54 @@ type sealedAsking struct {
 }
 
 // sealedRows asks for all rows in mode sealed. Where the server has a new epoch in the middle
-// of it, all rows are encrypted anew, once: numbers of rows are those of one gallery.
-func (a *Asking) sealedRows(ctx context.Context) error {
-	a.sealed = new(sealedAsking)
-	err := a.askSealed(ctx)
-	if errors.Is(err, remote.ErrEpoch) && !a.flags.Sealed.confirmed() {
-		a.sealed = &sealedAsking{renewed: true}
-		a.Ids, a.distances, a.came = nil, nil, nil
-		err = a.askSealed(ctx)
+// of it, all rows are encrypted again, once: numbers of rows are those of one gallery.
+func (s *Session) sealedRows(ctx context.Context) error {
+	s.sealed = new(sealedSession)
+	err := s.askSealed(ctx)
+	if errors.Is(err, remote.ErrEpoch) && !s.flags.Sealed.confirmed() {
+		s.sealed = &sealedSession{renewed: true}
+		s.IDs, s.distances, s.came = nil, nil, nil
+		err = s.askSealed(ctx)
 	}
 	return err
 }
 
 // askSealed asks for all rows under the epoch that the server has.
-func (a *Asking) askSealed(ctx context.Context) error {
-	if err := a.findManifest(ctx); err != nil {
+func (s *Session) askSealed(ctx context.Context) error {
+	if err := s.findManifest(ctx); err != nil {
 		return err
 	}
-	m := a.sealed.manifest
+	m := s.sealed.manifest
 	batch := sealedBatch(m)
-	if err := a.reserve(a.results(m.Dimension)+sealedMemory(m), m.MaxHintBytes(), "mode sealed"); err != nil {
+	if err := s.reserve(s.results(m.Dimension)+sealedMemory(m), m.MaxHintBytes(), "mode sealed"); err != nil {
 		return err
 	}
-	chart, err := a.server.SealedMap(ctx, a.hash)
+	chart, err := s.server.SealedMap(ctx, s.hash)
 	if err != nil {
 		return err
 	}
-	if err := a.fits(chart, m.Dimension); err != nil {
+	if err := s.fits(chart, m.Dimension); err != nil {
 		return err
 	}
-	if err := a.classes.fetch(func() (*wire.Labels, error) { return a.server.SealedLabels(ctx, a.hash) }); err != nil {
+	if err := s.classes.fetch(func() (*wire.Labels, error) { return s.server.SealedLabels(ctx, s.hash) }); err != nil {
 		return err
 	}
-	if err := a.openSealed(ctx, 0); err != nil {
+	if err := s.openSealed(ctx, 0); err != nil {
 		return err
 	}
-	if err := a.openRecords(ctx); err != nil {
+	if err := s.openRecords(ctx); err != nil {
 		return err
 	}
-	z, err := a.place(chart)
+	z, err := s.place(chart)
 	if err != nil {
 		return err
 	}
 	for from := 0; from < z.Rows; from += batch {
 		to := min(from+batch, z.Rows)
-		if err := a.askBatch(ctx, files.WideRows(z, from, to)); err != nil {
+		if err := s.askBatch(ctx, files.WideRows(z, from, to)); err != nil {
 			return err
 		}
-		a.Meter.Report(privatemail.Progress{Stage: "queries", Done: to, Total: z.Rows})
+		s.Meter.Report(privatemail.Progress{Stage: "queries", Done: to, Total: z.Rows})
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func sealedBatch(m *wire.SealedManifest) int {
 	return int(max(1, min(64, memory/max(m.RequestBytes(), m.AnswerBytes()))))
 }
 
-// sealedMemory estimates what the client of an epoch takes beside messages: requests, answers, the
+// sealedMemory estimates what the client of an epoch takes besides messages: requests, answers, the
 // slots of one answer while it is ranked, and where the rows of the hint and the cells are.
 func sealedMemory(m *wire.SealedManifest) float64 {
 	const slot = 28 // the score, norm, row number and place of a slot
@@ -114,59 +114,59 @@ func versionMemory(m *wire.SealedManifest, changes *wire.SealedChanges) float64 
 }
 
 // findManifest gets the manifest.
-func (a *Asking) findManifest(ctx context.Context) (err error) {
-	if a.sealed.manifest, err = a.server.SealedManifest(ctx); err != nil {
+func (s *Session) findManifest(ctx context.Context) (err error) {
+	if s.sealed.manifest, err = s.server.SealedManifest(ctx); err != nil {
 		return err
 	}
-	a.hash, err = a.sealed.manifest.Hash()
+	s.hash, err = s.sealed.manifest.Hash()
 	return err
 }
 
 // openSealed makes the client of the epoch, with a hint of the given version or a later one.
-// Where hint and row numbers of the cache do not come together, it takes both anew.
-func (a *Asking) openSealed(ctx context.Context, version uint64) error {
-	err := a.openKept(ctx, version)
+// Where hint and row numbers of the cache do not come together, it takes both again.
+func (s *Session) openSealed(ctx context.Context, version uint64) error {
+	err := s.openKept(ctx, version)
 	if errors.Is(err, remote.ErrChanges) || errors.Is(err, remote.ErrResponse) {
-		a.server.ForgetSealed(a.hash)
-		err = a.openKept(ctx, version)
+		s.server.ForgetSealed(s.hash)
+		err = s.openKept(ctx, version)
 	}
 	return err
 }
 
-func (a *Asking) openKept(ctx context.Context, version uint64) error {
-	hint, err := a.server.SealedHint(ctx, a.hash, version)
+func (s *Session) openKept(ctx context.Context, version uint64) error {
+	hint, err := s.server.SealedHint(ctx, s.hash, version)
 	if err != nil {
 		return err
 	}
-	c, err := sealedclient.New(a.sealed.manifest, hint, sealedclient.Settings{Epoch: a.flags.Sealed.epoch, UnconfirmedEpoch: a.flags.Sealed.Unconfirmed})
+	c, err := sealedclient.New(s.sealed.manifest, hint, sealedclient.Settings{Epoch: s.flags.Sealed.epoch, UnconfirmedEpoch: s.flags.Sealed.Unconfirmed})
 	if err != nil {
 		return err
 	}
-	ids, err := a.server.SealedIDs(ctx, a.hash, hint.Version)
+	ids, err := s.server.SealedIDs(ctx, s.hash, hint.Version)
 	if err != nil {
 		return err
 	}
 	if ids.Version > hint.Version { // the gallery has grown between the two
-		if err := a.update(ctx, c, hint.Version, ids.Version); err != nil {
+		if err := s.update(ctx, c, hint.Version, ids.Version); err != nil {
 			return err
 		}
 	}
 	if err := c.SetIDs(ids); err != nil {
 		return err
 	}
-	a.sealed.client = c
+	s.sealed.client = c
 	return nil
 }
 
 // update takes a client from one version of the gallery to another.
-func (a *Asking) update(ctx context.Context, c *sealedclient.Client, since, to uint64) error {
-	changes, err := a.server.SealedChanges(ctx, a.hash, since, to)
+func (s *Session) update(ctx context.Context, c *sealedclient.Client, since, to uint64) error {
+	changes, err := s.server.SealedChanges(ctx, s.hash, since, to)
 	if err != nil {
 		return err
 	}
-	a.sealed.updates++
-	what := fmt.Sprintf("version %d of those that are kept", a.sealed.updates%sealedclient.KeptVersions)
-	if err := a.server.Hold(what, bytesOf(versionMemory(a.sealed.manifest, changes))); err != nil {
+	s.sealed.updates++
+	what := fmt.Sprintf("version %d of those that are kept", s.sealed.updates%sealedclient.KeptVersions)
+	if err := s.server.Hold(what, bytesOf(versionMemory(s.sealed.manifest, changes))); err != nil {
 		return err
 	}
 	return c.Update(changes)
@@ -175,8 +175,8 @@ func (a *Asking) update(ctx context.Context, c *sealedclient.Client, since, to u
 // askBatch asks for rows, and ranks when the answers to all of them are here. Nothing that
 // the server sees depends on what was decrypted: neither what is sent, nor how often, nor
 // whether the run goes on. Ranking takes the same steps whatever the scores are.
-func (a *Asking) askBatch(ctx context.Context, z blas64.General) error {
-	queries, err := a.sealed.client.Ask(ctx, z)
+func (s *Session) askBatch(ctx context.Context, z blas64.General) error {
+	queries, err := s.sealed.client.Ask(ctx, z)
 	if err != nil {
 		return err
 	}
@@ -187,18 +187,18 @@ func (a *Asking) askBatch(ctx context.Context, z blas64.General) error {
 	}()
 	answers := make([]*wire.SealedAnswer, len(queries))
 	for i, q := range queries {
-		if answers[i], err = a.server.SealedAsk(ctx, q.Request()); err != nil {
+		if answers[i], err = s.server.SealedAsk(ctx, q.Request()); err != nil {
 			return err
 		}
 	}
 	for i := range queries {
 		row := blas64.General{Rows: 1, Cols: z.Cols, Stride: z.Cols, Data: z.Data[i*z.Stride:][:z.Cols]}
-		matches, err := a.rankSealed(ctx, row, queries[i], answers[i])
+		matches, err := s.rankSealed(ctx, row, queries[i], answers[i])
 		if err != nil {
 			return err
 		}
-		a.keep(matches, back{all: a.sealed.manifest.Probes * a.sealed.manifest.Length})
-		if err := a.fetchRecords(ctx, a.Ids[len(a.Ids)-a.flags.K:]); err != nil {
+		s.keep(matches, back{all: s.sealed.manifest.Probes * s.sealed.manifest.Length})
+		if err := s.fetchRecords(ctx, s.IDs[len(s.IDs)-s.flags.K:]); err != nil {
 			return err
 		}
 	}
@@ -211,52 +211,52 @@ const mostRenewals = 4
 
 // rankSealed ranks an answer. Where it is of a version of the gallery that the client does
 // not have, the client takes the changes first, and the same answer is ranked. Where these are
-// not kept, the row is encrypted and asked anew, and so it is where the answer is of a version
+// not kept, the row is encrypted and asked for again; so it is also where the answer is of a version
 // before those of the client. Where that comes twice, the server was set back, and the client
-// takes the hint anew. Versions alone decide about all that.
-func (a *Asking) rankSealed(ctx context.Context, row blas64.General, q *sealedclient.Query, answer *wire.SealedAnswer) ([]client.Match, error) {
+// takes the hint again. Versions alone decide about all that.
+func (s *Session) rankSealed(ctx context.Context, row blas64.General, q *sealedclient.Query, answer *wire.SealedAnswer) ([]client.Match, error) {
 	for renewals := 0; ; renewals++ {
-		c := a.sealed.client
-		found, err := c.Rank(q, answer, a.flags.K)
+		c := s.sealed.client
+		matches, err := c.Rank(q, answer, s.flags.K)
 		version, ok := errors.AsType[*sealedclient.VersionError](err)
 		if !ok || renewals == mostRenewals {
-			return matchesOf(found), err
+			return matchesOf(matches), err
 		}
 		if version.Have < version.Want {
-			err := a.update(ctx, c, version.Have, version.Want)
+			err := s.update(ctx, c, version.Have, version.Want)
 			if err == nil {
 				continue
 			}
 			if !errors.Is(err, remote.ErrChanges) {
 				return nil, err
 			}
-			if err := a.openSealed(ctx, version.Want); err != nil {
+			if err := s.openSealed(ctx, version.Want); err != nil {
 				return nil, err
 			}
 		} else if renewals > 0 {
-			a.server.ForgetSealed(a.hash)
-			if err := a.openSealed(ctx, 0); err != nil {
+			s.server.ForgetSealed(s.hash)
+			if err := s.openSealed(ctx, 0); err != nil {
 				return nil, err
 			}
 		}
-		again, err := a.sealed.client.Ask(ctx, row)
+		again, err := s.sealed.client.Ask(ctx, row)
 		if err != nil {
 			return nil, err
 		}
 		q = again[0]
 		defer q.Forget()
-		if answer, err = a.server.SealedAsk(ctx, q.Request()); err != nil {
+		if answer, err = s.server.SealedAsk(ctx, q.Request()); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// matchesOf returns matches as the other modes have them, also those behind the end, which stand for
+// matchesOf returns matches as the other modes have them, also those after the end, which stand for
 // none: how many there are is private, and does not decide how much is done before the next request.
-func matchesOf(found []sealedclient.Match) []client.Match {
-	found = found[:cap(found)]
-	out := make([]client.Match, len(found))
-	for i, m := range found {
+func matchesOf(matches []sealedclient.Match) []client.Match {
+	matches = matches[:cap(matches)]
+	out := make([]client.Match, len(matches))
+	for i, m := range matches {
 		out[i] = client.Match{ID: int64(m.ID), Distance: m.Distance}
 	}
 	return out

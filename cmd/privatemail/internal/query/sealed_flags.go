@@ -9,26 +9,26 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// SealedQueryFlags are those of mode sealed.
-type SealedQueryFlags struct {
+// SealedFlags are those of mode sealed.
+type SealedFlags struct {
 	epoch, recordsEpoch wire.Hash
 	Unconfirmed         bool
 	Fetch               bool
 	recordsOut          string
 }
 
-func (f *SealedQueryFlags) Define(fs *flag.FlagSet) {
+func (f *SealedFlags) Define(fs *flag.FlagSet) {
 	hashVar(fs, &f.epoch, "epoch", "the manifest has this `HASH`, known from a second path\n64 hexadecimal digits, not from the server")
 	fs.BoolVar(&f.Unconfirmed, "unconfirmed-epoch", false, "take the manifest that the server has now\nIt may have made it for you alone, and know you by it; what is encrypted stays hidden")
-	fs.BoolVar(&f.Fetch, "fetch", false, "also fetch the records of the K nearest rows, not showing which")
-	fs.StringVar(&f.recordsOut, "records-out", "", "with -fetch, write the records to `FILE`, a JSON object a line\n(default: print them)")
+	fs.BoolVar(&f.Fetch, "fetch", false, "also fetch the records of the K nearest rows\nwithout disclosing which")
+	fs.StringVar(&f.recordsOut, "records-out", "", "with -fetch, write the records to `FILE`\na JSON object a line (default: print them)")
 	hashVar(fs, &f.recordsEpoch, "records-epoch", "with -fetch, the manifest of the records has this `HASH`, from a second path\n64 hexadecimal digits (default: take what the server has)")
 }
 
 // hashVar defines a flag for a hash.
 func hashVar(fs *flag.FlagSet, to *wire.Hash, name, usage string) {
-	fs.Func(name, usage, func(message string) error {
-		hash, err := hex.DecodeString(message)
+	fs.Func(name, usage, func(text string) error {
+		hash, err := hex.DecodeString(text)
 		if err != nil || len(hash) != len(to) {
 			return errors.New("want 64 hexadecimal digits")
 		}
@@ -37,10 +37,10 @@ func hashVar(fs *flag.FlagSet, to *wire.Hash, name, usage string) {
 	})
 }
 
-func (f *SealedQueryFlags) confirmed() bool { return f.epoch != wire.Hash{} }
+func (f *SealedFlags) confirmed() bool { return f.epoch != wire.Hash{} }
 
 // check refuses flags that do not go together.
-func (f *SealedQueryFlags) check() error {
+func (f *SealedFlags) check() error {
 	switch {
 	case f.confirmed() && f.Unconfirmed:
 		return cli.Usagef("-epoch and -unconfirmed-epoch exclude each other: the hash confirms the epoch")

@@ -54,13 +54,13 @@ func NeighboursOf(rows int, g *iterate.Graph) string {
 // certificateWords says what is certified of a graph. Where a flag asked for a cut graph
 // the bound is no error: it says how much the full kernel would have had beyond it.
 func certificateWords(c *kernel.Certificate, asked string) string {
-	sentences := strings.TrimPrefix(c.String(), "as asked for; ")
-	sentences = strings.ToUpper(sentences[:1]) + sentences[1:]
+	words := strings.TrimPrefix(c.String(), "as asked for; ")
+	words = strings.ToUpper(words[:1]) + words[1:]
 	switch {
 	case c.Kind == kernel.AsAsked:
-		return "The graph of the nearest rows is what was asked for. " + sentences
+		return "The graph of the nearest rows is what was asked for. " + words
 	case asked != "" && c.Kind == kernel.DroppedMass:
-		return "The cut graph is what " + asked + " asked for. " + sentences
+		return "The cut graph is what " + asked + " asked for. " + words
 	}
-	return sentences
+	return words
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// The bound of a cut graph is an error only where nobody asked for the cut.
+// The bound of a cut graph is an error only where no flag asked for the cut.
 func TestGraphInWords(t *testing.T) {
 	cut := kernel.Certificate{Kind: kernel.DroppedMass, RowMax: 8.7}
 	const bound = "Worst row: weights cut off could total 8.7 times those kept"
 	for flags, want := range map[settings.Graph]string{
-		{Degree: 20}:                    "The cut graph is what -mean-neighbours 20 asked for. " + bound,
+		{MeanNeighbours: 20}:            "The cut graph is what -mean-neighbours 20 asked for. " + bound,
 		{Sigma: 1, CutoffWeight: 0.001}: "The cut graph is what -cutoff-weight 0.001 asked for. " + bound,
 		{Sigma: 1}:                      bound,
 	} {

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// Of so many queries and of so many answers each the table shows.
+// The table shows at most this many queries, and this many answers of each.
 const (
 	shownQueries = 5
 	shownAnswers = 8

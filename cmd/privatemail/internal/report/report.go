@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/iterate"
 )
 
-// GraphReport is what -json says about the graph of an embedding.
-type GraphReport struct {
+// Graph is what -json says about the graph of an embedding.
+type Graph struct {
 	Operator     string          `json:"operator"`
 	Sigma        jsonform.Number `json:"sigma"`
 	Gamma        jsonform.Number `json:"gamma"`
@@ -29,12 +29,12 @@ type GraphReport struct {
 	StepsSeconds float64         `json:"steps_seconds"` // all steps together
 }
 
-func ReportGraph(g *iterate.Graph) GraphReport {
+func GraphOf(g *iterate.Graph) Graph {
 	sigma, gamma := g.Bandwidth.Sigma(), g.Bandwidth.Gamma()
 	if g.Neighbours > 0 {
 		sigma, gamma = math.NaN(), math.NaN() // every row has its own
 	}
-	return GraphReport{
+	return Graph{
 		Operator: g.Operator, Sigma: jsonform.Number(sigma), Gamma: jsonform.Number(gamma), Nearest: g.Neighbours,
 		Radius: jsonform.Number(g.Radius), Neighbours: jsonform.Number(g.MeanNeighbours), MeanDegree: jsonform.Number(g.MeanDegree),
 		Isolated: g.Certificate.Isolated, EtaMax: jsonform.Number(g.Certificate.RowMax), EtaP99: jsonform.Number(g.Certificate.RowP99),
@@ -43,21 +43,21 @@ func ReportGraph(g *iterate.Graph) GraphReport {
 	}
 }
 
-// StepReport is what -json says about a step.
-type StepReport struct {
+// Step is what -json says about a step.
+type Step struct {
 	Step      int             `json:"step"`
 	Objective jsonform.Number `json:"objective"`
 	Scale     jsonform.Number `json:"scale"`
 	Change    jsonform.Number `json:"change"`
 }
 
-func ReportTrace(trace []iterate.Record) []StepReport {
-	out := make([]StepReport, len(trace))
+func TraceOf(trace []iterate.Record) []Step {
+	out := make([]Step, len(trace))
 	for i, r := range trace {
-		out[i] = StepReport{r.Step, jsonform.Number(r.Objective), jsonform.Number(r.Scale), jsonform.Number(r.Change)}
+		out[i] = Step{r.Step, jsonform.Number(r.Objective), jsonform.Number(r.Scale), jsonform.Number(r.Change)}
 	}
 	return out
 }
 
-// Facts aligns lines of a name and what there is to say about it.
+// Facts aligns lines of a name and a text about it.
 func Facts(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 14, 0, 2, ' ', 0) }

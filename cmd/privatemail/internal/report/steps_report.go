@@ -21,12 +21,12 @@ func EarlyEnd(m *iterate.Embedding) string {
 	return ""
 }
 
-// ObjectiveOf says what the steps have brought down.
+// ObjectiveOf says how the steps have changed the objective.
 func ObjectiveOf(trace []iterate.Record) string {
 	first, last := trace[0], trace[len(trace)-1]
-	sentences := fmt.Sprintf("%.6g before the first step", first.Objective)
+	words := fmt.Sprintf("%.6g before the first step", first.Objective)
 	if last.Step > 1 {
-		sentences += fmt.Sprintf(", %.6g before the last", last.Objective)
+		words += fmt.Sprintf(", %.6g before the last", last.Objective)
 	}
-	return sentences + fmt.Sprintf("; the last step changed the rows by %.3g of their spread", last.Change)
+	return words + fmt.Sprintf("; the last step changed the rows by %.3g of their spread", last.Change)
 }

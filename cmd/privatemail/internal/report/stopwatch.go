@@ -16,7 +16,7 @@ const (
 	TimeWriting = "writing"
 )
 
-// A stopwatch splits the time of a command into parts, which add up to the whole.
+// A Stopwatch splits the time of a command into parts, which add up to the whole.
 type Stopwatch struct {
 	last  time.Time
 	Names []string
@@ -27,10 +27,10 @@ func NewStopwatch(names ...string) *Stopwatch {
 	return &Stopwatch{last: time.Now(), Names: names, parts: make(map[string]time.Duration)}
 }
 
-// lap adds the time since the last lap to a part.
+// Lap adds the time since the last lap to a part.
 func (w *Stopwatch) Lap(name string) { w.Split(name, name, 0) }
 
-// split adds so much of the time since the last lap to one part, and the rest to another.
+// Split adds that much of the time since the last lap to one part, and the rest to another.
 func (w *Stopwatch) Split(rest, name string, some time.Duration) {
 	now := time.Now()
 	all := now.Sub(w.last)
@@ -52,11 +52,11 @@ func (w *Stopwatch) rounded(unit time.Duration) (parts []int64, sum int64) {
 // String has the whole and its parts, to a hundredth of a second: parts as written add up.
 func (w *Stopwatch) String() string {
 	parts, sum := w.rounded(10 * time.Millisecond)
-	sentences := make([]string, len(parts))
+	words := make([]string, len(parts))
 	for i, name := range w.Names {
-		sentences[i] = fmt.Sprintf("%.2f for %s", float64(parts[i])/100, timeWords(name))
+		words[i] = fmt.Sprintf("%.2f for %s", float64(parts[i])/100, timeWords(name))
 	}
-	return fmt.Sprintf("%.2f s: %s", float64(sum)/100, text.InWords(sentences))
+	return fmt.Sprintf("%.2f s: %s", float64(sum)/100, text.InWords(words))
 }
 
 func timeWords(name string) string {
@@ -67,16 +67,16 @@ func timeWords(name string) string {
 	return name
 }
 
-// TimeReport is what -json says of the time, in thousandths of a second that add up. What is
-// built and the steps stand in GraphReport.
-type TimeReport struct {
+// Times is what -json says of the time, in thousandths of a second that add up. What is
+// built and the steps stand in Graph.
+type Times struct {
 	Seconds        float64 `json:"seconds"` // reading, building, steps and writing
 	ReadingSeconds float64 `json:"reading_seconds"`
 	WritingSeconds float64 `json:"writing_seconds"`
 }
 
-// report returns what -json says of the time, and says in g how long the graph and the steps took.
-func (w *Stopwatch) Report(g *GraphReport) (out TimeReport) {
+// Report returns what -json says of the time, and says in g how long the graph and the steps took.
+func (w *Stopwatch) Report(g *Graph) (out Times) {
 	parts, sum := w.rounded(time.Millisecond)
 	out.Seconds = float64(sum) / 1000
 	g.BuildSeconds, g.StepsSeconds = 0, 0

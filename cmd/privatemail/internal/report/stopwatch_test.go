@@ -12,7 +12,7 @@ func TestStopwatch(t *testing.T) {
 	if got, want := w.String(), "1.04 s: 0.01 for reading, 1.01 for the graph, 0.02 for the map and 0.00 for writing"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	var g GraphReport
+	var g Graph
 	if r := w.Report(&g); r.Seconds != 1.057 || r.ReadingSeconds != 0.014 || g.BuildSeconds != 1.014 || g.StepsSeconds != 0.024 || r.WritingSeconds != 0.005 {
 		t.Errorf("%+v, %v and %v", r, g.BuildSeconds, g.StepsSeconds)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// SearchReport is the last object of search -json.
-type SearchReport struct {
+// Report is the last object of search -json.
+type Report struct {
 	Gallery      int      `json:"gallery"`
 	Queries      int      `json:"queries"`
 	D            int      `json:"d"`
@@ -85,7 +85,7 @@ func (s *search) showJSON(e *cli.Env) error {
 			}
 		}
 	}
-	r := SearchReport{
+	r := Report{
 		Gallery: s.gallery.x.Rows, Queries: s.queries.x.Rows, D: s.gallery.x.Cols, K: s.flags.k, Labelled: s.scored,
 		Seconds: s.seconds, Out: s.flags.out, DistancesOut: s.flags.distancesOut,
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/predictions"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -124,8 +124,8 @@ func (s *search) check() error {
 	return nil
 }
 
-// prepare takes the memory for the answers and divides rows by their norm if that is
-// wanted.
+// prepare takes the memory for the answers and divides rows by their norm with
+// -normalize-rows.
 func (s *search) prepare(ctx context.Context) error {
 	answers := float64(s.queries.x.Rows) * float64(s.flags.k)
 	n, d := float64(s.gallery.x.Rows), float64(s.gallery.x.Cols)
@@ -136,7 +136,7 @@ func (s *search) prepare(ctx context.Context) error {
 			own += 4 * float64(s.queries.x.Cols) * float64(s.queries.x.Rows)
 		}
 	}
-	if _, err := pipeline.Reserve(cmp.Or(s.flags.work.Budget, mem.Budget()), own, fmt.Sprintf("search for %d neighbours of %d queries", s.flags.k, s.queries.x.Rows)); err != nil {
+	if _, err := pipeline.Reserve(cmp.Or(s.flags.work.MaxMemory, mem.Budget()), own, fmt.Sprintf("search for %d neighbours of %d queries", s.flags.k, s.queries.x.Rows)); err != nil {
 		return files.Explain(err, s.gallery.Input)
 	}
 	if err := s.gallery.prepare(ctx, s.flags.normalizeRows); err != nil {
@@ -205,7 +205,7 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer stop()
-	settings := &evaluate.SearchSettings{Workers: engine.Lend()}
+	settings := nearest.Settings{Workers: engine.Lend()}
 	began, size, n := time.Now(), s.batch(), s.queries.x.Rows
 	var rows []int
 	if s.flags.self {
@@ -216,11 +216,11 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 	}
 	for from := 0; from < n; from += size {
 		to := min(from+size, n)
-		r, err := s.nearest(ctx, rows, from, to, settings)
+		index, squared, err := s.nearest(ctx, rows, from, to, settings)
 		if err != nil {
 			return err
 		}
-		s.keep(r, from, to)
+		s.keep(index, squared, from, to)
 		m.Report(privatemail.Progress{Stage: "search", Done: to, Total: n})
 	}
 	s.seconds = time.Since(began).Seconds()
@@ -229,18 +229,18 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 
 // nearest searches for queries from to to-1; rows are the numbers of all rows of the
 // gallery, for a search within it.
-func (s *search) nearest(ctx context.Context, rows []int, from, to int, settings *evaluate.SearchSettings) (*evaluate.Ranking, error) {
+func (s *search) nearest(ctx context.Context, rows []int, from, to int, settings nearest.Settings) (index []int, squared []float64, err error) {
 	if s.flags.self {
-		return evaluate.NearestWithin(ctx, s.gallery.x, rows[from:to], rows, s.flags.k, settings)
+		return nearest.Within(ctx, s.gallery.x, rows[from:to], rows, s.flags.k, settings)
 	}
-	return evaluate.Nearest(ctx, files.RowsOf(s.queries.x, from, to), s.gallery.x, s.flags.k, settings)
+	return nearest.Rows(ctx, files.RowsOf(s.queries.x, from, to), s.gallery.x, s.flags.k, settings)
 }
 
 // keep adds the answers to queries from to to-1 and counts those of the right class.
-func (s *search) keep(r *evaluate.Ranking, from, to int) {
-	for p, id := range r.Index {
+func (s *search) keep(index []int, squared []float64, from, to int) {
+	for p, id := range index {
 		s.ids = append(s.ids, int32(id))
-		s.distances = append(s.distances, float32(math.Sqrt(r.SquaredDistance[p])))
+		s.distances = append(s.distances, float32(math.Sqrt(squared[p])))
 	}
 	if s.gallery.y == nil || s.queries.y == nil {
 		return
@@ -250,7 +250,7 @@ func (s *search) keep(r *evaluate.Ranking, from, to int) {
 			continue
 		}
 		s.scored++
-		for place, id := range r.Row(q) {
+		for place, id := range index[q*s.flags.k : (q+1)*s.flags.k] {
 			if s.gallery.y[id] != class {
 				continue
 			}
@@ -263,7 +263,7 @@ func (s *search) keep(r *evaluate.Ranking, from, to int) {
 	}
 }
 
-// recallMissing tells whether labels are known of one side only.
+// recallMissing reports whether labels are known of one side only.
 func (s *search) recallMissing() bool { return (s.gallery.y == nil) != (s.queries.y == nil) }
 
 // write writes the files, that of the classes first: it counts how many are right.
@@ -274,7 +274,7 @@ func (s *search) write(ctx context.Context) error {
 	return files.WriteAnswerFiles(ctx, s.flags.out, s.flags.distancesOut, s.queries.x.Rows, s.flags.k, s.ids, s.distances)
 }
 
-// predict tells the classes of the queries.
+// predict finds the classes of the queries.
 func (s *search) predict(ctx context.Context) error {
 	if s.flags.predict == "" {
 		return nil
@@ -289,7 +289,7 @@ func (s *search) predict(ctx context.Context) error {
 				labels[i] = s.gallery.y[id]
 			}
 			class, share := supervised.Vote(labels)
-			line = s.classes.Tell(line[:0], class, share)
+			line = s.classes.Add(line[:0], class, share)
 			if err := put(line); err != nil {
 				return err
 			}

@@ -21,35 +21,41 @@ func Verb() cli.Verb {
 			"GALLERY [-self] [-k K] [-out FILE] [-distances-out FILE] [-labels FILE [-predict FILE]] [FLAGS]",
 		},
 		About: `
-Compares every query with every row of GALLERY and finds the K nearest, by Euclidean distance
-and among equals by row number. GALLERY and QUERIES are files or folders as for embed, such as
-the two that fit writes. Without QUERIES the rows of GALLERY are the queries, and a row is not
-its own neighbour. With -normalize-rows all rows are divided by their norm first, which orders
-them by cosine: the cosine of two rows at distance d is 1 - d^2/2.
+Compares every query with every row of GALLERY and finds the K nearest, by
+Euclidean distance. GALLERY and QUERIES are files or folders as for embed, such
+as the two that fit writes. Without QUERIES each row of GALLERY is a query, and
+is not its own neighbour. -out gets the row numbers, -predict the classes that
+the labels of GALLERY predict. Without -out the first answers are printed.`,
+		More: `
+Rows with equal distances come in the order of their numbers. With -normalize-rows all rows are
+divided by their norm first, which orders them by cosine: the cosine of two rows at distance d is
+1 - d^2/2.
 
 -out has a line or row for each query with the numbers of its nearest rows, counted from 0 and
-nearest first: int32 in .npy, .ivecs or .ibin, or .csv. -distances-out has their distances:
-float32 in .npy, .fvecs, .fbin or .idx, or .csv. Files are replaced as a whole or not at all.
-Without -out the answers of the first queries are printed, with -json those of all queries.
+nearest first: int32 in .npy, .ivecs or .ibin, or .csv. -distances-out has their distances: float32
+in .npy, .fvecs, .fbin or .idx, or .csv. Files are replaced as a whole or not at all. Without -out
+the answers of the first queries are printed, with -json those of all queries.
 
 Where both sides have labels, R@1 and R@K are printed: the share of queries with a row of their
-class among the nearest one, and among the nearest K. Queries without a label (-1) do not count.
+class as the nearest row, and among the nearest K. Queries without a label (-1) do not count.
 
--predict needs labels of GALLERY. It writes the class that the rows of GALLERY predict for every query,
-by name where labels are names, and the share of votes: a .csv with the columns class and share. Of the K
-nearest rows those vote that have a label, and of n the nearest has n votes, the next n - 1 and the
-last one 1. The class with most votes wins; of classes with equally many, the one of the nearest row;
--k 1 is the nearest row alone. Where no row votes, class is empty. With labels of the queries the
-output has the accuracy, the share of queries with a label for which that class was predicted.
+-predict needs labels of GALLERY. It writes the class that the rows of GALLERY predict for every
+query, by name where labels are names, and the share of votes: a .csv with the columns class and
+share. The K nearest rows vote if they have a label: of n voters the nearest has n votes, the next
+n - 1 and the last one 1. The class with most votes wins; between classes with equal votes the
+nearest row decides; -k 1 is the nearest row alone. Where no row votes, class is empty. With labels
+of the queries the output has the accuracy, the share of queries with a label for which that class
+was predicted.
 
-Where both files have names of columns, those of QUERIES are taken by name, in any order, and one that
-is missing or too much is named. Names are those of a header, of columns.csv in a folder, or of the
-array columns, column_names or feature_names of a .npz.`,
+Where both files have names of columns, those of QUERIES are taken by name, in any order, and a
+column that is missing or too much is reported. Names come from a header, from columns.csv in a
+folder, or from the array columns, column_names or feature_names of a .npz.`,
 		Examples: []string{
 			"privatemail search gallery.npy queries.npy -k 8 -out ids.npy -distances-out d.npy",
 			"privatemail search birds/ -normalize-rows -k 1",
 			"privatemail search gallery.csv new.csv -predict new-classes.csv",
 		},
+		Common: []string{"k", "out", "distances-out", "labels", "queries-labels", "predict", "self", "normalize-rows", "columns", "label-column", "json"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(searchFlags)
@@ -63,7 +69,7 @@ type searchFlags struct {
 	work                settings.Work
 	k                   int
 	self, normalizeRows bool
-	files               files.FileFlags
+	files               files.Flags
 	queriesLabels       string
 	out, distancesOut   string
 	predict             string
@@ -72,13 +78,13 @@ type searchFlags struct {
 func (f *searchFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	cli.CountVar(fs, &f.k, "k", 8, "find the `K` nearest rows")
-	fs.BoolVar(&f.self, "self", false, "search within GALLERY, each row among the others; the default without QUERIES")
-	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every row of GALLERY and QUERIES by its norm first")
+	fs.BoolVar(&f.self, "self", false, "search within GALLERY, each row among the others\nthe default without QUERIES")
+	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every row by its norm first\nof GALLERY and of QUERIES")
 	f.files.Define(fs)
-	fs.StringVar(&f.queriesLabels, "queries-labels", "", "read a label per row of QUERIES from `FILE` (default: labels.npy of a QUERIES folder)")
+	fs.StringVar(&f.queriesLabels, "queries-labels", "", "read a label per row of QUERIES from `FILE`\n(default: labels.npy of a QUERIES folder)")
 	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
 	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
-	fs.StringVar(&f.predict, "predict", "", "write the class that labels of GALLERY tell for each query, and its share of votes, to `FILE`, a .csv")
+	fs.StringVar(&f.predict, "predict", "", "write the predicted class of each query to `FILE`, a .csv\nby the labels of GALLERY, with its share of votes")
 }
 
 func (f *searchFlags) Run(ctx context.Context, e *cli.Env, names []string) error {
@@ -112,12 +118,12 @@ func (f *searchFlags) Run(ctx context.Context, e *cli.Env, names []string) error
 	return s.show(e)
 }
 
-// checkPredict tells before long work whether classes can be told and written.
+// checkPredict checks before long work whether classes can be predicted and written.
 func (f *searchFlags) checkPredict(gallery, queries files.Input) error {
 	if f.predict != "" && gallery.Labels == "" {
 		return cli.Usagef("-predict needs labels of GALLERY: add -labels FILE, or -label-column NAME for a column of text")
 	}
-	return predictions.CheckPredictions("-predict", f.predict, []files.Input{gallery, queries}, f.out, f.distancesOut)
+	return predictions.Check("-predict", f.predict, []files.Input{gallery, queries}, f.out, f.distancesOut)
 }
 
 // inputs finds the files of GALLERY and QUERIES; both are the same where a gallery is
@@ -127,7 +133,7 @@ func (f *searchFlags) inputs(e *cli.Env, names []string) (gallery, queries files
 	case len(names) == 0:
 		return gallery, queries, cli.Usagef("GALLERY is missing: name a file, or a folder with %s", files.FeaturesName)
 	case len(names) > 2:
-		return gallery, queries, cli.Usagef("GALLERY and QUERIES are wanted, got %d names: %s", len(names), strings.Join(names, " "))
+		return gallery, queries, cli.Usagef("want GALLERY and QUERIES, got %d names: %s", len(names), strings.Join(names, " "))
 	case len(names) == 2 && f.self:
 		return gallery, queries, cli.Usagef("-self searches within GALLERY: leave out -self, or %s", names[1])
 	case len(names) == 1 && f.queriesLabels != "":

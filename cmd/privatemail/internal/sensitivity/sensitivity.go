@@ -24,24 +24,27 @@ import (
 func Verb() cli.Verb {
 	return cli.Verb{
 		Name:     "sensitivity",
-		Summary:  "tell how much noise a private first step needs; no data needed",
+		Summary:  "show what noise a private first step needs; no data",
 		Synopsis: []string{"-n N -sigma S [-dim K] [-alpha A] [-classes C] [-relation R] [-epsilon E -delta D] [FLAGS]"},
 		About: `
-Prints how much one record can change the first step (its sensitivity, Delta) and the noise
-that hides the change. N counts all rows, C all classes. Everything printed follows from
-public numbers: the random start is the one drawn from -seed.
+Prints how much one record can change the first step (its sensitivity, Delta)
+and the noise that hides the change. It reads no data: everything printed
+follows from the flags, which are public numbers. Bounds:
 
-  tight      the bound releases are calibrated to (Theorem 1 and its variants)
-  corrected  the paper's constant with its errors repaired (for the relation null)
-  paper      the published constant; for comparison, never used for noise
+  tight      the bound that releases are calibrated to (Theorem 1 and variants)
+  corrected  the constant of the paper, repaired (for the relation null)
+  paper      the published constant, for comparison; never used for noise`,
+		More: `
+N counts all rows, C all classes. The random start is the one drawn from -seed.
 
-Relations: replace-one hides which record it was, label included; null hides whether a
-record is there or an empty one; features-replace and features-null are the same for
-records whose label is public.`,
+Relations: replace-one hides which record it was, label included; null hides whether a record is
+there or an empty one; features-replace and features-null are the same for records whose label is
+public.`,
 		Examples: []string{
 			"privatemail sensitivity -n 1001 -dim 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5",
 			"privatemail sensitivity -n 1001 -sigma 6 -alpha 0.6 -classes 98 -relation features-replace -epsilon 1 -delta 1e-6 -json",
 		},
+		Common:  []string{"n", "sigma", "alpha", "dim", "d", "classes", "table", "relation", "operator", "epsilon", "delta", "rule", "seed", "json"},
 		Prints:  cli.PrintsJSON,
 		Without: settings.NotPrivate(),
 		Define: func(fs *flag.FlagSet) cli.Action {
@@ -54,16 +57,16 @@ records whose label is public.`,
 
 type sensitivityFlags struct {
 	price  settings.Price
-	query  settings.Questions
+	step   settings.FirstStep
 	n, dim int
 }
 
 func (f *sensitivityFlags) Define(fs *flag.FlagSet) {
 	f.price.Define(fs)
-	f.query.Define(fs, "gaussian")
-	cli.CountVar(fs, &f.query.Classes, "classes", settings.PublicClasses, "number of classes `C`: labels are 0 to C-1")
+	f.step.Define(fs, "gaussian")
+	cli.CountVar(fs, &f.step.Classes, "classes", settings.PublicClasses, "number of classes `C`: labels are 0 to C-1")
 	cli.CountVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
-	cli.CountVar(fs, &f.dim, "d", 64, "dimension `D` of the features, which enters the rounding error, and the order of poly")
+	cli.CountVar(fs, &f.dim, "d", 64, "dimension `D` of the features\nfor the rounding error and the order of poly")
 }
 
 func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) error {
@@ -79,7 +82,7 @@ func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) 
 	if err := f.price.Apply(&s); err != nil {
 		return err
 	}
-	if err := f.query.Apply(&s); err != nil {
+	if err := f.step.Apply(&s); err != nil {
 		return err
 	}
 	a, err := privatemail.Sensitivity(ctx, f.n, f.dim, &s)
@@ -97,9 +100,9 @@ func (f *sensitivityFlags) Run(ctx context.Context, e *cli.Env, names []string) 
 	return f.show(e, r, g)
 }
 
-// relations returns the bounds of all relations, beside the one asked for.
-func (f *sensitivityFlags) relations(ctx context.Context, ask sensitivity.Query) (all []relationReport, err error) {
-	q, err := iterate.RandomStart(ctx, f.n, f.query.Columns, f.query.Seed, f.query.SigmaQ)
+// relations returns the bounds of all relations, also of others than -relation.
+func (f *sensitivityFlags) relations(ctx context.Context, query sensitivity.Query) (all []relationReport, err error) {
+	q, err := iterate.RandomStart(ctx, f.n, f.step.Columns, f.step.Seed, f.step.SigmaQ)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func (f *sensitivityFlags) relations(ctx context.Context, ask sensitivity.Query)
 		if err != nil {
 			return nil, err
 		}
-		bound, err := sensitivity.Tight(relation, ask, q, sensitivity.Rows{})
+		bound, err := sensitivity.Tight(relation, query, q, sensitivity.Rows{})
 		if err != nil {
 			return nil, err
 		}
@@ -186,14 +189,12 @@ func (f *sensitivityFlags) Report(a *privatemail.Assessment, relations []relatio
 		operator = a.Operator
 	}
 	r := &sensitivityReport{
-		N: f.n, K: f.query.Columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.query.Table, Classes: f.query.Classes,
-		SigmaQ: f.query.SigmaQ, Seed: f.query.Seed, Operator: operator, Computed: a.Computed, Relation: a.Tight.Relation().String(),
+		N: f.n, K: f.step.Columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.step.Table, Classes: f.step.Classes,
+		SigmaQ: f.step.SigmaQ, Seed: f.step.Seed, Operator: operator, Computed: a.Computed, Relation: a.Tight.Relation().String(),
 		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
 		Paper: reportPaper(a), SignalRMS: a.Signal, Relations: relations,
 	}
-	for _, message := range a.Tight.Assumptions() {
-		r.Tight.Assumptions = append(r.Tight.Assumptions, string(message))
-	}
+	r.Tight.Assumptions = a.Tight.Assumptions()
 	if c := a.Corrected; c != nil {
 		r.Corrected = &correctedReport{M: c.M, Delta: c.Frobenius, Spectral: c.Value(), Relation: c.Relation().String()}
 	}

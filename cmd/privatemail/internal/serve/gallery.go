@@ -45,11 +45,11 @@ func (f *CellsFlags) Define(fs *flag.FlagSet) {
 	cli.CountVar(fs, &f.cells, "cells", 0, "make `M` cells (default: as -epsilon and -share say)")
 	fs.BoolVar(&f.partition, "partition", false, "put each row in one list only\nbetter for an epsilon up to 3")
 	settings.SeedVar(fs, &f.seed, "seed `Q` of the first centres and of the base")
-	fs.StringVar(&f.Gallery, "gallery", "", "keep the gallery of a MODEL in `FILE`\nWhat -sealed and -records make is beside it, with .sealed and .records (default: the name of the model with .gallery)")
+	fs.StringVar(&f.Gallery, "gallery", "", "keep the gallery of a MODEL in `FILE`\nWhat -sealed and -records make is next to it, with .sealed and .records (default: the name of the model with .gallery)")
 	fs.BoolVar(&f.rebuild, "rebuild", false, "replace a -gallery of another model or other settings\nand its .sealed file")
 }
 
-// openCells opens the cells of a MODEL, which are made where there are none.
+// OpenCells opens the cells of a MODEL, which are made where there are none.
 func (s *Serving) OpenCells(ctx context.Context, saved *supervised.Saved) (*server.Cells, error) {
 	f := s.Flags
 	source, err := s.cellsSource(ctx, saved)
@@ -85,7 +85,7 @@ func (s *Serving) OpenCells(ctx context.Context, saved *supervised.Saved) (*serv
 	return server.OpenCells(ctx, path)
 }
 
-// cellsSource tells galleries apart by what they were made from: all bytes of the model's file,
+// cellsSource distinguishes galleries by what they were made from: all bytes of the model's file,
 // and the settings.
 func (s *Serving) cellsSource(ctx context.Context, saved *supervised.Saved) (string, error) {
 	m := progress.NewMeter(s.Env)
@@ -99,12 +99,12 @@ func (s *Serving) cellsSource(ctx context.Context, saved *supervised.Saved) (str
 		hash, f.Epsilon, f.Share, f.Base, f.cells, f.partition, f.seed), nil
 }
 
-// earlierSource tells whether a source is that of a version that hashed the end of a model alone.
+// earlierSource reports whether a source is that of a version that hashed the end of a model alone.
 func earlierSource(source string) bool {
 	return strings.HasPrefix(source, "model ") && strings.Contains(source, " bytes, end ")
 }
 
-// makeGallery cuts a model into cells and writes them to a file.
+// MakeGallery cuts a model into cells and writes them to a file.
 func (s *Serving) MakeGallery(ctx context.Context, saved *supervised.Saved, path, source string, version uint64) error {
 	f := &s.Flags.Cells
 	model := saved.Model
@@ -119,7 +119,7 @@ func (s *Serving) MakeGallery(ctx context.Context, saved *supervised.Saved, path
 	// centre. Answers are encoded in what is left, if all of them fit.
 	n, d := float64(model.X.Rows), float64(model.X.Cols)
 	own := n*(4*d+2*(d+4)) + 16*n
-	rest, err := pipeline.Reserve(cmp.Or(s.Flags.work.Budget, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
+	rest, err := pipeline.Reserve(cmp.Or(s.Flags.work.MaxMemory, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
 	if err != nil {
 		return fmt.Errorf("%s: %w; -max-memory allows more", s.File, err)
 	}

@@ -58,7 +58,7 @@ func closeGallery(g *service.Offer) error {
 	return errors.Join(errs...)
 }
 
-// beside returns the file with an ending that goes with MODEL or GALLERY.
+// Beside returns the file with an ending that goes with MODEL or GALLERY.
 func (s *Serving) Beside(ending string) string {
 	name := cmp.Or(s.Flags.Cells.Gallery, s.File)
 	if ending == ".gallery" && s.Flags.Cells.Gallery != "" {
@@ -68,7 +68,7 @@ func (s *Serving) Beside(ending string) string {
 }
 
 // openGallery opens a GALLERY, or what belongs to a MODEL, which is made where there is none.
-// What it returns is to be closed even after an error.
+// The result must be closed even after an error.
 func (s *Serving) openGallery(ctx context.Context) (g *service.Offer, err error) {
 	g = new(service.Offer)
 	kind, err := s.kind()
@@ -89,8 +89,8 @@ func (s *Serving) openGallery(ctx context.Context) (g *service.Offer, err error)
 	return g, s.Reading(func() error { return s.openParts(ctx, g, kind, saved) })
 }
 
-// reading reads a MODEL, which is mapped. One that is truncated meanwhile is an error, and no end
-// of the service.
+// Reading reads a MODEL, which is mapped. One that is truncated meanwhile is an error, and does not
+// end the service.
 func (s *Serving) Reading(read func() error) error {
 	err := func() (err error) {
 		defer disk.Faults(&err)()
@@ -137,7 +137,7 @@ func (s *Serving) openParts(ctx context.Context, g *service.Offer, kind string, 
 	return err
 }
 
-// sameRows tells whether cells and a sealed gallery have the same rows, all bytes of them. Of a sealed
+// sameRows reports whether cells and a sealed gallery have the same rows, all bytes of them. Of a sealed
 // gallery that was not made here only their number is known.
 func sameRows(g *service.Offer) bool {
 	rows := g.Cells.Rows()
@@ -148,7 +148,7 @@ func sameRows(g *service.Offer) bool {
 	return !ok || of.Hash == "" || of.Hash == hashRows(rows, rows.Rows)
 }
 
-// openModel opens the MODEL and verifies all of it, before anything is made of it.
+// OpenModel opens the MODEL and verifies all of it, before anything is made of it.
 func (s *Serving) OpenModel(ctx context.Context) (*supervised.Saved, error) {
 	m := progress.NewMeter(s.Env)
 	defer m.Close()

@@ -12,7 +12,7 @@ import (
 )
 
 // logAll makes all that goes to standard error a record of the log: notes, progress, what packages
-// of the language say, and the error at the end, which outcome has by then. The returned function
+// of the standard library say, and the error at the end, which outcome has by then. The returned function
 // ends it for what the packages say.
 func logAll(e *cli.Env, to *slog.Logger, outcome *error) (restore func()) {
 	out := &recordWriter{log: to, prefixes: []string{e.Program + ": " + e.Verb + ": ", e.Verb + ": "}}
@@ -57,15 +57,15 @@ func (w *recordWriter) Write(p []byte) (int, error) {
 		if !ok {
 			return len(p), nil
 		}
-		message := bytes.TrimSpace(line)
+		data := bytes.TrimSpace(line)
 		for _, prefix := range w.prefixes {
-			if short, ok := bytes.CutPrefix(message, []byte(prefix)); ok {
-				message = short
+			if short, ok := bytes.CutPrefix(data, []byte(prefix)); ok {
+				data = short
 				break
 			}
 		}
-		if len(message) > 0 {
-			w.log.Log(context.Background(), w.level, string(message))
+		if len(data) > 0 {
+			w.log.Log(context.Background(), w.level, string(data))
 		}
 		w.line = append(w.line[:0], rest...)
 	}

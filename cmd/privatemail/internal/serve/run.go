@@ -64,7 +64,7 @@ func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
 	return err
 }
 
-// answer loads what is served, and then reloads it when it is told to, until the context or
+// answer loads what is served, and then reloads it when a signal says so, until the context or
 // the service ends.
 func (s *Serving) answer(ctx context.Context, hangups <-chan os.Signal, ended chan error) error {
 	err := s.begin(ctx)
@@ -77,8 +77,8 @@ func (s *Serving) answer(ctx context.Context, hangups <-chan os.Signal, ended ch
 	if err := s.announce(); err != nil {
 		return err
 	}
-	s.tell(systemd.Ready, systemd.Status("ready"))
-	defer s.tell(systemd.Stopping)
+	s.notify(systemd.Ready, systemd.Status("ready"))
+	defer s.notify(systemd.Stopping)
 	for {
 		select {
 		case <-ctx.Done():
@@ -127,7 +127,7 @@ func (s *Serving) open() (err error) {
 	return s.listen()
 }
 
-// clientShare returns how much one client may have. To a shard all requests of a front end are those
+// ClientShare returns how much one client may have. To a shard all requests of a front end are those
 // of one client, which may have everything unless the flag is given.
 func (s *Serving) ClientShare() float64 {
 	if s.File != "" && !s.Flags.Set["client-share"] {
@@ -177,9 +177,9 @@ func (s *Serving) listen() error {
 }
 
 // reload reads gallery, tokens and certificates again. What cannot be read stays as it was. A front
-// end looks at the galleries of its shards by itself.
+// end looks at the galleries of its shards without a signal.
 func (s *Serving) reload(ctx context.Context) {
-	s.tell(systemd.Reloading)
+	s.notify(systemd.Reloading)
 	if s.front == nil {
 		s.service.NoteReload("gallery", s.load(ctx))
 	}
@@ -189,13 +189,13 @@ func (s *Serving) reload(ctx context.Context) {
 	if c := s.listeners.Certificates; c != nil {
 		s.service.NoteReload("certificates", c.Reload())
 	}
-	s.tell(systemd.Ready)
+	s.notify(systemd.Ready)
 }
 
-// tell sends states to systemd. Whether they arrive changes nothing for clients.
-func (s *Serving) tell(states ...string) {
+// notify sends states to systemd. Whether they arrive changes nothing for clients.
+func (s *Serving) notify(states ...string) {
 	if err := systemd.Notify(states...); err != nil {
-		s.Env.Note("systemd was not told: %v", err)
+		s.Env.Note("cannot notify systemd: %v", err)
 	}
 }
 

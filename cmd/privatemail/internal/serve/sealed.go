@@ -29,7 +29,7 @@ func (f *sealedFlags) Define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.on, "sealed", false, "answer queries under encryption: mode sealed")
 	cli.CountVar(fs, &f.cells, "sealed-cells", 0, "with -sealed, lay the rows out in `M` cells\n(default: half the root of their number)")
 	cli.CountVar(fs, &f.probes, "probes", 0, "with -sealed, score a query in the `P` nearest cells\n(default: 8)")
-	fs.StringVar(&f.records, "records", "", "with -sealed, clients may fetch lines of the text file `FILE`\none line for each row; the server does not learn which")
+	fs.StringVar(&f.records, "records", "", "with -sealed, clients may fetch lines of `FILE`\na text file with a line for each row; the server does not learn which")
 }
 
 // check refuses flags that lack others, but for those that depend on the file.

@@ -46,19 +46,19 @@ func publishedMap(model *supervised.Model) ([]byte, error) {
 
 // String returns the form that a gallery keeps.
 func (s SealedSource) String() string {
-	message, err := json.Marshal(s)
+	data, err := json.Marshal(s)
 	if err != nil { // strings and numbers have a JSON form
 		return ""
 	}
-	return string(message)
+	return string(data)
 }
 
-// parseSealedSource reads the form that a gallery keeps, false where it is none.
-func parseSealedSource(message string) (s SealedSource, ok bool) {
-	return s, json.Unmarshal([]byte(message), &s) == nil
+// parseSealedSource reads the form that a gallery keeps; ok is false where it is malformed.
+func parseSealedSource(text string) (s SealedSource, ok bool) {
+	return s, json.Unmarshal([]byte(text), &s) == nil
 }
 
-// continues tells whether a model is the one of before with more rows at its end.
+// continues reports whether a model is the earlier one with more rows at its end.
 func (s SealedSource) continues(before SealedSource, model *supervised.Model) bool {
 	same := before
 	same.Rows, same.Hash = s.Rows, s.Hash

@@ -25,8 +25,8 @@ func Verb() cli.Verb {
 		About: `
 MODEL is a file of 'privatemail fit -model'. -epsilon cuts its rows into cells
 for clients that spend E on a query; -sealed has queries answered under
-encryption. The gallery that this makes is kept in -gallery (default: beside the
-model), so that a later start is the same gallery. 'privatemail query' asks.`,
+encryption. The gallery that this makes is kept in -gallery (default: next to
+the model), so that a later start is the same gallery. 'privatemail query' asks.`,
 		More: `
 The modes are cells, all and sealed. The server sees the cells that a client names, which are
 private by the client's own epsilon; in mode all only that the rows were taken; in mode sealed
@@ -65,14 +65,20 @@ second for its place, unread, and is then refused. Behind a proxy all clients ha
 tokens, or -client-share 1. A SHARD has no share unless it is given: its clients are front ends.
 
 -limits names a file of JSON with the limits that are rarely changed, such as
-{"drain": "5m", "connections": 500}. Times: drain, for a replaced gallery (10m); header, for the head
-of a request (10s); read, for a whole request (30s; after 5 s its body must come at 16 KiB a
-second); idle, for a connection without requests (2m); stall, for a client that takes nothing of its
-answer (30s); delay, at the end, to say that the service is not ready and go on (0s); shutdown, at
-the end, for requests that run (30s); sealed_wait, for a query of mode sealed to wait for others that
-share its pass (0s). Numbers: connections (16 times -max-requests, or what the limit of open files
-leaves), burst, the requests of a client at once with -rate (twice -rate, at least 8), sealed_most,
-the queries that share a pass (16).
+{"drain": "5m", "connections": 500}. Its times, with their defaults, are:
+
+  drain        a replaced gallery still answers (10m)
+  header       the head of a request must come (10s)
+  read         a whole request must come (30s; after 5 s its body at 16 KiB a second)
+  idle         a connection may be without requests (2m)
+  stall        a client may take nothing of its answer (30s)
+  delay        at the end, the service says that it is not ready and goes on (0s)
+  shutdown     at the end, requests that run may go on (30s)
+  sealed_wait  a query of mode sealed waits for others that share its pass (0s)
+
+Its numbers are connections (16 times -max-requests, or what the limit of open files leaves), burst,
+the requests of a client at once with -rate (twice -rate, at least 8), and sealed_most, the queries
+that share a pass (16).
 
 SIGTERM and Ctrl-C end the service: /readyz says no, new connections are refused after delay, and
 requests that run have the time of shutdown. The log on standard error has route, status, bytes,
@@ -102,7 +108,7 @@ docs/openapi.json has every path.`,
 func Front() cli.Verb {
 	return cli.Verb{
 		Name:     "front",
-		Summary:  "answer private queries from the shards of a gallery, which other servers have",
+		Summary:  "answer private queries from shards on other servers",
 		Synopsis: []string{"URL URL... [FLAGS]"},
 		About: `
 A gallery that is too large or too busy for one machine is split ('privatemail
@@ -122,7 +128,7 @@ where something else encrypts. The flags about clients are those of serve: 'priv
 		Common: []string{"token-file", "ca", "cert", "key", "timeout", "listen", "tls-cert", "tls-key", "tokens", "rate", "client-share", "max-requests", "limits", "log"},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Without: map[string]string{
-			"sealed":  "each shard would have an epoch and a hint of its own, and clients know one; serve the sealed gallery from one machine",
+			"sealed":  "each shard would have its own epoch and hint, and clients know one; serve the sealed gallery from one machine",
 			"records": "records belong to mode sealed, which one machine serves",
 			"epsilon": "a front end holds no rows",
 		},
@@ -171,14 +177,14 @@ func (f *Flags) defineClients(fs *flag.FlagSet) {
 	settings.ChoiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error\nRequests are info")
 	fs.StringVar(&f.limitsFile, "limits", "", "take rare limits and times from `FILE` (JSON)\nsuch as {\"drain\": \"5m\"}")
 	s := &f.Limits
-	cli.CountVar(fs, &s.MaxRequests, "max-requests", 256, "answer `N` requests at a time, and refuse more")
-	settings.NumberVar(fs, &s.Share, "client-share", 0.25, settings.Share(), "one client has at most this `SHARE` of the limits")
+	cli.CountVar(fs, &s.MaxRequests, "max-requests", 256, "answer at most `N` requests at a time")
+	settings.NumberVar(fs, &s.Share, "client-share", 0.25, settings.Share(), "a client gets at most `SHARE` of the limits")
 	settings.NumberVar(fs, &s.Rate, "rate", 0, settings.Positive(), "answer `R` requests a second of each client\nby token or address (default: no limit)")
 }
 
 func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) (err error) {
 	if len(names) != 1 {
-		return cli.Usagef("one MODEL, GALLERY or SHARD is wanted, got %d names", len(names))
+		return cli.Usagef("want one MODEL, GALLERY or SHARD, got %d names", len(names))
 	}
 	f.Set = set
 	return f.start(ctx, e, names[0])

@@ -42,7 +42,7 @@ type shardsFlags struct {
 
 func (f *shardsFlags) Define(fs *flag.FlagSet) {
 	fs.StringVar(&f.token, "token-file", "", "send shards the token in the first line of `FILE`")
-	fs.StringVar(&f.ca, "ca", "", "trust shards with certificates signed by one in `FILE` (PEM)\nand no others (default: those that the system trusts)")
+	fs.StringVar(&f.ca, "ca", "", "trust shards whose certificates one in `FILE` has signed\n(PEM), and no others (default: those that the system trusts)")
 	fs.StringVar(&f.cert, "cert", "", "show shards the certificate in `FILE` (PEM); needs -key")
 	fs.StringVar(&f.key, "key", "", "`FILE` with the key of -cert (PEM)")
 	fs.DurationVar(&f.timeout, "timeout", 10*time.Second, "give a try up after `TIME` without an answer\nwithout a connection to a shard or without 16 KiB of its answer; there are two tries")
@@ -54,7 +54,7 @@ func (f *shardsFlags) check(insecure bool) error {
 		return cli.Usagef("-cert and -key go together: the certificate and its key")
 	}
 	if f.timeout <= 0 {
-		return cli.Usagef("-timeout is a time above 0, such as 10s")
+		return cli.Usagef("-timeout: want a time above 0, such as 10s")
 	}
 	for i, address := range f.addresses {
 		if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !remote.OnThisMachine(u.Hostname()) && !insecure {
@@ -70,7 +70,7 @@ func (s *Serving) newFront() (*front.Front, error) {
 	if f == nil {
 		return nil, nil
 	}
-	how := files.ConnectionFlags{Token: f.token, Ca: f.ca, Cert: f.cert, Key: f.key, ClearToken: s.Flags.insecure, Stall: f.timeout, Tries: 2}
+	how := files.ConnectionFlags{Token: f.token, CA: f.ca, Cert: f.cert, Key: f.key, ClearToken: s.Flags.insecure, Stall: f.timeout, Tries: 2}
 	to, err := how.Settings()
 	if err != nil {
 		return nil, err

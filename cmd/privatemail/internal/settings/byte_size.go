@@ -22,9 +22,9 @@ func SizeVar(fs *flag.FlagSet, p *int64, name, usage string) {
 
 // parseSize reads a number of bytes. K, M, G, T and KiB, MiB, GiB, TiB are
 // powers of 1024; kB, MB, GB, TB are powers of 1000. Case does not matter.
-func parseSize(message string) (int64, error) {
-	digits := strings.TrimRight(message, "bBiIkKmMgGtT ")
-	unit := strings.ToLower(strings.TrimSpace(message[len(digits):]))
+func parseSize(text string) (int64, error) {
+	digits := strings.TrimRight(text, "bBiIkKmMgGtT ")
+	unit := strings.ToLower(strings.TrimSpace(text[len(digits):]))
 	factor, ok := unitFactor(unit)
 	v, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(v > 0) {

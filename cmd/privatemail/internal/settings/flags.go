@@ -14,15 +14,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// Given tells which flags the user wrote down.
+// Given returns the names of the flags that the user gave.
 func Given(fs *flag.FlagSet) map[string]bool {
 	set := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
 	return set
 }
 
-// Steered is the Define of a verb that flags of type T steer, those that the user wrote down
-// among them.
+// Steered is the Define of a verb with flags of type T, whose Run also gets the names of the flags
+// that the user gave.
 func Steered[T any, F interface {
 	*T
 	Define(fs *flag.FlagSet)
@@ -132,11 +132,11 @@ func SeedVar(fs *flag.FlagSet, p *uint64, usage string) {
 }
 
 // ChoiceVar defines a flag for one of several words.
-func ChoiceVar(fs *flag.FlagSet, p *string, name, initial string, sentences []string, usage string) {
+func ChoiceVar(fs *flag.FlagSet, p *string, name, initial string, words []string, usage string) {
 	*p = initial
 	fs.Var(&value[string]{p, func(s string) (string, error) {
-		if !slices.Contains(sentences, s) {
-			return "", fmt.Errorf("want %s%s", strings.Join(sentences, ", "), cli.DidYouMean(s, sentences, ""))
+		if !slices.Contains(words, s) {
+			return "", fmt.Errorf("want %s%s", strings.Join(words, ", "), cli.DidYouMean(s, words, ""))
 		}
 		return s, nil
 	}, func(s string) string { return s }}, name, usage)

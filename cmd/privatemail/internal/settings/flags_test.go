@@ -8,14 +8,14 @@ import (
 )
 
 func TestParseSize(t *testing.T) {
-	for message, want := range map[string]int64{
+	for text, want := range map[string]int64{
 		"4096": 4096, "1": 1, "7b": 7, "512M": 512 << 20, "2GiB": 2 << 30, "2gib": 2 << 30, "1.5G": 3 << 29, "10kB": 10000, "3 MB": 3e6,
 		"1T": 1 << 40, "2KiB": 2048,
 		"": 0, "M": 0, "-1": 0, "0": 0, "3X": 0, "3iB": 0, "3MM": 0, "NaN": 0, "inf": 0, "1e30": 0, "0.5": 0, "12 apples": 0, "9999999T": 0,
 	} {
-		got, err := parseSize(message)
+		got, err := parseSize(text)
 		if got != want || (err == nil) != (want > 0) {
-			t.Errorf("%q: %d, %v, want %d", message, got, err, want)
+			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
 }

@@ -29,11 +29,11 @@ type FormChoice struct {
 }
 
 func (f *FormChoice) Define(fs *flag.FlagSet) {
-	ChoiceVar(fs, &f.Form, "form", "", []string{Spectral, paper, attract}, "`F` is spectral (a map made of leading eigenvectors), paper (the published iteration) or attract (rows of a class pulled together) (default: attract with -beta, paper with -alpha, otherwise spectral)")
-	fs.BoolVar(&f.rescale, "rescale", false, "form paper: divide the embedding by one number, so that its entries have standard deviation 1")
+	ChoiceVar(fs, &f.Form, "form", "", []string{Spectral, paper, attract}, "what to make: `F` is spectral, paper or attract\nspectral is a map made of leading eigenvectors, paper the published iteration, attract pulls rows of a class together (default: attract with -beta, paper with -alpha, otherwise spectral)")
+	fs.BoolVar(&f.rescale, "rescale", false, "form paper: scale the embedding to standard deviation 1\nAll its entries are divided by one number")
 }
 
-// settle decides the form, and refuses flags that belong to another.
+// Settle decides the form, and refuses flags that belong to another.
 func (f *FormChoice) Settle(set map[string]bool) error {
 	if !set["form"] {
 		switch {
@@ -71,7 +71,7 @@ func formAdvice(name string) string {
 	return "it belongs to -form paper and -form attract"
 }
 
-// apply fills in what follows from the form. Form spectral has a graph by default.
+// Apply fills in what follows from the form. Form spectral has a graph by default.
 func (f *FormChoice) Apply(s *privatemail.Settings, set map[string]bool) {
 	if f.Form == attract {
 		s.Form = kernel.Attract
@@ -81,7 +81,7 @@ func (f *FormChoice) Apply(s *privatemail.Settings, set map[string]bool) {
 	}
 }
 
-// size rescales an embedding if asked for, and otherwise says why that of form paper is
+// Size rescales an embedding if asked for, and otherwise says why that of form paper is
 // small.
 func (f *FormChoice) Size(e *cli.Env, x blas32.General, s *privatemail.Settings) {
 	sum, squares := 0.0, 0.0

@@ -13,46 +13,46 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Work say what the work may take.
+// Work has the flags for processors and memory.
 type Work struct {
-	Workers int
-	Budget  int64
+	Workers   int
+	MaxMemory int64
 }
 
 func (f *Work) Define(fs *flag.FlagSet) {
-	cli.CountVar(fs, &f.Workers, "workers", 0, "use `W` worker goroutines, of each rank where mpirun starts several; the result does not depend on it (default: one per processor)")
-	SizeVar(fs, &f.Budget, "max-memory", BudgetUsage())
+	cli.CountVar(fs, &f.Workers, "workers", 0, "use `W` worker goroutines\nof each rank where mpirun starts several; the result does not depend on it (default: one per processor)")
+	SizeVar(fs, &f.MaxMemory, "max-memory", MemoryUsage())
 }
 
-func BudgetUsage() string {
-	return "take at most `BYTES` of memory for what is built, such as 512M or 2GiB; files that must be converted come on top (default: three quarters of what is available)"
+func MemoryUsage() string {
+	return "use at most `BYTES` of memory, such as 512M or 2GiB\nfor what is built; files that must be converted come on top (default: three quarters of what is available)"
 }
 
-// Graph describe the graph of the features.
+// Graph has the flags that describe the graph of the features.
 type Graph struct {
-	Sigma, Degree, CutoffWeight, tolerance float64
-	neighbours                             int
-	convention, Operator, isolated         string
-	Standardize, NormalizeRows             bool
+	Sigma, MeanNeighbours, CutoffWeight, tolerance float64
+	neighbours                                     int
+	convention, Operator, isolated                 string
+	Standardize, NormalizeRows                     bool
 }
 
-// define is for verbs that read features. Their graph may be that of nearest neighbours.
+// Define is for verbs that read features. Their graph may be that of nearest neighbours.
 func (f *Graph) Define(fs *flag.FlagSet, otherwise string) {
 	f.DefineWeights(fs, otherwise)
-	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows, with a bandwidth of its own for each row (default of form spectral: 10)")
-	fs.BoolVar(&f.Standardize, "standardize", false, "subtract its mean from every feature column and divide it by its standard deviation first, so that columns count alike whatever their units are")
-	fs.BoolVar(&f.NormalizeRows, "normalize-rows", false, "divide every feature row by its norm first, after -standardize")
+	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows\nand find a bandwidth for each row (default of form spectral: 10)")
+	fs.BoolVar(&f.Standardize, "standardize", false, "give all feature columns the same spread first\nsubtract the mean of each column and divide by its standard deviation, so that columns count alike whatever their units are")
+	fs.BoolVar(&f.NormalizeRows, "normalize-rows", false, "divide every feature row by its norm first\nafter -standardize")
 }
 
-// defineWeights is for all verbs with a graph.
+// DefineWeights is for all verbs with a graph.
 func (f *Graph) DefineWeights(fs *flag.FlagSet, otherwise string) {
-	NumberVar(fs, &f.Sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights"+otherwise)
-	NumberVar(fs, &f.Degree, "mean-neighbours", 0, Positive(), "find the bandwidth at which rows have `G` neighbours on average, of -cutoff-weight or more")
+	NumberVar(fs, &f.Sigma, "sigma", 0, Positive(), "bandwidth `S` of the Gaussian weights\n"+otherwise)
+	NumberVar(fs, &f.MeanNeighbours, "mean-neighbours", 0, Positive(), "find the bandwidth that gives rows `G` neighbours on average\nwith a weight of -cutoff-weight or more")
 	conventionVar(fs, &f.convention)
-	NumberVar(fs, &f.CutoffWeight, "cutoff-weight", 0, Fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -mean-neighbours; with -sigma by -tolerance)")
-	NumberVar(fs, &f.tolerance, "tolerance", 1e-4, Fraction(), "wanted error `T` of a row's weights relative to their sum")
-	ChoiceVar(fs, &f.Operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one -plan marks)")
-	ChoiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT` is keep, repair or fail")
+	NumberVar(fs, &f.CutoffWeight, "cutoff-weight", 0, Fraction(), "cut the graph where a weight falls below `W`\n(default: 0.001 with -mean-neighbours; with -sigma by -tolerance)")
+	NumberVar(fs, &f.tolerance, "tolerance", 1e-4, Fraction(), "target error `T` of a row's weights relative to their sum")
+	ChoiceVar(fs, &f.Operator, "operator", "", kernel.OperatorNames(), "use the operator `NAME`\n"+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one that 'privatemail embed -plan' marks)")
+	ChoiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT`\nis keep, repair or fail")
 }
 
 func isolatedNames() []string {
@@ -60,7 +60,7 @@ func isolatedNames() []string {
 }
 
 func conventionVar(fs *flag.FlagSet, p *string) {
-	ChoiceVar(fs, p, "convention", "appendix", []string{"appendix", "main-text", "program"}, "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
+	ChoiceVar(fs, p, "convention", "appendix", []string{"appendix", "main-text", "program"}, "what sigma means: `C` is appendix, main-text or program\nthe weight is exp(-d^2/(2 S^2)) for appendix, exp(-d^2/S) for main-text, exp(-d^2/S^2) for program")
 }
 
 // bandwidth returns what sigma means under a convention.
@@ -74,7 +74,7 @@ func bandwidth(convention string, sigma float64) kernel.Bandwidth {
 	return kernel.Sigma(sigma)
 }
 
-// need is for verbs that have no bandwidth of their own.
+// Need refuses a missing bandwidth, where the form has no default.
 func (f *Graph) Need(set map[string]bool, form string) error {
 	if form != Spectral && !set["sigma"] && !set["mean-neighbours"] && !set["neighbours"] {
 		return cli.Usagef("the bandwidth is missing: give -sigma S, or -mean-neighbours G to have it found by a mean number of neighbours (-mean-neighbours 20 is a good start), or -neighbours N")
@@ -82,7 +82,7 @@ func (f *Graph) Need(set map[string]bool, form string) error {
 	return nil
 }
 
-// check refuses flags that contradict each other.
+// Check refuses flags that contradict each other.
 func (f *Graph) Check(set map[string]bool) error {
 	switch {
 	case set["sigma"] && set["mean-neighbours"]:
@@ -105,8 +105,8 @@ func (f *Graph) Apply(s *privatemail.Graph) (err error) {
 	switch {
 	case f.neighbours > 0:
 		s.Neighbours = f.neighbours
-	case f.Degree > 0:
-		s.MeanNeighbours = f.Degree
+	case f.MeanNeighbours > 0:
+		s.MeanNeighbours = f.MeanNeighbours
 	case f.Sigma > 0:
 		s.Bandwidth = bandwidth(f.convention, f.Sigma)
 	}
@@ -116,39 +116,39 @@ func (f *Graph) Apply(s *privatemail.Graph) (err error) {
 	return err
 }
 
-// asked returns the flag that asked for a cut graph, empty where none did.
+// Asked returns the flag that asked for a cut graph, empty where none did.
 func (f *Graph) Asked() string {
 	switch {
 	case f.neighbours > 0:
 		return fmt.Sprintf("-neighbours %d", f.neighbours)
-	case f.Degree > 0:
-		return fmt.Sprintf("-mean-neighbours %g", f.Degree)
+	case f.MeanNeighbours > 0:
+		return fmt.Sprintf("-mean-neighbours %g", f.MeanNeighbours)
 	case f.CutoffWeight > 0:
 		return fmt.Sprintf("-cutoff-weight %g", f.CutoffWeight)
 	}
 	return ""
 }
 
-// showStandardized adds that columns were standardized, if they were.
+// ShowStandardized adds that columns were standardized, if they were.
 func (f *Graph) ShowStandardized(w io.Writer) {
 	if f.Standardize {
 		fmt.Fprintf(w, "features\tcolumns less their means, divided by their standard deviations\n")
 	}
 }
 
-// warn tells about a graph that is not quite what was asked for: another number
+// Warn notes where a graph is not quite what was asked for: another number
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
 func (f *Graph) Warn(e *cli.Env, g *iterate.Graph) {
-	if f.Degree > 0 {
+	if f.MeanNeighbours > 0 {
 		more := ", or -sigma"
 		if f.isolated == kernel.Repair.String() {
 			more += "; -isolated repair adds neighbours, too"
 		}
-		NoteDegree(e, g, f.Degree, more)
+		NoteMeanNeighbours(e, g, f.MeanNeighbours, more)
 	}
 	f.noteIsolated(e, g)
-	if f.Degree > 0 || f.CutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
+	if f.MeanNeighbours > 0 || f.CutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
 		return
 	}
 	c := &g.Certificate
@@ -159,11 +159,11 @@ func (f *Graph) Warn(e *cli.Env, g *iterate.Graph) {
 		}
 	}
 	if missed > 0 {
-		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
+		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair repairs them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
 	}
 }
 
-// noteIsolated tells of rows without neighbours, and which flag helps.
+// noteIsolated notes rows without neighbours, and which flag helps.
 func (f *Graph) noteIsolated(e *cli.Env, g *iterate.Graph) {
 	isolated, n := g.Certificate.Isolated, len(g.Certificate.Row)
 	switch {
@@ -171,19 +171,19 @@ func (f *Graph) noteIsolated(e *cli.Env, g *iterate.Graph) {
 	case f.isolated == kernel.Repair.String():
 		e.Note("%d of %d rows have no neighbours after the repair: the nearest are so far away that their weights are below 1e-38; a larger -mean-neighbours or -sigma connects them, and so does -neighbours", isolated, n)
 	default:
-		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them, and so do a larger -mean-neighbours or -sigma", isolated, n)
+		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them; so does a larger -mean-neighbours or -sigma", isolated, n)
 	}
 }
 
-// NoteDegree tells about a graph with another number of neighbours than was asked for;
-// more is what to try beside another -mean-neighbours.
-func NoteDegree(e *cli.Env, g *iterate.Graph, asked float64, more string) {
+// NoteMeanNeighbours notes a graph with another number of neighbours than was asked for;
+// more is what to try besides another -mean-neighbours.
+func NoteMeanNeighbours(e *cli.Env, g *iterate.Graph, asked float64, more string) {
 	if math.Abs(g.MeanNeighbours-asked) > 0.1*asked {
 		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -mean-neighbours%s", g.MeanNeighbours, asked, more)
 	}
 }
 
-// Size are the flags of the step that its cost depends on.
+// Size has the flags of the step that its cost depends on.
 type Size struct {
 	beta    float64
 	columns int
@@ -191,9 +191,9 @@ type Size struct {
 }
 
 func (f *Size) Define(fs *flag.FlagSet) {
-	NumberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows; do not cross-validate on the result, whose rows have seen their labels")
-	cli.CountVar(fs, &f.columns, "dim", 2, "forms spectral and paper: `K` columns")
-	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
+	NumberVar(fs, &f.beta, "beta", 0, notNegative(), "pull rows of a class together with strength `B`; try 3\nForm attract, which starts at the feature rows. Do not cross-validate on the result: its rows have seen their labels")
+	cli.CountVar(fs, &f.columns, "dim", 2, "`K` columns, of forms spectral and paper")
+	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T`\n(default: 5; 1 with -beta)")
 }
 
 func (f *Size) Apply(s *privatemail.Settings, set map[string]bool) {
@@ -203,18 +203,18 @@ func (f *Size) Apply(s *privatemail.Settings, set map[string]bool) {
 	s.Dim, s.Steps = f.columns, f.steps
 }
 
-// Run say what happens from step to step.
+// Run has the flags for what happens between steps.
 type Run struct {
 	Stop      float64
 	Normalize string
 }
 
 func (f *Run) Define(fs *flag.FlagSet) {
-	NumberVar(fs, &f.Stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T` (default: take all steps)")
-	ChoiceVar(fs, &f.Normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: `HOW` is none, frobenius or centred")
+	NumberVar(fs, &f.Stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T`\n(default: take all steps)")
+	ChoiceVar(fs, &f.Normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: none, frobenius or centred\n`HOW` is one of these words")
 }
 
-// Step describe the rest of the step.
+// Step has the other flags of the step.
 type Step struct {
 	Run
 	alpha, labelSigma, sigmaQ float64
@@ -223,11 +223,11 @@ type Step struct {
 }
 
 func (f *Step) Define(fs *flag.FlagSet) {
-	NumberVar(fs, &f.alpha, "alpha", 0, AnyNumber(), "form paper: coefficient `A` of the label term, from a random start (default: no label term)")
+	NumberVar(fs, &f.alpha, "alpha", 0, AnyNumber(), "form paper: coefficient `A` of the label term\nThe start is random (default: no label term)")
 	NumberVar(fs, &f.sigmaQ, "sigma-q", 1e-8, Positive(), "form paper: standard deviation `SQ` of the random start")
 	SeedVar(fs, &f.seed, "form paper: seed `Q` of the random start")
-	ChoiceVar(fs, &f.table, "table", "", tableNames(), "weights between labels: `T` is equal, different, balanced, gaussian or centred (default: equal; balanced with -beta)")
-	NumberVar(fs, &f.labelSigma, "label-sigma", 0, Positive(), "bandwidth `S` of the gaussian table (default: that of -sigma)")
+	ChoiceVar(fs, &f.table, "table", "", tableNames(), "weights between labels: `T`\nis equal, different, balanced, gaussian or centred (default: equal; balanced with -beta)")
+	NumberVar(fs, &f.labelSigma, "label-sigma", 0, Positive(), "bandwidth `S` of the gaussian table\n(default: that of -sigma)")
 	f.Run.Define(fs)
 }
 
@@ -246,7 +246,7 @@ func attractConflicts() []conflict {
 	}
 }
 
-// check refuses flags that contradict each other or say nothing.
+// Check refuses flags that contradict each other or say nothing.
 func (f *Step) Check(set map[string]bool) error {
 	if err := checkConflicts(set, attractConflicts()); err != nil {
 		return err

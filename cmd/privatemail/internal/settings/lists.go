@@ -115,9 +115,9 @@ func ShowSplit(d evaluate.Division) string {
 
 // Join writes a list with commas between.
 func Join[T any](list []T) string {
-	sentences := make([]string, len(list))
+	words := make([]string, len(list))
 	for i, v := range list {
-		sentences[i] = fmt.Sprint(v)
+		words[i] = fmt.Sprint(v)
 	}
-	return strings.Join(sentences, ",")
+	return strings.Join(words, ",")
 }

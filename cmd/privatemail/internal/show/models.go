@@ -15,8 +15,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// ShowModel explains a model.
-func ShowModel(ctx context.Context, path string) (_ *explanation, err error) {
+// ExplainModel explains a model.
+func ExplainModel(ctx context.Context, path string) (_ *explanation, err error) {
 	s, err := supervised.Open(ctx, path, nil)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func ShowModel(ctx context.Context, path string) (_ *explanation, err error) {
 	if names := m.ClassNames; names != nil {
 		x.add("classes", listAll(names), names)
 	} else if m.Labels == nil {
-		x.addf("classes", "not known: the model was made by an earlier version, and tells no classes")
+		x.addf("classes", "not known: the model was made by an earlier version, which kept no classes")
 	}
 	if names := files.ColumnsOfModel(path, s).Names; names != nil {
 		x.add("columns", fmt.Sprintf("%d with names: %s", len(names), listAll(names)), names)
@@ -45,7 +45,7 @@ func ShowModel(ctx context.Context, path string) (_ *explanation, err error) {
 		x.add("held out", fmt.Sprintf("R@1 %.3f, R@8 %.3f, P@8 %.3f of %d rows (raw %.3f, %.3f, %.3f)", h.Chosen.At1, h.Chosen.At8, h.Chosen.P8, h.Rows, h.Raw.At1, h.Raw.At8, h.Raw.P8), fit.ReportHeld(h))
 	}
 	if m.Graph != nil {
-		x.add("graph", report.NeighboursOf(m.X.Rows, m.Graph), report.ReportGraph(m.Graph))
+		x.add("graph", report.NeighboursOf(m.X.Rows, m.Graph), report.GraphOf(m.Graph))
 	}
 	x.addf("checksums", "all are right")
 	return x, nil
@@ -86,29 +86,29 @@ func (x *explanation) addCodebook(book *wire.Codebook) error {
 	x.add("rows", fmt.Sprintf("%d of %d columns, ranked by %d", book.Rows, book.Dimension, book.Ranking), []int{book.Rows, book.Dimension, book.Ranking})
 	x.add("cells", fmt.Sprintf("%d, of which a request names %d, with lists of %d rows", book.Cells(), book.Size, book.Length), []int{book.Cells(), book.Size, book.Length})
 	sizes := map[string]int64{}
-	var sentences []string
-	for _, form := range []wire.Encoding{wire.Float32, wire.Int8} {
-		sizes[form.String()] = book.AnswerBytes(form)
-		sentences = append(sentences, fmt.Sprintf("%s as %s", text.FormatSize(book.AnswerBytes(form)), form))
+	var words []string
+	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {
+		sizes[encoding.String()] = book.AnswerBytes(encoding)
+		words = append(words, fmt.Sprintf("%s as %s", text.FormatSize(book.AnswerBytes(encoding)), encoding))
 	}
-	sizes["take-all"] = book.AllRowsBytes()
-	x.add("answers", strings.Join(sentences, ", ")+fmt.Sprintf("; take-all, the whole gallery once: %s", text.FormatSize(book.AllRowsBytes())), sizes)
+	sizes["all"] = book.AllRowsBytes()
+	x.add("answers", strings.Join(words, ", ")+fmt.Sprintf("; all, the whole gallery once: %s", text.FormatSize(book.AllRowsBytes())), sizes)
 	return nil
 }
 
 // listAll lists names, those of a text that is not too long for a terminal; -json has all.
 func listAll(names []string) string {
 	const most = 1000 // letters
-	message := ""
+	s := ""
 	for i, name := range names {
 		name = text.Harmless(name)
-		if len(message)+len(name) > most {
-			return message + fmt.Sprintf(" and %d more, which -json lists", len(names)-i)
+		if len(s)+len(name) > most {
+			return s + fmt.Sprintf(" and %d more, which -json lists", len(names)-i)
 		}
 		if i > 0 {
-			message += ", "
+			s += ", "
 		}
-		message += name
+		s += name
 	}
-	return message
+	return s
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 )
 
-// longestLine is more than a record takes.
+// longestLine is longer than any record.
 const longestLine = 1 << 20
 
 // showRecords explains the records of evaluate, which are a JSON object a line.
@@ -27,7 +27,7 @@ func showRecords(ctx context.Context, path string, begin []byte) (*explanation, 
 	err := eachLine(ctx, path, func(number int, line []byte) error {
 		var record evaluate.Record
 		if err := json.Unmarshal(line, &record); err != nil || record.Key == "" {
-			return fmt.Errorf("%s: line %d is no record", path, number)
+			return fmt.Errorf("%s: line %d is not a record", path, number)
 		}
 		count++
 		data[record.Data], modes[record.Mode] = true, true
@@ -45,8 +45,8 @@ func showRecords(ctx context.Context, path string, begin []byte) (*explanation, 
 
 // addWords adds the words that are in a set.
 func (x *explanation) addWords(name string, set map[string]bool) {
-	sentences := slices.Sorted(maps.Keys(set))
-	x.add(name, files.Listed(sentences), sentences)
+	words := slices.Sorted(maps.Keys(set))
+	x.add(name, files.Listed(words), words)
 }
 
 // showMeasurements explains what pmbench run -json prints, which is a JSON object a line.
@@ -60,7 +60,7 @@ func showMeasurements(ctx context.Context, path string, begin []byte) (*explanat
 			Suite string `json:"suite"`
 		}
 		if err := json.Unmarshal(line, &record); err != nil || record.Suite == "" {
-			return fmt.Errorf("%s: line %d is no measurement", path, number)
+			return fmt.Errorf("%s: line %d is not a measurement", path, number)
 		}
 		count++
 		suites[record.Suite] = true

@@ -31,14 +31,20 @@ func Verb() cli.Verb {
 		Summary:  "explain a file that this program has written",
 		Synopsis: []string{"FILE"},
 		About: `
-Tells what a file is and what is in it, by its contents and not by its name: a model of fit
--model, a checkpoint of embed, a gallery, a shard of one or records that a server keeps, a release of privatize, a ledger of budget with its head,
-a message between client and server (codebook, base sample, request, answer, gallery, map, and those of mode sealed), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
-of pmbench, or a matrix, such as those of -out.
+Says what a file is and what is in it, by its contents and not by its name. It
+changes nothing, and prints no row, query or label of a row. It knows models,
+checkpoints, galleries, shards, records, releases, ledgers, messages between
+client and server, the memory of a client, results of evaluate, recordings of
+pmbench, and matrices.`,
+		More: `
+The files are a model of fit -model, a checkpoint of embed, a gallery, a shard of one or records
+that a server keeps, a release of privatize, a ledger of budget with its head, a message between
+client and server (codebook, base sample, request, answer, gallery, map, and those of mode sealed),
+whether it was sent or is in the cache of query, a log of the memory of a client, the records of
+evaluate (records.jsonl), a recording of pmbench, or a matrix, such as those of -out.
 
-Models, checkpoints, galleries and messages are read as a whole and their checksums compared: what is
-damaged is an error. Nothing is changed, and no row, query or label of a row is printed. Of a model the
-names of classes and columns are.`,
+Models, checkpoints, galleries and messages are read as a whole and their checksums compared: a
+damaged file is an error. Of a model the names of classes and columns are printed.`,
 		Examples: []string{
 			"privatemail show birds.model",
 			"privatemail show me.ledger -json",
@@ -62,11 +68,11 @@ type fact struct {
 }
 
 // add appends a fact; value is nil where -json has the text.
-func (x *explanation) add(name, message string, value any) {
+func (x *explanation) add(name, text string, value any) {
 	if value == nil {
-		value = message
+		value = text
 	}
-	x.facts = append(x.facts, fact{name, message, value})
+	x.facts = append(x.facts, fact{name, text, value})
 }
 
 // addf is add of a text alone.
@@ -78,7 +84,7 @@ func (x *explanation) addf(name, format string, args ...any) {
 // where the file is of another sort.
 type shower func(ctx context.Context, path string, begin []byte) (*explanation, error)
 
-// beginning is how many bytes of a file are looked at to tell what it is.
+// beginning is how many bytes of a file are looked at to see what it is.
 const beginning = 512
 
 func show(ctx context.Context, e *cli.Env, names []string) error {
@@ -99,7 +105,7 @@ func show(ctx context.Context, e *cli.Env, names []string) error {
 			return x.print(e, path, size)
 		}
 	}
-	return fmt.Errorf("%s: none of our files: it begins neither like a model, a checkpoint, a gallery, a ledger, a release, a message, a map, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
+	return fmt.Errorf("%s: not a file of this program: it begins neither like a model, a checkpoint, a gallery, a ledger, a release, a message, a map, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
 }
 
 // beginOf returns the first bytes of a file, and its size.
@@ -158,7 +164,7 @@ func showSections(ctx context.Context, path string, begin []byte) (*explanation,
 	}
 	switch kind {
 	case "model":
-		return ShowModel(ctx, path)
+		return ExplainModel(ctx, path)
 	case checkpoint.FileKind:
 		return showCheckpoint(ctx, path)
 	case "gallery":

@@ -28,11 +28,13 @@ func Verb() cli.Verb {
 		Summary:  "split a gallery into shards, which several machines serve",
 		Synopsis: []string{"GALLERY -into N [-out FOLDER] [FLAGS]"},
 		About: `
-Writes N files, each with a part of the rows of GALLERY, a file that 'privatemail serve' has made:
-birds.1of3.shard, birds.2of3.shard and birds.3of3.shard for birds.gallery and N = 3. Each has the
-codebook, the base sample and the map of the gallery, and a block of its rows. 'privatemail serve'
-serves a shard as it serves a gallery, and 'privatemail front URL URL URL' answers clients
-from all of them, byte by byte as one server with GALLERY would.
+Writes N shards of GALLERY, a file that 'privatemail serve' has made: for
+birds.gallery and N = 3 they are birds.1of3.shard to birds.3of3.shard. Each has
+a block of the rows. 'privatemail serve' serves a shard like a gallery, and
+'privatemail front URL URL URL' answers clients from all of them.`,
+		More: `
+Each shard has the codebook, the base sample and the map of the gallery. Clients of 'privatemail
+front' get, byte by byte, the answers of one server with GALLERY.
 
 GALLERY is read as a whole, and its checksums are compared, before the first file is written. Each
 file is replaced as a whole or not at all. Shards of one gallery go together, and not with those of
@@ -59,7 +61,7 @@ type splitFlags struct {
 func (f *splitFlags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	cli.CountVar(fs, &f.into, "into", 0, "write `N` shards; required")
-	fs.StringVar(&f.out, "out", "", "write them into `FOLDER` (default: that of the gallery)")
+	fs.StringVar(&f.out, "out", "", "write them into `FOLDER`\n(default: that of the gallery)")
 }
 
 // Report is what -json prints.
@@ -109,7 +111,7 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 	book := whole.Codebook()
 	n := float64(book.Rows/f.into + 1)
 	own := n*(2*float64(book.Ranking+4)+4) + 24*float64(book.Cells())
-	rest, err := pipeline.Reserve(cmp.Or(f.work.Budget, mem.Budget()), own, fmt.Sprintf("a shard of %.0f rows", n))
+	rest, err := pipeline.Reserve(cmp.Or(f.work.MaxMemory, mem.Budget()), own, fmt.Sprintf("a shard of %.0f rows", n))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; -max-memory allows more", path, err)
 	}

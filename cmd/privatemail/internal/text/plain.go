@@ -7,10 +7,10 @@ import (
 )
 
 // Plain drops the names of packages from a message and keeps it on one line:
-// those at the front with the operations of packages behind them, and those in
-// the middle, where one package tells what another said. Names that are among the
-// arguments of the command, by themselves or behind "=", stay.
-func Plain(message string, args ...string) string {
+// those at the front with the operations of packages after them, and those in
+// the middle, where one package reports what another said. Names that are among the
+// arguments of the command, alone or after "=", stay.
+func Plain(text string, args ...string) string {
 	given := func(name string) bool {
 		return slices.ContainsFunc(args, func(arg string) bool { return arg == name || strings.HasSuffix(arg, "="+name) })
 	}
@@ -19,15 +19,15 @@ func Plain(message string, args ...string) string {
 	for again := true; again; {
 		again = false
 		for _, name := range slices.Concat(packages, operations) {
-			if rest, ok := strings.CutPrefix(message, name+": "); ok {
-				message, again = rest, true
+			if rest, ok := strings.CutPrefix(text, name+": "); ok {
+				text, again = rest, true
 			}
 		}
 	}
 	for _, name := range packages {
-		message = strings.ReplaceAll(message, ": "+name+": ", ": ")
+		text = strings.ReplaceAll(text, ": "+name+": ", ": ")
 	}
-	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }
 
 // packageNames are what errors of our packages begin with.

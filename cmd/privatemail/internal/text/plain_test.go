@@ -10,7 +10,7 @@ import (
 )
 
 func TestPlain(t *testing.T) {
-	for message, want := range map[string]string{
+	for text, want := range map[string]string{
 		"privatemail: embed: kernel: build csr: memory budget exceeded":             "build csr: memory budget exceeded",
 		"supervised: fit: privatemail: embed: kernel: build csr: no points":         "build csr: no points",
 		"sensitivity: tight: bad label table":                                       "bad label table",
@@ -20,8 +20,8 @@ func TestPlain(t *testing.T) {
 		"privatemail: embed: kernel: labels: bad labels: row 0":                     "bad labels: row 0",
 		"no such file": "no such file",
 	} {
-		if got := Plain(message); got != want {
-			t.Errorf("%q became %q, want %q", message, got, want)
+		if got := Plain(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
 }
@@ -39,17 +39,17 @@ func TestPlainKnowsEveryPackage(t *testing.T) {
 		if name == "main" {
 			continue
 		}
-		found, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{name, "sealed " + name} { // two packages are called server
-			if slices.ContainsFunc(found, func(file string) bool {
-				message, err := os.ReadFile(file)
+			if slices.ContainsFunc(paths, func(file string) bool {
+				data, err := os.ReadFile(file)
 				if err != nil {
 					t.Fatal(err)
 				}
-				return !strings.HasSuffix(file, "_test.go") && strings.Contains(string(message), `"`+name+": ")
+				return !strings.HasSuffix(file, "_test.go") && strings.Contains(string(data), `"`+name+": ")
 			}) {
 				ours = append(ours, name)
 			}
