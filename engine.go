@@ -2,7 +2,6 @@ package privatemail
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -181,22 +180,6 @@ func (e *Engine) Close() error {
 	}
 	e.workers.Close()
 	return nil
-}
-
-// call does the common part of all methods that do work: the Engine stays open
-// until they return, and errors begin with their name. A result of work is
-// returned even with an error.
-func call[T any](ctx context.Context, e *Engine, name string, work func() (T, error)) (T, error) {
-	if err := e.enter(ctx); err != nil {
-		var none T
-		return none, err
-	}
-	defer e.leave()
-	out, err := caught(work)
-	if err != nil && !errors.Is(err, ErrClosed) {
-		err = fmt.Errorf("privatemail: %s: %w", name, err)
-	}
-	return out, err
 }
 
 // enter counts a call as running, until leave.

@@ -26,11 +26,11 @@ func TestLargeCallsTakeTurns(t *testing.T) {
 		e.large.from = 1 << 20
 		// A large call that has its turn and waits.
 		call := func(ctx context.Context) error {
-			give, err := e.takeTurn(ctx, 1<<20, "call")
+			m, err := e.reserveInTurn(ctx, 1<<20, "call")
 			if err != nil {
 				return err
 			}
-			defer give()
+			defer m.release()
 			if n := running.Add(1); n > 2 {
 				t.Errorf("%d large calls run with two workers", n)
 			}
@@ -64,7 +64,7 @@ func TestLargeCallsTakeTurns(t *testing.T) {
 		if err != nil {
 			t.Errorf("a call within another one: %v", err)
 		}
-		if _, err := e.takeTurn(t.Context(), 2<<30, "call"); !errors.Is(err, kernel.ErrMemory) {
+		if _, err := e.reserveInTurn(t.Context(), 2<<30, "call"); !errors.Is(err, kernel.ErrMemory) {
 			t.Errorf("more than the whole budget: %v", err)
 		}
 		cancel()

@@ -39,9 +39,14 @@ func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context
 	case bytes < 0:
 		return fmt.Errorf("privatemail: reserve: %w: %d bytes, want 0 or more", ErrSettings, bytes)
 	}
-	_, err := hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
-		return struct{}{}, work(context.WithValue(ctx, accountKey{e}, s.account))
-	})
+	m, err := e.reserve(ctx, float64(bytes), "work of the caller")
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	for m.again(ctx, &err) {
+		err = work(context.WithValue(ctx, accountKey{e}, m.account))
+	}
 	return err
 }
 
@@ -74,98 +79,139 @@ func accountOf(ctx context.Context, e *Engine) *account {
 	return a
 }
 
-// A share is the part of an account that one call has.
+// A share is the memory of one call, from reserve to release.
+//
+//	m, err := e.reserve(ctx, least, "work")
+//	if err != nil {
+//		return err
+//	}
+//	defer m.release()
+//	for m.next(ctx, &err) {
+//		err = work(m) // takes more with m.grow
+//	}
+//
+// Work that is refused memory that others hold gives everything back and runs again when that
+// memory is free, unless it has spent privacy: no caller waits while it holds memory. A call
+// within another takes its share of the same account, and leaves waiting to the outer call.
 type share struct {
-	*account
+	*account // of this attempt, or of the outer call
+	engine   *Engine
+	what     string              // names the work in errors
+	inner    bool                // a call within another
+	turn     bool                // it has a turn of large calls
+	reserved *budget.Reservation // nil for an inner call
+	least    int64               // bytes at the beginning of an attempt
+	attempts int
+
 	bytes int64
-	limit int64           // largest value of bytes: without the memory that the account held for others when the call began
-	steps float64         // bytes that are taken when the graph is built
-	found *foundBandwidth // found by an earlier attempt; nil where it is not needed
+	limit int64          // largest value of bytes: without the memory that the account held for others when the call began
+	found foundBandwidth // by an earlier attempt
 }
 
-// reserve makes the share as large as the given number of bytes, if it is smaller, and
-// reports whether that was possible. It does not wait.
-func (s *share) reserve(bytes int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if bytes <= s.bytes {
+// reserve waits for the memory of a call, least bytes at first; what names it in errors.
+func (e *Engine) reserve(ctx context.Context, least float64, what string) (*share, error) {
+	m := &share{engine: e, what: what, least: min(mem.Saturate(max(least, 0)), budget.All-1)} // a huge size must not mean the whole
+	if outer := accountOf(ctx, e); outer != nil {
+		m.account, m.limit, m.inner = outer, outer.left(), true
+		if !m.grow(m.least) {
+			return nil, e.explain(&kernel.MemoryError{What: what, Need: outer.with(m.least), Budget: outer.whole}, outer.whole)
+		}
+		return m, nil
+	}
+	var err error
+	if m.reserved, err = e.pool.Reserve(ctx, m.least); err != nil {
+		return nil, e.reserveError(err, what, m.least)
+	}
+	return m, nil
+}
+
+// release gives everything back. Calls defer it.
+func (m *share) release() {
+	if m.inner {
+		m.close()
+		return
+	}
+	if m.account != nil {
+		m.end()
+	}
+	m.reserved.Release()
+	if m.turn {
+		m.engine.large.give()
+	}
+}
+
+// next reports whether the work of a method runs, for the first time or again, as again does. At
+// the end an error of missing memory names the whole budget.
+func (m *share) next(ctx context.Context, err *error) bool {
+	if m.again(ctx, err) {
 		return true
 	}
-	if s.ended { // a call that its work has not waited for
+	*err = m.engine.explain(*err, m.whole)
+	return false
+}
+
+// again reports whether work runs, for the first time or again; err is the error of the last
+// attempt. Where work and the calls within it ask for more than the whole budget, waiting would
+// not help.
+func (m *share) again(ctx context.Context, err *error) bool {
+	m.attempts++
+	switch {
+	case m.attempts == 1 && m.inner:
+		return true
+	case m.inner:
+		return false // the outer call waits
+	case m.attempts > 1 && !m.exchange(ctx, err):
 		return false
 	}
-	total := mem.Saturate(float64(s.used-s.bytes) + float64(bytes))
-	if !s.reservation.Grow(total) {
-		s.denied = max(s.denied, total)
+	m.account = &account{reservation: m.reserved, whole: m.engine.pool.Whole(), used: m.least}
+	m.bytes, m.limit = m.least, m.whole
+	return true
+}
+
+// exchange ends an attempt. It waits for the memory that the attempt was refused, and reports
+// whether it has it.
+func (m *share) exchange(ctx context.Context, err *error) bool {
+	m.end()
+	if *err == nil || m.denied == 0 || m.denied > m.whole || !errors.Is(*err, kernel.ErrMemory) || errors.Is(*err, mechanism.ErrSpent) {
 		return false
 	}
-	s.used, s.bytes = total, bytes
+	next := m.denied
+	if m.attempts > 2 {
+		next = budget.All // its last request was not enough
+	}
+	failed := m.reserved.Exchange(ctx, next)
+	if failed != nil && !errors.Is(failed, budget.ErrWhole) {
+		*err = m.engine.reserveError(failed, m.what, m.denied)
+	}
+	return failed == nil
+}
+
+// grow makes the share as large as the given number of bytes, if it is smaller, and reports
+// whether that was possible. It does not wait.
+func (m *share) grow(bytes int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if bytes <= m.bytes {
+		return true
+	}
+	if m.ended { // a call that its work has not waited for
+		return false
+	}
+	total := mem.Saturate(float64(m.used-m.bytes) + float64(bytes))
+	if !m.reservation.Grow(total) {
+		m.denied = max(m.denied, total)
+		return false
+	}
+	m.used, m.bytes = total, bytes
 	return true
 }
 
 // close gives the share back to its account.
-func (s *share) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used -= s.bytes
-	s.bytes = 0
-}
-
-// within is hold for work of the Engine: errors of missing memory name the whole
-// budget.
-func within[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (T, error) {
-	whole := int64(0)
-	out, err := hold(ctx, e, least, what, func(s *share) (T, error) {
-		whole = s.account.whole
-		return work(s)
-	})
-	return out, e.explain(err, whole)
-}
-
-// hold runs work with a share of the budget, least bytes at first; what names it in errors.
-// Where work is refused memory that others hold, it gives everything back and runs again
-// when that memory is free, unless it has spent privacy: no caller waits while it holds
-// memory. Where work and the calls within it ask for more than the whole budget, waiting
-// would not help. A call within another takes its share of the same account, and leaves
-// waiting to the outer call.
-func hold[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (out T, err error) {
-	first := min(mem.Saturate(max(least, 0)), budget.All-1) // a huge size must not mean the whole
-	if outer := accountOf(ctx, e); outer != nil {
-		s := &share{account: outer, limit: outer.left()}
-		defer s.close()
-		if !s.reserve(first) {
-			return out, &kernel.MemoryError{What: what, Need: outer.with(first), Budget: outer.whole}
-		}
-		return work(s)
-	}
-	reservation, err := e.pool.Reserve(ctx, first)
-	if err != nil {
-		return out, e.reserveError(err, what, first)
-	}
-	defer reservation.Release()
-	for try := 0; ; try++ {
-		a := &account{reservation: reservation, whole: e.pool.Whole(), used: first}
-		out, err = runWith(a, work)
-		if err == nil || a.denied == 0 || a.denied > a.whole || !errors.Is(err, kernel.ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
-			return out, err
-		}
-		next := a.denied
-		if try > 0 {
-			next = budget.All // its last request was not enough
-		}
-		switch failed := reservation.Exchange(ctx, next); {
-		case errors.Is(failed, budget.ErrWhole):
-			return out, err
-		case failed != nil:
-			return out, e.reserveError(failed, what, a.denied)
-		}
-	}
-}
-
-// runWith runs work with everything that a new account has used.
-func runWith[T any](a *account, work func(s *share) (T, error)) (T, error) {
-	defer a.end()
-	return work(&share{account: a, bytes: a.used, limit: a.whole})
+func (m *share) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used -= m.bytes
+	m.bytes = 0
 }
 
 // left returns the rest of the whole budget after the shares.

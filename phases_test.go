@@ -66,7 +66,8 @@ func TestCallsThatAreLetInEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		least, err := fixedEngine(t, 1<<40).leastBytes(x, &filled, filled.pointBytes(x))
+		filled.stepBytes = filled.pointBytes(x)
+		least, err := fixedEngine(t, 1<<40).leastBytes(x, &filled)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -121,8 +121,9 @@ type Settings struct {
 	// gets it.
 	Resume *Checkpoint
 
-	identity map[string]string // everything that decides the result, where there are checkpoints
-	full     bool              // for a Kernel: not truncated, with a copy of the rows that outlives the call
+	identity  map[string]string // everything that decides the result, where there are checkpoints
+	full      bool              // for a Kernel: not truncated, with a copy of the rows that outlives the call
+	stepBytes float64           // bytes that are taken when the graph is built
 }
 
 // withDefaults returns a copy with the defaults that depend on other settings.
