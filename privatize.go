@@ -115,7 +115,7 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 // checkPayment checks everything about the payer and the labels that needs no
 // data.
 func (s *PrivateSettings) checkPayment() error {
-	if err := mechanism.CheckPayer(s.Ledger, s.Unit); err != nil {
+	if err := s.Unit.Check(s.Ledger); err != nil {
 		return err
 	}
 	if s.Relation != 0 { // without one the bound is refused, with its own error

@@ -62,7 +62,7 @@ func TestPrivateInC(t *testing.T) {
 		}
 		checkLater(t, folder, c.name, r, y, c.alpha)
 	}
-	spent, err := ledger.Spent(mechanism.Unit{Kind: mechanism.UnitRecord, Name: "digits"})
+	spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "digits"})
 	if err != nil || !(spent.Rho.Float() > 0) {
 		t.Errorf("%v, %v", spent, err)
 	}

@@ -32,9 +32,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/iterate"
 )
 
-// FileKind is the kind of these files for package internal/sections.
-const FileKind = "checkpoint"
-
 // fileVersion is the version of these files. A change of this program that changes the bits of
 // a step needs a new version: a run must not continue with other steps than it began with.
 const fileVersion = 1
@@ -67,7 +64,7 @@ const perStep = 3
 func Save(ctx context.Context, path string, c *privatemail.Checkpoint) error {
 	rows, columns, err := points.Dims(c.State.Points)
 	if err == nil {
-		err = sections.Write(ctx, path, FileKind, fileVersion, func(w *sections.Writer) error { return fill(w, c, size{rows, columns}) })
+		err = sections.Write(ctx, path, sections.Checkpoint, fileVersion, func(w *sections.Writer) error { return fill(w, c, size{rows, columns}) })
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint: save: %w", err)
@@ -124,7 +121,7 @@ type Saved struct {
 // formats.ErrFormat for a damaged one; others are those of ctx and of the system. Embed checks
 // whether the numbers make sense.
 func Open(ctx context.Context, path string) (*Saved, error) {
-	file, err := sections.Open(path, FileKind)
+	file, err := sections.Open(path, sections.Checkpoint)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: open: %w", err)
 	}

@@ -208,19 +208,19 @@ func TestHostileFiles(t *testing.T) {
 		}
 		return out.Bytes()
 	}
-	if err := open(t, build(FileKind, fileVersion, good)); err != nil {
+	if err := open(t, build(sections.Checkpoint, fileVersion, good)); err != nil {
 		t.Fatal(err)
 	}
 	if err := open(t, build("model", fileVersion, good)); !errors.Is(err, formats.ErrUnsupported) {
 		t.Errorf("another kind: %v", err)
 	}
-	if err := open(t, build(FileKind, fileVersion+1, good)); !errors.Is(err, formats.ErrUnsupported) {
+	if err := open(t, build(sections.Checkpoint, fileVersion+1, good)); !errors.Is(err, formats.ErrUnsupported) {
 		t.Errorf("another version: %v", err)
 	}
 	for name := range good {
 		parts := maps.Clone(good)
 		delete(parts, name)
-		if err := open(t, build(FileKind, fileVersion, parts)); !errors.Is(err, formats.ErrFormat) {
+		if err := open(t, build(sections.Checkpoint, fileVersion, parts)); !errors.Is(err, formats.ErrFormat) {
 			t.Errorf("no section %s: %v", name, err)
 		}
 	}
@@ -236,7 +236,7 @@ func TestHostileFiles(t *testing.T) {
 	} {
 		parts := maps.Clone(good)
 		parts[c.name] = c.part
-		if err := open(t, build(FileKind, fileVersion, parts)); !errors.Is(err, formats.ErrFormat) {
+		if err := open(t, build(sections.Checkpoint, fileVersion, parts)); !errors.Is(err, formats.ErrFormat) {
 			t.Errorf("section %s is %.20v: %v", c.name, c.part, err)
 		}
 	}

@@ -11,7 +11,7 @@
 // # Formats
 //
 //	name                             contents                                              read as                   written by
-//	.npy                             NumPy 1.0, 2.0, 3.0: f2 f4 f8 i1..i8 u1..u8 b1,       Matrix, Matrix64, labels  WriteMatrix (f4 f8 u1 i4 i8), WriteMatrix16 (f2),
+//	.npy                             NumPy 1.0, 2.0, 3.0: f2 f4 f8 i1..i8 u1..u8 b1,       Matrix, Matrix64, labels  WriteMatrix (f4 f8 u1 i4 i8),
 //	                                 either byte order, C and Fortran order, one or two                              WriteLabels (i4)
 //	                                 dimensions; S and U as names of labels
 //	.npz                             numpy.savez and savez_compressed: one such array      Matrix, Matrix64, labels
@@ -21,7 +21,7 @@
 //	.csv .tsv .txt .data             a row per line, with or without a header; columns     Table, Matrix, Matrix64,  WriteLabels (.csv)
 //	                                 of numbers and one of labels                          labels
 //	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
-//	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets, WriteCSR
+//	.mtx                             Matrix Market coordinate, real                                                  WriteCSR
 //
 // The case of a name does not matter. All formats except vecs and .npz are also read with .gz
 // after the name; IDX is also written with it. A file with another name is read as .npy or IDX
@@ -48,8 +48,8 @@
 // the default ones.
 //
 // Conversions do not change values silently: integers that do not fit, and finite values that
-// overflow float32, or float16 in WriteMatrix16, are an ErrRange. Rounding to the nearest float
-// is allowed; NaN and infinities pass through, except in Matrix Market, which cannot represent
+// overflow float32 are an ErrRange. Rounding to the nearest float
+// is allowed; NaN and infinities pass through, except in Matrix Market, which has no spelling for
 // them.
 //
 // StreamMatrix and WriteRows read and write a matrix row by row, so that it need not fit in memory.

@@ -145,26 +145,3 @@ func ExampleReadCSR() {
 	// 1 0 6
 	// 1 2 7
 }
-
-func ExampleReadTriplets() {
-	dir, remove := tempDir()
-	defer remove()
-
-	path := filepath.Join(dir, "laplacian.mtx")
-	text := "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\n2 2 1\n"
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		log.Fatal(err)
-	}
-	t, err := formats.ReadTriplets(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for p, v := range t.Val {
-		fmt.Println(t.Row[p], t.Col[p], v)
-	}
-	// Output:
-	// 0 0 1
-	// 1 0 -1
-	// 0 1 -1
-	// 1 1 1
-}

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"math"
 	"slices"
 	"testing"
 )
@@ -171,36 +170,5 @@ func FuzzNPZ(f *testing.F) {
 		var err error
 		bounded(t, input, 8*4*maxExpansion, func() { m, err = readCSR(bytes.NewReader(input), int64(len(input))) })
 		checkCSR(t, m, err)
-	})
-}
-
-func FuzzMTX(f *testing.F) {
-	for _, text := range []string{
-		"%%MatrixMarket matrix coordinate real general\n2 3 2\n1 3 1.5\n2 1 -2e-3\n",
-		"%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n1 1 3\n2 1 4\n",
-		"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n",
-		"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 4\n",
-		"%%MatrixMarket matrix array real general\n1 1\n1\n",
-		"%%MatrixMarket matrix coordinate real general\n1 1 4000000000000000000\n1 1 1e999\n",
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, input []byte) {
-		var m *Triplets
-		var err error
-		bounded(t, input, 64, func() { m, err = readTriplets(memory(input)) })
-		if err != nil {
-			checkError(t, err)
-			return
-		}
-		var again bytes.Buffer
-		if err := writeTriplets(&again, m); err != nil {
-			t.Fatal(err)
-		}
-		got, err := readTriplets(memory(again.Bytes()))
-		if err != nil || got.Rows != m.Rows || got.Cols != m.Cols || !slices.Equal(got.Row, m.Row) || !slices.Equal(got.Col, m.Col) ||
-			!slices.EqualFunc(got.Val, m.Val, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
-			t.Fatalf("%+v reads back as %+v, %v", m, got, err)
-		}
 	})
 }

@@ -112,7 +112,6 @@ func TestHostile(t *testing.T) {
 	double := func(path string) error { _, err := ReadMatrix64(path); return err }
 	labels := func(path string) error { _, err := ReadLabels(path); return err }
 	csr := func(path string) error { _, err := ReadCSR(path); return err }
-	triplets := func(path string) error { _, err := ReadTriplets(path); return err }
 	check := func(file string, cases []hostile, readers ...func(string) error) {
 		for _, c := range cases {
 			t.Run(file+"/"+c.name, func(t *testing.T) {
@@ -145,10 +144,6 @@ func TestHostile(t *testing.T) {
 		{"claims what gzip might hold", packed(t, append(idxFile(8, []uint32{20000}), zeros[:1000]...)), ErrTruncated, nil},
 		{"checksum", append(packed(t, idxFile(8, []uint32{2}, 1, 2))[:22+2], 0, 0, 0, 0, 0, 0, 0, 0), ErrFormat, []string{"compressed"}},
 	}, dense, labels)
-	check("m.mtx.gz", []hostile{
-		{"endless line", packed(t, zeros), ErrFormat, []string{"line 1", "more than"}},
-		{"entries that do not come", packed(t, []byte("%%MatrixMarket matrix coordinate real general\n1 1 20000\n1 1 1\n")), ErrTruncated, []string{"line 3"}},
-	}, triplets)
 }
 
 // TestTruncated cuts a small file of each format at every byte. Only rows of vecs can be missing
@@ -170,7 +165,6 @@ func TestTruncated(t *testing.T) {
 		}
 	}
 	csr := func(data []byte) error { _, err := readCSR(bytes.NewReader(data), int64(len(data))); return err }
-	triplets := func(data []byte) error { _, err := readTriplets(memory(data)); return err }
 	for _, c := range []struct {
 		name string
 		file []byte
@@ -186,7 +180,6 @@ func TestTruncated(t *testing.T) {
 		{"idx, compressed", load(t, golden("images-idx3-ubyte.gz")), gzipped(idxFamily), -1},
 		{"npz", load(t, golden("csr.npz")), csr, -1},
 		{"npz, deflated", load(t, golden("csr_deflated.npz")), csr, -1},
-		{"mtx", []byte("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 5"), triplets, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for cut := range c.file {

@@ -86,7 +86,6 @@ func TestMessagesHoldNoBody(t *testing.T) {
 	single := func(path string) error { _, err := ReadMatrix(path); return err }
 	double := func(path string) error { _, err := ReadMatrix64(path); return err }
 	csr := func(path string) error { _, err := ReadCSR(path); return err }
-	triplets := func(path string) error { _, err := ReadTriplets(path); return err }
 	head := func(descr, shape string) string {
 		return "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + "}"
 	}
@@ -147,19 +146,6 @@ func TestMessagesHoldNoBody(t *testing.T) {
 		{"behind.idx", single, string(idxFile(0x0d, []uint32{1}, []byte(secret)...)), secret},
 		{"wide value.idx", single, string(idxFile(0x0e, []uint32{1}, []byte("Hodgkin~")...)), "Hodgkin~"},
 
-		{"no banner.mtx", triplets, "Hodgkin,Crohn\n", ""},
-		{"object.mtx", triplets, "%%MatrixMarket Hodgkin coordinate real general\n", "Hodgkin"},
-		{"form.mtx", triplets, "%%MatrixMarket matrix Hodgkin real general\n", "Hodgkin"},
-		{"values.mtx", triplets, "%%MatrixMarket matrix coordinate Hodgkin general\n", "Hodgkin"},
-		{"symmetry.mtx", triplets, "%%MatrixMarket matrix coordinate real Hodgkin\n", "Hodgkin"},
-		{"no size.mtx", triplets, "%%MatrixMarket matrix coordinate integer general\n1 1 730591\n1 1 2\n", "730591"},
-		{"large size.mtx", triplets, realBanner + "7305918264 1 1\n", "7305918264"},
-		{"many.mtx", triplets, realBanner + "7305 9182 2\n7305 9182 1\n", "7305 9182"},
-		{"outside.mtx", triplets, realBanner + "1826 5918 1\n7305 9182 1\n", "1826 5918 1\n7305 9182"},
-		{"not square.mtx", triplets, "%%MatrixMarket matrix coordinate real symmetric\n7305 9182 1\n", "7305 9182"},
-		{"word.mtx", triplets, realBanner + "2 2 1\n1 1 Hodgkin\n", "Hodgkin"},
-		{"overflow.mtx", triplets, realBanner + "2 2 1\n1 1 73059e18264\n", "73059e18264"},
-
 		{"no archive.npz", csr, "Hodgkin,Crohn\n", ""},
 		{"form.npz", csr, string(member("format.npy", npyFile(1, head("|S7", "()"), "Hodgkin"))), "Hodgkin"},
 		{"indptr.npz", csr, string(member("indptr.npy", npyFile(1, head("<i4", "(3,)"), secret))), secret},
@@ -213,7 +199,6 @@ func silentReaders() map[string]silentReader {
 	readers := map[string]silentReader{
 		".npy": array(format{family: npyFamily}, npyBody),
 		".idx": array(format{family: idxFamily}, idxBody),
-		".mtx": text(func(s *source) error { _, err := readTriplets(s); return err }),
 		".idx.gz": {func(_ testing.TB, file []byte) []error {
 			s, err := newGzipSource(bytes.NewReader(file), int64(len(file)))
 			if err == nil {
@@ -331,12 +316,8 @@ func silentFiles(t testing.TB) map[string][][]byte {
 	add(".u8bin", hostileBin)
 	add(".i8bin", hostileBin)
 	add(".idx", hostileIDX)
-	add(".mtx", refusedTriplets)
 	for _, name := range []string{"v1", "v2", "f8be", "i8", "labels", "cube", "fortran", "complex", "object", "structured", "text", "scalar"} {
 		files[".npy"] = append(files[".npy"], load(t, golden(name+".npy")))
-	}
-	for _, name := range []string{"general", "symmetric"} {
-		files[".mtx"] = append(files[".mtx"], load(t, golden(name+".mtx")))
 	}
 	for _, c := range refusedLabels(t) {
 		if strings.HasSuffix(c.name, ".csv") && len(c.file) <= largest {

@@ -222,7 +222,6 @@ func TestWriteNPY(t *testing.T) {
 	}{
 		{"f4", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, floats[float32]()) }},
 		{"f8", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, floats[float64]()) }},
-		{"f2", func(p string) error { return WriteMatrix16(t.Context(), p, 3, 4, floats[float32]()) }},
 		{"u1", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, integers[uint8]()) }},
 		{"i4", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, integers[int32]()) }},
 		{"i8", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, integers[int64]()) }},

@@ -1,59 +1,8 @@
 package formats
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 )
-
-// maxLine is the longest line of text that is read, in bytes.
-const maxLine = 1 << 20
-
-// lines reads the lines of a text file that are neither blank nor comments.
-type lines struct {
-	scan    *bufio.Scanner
-	comment byte
-	number  int64 // of the last line, counted from 1
-	text    []byte
-}
-
-func newLines(s *source, comment byte) *lines {
-	scan := bufio.NewScanner(s.r)
-	scan.Buffer(nil, maxLine)
-	return &lines{scan: scan, comment: comment}
-}
-
-// next moves to the next line with content. It trims white space around the line, except for
-// tabs, which may stand for empty fields. It returns false at the end and on errors.
-func (l *lines) next() bool {
-	for l.scan.Scan() {
-		l.number++
-		text := l.scan.Bytes()
-		if l.number == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
-		}
-		content := bytes.TrimSpace(text)
-		if len(content) == 0 || content[0] == l.comment {
-			continue
-		}
-		l.text = bytes.Trim(text, " \r")
-		return true
-	}
-	l.text = nil
-	return false
-}
-
-// err returns the error that ended the reading, nil for the end of the file.
-func (l *lines) err() error {
-	err := l.scan.Err()
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, bufio.ErrTooLong):
-		return failf(ErrFormat, "the line has more than %d bytes", maxLine).atLine(l.number + 1)
-	}
-	return streamError(err, -1).atLine(l.number + 1)
-}
 
 // splitFields appends the fields of a line to dst. sep 0 means runs of white space. A field may
 // be in double quotes, within which a separator is text and "" a quote. It must end on its

@@ -19,14 +19,13 @@ var (
 		{".idx", idxFamily, noKind}, {".idx.gz", idxFamily, noKind},
 	}
 	csrWriters = []format{{suffix: ".npz"}, {suffix: ".mtx"}}
-	mtxWriters = []format{{suffix: ".mtx"}}
 )
 
 // takes returns the kinds of element that can be written in the format.
 func (f format) takes() []kind {
 	switch f.family {
 	case npyFamily:
-		return []kind{f2, f4, f8, u1, i4, i8}
+		return []kind{f4, f8, u1, i4, i8}
 	case idxFamily:
 		return []kind{u1, i4, f4, f8}
 	}
@@ -72,30 +71,6 @@ func WriteMatrix[T float32 | float64 | uint8 | int32 | int64](ctx context.Contex
 		return err
 	}
 	return writeArray(ctx, f, path, data, rows, cols)
-}
-
-// WriteMatrix16 writes a .npy of float16 under the rules of WriteMatrix. Values are rounded to
-// the nearest float16, to even on a tie; a finite value that would round to an infinity (65520
-// and more) is an ErrRange with its row and column. NaN and infinities pass through.
-func WriteMatrix16(ctx context.Context, path string, rows, cols int, data []float32) error {
-	f, err := writerFor(arrayWriters, path, f2)
-	if err != nil {
-		return err
-	}
-	if err := checkShape(f, rows, cols, len(data)); err != nil {
-		return named(path, err)
-	}
-	for i, v := range data {
-		if toFloat16(v)&0x7fff == 0x7c00 && !math.IsInf(float64(v), 0) {
-			return named(path, rangeError(i, cols, f4, f2))
-		}
-	}
-	return WriteFile(ctx, path, func(w io.Writer) error {
-		if err := writeNPYHeader(w, f2.descr(), rows, cols); err != nil {
-			return err
-		}
-		return writeConverted(w, data, toFloat16)
-	})
 }
 
 // WriteLabels writes class numbers as .npy, .idx or .idx.gz (one dimension of int32), .ivecs or
@@ -154,8 +129,8 @@ func writeLabelText(w io.Writer, labels []int32) error {
 }
 
 // WriteCSR writes a sparse matrix under the rules of WriteMatrix: as .npz, uncompressed, which
-// ReadCSR and scipy.sparse.load_npz read, or as .mtx, the Matrix Market file of WriteTriplets
-// with the entries row by row. The lengths must be as in ReadCSR; values of a .mtx must be
+// ReadCSR and scipy.sparse.load_npz read, or as .mtx, a Matrix Market file
+// with the entries row by row. The lengths must be as ReadCSR promises; values of a .mtx must be
 // finite.
 func WriteCSR(ctx context.Context, path string, m *CSR) error {
 	f, err := writerFor(csrWriters, path, noKind)
@@ -179,30 +154,7 @@ func WriteCSR(ctx context.Context, path string, m *CSR) error {
 	return WriteFile(ctx, path, func(w io.Writer) error { return writeCSR(w, m) })
 }
 
-// WriteTriplets writes a Matrix Market file (.mtx) of real values in general form that reads
-// back with the same bits, under the rules of WriteMatrix. Entries must lie within the matrix
-// and be finite.
-func WriteTriplets(ctx context.Context, path string, t *Triplets) error {
-	if _, err := writerFor(mtxWriters, path, noKind); err != nil {
-		return err
-	}
-	if t.Rows < 0 || t.Cols < 0 || uint64(max(t.Rows, t.Cols)) > math.MaxUint32 ||
-		len(t.Row) != len(t.Val) || len(t.Col) != len(t.Val) {
-		return named(path, failf(ErrShape, "%d x %d with %d rows, %d columns and %d values is not a list of entries",
-			t.Rows, t.Cols, len(t.Row), len(t.Col), len(t.Val)))
-	}
-	for p, v := range t.Val {
-		if uint64(t.Row[p]) >= uint64(t.Rows) || uint64(t.Col[p]) >= uint64(t.Cols) {
-			return named(path, failf(ErrShape, "entry %d is outside of the matrix", p+1))
-		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return named(path, failf(ErrRange, "entry %d is not finite", p+1))
-		}
-	}
-	return WriteFile(ctx, path, func(w io.Writer) error { return writeTriplets(w, t) })
-}
-
-// checkShape compares the dimensions with the number of elements and with the limits of f.
+// checkShape compares the dimensions with the number of elements and with what f has room for.
 func checkShape(f format, rows, cols, have int) error {
 	if rows < 0 || cols < 0 || rows > 0 && cols == 0 {
 		return failf(ErrShape, "%d x %d is not a valid matrix shape", rows, cols)

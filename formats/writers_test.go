@@ -213,20 +213,11 @@ func TestWritersRefuse(t *testing.T) {
 			[]string{".idx.gz takes uint8, int32, float32, float64, not int64; can be written: .npy"}},
 		{"a.fbin", func(p string) error { return WriteMatrix(t.Context(), p, 1, 1, []float64{1}) }, ErrUnsupported,
 			[]string{".fbin takes float32, not float64"}},
-		{"a.fvecs", func(p string) error { return WriteMatrix16(t.Context(), p, 1, 1, []float32{1}) }, ErrUnsupported,
-			[]string{".fvecs takes float32, not float16; can be written: .npy"}},
-		{"a.txt", func(p string) error { return WriteMatrix16(t.Context(), p, 1, 1, []float32{1}) }, ErrUnsupported,
-			[]string{"unknown kind of file; can be written: .npy"}},
 		{"a-ubyte", func(p string) error { return WriteLabels(t.Context(), p, []int32{1}) }, ErrUnsupported,
 			[]string{"can be written: .npy, .csv, .ivecs, .ibin, .idx, .idx.gz"}},
-		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 2, []float32{1}) }, ErrShape, nil},
 		{"a.bvecs", func(p string) error { return WriteMatrix(t.Context(), p, 0, 2, []uint8{}) }, ErrShape, []string{".bvecs", "without rows"}},
 		{"a.ivecs", func(p string) error { return WriteLabels(t.Context(), p, nil) }, ErrShape, []string{"without rows"}},
 		{"a.idx", func(p string) error { return WriteMatrix(t.Context(), p, 2, 2, []uint8{1}) }, ErrShape, []string{"2 x 2", "1 values"}},
-		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 2, []float32{1, 65504, -65520, 1}) }, ErrRange,
-			[]string{"row 2", "column 1", "float16"}},
-		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 1, []float32{1, math.MaxFloat32}) }, ErrRange,
-			[]string{"row 2", "float16"}},
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		wantError(t, c.write(path), c.kind, path, c.parts...)
@@ -245,33 +236,7 @@ func TestWritersRefuse(t *testing.T) {
 	}
 }
 
-func TestWriteMatrix16(t *testing.T) {
-	var data, want []float32
-	for h := range 1 << 16 {
-		v := float16(uint16(h))
-		data, want = append(data, v), append(want, v)
-	}
-	data = append(data, 65519, 1+0x1p-11, 1+0x1p-11+0x1p-23, 0x1p-26)
-	want = append(want, 65504, 1, 1+0x1p-10, 0)
-	path := filepath.Join(t.TempDir(), "half.npy")
-	if err := WriteMatrix16(t.Context(), path, len(data)/4, 4, data); err != nil {
-		t.Fatal(err)
-	}
-	m, err := ReadMatrix(path)
-	if err != nil || m.Rows != len(data)/4 || m.Cols != 4 {
-		t.Fatalf("got %v", err)
-	}
-	for i, v := range m.Data {
-		if w := want[i]; (v != v) != (w != w) || v == v && math.Float32bits(v) != math.Float32bits(w) {
-			t.Errorf("%v became %v, want %v", data[i], v, w)
-		}
-	}
-	if size := len(load(t, path)); size != 128+2*len(data) {
-		t.Errorf("the file has %d bytes", size)
-	}
-}
-
-// TestWriteMatrixCancelled checks that a cancelled write leaves no file, compressed or not.
+// TestWriteMatrixCancelled checks that a cancelled write leaves nothing behind, compressed or not.
 func TestWriteMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -280,7 +245,5 @@ func TestWriteMatrixCancelled(t *testing.T) {
 		path := filepath.Join(dir, "a"+suffix)
 		wantError(t, WriteMatrix(ctx, path, 1, 1, []uint8{1}), context.Canceled, path)
 	}
-	path := filepath.Join(dir, "a.npy")
-	wantError(t, WriteMatrix16(ctx, path, 1, 1, []float32{1}), context.Canceled, path)
 	onlyFiles(t, dir)
 }

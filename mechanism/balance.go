@@ -8,7 +8,7 @@ import (
 // A Balance holds what one unit has spent and what it can still spend.
 type Balance struct {
 	Unit             string // the first digits of its keyed hash
-	UnitKind         string // UnitRecord or UnitClient
+	UnitKind         string // release.UnitRecord or release.UnitClient
 	Spent, Remaining Pots
 	// Epsilon is what was spent, at the Delta of the total; see
 	// Ledger.EpsilonAt.

@@ -16,7 +16,7 @@ import (
 // to, in every release that contains one of them. A single row is a unit only
 // where it alone is private.
 type Unit struct {
-	Kind string // UnitRecord or UnitClient
+	Kind string // release.UnitRecord or release.UnitClient
 	Name string // not empty
 	// New says that the unit may be unknown to the ledger. Every name has its own
 	// budget, so a mistyped name would be a second budget for the same rows:
@@ -139,7 +139,7 @@ type Budget interface {
 
 // Paid reports whether a spend for a release has been written down in the budget. It is
 // for programs that keep releases to send them again: a ledger that was restored from
-// an old copy, or copied, has the same PayerID and may not know a release that was paid
+// an old copy, or copied, has the same Unit.Payer and may not know a release that was paid
 // for in the other ledger. NoLedger knows all releases, since it counts none. The error
 // is ErrLedger.
 func Paid(budget Budget, releaseID [16]byte) (bool, error) {
@@ -153,24 +153,24 @@ func Paid(budget Budget, releaseID [16]byte) (bool, error) {
 	return paid, nil
 }
 
-// PayerID returns a number that identifies a unit in one budget, the payer. Units of
+// Payer returns a number that identifies the unit in one budget. Units of
 // different kinds or names have different numbers, and so does one unit in two ledgers,
 // or in a ledger and in none; a copy of a ledger's file counts as the same ledger.
 // Programs that keep releases store them under this number, so that nobody gets a release
 // that another has paid for. It is not a secret hash: anyone who knows the ledger can
-// test whether it belongs to a guessed name. Errors are those of CheckPayer.
-func PayerID(budget Budget, unit Unit) (id [sha256.Size]byte, err error) {
-	ledger, err := payingLedger(budget, unit)
+// test whether it belongs to a guessed name. Errors are those of Check.
+func (u Unit) Payer(budget Budget) (id [sha256.Size]byte, err error) {
+	ledger, err := payingLedger(budget, u)
 	if err != nil {
 		return id, err
 	}
-	return payerID(ledger, unit), nil
+	return payerID(ledger, u), nil
 }
 
-// CheckPayer checks before any work that a release has a budget, and a valid unit to
+// Check checks before any work that a release has a budget, and a valid unit to
 // pay for it. Errors are ErrLedger and ErrParam.
-func CheckPayer(budget Budget, unit Unit) error {
-	_, err := payingLedger(budget, unit)
+func (u Unit) Check(budget Budget) error {
+	_, err := payingLedger(budget, u)
 	return err
 }
 

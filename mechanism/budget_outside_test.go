@@ -35,7 +35,7 @@ func releases(t *testing.T, b Budget) (made []bool, errs []error) {
 	c := calibrate(t, CalibrationSettings{Epsilon: 0.5, Delta: 1e-6, Sensitivity: boundOf(t, sensitivity.ReplaceOne, 6, 3, 1)})
 	out, err := Privatize(background, c, b, request(6, 3), nil)
 	made, errs = append(made, out != nil), append(errs, err)
-	set, err := Select(b, alice, Subset{Items: 5, Size: 1, Epsilon: 1}, 2)
+	set, err := Subset{Items: 5, Size: 1, Epsilon: 1}.Select(b, alice, 2)
 	made, errs = append(made, set != nil), append(errs, err)
 	series, err := NewSeries(b, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6, Protects: oneUnit.Protects})
 	return append(made, series != nil), append(errs, err)
@@ -86,14 +86,14 @@ func TestBudgetsHaveANumber(t *testing.T) {
 				t.Errorf("%s, release %d: made %v, %v", name, i, made[i], err)
 			}
 		}
-		if _, err := PayerID(b, alice); !errors.Is(err, ErrLedger) {
+		if _, err := alice.Payer(b); !errors.Is(err, ErrLedger) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if len(outside.ids) != 0 {
 		t.Error("it was asked to pay")
 	}
-	if err := CheckPayer(outside, alice); !errors.Is(err, down) {
+	if err := alice.Check(outside); !errors.Is(err, down) {
 		t.Error(err)
 	}
 	if paid, err := Paid(&outsider{paidErr: down}, releaseID(0)); paid || !errors.Is(err, down) || !errors.Is(err, ErrLedger) {
@@ -106,11 +106,11 @@ func TestBudgetsHaveANumber(t *testing.T) {
 	}
 	// A ledger in a wrapper is that ledger, and the same payer.
 	l := mustOpen(t, newLedgerFile(t, ledgerTotal))
-	one, err := PayerID(l, alice)
+	one, err := alice.Payer(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if two, err := PayerID(logged{l}, alice); err != nil || one != two {
+	if two, err := alice.Payer(logged{l}); err != nil || one != two {
 		t.Error("a wrapped ledger is another payer", err)
 	}
 }

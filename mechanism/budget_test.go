@@ -50,7 +50,7 @@ func TestUnknownUnit(t *testing.T) {
 	refused(known("digit"))
 }
 
-func TestPayerID(t *testing.T) {
+func TestPayer(t *testing.T) {
 	one, err := OpenLedger(newLedgerFile(t, ledgerTotal))
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestPayerID(t *testing.T) {
 	seen := map[[32]byte]string{}
 	for where, budget := range map[string]Budget{"one": one, "two": two, "none": NoLedger} {
 		for _, unit := range []Unit{{Kind: release.UnitRecord, Name: "x"}, {Kind: release.UnitClient, Name: "x"}, {Kind: release.UnitRecord, Name: "xx"}} {
-			id, err := PayerID(budget, unit)
+			id, err := unit.Payer(budget)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestPayerID(t *testing.T) {
 			}
 			seen[id] = who
 			unit.New = true
-			if again, err := PayerID(budget, unit); err != nil || again != id {
+			if again, err := unit.Payer(budget); err != nil || again != id {
 				t.Errorf("%s: another payer when it is new, %v", who, err)
 			}
 		}
@@ -87,7 +87,7 @@ func TestPayerID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ids[i], err = PayerID(l, alice); err != nil {
+		if ids[i], err = alice.Payer(l); err != nil {
 			t.Fatal(err)
 		}
 		l.Close()
@@ -100,7 +100,7 @@ func TestPayerID(t *testing.T) {
 		unit   Unit
 		want   error
 	}{{nil, alice, ErrLedger}, {(*Ledger)(nil), alice, ErrLedger}, {new(Ledger), alice, ErrLedger}, {NoLedger, Unit{}, ErrParam}} {
-		if _, err := PayerID(test.budget, test.unit); !errors.Is(err, test.want) {
+		if _, err := test.unit.Payer(test.budget); !errors.Is(err, test.want) {
 			t.Error(err, test.want)
 		}
 	}
@@ -123,8 +123,8 @@ func TestPaid(t *testing.T) {
 	}
 	other := mustOpen(t, old)
 	defer other.Close()
-	one, _ := PayerID(l, alice)
-	if two, _ := PayerID(other, alice); one != two {
+	one, _ := alice.Payer(l)
+	if two, _ := alice.Payer(other); one != two {
 		t.Error("a copy is another payer")
 	}
 	for _, test := range []struct {

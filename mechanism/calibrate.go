@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -26,9 +26,9 @@ const (
 func (r Rule) String() string {
 	switch r {
 	case Analytic:
-		return release.RuleAnalytic
+		return terms.RuleAnalytic
 	case Classical:
-		return release.RuleClassical
+		return terms.RuleClassical
 	}
 	return fmt.Sprintf("Rule(%d)", int(r))
 }

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -461,7 +461,7 @@ func TestSpend(t *testing.T) {
 }
 
 func TestRuleNames(t *testing.T) {
-	for rule, name := range map[Rule]string{Analytic: release.RuleAnalytic, Classical: release.RuleClassical} {
+	for rule, name := range map[Rule]string{Analytic: terms.RuleAnalytic, Classical: terms.RuleClassical} {
 		if got, err := RuleByName(name); got != rule || err != nil || rule.String() != name {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}

@@ -2,7 +2,7 @@
 // release: it calibrates Gaussian noise to a proved sensitivity, writes down
 // the cost of the release, draws the noise exactly, and returns a
 // release.Release and nothing else. Two smaller mechanisms spend from the same
-// ledger: Select, for one item of many, and Series, for vectors.
+// ledger: Subset.Select, for one item of many, and Series, for vectors.
 //
 //	c, err := mechanism.Calibrate(mechanism.CalibrationSettings{
 //		Epsilon: 1, Delta: 1e-6, Sensitivity: bound, Reach: reach, // of package sensitivity
@@ -18,7 +18,7 @@
 //	r, err := mechanism.Privatize(ctx, c, ledger, mechanism.FirstStep{
 //		Displacement: displacement, // f - Q
 //		Query:        query,
-//		Unit:         mechanism.Unit{Kind: mechanism.UnitRecord, Name: "holiday-042.jpg"},
+//		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg"},
 //		Labels:       mechanism.LabelSettings{Mode: release.ModeDropped},
 //	}, nil)
 //
@@ -26,7 +26,7 @@
 //
 // The constants that settings take:
 //
-//	Unit.Kind            UnitRecord, UnitClient (also in package release)
+//	Unit.Kind            release.UnitRecord, release.UnitClient
 //	LabelSettings.Mode   release.ModePublic, release.ModeDropped, release.ModeRandomised
 //	Total.Kind           GDP, ZCDP, Pure, Mixed
 //	relation of a bound  sensitivity.ReplaceOne, sensitivity.Null and others
@@ -81,7 +81,7 @@
 // # Selection
 //
 // A record that falls in one of m cells need not be released with noise at all.
-// Select reports w cells, its own among them with probability
+// Subset.Select reports w cells, its own among them with probability
 // w r/(w r + m - w), r <= e^epsilon rational: purely epsilon-private, drawn with whole
 // numbers. On average over the items no epsilon-private choice of w of m contains the
 // right one more often (package retrieval, mode cells). It spends from the same ledger:
@@ -98,7 +98,7 @@
 //
 // # Order
 //
-// Privatize and Select check everything and draw their seeds, then the Budget
+// Privatize and Subset.Select check everything and draw their seeds, then the Budget
 // writes the spend down, and only then is noise made. NewSeries checks and spends; Series.Release
 // makes noise. Subset.Draw draws a set before Subset.Pay writes the spend down, for callers who
 // keep the set secret in between. A crash or a cancelled context after the spend leaves the budget

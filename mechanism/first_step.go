@@ -41,7 +41,7 @@ type LabelSettings struct {
 // check checks everything that can make a release fail, except entropy, the budget and
 // the context.
 func (f FirstStep) check(c Calibration, budget Budget) error {
-	if err := CheckPayer(budget, f.Unit); err != nil {
+	if err := f.Unit.Check(budget); err != nil {
 		return err
 	}
 	if c.multiple == 0 {

@@ -3,7 +3,7 @@ package mechanism
 import (
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
 // clampSteps is the largest distance of a coordinate from zero, in grid steps.
@@ -21,5 +21,5 @@ func onGrid(a, b int64) int64 {
 	case b < 0 && sum > a:
 		sum = math.MinInt64
 	}
-	return max(-release.GridLimit, min(release.GridLimit, sum))
+	return max(-terms.GridLimit, min(terms.GridLimit, sum))
 }

@@ -325,7 +325,7 @@ func TestZeroLedger(t *testing.T) {
 	_, remaining := l.Remaining(alice)
 	_, epsilon := l.EpsilonAt(alice, 1e-6)
 	_, pure := l.EpsilonAt(alice, 0)
-	_, selected := Select(l, alice, Subset{Items: 5, Size: 1, Epsilon: 1}, 2)
+	_, selected := Subset{Items: 5, Size: 1, Epsilon: 1}.Select(l, alice, 2)
 	_, series := NewSeries(l, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6, Protects: oneUnit.Protects})
 	_, balance := new(Snapshot).Balance(alice)
 	for i, err := range []error{

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
 var smallGrids = []int64{1, 2, 3, 7, 64}
@@ -252,7 +252,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestOnGrid(t *testing.T) {
-	const most, least, limit = math.MaxInt64, math.MinInt64, release.GridLimit
+	const most, least, limit = math.MaxInt64, math.MinInt64, terms.GridLimit
 	for _, test := range [][3]int64{
 		{1, 2, 3}, {limit - 1, 1, limit}, {limit, 1, limit}, {1 - limit, -1, -limit}, {-limit, -1, -limit}, {limit, -limit, 0},
 		{limit, most, limit}, {-limit, least, -limit}, {-limit, most, limit}, {0, least, -limit}, {1, most, limit}, {-1, least, -limit},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/split"
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -98,7 +99,7 @@ func describe(c Calibration, f FirstStep, id [16]byte) *release.Release {
 	bound := c.Bound()
 	out := &release.Release{
 		ID:        id,
-		Mechanism: release.RoundedGaussian,
+		Mechanism: terms.RoundedGaussian,
 		Rows:      f.Displacement.Rows,
 		Columns:   f.Displacement.Cols,
 		Grid:      make([]int64, f.Displacement.Rows*f.Displacement.Cols),
@@ -117,7 +118,7 @@ func describe(c Calibration, f FirstStep, id [16]byte) *release.Release {
 			Bound:         bound.Exact(),
 			OperatorError: bound.Eta(),
 			GridError:     c.GridError(),
-			Norm:          release.NormFrobenius,
+			Norm:          terms.NormFrobenius,
 			Derivation:    bound.Derivation(),
 			Relation:      bound.Relation().String(),
 			Operator:      bound.Operator().Kind(),

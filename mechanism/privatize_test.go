@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -68,10 +69,10 @@ func TestPrivatize(t *testing.T) {
 		t.Error(err)
 	}
 	want := release.Release{
-		ID: out.ID, Mechanism: release.RoundedGaussian, Rows: 6, Columns: 3, Grid: out.Grid, Step: c.Step(), Multiple: c.Multiple(),
+		ID: out.ID, Mechanism: terms.RoundedGaussian, Rows: 6, Columns: 3, Grid: out.Grid, Step: c.Step(), Multiple: c.Multiple(),
 		Privacy: release.Privacy{Epsilon: 0.5, Delta: 1e-6, Rule: "analytic", Sigma: c.Sigma(), Mu: c.Mu(), Rho: c.Rho()},
 		Sensitivity: release.Sensitivity{
-			Total: c.L2Sensitivity(), Bound: b.Exact(), OperatorError: b.Eta(), GridError: c.GridError(), Norm: release.NormFrobenius,
+			Total: c.L2Sensitivity(), Bound: b.Exact(), OperatorError: b.Eta(), GridError: c.GridError(), Norm: terms.NormFrobenius,
 			Derivation: "theorem-1", Relation: "replace-one", Operator: "full", Records: 1,
 		},
 		Query:  r.Query,
@@ -616,7 +617,7 @@ func TestPrivatizeConcurrently(t *testing.T) {
 	}
 }
 
-// CheckPayer and LabelSettings.Check, the checks before any work.
+// Unit.Check and LabelSettings.Check, the checks before any work.
 func TestChecksBeforeWork(t *testing.T) {
 	unit := Unit{Kind: release.UnitRecord, Name: "photo", New: true}
 	randomised := func(epsilon float64) LabelSettings {
@@ -627,10 +628,10 @@ func TestChecksBeforeWork(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"payer", CheckPayer(NoLedger, unit), nil},
-		{"no budget", CheckPayer(nil, unit), ErrLedger},
-		{"no ledger", CheckPayer((*Ledger)(nil), unit), ErrLedger},
-		{"no unit", CheckPayer(NoLedger, Unit{}), ErrParam},
+		{"payer", unit.Check(NoLedger), nil},
+		{"no budget", unit.Check(nil), ErrLedger},
+		{"no ledger", unit.Check((*Ledger)(nil)), ErrLedger},
+		{"no unit", Unit{}.Check(NoLedger), ErrParam},
 		{"public", LabelSettings{Mode: release.ModePublic}.Check(sensitivity.FeaturesNull), nil},
 		{"public, replace-one", LabelSettings{Mode: release.ModePublic}.Check(sensitivity.ReplaceOne), ErrLabels},
 		{"public, null", LabelSettings{Mode: release.ModePublic}.Check(sensitivity.Null), ErrLabels},

@@ -61,7 +61,7 @@ func AnyRow(relation sensitivity.Relation, records int) Protection {
 }
 
 // AnyData returns the protection of a mechanism that protects every data set against every
-// other, such as Select: its price holds for any two items, whatever they were computed
+// other, such as Subset.Select: its price holds for any two items, whatever they were computed
 // from.
 func AnyData() Protection { return Protection{relation: anyData} }
 

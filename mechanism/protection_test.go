@@ -452,7 +452,7 @@ func TestMechanismsSayWhatTheyProtect(t *testing.T) {
 	if _, err := Privatize(t.Context(), c, budget, r, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Select(budget, alice, Subset{Items: 4, Size: 2, Epsilon: 1}, 1); err != nil {
+	if _, err := (Subset{Items: 4, Size: 2, Epsilon: 1}).Select(budget, alice, 1); err != nil {
 		t.Fatal(err)
 	}
 	series := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 1, Coordinates: 1, Protects: AnyRow(sensitivity.Null, 2)}

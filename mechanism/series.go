@@ -85,7 +85,7 @@ func NewSeries(budget Budget, unit Unit, p SeriesSettings) (*Series, error) {
 }
 
 func newSeries(budget Budget, unit Unit, p SeriesSettings, source io.Reader) (*Series, error) {
-	if err := CheckPayer(budget, unit); err != nil {
+	if err := unit.Check(budget); err != nil {
 		return nil, err
 	}
 	n, err := p.calibrate()

@@ -86,13 +86,13 @@ type Selection struct {
 // the budget (such as ErrBudgetExceeded); none reveals the item. Select is safe
 // for concurrent use. The amount drawn and the time taken do not depend on the
 // item.
-func Select(budget Budget, unit Unit, s Subset, item int) (*Selection, error) {
+func (s Subset) Select(budget Budget, unit Unit, item int) (*Selection, error) {
 	return selectSubset(budget, unit, s, item, system)
 }
 
 // selectSubset is Select with the source of randomness as a parameter.
 func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reader) (*Selection, error) {
-	if err := CheckPayer(budget, unit); err != nil {
+	if err := unit.Check(budget); err != nil {
 		return nil, err
 	}
 	secret, err := s.prepare(item, entropy)
@@ -132,7 +132,7 @@ func (s Subset) Draw(item int) (*Selection, error) {
 // reports whether the set was paid for nevertheless. Errors are those of Select, and
 // ErrParam for a set that Draw cannot have drawn.
 func (s Subset) Pay(budget Budget, unit Unit, drawn *Selection) error {
-	if err := CheckPayer(budget, unit); err != nil {
+	if err := unit.Check(budget); err != nil {
 		return err
 	}
 	if err := s.Check(); err != nil {

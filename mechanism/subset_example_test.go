@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-func ExampleSelect() {
+func ExampleSubset_Select() {
 	// One of 12 cells is reported in place of the record's own.
 	cells := mechanism.Subset{Items: 12, Size: 1, Epsilon: 2}
 	p, err := cells.Inclusion()
@@ -16,7 +16,7 @@ func ExampleSelect() {
 		log.Fatal(err)
 	}
 	record := mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg", New: true}
-	selection, err := mechanism.Select(mechanism.NoLedger, record, cells, 7)
+	selection, err := cells.Select(mechanism.NoLedger, record, 7)
 	if err != nil {
 		log.Fatal(err)
 	}

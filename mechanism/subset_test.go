@@ -230,8 +230,8 @@ func TestSelect(t *testing.T) {
 	}
 	// With the system's entropy two selections differ somewhere.
 	wide := Subset{Items: maxItems, Size: 20, Epsilon: 1}
-	a, errA := Select(NoLedger, alice, wide, 3)
-	b, errB := Select(NoLedger, alice, wide, 3)
+	a, errA := wide.Select(NoLedger, alice, 3)
+	b, errB := wide.Select(NoLedger, alice, 3)
 	if errA != nil || errB != nil || slices.Equal(a.Items, b.Items) || a.ID == b.ID {
 		t.Errorf("%v %v, %v %v", a, errA, b, errB)
 	}
@@ -255,7 +255,7 @@ func TestSelectSpendsInEveryKind(t *testing.T) {
 	} {
 		ledger := openedLedger(t, c.total)
 		s := Subset{Items: 12, Size: 1, Epsilon: c.epsilon}
-		out, err := Select(ledger, alice, s, 4)
+		out, err := s.Select(ledger, alice, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestSelectSpendsInEveryKind(t *testing.T) {
 		}
 		// Until it refuses, each selection is a new spend.
 		for err == nil {
-			_, err = Select(ledger, alice, s, 4)
+			_, err = s.Select(ledger, alice, 4)
 		}
 		if !errors.Is(err, ErrBudgetExceeded) {
 			t.Errorf("%v: error %v", c.total, err)
@@ -319,7 +319,7 @@ func TestSelectRefuses(t *testing.T) {
 			t.Errorf("%s: inclusion: error %v", name, err)
 		}
 	}
-	if _, err := Select(nil, alice, good, 0); !errors.Is(err, ErrLedger) {
+	if _, err := good.Select(nil, alice, 0); !errors.Is(err, ErrLedger) {
 		t.Errorf("no budget: error %v", err)
 	}
 	// Without entropy nothing is spent; without budget nothing is drawn; and
@@ -390,7 +390,7 @@ func BenchmarkSelect(b *testing.B) {
 	for _, s := range []Subset{{12, 1, 1}, {55, 1, 8}, {1000, 30, 4}} {
 		b.Run(fmt.Sprintf("items=%d/size=%d", s.Items, s.Size), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Select(NoLedger, alice, s, 1); err != nil {
+				if _, err := s.Select(NoLedger, alice, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -59,7 +59,7 @@
 // Private retrieval that works. The server cuts its gallery into cells, lists of
 // rows around published centres, of one length and overlapping (wire.Codebook;
 // server.Centres has their number). The client finds the centre nearest to its row and
-// reports a set of cells by w-subset selection (mechanism.Select), purely
+// reports a set of cells by w-subset selection (mechanism.Subset.Select), purely
 // epsilon-private for the record as a whole, whatever its features and label are.
 // The server returns the lists, and the client ranks their rows by its true
 // features, at home, together with a base sample of the gallery that it has taken

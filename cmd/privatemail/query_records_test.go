@@ -284,7 +284,7 @@ func (p place) releasedEarlier(t *testing.T, g *galleryService, names ...string)
 		if _, err := ledger.Reserve(unit, number, mechanism.Spend{PureEpsilon: 4, Protects: mechanism.AnyData()}); err != nil {
 			t.Fatal(err)
 		}
-		payer, err := mechanism.PayerID(ledger, unit)
+		payer, err := unit.Payer(ledger)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ sparse ones hold A where 4 i + j is a multiple of 3. Run it in this folder: pyth
 import gzip
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 from numpy.lib import format as npy
 
@@ -57,8 +56,6 @@ wide = sp.csr_matrix(S)
 wide.indices, wide.indptr = wide.indices.astype("<i8"), wide.indptr.astype("<i8")
 sp.save_npz("csr_int64", wide, compressed=False)
 
-scipy.io.mmwrite("general.mtx", sp.coo_matrix(S))
-scipy.io.mmwrite("symmetric.mtx", sp.coo_matrix(np.array([[1.0, 2, 0], [2, 0, 3], [0, 3, 4]])), symmetry="symmetric")
 
 with gzip.GzipFile("images-idx3-ubyte.gz", "wb", mtime=0) as f:
     f.write(b"\0\0\x08\x03" + np.array([3, 2, 2], dtype=">u4").tobytes() + B.astype("u1").tobytes())

@@ -8,6 +8,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/crc"
 )
 
+// The kinds of files that several packages read.
+const (
+	Model      = "model"      // of supervised.Model.Save
+	Checkpoint = "checkpoint" // of package checkpoint
+)
+
 const (
 	magic     = "\x89PMFILE\n" // no text begins like this, and a transfer in text mode changes it
 	lastMagic = "\x89PMTAIL\n"

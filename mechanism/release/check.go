@@ -6,12 +6,9 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-)
 
-// GridLimit is the largest size of a grid number: float64 holds every integer
-// up to it, so Displacement is exact. Noise exceeds it with a probability
-// below exp(-1e6), and is then clamped to it.
-const GridLimit int64 = 1 << 53
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
+)
 
 // The ranges that calibration accepts.
 const (
@@ -65,8 +62,8 @@ func (r *Release) checkHead() error {
 	switch {
 	case r.ID == [16]byte{}:
 		return refuse("id", "is missing")
-	case r.Mechanism != RoundedGaussian:
-		return &Error{Field: "mechanism", Detail: "want " + RoundedGaussian, Err: ErrVersion}
+	case r.Mechanism != terms.RoundedGaussian:
+		return &Error{Field: "mechanism", Detail: "want " + terms.RoundedGaussian, Err: ErrVersion}
 	}
 	if _, err := entries(r.Rows, r.Columns); err != nil {
 		return err
@@ -109,10 +106,10 @@ func (r *Release) checkPrivacy() error {
 		return refuse("privacy.epsilon", "%g, want %g to %g", p.Epsilon, minEpsilon, float64(maxEpsilon))
 	case !(p.Delta >= minDelta && p.Delta <= maxDelta):
 		return refuse("privacy.delta", "%g, want %g to %g", p.Delta, minDelta, maxDelta)
-	case p.Rule == RuleClassical && p.Epsilon >= 1:
+	case p.Rule == terms.RuleClassical && p.Epsilon >= 1:
 		return refuse("privacy.rule", "the classical rule does not hold at epsilon = %g, only below 1", p.Epsilon)
 	}
-	return oneOf("privacy.rule", p.Rule, RuleAnalytic, RuleClassical)
+	return oneOf("privacy.rule", p.Rule, terms.RuleAnalytic, terms.RuleClassical)
 }
 
 func (r *Release) checkSensitivity() error {
@@ -130,7 +127,7 @@ func (r *Release) checkSensitivity() error {
 			return err
 		}
 	}
-	if err := oneOf("sensitivity.norm", s.Norm, NormFrobenius); err != nil {
+	if err := oneOf("sensitivity.norm", s.Norm, terms.NormFrobenius); err != nil {
 		return err
 	}
 	if err := oneOf("sensitivity.relation", s.Relation, relations...); err != nil {
@@ -261,7 +258,7 @@ func (r *Release) checkGrid() error {
 		return refuse("grid", "%d numbers for %d x %d", len(r.Grid), r.Rows, r.Columns)
 	}
 	for i, v := range r.Grid {
-		if v > GridLimit || v < -GridLimit {
+		if v > terms.GridLimit || v < -terms.GridLimit {
 			return refuse("grid", "row %d: a number is larger than 2^53", i/r.Columns+1)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -36,8 +37,8 @@ var wrong = map[string][]func(*Release){
 		func(r *Release) { r.Grid = nil },
 		func(r *Release) { r.Grid = r.Grid[:9] },
 		func(r *Release) { r.Grid = append(r.Grid, 0) },
-		func(r *Release) { r.Grid[0] = GridLimit + 1 },
-		func(r *Release) { r.Grid[9] = -GridLimit - 1 },
+		func(r *Release) { r.Grid[0] = terms.GridLimit + 1 },
+		func(r *Release) { r.Grid[9] = -terms.GridLimit - 1 },
 		func(r *Release) { r.Grid[5] = math.MinInt64 },
 	},
 	"Step": floats(func(r *Release) *float64 { return &r.Step }, 0, -0x1p-38, 0x1p-39, 0x1p-37, 0x1.8p-38, 0x1p-901, 0x1p901),
@@ -50,7 +51,7 @@ var wrong = map[string][]func(*Release){
 	},
 	"Privacy.Epsilon": floats(func(r *Release) *float64 { return &r.Privacy.Epsilon }, 0, -1, 0.9e-6, 100.1),
 	"Privacy.Delta":   floats(func(r *Release) *float64 { return &r.Privacy.Delta }, 0, -1e-5, 0.99e-100, 0.11, 1),
-	"Privacy.Rule":    texts(func(r *Release) *string { return &r.Privacy.Rule }, "Analytic", RuleClassical), // epsilon is 1
+	"Privacy.Rule":    texts(func(r *Release) *string { return &r.Privacy.Rule }, "Analytic", terms.RuleClassical), // epsilon is 1
 	"Privacy.Sigma":   nearby(func(r *Release) *float64 { return &r.Privacy.Sigma }, 1, -1, 1e6),
 	"Privacy.Mu":      nearby(func(r *Release) *float64 { return &r.Privacy.Mu }, -2, 1e10),
 	"Privacy.Rho":     nearby(func(r *Release) *float64 { return &r.Privacy.Rho }, -2, 1e10),
@@ -199,8 +200,8 @@ func TestCheckCombinations(t *testing.T) {
 		change func(*Release)
 		field  string // "" when it is right
 	}{
-		"classical below 1":  {func(r *Release) { r.Privacy.Epsilon, r.Privacy.Rule = 0.99, RuleClassical; finish(r, 4.9) }, ""},
-		"classical at 1":     {func(r *Release) { r.Privacy.Rule = RuleClassical }, "privacy.rule"},
+		"classical below 1":  {func(r *Release) { r.Privacy.Epsilon, r.Privacy.Rule = 0.99, terms.RuleClassical; finish(r, 4.9) }, ""},
+		"classical at 1":     {func(r *Release) { r.Privacy.Rule = terms.RuleClassical }, "privacy.rule"},
 		"floor":              {func(r *Release) { r.Sensitivity.Derivation, r.Sensitivity.Operator = "degree-floor", "floor" }, ""},
 		"two records":        {func(r *Release) { r.Sensitivity.Records = 2 }, ""},
 		"two null records":   {func(r *Release) { r.Sensitivity.Records, r.Sensitivity.Relation = 2, "null" }, "sensitivity.records"},

@@ -55,8 +55,8 @@
 // format and a version at its beginning and the checksum at its end. Every key
 // must be there exactly once and in the same spelling, and no other key.
 // Numbers survive exactly: float64 in the shortest form that reads back to the
-// same bits, the grid as plain integers. Their size is at most 2^53
-// (GridLimit), so a reader that keeps all numbers in float64, as JavaScript
+// same bits, the grid as plain integers. Their size is at most 2^53,
+// so a reader that keeps all numbers in float64, as JavaScript
 // does, loses nothing. The two numbers that may need all 64 bits, seed and
 // ledger, are strings of decimal digits.
 //

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
@@ -34,11 +36,11 @@ func finish(r *Release, c float64) *Release {
 func sample() *Release {
 	return finish(&Release{
 		ID:        [16]byte{0x5e, 0xed, 3: 7, 15: 0xff},
-		Mechanism: RoundedGaussian,
+		Mechanism: terms.RoundedGaussian,
 		Rows:      5, Columns: 2,
-		Grid:        []int64{0, 1, -1, GridLimit, -GridLimit, 1<<51 + 3, -(1 << 42), 987654321987, 5, -17},
-		Privacy:     Privacy{Epsilon: 1, Delta: 1e-5, Rule: RuleAnalytic},
-		Sensitivity: Sensitivity{Bound: 1.25, OperatorError: 1e-9, Norm: NormFrobenius, Derivation: "theorem-1", Relation: "replace-one", Operator: "full", Private: 2, PrivateRows: []int32{0, 3}, Records: 1},
+		Grid:        []int64{0, 1, -1, terms.GridLimit, -terms.GridLimit, 1<<51 + 3, -(1 << 42), 987654321987, 5, -17},
+		Privacy:     Privacy{Epsilon: 1, Delta: 1e-5, Rule: terms.RuleAnalytic},
+		Sensitivity: Sensitivity{Bound: 1.25, OperatorError: 1e-9, Norm: terms.NormFrobenius, Derivation: "theorem-1", Relation: "replace-one", Operator: "full", Private: 2, PrivateRows: []int32{0, 3}, Records: 1},
 		Query:       Query{Sigma: 6, Alpha: -0.1, Table: "equal", Classes: 3, SigmaQ: 0.3, Seed: math.MaxUint64},
 		Labels:      Labels{Mode: ModeRandomised, Epsilon: 0.5, Values: []int32{2, 0, 1, 1, 2}},
 		Unit:        UnitRecord, Ledger: 1 << 60,
@@ -50,14 +52,14 @@ func arbitrary(t *rapid.T) *Release {
 	r := sample()
 	copy(r.ID[1:], rapid.SliceOfN(rapid.Byte(), 15, 15).Draw(t, "id"))
 	r.Rows, r.Columns = rapid.IntRange(2, 9).Draw(t, "rows"), rapid.IntRange(1, 5).Draw(t, "columns")
-	r.Grid = rapid.SliceOfN(rapid.Int64Range(-GridLimit, GridLimit), r.Rows*r.Columns, r.Rows*r.Columns).Draw(t, "grid")
+	r.Grid = rapid.SliceOfN(rapid.Int64Range(-terms.GridLimit, terms.GridLimit), r.Rows*r.Columns, r.Rows*r.Columns).Draw(t, "grid")
 	positive := func(name string, least, most float64) float64 {
 		return math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, name))
 	}
 	r.Privacy.Epsilon = min(max(positive("epsilon", 1e-6, 100), 1e-6), 100)
 	r.Privacy.Delta = min(max(positive("delta", 1e-100, 0.1), 1e-100), 0.1)
 	if r.Privacy.Epsilon < 1 {
-		r.Privacy.Rule = rapid.SampledFrom([]string{RuleAnalytic, RuleClassical}).Draw(t, "rule")
+		r.Privacy.Rule = rapid.SampledFrom([]string{terms.RuleAnalytic, terms.RuleClassical}).Draw(t, "rule")
 	}
 	r.Sensitivity.Bound = positive("bound", 1e-200, 1e200)
 	r.Sensitivity.OperatorError = r.Sensitivity.Bound * positive("error", 1e-20, 1)

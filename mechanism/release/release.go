@@ -12,7 +12,8 @@ import "gonum.org/v1/gonum/mat"
 type Release struct {
 	// ID is drawn at random for each release.
 	ID [16]byte
-	// Mechanism is its name and version, RoundedGaussian.
+	// Mechanism is the name and version of the mechanism, "rounded-gaussian/1": ideal
+	// Gaussian noise, rounded exactly to the grid.
 	Mechanism string
 
 	// Rows and Columns are the shape of the matrix.
@@ -45,10 +46,6 @@ type Release struct {
 	Ledger uint64
 }
 
-// RoundedGaussian is the name of the mechanism: ideal Gaussian noise, rounded
-// exactly to the grid.
-const RoundedGaussian = "rounded-gaussian/1"
-
 // The kinds of privacy units.
 const (
 	UnitRecord = "record" // one row
@@ -59,7 +56,7 @@ const (
 type Privacy struct {
 	// Epsilon and Delta are the numbers that the noise was calibrated to.
 	Epsilon, Delta float64
-	// Rule is RuleAnalytic or RuleClassical.
+	// Rule is the rule that chose Sigma, "analytic" or "classical".
 	Rule string
 	// Sigma is the standard deviation of the noise of one entry.
 	Sigma float64
@@ -68,12 +65,6 @@ type Privacy struct {
 	// Rho is Mu^2/2: the release is Rho-zCDP. Both are rounded up.
 	Rho float64
 }
-
-// The rules that choose Sigma.
-const (
-	RuleAnalytic  = "analytic"
-	RuleClassical = "classical"
-)
 
 // Sensitivity is the bound the noise was calibrated to, in its parts.
 type Sensitivity struct {
@@ -86,7 +77,8 @@ type Sensitivity struct {
 	// GridError is the most that rounding to the grid can add between two
 	// neighbours.
 	GridError float64
-	// Norm is NormFrobenius.
+	// Norm is the norm of the sensitivity, "frobenius, given Q": over all entries, for
+	// the one Q of the release.
 	Norm string
 	// Derivation names the proof, Relation the neighbouring relation, Operator
 	// the weights that the proof is for, as package sensitivity spells them:
@@ -101,10 +93,6 @@ type Sensitivity struct {
 	// bound was used.
 	Records int
 }
-
-// NormFrobenius is the norm of the sensitivity: over all entries, for the one Q
-// of the release.
-const NormFrobenius = "frobenius, given Q"
 
 // Query holds the public parameters of the first step.
 type Query struct {

@@ -120,7 +120,7 @@ func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wir
 // A name whose row is another than those it was released with is ErrChanged, unless
 // CellsSettings.Changed says what to do.
 //
-// What is remembered also goes by who paid (mechanism.PayerID): the record or the
+// What is remembered also goes by who paid (mechanism.Unit.Payer): the record or the
 // client, in one ledger or in none. Another payer gets a set of its own and pays for
 // it: a set that somebody else has paid for would be a release that the ledger at hand does not
 // count. In a ledger a record has one budget, whatever the memory.
@@ -144,7 +144,7 @@ func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wir
 // for stays pending and is not sent.
 //
 // Errors are ErrRecord, ErrChanged, kernel.ErrNonFinite, ErrMemory, ErrEarlierNames,
-// ErrNewCodebook, and those of mechanism.Select. After an error nothing may be sent; if it
+// ErrNewCodebook, and those of mechanism.Subset.Select. After an error nothing may be sent; if it
 // matches mechanism.ErrSpent the budget is spent all the same, and the next call sends what
 // it has paid for. No error holds anything of the row.
 func (c *Cells) Ask(id RecordID, row []float64) (*wire.CellsRequest, error) {

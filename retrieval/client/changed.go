@@ -36,7 +36,7 @@ const (
 )
 
 // Foresee tells what Ask would do for a record. It neither spends nor releases anything. Errors
-// are ErrChanged, ErrRecord, ErrMemory, ErrEarlierNames and those of mechanism.PayerID.
+// are ErrChanged, ErrRecord, ErrMemory, ErrEarlierNames and those of mechanism.Unit.Payer.
 func (c *Cells) Foresee(id RecordID) (Standing, error) {
 	s, err := c.look(id)
 	if err != nil {

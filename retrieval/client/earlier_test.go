@@ -36,7 +36,7 @@ func releaseEarlier(t *testing.T, ledger *mechanism.Ledger, memory Memory, name 
 // earlierKey is the key of the second format.
 func earlierKey(t *testing.T, c *Cells, name string) Key {
 	t.Helper()
-	payer, err := mechanism.PayerID(c.settings.Ledger, mechanism.Unit{Kind: release.UnitRecord, Name: name})
+	payer, err := mechanism.Unit{Kind: release.UnitRecord, Name: name}.Payer(c.settings.Ledger)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (c *Cells) look(id RecordID) (s standing, err error) {
 	if err := id.check(); err != nil {
 		return s, err
 	}
-	payer, err := mechanism.PayerID(c.settings.Ledger, c.Unit(id))
+	payer, err := c.Unit(id).Payer(c.settings.Ledger)
 	if err != nil {
 		return s, fmt.Errorf("client: %w", err)
 	}

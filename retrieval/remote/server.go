@@ -246,7 +246,7 @@ func openMap(body []byte, columns int) (*supervised.Guarded, error) {
 	if m.Columns() != columns {
 		return nil, fmt.Errorf("it leads to %d columns, and %d are due", m.Columns(), columns)
 	}
-	return supervised.Guard(m)
+	return m.Guard()
 }
 
 // Cells implements client.Transport. The codebook of the request and errors are as for

@@ -29,7 +29,7 @@ func newField(d, classes int) *field {
 			r.Projection, r.Ridge, r.UnitImages = Discriminate, 0.1, true
 			return r
 		}
-		f.first = []Recipe{discriminated(Raw()), discriminated(Scaled()), Raw(), Scaled(), {Weigh: true}, unit, discriminated(root)}
+		f.first = []Recipe{discriminated(rawRecipe()), discriminated(scaledRecipe()), rawRecipe(), scaledRecipe(), {Weigh: true}, unit, discriminated(root)}
 		if classes < manyClasses {
 			root.Projection, root.Ridge, root.UnitImages = Whiten, 1, true
 			f.first = append(f.first, root)
@@ -39,7 +39,7 @@ func newField(d, classes int) *field {
 	f := &field{ridges: []float64{0.001, 0.01, 0.1, 1, 10, 100}, shares: []int{2, 4}, strong: 2, moved: 1, betas: []float64{1, defaultBeta}}
 	f.first = append(bases(), unit, root, Recipe{Root: true, Standardize: true}, Recipe{Standardize: true, UnitImages: true},
 		Recipe{Weigh: true}, Recipe{Weigh: true, UnitImages: true})
-	for _, r := range []Recipe{Raw(), Scaled(), unit, root, {Weigh: true}} {
+	for _, r := range []Recipe{rawRecipe(), scaledRecipe(), unit, root, {Weigh: true}} {
 		r.Ridge = 0.1
 		for _, r.Projection = range []Projection{Whiten, Discriminate} {
 			for _, r.UnitImages = range []bool{false, true} {
@@ -71,7 +71,7 @@ func (f *field) ladders(ridge float64) [][]float64 {
 }
 
 // bases are the recipes that all others are compared with.
-func bases() []Recipe { return []Recipe{Raw(), Scaled()} }
+func bases() []Recipe { return []Recipe{rawRecipe(), scaledRecipe()} }
 
 // narrower returns the recipe with fewer of d columns.
 func (f *field) narrower(r Recipe, d int) (all []Recipe) {

@@ -27,7 +27,7 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	case labelled == nil && recipe == nil:
 		return Recipe{}, nil, ErrNoPairs
 	case len(labelled) < fewest && recipe == nil:
-		return f.fixed([]Recipe{Raw()})[0], nil, nil
+		return f.fixed([]Recipe{rawRecipe()})[0], nil, nil
 	case len(labelled) < fewest:
 		return *recipe, nil, nil
 	}
@@ -39,10 +39,10 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	}
 	defer func() {
 		if ctx.Err() == nil {
-			c.report(StageRecipes, c.planned, c.planned)
+			c.report(stageRecipes, c.planned, c.planned)
 		}
 	}()
-	c.report(StageRecipes, 0, c.planned)
+	c.report(stageRecipes, 0, c.planned)
 	if recipe != nil {
 		held, err := c.measureOnly(ctx, *recipe)
 		return *recipe, held, err
@@ -52,7 +52,7 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	}
 	taken := c.choice(nil)
 	if taken == nil { // rows do not even allow to be left as they are in parts
-		return f.fixed([]Recipe{Raw()})[0], nil, nil
+		return f.fixed([]Recipe{rawRecipe()})[0], nil, nil
 	}
 	return taken.Recipe, c.held(taken), nil
 }
@@ -68,7 +68,7 @@ func (c *contest) measureOnly(ctx context.Context, r Recipe) (*Held, error) {
 			return nil, err
 		}
 	}
-	e, raw := c.entry(r), c.entry(Raw())
+	e, raw := c.entry(r), c.entry(rawRecipe())
 	if e.out || raw.out {
 		return nil, nil
 	}

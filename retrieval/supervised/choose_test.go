@@ -171,7 +171,7 @@ func TestFitOfManyColumns(t *testing.T) {
 	if fit.Held == nil || fit.Held.Rows != 343 || fit.Held.Chosen.At1 < fit.Held.Raw.At1-2*fit.Held.Error {
 		t.Errorf("%v: %+v", fit.Recipe, fit.Held)
 	}
-	if !slices.Contains(stages, supervised.StageRecipes) || !slices.Contains(stages, "map") && fit.Map.A != nil {
+	if !slices.Contains(stages, "recipes") || !slices.Contains(stages, "map") && fit.Map.A != nil {
 		t.Errorf("stages %v", stages)
 	}
 }
@@ -186,7 +186,7 @@ func TestFitProgress(t *testing.T) {
 		_, err := supervised.Fit(t.Context(), newEngine(t), x, labels, &supervised.Settings{
 			Recipe: recipe,
 			Progress: func(stage string, done, total int) {
-				if stage == supervised.StageRecipes {
+				if stage == "recipes" {
 					at, last = append(at, done), total
 				}
 			},
@@ -225,14 +225,14 @@ func TestFitOfFewRows(t *testing.T) {
 	if _, err := supervised.Fit(t.Context(), newEngine(t), x, own, nil); !errors.Is(err, supervised.ErrNoPairs) {
 		t.Errorf("every row a class: %v", err)
 	}
-	if fit.Held != nil || fit.Recipe != supervised.Raw() || !slices.Equal(fit.X.Data, x.Data) {
+	if fit.Held != nil || fit.Recipe != (supervised.Recipe{}) || !slices.Equal(fit.X.Data, x.Data) {
 		t.Errorf("%v, %+v", fit.Recipe, fit.Held)
 	}
 }
 
 func TestParseRecipe(t *testing.T) {
 	for _, r := range []supervised.Recipe{
-		supervised.Raw(), supervised.Scaled(), supervised.Classic(), supervised.Deep(),
+		supervised.Recipe{}, supervised.Recipe{Standardize: true}, supervised.Classic(), supervised.Deep(),
 		{Root: true, UnitRows: true, Standardize: true, Columns: 7, UnitImages: true},
 		{Projection: supervised.Discriminate, Ridge: 0.25, Steps: 2, Beta: 0.5, Neighbours: 7},
 	} {

@@ -354,7 +354,7 @@ func (c *contest) compare(out *Held, found *scores) {
 		if better == nil || e.recall(nil).At(c.goal) > better.recall(nil).At(c.goal) {
 			better = e
 		}
-		if out.Scaled = e.recall(nil); r == Raw() {
+		if out.Scaled = e.recall(nil); r == rawRecipe() {
 			out.Raw = out.Scaled
 		}
 	}

@@ -44,13 +44,12 @@ type Settings struct {
 	// Seed decides which rows are held out.
 	Seed uint64
 	// Progress is told how far a stage of the work has come. Within the steps, it is the Engine
-	// that reports. Default: the function that the Engine tells of the call (Engine.Report).
+	// that reports. It reports the steps of each recipe while stage "recipes" measures them. Default: the function that the Engine tells of the call (Engine.Report).
 	Progress func(stage string, done, total int)
 }
 
-// StageRecipes is the stage in which recipes are measured, of Settings.Progress. While it
-// lasts the Engine reports the steps of each of them, too.
-const StageRecipes = "recipes"
+// stageRecipes is the stage in which recipes are measured.
+const stageRecipes = "recipes"
 
 // A Model is what Fit makes of the server's rows.
 type Model struct {
@@ -126,7 +125,7 @@ func (f *fitter) model(ctx context.Context, rows blas32.General, labels []int32)
 	m, err := f.fit(ctx, rows, labels, recipe)
 	if f.settings.Recipe == nil && impossible(err) { // what parts of the rows allowed, all do not
 		held = nil
-		m, err = f.fit(ctx, rows, labels, f.fixed([]Recipe{Raw()})[0])
+		m, err = f.fit(ctx, rows, labels, f.fixed([]Recipe{rawRecipe()})[0])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("supervised: fit: %w", explainFarRow(err, rows))
@@ -178,7 +177,7 @@ func (f *fitter) idle() {
 // when the last one is done.
 func (f *fitter) measured(more int) {
 	f.done += more
-	f.report(StageRecipes, min(f.done, f.planned-1), f.planned)
+	f.report(stageRecipes, min(f.done, f.planned-1), f.planned)
 }
 
 // fit makes the model of a recipe.

@@ -15,18 +15,18 @@ import (
 // ErrRange reports a map with numbers that are out of the range of Guard.
 var ErrRange = errors.New("out of the range of a map for private rows")
 
-// A RangeError says which number of a map is out of range. It matches ErrRange.
-type RangeError struct {
+// A rangeError says which number of a map is out of range. It matches ErrRange.
+type rangeError struct {
 	What     string // "mean", "scale" or "matrix"
 	Row, Col int    // of the number
 }
 
-func (e *RangeError) Error() string {
+func (e *rangeError) Error() string {
 	return fmt.Sprintf("supervised: map: %v: the %s, row %d, column %d", ErrRange, e.What, e.Row+1, e.Col+1)
 }
 
 // Unwrap returns ErrRange.
-func (e *RangeError) Unwrap() error { return ErrRange }
+func (e *rangeError) Unwrap() error { return ErrRange }
 
 // The range of a guarded map.
 const (
@@ -81,10 +81,10 @@ type Guarded struct {
 // below 2^-200 in size count as 0, and so do numbers of scale and matrix below 2^-100 of the
 // largest.
 //
-// Errors are those of Map.Check, and a *RangeError for a number of the mean beyond 2^128 in size,
+// Errors are those of Map.Check, and an ErrRange for a number of the mean beyond 2^128 in size,
 // and for a scale or a matrix whose largest number is not 2^-160 to 2^160 in size, unless all are
 // 0.
-func Guard(m *Map) (*Guarded, error) {
+func (m *Map) Guard() (*Guarded, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func Guard(m *Map) (*Guarded, error) {
 	own.Mean = make([]float64, m.Dim)
 	for j, v := range m.Mean {
 		if math.Abs(v) > guardedMean {
-			return nil, &RangeError{What: "mean", Col: j}
+			return nil, &rangeError{What: "mean", Col: j}
 		}
 		if math.Abs(v) >= leastMean {
 			own.Mean[j] = v
@@ -102,7 +102,7 @@ func Guard(m *Map) (*Guarded, error) {
 	if m.Scale != nil {
 		own.Scale = slices.Clone(m.Scale)
 		if at := dropSmallShares(own.Scale); at >= 0 {
-			return nil, &RangeError{What: "scale", Col: at}
+			return nil, &rangeError{What: "scale", Col: at}
 		}
 	}
 	if m.A != nil {
@@ -142,7 +142,7 @@ func (g *Guarded) balance() error {
 		all = append(all, g.m.A.RawRowView(i)...)
 	}
 	if at := dropSmallShares(all); at >= 0 {
-		return &RangeError{What: "matrix", Row: at / k, Col: at % k}
+		return &rangeError{What: "matrix", Row: at / k, Col: at % k}
 	}
 	g.weights, g.columns, g.inverse = make([]float64, d), make([]float32, d*k), make([]float64, k)
 	for i := range d {

@@ -39,7 +39,7 @@ func TestGuardedByMasks(t *testing.T) {
 // guard returns the guarded form of a map.
 func guard(t *testing.T, m *Map) *Guarded {
 	t.Helper()
-	g, err := Guard(m)
+	g, err := m.Guard()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,9 +345,9 @@ func TestGuardRefuses(t *testing.T) {
 		{"matrix", Map{Dim: 2, A: matrix(1, 0, above(0x1p160), 3)}, 1, 0},
 		{"matrix", Map{Dim: 2, A: matrix(0, -below(0x1p-160), 0, 0)}, 0, 1},
 	} {
-		_, err := Guard(&c.m)
-		var e *RangeError
-		if !errors.Is(err, ErrRange) || !errors.As(err, &e) || *e != (RangeError{c.what, c.row, c.col}) {
+		_, err := c.m.Guard()
+		var e *rangeError
+		if !errors.Is(err, ErrRange) || !errors.As(err, &e) || *e != (rangeError{c.what, c.row, c.col}) {
 			t.Errorf("%+v: %v, want the %s at %d, %d", c.m, err, c.what, c.row, c.col)
 		}
 	}
@@ -356,7 +356,7 @@ func TestGuardRefuses(t *testing.T) {
 		"scale":  {Dim: 1, Scale: []float64{math.Inf(1)}},
 		"matrix": {Dim: 1, A: mat.NewDense(1, 1, []float64{math.Inf(-1)})},
 	} {
-		if _, err := Guard(&m); !errors.Is(err, points.ErrNonFinite) {
+		if _, err := m.Guard(); !errors.Is(err, points.ErrNonFinite) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

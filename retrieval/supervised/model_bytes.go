@@ -13,7 +13,7 @@ import (
 func (m *Model) Write(w io.Writer, about About) error {
 	fill, err := m.sections(about)
 	if err == nil {
-		err = sections.WriteTo(w, FileKind, fileVersion, fill)
+		err = sections.WriteTo(w, sections.Model, fileVersion, fill)
 	}
 	if err != nil {
 		return fmt.Errorf("supervised: write: %w", err)
@@ -30,7 +30,7 @@ func Read(data []byte) (*Saved, error) {
 	if err != nil {
 		return nil, openError(err)
 	}
-	if file.Kind() != FileKind {
+	if file.Kind() != sections.Model {
 		return nil, openError(fmt.Errorf("%s: %w", name, sections.ErrKind))
 	}
 	if err := file.CheckVersion(fileVersion); err != nil {

@@ -63,7 +63,7 @@ func TestReadRefusals(t *testing.T) {
 			t.Fatalf("byte %d of %d changed: %v", at, len(file), err)
 		}
 	}
-	for kind, version := range map[string]int{"gallery": 1, supervised.FileKind: 2} {
+	for kind, version := range map[string]int{"gallery": 1, sections.Model: 2} {
 		var other bytes.Buffer
 		if err := sections.WriteTo(&other, kind, version, func(w *sections.Writer) error { return w.JSON("about", 1) }); err != nil {
 			t.Fatal(err)

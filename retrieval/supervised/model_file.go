@@ -9,9 +9,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// FileKind is the kind of the files of Model.Save, as package internal/sections calls it.
-const FileKind = "model"
-
 // fileVersion is the version of such a file.
 const fileVersion = 1
 

@@ -107,7 +107,7 @@ func (s *Saved) Reading(ctx context.Context, read func() error) error {
 // does. The rows are those of a file that was verified again before the new one takes its name.
 // Errors are those of Model.Save and of Verify.
 func (s *Saved) Save(ctx context.Context, path string) error {
-	err := sections.Write(ctx, path, FileKind, fileVersion, func(w *sections.Writer) error {
+	err := sections.Write(ctx, path, sections.Model, fileVersion, func(w *sections.Writer) error {
 		return s.Reading(ctx, func() error {
 			fill, err := s.Model.sections(s.About)
 			if err != nil {
@@ -134,7 +134,7 @@ func (s *Saved) Close() error { return s.file.Close() }
 
 // openFile opens a file of the right kind and version.
 func openFile(path string) (*sections.File, error) {
-	file, err := sections.Open(path, FileKind)
+	file, err := sections.Open(path, sections.Model)
 	if err != nil {
 		return nil, openError(err)
 	}

@@ -14,7 +14,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`{"rows":1,"columns":1,"recipe":"classic","graph":{"gamma":"NaN"}}`), []byte(`{"dim":2,"columns":1}`), []byte{}, make([]byte, 16), make([]byte, 4), []byte{255, 255, 255, 255}, []byte(`null`))
 	f.Fuzz(func(t *testing.T, facts, mapFacts, mean, matrix, x, labels, names []byte) {
 		var data bytes.Buffer
-		err := sections.WriteTo(&data, FileKind, fileVersion, func(w *sections.Writer) error {
+		err := sections.WriteTo(&data, sections.Model, fileVersion, func(w *sections.Writer) error {
 			return errors.Join(
 				w.Bytes(factsSection, facts), w.Bytes(mapSection, mapFacts), w.Bytes(meanSection, mean),
 				w.Bytes(matrixSection, matrix), w.Bytes(xSection, x), w.Bytes(certificateSection, x),

@@ -75,11 +75,11 @@ const (
 	defaultRidge      = 1
 )
 
-// Raw leaves rows as they are.
-func Raw() Recipe { return Recipe{} }
+// rawRecipe leaves rows as they are.
+func rawRecipe() Recipe { return Recipe{} }
 
-// Scaled divides every column by its standard deviation.
-func Scaled() Recipe { return Recipe{Standardize: true} }
+// scaledRecipe divides every column by its standard deviation.
+func scaledRecipe() Recipe { return Recipe{Standardize: true} }
 
 // Classic is the recipe with one setting for all data: a whitening of moderate strength,
 // unit images and one step. It suits deep features and harms sets of few columns.
@@ -97,7 +97,7 @@ func Deep() Recipe {
 
 // named are the recipes that have a name.
 func named() map[string]Recipe {
-	return map[string]Recipe{"raw": Raw(), "scaled": Scaled(), "classic": Classic(), "deep": Deep()}
+	return map[string]Recipe{"raw": rawRecipe(), "scaled": scaledRecipe(), "classic": Classic(), "deep": Deep()}
 }
 
 // String returns the recipe as ParseRecipe reads it, one word a change in the order in

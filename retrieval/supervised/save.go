@@ -41,7 +41,7 @@ type About struct {
 func (m *Model) Save(ctx context.Context, path string, about About) error {
 	fill, err := m.sections(about)
 	if err == nil {
-		err = sections.Write(ctx, path, FileKind, fileVersion, fill)
+		err = sections.Write(ctx, path, sections.Model, fileVersion, fill)
 	}
 	if err != nil {
 		return fmt.Errorf("supervised: save: %w", err)

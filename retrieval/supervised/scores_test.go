@@ -170,7 +170,7 @@ func TestHeldIsOfOthers(t *testing.T) {
 		best = max(best, e.recall(nil).At1)
 		c.entries = append(c.entries, e)
 	}
-	c.entries = append(c.entries, &entry{Recipe: Scaled(), out: true})
+	c.entries = append(c.entries, &entry{Recipe: scaledRecipe(), out: true})
 	// A tenth has 400 rows: its best recipe of 40 has about .55 there, .5 elsewhere. The figure is a
 	// mean over all rows, whose standard deviation is .008.
 	if held := c.held(c.choice(nil)); held.Chosen.At1 > 0.53 || held.Best[0].At1 < best || len(held.Best) < 3 || held.Tried != len(c.entries) {

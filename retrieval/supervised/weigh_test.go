@@ -187,7 +187,7 @@ func TestFitNoticesHubs(t *testing.T) {
 			copy(x.Data[2*i:], []float32{float32(i) * 1e-6, 0})
 		}
 	}
-	raw := supervised.Raw()
+	raw := supervised.Recipe{}
 	fit, err := supervised.Fit(t.Context(), newEngine(t), x, labels, &supervised.Settings{Recipe: &raw})
 	if err != nil {
 		t.Fatal(err)

@@ -140,7 +140,7 @@ func (f *Fields) setPayer(s *privatemail.PrivateSettings, ledger mechanism.Budge
 	default:
 		s.Ledger = ledger
 	}
-	if s.Unit.Kind == mechanism.UnitClient && f.Records == 0 {
+	if s.Unit.Kind == release.UnitClient && f.Records == 0 {
 		return fmt.Errorf("%w: records is required if unit_kind is client: a client pays for all its rows", mechanism.ErrParam)
 	}
 	return nil
@@ -157,10 +157,10 @@ func ReadsLabels(s *privatemail.PrivateSettings) bool {
 func Unit(name, kind string) (mechanism.Unit, error) {
 	switch kind {
 	case "":
-		kind = mechanism.UnitRecord
-	case mechanism.UnitRecord, mechanism.UnitClient:
+		kind = release.UnitRecord
+	case release.UnitRecord, release.UnitClient:
 	default:
-		return mechanism.Unit{}, fmt.Errorf("%w: no unit_kind %q; there are %s and %s", mechanism.ErrParam, kind, mechanism.UnitRecord, mechanism.UnitClient)
+		return mechanism.Unit{}, fmt.Errorf("%w: no unit_kind %q; there are %s and %s", mechanism.ErrParam, kind, release.UnitRecord, release.UnitClient)
 	}
 	return mechanism.Unit{Kind: kind, Name: name}, nil
 }

@@ -29,7 +29,7 @@ func filled() Fields {
 func TestSettingsHaveEveryField(t *testing.T) {
 	want := privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, LabelEpsilon: 0.5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeRandomised,
-		Unit: mechanism.Unit{Kind: mechanism.UnitClient, Name: "patients", New: true, OtherRelation: true}, Ledger: ledger, NormalizeRows: true, Records: 3,
+		Unit: mechanism.Unit{Kind: release.UnitClient, Name: "patients", New: true, OtherRelation: true}, Ledger: ledger, NormalizeRows: true, Records: 3,
 		Classes: 4, Dim: 5, Rule: mechanism.Classical, Table: "different", Operator: "background", Bandwidth: kernel.Sigma(0.3),
 		Alpha: -0.6, SigmaQ: 2, Radius: 0.9, Seed: 8, PrivateRows: []int{2, 7},
 	}
@@ -110,12 +110,12 @@ func TestPayer(t *testing.T) {
 	if err != nil || s.Ledger != mechanism.NoLedger {
 		t.Fatalf("uncounted: %+v, %v", s, err)
 	}
-	if err := mechanism.CheckPayer(s.Ledger, s.Unit); err != nil {
+	if err := s.Unit.Check(s.Ledger); err != nil {
 		t.Errorf("uncounted: %v", err)
 	}
 	f = filled()
 	f.UnitKind = ""
-	if s, err := f.Settings(ledger); err != nil || s.Ledger != mechanism.Budget(ledger) || s.Unit.Kind != mechanism.UnitRecord {
+	if s, err := f.Settings(ledger); err != nil || s.Ledger != mechanism.Budget(ledger) || s.Unit.Kind != release.UnitRecord {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -164,7 +164,7 @@ func (c *classMeans) ask(ctx context.Context, t *evaluate.Task, queries *mat.Den
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
 	for q, class := range near {
 		unit := mechanism.Unit{Kind: release.UnitRecord, Name: fmt.Sprintf("query %d", q)}
-		chosen, err := mechanism.Select(mechanism.NoLedger, unit, subset, class)
+		chosen, err := subset.Select(mechanism.NoLedger, unit, class)
 		if err != nil {
 			return nil, err
 		}

@@ -91,7 +91,7 @@ func PaidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (pa
 		return false, "", err
 	}
 	price := mechanism.Spend{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, PureEpsilon: mechanism.LabelEpsilon(r.Labels.Epsilon, r.Sensitivity.Records), Protects: entry.Spend.Protects}
-	if r.Privacy.Rule == release.RuleClassical {
+	if r.Privacy.Rule == mechanism.Classical.String() {
 		price.Epsilon, price.Delta, price.Rho = 0, 0, r.Privacy.Rho
 	}
 	cost, err := kind.Price(entry.Spend)

@@ -47,11 +47,11 @@ func TestVerdict(t *testing.T) {
 		held   *supervised.Held
 		want   string
 	}{
-		{supervised.Raw(), held(0.9, 0.8, 0.9, 30), "rows are left as they are"},
-		{supervised.Raw(), held(0.9, 0.905, 0.9, 30), "R@1 as good as that of scaled, within twice the standard error of 0.010"},
-		{supervised.Raw(), held(0.7, 0.9, 0.7, 0), "0.200 of R@1 behind scaled, standard error 0.010"},
-		{supervised.Scaled(), held(0.7, 0.9, 0.9, 0), "nothing is done but to scale columns"},
-		{supervised.Scaled(), held(0.9, 0.7, 0.7, 0), "0.200 of R@1 behind raw, standard error 0.010"},
+		{supervised.Recipe{}, held(0.9, 0.8, 0.9, 30), "rows are left as they are"},
+		{supervised.Recipe{}, held(0.9, 0.905, 0.9, 30), "R@1 as good as that of scaled, within twice the standard error of 0.010"},
+		{supervised.Recipe{}, held(0.7, 0.9, 0.7, 0), "0.200 of R@1 behind scaled, standard error 0.010"},
+		{supervised.Recipe{Standardize: true}, held(0.7, 0.9, 0.9, 0), "nothing is done but to scale columns"},
+		{supervised.Recipe{Standardize: true}, held(0.9, 0.7, 0.7, 0), "0.200 of R@1 behind raw, standard error 0.010"},
 		{supervised.Classic(), held(0.9, 0.7, 0.8, 0), "0.100 of R@1 behind raw, standard error 0.010"},
 		{supervised.Classic(), held(0.9, 0.7, 0.91, 30), "R@1 as good as that of raw, within twice the standard error of 0.010"},
 		{supervised.Classic(), held(0.7, 0.8, 0.9, 30), "+0.100 of R@1 over scaled, standard error 0.010"},
@@ -78,7 +78,7 @@ func TestGivenUp(t *testing.T) {
 	}{
 		{deep, "0.015 of R@8 against raw"},
 		{classic, "0.013 of R@8 against raw, 0.020 of P@8 against 2"},
-		{supervised.Raw(), ""}, // it was given
+		{supervised.Recipe{}, ""}, // it was given
 	} {
 		if got := givenUp(&supervised.Model{Recipe: c.recipe, Held: held}); got != c.want {
 			t.Errorf("%v gives up %q, want %q", c.recipe, got, c.want)

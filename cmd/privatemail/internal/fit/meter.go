@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
-	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
 // fitMeter shows the progress of fit. While recipes are measured, what the engine says about
@@ -25,7 +24,7 @@ func (m *fitMeter) Report(p privatemail.Progress) {
 func (m *fitMeter) fit(stage string, done, total int) {
 	p := privatemail.Progress{Stage: stage, Done: done, Total: total}
 	m.recipes.Store(nil)
-	if stage == supervised.StageRecipes && done < total {
+	if stage == "recipes" && done < total {
 		m.recipes.Store(&p)
 	}
 	m.Meter.Report(p)

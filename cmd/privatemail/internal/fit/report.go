@@ -232,9 +232,9 @@ func verdict(fit *supervised.Model) string {
 	what := goalName(h.Goal)
 	lead := h.Chosen.At(h.Goal) - best
 	switch {
-	case fit.Recipe == supervised.Raw() && name == "raw":
+	case fit.Recipe == (supervised.Recipe{}) && name == "raw":
 		return "rows are left as they are"
-	case fit.Recipe == supervised.Scaled() && name == "scaled":
+	case fit.Recipe == (supervised.Recipe{Standardize: true}) && name == "scaled":
 		return "nothing is done but to scale columns"
 	case lead < -2*h.Error:
 		return fmt.Sprintf("%.3f of %s behind %s, standard error %.3f", -lead, what, name, h.Error)

@@ -32,7 +32,7 @@ func (s *Serving) labels(ctx context.Context) (*wire.Labels, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if file, err := sections.Open(path, supervised.FileKind); err == nil {
+	if file, err := sections.Open(path, sections.Model); err == nil {
 		if err := file.Close(); err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (f *Flags) sealedSource(model *supervised.Model) (out SealedSource, err err
 
 // publishedMap returns the map of a model as it is published. It refuses one that clients refuse.
 func publishedMap(model *supervised.Model) ([]byte, error) {
-	if _, err := supervised.Guard(model.Map); err != nil {
+	if _, err := model.Map.Guard(); err != nil {
 		return nil, err
 	}
 	return json.Marshal(model.Map)

@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/checkpoint"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/accounts"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/embed"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
@@ -165,7 +164,7 @@ func showSections(ctx context.Context, path string, begin []byte) (*explanation,
 	switch kind {
 	case "model":
 		return ExplainModel(ctx, path)
-	case checkpoint.FileKind:
+	case sections.Checkpoint:
 		return showCheckpoint(ctx, path)
 	case "gallery":
 		return showGallery(ctx, path, server.OpenCells)
