@@ -42,7 +42,7 @@ func (g *builtGraph) beside(bytes int64) *kernel.Options {
 // beside returns the options of work that runs while that many bytes are held.
 func beside(o *kernel.Options, held int64) *kernel.Options {
 	out := *o
-	out.BudgetBytes = max(o.BudgetBytes-held, 1)
+	out.MaxMemory = max(o.MaxMemory-held, 1)
 	out.Reserve = func(bytes int64) bool { return o.Reserve(held + bytes) }
 	return &out
 }

@@ -10,7 +10,7 @@ import (
 
 // Continue continues from a release: it rebuilds the graph from the released points and takes the
 // later steps (package post). Its input is not private, so it may run anywhere. labels and settings
-// may be nil, as in post.Continue; workers, ranks, kernels, budget, calibration and progress come
+// may be nil, as in post.Continue; workers, ranks, kernels, memory limit, calibration and progress come
 // from the Engine. Errors: ErrClosed and those of post.Continue.
 func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (out *iterate.Embedding, err error) {
 	c, err := e.begin(ctx, "continue")
@@ -28,7 +28,7 @@ func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *relea
 		if settings != nil {
 			s = *settings
 		}
-		s.Workers, s.Kernels, s.BudgetBytes, s.Reserve, s.Progress = e.workers, e.kernels, m.limit, m.grow, e.report(ctx)
+		s.Workers, s.Kernels, s.MaxMemory, s.Reserve, s.Progress = e.workers, e.kernels, m.limit, m.grow, e.report(ctx)
 		s.Calibration, s.Ranks = e.options.calibration, e.options.ranks
 		out, err = post.Continue(ctx, r, labels, &s)
 	}

@@ -127,7 +127,7 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 func (e *Engine) convergeSettings(ctx context.Context, s *Settings, o *kernel.Options) *iterate.ConvergeSettings {
 	run := &iterate.ConvergeSettings{
 		Dim: s.Dim, Tolerance: s.StopTolerance, UnitRows: true,
-		BudgetBytes: o.BudgetBytes, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
+		MaxMemory: o.MaxMemory, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
 	}
 	if report := e.report(ctx); report != nil {
 		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Dim) }

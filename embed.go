@@ -130,7 +130,7 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 }
 
 // plan is Plan with settings that have their defaults, for a call that takes that many
-// bytes for steps. It reserves its own memory, and plans with the whole budget.
+// bytes for steps. It reserves its own memory, and plans with the whole limit.
 func (e *Engine) plan(ctx context.Context, features blas32.General, s Settings, steps float64) (out *Plan, err error) {
 	s.stepBytes = steps
 	m, err := e.reserve(ctx, s.copied(features), "plan")
@@ -168,7 +168,7 @@ type prepared struct {
 	held    int64 // bytes of the copy of the features and of the labels
 }
 
-// prepare makes the points of the graph and fills in the bandwidth. The kernel may use the budget
+// prepare makes the points of the graph and fills in the bandwidth. The kernel may use the memory limit
 // without the bytes that are held, and knows the memory of the steps.
 func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (*prepared, error) {
 	held, steps := s.copied(features), s.stepBytes
@@ -182,7 +182,7 @@ func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General,
 	p := &prepared{options: e.graphOptions(s), held: int64(held)}
 	o := p.options
 	o.Progress, o.StepBytes = e.report(ctx), int64(steps)
-	o.BudgetBytes = min(m.limit, mem.AddressSpace) - p.held
+	o.MaxMemory = min(m.limit, mem.AddressSpace) - p.held
 	o.Reserve = func(bytes int64) bool { return m.grow(p.held + bytes) }
 	var err error
 	if p.x, err = s.rows(features); err != nil {

@@ -22,7 +22,7 @@ import (
 //	w_j = exp(-(r_j / r)^2),
 //
 // r_j their distances and r the distance of the last. Where all of them equal the query their
-// weights are equal. k = 10 is a good number. The budget counts into, which has a row for each
+// weights are equal. k = 10 is a good number. The memory limit counts into, which has a row for each
 // query and as many columns as the embedding, and shares no memory with the other matrices. On an
 // error it is unchanged.
 //

@@ -91,7 +91,7 @@ func (e *Engine) graphBetween(ctx context.Context, m *share, features, queries b
 		return m.grow(need)
 	}, settings)
 	if errors.Is(err, nearest.ErrRefused) {
-		return nil, &kernel.MemoryError{What: "neighbours of new rows", Need: need, Budget: m.limit}
+		return nil, &kernel.MemoryError{What: "neighbours of new rows", Need: need, Limit: m.limit}
 	}
 	if err != nil {
 		return nil, err

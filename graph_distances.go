@@ -20,7 +20,7 @@ import (
 // made the graph. Where the settings standardized rows or divided them by their norms, the
 // distances are between the resulting rows. Sums are in float64, and rounded once.
 //
-// into shares no memory with the features. The budget counts only the copy of such rows. Errors:
+// into shares no memory with the features. The memory limit counts only the copy of such rows. Errors:
 // ErrClosed, ErrSettings for no graph, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite and
 // ErrMemory, sparse.ErrAlias for into, and the error of ctx, after which into holds some of the
 // distances.

@@ -10,7 +10,7 @@ import (
 
 // reserveGraph reserves the least memory of work that builds a graph of the features and takes
 // that many bytes for its steps when the graph is built. Where the least is more than the whole
-// budget, nothing is read.
+// limit, nothing is read.
 func (e *Engine) reserveGraph(ctx context.Context, features blas32.General, s *Settings, steps float64) (*share, error) {
 	s.stepBytes = steps
 	least, err := e.leastBytes(features, s)

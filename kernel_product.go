@@ -41,7 +41,7 @@ type KernelSettings struct {
 
 // Kernel prepares products with the kernel of the features, by the operator that is expected to
 // take the least time within Tolerance. The features are not needed afterwards. Close releases
-// the memory of the Kernel, which the budget counts during this call only.
+// the memory of the Kernel, which the memory limit counts during this call only.
 //
 // MeanNeighbours decides only the bandwidth. Settings that truncate the graph are ErrSettings.
 // Errors: those of Embed.
@@ -115,7 +115,7 @@ func (k *Kernel) N() int { return k.n }
 func (k *Kernel) Graph() iterate.Graph { return k.graph }
 
 // Apply sets dst = K v for n rows of any number of columns, in the order of the features. dst must
-// not overlap v. The budget counts the other memory of the product. The error of row i is at most
+// not overlap v. The memory limit counts the other memory of the product. The error of row i is at most
 //
 //	(eta_i d_i + (2 Rounding + 2^-23) (d_i + 1)) max_j |v_j|,
 //

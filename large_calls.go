@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/internal/budget"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
@@ -35,7 +34,7 @@ func (e *Engine) reserveInTurn(ctx context.Context, least float64, what string) 
 	case bytes < e.large.from || accountOf(ctx, e) != nil:
 		return e.reserve(ctx, least, what)
 	case bytes > e.pool.Whole():
-		return nil, e.reserveError(budget.ErrWhole, what, bytes)
+		return nil, e.reserveError(mem.ErrWhole, what, bytes)
 	}
 	select {
 	case e.large.turns <- struct{}{}:

@@ -19,7 +19,7 @@ func TestLargeCallsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running atomic.Int32
 		hold := make(chan struct{})
-		e, err := New(WithWorkers(2), WithBudget(1<<30), WithCalibration(kernel.Calibration{}))
+		e, err := New(WithWorkers(2), WithMaxMemory(1<<30), WithCalibration(kernel.Calibration{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestLargeCallsTakeTurns(t *testing.T) {
 			t.Errorf("a call within another one: %v", err)
 		}
 		if _, err := e.reserveInTurn(t.Context(), 2<<30, "call"); !errors.Is(err, kernel.ErrMemory) {
-			t.Errorf("more than the whole budget: %v", err)
+			t.Errorf("more than the whole limit: %v", err)
 		}
 		cancel()
 		synctest.Wait()

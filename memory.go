@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/seed-64e14a55/privatemail/internal/budget"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// Reserve runs work while that many bytes of the Engine's budget are reserved, for memory
+// Reserve runs work while that many bytes of the Engine's memory limit are reserved, for memory
 // that work takes itself. It waits for the bytes as other calls do. Calls of the Engine
 // with the context of work take their memory in addition and do not wait. Where other
 // callers hold memory that such a call needs, the call returns an error, which work must
@@ -26,7 +25,7 @@ import (
 // programs should call the two in the same order everywhere.
 //
 // Errors: those of work, unchanged, ErrSettings for bytes below 0 and for no work,
-// ErrClosed, kernel.ErrMemory for more than the whole budget, and the error of
+// ErrClosed, kernel.ErrMemory for more than the whole limit, and the error of
 // ctx.
 func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context.Context) error) error {
 	if err := e.enter(ctx); err != nil {
@@ -50,11 +49,11 @@ func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context
 	return err
 }
 
-// An account is the memory that a call and the calls within it hold of the budget, in one
+// An account is the memory that a call and the calls within it hold of the memory limit, in one
 // run of its work.
 type account struct {
-	reservation *budget.Reservation
-	whole       int64 // bytes of the budget
+	reservation *mem.Reservation
+	whole       int64 // bytes of the memory limit
 
 	mu     sync.Mutex
 	used   int64 // bytes of the reservation in its shares
@@ -96,11 +95,11 @@ func accountOf(ctx context.Context, e *Engine) *account {
 type share struct {
 	*account // of this attempt, or of the outer call
 	engine   *Engine
-	what     string              // names the work in errors
-	inner    bool                // a call within another
-	turn     bool                // it has a turn of large calls
-	reserved *budget.Reservation // nil for an inner call
-	least    int64               // bytes at the beginning of an attempt
+	what     string           // names the work in errors
+	inner    bool             // a call within another
+	turn     bool             // it has a turn of large calls
+	reserved *mem.Reservation // nil for an inner call
+	least    int64            // bytes at the beginning of an attempt
 	attempts int
 
 	bytes int64
@@ -110,11 +109,11 @@ type share struct {
 
 // reserve waits for the memory of a call, least bytes at first; what names it in errors.
 func (e *Engine) reserve(ctx context.Context, least float64, what string) (*share, error) {
-	m := &share{engine: e, what: what, least: min(mem.Saturate(max(least, 0)), budget.All-1)} // a huge size must not mean the whole
+	m := &share{engine: e, what: what, least: min(mem.Saturate(max(least, 0)), mem.All-1)} // a huge size must not mean the whole
 	if outer := accountOf(ctx, e); outer != nil {
 		m.account, m.limit, m.inner = outer, outer.left(), true
 		if !m.grow(m.least) {
-			return nil, e.explain(&kernel.MemoryError{What: what, Need: outer.with(m.least), Budget: outer.whole}, outer.whole)
+			return nil, e.explain(&kernel.MemoryError{What: what, Need: outer.with(m.least), Limit: outer.whole}, outer.whole)
 		}
 		return m, nil
 	}
@@ -141,7 +140,7 @@ func (m *share) release() {
 }
 
 // next reports whether the work of a method runs, for the first time or again, as again does. At
-// the end an error of missing memory names the whole budget.
+// the end an error of missing memory names the whole limit.
 func (m *share) next(ctx context.Context, err *error) bool {
 	if m.again(ctx, err) {
 		return true
@@ -151,7 +150,7 @@ func (m *share) next(ctx context.Context, err *error) bool {
 }
 
 // again reports whether work runs, for the first time or again; err is the error of the last
-// attempt. Where work and the calls within it ask for more than the whole budget, waiting would
+// attempt. Where work and the calls within it ask for more than the whole limit, waiting would
 // not help.
 func (m *share) again(ctx context.Context, err *error) bool {
 	m.attempts++
@@ -177,10 +176,10 @@ func (m *share) exchange(ctx context.Context, err *error) bool {
 	}
 	next := m.denied
 	if m.attempts > 2 {
-		next = budget.All // its last request was not enough
+		next = mem.All // its last request was not enough
 	}
 	failed := m.reserved.Exchange(ctx, next)
-	if failed != nil && !errors.Is(failed, budget.ErrWhole) {
+	if failed != nil && !errors.Is(failed, mem.ErrWhole) {
 		*err = m.engine.reserveError(failed, m.what, m.denied)
 	}
 	return failed == nil
@@ -214,7 +213,7 @@ func (m *share) close() {
 	m.bytes = 0
 }
 
-// left returns the rest of the whole budget after the shares.
+// left returns the rest of the whole limit after the shares.
 func (a *account) left() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -238,47 +237,47 @@ func (a *account) end() {
 // reserveError returns the error of a failed reservation of that many bytes.
 func (e *Engine) reserveError(err error, what string, bytes int64) error {
 	switch {
-	case errors.Is(err, budget.ErrClosed):
+	case errors.Is(err, mem.ErrClosed):
 		return ErrClosed
-	case errors.Is(err, budget.ErrWhole):
+	case errors.Is(err, mem.ErrWhole):
 		whole := e.pool.Whole()
-		return e.explain(&kernel.MemoryError{What: what, Need: bytes, Budget: whole}, whole)
+		return e.explain(&kernel.MemoryError{What: what, Need: bytes, Limit: whole}, whole)
 	}
 	return fmt.Errorf("wait for memory: %w", err)
 }
 
-// explain makes an error of missing memory name the whole budget, where the failed work
-// had only a part of it, and say how the budget was set.
+// explain makes an error of missing memory name the whole limit, where the failed work
+// had only a part of it, and say how the limit was set.
 func (e *Engine) explain(err error, whole int64) error {
 	m, ok := errors.AsType[*kernel.MemoryError](err)
-	if _, done := errors.AsType[*budgetError](err); done || !ok {
+	if _, done := errors.AsType[*limitError](err); done || !ok {
 		return err
 	}
 	full := *m
-	if rest := whole - m.Budget; rest > 0 {
-		full.Budget, full.Need = whole, mem.Saturate(float64(m.Need)+float64(rest))
+	if rest := whole - m.Limit; rest > 0 {
+		full.Limit, full.Need = whole, mem.Saturate(float64(m.Need)+float64(rest))
 	}
-	return &budgetError{&full, e.options.whoseBudget()}
+	return &limitError{&full, e.options.whoseLimit()}
 }
 
-// A budgetError is an error of missing memory that says where the budget comes from.
-type budgetError struct {
+// A limitError is an error of missing memory that says where the limit comes from.
+type limitError struct {
 	memory *kernel.MemoryError
 	whose  string
 }
 
 // Error implements error.
-func (e *budgetError) Error() string { return e.memory.Error() + "; the budget is " + e.whose }
+func (e *limitError) Error() string { return e.memory.Error() + "; the limit is " + e.whose }
 
 // Unwrap returns the kernel.MemoryError.
-func (e *budgetError) Unwrap() error { return e.memory }
+func (e *limitError) Unwrap() error { return e.memory }
 
-// whoseBudget says where the budget comes from.
-func (o *options) whoseBudget() string {
+// whoseLimit says where the limit comes from.
+func (o *options) whoseLimit() string {
 	switch {
-	case o.budget > 0:
+	case o.maxMemory > 0:
 		return "the one that was set"
-	case o.agreedBudget > 0:
+	case o.agreedMemory > 0:
 		return "the smallest of all ranks: a share of three quarters of the available memory of a machine"
 	}
 	return "three quarters of the available memory"

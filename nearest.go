@@ -20,7 +20,7 @@ import (
 // distances. Either slice may be nil. The zero value of queries finds the neighbours of the
 // features themselves; no row is its own neighbour.
 //
-// The bits are the same for any number of workers and at every level. The budget counts ids and
+// The bits are the same for any number of workers and at every level. The memory limit counts ids and
 // distances, which share no memory with features and queries. On an error some of them may have
 // been written. Errors: ErrClosed, kernel.ErrShape for sizes that do not fit and for more
 // neighbours than there are, kernel.ErrEmpty, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the
@@ -175,6 +175,6 @@ func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch) (index []in
 // immediately: in many dimensions results are not kept.
 func (e *Engine) nearestWithin(ctx context.Context, m *share, s *nearestSearch, give func(row int, near []uint32, squared []float64)) error {
 	return kernel.EachNearest(ctx, s.features, s.k, beside(&kernel.Options{
-		BudgetBytes: m.limit, Reserve: m.grow, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
+		MaxMemory: m.limit, Reserve: m.grow, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
 	}, m.least), give)
 }

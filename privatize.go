@@ -75,7 +75,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 	return out, err
 }
 
-// privatizeWithin is privatize with a share of the budget for the memory besides the
+// privatizeWithin is privatize with a share of the memory limit for the memory besides the
 // operator. Until the spend is written to the ledger it can start again.
 func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, features M, labels []int32, s PrivateSettings) (*release.Release, error) {
 	n, d, _ := points.Dims(features)
@@ -104,7 +104,7 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 		return nil, err
 	}
 	o := e.firstOptions(ctx, &s)
-	o.BudgetBytes, o.Reserve = rest, func(bytes int64) bool { return m.grow(int64(own) + bytes) }
+	o.MaxMemory, o.Reserve = rest, func(bytes int64) bool { return m.grow(int64(own) + bytes) }
 	f, err := e.firstStep(ctx, rows, labels, &plan, o)
 	if err != nil {
 		return nil, err
@@ -143,8 +143,8 @@ func privateSize[M points.Matrix](features M) (n, d int, err error) {
 
 // unitOptions are the conditions on rows: unit norm, except for one null record
 // under the relations that have it.
-func (s *PrivateSettings) unitOptions(budget int64) kernel.UnitOptions {
-	o := kernel.UnitOptions{Normalize: s.NormalizeRows, BudgetBytes: budget}
+func (s *PrivateSettings) unitOptions(limit int64) kernel.UnitOptions {
+	o := kernel.UnitOptions{Normalize: s.NormalizeRows, MaxMemory: limit}
 	if s.Relation == sensitivity.Null || s.Relation == sensitivity.FeaturesNull {
 		o.Nulls = 1
 	}

@@ -94,7 +94,7 @@ type Settings struct {
 
 	// Into, if set, gets the points in float32, in which they are computed, and Points of the
 	// result is nil: no copy in float64 is made. It has a row for each row of the features
-	// and as many columns as the points. The budget counts it. On an error it is unchanged.
+	// and as many columns as the points. The memory limit counts it. On an error it is unchanged.
 	// It shares no memory with the features, which stay unchanged; it may be the memory of
 	// Start. It must not be used otherwise during the call.
 	Into blas32.General

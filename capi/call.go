@@ -113,7 +113,7 @@ func withCall(caller C.pmc_caller, work func(ctx context.Context) (report any, e
 }
 
 // withEngine is withCall for work of an engine. The caller's bytes count against the
-// engine's budget while it runs.
+// engine's memory limit while it runs.
 func withEngine(engine C.uintptr_t, caller C.pmc_caller, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
 	return withEngineBy(apart, engine, caller, work)
 }

@@ -146,13 +146,13 @@ def test_workers(monkeypatch):
             Engine(n_jobs=wrong)
     for wrong in (0, -1, 1.5, 2**63):
         with pytest.raises(SettingError, match="memory"):
-            Engine(memory=wrong)
+            Engine(max_memory=wrong)
 
 
 def test_default_engines():
     assert default_engine() is default_engine(n_jobs=-1)
     assert default_engine(n_jobs=2) is not default_engine(n_jobs=3)
-    assert default_engine(memory=1 << 30) is not default_engine()
+    assert default_engine(max_memory=1 << 30) is not default_engine()
     assert default_engine(verbose=True) is default_engine(verbose=1) is not default_engine()
     assert default_engine(verbose=print) is not default_engine(verbose=print)
 

@@ -53,7 +53,7 @@ func concurrentSubject(n, callers, workers int, budget int64) (*measure.Subject,
 	settings := &privatemail.Settings{Graph: privatemail.Graph{MeanNeighbours: Neighbours, Operator: "csr"}, Dim: 2, Steps: iterateSteps, Seed: 1}
 	options := []privatemail.Option{privatemail.WithWorkers(workers)}
 	if budget > 0 {
-		options = append(options, privatemail.WithBudget(budget))
+		options = append(options, privatemail.WithMaxMemory(budget))
 	}
 	sub := &measure.Subject{Roof: measure.RoofRead, Eta: math.NaN(), EtaP99: math.NaN(), Memory: true}
 	sub.Run = func(ctx context.Context) error {
