@@ -27,7 +27,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 			t.Errorf("%s\n%v\n%s", line, err, out)
 		}
 	}
-	shell(t, "privatemail generate -kind digits -out cub/; cp -r cub gallery; cp -r cub c; cp cub/*.npy .; cp features.npy new.npy")
+	shell(t, "privatemail generate -kind uniform -n 2000 -d 2 -out u.npy; privatemail generate -kind digits -out cub/; cp -r cub gallery; cp -r cub c; cp cub/*.npy .; cp features.npy new.npy")
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ var (
 	codeSpan   = regexp.MustCompile("`[^`]+`")
 	launched   = regexp.MustCompile(`^mpirun -n \d+ (\./)?`)
 	comment    = regexp.MustCompile(`\s+#.*$`)
-	takesLong  = regexp.MustCompile(`privatemail (demo|evaluate|serve|split|query)|pmbench|-n 1000000`)
+	takesLong  = regexp.MustCompile(`privatemail (demo|evaluate|serve|front|split|query)|pmbench|-n 1000000`)
 )
 
 // commandsOf returns the commands in the indented blocks of a page, with the variables

@@ -34,7 +34,7 @@ const defaultClasses = 10
 var kinds = []Kind{
 	{
 		Name: "classes",
-		Law:  "unit rows around a random unit centre per class, noise of length 0.5",
+		Law:  "unit rows around a random centre per class, noise of length 0.5",
 		Make: func(r Request) (blas32.General, []int32, error) {
 			if r.Classes == 0 {
 				r.Classes = defaultClasses

@@ -81,7 +81,7 @@ def test_the_bits_of_the_command(command, digits):
             lambda e: e.embed(X, y, form="attract", coefficient=3, mean_neighbours=20),
         ),
         "labels": (
-            command("-sigma", "6", "-alpha", "0.6", "-k", "3", "-steps", "2", "-sigma-q", "1"),
+            command("-sigma", "6", "-alpha", "0.6", "-dim", "3", "-steps", "2", "-sigma-q", "1"),
             lambda e: e.embed(X, y, coefficient=0.6, sigma=6, n_components=3, steps=2, sigma_q=1.0),
         ),
         "map": (command(), lambda e: e.map(X, n_neighbors=10)),
