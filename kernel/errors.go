@@ -39,7 +39,7 @@ var (
 
 // A MemoryError says how much memory was needed and how much the limit is:
 //
-//	What         string // what would have been allocated
+//	What        string // what would have been allocated
 //	Need, Limit int64  // bytes
 //
 // Its message also says what could be done instead. It matches ErrMemory.

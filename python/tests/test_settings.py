@@ -145,7 +145,7 @@ def test_workers(monkeypatch):
         with pytest.raises(SettingError, match="n_jobs"):
             Engine(n_jobs=wrong)
     for wrong in (0, -1, 1.5, 2**63):
-        with pytest.raises(SettingError, match="memory"):
+        with pytest.raises(SettingError, match="max_memory"):
             Engine(max_memory=wrong)
 
 
