@@ -23,9 +23,11 @@ class EngineBase:
         verbose: _progress.Verbose = False,
     ):
         self.n_jobs = n_jobs
-        self.max_memory = None if max_memory is None else _settings.integer(max_memory, "max_memory")
-        if self.max_memory is not None and self.max_memory <= 0:
-            raise SettingError("max_memory is not a positive number of bytes")
+        if max_memory is not None:
+            max_memory = _settings.integer(max_memory, "max_memory")
+            if max_memory <= 0:
+                raise SettingError("max_memory is not a positive number of bytes")
+        self.max_memory = max_memory
         self.level = level
         self.measure = measure
         self.verbose = verbose
