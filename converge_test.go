@@ -56,7 +56,7 @@ func TestConvergeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(WithWorkers(1), WithBudget(10<<20))
+	e, err := New(WithWorkers(1), WithMaxMemory(10<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,32 +62,44 @@ const mapVectors = 18
 // the graph (spectral.Converge), 18 more than the columns of the map, and arranges them
 // (spectral.Arrange). It uses no labels. The map has no scale: large distances say little.
 // Neighbours 10 is a good start. Errors: those of Embed.
-func (e *Engine) Map(ctx context.Context, features blas32.General, settings *MapSettings) (*SpectralMap, error) {
-	return call(ctx, e, "map", func() (*SpectralMap, error) {
-		s, dim, err := settings.withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		return withGraph(ctx, e, features, &s, s.mapBytes(features), func(m *share, s *Settings) (*SpectralMap, error) {
-			return e.spectralMap(ctx, m, features, dim, s)
-		})
-	})
+func (e *Engine) Map(ctx context.Context, features blas32.General, settings *MapSettings) (out *SpectralMap, err error) {
+	c, err := e.begin(ctx, "map")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	s, dim, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.reserveGraph(ctx, features, &s, s.mapBytes(features))
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.spectralMap(ctx, m, features, dim, s)
+	}
+	return out, err
 }
 
 // PlanMap returns what Map would do with the same arguments, as Plan does for Embed.
 // Errors: those of Embed.
-func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *MapSettings) (*Plan, error) {
-	return call(ctx, e, "plan", func() (*Plan, error) {
-		s, _, err := settings.withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		return e.plan(ctx, features, &s, s.mapBytes(features))
-	})
+func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *MapSettings) (_ *Plan, err error) {
+	c, err := e.begin(ctx, "plan")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	s, _, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	return e.plan(ctx, features, s, s.mapBytes(features))
 }
 
-func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.General, dim int, s *Settings) (*SpectralMap, error) {
-	g, err := e.build(ctx, m, features, nil, s)
+func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.General, dim int, s Settings) (*SpectralMap, error) {
+	g, err := e.build(ctx, m, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +109,10 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 	if err != nil {
 		return nil, err
 	}
-	if err := limitVectors(s, dim, components); err != nil {
+	if err := limitVectors(&s, dim, components); err != nil {
 		return nil, err
 	}
-	found, err := e.mapVectorsOf(ctx, g, s)
+	found, err := e.mapVectorsOf(ctx, g, &s)
 	if err != nil {
 		return nil, err
 	}

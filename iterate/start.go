@@ -39,7 +39,7 @@ func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (bla
 	}
 	need := 8 * int64(n) * int64(k)
 	if most := min(mem.Available(), mem.AddressSpace-1); need > most {
-		return blas64.General{}, fmt.Errorf("iterate: %w", &kernel.MemoryError{What: fmt.Sprintf("random start of %d x %d", n, k), Need: need, Budget: most})
+		return blas64.General{}, fmt.Errorf("iterate: %w", &kernel.MemoryError{What: fmt.Sprintf("random start of %d x %d", n, k), Need: need, Limit: most})
 	}
 	q := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
 	if err := fillRandom(ctx, q.Data, seed, sigma); err != nil {

@@ -93,7 +93,7 @@ func mustInspect(p blas32.General) *rows.Points {
 func (c *huntCase) build(t *testing.T, name string) Operator {
 	t.Helper()
 	op, err := Build(t.Context(), c.p, Sigma(c.sigma), &Options{
-		Operator: name, Tolerance: c.tolerance, Isolated: c.policy, Calibration: new(Calibration), BudgetBytes: 1 << 30,
+		Operator: name, Tolerance: c.tolerance, Isolated: c.policy, Calibration: new(Calibration), MaxMemory: 1 << 30,
 	})
 	if errors.Is(err, ErrTolerance) || errors.Is(err, ErrOperator) || errors.Is(err, ErrMemory) {
 		return nil

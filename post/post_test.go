@@ -202,7 +202,7 @@ func TestContinueRefuses(t *testing.T) {
 		{"cutoff 2", r, nil, &post.Settings{CutoffWeight: 2}, kernel.ErrOption},
 		{"stop NaN", r, nil, &post.Settings{StopTolerance: nan}, kernel.ErrOption},
 		{"alpha NaN", r, declared(t, labels(40), 4), &post.Settings{Alpha: &nan}, kernel.ErrNonFinite},
-		{"no memory", r, nil, &post.Settings{BudgetBytes: 100}, kernel.ErrMemory},
+		{"no memory", r, nil, &post.Settings{MaxMemory: 100}, kernel.ErrMemory},
 		{"unknown operator", r, nil, &post.Settings{Operator: "x"}, kernel.ErrOperator},
 	} {
 		if out, err := post.Continue(t.Context(), c.release, c.labels, c.settings); !errors.Is(err, c.want) || out != nil {

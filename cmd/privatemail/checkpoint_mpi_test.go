@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -64,7 +65,7 @@ func TestMPICheckpoint(t *testing.T) {
 		case err := <-ended:
 			t.Fatalf("the run has ended: %v\n%s", err, messages.String())
 		case <-time.After(5 * time.Millisecond):
-			waiting = !fileExists(file)
+			waiting = !files.Exists(file)
 		}
 	}
 	pids := ranksWith(t, file)
@@ -80,7 +81,7 @@ func TestMPICheckpoint(t *testing.T) {
 	for len(ranksWith(t, file)) > 0 { // MPI ends those that are left
 		time.Sleep(10 * time.Millisecond)
 	}
-	if fileExists(out) {
+	if files.Exists(out) {
 		t.Error("a run that was killed has an output")
 	}
 	taken := stepsIn(t, file)
@@ -99,7 +100,7 @@ func TestMPICheckpoint(t *testing.T) {
 		if readFile(t, out) != readFile(t, plain) {
 			t.Errorf("resumed on %d ranks: other bytes", ranks)
 		}
-		if fileExists(file) {
+		if files.Exists(file) {
 			t.Errorf("%d ranks leave the checkpoint", ranks)
 		}
 	}

@@ -346,7 +346,7 @@ func TestOfMap(t *testing.T) {
 	if _, err := OfMap(t.Context(), e, m.Map, x, m.X, make([]int32, 300), nil); !errors.Is(err, ErrClasses) {
 		t.Errorf("one class: %v", err)
 	}
-	small, err := privatemail.New(privatemail.WithWorkers(1), privatemail.WithBudget(10_000))
+	small, err := privatemail.New(privatemail.WithWorkers(1), privatemail.WithMaxMemory(10_000))
 	if err != nil {
 		t.Fatal(err)
 	}

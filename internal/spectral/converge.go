@@ -122,8 +122,8 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 		classes = step.Labels.Classes()
 	}
 	need := ConvergeBytes(n, s.Dim, classes)
-	if need > float64(s.BudgetBytes) || s.Reserve != nil && !s.Reserve(int64(need)) {
-		return nil, &kernel.MemoryError{What: fmt.Sprintf("eigenvectors of %d x %d", n, m), Need: int64(min(need, math.MaxInt64/2)), Budget: s.BudgetBytes}
+	if need > float64(s.MaxMemory) || s.Reserve != nil && !s.Reserve(int64(need)) {
+		return nil, &kernel.MemoryError{What: fmt.Sprintf("eigenvectors of %d x %d", n, m), Need: int64(min(need, math.MaxInt64/2)), Limit: s.MaxMemory}
 	}
 	w, err := newWalk(op, step, s.Workers)
 	if err != nil {

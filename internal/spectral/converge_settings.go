@@ -30,9 +30,9 @@ type ConvergeSettings struct {
 	Start blas32.General
 	// UnitRows divides the rows of the result by their norm.
 	UnitRows bool
-	// BudgetBytes is the memory that may be taken. Default: three quarters of
+	// MaxMemory is the memory that may be taken. Default: three quarters of
 	// the available memory.
-	BudgetBytes int64
+	MaxMemory int64
 	// Reserve, if set, is called with the bytes that will be held, before any are taken,
 	// and returns without waiting whether they may be taken; see kernel.Options.
 	Reserve func(bytes int64) bool
@@ -61,13 +61,13 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 	if out.MaxProducts == 0 {
 		out.MaxProducts = 1000
 	}
-	if out.MaxProducts < 1 || out.BudgetBytes < 0 {
-		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", kernel.ErrOption, out.MaxProducts, out.BudgetBytes)
+	if out.MaxProducts < 1 || out.MaxMemory < 0 {
+		return out, fmt.Errorf("iterate: converge: %w: %d products, %d bytes of memory", kernel.ErrOption, out.MaxProducts, out.MaxMemory)
 	}
-	if out.BudgetBytes == 0 {
-		out.BudgetBytes = mem.Budget()
+	if out.MaxMemory == 0 {
+		out.MaxMemory = mem.DefaultLimit()
 	}
-	out.BudgetBytes = min(out.BudgetBytes, mem.AddressSpace-1) // beyond it make panics
+	out.MaxMemory = min(out.MaxMemory, mem.AddressSpace-1) // beyond it make panics
 	if out.Kernels == nil {
 		out.Kernels = simd.At(simd.Best())
 	}

@@ -411,9 +411,9 @@ func TestConvergeRefuses(t *testing.T) {
 		{"absurdly many columns", t.Context(), rings(9), step, &ConvergeSettings{Dim: math.MaxInt}, kernel.ErrShape},
 		{"too many for those with neighbours", t.Context(), newGiven(9, func(i, j int) float64 { return float64(min(1, 1/(i+j))) }), step, &ConvergeSettings{Dim: 2}, kernel.ErrShape},
 		{"no weights at all", t.Context(), newGiven(9, func(int, int) float64 { return 0 }), step, &ConvergeSettings{Dim: 1}, kernel.ErrShape},
-		{"memory", t.Context(), rings(9), step, &ConvergeSettings{Dim: 3, BudgetBytes: 1000}, kernel.ErrMemory},
+		{"memory", t.Context(), rings(9), step, &ConvergeSettings{Dim: 3, MaxMemory: 1000}, kernel.ErrMemory},
 		{"memory that others have", t.Context(), rings(9), step, &ConvergeSettings{Dim: 3, Reserve: func(bytes int64) bool { return bytes < 1000 }}, kernel.ErrMemory},
-		{"memory for classes", t.Context(), rings(60), kernel.Step{Form: kernel.Attract, Labels: distinct, Coefficient: 1}, &ConvergeSettings{Dim: 3, BudgetBytes: 90_000}, kernel.ErrMemory},
+		{"memory for classes", t.Context(), rings(60), kernel.Step{Form: kernel.Attract, Labels: distinct, Coefficient: 1}, &ConvergeSettings{Dim: 3, MaxMemory: 90_000}, kernel.ErrMemory},
 		{"labels", t.Context(), rings(9), kernel.Step{Form: kernel.Attract, Labels: labelsOf(t, rng, 8, kernel.BalancedTable()), Coefficient: 1}, &ConvergeSettings{Dim: 1}, kernel.ErrLabels},
 		{"cancelled", cancelled, rings(9), step, &ConvergeSettings{Dim: 1}, context.Canceled},
 	} {

@@ -67,7 +67,7 @@ func pairListError(o *base.Options, err error) error {
 	if !ok {
 		return err
 	}
-	return base.Refused("build pairs: list of cluster pairs", e.Need, o.BudgetBytes, e.Denied)
+	return base.Refused("build pairs: list of cluster pairs", e.Need, o.MaxMemory, e.Denied)
 }
 
 // Bytes is the memory of the list.

@@ -39,7 +39,7 @@ func (a *application) Run(ctx context.Context, engine *privatemail.Engine, m pro
 	if layout != nil {
 		return a.runText(ctx, engine, m)
 	}
-	return formats.StreamMatrix(a.In.Features, mem.Budget(), func(r *formats.RowReader) error {
+	return formats.StreamMatrix(a.In.Features, mem.DefaultLimit(), func(r *formats.RowReader) error {
 		order, err := a.order(ctx, r.Cols)
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ func EngineWith(e *cli.Env, w settings.Work, plans bool, m progress.Meter) (*pri
 		options = append(options, privatemail.WithWorkers(w.Workers))
 	}
 	if w.MaxMemory > 0 {
-		options = append(options, privatemail.WithBudget(w.MaxMemory))
+		options = append(options, privatemail.WithMaxMemory(w.MaxMemory))
 	}
 	engine, err := privatemail.New(options...)
 	if err != nil {

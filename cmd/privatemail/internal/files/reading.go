@@ -225,7 +225,7 @@ func (in Input) FeatureSettings() formats.TableSettings {
 		s.Label = ""
 	}
 	s.SkipLabels = !in.joined()
-	s.Limit = mem.Budget()
+	s.Limit = mem.DefaultLimit()
 	if in.Read != nil && in.Read.Env != nil {
 		s.Limit /= int64(in.Read.Env.RanksHere())
 	}

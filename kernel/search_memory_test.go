@@ -19,7 +19,7 @@ import (
 
 // The memory of a graph is bounded while it grows; one that has no hope is refused
 // before it does.
-func TestSearchWithinBudget(t *testing.T) {
+func TestSearchWithinLimit(t *testing.T) {
 	p := pointtest.Make("uniform", 20_000, 2, 6)
 	b, radius, err := bandwidthForDegree(t.Context(), p, 60, 0, nil)
 	if err != nil {
@@ -36,15 +36,15 @@ func TestSearchWithinBudget(t *testing.T) {
 		if over := peak - graph.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) - rows.EntryBytes*nnz; over < 0 || over > 9*nnz {
 			t.Errorf("%d bytes for %d weights", peak, nnz)
 		}
-		if _, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: 2 * peak}); err != nil {
+		if _, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, MaxMemory: 2 * peak}); err != nil {
 			t.Errorf("with twice what it took: %v", err)
 		}
 		for _, share := range []int64{1, 2, 20} {
-			budget := graph.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) + rows.EntryBytes*nnz/share - 1
-			_, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: budget})
+			limit := graph.SearchBytes(p.Rows, 2, &base.Options{Workers: workers}) + rows.EntryBytes*nnz/share - 1
+			_, err := openCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, MaxMemory: limit})
 			var memory *MemoryError
-			if !errors.As(err, &memory) || memory.Budget != budget || memory.Need <= budget || memory.Need > 3*peak {
-				t.Errorf("with %d of %d bytes: %v", budget, peak, err)
+			if !errors.As(err, &memory) || memory.Limit != limit || memory.Need <= limit || memory.Need > 3*peak {
+				t.Errorf("with %d of %d bytes: %v", limit, peak, err)
 			}
 		}
 	}
@@ -54,24 +54,24 @@ func TestSearchWithinBudget(t *testing.T) {
 // other.
 func TestMemoryEndsWithAPiece(t *testing.T) {
 	p := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{0, 0.6, 1.1}}
-	for budget := graph.SearchBytes(3, 1, &base.Options{}); ; budget += rows.EntryBytes {
-		op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: budget})
+	for limit := graph.SearchBytes(3, 1, &base.Options{}); ; limit += rows.EntryBytes {
+		op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, MaxMemory: limit})
 		if err == nil {
-			if op.Cost().PeakBytes > budget {
-				t.Errorf("%d bytes held, budget %d", op.Cost().PeakBytes, budget)
+			if op.Cost().PeakBytes > limit {
+				t.Errorf("%d bytes held, limit %d", op.Cost().PeakBytes, limit)
 			}
 			return
 		}
 		var memory *MemoryError
 		if !errors.As(err, &memory) {
-			t.Fatalf("%d bytes: %v", budget, err)
+			t.Fatalf("%d bytes: %v", limit, err)
 		}
 	}
 }
 
 // A crowd among many that have no neighbours is not refused for what there would be
 // if all were crowds, wherever it is.
-func TestBudgetForACrowd(t *testing.T) {
+func TestLimitForACrowd(t *testing.T) {
 	const n, crowd, stride = 20_000, 500, 300
 	for begin := 0; begin < stride; begin += crowd / cells.ClusterPoints {
 		p := blas32.General{Rows: n, Cols: 1, Stride: 1, Data: pointtest.Fill(n, func(i int) float64 {
@@ -81,7 +81,7 @@ func TestBudgetForACrowd(t *testing.T) {
 			return float64(i-begin) / crowd
 		})}
 		need := rows.EntryBytes * int64(n+crowd*(crowd-1))
-		_, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: graph.SearchBytes(n, 1, &base.Options{}) + 3*need})
+		_, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, MaxMemory: graph.SearchBytes(n, 1, &base.Options{}) + 3*need})
 		if err != nil {
 			t.Errorf("from %d on: %v", begin, err)
 		}
@@ -89,7 +89,7 @@ func TestBudgetForACrowd(t *testing.T) {
 }
 
 // What the cost says is enough, for any number of writers, and more is no worse.
-func TestBudgetOfTheCost(t *testing.T) {
+func TestLimitOfTheCost(t *testing.T) {
 	p := pointtest.Make("uniform", 6000, 2, 6)
 	b, radius, err := bandwidthForDegree(t.Context(), p, 30, 0, nil)
 	if err != nil {
@@ -105,12 +105,12 @@ func TestBudgetOfTheCost(t *testing.T) {
 		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
 			o := Options{CutoffRadius: radius, Workers: workers, Layout: layout}
 			cost := truncated.CSRCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &base.Options{CutoffRadius: radius, Workers: workers, Layout: layout}).PeakBytes
-			for o.BudgetBytes = cost; o.BudgetBytes < 2*cost; o.BudgetBytes += cost / 16 {
+			for o.MaxMemory = cost; o.MaxMemory < 2*cost; o.MaxMemory += cost / 16 {
 				op, err := openCSR(t.Context(), p, b, &o)
 				if err != nil {
-					t.Errorf("%d workers, %v, %d bytes: %v", count, layout, o.BudgetBytes, err)
-				} else if op.Cost().PeakBytes > o.BudgetBytes {
-					t.Errorf("%d workers, %v: %d bytes held, budget %d", count, layout, op.Cost().PeakBytes, o.BudgetBytes)
+					t.Errorf("%d workers, %v, %d bytes: %v", count, layout, o.MaxMemory, err)
+				} else if op.Cost().PeakBytes > o.MaxMemory {
+					t.Errorf("%d workers, %v: %d bytes held, limit %d", count, layout, op.Cost().PeakBytes, o.MaxMemory)
 				}
 			}
 		}
@@ -128,7 +128,7 @@ func TestSearchCountsAsThePlanDoes(t *testing.T) {
 	if own := codes.Bytes(100, 2048, 16); own >= held {
 		t.Fatalf("the search takes %d bytes, every pair no more than %d", own, held)
 	}
-	o.BudgetBytes = held - 1
+	o.MaxMemory = held - 1
 	_, err := openCSR(t.Context(), p, Sigma(1), o)
 	if m, ok := errors.AsType[*MemoryError](err); !ok || m.Need != held {
 		t.Errorf("%v, want a need of %d bytes", err, held)

@@ -1,4 +1,4 @@
-package budget
+package mem
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func fixed(bytes int64) *Pool { return New(func() int64 { return bytes }) }
+func fixed(bytes int64) *Pool { return NewPool(func() int64 { return bytes }) }
 
 func mustReserve(t *testing.T, p *Pool, bytes int64) *Reservation {
 	t.Helper()
@@ -190,7 +190,7 @@ func TestGrowAndExchangeKeepTheOrder(t *testing.T) {
 // The whole is measured only while nobody holds any.
 func TestWholeIsMeasuredWhileNobodyHolds(t *testing.T) {
 	now := int64(10)
-	p := New(func() int64 { return now })
+	p := NewPool(func() int64 { return now })
 	r := mustReserve(t, p, 10)
 	now = 4
 	if p.Whole() != 10 {
@@ -207,7 +207,7 @@ func TestWholeIsMeasuredWhileNobodyHolds(t *testing.T) {
 func TestLessWhenServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := int64(10)
-		p := New(func() int64 { return now })
+		p := NewPool(func() int64 { return now })
 		r := mustReserve(t, p, 10)
 		var err error
 		done := false

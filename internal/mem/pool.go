@@ -1,8 +1,4 @@
-// Package budget shares one amount of memory among calls that run at the same time.
-//
-// No caller that holds memory waits for more: Grow answers immediately, and Exchange
-// gives its memory back before it waits. So calls cannot wait for each other.
-package budget
+package mem
 
 import (
 	"context"
@@ -12,16 +8,19 @@ import (
 	"sync"
 )
 
-// All stands for the whole budget, of any size.
+// All stands for the whole of a pool, of any size.
 const All = math.MaxInt64
 
 // ErrClosed reports a wait that Close has ended.
-var ErrClosed = errors.New("budget is closed")
+var ErrClosed = errors.New("the pool is closed")
 
-// ErrWhole reports a request for more than the whole budget.
-var ErrWhole = errors.New("more than the whole budget")
+// ErrWhole reports a request for more than the whole pool.
+var ErrWhole = errors.New("more than the whole pool")
 
-// A Pool is memory that callers reserve, in the order in which they came.
+// A Pool shares one amount of memory among calls that run at the same time: callers reserve parts
+// of it, in the order in which they came. No caller that holds memory waits for more: Grow answers
+// immediately, and Exchange gives its memory back before it waits. So calls cannot wait for each
+// other.
 type Pool struct {
 	measure func() int64 // returns the total; called while nobody holds any
 
@@ -34,10 +33,10 @@ type Pool struct {
 	closed  bool
 }
 
-// New returns a pool of the bytes that measure returns. The pool calls measure again
+// NewPool returns a pool of the bytes that measure returns. The pool calls measure again
 // whenever nobody holds any bytes: memory that other programs have taken in the
 // meantime is not available.
-func New(measure func() int64) *Pool { return &Pool{measure: measure} }
+func NewPool(measure func() int64) *Pool { return &Pool{measure: measure} }
 
 // A Reservation is memory that one caller holds. One goroutine at a time may use it,
 // except for Grow, which many may call.
@@ -49,7 +48,7 @@ type Reservation struct {
 	ready  chan struct{} // closed when the wait is over
 }
 
-// Whole returns the bytes of the whole budget.
+// Whole returns the bytes of the whole pool.
 func (p *Pool) Whole() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
