@@ -118,7 +118,7 @@ func TestAuditOfPrivatize(t *testing.T) {
 	// Every call leaves a megabyte of garbage.
 	percent := debug.SetGCPercent(800)
 	defer debug.SetGCPercent(percent)
-	e := engine(t, WithWorkers(1), WithBudget(1<<30))
+	e := engine(t, WithWorkers(1), WithMaxMemory(1<<30))
 	var attained, less []float64
 	for _, p := range auditPairs() {
 		t.Run(p.name, func(t *testing.T) {

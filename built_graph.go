@@ -2,7 +2,6 @@ package privatemail
 
 import (
 	"context"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -22,18 +21,16 @@ type builtGraph struct {
 
 // build prepares the features and builds their graph.
 func (e *Engine) build(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (*builtGraph, error) {
-	x, opened, options, _, err := e.prepare(ctx, m, features, labels, s)
+	p, err := e.prepare(ctx, m, features, labels, s)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	op, err := opened.Build(ctx, s.Bandwidth, options)
+	op, graph, err := pipeline.Build(ctx, p.opened, s.Bandwidth, p.options)
 	if err != nil {
 		return nil, err
 	}
-	g := &builtGraph{Graph: pipeline.Describe(op, s.Bandwidth), op: op, x: x, options: options}
-	g.Neighbours, g.BuildTime = s.Neighbours, time.Since(began)
-	return g, nil
+	graph.Neighbours = s.Neighbours
+	return &builtGraph{Graph: graph, op: op, x: p.x, options: p.options}, nil
 }
 
 // beside returns the options of work that runs while the graph and that many more
@@ -45,7 +42,7 @@ func (g *builtGraph) beside(bytes int64) *kernel.Options {
 // beside returns the options of work that runs while that many bytes are held.
 func beside(o *kernel.Options, held int64) *kernel.Options {
 	out := *o
-	out.BudgetBytes = max(o.BudgetBytes-held, 1)
+	out.MaxMemory = max(o.MaxMemory-held, 1)
 	out.Reserve = func(bytes int64) bool { return o.Reserve(held + bytes) }
 	return &out
 }

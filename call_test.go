@@ -56,10 +56,10 @@ func TestErrorsNameTheCall(t *testing.T) {
 	}
 }
 
-// Sizes that no machine has are refused with any budget, before make could panic.
+// Sizes that no machine has are refused with any memory limit, before make could panic.
 func TestSizesBeyondAnyMachine(t *testing.T) {
 	x, y := classes(t, 300, 8)
-	e := engine(t, WithBudget(math.MaxInt64))
+	e := engine(t, WithMaxMemory(math.MaxInt64))
 	columns := math.MaxInt / 1024
 	rows := max(columns, 1<<28) // of two columns: more than 32 bits of bytes
 	s := &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Dim: columns}
@@ -85,9 +85,9 @@ func TestSizesBeyondAnyMachine(t *testing.T) {
 
 // Missing rows are noticed before anything is drawn for them.
 func TestPrivatizeChecksTheShapeFirst(t *testing.T) {
-	e := engine(t, WithBudget(1<<20))
+	e := engine(t, WithMaxMemory(1<<20))
 	s, ledger := paid(t)
-	const rows = 1 << 30 // more than the budget holds: the shape comes first
+	const rows = 1 << 30 // more than the memory limit holds: the shape comes first
 	_, err := e.Privatize(t.Context(), blas32.General{Rows: rows, Cols: 3, Stride: 3}, nil, s)
 	_, err64 := e.Privatize64(t.Context(), blas64.General{Rows: rows, Cols: 3, Stride: 2}, nil, s)
 	if !errors.Is(err, kernel.ErrShape) || !errors.Is(err64, kernel.ErrShape) {

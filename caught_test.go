@@ -22,7 +22,14 @@ func TestPanicsAreErrors(t *testing.T) {
 			panic("progress")
 		}
 	}))
-	_, err := call(t.Context(), e, "embed", func() (int, error) { panic("work") })
+	err := func() (err error) {
+		c, err := e.begin(t.Context(), "embed")
+		if err != nil {
+			return err
+		}
+		defer c.end(&err)
+		panic("work")
+	}()
 	if p := (*par.PanicError)(nil); !errors.As(err, &p) || p.Value != "work" || !strings.HasPrefix(err.Error(), "privatemail: embed: par: panic: work; have rows or labels changed") {
 		t.Errorf("in the caller: %v", err)
 	}

@@ -37,7 +37,7 @@ type Checkpoint struct {
 }
 
 // resumeOperator makes a resumed run take the operator that it began with, which another
-// machine, budget or number of steps might not choose.
+// machine, memory limit or number of steps might not choose.
 func (s *Settings) resumeOperator() {
 	if s.Resume != nil && s.Operator == "" && slices.Contains(kernel.OperatorNames(), s.Resume.Run["operator"]) {
 		s.Operator = s.Resume.Run["operator"]

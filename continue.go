@@ -10,18 +10,27 @@ import (
 
 // Continue continues from a release: it rebuilds the graph from the released points and takes the
 // later steps (package post). Its input is not private, so it may run anywhere. labels and settings
-// may be nil, as in post.Continue; workers, ranks, kernels, budget, calibration and progress come
+// may be nil, as in post.Continue; workers, ranks, kernels, memory limit, calibration and progress come
 // from the Engine. Errors: ErrClosed and those of post.Continue.
-func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*iterate.Embedding, error) {
-	return call(ctx, e, "continue", func() (*iterate.Embedding, error) {
-		return within(ctx, e, 0, "continue", func(m *share) (*iterate.Embedding, error) {
-			var s post.Settings
-			if settings != nil {
-				s = *settings
-			}
-			s.Workers, s.Kernels, s.BudgetBytes, s.Reserve, s.Progress = e.workers, e.kernels, m.limit, m.reserve, e.report(ctx)
-			s.Calibration, s.Ranks = e.options.calibration, e.options.ranks
-			return post.Continue(ctx, r, labels, &s)
-		})
-	})
+func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (out *iterate.Embedding, err error) {
+	c, err := e.begin(ctx, "continue")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	m, err := e.reserve(ctx, 0, "continue")
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		var s post.Settings
+		if settings != nil {
+			s = *settings
+		}
+		s.Workers, s.Kernels, s.MaxMemory, s.Reserve, s.Progress = e.workers, e.kernels, m.limit, m.grow, e.report(ctx)
+		s.Calibration, s.Ranks = e.options.calibration, e.options.ranks
+		out, err = post.Continue(ctx, r, labels, &s)
+	}
+	return out, err
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -57,7 +58,7 @@ type Eigenmap struct {
 	Graph iterate.Graph
 	// Values has the eigenvalue lambda of each column, falling.
 	Values []float64
-	// Residuals has the |M u - lambda u| of each column, M as in iterate.Converge.
+	// Residuals has the |M u - lambda u| of each column, M as in spectral.Converge.
 	Residuals []float64
 	// Products is the number of products of the graph with a block of columns.
 	Products int
@@ -74,36 +75,45 @@ type Eigenmap struct {
 const plannedProducts = 50
 
 // Converge returns the limit of the steps of form Attract: the leading eigenvectors of
-// the graph of features and labels, as iterate.Converge defines them, with rows of
+// the graph of features and labels, as spectral.Converge defines them, with rows of
 // unit length. It is for clusters; for maps see Map, and for search stop early
 // (Embed). Labels may be nil when Coefficient is 0. Errors: those of Embed.
-func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *ConvergeSettings) (*Eigenmap, error) {
-	return call(ctx, e, "converge", func() (*Eigenmap, error) {
-		s, err := settings.withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		return withGraph(ctx, e, features, &s, s.convergeBytes(features), func(m *share, s *Settings) (*Eigenmap, error) {
-			return e.converge(ctx, m, features, labels, s)
-		})
-	})
+func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *ConvergeSettings) (out *Eigenmap, err error) {
+	c, err := e.begin(ctx, "converge")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	s, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.reserveGraph(ctx, features, &s, s.convergeBytes(features))
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.converge(ctx, m, features, labels, s)
+	}
+	return out, err
 }
 
-func (e *Engine) converge(ctx context.Context, m *share, features blas32.General, labels []int32, s *Settings) (*Eigenmap, error) {
+func (e *Engine) converge(ctx context.Context, m *share, features blas32.General, labels []int32, s Settings) (*Eigenmap, error) {
 	step, err := s.step(features.Rows, labels)
 	if err != nil {
 		return nil, err
 	}
 	if step.Labels != nil {
-		m.steps += iterate.ConvergeBytes(0, s.Dim, step.Labels.Classes())
+		s.stepBytes += spectral.ConvergeBytes(0, s.Dim, step.Labels.Classes())
 	}
-	g, err := e.build(ctx, m, features, step.Labels, s)
+	g, err := e.build(ctx, m, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
 	defer g.op.Close()
 	began := time.Now()
-	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(ctx, s, g.beside(int64(s.pointBytes(features)))))
+	found, err := spectral.Converge(ctx, g.op, step, e.convergeSettings(ctx, &s, g.beside(int64(s.pointBytes(features)))))
 	if err != nil {
 		return nil, err
 	}
@@ -114,14 +124,14 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 	}, nil
 }
 
-// convergeSettings returns the settings of iterate.Converge with the memory of the options.
-func (e *Engine) convergeSettings(ctx context.Context, s *Settings, o *kernel.Options) *iterate.ConvergeSettings {
-	run := &iterate.ConvergeSettings{
+// convergeSettings returns the settings of spectral.Converge with the memory of the options.
+func (e *Engine) convergeSettings(ctx context.Context, s *Settings, o *kernel.Options) *spectral.ConvergeSettings {
+	run := &spectral.ConvergeSettings{
 		Dim: s.Dim, Tolerance: s.StopTolerance, UnitRows: true,
-		BudgetBytes: o.BudgetBytes, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
+		MaxMemory: o.MaxMemory, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
 	}
 	if report := e.report(ctx); report != nil {
-		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Dim) }
+		run.Progress = func(r spectral.ConvergeRecord) { report("eigenvectors", r.Converged, s.Dim) }
 	}
 	return run
 }

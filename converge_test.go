@@ -5,10 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -55,7 +56,7 @@ func TestConvergeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(WithWorkers(1), WithBudget(10<<20))
+	e, err := New(WithWorkers(1), WithMaxMemory(10<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

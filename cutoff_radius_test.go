@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -130,15 +129,15 @@ func TestCutoffRadiusRefusals(t *testing.T) {
 		settings Settings
 		want     error
 	}{
-		"negative":               {Settings{Graph: Graph{CutoffRadius: -1}}, iterate.ErrSettings},
-		"not a number":           {Settings{Graph: Graph{CutoffRadius: math.NaN()}}, iterate.ErrSettings},
-		"infinite":               {Settings{Graph: Graph{CutoffRadius: math.Inf(1)}}, iterate.ErrSettings},
-		"with a weight":          {Settings{Graph: Graph{CutoffRadius: 1, Bandwidth: kernel.Sigma(1), CutoffWeight: 0.1}}, iterate.ErrSettings},
-		"with a mean":            {Settings{Graph: Graph{CutoffRadius: 1, MeanNeighbours: 3}}, iterate.ErrSettings},
-		"with neighbours":        {Settings{Graph: Graph{CutoffRadius: 1, Neighbours: 3}}, iterate.ErrSettings},
+		"negative":               {Settings{Graph: Graph{CutoffRadius: -1}}, kernel.ErrOption},
+		"not a number":           {Settings{Graph: Graph{CutoffRadius: math.NaN()}}, kernel.ErrOption},
+		"infinite":               {Settings{Graph: Graph{CutoffRadius: math.Inf(1)}}, kernel.ErrOption},
+		"with a weight":          {Settings{Graph: Graph{CutoffRadius: 1, Bandwidth: kernel.Sigma(1), CutoffWeight: 0.1}}, kernel.ErrOption},
+		"with a mean":            {Settings{Graph: Graph{CutoffRadius: 1, MeanNeighbours: 3}}, kernel.ErrOption},
+		"with neighbours":        {Settings{Graph: Graph{CutoffRadius: 1, Neighbours: 3}}, kernel.ErrOption},
 		"so small no bandwidth":  {Settings{Graph: Graph{CutoffRadius: 1e-200}}, kernel.ErrBandwidth},
 		"of every pair":          {Settings{Graph: Graph{CutoffRadius: 1, Operator: "dense"}}, kernel.ErrOperator},
-		"nothing that is wanted": {Settings{}, iterate.ErrSettings},
+		"nothing that is wanted": {Settings{}, kernel.ErrOption},
 	} {
 		if _, err := engine(t).Embed(t.Context(), x, nil, &c.settings); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -38,7 +38,7 @@
 // [Sensitivity] returns the cost beforehand. docs/privacy.md states the promise
 // and its limits.
 //
-// An [Engine] owns the worker goroutines and the memory budget and puts these parts
+// An [Engine] owns the worker goroutines and the memory limit and puts these parts
 // together. Most of the computing is in the packages above; this one adds the parts
 // between them, such as the weighted means of [Engine.Extend] and the distances of
 // [Engine.Distances]. [Engine.Lend] lends the workers to other packages, and [WithLent]
@@ -54,7 +54,7 @@
 // [Engine.Converge], of [Engine.Map] and of poly in float32; it may change which operator is
 // chosen. Every graph comes with a certificate of its distance from the full Gaussian kernel.
 // Memory is estimated before it is taken, counted where it grows, and refused with kernel.ErrMemory
-// where it would exceed the budget. Every call takes a context, and checks it between pieces of
+// where it would exceed the memory limit. Every call takes a context, and checks it between pieces of
 // work, each much shorter than a second per million rows. Bad input is an error that names the row,
 // never a panic.
 //

@@ -23,22 +23,37 @@ import (
 // ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and ErrMemory,
 // iterate.ErrDiverged, sparse.ErrAlias for Into, ErrCheckpoint for Resume, and the errors of
 // Checkpoint and of ctx. Messages name rows and settings, never values of rows.
-func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
-	return call(ctx, e, "embed", func() (*iterate.Embedding, error) {
-		s, err := settings.withDefaults(features)
-		if err == nil && !s.overwrites(features) {
-			err = s.checkInto(features, s.Dim)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return withGraph(ctx, e, features, &s, s.pointBytes(features), func(m *share, s *Settings) (*iterate.Embedding, error) {
-			return e.embed(ctx, m, features, labels, s)
-		})
-	})
+func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (out *iterate.Embedding, err error) {
+	c, err := e.begin(ctx, "embed")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	s, err := settings.forEmbed(features)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.reserveGraph(ctx, features, &s, s.pointBytes(features))
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.embed(ctx, m, features, labels, s)
+	}
+	return out, err
 }
 
-func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, labels []int32, s *Settings) (*iterate.Embedding, error) {
+// forEmbed returns the settings with their defaults, and refuses an Into that does not fit.
+func (s *Settings) forEmbed(features blas32.General) (Settings, error) {
+	out, err := s.withDefaults(features)
+	if err == nil && !out.overwrites(features) {
+		err = out.checkInto(features, out.Dim)
+	}
+	return out, err
+}
+
+func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, labels []int32, s Settings) (*iterate.Embedding, error) {
 	step, err := s.step(features.Rows, labels)
 	if err != nil {
 		return nil, err
@@ -46,28 +61,31 @@ func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, l
 	if err := s.identify(ctx, e.workers, features, step.Labels); err != nil {
 		return nil, err
 	}
-	p, opened, graphOptions, _, err := e.prepare(ctx, m, features, step.Labels, s)
+	p, err := e.prepare(ctx, m, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkStart(p, s); err != nil {
+	if err := checkStart(p.x, &s); err != nil {
+		return nil, err
+	}
+	op, graph, err := pipeline.Build(ctx, p.opened, s.Bandwidth, p.options)
+	if err != nil {
+		return nil, err
+	}
+	defer op.Close()
+	graph.Neighbours = s.Neighbours
+	if err := s.identifyGraph(op, e.Level().String()); err != nil {
+		return nil, err
+	}
+	from, err := start(ctx, p.x, &s)
+	if err != nil {
 		return nil, err
 	}
 	run := s.run(e.workers)
 	if report := e.report(ctx); report != nil {
 		run.Taken = func(done, total int) { report("steps", done, total) }
 	}
-	from := func(op kernel.Operator) (blas32.General, error) {
-		if err := s.identifyGraph(op, e.Level().String()); err != nil {
-			return blas32.General{}, err
-		}
-		return start(ctx, p, s)
-	}
-	out, err := pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, from, step, run)
-	if err == nil {
-		out.Graph.Neighbours = s.Neighbours
-	}
-	return out, err
+	return pipeline.Steps(ctx, op, graph, from, step, run)
 }
 
 // step returns the step for n rows with labels, which may be nil.
@@ -98,69 +116,82 @@ type Plan struct {
 
 // Plan returns what Embed would do with the same arguments, and its cost. It
 // reads a sample of rows and builds nothing. Errors: those of Embed.
-func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
-	return call(ctx, e, "plan", func() (*Plan, error) {
-		s, err := settings.withDefaults(features)
-		if err == nil && !s.overwrites(features) {
-			err = s.checkInto(features, s.Dim)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return e.plan(ctx, features, &s, s.pointBytes(features))
-	})
-}
-
-// plan is Plan with settings that have their defaults, for a call that takes that many
-// bytes for steps. It reserves its own memory, and plans with the whole budget.
-func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Settings, steps float64) (*Plan, error) {
-	return within(ctx, e, settings.copied(features), "plan", func(m *share) (*Plan, error) {
-		s := *settings
-		m.steps = steps
-		return e.planWith(ctx, m, features, &s)
-	})
-}
-
-func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General, s *Settings) (*Plan, error) {
-	_, opened, graphOptions, always, err := e.prepare(ctx, m, features, nil, s)
+func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (_ *Plan, err error) {
+	c, err := e.begin(ctx, "plan")
 	if err != nil {
 		return nil, err
 	}
-	candidates, err := opened.Plan(ctx, s.Bandwidth, graphOptions)
+	defer c.end(&err)
+	s, err := settings.forEmbed(features)
+	if err != nil {
+		return nil, err
+	}
+	return e.plan(ctx, features, s, s.pointBytes(features))
+}
+
+// plan is Plan with settings that have their defaults, for a call that takes that many
+// bytes for steps. It reserves its own memory, and plans with the whole limit.
+func (e *Engine) plan(ctx context.Context, features blas32.General, s Settings, steps float64) (out *Plan, err error) {
+	s.stepBytes = steps
+	m, err := e.reserve(ctx, s.copied(features), "plan")
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.planWith(ctx, m, features, s)
+	}
+	return out, err
+}
+
+func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General, s Settings) (*Plan, error) {
+	p, err := e.prepare(ctx, m, features, nil, &s)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := p.opened.Plan(ctx, s.Bandwidth, p.options)
 	if err != nil {
 		return nil, err
 	}
 	for i := range candidates { // plus the copy of the features
 		cost := &candidates[i].Cost
-		cost.PeakBytes = min(cost.PeakBytes, math.MaxInt64-always) + always
+		cost.PeakBytes = min(cost.PeakBytes, math.MaxInt64-p.held) + p.held
 	}
 	return &Plan{Bandwidth: s.Bandwidth, Neighbours: s.Neighbours, Candidates: candidates}, nil
 }
 
-// prepare returns the points of the graph, as a matrix and opened, and fills in the bandwidth.
-// always is the memory of the copy of the features and of the labels; the kernel may use the rest
-// of the budget, and knows the memory of the steps.
-func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, always int64, err error) {
-	o = e.graphOptions(s)
-	o.Progress = e.report(ctx)
-	held, steps := s.copied(features), m.steps
+// prepared is everything that a graph is built from.
+type prepared struct {
+	x       blas32.General // the points of the graph
+	opened  *kernel.Points // the same
+	options *kernel.Options
+	held    int64 // bytes of the copy of the features and of the labels
+}
+
+// prepare makes the points of the graph and fills in the bandwidth. The kernel may use the memory limit
+// without the bytes that are held, and knows the memory of the steps.
+func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (*prepared, error) {
+	held, steps := s.copied(features), s.stepBytes
 	if labels != nil {
 		held += float64(labels.Bytes())
 		steps += pipeline.LabelBytes(features.Rows, s.columnsAtOnce(), labels)
 	}
-	if _, err = pipeline.Reserve(m.limit, held+steps, s.what(features)); err != nil {
-		return p, nil, nil, 0, err
+	if _, err := pipeline.Reserve(m.limit, held+steps, s.what(features)); err != nil {
+		return nil, err
 	}
-	always, o.StepBytes = int64(held), int64(steps)
-	o.BudgetBytes = min(m.limit, mem.AddressSpace) - always
-	o.Reserve = func(bytes int64) bool { return m.reserve(always + bytes) }
-	if p, err = s.rows(features); err != nil {
-		return p, nil, nil, 0, err
+	p := &prepared{options: e.graphOptions(s), held: int64(held)}
+	o := p.options
+	o.Progress, o.StepBytes = e.report(ctx), int64(steps)
+	o.MaxMemory = min(m.limit, mem.AddressSpace) - p.held
+	o.Reserve = func(bytes int64) bool { return m.grow(p.held + bytes) }
+	var err error
+	if p.x, err = s.rows(features); err != nil {
+		return nil, err
 	}
-	if opened, err = kernel.Open(p, o); err != nil {
-		return p, nil, nil, 0, err
+	if p.opened, err = kernel.Open(p.x, o); err != nil {
+		return nil, err
 	}
-	return p, opened, o, always, s.settle(ctx, m, opened, o)
+	return p, s.settle(ctx, m, p.opened, o)
 }
 
 // rows returns the rows of the graph: the features, or a copy of them.

@@ -2,15 +2,13 @@ package privatemail
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
-	"github.com/seed-64e14a55/privatemail/internal/budget"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // An Engine owns a fixed set of worker goroutines, from New to Close. Its methods are safe
@@ -27,7 +25,7 @@ type Engine struct {
 	workers *par.Workers
 	kernels *simd.Kernels
 
-	pool  *budget.Pool // the memory that calls share
+	pool  *mem.Pool // the memory that calls share
 	large largeCalls
 
 	mu      sync.Mutex
@@ -42,13 +40,13 @@ type options struct {
 	workers     int
 	lent        *par.Workers // nil when the Engine starts its own
 	level       simd.Level
-	budget      int64
+	maxMemory   int64
 	calibration *kernel.Calibration // nil: measure the machine
 	progress    func(Progress)
 	ranks       *par.Ranks // nil for one process
 	ranksHere   int        // on this machine; 0 for unknown
-	// agreedBudget is the budget of all ranks, 0 for one process.
-	agreedBudget int64
+	// agreedMemory is the memory limit of all ranks, 0 for one process.
+	agreedMemory int64
 }
 
 // An Option changes an Engine's defaults.
@@ -77,26 +75,26 @@ func WithLevel(level simd.Level) Option {
 	}
 }
 
-// WithBudget sets the bytes that all running calls together may take for what they build
+// WithMaxMemory sets the bytes that all running calls together may take for what they build
 // and return. A call reserves its memory first, and gives it back when it returns: the
 // caller's features and results are not counted afterwards. Where other calls hold too
 // much, the call waits, behind earlier calls, until its context ends. A call that needs
-// more than the whole budget is refused immediately. Memory that Go has not yet collected
+// more than the whole limit is refused immediately. Memory that Go has not yet collected
 // is not counted; GOMEMLIMIT bounds it.
 //
-// With any budget, calls that are known beforehand to need 16 MiB or more also take turns: as
+// With any limit, calls that are known beforehand to need 16 MiB or more also take turns: as
 // many of them run at a time as there are workers. Plans, Continue, Reserve and calls within
 // Reserve take no turns.
 //
 // Default: three quarters of the available memory, measured when a call begins and no
 // other holds memory. Only Linux reports the available memory; elsewhere only the Go
 // memory limit counts, and without one there is no limit.
-func WithBudget(bytes int64) Option {
+func WithMaxMemory(bytes int64) Option {
 	return func(o *options) error {
 		if bytes < 1 {
-			return fmt.Errorf("privatemail: %w: a budget of %d bytes, want at least 1", ErrSettings, bytes)
+			return fmt.Errorf("privatemail: %w: %d bytes of memory, want at least 1", ErrSettings, bytes)
 		}
-		o.budget = bytes
+		o.maxMemory = bytes
 		return nil
 	}
 }
@@ -152,7 +150,7 @@ func New(opts ...Option) (*Engine, error) {
 		return nil, err
 	}
 	e.ended.L = &e.mu
-	e.pool = budget.New(e.measure)
+	e.pool = mem.NewPool(e.measure)
 	e.large = newLargeCalls(e.workers.Count())
 	e.kernels = simd.At(e.options.level)
 	return e, nil
@@ -183,22 +181,6 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// call does the common part of all methods that do work: the Engine stays open
-// until they return, and errors begin with their name. A result of work is
-// returned even with an error.
-func call[T any](ctx context.Context, e *Engine, name string, work func() (T, error)) (T, error) {
-	if err := e.enter(ctx); err != nil {
-		var none T
-		return none, err
-	}
-	defer e.leave()
-	out, err := caught(work)
-	if err != nil && !errors.Is(err, ErrClosed) {
-		err = fmt.Errorf("privatemail: %s: %w", name, err)
-	}
-	return out, err
-}
-
 // enter counts a call as running, until leave.
 func (e *Engine) enter(ctx context.Context) error {
 	e.mu.Lock()
@@ -223,13 +205,13 @@ func (e *Engine) leave() {
 	}
 }
 
-// measure returns the bytes of the whole budget.
+// measure returns the bytes of the whole limit.
 func (e *Engine) measure() int64 {
-	if e.options.agreedBudget > 0 {
-		return min(e.options.agreedBudget, mem.AddressSpace)
+	if e.options.agreedMemory > 0 {
+		return min(e.options.agreedMemory, mem.AddressSpace)
 	}
-	if e.options.budget > 0 {
-		return min(e.options.budget, mem.AddressSpace)
+	if e.options.maxMemory > 0 {
+		return min(e.options.maxMemory, mem.AddressSpace)
 	}
-	return min(mem.Budget(), mem.AddressSpace)
+	return min(mem.DefaultLimit(), mem.AddressSpace)
 }

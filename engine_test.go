@@ -11,10 +11,10 @@ import (
 	"go.uber.org/goleak"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -327,21 +327,21 @@ func TestRefusals(t *testing.T) {
 	if _, err := e.Embed(ctx, x, y, &Settings{Graph: Graph{Bandwidth: sigma}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: err = %v", err)
 	}
-	for _, opt := range []Option{WithWorkers(0), WithWorkers(5000), WithBudget(0)} {
+	for _, opt := range []Option{WithWorkers(0), WithWorkers(5000), WithMaxMemory(0)} {
 		if _, err := New(opt); !errors.Is(err, ErrSettings) {
 			t.Errorf("err = %v", err)
 		}
 	}
 }
 
-func TestBudget(t *testing.T) {
-	e := engine(t, WithBudget(1000))
+func TestMaxMemory(t *testing.T) {
+	e := engine(t, WithMaxMemory(1000))
 	x, y := classes(t, 300, 8)
 	if _, err := e.Embed(t.Context(), x, y, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}}); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("err = %v", err)
 	}
 	// 300 x 4000: the iterates alone take 20 bytes an entry.
-	e = engine(t, WithBudget(300*4000*19))
+	e = engine(t, WithMaxMemory(300*4000*19))
 	var m *kernel.MemoryError
 	if _, err := e.Embed(t.Context(), x, nil, &Settings{Graph: Graph{Bandwidth: kernel.Sigma(1)}, Dim: 4000}); !errors.As(err, &m) || m.What != "embedding of 300 x 4000" {
 		t.Errorf("err = %v", err)

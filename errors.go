@@ -4,14 +4,14 @@ import (
 	"errors"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
-	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // ErrClosed reports the use of an Engine after Close.
 var ErrClosed = errors.New("privatemail: engine is closed")
 
 // ErrSettings reports a setting outside its range.
-var ErrSettings = iterate.ErrSettings
+var ErrSettings = kernel.ErrOption
 
 // ErrZeroRow reports a row of zeros where rows are divided by their norm.
 var ErrZeroRow = points.ErrZeroRow

@@ -22,21 +22,33 @@ import (
 //	w_j = exp(-(r_j / r)^2),
 //
 // r_j their distances and r the distance of the last. Where all of them equal the query their
-// weights are equal. k = 10 is a good number. The budget counts into, which has a row for each
+// weights are equal. k = 10 is a good number. The memory limit counts into, which has a row for each
 // query and as many columns as the embedding, and shares no memory with the other matrices. On an
 // error it is unchanged.
 //
 // Errors: those of Nearest, and sparse.ErrAlias for into.
-func (e *Engine) Extend(ctx context.Context, features, embedding, queries blas32.General, k int, into blas32.General) error {
-	_, err := call(ctx, e, "extend", func() (struct{}, error) {
-		s := &nearestSearch{features: features, queries: queries, k: k}
-		if err := s.checkExtend(embedding, into); err != nil {
-			return struct{}{}, err
+func (e *Engine) Extend(ctx context.Context, features, embedding, queries blas32.General, k int, into blas32.General) (err error) {
+	c, err := e.begin(ctx, "extend")
+	if err != nil {
+		return err
+	}
+	defer c.end(&err)
+	s := &nearestSearch{features: features, queries: queries, k: k}
+	if err := s.checkExtend(embedding, into); err != nil {
+		return err
+	}
+	m, err := e.reserveInTurn(ctx, s.bytes()+4*float64(into.Rows)*float64(into.Cols), s.what())
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		var index []int
+		var squared []float64
+		if index, squared, err = e.nearestAmong(ctx, s); err == nil {
+			err = e.mix(ctx, embedding, into, k, index, squared)
 		}
-		return struct{}{}, e.nearestAmong(ctx, s, 4*float64(into.Rows)*float64(into.Cols), func(index []int, squared []float64) error {
-			return e.mix(ctx, embedding, into, k, index, squared)
-		})
-	})
+	}
 	return err
 }
 

@@ -78,7 +78,7 @@ func TestExtendRefusals(t *testing.T) {
 		ctx             context.Context
 		y, queries, out blas32.General
 		k               int
-		budget          int64
+		limit           int64
 		want            error
 	}{
 		"no queries":         {y: y, out: out, k: 2, want: kernel.ErrEmpty},
@@ -89,12 +89,12 @@ func TestExtendRefusals(t *testing.T) {
 		"shared with places": {y: y, queries: queries, out: blas32.General{Rows: queries.Rows, Cols: 2, Stride: 2, Data: y.Data}, k: 2, want: sparse.ErrAlias},
 		"shared with rows":   {y: y, queries: queries, out: blas32.General{Rows: queries.Rows, Cols: 2, Stride: 2, Data: x.Data}, k: 2, want: sparse.ErrAlias},
 		"places not finite":  {y: bad, queries: queries, out: out, k: 2, want: kernel.ErrNonFinite},
-		"no memory":          {y: y, queries: queries, out: out, k: 2, budget: 100, want: kernel.ErrMemory},
+		"no memory":          {y: y, queries: queries, out: out, k: 2, limit: 100, want: kernel.ErrMemory},
 		"cancelled":          {ctx: cancelled, y: y, queries: queries, out: out, k: 2, want: context.Canceled},
 	} {
 		var options []Option
-		if c.budget > 0 {
-			options = append(options, WithBudget(c.budget))
+		if c.limit > 0 {
+			options = append(options, WithMaxMemory(c.limit))
 		}
 		if c.ctx == nil {
 			c.ctx = t.Context()

@@ -66,7 +66,7 @@ func firstOperator(ctx context.Context, rows *kernel.UnitRows, plan *privatePlan
 		op, err := kernel.NewBackground(ctx, rows, s.Bandwidth, background.Radius, background.Weight, o)
 		if errors.Is(err, kernel.ErrMemory) {
 			// The memory it would take is a fact about private rows.
-			err = fmt.Errorf("%w: the budget is too small for this radius", kernel.ErrMemory)
+			err = fmt.Errorf("%w: the memory limit is too small for this radius", kernel.ErrMemory)
 		}
 		return op, err
 	case "poly":

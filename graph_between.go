@@ -24,42 +24,46 @@ import (
 // other ways to choose the weights. It compares every query with every row of the features: it is for few
 // queries; many are quicker as part of a NeighbourGraph. Graph has the operator csr, the bandwidth,
 // the radius and the time. Errors: those of Nearest and ErrSettings.
-func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.General, graph *Graph) (*NeighbourGraph, error) {
-	return call(ctx, e, "graph", func() (*NeighbourGraph, error) {
-		if err := e.alone(graphAlone); err != nil {
-			return nil, err
-		}
-		s, err := graph.alone().withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		if s.Standardize {
-			return nil, fmt.Errorf("%w: the columns of new rows cannot be standardized separately: standardize all rows together before the call", ErrSettings)
-		}
-		if s.CutoffRadius == 0 {
-			return nil, fmt.Errorf("%w: a graph between rows needs a cutoff radius", ErrSettings)
-		}
-		search := &nearestSearch{features: features, queries: queries, k: 1}
-		if search.within() {
-			return nil, fmt.Errorf("queries: %w", kernel.ErrEmpty)
-		}
-		if err := search.check(); err != nil {
-			return nil, err
-		}
-		// Row numbers, and the memory kept for the queries.
-		least := s.copied(features) + s.copied(queries) + 8*float64(features.Rows) + float64(queries.Rows)*(12*float64(queries.Cols)+72)
-		give, err := e.takeTurn(ctx, least, s.what(features))
-		if err != nil {
-			return nil, err
-		}
-		defer give()
-		return within(ctx, e, least, s.what(features), func(m *share) (*NeighbourGraph, error) {
-			return e.graphBetween(ctx, m, features, queries, &s, int64(least))
-		})
-	})
+func (e *Engine) GraphBetween(ctx context.Context, features, queries blas32.General, graph *Graph) (out *NeighbourGraph, err error) {
+	c, err := e.begin(ctx, "graph")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	if err := e.alone(graphAlone); err != nil {
+		return nil, err
+	}
+	s, err := graph.alone().withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	if s.Standardize {
+		return nil, fmt.Errorf("%w: the columns of new rows cannot be standardized separately: standardize all rows together before the call", ErrSettings)
+	}
+	if s.CutoffRadius == 0 {
+		return nil, fmt.Errorf("%w: a graph between rows needs a cutoff radius", ErrSettings)
+	}
+	search := &nearestSearch{features: features, queries: queries, k: 1}
+	if search.within() {
+		return nil, fmt.Errorf("queries: %w", kernel.ErrEmpty)
+	}
+	if err := search.check(); err != nil {
+		return nil, err
+	}
+	// Row numbers, and the memory kept for the queries.
+	least := s.copied(features) + s.copied(queries) + 8*float64(features.Rows) + float64(queries.Rows)*(12*float64(queries.Cols)+72)
+	m, err := e.reserveInTurn(ctx, least, s.what(features))
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.graphBetween(ctx, m, features, queries, &s)
+	}
+	return out, err
 }
 
-func (e *Engine) graphBetween(ctx context.Context, m *share, features, queries blas32.General, s *Settings, held int64) (*NeighbourGraph, error) {
+func (e *Engine) graphBetween(ctx context.Context, m *share, features, queries blas32.General, s *Settings) (*NeighbourGraph, error) {
 	began := time.Now()
 	options := new(kernel.Options)
 	bandwidth, err := s.weights().Settle(ctx, nil, options) // a radius needs no sample of points
@@ -83,11 +87,11 @@ func (e *Engine) graphBetween(ctx context.Context, m *share, features, queries b
 	}
 	need := int64(0)
 	found, err := nearest.Near(ctx, q, x, options.CutoffRadius, func(neighbours int) bool {
-		need = held + int64(neighbours)*(nearest.NeighbourBytes+8)
-		return m.reserve(need)
+		need = m.least + int64(neighbours)*(nearest.NeighbourBytes+8)
+		return m.grow(need)
 	}, settings)
 	if errors.Is(err, nearest.ErrRefused) {
-		return nil, &kernel.MemoryError{What: "neighbours of new rows", Need: need, Budget: m.limit}
+		return nil, &kernel.MemoryError{What: "neighbours of new rows", Need: need, Limit: m.limit}
 	}
 	if err != nil {
 		return nil, err

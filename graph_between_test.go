@@ -100,9 +100,9 @@ func TestGraphBetweenRefusals(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	small := engine(t, WithBudget(8<<10))
+	small := engine(t, WithMaxMemory(8<<10))
 	if _, err := small.GraphBetween(t.Context(), x, part(x, 0, 30), &Graph{CutoffRadius: 1e9}); !errors.Is(err, kernel.ErrMemory) {
-		t.Errorf("a budget that does not hold the neighbours: %v", err)
+		t.Errorf("a memory limit that does not hold the neighbours: %v", err)
 	}
 	if _, err := small.GraphBetween(t.Context(), x, part(x, 0, 30), &Graph{CutoffRadius: 1e-9}); err != nil {
 		t.Errorf("no neighbours: %v", err)

@@ -20,45 +20,58 @@ import (
 // made the graph. Where the settings standardized rows or divided them by their norms, the
 // distances are between the resulting rows. Sums are in float64, and rounded once.
 //
-// into shares no memory with the features. The budget counts only the copy of such rows. Errors:
+// into shares no memory with the features. The memory limit counts only the copy of such rows. Errors:
 // ErrClosed, ErrSettings for no graph, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite and
 // ErrMemory, sparse.ErrAlias for into, and the error of ctx, after which into holds some of the
 // distances.
-func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features blas32.General, into []float32) error {
-	_, err := call(ctx, e, "distances", func() (struct{}, error) {
-		if graph == nil || graph.Weights == nil {
-			return struct{}{}, fmt.Errorf("%w: no graph", ErrSettings)
-		}
-		weights := graph.Weights
-		if err := points.CheckSize(features, weights.Cols(), features.Cols); err != nil {
-			return struct{}{}, fmt.Errorf("features: %w", err)
-		}
-		if features.Cols < 1 {
-			return struct{}{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, features.Rows, features.Cols)
-		}
-		if len(into) != weights.NNZ() {
-			return struct{}{}, fmt.Errorf("%w: into has room for %d distances of %d pairs", kernel.ErrShape, len(into), weights.NNZ())
-		}
-		if mem.Overlap(into, used(features)) {
-			return struct{}{}, fmt.Errorf("into: %w: it shares memory with the features", sparse.ErrAlias)
-		}
-		if graph.distances != nil {
-			copy(into, graph.distances)
-			return struct{}{}, nil
-		}
-		s := &Settings{Graph: Graph{Standardize: graph.standardized, NormalizeRows: graph.normalized}}
-		return within(ctx, e, s.copied(features), "distances", func(*share) (struct{}, error) {
-			x, err := s.rows(features)
-			if err != nil {
-				return struct{}{}, err
-			}
-			if err := points.CheckFinite(x); err != nil {
-				return struct{}{}, err
-			}
-			return struct{}{}, e.distances(ctx, weights, x, into)
-		})
-	})
+func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features blas32.General, into []float32) (err error) {
+	c, err := e.begin(ctx, "distances")
+	if err != nil {
+		return err
+	}
+	defer c.end(&err)
+	if graph == nil || graph.Weights == nil {
+		return fmt.Errorf("%w: no graph", ErrSettings)
+	}
+	weights := graph.Weights
+	if err := points.CheckSize(features, weights.Cols(), features.Cols); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if features.Cols < 1 {
+		return fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, features.Rows, features.Cols)
+	}
+	if len(into) != weights.NNZ() {
+		return fmt.Errorf("%w: into has room for %d distances of %d pairs", kernel.ErrShape, len(into), weights.NNZ())
+	}
+	if mem.Overlap(into, used(features)) {
+		return fmt.Errorf("into: %w: it shares memory with the features", sparse.ErrAlias)
+	}
+	if graph.distances != nil {
+		copy(into, graph.distances)
+		return nil
+	}
+	s := &Settings{Graph: Graph{Standardize: graph.standardized, NormalizeRows: graph.normalized}}
+	m, err := e.reserve(ctx, s.copied(features), "distances")
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		err = e.distancesOf(ctx, weights, s, features, into)
+	}
 	return err
+}
+
+// distancesOf writes the distances between the rows that the settings make of the features.
+func (e *Engine) distancesOf(ctx context.Context, weights *sparse.CSR, s *Settings, features blas32.General, into []float32) error {
+	x, err := s.rows(features)
+	if err != nil {
+		return err
+	}
+	if err := points.CheckFinite(x); err != nil {
+		return err
+	}
+	return e.distances(ctx, weights, x, into)
 }
 
 func (e *Engine) distances(ctx context.Context, weights *sparse.CSR, x blas32.General, into []float32) error {

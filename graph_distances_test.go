@@ -80,7 +80,7 @@ func TestGraphDistancesRefusals(t *testing.T) {
 		"behind rows":   {e.Distances(t.Context(), g, first, first.Data[len(x.Data):]), nil},
 		"too little":    {e.Distances(t.Context(), g, x, into[1:]), kernel.ErrShape},
 		"rows of zeros": {e.Distances(t.Context(), g, bad, into), ErrZeroRow},
-		"no memory":     {engine(t, WithBudget(64)).Distances(t.Context(), g, x, into), kernel.ErrMemory},
+		"no memory":     {engine(t, WithMaxMemory(64)).Distances(t.Context(), g, x, into), kernel.ErrMemory},
 		"cancelled":     {e.Distances(cancelled, g, x, into), context.Canceled},
 	} {
 		if !errors.Is(c.err, c.want) {

@@ -8,26 +8,16 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// withGraph runs work that builds a graph of the features, with a share of the budget that
-// holds the least memory of such work. steps is the number of bytes that work takes when the
-// graph is built. Where the least is more than the whole budget, nothing is read. work gets
-// a copy of the settings, which it may fill in.
-func withGraph[T any](ctx context.Context, e *Engine, features blas32.General, settings *Settings, steps float64, work func(m *share, s *Settings) (T, error)) (out T, err error) {
-	least, err := e.leastBytes(features, settings, steps)
+// reserveGraph reserves the least memory of work that builds a graph of the features and takes
+// that many bytes for its steps when the graph is built. Where the least is more than the whole
+// limit, nothing is read.
+func (e *Engine) reserveGraph(ctx context.Context, features blas32.General, s *Settings, steps float64) (*share, error) {
+	s.stepBytes = steps
+	least, err := e.leastBytes(features, s)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	give, err := e.takeTurn(ctx, least, settings.what(features))
-	if err != nil {
-		return out, err
-	}
-	defer give()
-	found := new(foundBandwidth)
-	return within(ctx, e, least, settings.what(features), func(m *share) (T, error) {
-		s := *settings
-		m.found, m.steps = found, steps
-		return work(m, &s)
-	})
+	return e.reserveInTurn(ctx, least, s.what(features))
 }
 
 // A foundBandwidth is the bandwidth and the radius found by sampling for a number of
@@ -40,7 +30,7 @@ type foundBandwidth struct {
 
 // settle fills in the bandwidth of the settings and the cutoff of the options.
 func (s *Settings) settle(ctx context.Context, m *share, opened *kernel.Points, o *kernel.Options) (err error) {
-	if m.found != nil && m.found.known {
+	if m.found.known {
 		s.Bandwidth, o.CutoffRadius = m.found.bandwidth, m.found.radius
 		return nil
 	}
@@ -48,8 +38,8 @@ func (s *Settings) settle(ctx context.Context, m *share, opened *kernel.Points, 
 	if s.full {
 		o.CutoffRadius = 0 // a mean number of neighbours has decided only the bandwidth
 	}
-	if m.found != nil && err == nil && s.MeanNeighbours > 0 {
-		*m.found = foundBandwidth{s.Bandwidth, o.CutoffRadius, true}
+	if err == nil && s.MeanNeighbours > 0 {
+		m.found = foundBandwidth{s.Bandwidth, o.CutoffRadius, true}
 	}
 	return err
 }

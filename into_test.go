@@ -158,7 +158,7 @@ func TestIntoSharesNoMemoryWithFeatures(t *testing.T) {
 	}
 }
 
-// With a buffer, neither the start nor the points in float64 are allocated, and the budget
+// With a buffer, neither the start nor the points in float64 are allocated, and the memory limit
 // does not count them.
 func TestIntoTakesLessMemory(t *testing.T) {
 	const n, k = 4000, 64
@@ -184,7 +184,7 @@ func TestIntoTakesLessMemory(t *testing.T) {
 	if saved := (more - less) / (n * k); saved < 10.7 || saved > 13.3 {
 		t.Errorf("%.1f bytes an entry are saved, want 12", saved)
 	}
-	tight := engine(t, WithWorkers(1), WithBudget(20*n*k))
+	tight := engine(t, WithWorkers(1), WithMaxMemory(20*n*k))
 	if _, err := allocated(tight, s); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("without a buffer: %v", err)
 	}

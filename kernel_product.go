@@ -41,23 +41,32 @@ type KernelSettings struct {
 
 // Kernel prepares products with the kernel of the features, by the operator that is expected to
 // take the least time within Tolerance. The features are not needed afterwards. Close releases
-// the memory of the Kernel, which the budget counts during this call only.
+// the memory of the Kernel, which the memory limit counts during this call only.
 //
 // MeanNeighbours decides only the bandwidth. Settings that truncate the graph are ErrSettings.
 // Errors: those of Embed.
-func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *KernelSettings) (*Kernel, error) {
-	return call(ctx, e, "kernel", func() (*Kernel, error) {
-		if err := e.alone(graphAlone); err != nil {
-			return nil, err
-		}
-		s, err := settings.withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		return withGraph(ctx, e, features, &s, 0, func(m *share, s *Settings) (*Kernel, error) {
-			return e.kernel(ctx, m, features, s)
-		})
-	})
+func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *KernelSettings) (out *Kernel, err error) {
+	c, err := e.begin(ctx, "kernel")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	if err := e.alone(graphAlone); err != nil {
+		return nil, err
+	}
+	s, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.reserveGraph(ctx, features, &s, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.kernel(ctx, m, features, s)
+	}
+	return out, err
 }
 
 // withDefaults returns the settings of the graph with their defaults, and refuses a graph that
@@ -73,10 +82,10 @@ func (k *KernelSettings) withDefaults(features blas32.General) (Settings, error)
 	return own.withDefaults(features)
 }
 
-func (e *Engine) kernel(ctx context.Context, m *share, features blas32.General, s *Settings) (*Kernel, error) {
+func (e *Engine) kernel(ctx context.Context, m *share, features blas32.General, s Settings) (*Kernel, error) {
 	ctx, built := e.reportUntil(ctx)
 	defer built()
-	g, err := e.build(ctx, m, features, nil, s)
+	g, err := e.build(ctx, m, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +115,7 @@ func (k *Kernel) N() int { return k.n }
 func (k *Kernel) Graph() iterate.Graph { return k.graph }
 
 // Apply sets dst = K v for n rows of any number of columns, in the order of the features. dst must
-// not overlap v. The budget counts the other memory of the product. The error of row i is at most
+// not overlap v. The memory limit counts the other memory of the product. The error of row i is at most
 //
 //	(eta_i d_i + (2 Rounding + 2^-23) (d_i + 1)) max_j |v_j|,
 //
@@ -114,30 +123,42 @@ func (k *Kernel) Graph() iterate.Graph { return k.graph }
 // rows without neighbours nothing is certified. Products report no progress. On an error the
 // contents of dst are arbitrary. Errors: ErrClosed when the Kernel or its Engine is closed,
 // kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the error of ctx.
-func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
-	_, err := call(ctx, k.engine, "product", func() (struct{}, error) {
-		if err := k.check(dst, v); err != nil {
-			return struct{}{}, err
-		}
-		least := 0.0
-		if k.order != nil {
-			least = 8 * float64(k.n) * float64(v.Cols)
-		}
-		return within(ctx, k.engine, least, fmt.Sprintf("a product with %d columns", v.Cols), func(*share) (struct{}, error) {
-			// Only with the memory in hand: a caller that waits in Close may hold
-			// it.
-			k.mu.RLock()
-			defer k.mu.RUnlock()
-			if k.op == nil {
-				return struct{}{}, fmt.Errorf("the kernel: %w", ErrClosed)
-			}
-			if v.Cols == 0 {
-				return struct{}{}, nil
-			}
-			return struct{}{}, k.apply(ctx, dst, v)
-		})
-	})
+func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) (err error) {
+	c, err := k.engine.begin(ctx, "product")
+	if err != nil {
+		return err
+	}
+	defer c.end(&err)
+	if err := k.check(dst, v); err != nil {
+		return err
+	}
+	least := 0.0
+	if k.order != nil {
+		least = 8 * float64(k.n) * float64(v.Cols)
+	}
+	m, err := k.engine.reserve(ctx, least, fmt.Sprintf("a product with %d columns", v.Cols))
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		err = k.applyOpen(ctx, dst, v)
+	}
 	return err
+}
+
+// applyOpen is apply of a Kernel that stays open meanwhile. It is called with the memory in hand:
+// a caller that waits in Close may hold it.
+func (k *Kernel) applyOpen(ctx context.Context, dst, v blas32.General) error {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.op == nil {
+		return fmt.Errorf("the kernel: %w", ErrClosed)
+	}
+	if v.Cols == 0 {
+		return nil
+	}
+	return k.apply(ctx, dst, v)
 }
 
 func (k *Kernel) check(dst, v blas32.General) error {

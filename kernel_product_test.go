@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -144,19 +143,19 @@ func TestKernelRefusals(t *testing.T) {
 	b := kernel.Sigma(1)
 	for name, c := range map[string]struct {
 		settings *KernelSettings
-		budget   int64
+		limit    int64
 		want     error
 	}{
-		"no settings": {nil, 1 << 30, iterate.ErrSettings},
-		"nothing":     {&KernelSettings{}, 1 << 30, iterate.ErrSettings},
-		"a radius":    {&KernelSettings{Graph: Graph{CutoffRadius: 1}}, 1 << 30, iterate.ErrSettings},
-		"a weight":    {&KernelSettings{Graph: Graph{Bandwidth: b, CutoffWeight: 0.1}}, 1 << 30, iterate.ErrSettings},
-		"neighbours":  {&KernelSettings{Graph: Graph{Neighbours: 3}}, 1 << 30, iterate.ErrSettings},
+		"no settings": {nil, 1 << 30, kernel.ErrOption},
+		"nothing":     {&KernelSettings{}, 1 << 30, kernel.ErrOption},
+		"a radius":    {&KernelSettings{Graph: Graph{CutoffRadius: 1}}, 1 << 30, kernel.ErrOption},
+		"a weight":    {&KernelSettings{Graph: Graph{Bandwidth: b, CutoffWeight: 0.1}}, 1 << 30, kernel.ErrOption},
+		"neighbours":  {&KernelSettings{Graph: Graph{Neighbours: 3}}, 1 << 30, kernel.ErrOption},
 		"a bandwidth": {&KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(-1)}}, 1 << 30, kernel.ErrBandwidth},
 		"no operator": {&KernelSettings{Graph: Graph{Bandwidth: b, Operator: "best"}}, 1 << 30, kernel.ErrOperator},
 		"no memory":   {&KernelSettings{Graph: Graph{Bandwidth: b}}, 500, kernel.ErrMemory},
 	} {
-		if _, err := engine(t, WithBudget(c.budget)).Kernel(t.Context(), x, c.settings); !errors.Is(err, c.want) {
+		if _, err := engine(t, WithMaxMemory(c.limit)).Kernel(t.Context(), x, c.settings); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -165,7 +164,7 @@ func TestKernelRefusals(t *testing.T) {
 func TestKernelApplyRefusals(t *testing.T) {
 	x := lattice(16, 2)
 	x.Rows = 250
-	e := engine(t, WithBudget(4<<20))
+	e := engine(t, WithMaxMemory(4<<20))
 	k, err := e.Kernel(t.Context(), x, &KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(0.4), Operator: "csr"}})
 	if err != nil {
 		t.Fatal(err)
@@ -231,15 +230,15 @@ func TestKernelProgress(t *testing.T) {
 func TestKernelCloseWithAWaitingProduct(t *testing.T) {
 	x := lattice(16, 2)
 	x.Rows = 250
-	const budget = 4 << 20
-	e := engine(t, WithBudget(budget))
+	const limit = 4 << 20
+	e := engine(t, WithMaxMemory(limit))
 	k, err := e.Kernel(t.Context(), x, &KernelSettings{Graph: Graph{Bandwidth: kernel.Sigma(0.4), Operator: "csr"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v, dst := drawnColumns(x.Rows, 2), drawnColumns(x.Rows, 2)
 	product := make(chan error)
-	if err := e.Reserve(t.Context(), budget, func(context.Context) error {
+	if err := e.Reserve(t.Context(), limit, func(context.Context) error {
 		waits := &noticed{Context: context.Background(), asked: make(chan struct{})}
 		go func() { product <- k.Apply(waits, dst, v) }()
 		<-waits.asked

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/internal/budget"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 )
 
@@ -24,23 +23,31 @@ func newLargeCalls(workers int) largeCalls {
 	return largeCalls{from: largeCall, turns: make(chan struct{}, max(workers, 1)), closed: make(chan struct{})}
 }
 
-// takeTurn waits for the turn of a call that needs at least that many bytes; what names the
-// call. give ends the turn. The caller holds no memory of the budget; a caller that does is
-// part of a call that has its turn.
-func (e *Engine) takeTurn(ctx context.Context, least float64, what string) (give func(), err error) {
+// give ends a turn.
+func (c *largeCalls) give() { <-c.turns }
+
+// reserveInTurn is reserve for a call that may be large: it waits for its turn first. A call
+// within another is part of one that has its turn.
+func (e *Engine) reserveInTurn(ctx context.Context, least float64, what string) (*share, error) {
 	bytes := mem.Saturate(least)
 	switch {
 	case bytes < e.large.from || accountOf(ctx, e) != nil:
-		return func() {}, nil
+		return e.reserve(ctx, least, what)
 	case bytes > e.pool.Whole():
-		return nil, e.reserveError(budget.ErrWhole, what, bytes)
+		return nil, e.reserveError(mem.ErrWhole, what, bytes)
 	}
 	select {
 	case e.large.turns <- struct{}{}:
-		return func() { <-e.large.turns }, nil
 	case <-e.large.closed:
 		return nil, ErrClosed
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for other calls: %w", ctx.Err())
 	}
+	m, err := e.reserve(ctx, least, what)
+	if err != nil {
+		e.large.give()
+		return nil, err
+	}
+	m.turn = true
+	return m, nil
 }

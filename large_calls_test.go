@@ -19,18 +19,18 @@ func TestLargeCallsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running atomic.Int32
 		hold := make(chan struct{})
-		e, err := New(WithWorkers(2), WithBudget(1<<30), WithCalibration(kernel.Calibration{}))
+		e, err := New(WithWorkers(2), WithMaxMemory(1<<30), WithCalibration(kernel.Calibration{}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.large.from = 1 << 20
 		// A large call that has its turn and waits.
 		call := func(ctx context.Context) error {
-			give, err := e.takeTurn(ctx, 1<<20, "call")
+			m, err := e.reserveInTurn(ctx, 1<<20, "call")
 			if err != nil {
 				return err
 			}
-			defer give()
+			defer m.release()
 			if n := running.Add(1); n > 2 {
 				t.Errorf("%d large calls run with two workers", n)
 			}
@@ -64,8 +64,8 @@ func TestLargeCallsTakeTurns(t *testing.T) {
 		if err != nil {
 			t.Errorf("a call within another one: %v", err)
 		}
-		if _, err := e.takeTurn(t.Context(), 2<<30, "call"); !errors.Is(err, kernel.ErrMemory) {
-			t.Errorf("more than the whole budget: %v", err)
+		if _, err := e.reserveInTurn(t.Context(), 2<<30, "call"); !errors.Is(err, kernel.ErrMemory) {
+			t.Errorf("more than the whole limit: %v", err)
 		}
 		cancel()
 		synctest.Wait()

@@ -208,16 +208,16 @@ func TestNothingLeaksAfterPanicsAndBadRows(t *testing.T) {
 	}
 }
 
-// With any budget a call is refused for it or succeeds, alone and with another that
+// With any memory limit a call is refused for it or succeeds, alone and with another that
 // holds a part, and nothing is left behind.
-func TestNothingLeaksAtAnyBudget(t *testing.T) {
+func TestNothingLeaksAtAnyLimit(t *testing.T) {
 	x, all := leakSet(t)
 	for _, c := range all {
 		refused := 0
-		for budget := int64(1); ; budget += budget/2 + 1 {
-			e := fixedEngine(t, budget)
+		for limit := int64(1); ; limit += limit/2 + 1 {
+			e := fixedEngine(t, limit)
 			e.large.from = 1
-			release := holding(t, e, budget/2)
+			release := holding(t, e, limit/2)
 			ended := make(chan error, 1)
 			go func() { ended <- c.do(t.Context(), e, x) }()
 			var err error
@@ -229,10 +229,10 @@ func TestNothingLeaksAtAnyBudget(t *testing.T) {
 				err = <-ended
 			}
 			if err != nil && !errors.Is(err, kernel.ErrMemory) {
-				t.Fatalf("%s, budget %d: %v", c.name, budget, err)
+				t.Fatalf("%s, limit %d: %v", c.name, limit, err)
 			}
 			if e.Close(); e.running != 0 || len(e.large.turns) != 0 {
-				t.Fatalf("%s, budget %d: %d calls run", c.name, budget, e.running)
+				t.Fatalf("%s, limit %d: %d calls run", c.name, limit, e.running)
 			}
 			if err == nil {
 				break
@@ -240,7 +240,7 @@ func TestNothingLeaksAtAnyBudget(t *testing.T) {
 			refused++
 		}
 		if refused == 0 && c.name != "lend" {
-			t.Errorf("%s takes no memory of the budget", c.name)
+			t.Errorf("%s takes no memory of the limit", c.name)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestEveryCallWaitsForMemory(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			const whole = 64 << 20
-			e, err := New(WithWorkers(2), WithBudget(whole), WithCalibration(kernel.Calibration{}))
+			e, err := New(WithWorkers(2), WithMaxMemory(whole), WithCalibration(kernel.Calibration{}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +296,7 @@ func TestEveryCallWaitsForMemory(t *testing.T) {
 			}()
 			synctest.Wait()
 			if done {
-				t.Errorf("%s takes no memory of the budget", c.name)
+				t.Errorf("%s takes no memory of the limit", c.name)
 			}
 			release()
 			synctest.Wait()

@@ -18,7 +18,7 @@ import (
 func (e *Engine) Lend() *par.Workers { return e.workers.Lend() }
 
 // WithLent lets the Engine use existing workers, such as those of par.New or of another Engine
-// with another level or budget. Close leaves them running. With nil each method works in its
+// with another level or memory limit. Close leaves them running. With nil each method works in its
 // caller alone. It excludes WithWorkers.
 func WithLent(workers *par.Workers) Option {
 	return func(o *options) error {

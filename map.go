@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -36,7 +37,7 @@ type SpectralMap struct {
 	// Graph describes the graph of the features.
 	Graph iterate.Graph
 	// Values has the eigenvalues from which the map is made, falling, and
-	// Residuals their residuals, as iterate.Converge defines them.
+	// Residuals their residuals, as spectral.Converge defines them.
 	Values, Residuals []float64
 	// Coefficients has a row for each eigenvector: its contribution to each
 	// column.
@@ -58,35 +59,47 @@ const mapVectors = 18
 
 // Map makes a map of the features for pictures: rows that are near in the graph are near,
 // clusters are separate, a rolled-up sheet lies flat. It takes the leading eigenvectors of
-// the graph (iterate.Converge), 18 more than the columns of the map, and arranges them
-// (iterate.Arrange). It uses no labels. The map has no scale: large distances say little.
+// the graph (spectral.Converge), 18 more than the columns of the map, and arranges them
+// (spectral.Arrange). It uses no labels. The map has no scale: large distances say little.
 // Neighbours 10 is a good start. Errors: those of Embed.
-func (e *Engine) Map(ctx context.Context, features blas32.General, settings *MapSettings) (*SpectralMap, error) {
-	return call(ctx, e, "map", func() (*SpectralMap, error) {
-		s, dim, err := settings.withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		return withGraph(ctx, e, features, &s, s.mapBytes(features), func(m *share, s *Settings) (*SpectralMap, error) {
-			return e.spectralMap(ctx, m, features, dim, s)
-		})
-	})
+func (e *Engine) Map(ctx context.Context, features blas32.General, settings *MapSettings) (out *SpectralMap, err error) {
+	c, err := e.begin(ctx, "map")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	s, dim, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.reserveGraph(ctx, features, &s, s.mapBytes(features))
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.spectralMap(ctx, m, features, dim, s)
+	}
+	return out, err
 }
 
 // PlanMap returns what Map would do with the same arguments, as Plan does for Embed.
 // Errors: those of Embed.
-func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *MapSettings) (*Plan, error) {
-	return call(ctx, e, "plan", func() (*Plan, error) {
-		s, _, err := settings.withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		return e.plan(ctx, features, &s, s.mapBytes(features))
-	})
+func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *MapSettings) (_ *Plan, err error) {
+	c, err := e.begin(ctx, "plan")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	s, _, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	return e.plan(ctx, features, s, s.mapBytes(features))
 }
 
-func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.General, dim int, s *Settings) (*SpectralMap, error) {
-	g, err := e.build(ctx, m, features, nil, s)
+func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.General, dim int, s Settings) (*SpectralMap, error) {
+	g, err := e.build(ctx, m, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +109,14 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 	if err != nil {
 		return nil, err
 	}
-	if err := limitVectors(s, dim, components); err != nil {
+	if err := limitVectors(&s, dim, components); err != nil {
 		return nil, err
 	}
-	found, err := e.mapVectorsOf(ctx, g, s)
+	found, err := e.mapVectorsOf(ctx, g, &s)
 	if err != nil {
 		return nil, err
 	}
-	arrangement, err := iterate.Arrange(ctx, found, e.arrangeSettings(ctx, dim, len(components)))
+	arrangement, err := spectral.Arrange(ctx, found, e.arrangeSettings(ctx, dim, len(components)))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +142,7 @@ func limitVectors(s *Settings, dim int, components []int) error {
 }
 
 // mapVectorsOf returns the s.Dim leading eigenvectors of the graph.
-func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*iterate.Eigenvectors, error) {
+func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*spectral.Eigenvectors, error) {
 	var start blas32.General
 	own := int64(s.pointBytes(g.x))
 	if s.samplesStart(g.x.Rows) {
@@ -140,7 +153,7 @@ func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (
 	}
 	run := e.convergeSettings(ctx, s, g.beside(own+4*int64(len(start.Data))))
 	run.UnitRows, run.Start = false, start
-	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
+	return spectral.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }
 
 // withDefaults returns the settings of the eigenvectors, with all defaults, their number as
@@ -162,9 +175,9 @@ func (m *MapSettings) withDefaults(features blas32.General) (s Settings, dim int
 	return s, dim, s.checkInto(features, dim)
 }
 
-// arrangeSettings returns the settings of iterate.Arrange.
-func (e *Engine) arrangeSettings(ctx context.Context, dim, components int) *iterate.ArrangeSettings {
-	run := &iterate.ArrangeSettings{Dim: dim, Components: components, Workers: e.workers}
+// arrangeSettings returns the settings of spectral.Arrange.
+func (e *Engine) arrangeSettings(ctx context.Context, dim, components int) *spectral.ArrangeSettings {
+	run := &spectral.ArrangeSettings{Dim: dim, Components: components, Workers: e.workers}
 	if report := e.report(ctx); report != nil {
 		run.Progress = func(done, total int) { report("arrange", done, total) }
 	}

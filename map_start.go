@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/internal/split"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -29,12 +29,12 @@ func (s *Settings) samplesStart(n int) bool { return n >= sampledFrom && s.Dim <
 // nearest neighbours, for any graph of all rows.
 func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int, o *kernel.Options) (blas32.General, error) {
 	need := 4 * (float64(x.Rows)*float64(columns) + sampledRows*float64(x.Cols))
-	left, err := pipeline.Reserve(o.BudgetBytes, need, fmt.Sprintf("start of %d x %d", x.Rows, columns))
+	left, err := pipeline.Reserve(o.MaxMemory, need, fmt.Sprintf("start of %d x %d", x.Rows, columns))
 	if err != nil {
 		return blas32.General{}, err
 	}
 	if !o.Reserve(int64(need)) {
-		return blas32.General{}, &kernel.MemoryError{What: "start of a map", Need: int64(need), Budget: o.BudgetBytes}
+		return blas32.General{}, &kernel.MemoryError{What: "start of a map", Need: int64(need), Limit: o.MaxMemory}
 	}
 	rng := rand.New(rand.NewPCG(1, 4))
 	rows := make([]int, sampledRows)
@@ -44,7 +44,7 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 		rows[s] = lo + rng.IntN(hi-lo)
 		copy(sample.Data[s*x.Cols:][:x.Cols], x.Data[rows[s]*x.Stride:])
 	}
-	own := beside(o, o.BudgetBytes-left)
+	own := beside(o, o.MaxMemory-left)
 	own.CutoffRadius, own.Neighbours, own.SelfTuned, own.Operator = 0, sampleNeighbours, true, ""
 	op, err := kernel.Build(ctx, sample, kernel.Gamma(1), own)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 	defer op.Close()
 	run := e.convergeSettings(ctx, &Settings{Dim: columns, StopTolerance: 1e-4}, beside(own, op.Cost().ResidentBytes))
 	run.UnitRows = false
-	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
+	found, err := spectral.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
 	if err != nil {
 		return blas32.General{}, err
 	}

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -121,7 +122,7 @@ func TestMapOfManyRows(t *testing.T) {
 	if share := mat.Norm(&off, 2) / mat.Norm(b, 2); m.Status != iterate.Converged || share > 0.2 {
 		t.Errorf("%v; a linear map of the columns misses the places by %.2f", m.Status, share)
 	}
-	if _, err := engine(t, WithBudget(20<<20)).Map(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 10}}); !errors.Is(err, kernel.ErrMemory) {
-		t.Errorf("a small budget: %v", err)
+	if _, err := engine(t, WithMaxMemory(20<<20)).Map(t.Context(), x, &MapSettings{Graph: Graph{Neighbours: 10}}); !errors.Is(err, kernel.ErrMemory) {
+		t.Errorf("a small limit: %v", err)
 	}
 }

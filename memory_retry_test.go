@@ -12,12 +12,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Work whose calls together ask for more than the whole budget is refused, also where it
+// Work whose calls together ask for more than the whole limit is refused, also where it
 // had to start again because others held memory.
 func TestWorkThatNeverFitsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const whole = 1000
-		e, err := New(WithWorkers(1), WithBudget(whole))
+		e, err := New(WithWorkers(1), WithMaxMemory(whole))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestWorkThatNeverFitsEnds(t *testing.T) {
 func TestCallThatOutlivesARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const whole = 1000
-		e, err := New(WithWorkers(1), WithBudget(whole))
+		e, err := New(WithWorkers(1), WithMaxMemory(whole))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,10 +99,10 @@ func TestReserveReturnsTheErrorOfItsWork(t *testing.T) {
 		_, err := e.Embed(ctx, x, nil, s)
 		return fmt.Errorf("%w: %w", own, err)
 	})
-	if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || !errors.Is(err, own) || m.Budget != 1<<20 {
+	if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || !errors.Is(err, own) || m.Limit != 1<<20 {
 		t.Errorf("%v", err)
 	}
-	other := &kernel.MemoryError{What: "x", Need: 7, Budget: 5}
+	other := &kernel.MemoryError{What: "x", Need: 7, Limit: 5}
 	if err := e.Reserve(t.Context(), 1, func(context.Context) error { return other }); err != error(other) {
 		t.Errorf("%v, want %v", err, other)
 	}
@@ -119,7 +119,7 @@ func TestReserveRefusesAbsurdSizes(t *testing.T) {
 			t.Errorf("%d bytes: %v", bytes, err)
 		}
 		err := e.Reserve(t.Context(), 10, func(ctx context.Context) error { return e.Reserve(ctx, bytes, noWork) })
-		if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || m.Need <= m.Budget {
+		if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || m.Need <= m.Limit {
 			t.Errorf("%d bytes within a call: %v", bytes, err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestReserveRefusesNoWork(t *testing.T) {
 	}
 }
 
-// A call within Reserve that fits into the rest of the budget is made: it does not count
+// A call within Reserve that fits into the rest of the memory limit is made: it does not count
 // the memory that its own caller holds.
 func TestCallFitsWithItsReserve(t *testing.T) {
 	x, s := plane(400)

@@ -13,7 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/budget"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -31,12 +31,12 @@ func plane(n int) (blas32.General, *Settings) {
 
 // fixedEngine is an Engine whose choices and memory do not depend on the machine.
 func fixedEngine(t *testing.T, bytes int64, opts ...Option) *Engine {
-	return engine(t, append([]Option{WithWorkers(2), WithBudget(bytes), WithCalibration(kernel.Calibration{})}, opts...)...)
+	return engine(t, append([]Option{WithWorkers(2), WithMaxMemory(bytes), WithCalibration(kernel.Calibration{})}, opts...)...)
 }
 
-// free reports whether that many bytes of the budget are free while probe holds 1 byte of
+// free reports whether that many bytes of the memory limit are free while probe holds 1 byte of
 // it.
-func free(probe *budget.Reservation, bytes int64) bool {
+func free(probe *mem.Reservation, bytes int64) bool {
 	return probe.Grow(bytes + 1)
 }
 
@@ -74,9 +74,9 @@ func TestCallsReserveWhatTheyTake(t *testing.T) {
 	probe.Release()
 }
 
-// Callers that together need many times the budget get the same results as a
+// Callers that together need many times the memory limit get the same results as a
 // single caller.
-func TestManyCallersOfOneBudget(t *testing.T) {
+func TestManyCallersOfOneLimit(t *testing.T) {
 	x, s := plane(2000)
 	alone, err := fixedEngine(t, 1<<30).Embed(t.Context(), x, nil, s)
 	if err != nil {
@@ -112,7 +112,7 @@ func TestManyCallersOfOneBudget(t *testing.T) {
 	all.Wait()
 }
 
-// holding reserves that many bytes of the budget, and returns a function that releases
+// holding reserves that many bytes of the memory limit, and returns a function that releases
 // them.
 func holding(t *testing.T, e *Engine, bytes int64) (release func()) {
 	held, done := make(chan struct{}), make(chan struct{})
@@ -137,7 +137,7 @@ func TestCallStartsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const whole = 64 << 20
 		began, samples := 0, 0
-		e, err := New(WithWorkers(2), WithBudget(whole), WithCalibration(kernel.Calibration{}), WithProgress(func(p Progress) {
+		e, err := New(WithWorkers(2), WithMaxMemory(whole), WithCalibration(kernel.Calibration{}), WithProgress(func(p Progress) {
 			if p.Stage == "find neighbours" && p.Done == 1 {
 				began++
 			}
@@ -175,7 +175,7 @@ func TestCallStartsAgain(t *testing.T) {
 func TestWaitForMemoryEnds(t *testing.T) {
 	x, s := plane(2000)
 	synctest.Test(t, func(t *testing.T) {
-		e, err := New(WithWorkers(1), WithBudget(8<<20), WithCalibration(kernel.Calibration{}))
+		e, err := New(WithWorkers(1), WithMaxMemory(8<<20), WithCalibration(kernel.Calibration{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestWaitForMemoryEnds(t *testing.T) {
 }
 
 // Calls that never fit are refused before a feature is read, by an error that says how
-// much is missing from which budget.
+// much is missing from which mem.
 func TestRefusedBeforeFeaturesAreRead(t *testing.T) {
 	x, s := plane(10_000)
 	x.Data[7] = float32(math.NaN())
@@ -222,11 +222,11 @@ func TestRefusedBeforeFeaturesAreRead(t *testing.T) {
 	} {
 		err := do()
 		m, ok := errors.AsType[*kernel.MemoryError](err)
-		if !ok || m.Budget != 1<<20 || m.Need <= m.Budget {
+		if !ok || m.Limit != 1<<20 || m.Need <= m.Limit {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, words := range []string{"budget 1.0 MiB", " missing", "the one that was set"} {
+		for _, words := range []string{"limit 1.0 MiB", " missing", "the one that was set"} {
 			if !strings.Contains(err.Error(), words) {
 				t.Errorf("%s: %q does not say %q", name, err, words)
 			}
@@ -237,12 +237,12 @@ func TestRefusedBeforeFeaturesAreRead(t *testing.T) {
 	}
 }
 
-// A default budget is named as such, and a part of a budget by the whole.
-func TestMemoryErrorsNameTheBudget(t *testing.T) {
+// A default limit is named as such, and a part of a limit by the whole.
+func TestMemoryErrorsNameTheLimit(t *testing.T) {
 	e := engine(t)
-	err := e.explain(&kernel.MemoryError{What: "x", Need: 700, Budget: 500}, 1000)
+	err := e.explain(&kernel.MemoryError{What: "x", Need: 700, Limit: 500}, 1000)
 	m, ok := errors.AsType[*kernel.MemoryError](err)
-	if !ok || m.Need != 1200 || m.Budget != 1000 || !errors.Is(err, kernel.ErrMemory) || !strings.Contains(err.Error(), "three quarters") {
+	if !ok || m.Need != 1200 || m.Limit != 1000 || !errors.Is(err, kernel.ErrMemory) || !strings.Contains(err.Error(), "three quarters") {
 		t.Errorf("%v", err)
 	}
 	if again := e.explain(fmt.Errorf("more: %w", err), 2000); strings.Count(again.Error(), "three quarters") != 1 {
@@ -263,7 +263,7 @@ func TestCallsWithinReserve(t *testing.T) {
 	}
 	need := alone.Graph.Cost.PeakBytes + 20*2*int64(x.Rows)
 	synctest.Test(t, func(t *testing.T) {
-		e, err := New(WithWorkers(2), WithBudget(2*need+need/2), WithCalibration(kernel.Calibration{}))
+		e, err := New(WithWorkers(2), WithMaxMemory(2*need+need/2), WithCalibration(kernel.Calibration{}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ import (
 // distances. Either slice may be nil. The zero value of queries finds the neighbours of the
 // features themselves; no row is its own neighbour.
 //
-// The bits are the same for any number of workers and at every level. The budget counts ids and
+// The bits are the same for any number of workers and at every level. The memory limit counts ids and
 // distances, which share no memory with features and queries. On an error some of them may have
 // been written. Errors: ErrClosed, kernel.ErrShape for sizes that do not fit and for more
 // neighbours than there are, kernel.ErrEmpty, ErrNonFinite and ErrMemory, sparse.ErrAlias, and the
@@ -42,31 +42,46 @@ func (e *Engine) Nearest32(ctx context.Context, features, queries blas32.General
 type rowNumber interface{ int32 | int64 }
 
 // findNearest is Nearest for row numbers of either type, of the given size in bytes.
-func findNearest[T rowNumber](ctx context.Context, e *Engine, s *nearestSearch, size float64, ids []T, distances []float32) error {
-	_, err := call(ctx, e, "nearest", func() (struct{}, error) {
-		if err := s.check(); err != nil {
-			return struct{}{}, err
+func findNearest[T rowNumber](ctx context.Context, e *Engine, s *nearestSearch, size float64, ids []T, distances []float32) (err error) {
+	c, err := e.begin(ctx, "nearest")
+	if err != nil {
+		return err
+	}
+	defer c.end(&err)
+	if err := s.check(); err != nil {
+		return err
+	}
+	answers := s.asked() * s.k // no overflow: check has ensured it
+	if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
+		return fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), s.k, s.asked())
+	}
+	for _, x := range []blas32.General{s.features, s.queries} {
+		if mem.Overlap(ids, used(x)) || mem.Overlap(distances, used(x)) {
+			return fmt.Errorf("%w: ids or distances share memory with the features or the queries", sparse.ErrAlias)
 		}
-		answers := s.asked() * s.k // no overflow: check has ensured it
-		if ids != nil && len(ids) != answers || distances != nil && len(distances) != answers {
-			return struct{}{}, fmt.Errorf("%w: %d ids and %d distances for %d neighbours of %d rows", kernel.ErrShape, len(ids), len(distances), s.k, s.asked())
-		}
-		for _, x := range []blas32.General{s.features, s.queries} {
-			if mem.Overlap(ids, used(x)) || mem.Overlap(distances, used(x)) {
-				return struct{}{}, fmt.Errorf("%w: ids or distances share memory with the features or the queries", sparse.ErrAlias)
-			}
-		}
-		held := size*float64(len(ids)) + 4*float64(len(distances))
+	}
+	least := size*float64(len(ids)) + 4*float64(len(distances))
+	if !s.within() {
+		least += s.bytes()
+	}
+	m, err := e.reserveInTurn(ctx, least, s.what())
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
 		if s.within() {
-			return struct{}{}, e.nearestWithin(ctx, s, held, func(row int, near []uint32, squared []float64) {
+			err = e.nearestWithin(ctx, m, s, func(row int, near []uint32, squared []float64) {
 				writeNearest(ids, distances, row*s.k, near, squared)
 			})
+			continue
 		}
-		return struct{}{}, e.nearestAmong(ctx, s, held, func(index []int, squared []float64) error {
+		var index []int
+		var squared []float64
+		if index, squared, err = e.nearestAmong(ctx, s); err == nil {
 			writeNearest(ids, distances, 0, index, squared)
-			return nil
-		})
-	})
+		}
+	}
 	return err
 }
 
@@ -147,40 +162,19 @@ func (s *nearestSearch) what() string {
 	return fmt.Sprintf("%d nearest neighbours of %d rows", s.k, s.asked())
 }
 
-// nearestAmong looks up the queries with a share of the budget, and passes its results to use:
-// rows of the features, and squared distances. held is the other memory of the caller.
-func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch, held float64, use func(index []int, squared []float64) error) error {
-	return e.nearest(ctx, s, held+s.bytes(), func(*share) error {
-		settings := nearest.Settings{Workers: e.workers, Kernels: e.kernels}
-		if report := e.report(ctx); report != nil {
-			settings.Progress = func(done, total int) { report("find nearest neighbours", done, total) }
-		}
-		index, squared, err := nearest.Rows(ctx, s.queries, s.features, s.k, settings)
-		if err != nil {
-			return err
-		}
-		return use(index, squared)
-	})
+// nearestAmong looks up the queries. It returns rows of the features, and squared distances.
+func (e *Engine) nearestAmong(ctx context.Context, s *nearestSearch) (index []int, squared []float64, err error) {
+	settings := nearest.Settings{Workers: e.workers, Kernels: e.kernels}
+	if report := e.report(ctx); report != nil {
+		settings.Progress = func(done, total int) { report("find nearest neighbours", done, total) }
+	}
+	return nearest.Rows(ctx, s.queries, s.features, s.k, settings)
 }
 
 // nearestWithin searches the features among themselves. It passes each result to give
-// immediately: in many dimensions results are not kept. held is the memory of the caller.
-func (e *Engine) nearestWithin(ctx context.Context, s *nearestSearch, held float64, give func(row int, near []uint32, squared []float64)) error {
-	return e.nearest(ctx, s, held, func(m *share) error {
-		return kernel.EachNearest(ctx, s.features, s.k, beside(&kernel.Options{
-			BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
-		}, int64(held)), give)
-	})
-}
-
-// nearest runs a search that takes at least that many bytes, with a share of the
-// budget.
-func (e *Engine) nearest(ctx context.Context, s *nearestSearch, least float64, search func(m *share) error) error {
-	give, err := e.takeTurn(ctx, least, s.what())
-	if err != nil {
-		return err
-	}
-	defer give()
-	_, err = within(ctx, e, least, s.what(), func(m *share) (struct{}, error) { return struct{}{}, search(m) })
-	return err
+// immediately: in many dimensions results are not kept.
+func (e *Engine) nearestWithin(ctx context.Context, m *share, s *nearestSearch, give func(row int, near []uint32, squared []float64)) error {
+	return kernel.EachNearest(ctx, s.features, s.k, beside(&kernel.Options{
+		MaxMemory: m.limit, Reserve: m.grow, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
+	}, m.least), give)
 }

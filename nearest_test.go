@@ -117,7 +117,7 @@ func TestNearestRefusals(t *testing.T) {
 		x, queries blas32.General
 		k          int
 		ids        []int64
-		budget     int64
+		limit      int64
 		want       error
 	}{
 		"no features":        {x: none, k: 1, want: kernel.ErrEmpty},
@@ -132,14 +132,14 @@ func TestNearestRefusals(t *testing.T) {
 		"queries not finite": {x: x, queries: bad, k: 2, want: kernel.ErrNonFinite},
 		"malformed":          {x: blas32.General{Rows: 3, Cols: 2, Stride: 1, Data: make([]float32, 9)}, k: 1, want: kernel.ErrShape},
 		"malformed queries":  {x: x, queries: blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float32, 5)}, k: 1, want: kernel.ErrShape},
-		"no memory":          {x: x, k: 2, budget: 100, want: kernel.ErrMemory},
-		"no memory, queries": {x: x, queries: x, k: 2, budget: 100, want: kernel.ErrMemory},
+		"no memory":          {x: x, k: 2, limit: 100, want: kernel.ErrMemory},
+		"no memory, queries": {x: x, queries: x, k: 2, limit: 100, want: kernel.ErrMemory},
 		"cancelled":          {ctx: cancelled, x: x, k: 2, want: context.Canceled},
 		"cancelled, queries": {ctx: cancelled, x: x, queries: x, k: 2, want: context.Canceled},
 	} {
 		var options []Option
-		if c.budget > 0 {
-			options = append(options, WithBudget(c.budget))
+		if c.limit > 0 {
+			options = append(options, WithMaxMemory(c.limit))
 		}
 		if c.ctx == nil {
 			c.ctx = t.Context()
@@ -158,8 +158,8 @@ func TestNearestRefusals(t *testing.T) {
 			t.Errorf("distances go to the %s: %v", name, err)
 		}
 	}
-	// The budget counts the results.
-	e := engine(t, WithBudget(14000))
+	// The memory limit counts the results.
+	e := engine(t, WithMaxMemory(14000))
 	if err := e.Nearest(t.Context(), x, x, x.Rows, nil, nil); err != nil {
 		t.Error(err)
 	}

@@ -29,29 +29,38 @@ type NeighbourGraph struct {
 // NeighbourGraph builds the graph of the features and returns its weights. Operator may
 // be csr, which is the default, or pairs: the others have a weight for every pair.
 // Errors: those of Embed.
-func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, graph *Graph) (*NeighbourGraph, error) {
-	return call(ctx, e, "graph", func() (*NeighbourGraph, error) {
-		if err := e.alone(graphAlone); err != nil {
-			return nil, err
-		}
-		s, err := graph.alone().withDefaults(features)
-		if err != nil {
-			return nil, err
-		}
-		if s.Operator == "" {
-			s.Operator = "csr"
-		}
-		if !kernel.Truncates(s.Operator) {
-			return nil, fmt.Errorf("%w: operator %s: want csr or pairs for a graph of neighbours", ErrSettings, s.Operator)
-		}
-		return withGraph(ctx, e, features, &s, 0, func(m *share, s *Settings) (*NeighbourGraph, error) {
-			return e.neighbourGraph(ctx, m, features, s)
-		})
-	})
+func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, graph *Graph) (out *NeighbourGraph, err error) {
+	c, err := e.begin(ctx, "graph")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
+	if err := e.alone(graphAlone); err != nil {
+		return nil, err
+	}
+	s, err := graph.alone().withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	if s.Operator == "" {
+		s.Operator = "csr"
+	}
+	if !kernel.Truncates(s.Operator) {
+		return nil, fmt.Errorf("%w: operator %s: want csr or pairs for a graph of neighbours", ErrSettings, s.Operator)
+	}
+	m, err := e.reserveGraph(ctx, features, &s, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = e.neighbourGraph(ctx, m, features, s)
+	}
+	return out, err
 }
 
-func (e *Engine) neighbourGraph(ctx context.Context, m *share, features blas32.General, s *Settings) (*NeighbourGraph, error) {
-	g, err := e.build(ctx, m, features, nil, s)
+func (e *Engine) neighbourGraph(ctx context.Context, m *share, features blas32.General, s Settings) (*NeighbourGraph, error) {
+	g, err := e.build(ctx, m, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func TestNeighbourGraphRefusals(t *testing.T) {
 			t.Errorf("%s: %v", operator, err)
 		}
 	}
-	if _, err := engine(t, WithBudget(4000)).NeighbourGraph(t.Context(), x, &Graph{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, kernel.ErrMemory) {
+	if _, err := engine(t, WithMaxMemory(4000)).NeighbourGraph(t.Context(), x, &Graph{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("4000 bytes: %v", err)
 	}
 }

@@ -79,7 +79,7 @@ func TestOverwriteRefuses(t *testing.T) {
 	}
 }
 
-// Overwrite saves memory, and the budget does not count it.
+// Overwrite saves memory, and the memory limit does not count it.
 func TestOverwriteTakesLessMemory(t *testing.T) {
 	const n, k = 4000, 64
 	x, _ := classes(t, n, k)
@@ -105,7 +105,7 @@ func TestOverwriteTakesLessMemory(t *testing.T) {
 	some := full
 	some.Overwrite = true
 	if saved := (full.pointBytes(x) - some.pointBytes(x)) / (n * k); saved != 7 {
-		t.Errorf("the budget counts %g bytes an entry less, want 7", saved)
+		t.Errorf("the memory limit counts %g bytes an entry less, want 7", saved)
 	}
 	if some.Into = x; some.pointBytes(x) != 8*8*n {
 		t.Errorf("%g bytes in the place of the features, want two copies of 8 columns", some.pointBytes(x))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
-	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -15,15 +15,15 @@ import (
 // labels in memory. Then it takes steps: it holds the memory that the graph keeps, and makes
 // iterates and a result. It reserves the larger of the two, not their sum.
 
-// leastBytes is a lower bound on the memory of a call that takes steps bytes for its
+// leastBytes is a lower bound on the memory of a call that takes s.stepBytes for its
 // steps. It reads no feature.
-func (e *Engine) leastBytes(features blas32.General, s *Settings, steps float64) (float64, error) {
+func (e *Engine) leastBytes(features blas32.General, s *Settings) (float64, error) {
 	always := s.copied(features)
-	if _, err := pipeline.Reserve(e.pool.Whole(), always+steps, s.what(features)); err != nil {
-		return always + steps, e.explain(err, e.pool.Whole())
+	if _, err := pipeline.Reserve(e.pool.Whole(), always+s.stepBytes, s.what(features)); err != nil {
+		return always + s.stepBytes, e.explain(err, e.pool.Whole())
 	}
 	o := e.graphOptions(s)
-	o.StepBytes = mem.Saturate(steps)
+	o.StepBytes = mem.Saturate(s.stepBytes)
 	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; !s.full && s.Neighbours == 0 && s.weights().Truncated(s.Operator) {
 		o.CutoffRadius = 1 // any number: the graph is truncated
 	}
@@ -55,7 +55,7 @@ func (s *Settings) pointBytes(features blas32.General) float64 {
 
 // convergeBytes is the memory of eigenvectors and the points made from them.
 func (s *Settings) convergeBytes(features blas32.General) float64 {
-	return s.pointBytes(features) + iterate.ConvergeBytes(features.Rows, s.Dim, 0)
+	return s.pointBytes(features) + spectral.ConvergeBytes(features.Rows, s.Dim, 0)
 }
 
 // mapBytes is the memory of a map: eigenvectors, their start, and the points.

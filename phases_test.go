@@ -42,8 +42,8 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// With growing budgets a call is refused before its long work begins, until it is
-// admitted, and then it succeeds. Its memory at every stage is within the budget.
+// With growing memory limits a call is refused before its long work begins, until it is
+// admitted, and then it succeeds. Its memory at every stage is within the limit.
 func TestCallsThatAreLetInEnd(t *testing.T) {
 	for _, c := range []struct {
 		kind, operator string
@@ -66,34 +66,35 @@ func TestCallsThatAreLetInEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		least, err := fixedEngine(t, 1<<40).leastBytes(x, &filled, filled.pointBytes(x))
+		filled.stepBytes = filled.pointBytes(x)
+		least, err := fixedEngine(t, 1<<40).leastBytes(x, &filled)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before, held, last, done := liveHeap(), int64(0), "", 0
-		for budget := int64(least) * 9 / 10; ; budget += budget / 20 {
+		for limit := int64(least) * 9 / 10; ; limit += limit / 20 {
 			held, last, done = 0, "", 0
-			e := fixedEngine(t, budget, WithProgress(func(p Progress) {
+			e := fixedEngine(t, limit, WithProgress(func(p Progress) {
 				if p.Stage != last || p.Done == p.Total/2 || p.Done == p.Total {
 					held = max(held, liveHeap()-before)
 				}
 				last, done = p.Stage, p.Done
 			}))
 			out, err := e.Embed(t.Context(), x, nil, &s)
-			if held > budget+budget/50 {
-				t.Errorf("%s, %s: %d bytes are in use in stage %s, budget %d", c.kind, c.operator, held, last, budget)
+			if held > limit+limit/50 {
+				t.Errorf("%s, %s: %d bytes are in use in stage %s, limit %d", c.kind, c.operator, held, last, limit)
 			}
 			if err == nil {
-				if out.Points.RawMatrix().Rows != c.n || float64(budget) < least {
-					t.Errorf("%s, %s: let in with %d bytes, at least %.0f", c.kind, c.operator, budget, least)
+				if out.Points.RawMatrix().Rows != c.n || float64(limit) < least {
+					t.Errorf("%s, %s: let in with %d bytes, at least %.0f", c.kind, c.operator, limit, least)
 				}
 				break
 			}
 			if !errors.Is(err, kernel.ErrMemory) || last == "steps" || last == "degrees" || last == "list pairs" || last == "find neighbours" && c.kind == "uniform" {
-				t.Errorf("%s, %s: budget %d: %v, after %d pieces of stage %s", c.kind, c.operator, budget, err, done, last)
+				t.Errorf("%s, %s: limit %d: %v, after %d pieces of stage %s", c.kind, c.operator, limit, err, done, last)
 			}
-			if budget > int64(10*least) {
-				t.Fatalf("%s, %s: refused with %d bytes: %v", c.kind, c.operator, budget, err)
+			if limit > int64(10*least) {
+				t.Fatalf("%s, %s: refused with %d bytes: %v", c.kind, c.operator, limit, err)
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func TestReservationIsEstimatedBeforehand(t *testing.T) {
 		n, d := rapid.IntRange(300, 6000).Draw(t, "n"), rapid.IntRange(1, 3).Draw(t, "d")
 		x := spread(rapid.SampledFrom([]string{"uniform", "clusters", "line"}).Draw(t, "kind"), n, d, rapid.Uint64().Draw(t, "seed"))
 		o := &kernel.Options{
-			Operator: rapid.SampledFrom([]string{"pairs", "csr"}).Draw(t, "operator"), BudgetBytes: 1 << 34, Calibration: &kernel.Calibration{},
+			Operator: rapid.SampledFrom([]string{"pairs", "csr"}).Draw(t, "operator"), MaxMemory: 1 << 34, Calibration: &kernel.Calibration{},
 			StepBytes: int64(n) * int64(rapid.IntRange(0, 400).Draw(t, "bytes of steps")),
 		}
 		points, err := kernel.Open(x, o)

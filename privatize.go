@@ -33,21 +33,22 @@ import (
 // kernel.ErrLabels, kernel.ErrMemory, ErrZeroRow and ErrSettings. Messages name rows
 // and settings, never values of rows.
 func (e *Engine) Privatize(ctx context.Context, features blas32.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
-	return call(ctx, e, "privatize", func() (*release.Release, error) {
-		return privatize(ctx, e, features, labels, settings)
-	})
+	return privatize(ctx, e, features, labels, settings)
 }
 
 // Privatize64 is Privatize for features in float64.
 func (e *Engine) Privatize64(ctx context.Context, features blas64.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
-	return call(ctx, e, "privatize", func() (*release.Release, error) {
-		return privatize(ctx, e, features, labels, settings)
-	})
+	return privatize(ctx, e, features, labels, settings)
 }
 
 // privatize is Privatize for both types of features. Checks that need no data come
 // first, so most calls that cannot succeed are refused before any row is read.
-func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labels []int32, settings *PrivateSettings) (*release.Release, error) {
+func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labels []int32, settings *PrivateSettings) (out *release.Release, err error) {
+	c, err := e.begin(ctx, "privatize")
+	if err != nil {
+		return nil, err
+	}
+	defer c.end(&err)
 	if err := e.alone(noiseAlone); err != nil {
 		return nil, err
 	}
@@ -63,17 +64,18 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 		return nil, err
 	}
 	own, what := s.ownBytes(n, d)
-	give, err := e.takeTurn(ctx, own, what)
+	m, err := e.reserveInTurn(ctx, own, what)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
-	return within(ctx, e, own, what, func(m *share) (*release.Release, error) {
-		return privatizeWithin(ctx, e, m, features, labels, s)
-	})
+	defer m.release()
+	for m.next(ctx, &err) {
+		out, err = privatizeWithin(ctx, e, m, features, labels, s)
+	}
+	return out, err
 }
 
-// privatizeWithin is privatize with a share of the budget for the memory besides the
+// privatizeWithin is privatize with a share of the memory limit for the memory besides the
 // operator. Until the spend is written to the ledger it can start again.
 func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, features M, labels []int32, s PrivateSettings) (*release.Release, error) {
 	n, d, _ := points.Dims(features)
@@ -102,7 +104,7 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 		return nil, err
 	}
 	o := e.firstOptions(ctx, &s)
-	o.BudgetBytes, o.Reserve = rest, func(bytes int64) bool { return m.reserve(int64(own) + bytes) }
+	o.MaxMemory, o.Reserve = rest, func(bytes int64) bool { return m.grow(int64(own) + bytes) }
 	f, err := e.firstStep(ctx, rows, labels, &plan, o)
 	if err != nil {
 		return nil, err
@@ -141,8 +143,8 @@ func privateSize[M points.Matrix](features M) (n, d int, err error) {
 
 // unitOptions are the conditions on rows: unit norm, except for one null record
 // under the relations that have it.
-func (s *PrivateSettings) unitOptions(budget int64) kernel.UnitOptions {
-	o := kernel.UnitOptions{Normalize: s.NormalizeRows, BudgetBytes: budget}
+func (s *PrivateSettings) unitOptions(limit int64) kernel.UnitOptions {
+	o := kernel.UnitOptions{Normalize: s.NormalizeRows, MaxMemory: limit}
 	if s.Relation == sensitivity.Null || s.Relation == sensitivity.FeaturesNull {
 		o.Nulls = 1
 	}

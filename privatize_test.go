@@ -319,10 +319,10 @@ func TestPrivatizeMemory(t *testing.T) {
 	s, ledger := paid(t)
 	for _, c := range []struct {
 		operator string
-		budget   int64
+		limit    int64
 	}{{"dense", 1000}, {"background", 60_000}} {
 		s.Operator = c.operator
-		_, err := engine(t, WithBudget(c.budget)).Privatize(t.Context(), x, y, s)
+		_, err := engine(t, WithMaxMemory(c.limit)).Privatize(t.Context(), x, y, s)
 		if !errors.Is(err, kernel.ErrMemory) {
 			t.Errorf("%s: %v", c.operator, err)
 		}

@@ -10,19 +10,19 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // WithRanks shares the work of the Engine with other processes, whose Engines have the same
 // options and get the same calls with the same arguments in the same order, one at a time.
-// No bit of a result depends on their number, as long as the budget allows each the first
+// No bit of a result depends on their number, as long as the memory limit allows each the first
 // operator of the plan. Default: this process alone.
 //
 // New waits for the other ranks and agrees on options with them. The level must be the same
 // everywhere. All have as many workers as the rank with the fewest, by default the processors
-// of its machine divided by the ranks there. The budget is the smallest of all ranks, by
+// of its machine divided by the ranks there. The memory limit is the smallest of all ranks, by
 // default a share of three quarters of the available memory of its machine, measured once.
 // The calibration is that of rank 0.
 //
@@ -57,7 +57,7 @@ type terms struct {
 	level                  simd.Level
 	workers                int // 0 where they are not set
 	processors             int // for each rank of the machine, where workers is 0
-	budget                 int64
+	maxMemory              int64
 	scalar, vector, sparse float64 // of the calibration
 }
 
@@ -65,7 +65,7 @@ const termCount = 7
 
 func (t terms) words() []int64 {
 	return []int64{
-		int64(t.level), int64(t.workers), int64(t.processors), t.budget,
+		int64(t.level), int64(t.workers), int64(t.processors), t.maxMemory,
 		int64(math.Float64bits(t.scalar)), int64(math.Float64bits(t.vector)), int64(math.Float64bits(t.sparse)),
 	}
 }
@@ -97,12 +97,12 @@ func (o *options) agree(ctx context.Context) error {
 // terms returns the options that this rank would choose alone.
 func (o *options) terms() terms {
 	here := cmp.Or(o.ranksHere, o.ranks.Size())
-	t := terms{level: simd.At(o.level).Level(), workers: o.workers, processors: max(runtime.GOMAXPROCS(0)/here, 1), budget: o.budget}
+	t := terms{level: simd.At(o.level).Level(), workers: o.workers, processors: max(runtime.GOMAXPROCS(0)/here, 1), maxMemory: o.maxMemory}
 	if o.lent != nil && o.workers == 0 {
 		t.workers = o.lent.Count()
 	}
-	if t.budget == 0 {
-		t.budget = max(mem.Budget()/int64(here), 1)
+	if t.maxMemory == 0 {
+		t.maxMemory = max(mem.DefaultLimit()/int64(here), 1)
 	}
 	c := o.calibration
 	if c == nil && o.ranks.Rank() == 0 {
@@ -119,12 +119,12 @@ func (o *options) terms() terms {
 func (o *options) settle(all []terms) error {
 	first := all[0]
 	workers, processors := first.workers, first.processors
-	lowest, budget := first.level, first.budget
+	lowest, memory := first.level, first.maxMemory
 	for r, t := range all {
 		if t.workers != workers {
 			return fmt.Errorf("privatemail: %w: ranks 0 and %d have different numbers of workers, which the memory plan depends on: set the same on all ranks", ErrSettings, r)
 		}
-		lowest, processors, budget = min(lowest, t.level), min(processors, t.processors), min(budget, t.budget)
+		lowest, processors, memory = min(lowest, t.level), min(processors, t.processors), min(memory, t.maxMemory)
 	}
 	if r := slices.IndexFunc(all, func(t terms) bool { return t.level != first.level }); r >= 0 {
 		if slices.ContainsFunc(all, func(t terms) bool { return t.level == simd.NEON }) {
@@ -135,7 +135,7 @@ func (o *options) settle(all []terms) error {
 	if workers == 0 {
 		o.workers = processors
 	}
-	o.agreedBudget = budget
+	o.agreedMemory = memory
 	o.calibration = &kernel.Calibration{Scalar: first.scalar, Vector: first.vector, Sparse: first.sparse}
 	return nil
 }

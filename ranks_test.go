@@ -14,11 +14,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/post"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // onRanks gives every rank an Engine with the options and lets it work.
@@ -113,7 +113,7 @@ func TestRanksChangeNoBit(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := work(t.Context(), engine(t, WithWorkers(1), WithBudget(1<<30)))
+			out, err := work(t.Context(), engine(t, WithWorkers(1), WithMaxMemory(1<<30)))
 			want := fmt.Sprint(out, err)
 			for _, size := range []int{1, 2, 4} {
 				got := make([]string, size)
@@ -121,7 +121,7 @@ func TestRanksChangeNoBit(t *testing.T) {
 					out, err := work(t.Context(), e)
 					got[ranks.Rank()] = fmt.Sprint(out, err)
 					return err
-				}, WithWorkers(1), WithBudget(1<<30))
+				}, WithWorkers(1), WithMaxMemory(1<<30))
 				if err != nil {
 					t.Error(err)
 				}
@@ -154,13 +154,13 @@ func bitsOf(m *mat.Dense) (bits []uint64) {
 
 // Ranks that cannot work together all get an error when they start.
 func TestRanksAgree(t *testing.T) {
-	fast := terms{level: simd.AVX512, processors: 4, budget: 3000, scalar: 2, vector: 3, sparse: 4}
-	slow := terms{level: simd.AVX2, processors: 2, budget: 1000, scalar: 5}
-	arm := terms{level: simd.NEON, processors: 2, budget: 1000}
+	fast := terms{level: simd.AVX512, processors: 4, maxMemory: 3000, scalar: 2, vector: 3, sparse: 4}
+	slow := terms{level: simd.AVX2, processors: 2, maxMemory: 1000, scalar: 5}
+	arm := terms{level: simd.NEON, processors: 2, maxMemory: 1000}
 	set := fast
 	set.workers = 7
 	less := fast
-	less.processors, less.budget, less.scalar = 2, 1000, 9
+	less.processors, less.maxMemory, less.scalar = 2, 1000, 9
 	for _, c := range []struct {
 		name  string
 		all   []terms
@@ -177,7 +177,7 @@ func TestRanksAgree(t *testing.T) {
 		if (err != nil) != (c.words != "") || err != nil && (!errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), c.words)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if err == nil && (o.agreedBudget != c.all[min(1, len(c.all)-1)].budget || o.workers != c.all[1].processors || *o.calibration != kernel.Calibration{Scalar: 2, Vector: 3, Sparse: 4}) {
+		if err == nil && (o.agreedMemory != c.all[min(1, len(c.all)-1)].maxMemory || o.workers != c.all[1].processors || *o.calibration != kernel.Calibration{Scalar: 2, Vector: 3, Sparse: 4}) {
 			t.Errorf("%s: %+v", c.name, o)
 		}
 		for _, term := range c.all {
@@ -186,21 +186,21 @@ func TestRanksAgree(t *testing.T) {
 			}
 		}
 	}
-	budgets := make([]int64, 3)
+	limits := make([]int64, 3)
 	err := cluster.Local(3, func(ranks *par.Ranks) error {
-		e, err := New(WithRanks(ranks), WithRanksHere(3), WithBudget(int64(1000*(3-ranks.Rank()))))
+		e, err := New(WithRanks(ranks), WithRanksHere(3), WithMaxMemory(int64(1000*(3-ranks.Rank()))))
 		if err != nil {
 			return err
 		}
 		defer e.Close()
-		budgets[ranks.Rank()] = e.measure()
+		limits[ranks.Rank()] = e.measure()
 		if e.Workers() < 1 || e.options.calibration == nil {
 			t.Errorf("%d workers, calibration %v", e.Workers(), e.options.calibration)
 		}
 		return nil
 	})
-	if err != nil || !slices.Equal(budgets, []int64{1000, 1000, 1000}) {
-		t.Errorf("budgets %d, %v", budgets, err)
+	if err != nil || !slices.Equal(limits, []int64{1000, 1000, 1000}) {
+		t.Errorf("limits %d, %v", limits, err)
 	}
 	err = cluster.Local(2, func(ranks *par.Ranks) error {
 		_, err := New(WithRanks(ranks), WithWorkers(1+ranks.Rank()))

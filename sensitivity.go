@@ -184,6 +184,6 @@ func settingsOf(r *release.Release) PrivateSettings {
 // start, its rows about their mean, class sums twice, and eleven numbers for each row.
 func (s *PrivateSettings) reserveBound(n int) error {
 	bytes := float64(n) * (float64(s.Dim)*(8+8+8+8) + 88)
-	_, err := pipeline.Reserve(mem.Budget(), bytes, fmt.Sprintf("bound for %d x %d", n, s.Dim))
+	_, err := pipeline.Reserve(mem.DefaultLimit(), bytes, fmt.Sprintf("bound for %d x %d", n, s.Dim))
 	return err
 }

@@ -94,7 +94,7 @@ type Settings struct {
 
 	// Into, if set, gets the points in float32, in which they are computed, and Points of the
 	// result is nil: no copy in float64 is made. It has a row for each row of the features
-	// and as many columns as the points. The budget counts it. On an error it is unchanged.
+	// and as many columns as the points. The memory limit counts it. On an error it is unchanged.
 	// It shares no memory with the features, which stay unchanged; it may be the memory of
 	// Start. It must not be used otherwise during the call.
 	Into blas32.General
@@ -121,8 +121,9 @@ type Settings struct {
 	// gets it.
 	Resume *Checkpoint
 
-	identity map[string]string // everything that decides the result, where there are checkpoints
-	full     bool              // for a Kernel: not truncated, with a copy of the rows that outlives the call
+	identity  map[string]string // everything that decides the result, where there are checkpoints
+	full      bool              // for a Kernel: not truncated, with a copy of the rows that outlives the call
+	stepBytes float64           // bytes that are taken when the graph is built
 }
 
 // withDefaults returns a copy with the defaults that depend on other settings.

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Standardize equals standardizing before the call, also with NormalizeRows, and the budget
+// Standardize equals standardizing before the call, also with NormalizeRows, and the memory limit
 // counts the copy.
 func TestStandardize(t *testing.T) {
 	x, y, err := synth.Classes(200, 6, 5, 1)

@@ -62,7 +62,7 @@ func stressCalls(x blas32.General, r *release.Release) []func(context.Context, *
 	}
 }
 
-// Many callers of all kinds, with a budget for about one of them, contexts that end at any
+// Many callers of all kinds, with memory for about one of them, contexts that end at any
 // time and a Close in the middle: every call ends, with the result of a single caller or
 // with the error of its context or of Close, and all memory comes back.
 func TestManyCallersOfAllKinds(t *testing.T) {

@@ -43,7 +43,7 @@ func (c *call) Close() error {
 	return nil
 }
 
-// begin takes the call for one function, until end. It returns the function's context.
+// begin reserves the call for one function, until end. It returns the function's context.
 func (c *call) begin(caller C.pmc_caller) (context.Context, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +70,7 @@ func (c *call) end(report []byte) {
 	}
 }
 
-// teller returns a function that tells the progress function of C, nil where there is none.
+// teller returns a function that calls the progress function of C, and nil if there is none.
 func (c *call) teller(caller C.pmc_caller) func(privatemail.Progress) {
 	progress, user := c.progress, c.user
 	if progress == nil {
@@ -113,7 +113,7 @@ func withCall(caller C.pmc_caller, work func(ctx context.Context) (report any, e
 }
 
 // withEngine is withCall for work of an engine. The caller's bytes count against the
-// engine's budget while it runs.
+// engine's memory limit while it runs.
 func withEngine(engine C.uintptr_t, caller C.pmc_caller, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
 	return withEngineBy(apart, engine, caller, work)
 }
@@ -149,8 +149,8 @@ func withEngineBy(run func(func() error) error, engine C.uintptr_t, caller C.pmc
 	})
 }
 
-// checkReentrant refuses a function that a progress function of the same engine has called, on its own thread
-// or by functions of other engines: it would wait for itself.
+// checkReentrant refuses a function that a progress function of the same engine has called, on its
+// own thread or through functions of other engines: it would wait for itself.
 func checkReentrant(caller C.pmc_caller, engine C.uintptr_t) error {
 	for r := caller.reporting; r != nil; r = r.outer {
 		if r.engine == engine {
@@ -160,10 +160,10 @@ func checkReentrant(caller C.pmc_caller, engine C.uintptr_t) error {
 	return nil
 }
 
-// apart runs do in a goroutine of its own and waits for it. Go ties the goroutine of a function
-// that C has called to the thread of the caller: whenever it waits for workers, and work does so
-// often, the system has to switch threads. With two workers that took a tenth of an embedding's
-// time. To run it elsewhere takes tens of microseconds itself.
+// apart runs do in another goroutine and waits for it. Go ties the goroutine of a function that
+// C has called to the thread of the caller: whenever it waits for workers, which happens often,
+// the system has to switch threads. With two workers that took a tenth of an embedding's time.
+// Running it elsewhere takes tens of microseconds.
 func apart(do func() error) (err error) {
 	finished := make(chan struct{})
 	go func() {

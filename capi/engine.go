@@ -11,8 +11,8 @@ import (
 	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // level is the name of the highest level, in memory of C that is never freed.
@@ -54,8 +54,8 @@ func engineOptions(p *C.pm_engine_options) (opts []privatemail.Option, err error
 	if o.workers != 0 {
 		opts = append(opts, privatemail.WithWorkers(int(o.workers)))
 	}
-	if o.budget != 0 {
-		opts = append(opts, privatemail.WithBudget(int64(o.budget)))
+	if o.max_memory != 0 {
+		opts = append(opts, privatemail.WithMaxMemory(int64(o.max_memory)))
 	}
 	measure := false
 	if err := setFlags([]flagField{{"measure", o.measure, &measure}}); err != nil {

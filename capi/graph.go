@@ -52,7 +52,7 @@ func pmgo_graph_between(engine C.uintptr_t, x, queries *C.pm_rows, settings *C.p
 	})
 }
 
-// newGraph gives the caller the graph that build makes of rows, as a handle.
+// newGraph returns to the caller a handle of the graph that build makes of rows.
 func newGraph(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, caller C.pmc_caller, build func(ctx context.Context, e *privatemail.Engine, rows blas32.General, settings *privatemail.Graph) (graph, report any, err error)) error {
 	if id == nil {
 		return argument("graph is NULL")

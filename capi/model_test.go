@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A map is prepared once, and again only for engines of another level, which have other bits.

@@ -14,11 +14,11 @@ import (
 // An operator is the value of a pm_operator.
 type operator struct {
 	kernel *privatemail.Kernel
-	engine C.uintptr_t // its products use the workers and the budget of this engine
+	engine C.uintptr_t // its products use the workers and the memory limit of this engine
 }
 
 // Close releases the memory of the kernel. The registry calls it when no product is running, so
-// that nobody waits, and a progress function may free the handle.
+// it does not wait, and a progress function may free the handle.
 func (o *operator) Close() error {
 	_ = o.kernel.Close()
 	return nil

@@ -47,7 +47,7 @@ enum {
     PM_LABELS = 7,        /* labels that cannot be used */
     PM_TOLERANCE = 8,     /* no operator meets the tolerance, or rows are isolated */
     PM_DIVERGED = 9,      /* the iterate grows without bound */
-    PM_MEMORY = 10,       /* the budget, or the machine, has too little memory */
+    PM_MEMORY = 10,       /* the engine, or the machine, has too little memory */
     PM_CANCELLED = 11,    /* pm_call_cancel ended the call */
     PM_BUSY = 12,         /* the pm_call is in use by another function; or the ledger by another handle or process */
     PM_REENTRANT = 13,    /* called by a progress function of the same engine */
@@ -61,7 +61,7 @@ enum {
     PM_INTERNAL = 21      /* a fault of the library */
 };
 
-typedef struct pm_engine pm_engine;     /* workers and a memory budget */
+typedef struct pm_engine pm_engine;     /* workers and a memory limit */
 typedef struct pm_call pm_call;         /* progress, cancellation and report of a call */
 typedef struct pm_graph pm_graph;       /* a sparse matrix of weights */
 typedef struct pm_operator pm_operator; /* products with the full kernel */
@@ -100,7 +100,7 @@ typedef struct {
     int32_t workers;        /* worker threads; 0 for as many as there are processors */
     int32_t measure;        /* 1: operators are chosen by the measured speed of this machine;
                                0: the same choice on every machine */
-    int64_t budget;         /* bytes that calls may take together; 0 for three quarters of the available memory */
+    int64_t max_memory;     /* bytes that calls may take together; 0 for three quarters of the available memory */
     const char *level;      /* lowers the level of instructions, such as "avx2"; NULL for the highest */
 } pm_engine_options;
 
@@ -120,7 +120,7 @@ pm_status pm_call_new(pm_call **call);
  * until progress returns. NULL for no progress. */
 typedef void (*pm_progress)(const char *stage, int64_t done, int64_t total, void *user);
 pm_status pm_call_on_progress(pm_call *call, pm_progress progress, void *user);
-/* Counts this many bytes of the caller's memory against the budget in the next functions. */
+/* Counts this many bytes of the caller's memory against max_memory of the engine in the next functions. */
 pm_status pm_call_reserve(pm_call *call, int64_t bytes);
 /* Ends the running function, and every later one with this call, with PM_CANCELLED. Any thread may call it. */
 pm_status pm_call_cancel(pm_call *call);
@@ -169,9 +169,9 @@ typedef struct {
  * would do. */
 pm_status pm_plan(pm_engine *engine, const pm_rows *x, const pm_settings *settings, int32_t map, pm_call *call);
 
-/* Takes a few steps of the iteration. labels has one for each row, or is NULL where coefficient
- * is 0. out has as many columns as x in form attract, settings->dim in form paper, and those
- * of start if there is one. It must not overlap x. */
+/* Takes a few steps of the iteration. labels has one for each row, or may be NULL if coefficient is 0. out has as
+ * many columns as start if there is one; otherwise as x in form attract, and settings->dim in form paper. It
+ * must not overlap x. */
 pm_status pm_embed(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                    const pm_matrix *out, pm_call *call);
 /* The leading eigenvectors of the graph, one per column. The form must be attract. The report has their values. */
@@ -211,10 +211,10 @@ pm_status pm_graph_free(pm_graph *graph);
 
 /* ---- Products with the full kernel ---------------------------------------------------------- */
 
-/* K is the n x n matrix exp(-|x_i - x_j|^2 / (2 sigma^2)), ones on its diagonal, by the cheapest
- * operator that keeps settings->tolerance; the report has its certificate. x is not used after
- * the call. Of the settings it uses sigma, gamma or mean_neighbours, which decides the bandwidth alone, tolerance, op,
- * isolated and normalize_rows; steps and dim say how many products with how many columns it is chosen for. */
+/* K is the n x n matrix exp(-|x_i - x_j|^2 / (2 sigma^2)) with ones on its diagonal, by the cheapest operator that
+ * meets settings->tolerance; the report has its certificate. x is not used after the call. It uses the settings
+ * sigma, gamma or mean_neighbours, which only decides the bandwidth, tolerance, op, isolated and normalize_rows.
+ * The operator is chosen for steps products with dim columns. */
 pm_status pm_operator_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_operator **op, pm_call *call);
 pm_status pm_operator_apply(pm_operator *op, const pm_rows *v, const pm_matrix *out, pm_call *call); /* out = K v */
 pm_status pm_operator_free(pm_operator *op);

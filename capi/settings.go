@@ -77,7 +77,7 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 	return out, nil
 }
 
-// convergeSettings returns those of the settings that eigenvectors have.
+// convergeSettings returns the settings that apply to eigenvectors.
 func convergeSettings(s *privatemail.Settings) (*privatemail.ConvergeSettings, error) {
 	if s.Form != kernel.Attract {
 		return nil, fmt.Errorf("%w: form is %v, want %v for eigenvectors", kernel.ErrOption, s.Form, kernel.Attract)
@@ -88,7 +88,7 @@ func convergeSettings(s *privatemail.Settings) (*privatemail.ConvergeSettings, e
 	}, nil
 }
 
-// mapSettings returns those of the settings that a map has.
+// mapSettings returns the settings that apply to a map.
 func mapSettings(s *privatemail.Settings) (*privatemail.MapSettings, error) {
 	if s.Coefficient != 0 || s.Start.Data != nil {
 		return nil, fmt.Errorf("%w: a map has no label term and no start", kernel.ErrOption)
@@ -96,7 +96,7 @@ func mapSettings(s *privatemail.Settings) (*privatemail.MapSettings, error) {
 	return &privatemail.MapSettings{Graph: s.Graph, Dim: s.Dim, StopTolerance: s.StopTolerance, Into: s.Into}, nil
 }
 
-// bandwidthOf returns the bandwidth that one of sigma and gamma gives, none where both are 0.
+// bandwidthOf returns the bandwidth given by sigma or gamma, or none if both are 0.
 func bandwidthOf(sigma, gamma float64) (b kernel.Bandwidth, err error) {
 	switch {
 	case sigma != 0 && gamma != 0:

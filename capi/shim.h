@@ -12,7 +12,7 @@ extern int pmc_forked;
 /* Sets the text of pm_last_error of this thread. */
 void pmc_set_error(const char *text, size_t size);
 
-/* The length of a text, most where it does not end before. */
+/* The length of a text, at most most. */
 size_t pmc_length(const char *text, size_t most);
 
 /* The beginning of every function: the first for functions that work, the second for those that free a handle. The
@@ -35,8 +35,8 @@ typedef struct pmc_reporting {
 /* The progress function that this thread runs, NULL for none. */
 const pmc_reporting *pmc_reporting_here(void);
 
-/* Who called a function: the pm_call, 0 for none, the mode of the thread, which is that of progress functions,
- * and the progress function that called it. engine is the one that works, which the Go files set. */
+/* The caller of a function: its pm_call, 0 for none, the mode of the thread, in which progress functions run, and the
+ * progress function that called it. The Go files set engine, the one that works. */
 typedef struct {
     uintptr_t call;
     pmc_mode mode;
@@ -44,12 +44,13 @@ typedef struct {
     uintptr_t engine;
 } pmc_caller;
 
-/* Calls a progress function: Go cannot call a pointer of C by itself. It runs in the floating-point mode of
- * the function's caller, whichever thread it is. Whatever mode it sets, the thread goes on in that of the library. */
+/* Calls a progress function, since Go cannot call a C pointer. It runs in the floating-point mode of the function's
+ * caller, on any thread. Whatever mode it sets, the thread continues in that of the library. */
 void pmc_report(pm_progress progress, const char *stage, int64_t done, int64_t total, uintptr_t user, pmc_caller caller);
 
-/* The array of a caller as Go may have it. Some languages have small addresses for arrays without entries, and
- * Go ends a process where it finds one on a stack: it gets pmc_nowhere instead, which nobody reads or writes. */
+/* The array of a caller in a form that is safe for Go. Some languages use small addresses for arrays without
+ * entries, and Go ends a process if it finds one on a stack: it gets pmc_nowhere instead, which is never read or
+ * written. */
 extern char pmc_nowhere[16];
 #define PMC_NOWHERE 4096 /* addresses below it are invalid */
 static inline void *pmc_array(const void *array) {

@@ -98,7 +98,7 @@ var statuses = []struct {
 	{sparse.ErrShared, C.PM_ARGUMENT},
 	{privatemail.ErrCheckpoint, C.PM_ARGUMENT},
 	{sensitivity.ErrShape, C.PM_SHAPE},
-	{kernel.ErrOption, C.PM_SETTING}, // also iterate.ErrSettings and privatemail.ErrSettings
+	{kernel.ErrOption, C.PM_SETTING}, // also privatemail.ErrSettings
 	{kernel.ErrBandwidth, C.PM_SETTING},
 	{kernel.ErrTable, C.PM_SETTING},
 	{kernel.ErrOperator, C.PM_SETTING},

@@ -76,11 +76,11 @@ func TestLabelColumn(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if column, name := LabelColumn(path, c.settings); column != c.column || name != c.shown {
+		if column, name := c.settings.LabelColumn(path); column != c.column || name != c.shown {
 			t.Errorf("%s: column %d, %q, want %d, %q", c.name, column, name, c.column, c.shown)
 		}
 	}
-	if column, _ := LabelColumn("nowhere.csv", nil); column != -1 {
+	if column, _ := new(TableSettings).LabelColumn("nowhere.csv"); column != -1 {
 		t.Error("a file that does not exist has a column of labels")
 	}
 }

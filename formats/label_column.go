@@ -6,8 +6,8 @@ import "strings"
 // numbers, and its texts repeat. Of several columns it returns the one with the fewest
 // different texts. column counts from 0 and is -1 if there is none. name is the column's name
 // in the header. It is "" without a header, and where the first line is not certain to be one:
-// no text is above a number, and s does not say so. Only the first few thousand rows are read.
-func LabelColumn(path string, s *TableSettings) (column int, name string) {
+// no text is above a number, and Header does not say so. s may be nil. Only the first few thousand rows are read.
+func (s *TableSettings) LabelColumn(path string) (column int, name string) {
 	f, ok := findFormat(textFormats, strings.TrimSuffix(strings.ToLower(path), ".gz"))
 	if !ok {
 		return -1, ""

@@ -187,9 +187,9 @@ func (l *Layout) numbered(item string) int {
 	return -1
 }
 
-// LayoutOf returns how ReadTable would read a text file with this header. Readers of other
+// Layout returns how ReadTable would read a text file with this header; s may be nil. Readers of other
 // formats with named columns use it to choose columns.
-func LayoutOf(names []string, s *TableSettings) (*Layout, error) {
+func (s *TableSettings) Layout(names []string) (*Layout, error) {
 	own := TableSettings{Header: WithHeader}
 	if s != nil {
 		own.Columns, own.Label = s.Columns, s.Label

@@ -98,8 +98,8 @@ func readTable(ctx context.Context, records *records, s *TableSettings) (*Table,
 }
 
 // ReadLayout returns how ReadTable would read the columns of a text file, by its first lines.
-// It returns nil for a file of another format.
-func ReadLayout(path string, s *TableSettings) (*Layout, error) {
+// It returns nil for a file of another format. s may be nil.
+func (s *TableSettings) ReadLayout(path string) (*Layout, error) {
 	f, ok := findFormat(textFormats, strings.TrimSuffix(strings.ToLower(path), ".gz"))
 	if !ok {
 		return nil, nil

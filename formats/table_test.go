@@ -75,7 +75,7 @@ func TestReadTable(t *testing.T) {
 			if l := got.Labels; l != nil && (!slices.Equal(l.Class, c.class) || !slices.Equal(l.Names, c.classes)) {
 				t.Errorf("labels %v %q", l.Class, l.Names)
 			}
-			layout, err := ReadLayout(path, &c.s)
+			layout, err := c.s.ReadLayout(path)
 			if err != nil || len(layout.Features) != c.cols || (layout.Names == nil) != (c.columns == nil) {
 				t.Errorf("layout %+v, %v", layout, err)
 			}
@@ -151,7 +151,7 @@ func TestReadTableRefused(t *testing.T) {
 	if err != nil || table.Rows != 3 || table.Labels != nil {
 		t.Errorf("%+v, %v", table, err)
 	}
-	if layout, err := ReadLayout(path, nil); layout != nil || err != nil {
+	if layout, err := new(TableSettings).ReadLayout(path); layout != nil || err != nil {
 		t.Errorf("layout %v, %v of an array", layout, err)
 	}
 }

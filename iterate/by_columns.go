@@ -84,7 +84,7 @@ func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to
 // refuseOverwrite refuses settings that need all columns of a step before the next one.
 func (s *Settings) refuseOverwrite() error {
 	if s.Overwrite && (s.Tolerance > 0 || s.Normalize != None) {
-		return fmt.Errorf("iterate: %w: overwrite allows neither a tolerance nor normalising, which need all columns after each step", ErrSettings)
+		return fmt.Errorf("iterate: %w: overwrite allows neither a tolerance nor normalising, which need all columns after each step", kernel.ErrOption)
 	}
 	return nil
 }

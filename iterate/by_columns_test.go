@@ -118,7 +118,7 @@ func TestOverwriteRefuses(t *testing.T) {
 		"tolerance": {Overwrite: true, Tolerance: 1e-3},
 		"normalize": {Overwrite: true, Normalize: Centred},
 	} {
-		if err := s.Check(); !errors.Is(err, ErrSettings) {
+		if err := s.Check(); !errors.Is(err, kernel.ErrOption) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

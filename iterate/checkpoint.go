@@ -23,19 +23,19 @@ type State struct {
 }
 
 // Check refuses a State that a run with these steps and this tolerance cannot reach:
-// ErrSettings where it has no step or too many, or where one of its steps would have been
+// kernel.ErrOption where it has no step or too many, or where one of its steps would have been
 // the last, and the errors of CheckStart.
 func (s *State) Check(steps int, tolerance float64) error {
 	taken := len(s.Trace)
 	if taken < 1 || taken > steps {
-		return fmt.Errorf("iterate: %w: a state after %d steps for a run of %d", ErrSettings, taken, steps)
+		return fmt.Errorf("iterate: %w: a state after %d steps for a run of %d", kernel.ErrOption, taken, steps)
 	}
 	for i, r := range s.Trace {
 		if r.Step != i+1 {
-			return fmt.Errorf("iterate: %w: record %d of a state is for step %d", ErrSettings, i+1, r.Step)
+			return fmt.Errorf("iterate: %w: record %d of a state is for step %d", kernel.ErrOption, i+1, r.Step)
 		}
 		if tolerance > 0 && r.Change <= tolerance {
-			return fmt.Errorf("iterate: %w: a state after %d steps, but step %d would have been the last: its change is within the tolerance %g", ErrSettings, taken, r.Step, tolerance)
+			return fmt.Errorf("iterate: %w: a state after %d steps, but step %d would have been the last: its change is within the tolerance %g", kernel.ErrOption, taken, r.Step, tolerance)
 		}
 	}
 	return CheckStart(s.Points)
@@ -49,13 +49,13 @@ const defaultCheckpoints = 10
 // checkpoints.
 func (s *Settings) checkCheckpoints() error {
 	if s.Every < 0 {
-		return fmt.Errorf("iterate: %w: a checkpoint every %d steps", ErrSettings, s.Every)
+		return fmt.Errorf("iterate: %w: a checkpoint every %d steps", kernel.ErrOption, s.Every)
 	}
 	if s.Every == 0 {
 		s.Every = (s.Steps + defaultCheckpoints - 1) / defaultCheckpoints
 	}
 	if s.Overwrite && (s.Checkpoint != nil || s.From != nil) {
-		return fmt.Errorf("iterate: %w: overwrite allows no checkpoints: it takes all steps of some columns before the first step of others", ErrSettings)
+		return fmt.Errorf("iterate: %w: overwrite allows no checkpoints: it takes all steps of some columns before the first step of others", kernel.ErrOption)
 	}
 	if s.From != nil {
 		return s.From.Check(s.Steps, s.Tolerance)

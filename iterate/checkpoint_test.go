@@ -173,7 +173,7 @@ func TestResumeConverges(t *testing.T) {
 	if err != nil || result.Status != Converged || !slices.Equal(into.Data, want) {
 		t.Errorf("resumed: %v, %v, or other bits", result, err)
 	}
-	if _, _, err = r.run(t.Context(), nil, func(s *Settings) { s.From, s.Tolerance = states[1], plain.Trace[0].Change }); !errors.Is(err, ErrSettings) {
+	if _, _, err = r.run(t.Context(), nil, func(s *Settings) { s.From, s.Tolerance = states[1], plain.Trace[0].Change }); !errors.Is(err, kernel.ErrOption) {
 		t.Errorf("a state behind the last step: %v", err)
 	}
 	// With more steps the resumed run gives the steps of the longer run.
@@ -222,11 +222,11 @@ func TestResumeRefuses(t *testing.T) {
 		change func(*Settings, *State)
 		want   error
 	}{
-		"no steps":          {func(_ *Settings, from *State) { from.Trace = nil }, ErrSettings},
-		"too many steps":    {func(s *Settings, _ *State) { s.Steps = 2 }, ErrSettings},
-		"steps out of turn": {func(_ *Settings, from *State) { from.Trace[1].Step = 7 }, ErrSettings},
-		"overwrite":         {func(s *Settings, _ *State) { s.Overwrite, s.Normalize = true, None }, ErrSettings},
-		"every":             {func(s *Settings, _ *State) { s.Every = -1 }, ErrSettings},
+		"no steps":          {func(_ *Settings, from *State) { from.Trace = nil }, kernel.ErrOption},
+		"too many steps":    {func(s *Settings, _ *State) { s.Steps = 2 }, kernel.ErrOption},
+		"steps out of turn": {func(_ *Settings, from *State) { from.Trace[1].Step = 7 }, kernel.ErrOption},
+		"overwrite":         {func(s *Settings, _ *State) { s.Overwrite, s.Normalize = true, None }, kernel.ErrOption},
+		"every":             {func(s *Settings, _ *State) { s.Every = -1 }, kernel.ErrOption},
 		"rows":              {func(_ *Settings, from *State) { from.Points.Rows-- }, kernel.ErrShape},
 		"columns":           {func(_ *Settings, from *State) { from.Points.Cols-- }, kernel.ErrShape},
 		"data":              {func(_ *Settings, from *State) { from.Points.Data = from.Points.Data[:9] }, kernel.ErrShape},
@@ -249,7 +249,7 @@ func TestResumeRefuses(t *testing.T) {
 	_, _, err := r.run(t.Context(), nil, func(s *Settings) {
 		s.Overwrite, s.Normalize, s.Checkpoint = true, None, func(*State) error { return nil }
 	})
-	if !errors.Is(err, ErrSettings) {
+	if !errors.Is(err, kernel.ErrOption) {
 		t.Errorf("overwrite with checkpoints: %v", err)
 	}
 }

@@ -22,21 +22,9 @@
 // grow without bound. [Settings.Normalize] rescales after each step; without it
 // a run beyond 1e30 ends with [ErrDiverged].
 //
-// [Converge] returns the leading eigenvectors of the graph. Steps of form
-// Attract lead there if the columns are kept orthogonal. Converge uses subspace
-// iteration with a Chebyshev filter instead of thousands of steps.
-//
 // [RandomStart] makes the random start Q, the same for a seed on every machine,
 // up to the last bit of math.Log on another architecture.
 //
 // Ranks share a run where they share the operator (kernel.Options.Ranks). Between steps each
-// rank has only its own rows of the iterate. Ranks share the products of Converge, and each
-// does all the work between them.
-//
-// # References
-//
-// Zhou, Saad, "A Chebyshev-Davidson algorithm for large symmetric eigenproblems"
-// (2007), section 3, for the filter; Stathopoulos, Wu, "A block orthogonalization
-// procedure with constant synchronization requirements" (2002), for the basis of
-// a block.
+// rank has only its own rows of the iterate.
 package iterate

@@ -3,17 +3,11 @@ package iterate
 import (
 	"errors"
 	"fmt"
-
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // ErrDiverged reports an iterate that grew beyond 1e30 or is not finite; see
 // DivergedError.
 var ErrDiverged = errors.New("the iterate diverges")
-
-// ErrSettings reports a setting outside its range, including settings of a graph
-// or a step.
-var ErrSettings = kernel.ErrOption
 
 // A DivergedError says in which step an iterate grew out of bounds.
 type DivergedError struct {

@@ -253,7 +253,7 @@ func TestNormalisation(t *testing.T) {
 			t.Errorf("%s: |X|^2 = %g n, yet nothing was to be scaled", name, norm2/5000)
 		}
 	}
-	if _, err := NormalizationByName("other"); !errors.Is(err, ErrSettings) {
+	if _, err := NormalizationByName("other"); !errors.Is(err, kernel.ErrOption) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -470,9 +470,9 @@ func TestBadSettings(t *testing.T) {
 		s    *Settings
 		want error
 	}{
-		{"steps", x, kernel.Step{}, &Settings{Steps: -1}, ErrSettings},
-		{"tolerance", x, kernel.Step{}, &Settings{Tolerance: math.NaN()}, ErrSettings},
-		{"normalisation", x, kernel.Step{}, &Settings{Normalize: 9}, ErrSettings},
+		{"steps", x, kernel.Step{}, &Settings{Steps: -1}, kernel.ErrOption},
+		{"tolerance", x, kernel.Step{}, &Settings{Tolerance: math.NaN()}, kernel.ErrOption},
+		{"normalisation", x, kernel.Step{}, &Settings{Normalize: 9}, kernel.ErrOption},
 		{"start rows", random(rng, 9, 2), kernel.Step{}, nil, kernel.ErrShape},
 		{"start storage", blas32.General{Rows: 10, Cols: 2, Stride: 2, Data: make([]float32, 7)}, kernel.Step{}, nil, kernel.ErrShape},
 		{"start stride", blas32.General{Rows: 10, Cols: 2, Stride: math.MaxInt / 2, Data: make([]float32, 4)}, kernel.Step{}, nil, kernel.ErrShape},

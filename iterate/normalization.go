@@ -1,6 +1,10 @@
 package iterate
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
 
 // Normalization says how the iterate is rescaled after each step.
 type Normalization int
@@ -34,5 +38,5 @@ func NormalizationByName(name string) (Normalization, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("iterate: %w: no normalisation %q, want none, frobenius or centred", ErrSettings, name)
+	return 0, fmt.Errorf("iterate: %w: no normalisation %q, want none, frobenius or centred", kernel.ErrOption, name)
 }

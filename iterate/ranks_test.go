@@ -126,30 +126,6 @@ func TestSharedRunsHaveSeveralChunks(t *testing.T) {
 	}
 }
 
-func TestRanksConverge(t *testing.T) {
-	r := sharedRuns[0]
-	converge := func(ranks *par.Ranks) (*Eigenvectors, error) {
-		op, err := r.build(t.Context(), ranks)
-		if err != nil {
-			return nil, err
-		}
-		return Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Dim: 2, MaxProducts: 60})
-	}
-	want, err := converge(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.Local(3, func(ranks *par.Ranks) error {
-		got, err := converge(ranks)
-		if err == nil && (!slices.Equal(got.Points.Data, want.Points.Data) || !slices.Equal(got.Values, want.Values) || got.Products != want.Products) {
-			err = errors.New("other eigenvectors than those of one process")
-		}
-		return err
-	}); err != nil {
-		t.Error(err)
-	}
-}
-
 // A rank whose context ends also ends the others, and its start is unchanged.
 func TestCancelledRankEndsTheRun(t *testing.T) {
 	r := sharedRuns[0]

@@ -24,7 +24,7 @@ import (
 // Where ranks share the operator, all of them call Run with the same arguments, and each
 // gets the whole last iterate and the same records.
 //
-// Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of kernel.Step.Check,
+// Errors: kernel.ErrOption, kernel.ErrShape, kernel.ErrNonFinite, those of kernel.Step.Check,
 // ErrDiverged, those of State.Check and of Settings.Checkpoint, and the error of ctx.
 func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.Step, settings *Settings, ws *Workspace) (*Result, error) {
 	s, err := settings.withDefaults()

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -49,7 +50,7 @@ type Settings struct {
 	From *State
 }
 
-// Check returns ErrSettings if a setting is outside its range.
+// Check returns kernel.ErrOption if a setting is outside its range.
 func (s *Settings) Check() error {
 	_, err := s.withDefaults()
 	return err
@@ -64,13 +65,13 @@ func (s *Settings) withDefaults() (Settings, error) {
 		out.Steps = 5
 	}
 	if out.Steps < 0 {
-		return out, fmt.Errorf("iterate: %w: %d steps, want 0 or more", ErrSettings, out.Steps)
+		return out, fmt.Errorf("iterate: %w: %d steps, want 0 or more", kernel.ErrOption, out.Steps)
 	}
 	if !(out.Tolerance >= 0) || math.IsInf(out.Tolerance, 0) {
-		return out, fmt.Errorf("iterate: %w: tolerance %g, want 0 or more", ErrSettings, out.Tolerance)
+		return out, fmt.Errorf("iterate: %w: tolerance %g, want 0 or more", kernel.ErrOption, out.Tolerance)
 	}
 	if out.Normalize < None || out.Normalize > Centred {
-		return out, fmt.Errorf("iterate: %w: %v", ErrSettings, out.Normalize)
+		return out, fmt.Errorf("iterate: %w: %v", kernel.ErrOption, out.Normalize)
 	}
 	if err := out.checkCheckpoints(); err != nil {
 		return out, err

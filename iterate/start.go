@@ -28,7 +28,7 @@ import (
 // Q is public: it contains nothing about the data, and it is never the noise.
 //
 // The error is kernel.ErrShape for an empty Q, kernel.ErrMemory for one that does
-// not fit into memory, ErrSettings for a sigma that is not positive, or the error of
+// not fit into memory, kernel.ErrOption for a sigma that is not positive, or the error of
 // ctx.
 func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (blas64.General, error) {
 	if n < 1 || k < 1 || k > math.MaxInt/8/n {
@@ -39,7 +39,7 @@ func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (bla
 	}
 	need := 8 * int64(n) * int64(k)
 	if most := min(mem.Available(), mem.AddressSpace-1); need > most {
-		return blas64.General{}, fmt.Errorf("iterate: %w", &kernel.MemoryError{What: fmt.Sprintf("random start of %d x %d", n, k), Need: need, Budget: most})
+		return blas64.General{}, fmt.Errorf("iterate: %w", &kernel.MemoryError{What: fmt.Sprintf("random start of %d x %d", n, k), Need: need, Limit: most})
 	}
 	q := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
 	if err := fillRandom(ctx, q.Data, seed, sigma); err != nil {
@@ -49,7 +49,7 @@ func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (bla
 }
 
 // FillRandomStart sets x, a contiguous matrix, to RandomStart rounded to float32. It takes no
-// memory. Errors: ErrSettings for a sigma that is not positive, or the error of ctx, with some
+// memory. Errors: kernel.ErrOption for a sigma that is not positive, or the error of ctx, with some
 // of x set.
 func FillRandomStart(ctx context.Context, x blas32.General, seed uint64, sigma float64) error {
 	if err := checkSigma(sigma); err != nil {
@@ -60,7 +60,7 @@ func FillRandomStart(ctx context.Context, x blas32.General, seed uint64, sigma f
 
 func checkSigma(sigma float64) error {
 	if !(sigma > 0) || math.IsInf(sigma, 0) {
-		return fmt.Errorf("iterate: random start: %w: standard deviation %g, want a positive number", ErrSettings, sigma)
+		return fmt.Errorf("iterate: random start: %w: standard deviation %g, want a positive number", kernel.ErrOption, sigma)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func TestBadRandomStart(t *testing.T) {
 		want  error
 	}{
 		{0, 2, 1, kernel.ErrShape}, {2, 0, 1, kernel.ErrShape}, {math.MaxInt, 2, 1, kernel.ErrShape},
-		{2, 2, 0, ErrSettings}, {2, 2, -1, ErrSettings}, {2, 2, math.NaN(), ErrSettings}, {2, 2, math.Inf(1), ErrSettings},
+		{2, 2, 0, kernel.ErrOption}, {2, 2, -1, kernel.ErrOption}, {2, 2, math.NaN(), kernel.ErrOption}, {2, 2, math.Inf(1), kernel.ErrOption},
 	} {
 		if _, err := RandomStart(t.Context(), c.n, c.k, 1, c.sigma); !errors.Is(err, c.want) {
 			t.Errorf("%+v: err = %v", c, err)
@@ -122,7 +122,7 @@ func TestFillRandomStart(t *testing.T) {
 			t.Fatalf("entry %d differs", i)
 		}
 	}
-	if err := fill(t.Context(), 0); !errors.Is(err, ErrSettings) {
+	if err := fill(t.Context(), 0); !errors.Is(err, kernel.ErrOption) {
 		t.Errorf("no deviation: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

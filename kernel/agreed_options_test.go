@@ -8,11 +8,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/profile"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Ranks that differ in memory and level go by the least of each, and those that are not
@@ -23,7 +23,7 @@ func TestRanksAgreeOnOptions(t *testing.T) {
 	if err := cluster.Local(3, func(ranks *par.Ranks) error {
 		r := ranks.Rank()
 		given := &Options{
-			Ranks: ranks, BudgetBytes: []int64{3 << 20, 1 << 20, 2 << 20}[r],
+			Ranks: ranks, MaxMemory: []int64{3 << 20, 1 << 20, 2 << 20}[r],
 			Kernels: simd.At(levels[max(len(levels)-1-r, 0)]),
 		}
 		if r == 1 {
@@ -33,8 +33,8 @@ func TestRanksAgreeOnOptions(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if o.BudgetBytes != 1<<20 || o.Kernels.Level() != levels[max(len(levels)-3, 0)] {
-			return fmt.Errorf("%d bytes at level %v", o.BudgetBytes, o.Kernels.Level())
+		if o.MaxMemory != 1<<20 || o.Kernels.Level() != levels[max(len(levels)-3, 0)] {
+			return fmt.Errorf("%d bytes at level %v", o.MaxMemory, o.Kernels.Level())
 		}
 		speed, err := speedOf(t.Context(), o, given.calibration())
 		if err != nil {
@@ -94,7 +94,7 @@ func TestRanksAreRefusedTogether(t *testing.T) {
 		c := reserveCases()[name]
 		if err := cluster.Local(3, func(ranks *par.Ranks) error {
 			o := c.o
-			o.Ranks, o.Calibration, o.BudgetBytes = ranks, &Calibration{}, 1<<32
+			o.Ranks, o.Calibration, o.MaxMemory = ranks, &Calibration{}, 1<<32
 			for refused := range 4 {
 				asked := 0
 				o.Reserve = func(int64) bool { asked++; return ranks.Rank() != 1 || asked <= refused }
@@ -128,7 +128,7 @@ func TestRanksPlanTheSame(t *testing.T) {
 		p := pointtest.Make("clustered", 900, d, 8)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(1)) / 4)
 		plan := func(ranks *par.Ranks) (*profile.Profile, string, error) {
-			o := &Options{Ranks: ranks, Calibration: &Calibration{}, BudgetBytes: 1 << 32}
+			o := &Options{Ranks: ranks, Calibration: &Calibration{}, MaxMemory: 1 << 32}
 			pts, err := Open(p, o)
 			if err != nil {
 				return nil, "", err

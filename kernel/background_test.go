@@ -259,7 +259,7 @@ func TestBackgroundRefused(t *testing.T) {
 	}
 }
 
-func TestBackgroundBudget(t *testing.T) {
+func TestBackgroundLimit(t *testing.T) {
 	r := unitRows(t, makeUnit("random", 400, 12, -1, 1))
 	b := Sigma(1)
 	op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil))
@@ -270,11 +270,11 @@ func TestBackgroundBudget(t *testing.T) {
 	if least := int64(12 * len(op.Val)); peak < least || op.Cost().NNZ != int64(len(op.Val)) {
 		t.Errorf("cost %+v, stored entries alone take %d", op.Cost(), least)
 	}
-	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{BudgetBytes: peak}); err != nil {
+	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{MaxMemory: peak}); err != nil {
 		t.Errorf("with just enough: %v", err)
 	}
 	var memory *MemoryError
-	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{BudgetBytes: peak - 1}); !errors.As(err, &memory) || memory.Need != peak {
+	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{MaxMemory: peak - 1}); !errors.As(err, &memory) || memory.Need != peak {
 		t.Errorf("with a byte less: %v", err)
 	}
 }

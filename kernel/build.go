@@ -28,7 +28,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 
 // Build builds the operator that Options.Operator names. Without a name it builds the
 // first operator that Plan lists. If too many of its rows miss the tolerance, or if it
-// takes more memory than the budget, Build goes on to the next one. A *ToleranceError or
+// takes more memory than the memory limit, Build goes on to the next one. A *ToleranceError or
 // *MemoryError says that no operator can serve.
 func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operator, err error) {
 	defer par.Catch(&err)
@@ -142,7 +142,7 @@ func shortfallOf(op step.Operator, tolerance float64) (missed bool, eta float64)
 }
 
 // infeasible says why no candidate can serve: the one that would take the least memory
-// beyond the budget, or else the one that would come closest to the tolerance.
+// beyond the memory limit, or else the one that would come closest to the tolerance.
 func infeasible(candidates []Candidate, o *base.Options) error {
 	var least, closest *Candidate
 	for i := range candidates {
@@ -156,7 +156,7 @@ func infeasible(candidates []Candidate, o *base.Options) error {
 	}
 	switch {
 	case least != nil:
-		err := base.Refused("build "+least.Name, least.Cost.PeakBytes, o.BudgetBytes, false)
+		err := base.Refused("build "+least.Name, least.Cost.PeakBytes, o.MaxMemory, false)
 		switch {
 		case least.Name != "csr":
 		case o.Fixed():

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A Calibration says how many times longer some classes of work take on a machine

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // Calibrate returns factors of the documented form, and a plan without a calibration

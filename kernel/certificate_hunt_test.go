@@ -15,11 +15,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // The hunt looks for a row of any operator whose weights are farther from the kernel
@@ -93,7 +93,7 @@ func mustInspect(p blas32.General) *rows.Points {
 func (c *huntCase) build(t *testing.T, name string) Operator {
 	t.Helper()
 	op, err := Build(t.Context(), c.p, Sigma(c.sigma), &Options{
-		Operator: name, Tolerance: c.tolerance, Isolated: c.policy, Calibration: new(Calibration), BudgetBytes: 1 << 30,
+		Operator: name, Tolerance: c.tolerance, Isolated: c.policy, Calibration: new(Calibration), MaxMemory: 1 << 30,
 	})
 	if errors.Is(err, ErrTolerance) || errors.Is(err, ErrOperator) || errors.Is(err, ErrMemory) {
 		return nil

@@ -58,7 +58,7 @@ func TestLayoutsOfWeights(t *testing.T) {
 	}
 }
 
-// Columns are there twice while they are converted: the budget has room for that, or
+// Columns are there twice while they are converted: the limit has room for that, or
 // the build is refused.
 func TestPeakOfLayouts(t *testing.T) {
 	p, err := synth.Uniform(2000, 2, 3)
@@ -80,7 +80,7 @@ func TestPeakOfLayouts(t *testing.T) {
 			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.Costs.PeakBytes)
 		}
 		var refused *MemoryError
-		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.Costs.PeakBytes - 1}
+		short := &Options{Layout: layout, CutoffRadius: radius, MaxMemory: op.Costs.PeakBytes - 1}
 		if _, err := openCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
 			t.Errorf("%v: built with a byte less than it takes: %v", layout, err)
 		}

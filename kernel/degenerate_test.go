@@ -59,7 +59,7 @@ func TestDegenerateInput(t *testing.T) {
 		{"cutoff negative", good(), Sigma(1), &Options{CutoffRadius: -1}, ErrOption, "cutoff"},
 		{"steps negative", good(), Sigma(1), &Options{Steps: -1}, ErrOption, ""},
 		{"unknown policy", good(), Sigma(1), &Options{Isolated: 9}, ErrOption, ""},
-		{"small budget", good(), Sigma(1), &Options{BudgetBytes: 100}, ErrMemory, "budget 100 B"},
+		{"small limit", good(), Sigma(1), &Options{MaxMemory: 100}, ErrMemory, "limit 100 B"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			build := map[string]func() error{
@@ -183,15 +183,15 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 		t.Errorf("policy fail: err = %v", err)
 	}
 	// With less and less memory there is none for the repair first.
-	budget := op.Cost().PeakBytes
+	limit := op.Cost().PeakBytes
 	for err == nil {
-		budget -= budget / 50
-		_, err = openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: budget})
+		limit -= limit / 50
+		_, err = openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair, MaxMemory: limit})
 	}
 	if !errors.Is(err, ErrMemory) {
 		t.Errorf("no memory for the repair: err = %v", err)
 	}
-	if _, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, BudgetBytes: budget}); err != nil {
+	if _, err := openCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, MaxMemory: limit}); err != nil {
 		t.Errorf("there is no memory for the graph itself: %v", err)
 	}
 }
@@ -298,10 +298,10 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 	p := pointtest.Make("uniform", 4000, 2, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := openCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
+	_, err := openCSR(t.Context(), p, Sigma(10), &Options{MaxMemory: 20 << 20}) // 16 million pairs, 128 MB
 	runtime.ReadMemStats(&after)
 	var m *MemoryError
-	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || !strings.Contains(m.Error(), "; ") {
+	if !errors.As(err, &m) || m.Need < 128e6 || m.Limit != 20<<20 || !strings.Contains(m.Error(), "; ") {
 		t.Fatalf("err = %v", err)
 	}
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 60<<20 {
@@ -318,39 +318,39 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 		}
 		return err
 	}
-	o := &base.Options{BudgetBytes: 1 << 30}
+	o := &base.Options{MaxMemory: 1 << 30}
 	err := allocate(o, []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}, 1000)
 	var m *MemoryError
 	if !errors.As(err, &m) {
 		t.Fatalf("err = %v", err)
 	}
-	if want := int64(8*(3<<31+5) + 8*5 + 1000); m.Need != want || m.Budget != o.BudgetBytes {
-		t.Errorf("need %d bytes of %d, want %d", m.Need, m.Budget, want)
+	if want := int64(8*(3<<31+5) + 8*5 + 1000); m.Need != want || m.Limit != o.MaxMemory {
+		t.Errorf("need %d bytes of %d, want %d", m.Need, m.Limit, want)
 	}
 	if err := allocate(o, []uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
 		t.Errorf("err = %v", err)
 	}
-	// Nor where the budget is more than any machine has.
-	for _, budget := range []int64{0, math.MaxInt64} {
-		o, err := (&Options{BudgetBytes: budget}).withDefaults()
-		if err != nil || o.BudgetBytes >= mem.AddressSpace {
-			t.Fatalf("budget %d: %d bytes, %v", budget, o.BudgetBytes, err)
+	// Nor where the limit is more than any machine has.
+	for _, limit := range []int64{0, math.MaxInt64} {
+		o, err := (&Options{MaxMemory: limit}).withDefaults()
+		if err != nil || o.MaxMemory >= mem.AddressSpace {
+			t.Fatalf("limit %d: %d bytes, %v", limit, o.MaxMemory, err)
 		}
 		if err := allocate(o, []uint64{0, mem.AddressSpace / 4}, 0); !errors.Is(err, ErrMemory) {
-			t.Errorf("budget %d: err = %v", budget, err)
+			t.Errorf("limit %d: err = %v", limit, err)
 		}
 	}
 	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
-	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
-		if err := allocate(&base.Options{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
-			t.Errorf("budget %d: err = %v", budget, err)
+	for limit, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
+		if err := allocate(&base.Options{MaxMemory: limit}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+			t.Errorf("limit %d: err = %v", limit, err)
 		}
 	}
 	// And 34 more to convert them.
-	for budget, want := range map[int64]error{1130: nil, 1129: ErrMemory} {
+	for limit, want := range map[int64]error{1130: nil, 1129: ErrMemory} {
 		for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
-			if err := allocate(&base.Options{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
-				t.Errorf("%v, budget %d: err = %v", layout, budget, err)
+			if err := allocate(&base.Options{MaxMemory: limit, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
+				t.Errorf("%v, limit %d: err = %v", layout, limit, err)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ var (
 	// ErrTable reports a label table that is not symmetric and finite, or one that the
 	// form of the step cannot use.
 	ErrTable = base.ErrTable
-	// ErrMemory reports that the work does not fit the memory budget. It is returned
+	// ErrMemory reports that the work does not fit the memory limit. It is returned
 	// before the memory is taken; see MemoryError.
 	ErrMemory = base.ErrMemory
 	// ErrIsolated reports rows without neighbours under the policy Fail.
@@ -37,10 +37,10 @@ var (
 	ErrBackground = base.ErrBackground
 )
 
-// A MemoryError says how much memory was needed and how much the budget is:
+// A MemoryError says how much memory was needed and how much the limit is:
 //
-//	What         string // what would have been allocated
-//	Need, Budget int64  // bytes
+//	What        string // what would have been allocated
+//	Need, Limit int64  // bytes
 //
 // Its message also says what could be done instead. It matches ErrMemory.
 type MemoryError = base.MemoryError

@@ -67,7 +67,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, build := range constructors {
-		_, err := build(t.Context(), rows, Sigma(3), &Options{BudgetBytes: 100})
+		_, err := build(t.Context(), rows, Sigma(3), &Options{MaxMemory: 100})
 		saysOnce(t, name+", memory", err, ErrMemory)
 		_, err = build(cancelled, rows, Sigma(3), nil)
 		saysOnce(t, name+", cancelled", err, context.Canceled)
@@ -90,7 +90,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		saysOnce(t, "build "+name+", cancelled", err, context.Canceled)
 	}
 	for _, d := range []int{3, 20} {
-		few := &Options{CutoffRadius: 1, BudgetBytes: 5000}
+		few := &Options{CutoffRadius: 1, MaxMemory: 5000}
 		x := narrow(general(unitRows(t, makeUnit("random", 200, d, -1, 1))))
 		_, err = openCSR(t.Context(), x, Sigma(1), few)
 		saysOnce(t, "csr, memory", err, ErrMemory)
@@ -150,7 +150,7 @@ func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		refused := 0
-		for o.BudgetBytes = op.Cost().PeakBytes; o.BudgetBytes > 1000; o.BudgetBytes = o.BudgetBytes * 9 / 10 {
+		for o.MaxMemory = op.Cost().PeakBytes; o.MaxMemory > 1000; o.MaxMemory = o.MaxMemory * 9 / 10 {
 			if _, err := build[c.name](t.Context(), p, &o); err != nil {
 				saysOnce(t, what+", memory", err, ErrMemory)
 				refused++
@@ -159,7 +159,7 @@ func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 		if refused < 2 {
 			t.Errorf("%s: refused %d times", what, refused)
 		}
-		o.BudgetBytes = 0
+		o.MaxMemory = 0
 		for left := 0; ; left += 1 + left/4 {
 			if _, err := build[c.name](&pointtest.Patience{Context: t.Context(), Left: left}, p, &o); err == nil {
 				break

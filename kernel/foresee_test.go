@@ -34,7 +34,7 @@ func TestPairListIsForeseen(t *testing.T) {
 
 // A sample of distances refuses what has no hope before the points are sorted, and nothing
 // that fits.
-func TestForeseenWithinBudget(t *testing.T) {
+func TestForeseenWithinLimit(t *testing.T) {
 	p := pointtest.Make("uniform", 30_000, 2, 1)
 	for _, operator := range []string{"", "csr", "pairs"} {
 		o := &Options{Operator: operator}
@@ -57,13 +57,13 @@ func TestForeseenWithinBudget(t *testing.T) {
 		}
 		stages := 0
 		o.Progress = func(string, int, int) { stages++ }
-		o.BudgetBytes = least + 1000
+		o.MaxMemory = least + 1000
 		if _, err := pts.Build(t.Context(), b, o); !errors.Is(err, ErrMemory) || stages > 0 {
-			t.Errorf("%q: with %d bytes: %v after %d reports", operator, o.BudgetBytes, err, stages)
+			t.Errorf("%q: with %d bytes: %v after %d reports", operator, o.MaxMemory, err, stages)
 		}
-		o.BudgetBytes = op.Cost().PeakBytes * 5 / 4
+		o.MaxMemory = op.Cost().PeakBytes * 5 / 4
 		if again, err := pts.Build(t.Context(), b, o); err != nil || again.Name() != op.Name() {
-			t.Errorf("%q: with %d bytes: %v", operator, o.BudgetBytes, err)
+			t.Errorf("%q: with %d bytes: %v", operator, o.MaxMemory, err)
 		}
 	}
 }

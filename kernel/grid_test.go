@@ -186,7 +186,7 @@ func TestGridOutliers(t *testing.T) {
 	if _, err := openGrid(t.Context(), p, b, opt); !errors.Is(err, ErrIsolated) {
 		t.Errorf("fail: %v", err)
 	}
-	opt.Isolated, opt.BudgetBytes = Repair, kept.Cost().PeakBytes+1000
+	opt.Isolated, opt.MaxMemory = Repair, kept.Cost().PeakBytes+1000
 	if _, err := openGrid(t.Context(), p, b, opt); !errors.Is(err, ErrMemory) {
 		t.Errorf("repair without memory: %v", err)
 	}
@@ -197,7 +197,7 @@ func TestGridInAHugeBox(t *testing.T) {
 	p := pointtest.Make("clustered", 1200, 2, 4)
 	p.Data[0], p.Data[1] = 1e6, -1e6
 	b := Sigma(0.02)
-	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20}))
+	op, err := as[*grid.Grid](openGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, MaxMemory: 256 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +221,8 @@ func TestGridRefuses(t *testing.T) {
 	if _, err := openGrid(t.Context(), p, Sigma(1), &Options{Tolerance: 1e-17, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("beyond float64: %v", err)
 	}
-	if _, err := openGrid(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 100_000}); !errors.Is(err, ErrMemory) {
-		t.Errorf("budget: %v", err)
+	if _, err := openGrid(t.Context(), p, Sigma(0.1), &Options{MaxMemory: 100_000}); !errors.Is(err, ErrMemory) {
+		t.Errorf("limit: %v", err)
 	}
 	op, err := Build(t.Context(), p, Sigma(0.1), &Options{Operator: "grid"})
 	if err != nil || op.Name() != "grid" {

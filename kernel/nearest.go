@@ -19,7 +19,7 @@ import (
 // first. Rows that are equal are at distance 0 and count like any others. Few dimensions are
 // searched by a tree, many by codes.
 //
-// Of the options it uses BudgetBytes, Reserve, Workers, Kernels and Progress, and give gets
+// Of the options it uses MaxMemory, Reserve, Workers, Kernels and Progress, and give gets
 // the same bits whatever they are. It refuses CutoffRadius and Neighbours, which are of
 // graphs, and does not look at the others. What it needs beside the points is known from
 // their shape, and is asked for before it is taken: what the search takes and, in few

@@ -104,12 +104,12 @@ func TestNearestRefuses(t *testing.T) {
 		t.Errorf("no points: %v", err)
 	}
 	for _, d := range []int{2, 30} {
-		_, err := findNearest(t.Context(), pointtest.Make("uniform", 5000, d, 1), 10, &Options{BudgetBytes: 5000})
+		_, err := findNearest(t.Context(), pointtest.Make("uniform", 5000, d, 1), 10, &Options{MaxMemory: 5000})
 		if e, ok := errors.AsType[*MemoryError](err); !ok || e.Need <= 5000 {
-			t.Errorf("%d dimensions, budget without room for the search: %v", d, err)
+			t.Errorf("%d dimensions, limit without room for the search: %v", d, err)
 		}
 	}
-	for _, o := range []*Options{{CutoffRadius: 1}, {Neighbours: 3}, {Neighbours: 3, SelfTuned: true}, {BudgetBytes: -1}} {
+	for _, o := range []*Options{{CutoffRadius: 1}, {Neighbours: 3}, {Neighbours: 3, SelfTuned: true}, {MaxMemory: -1}} {
 		if _, err := findNearest(t.Context(), x, 3, o); !errors.Is(err, ErrOption) {
 			t.Errorf("options %+v: %v", *o, err)
 		}
@@ -150,7 +150,7 @@ func TestNearestAsksForItsMemory(t *testing.T) {
 		x := pointtest.Make("uniform", 2000, d, 1)
 		var asked []int64
 		reserve := func(answer bool) *Options {
-			return &Options{BudgetBytes: 1 << 30, Reserve: func(bytes int64) bool { asked = append(asked, bytes); return answer }}
+			return &Options{MaxMemory: 1 << 30, Reserve: func(bytes int64) bool { asked = append(asked, bytes); return answer }}
 		}
 		if _, err := findNearest(t.Context(), x, 10, reserve(true)); err != nil || len(asked) != 1 || asked[0] < 2000 {
 			t.Errorf("%d dimensions: asked for %d bytes, %v", d, asked, err)
@@ -160,10 +160,10 @@ func TestNearestAsksForItsMemory(t *testing.T) {
 			t.Errorf("%d dimensions: refused memory, got %v", d, err)
 		}
 		// As much as was asked for is enough, and less is not.
-		if _, err := findNearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0]}); err != nil {
+		if _, err := findNearest(t.Context(), x, 10, &Options{MaxMemory: asked[0]}); err != nil {
 			t.Errorf("%d dimensions: %v", d, err)
 		}
-		if _, err := findNearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0] - 1}); !errors.Is(err, ErrMemory) {
+		if _, err := findNearest(t.Context(), x, 10, &Options{MaxMemory: asked[0] - 1}); !errors.Is(err, ErrMemory) {
 			t.Errorf("%d dimensions, a byte less: %v", d, err)
 		}
 	}
@@ -180,13 +180,13 @@ func TestEachNearest(t *testing.T) {
 		x := pointtest.Make("uniform", 3000, c.d, 1)
 		var each int64
 		reserve := func(b int64) bool { each = b; return true }
-		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: 1 << 30, Reserve: reserve}, none); err != nil {
+		if err := EachNearest(t.Context(), x, 10, &Options{MaxMemory: 1 << 30, Reserve: reserve}, none); err != nil {
 			t.Fatalf("%d dimensions: %v", c.d, err)
 		}
 		if want := graph.NearestSearchBytes(3000, c.d, 10, &base.Options{}) + c.kept*3000*10; each != want {
 			t.Errorf("%d dimensions: asked for %d bytes, want %d", c.d, each, want)
 		}
-		if err := EachNearest(t.Context(), x, 10, &Options{BudgetBytes: each - 1}, none); !errors.Is(err, ErrMemory) {
+		if err := EachNearest(t.Context(), x, 10, &Options{MaxMemory: each - 1}, none); !errors.Is(err, ErrMemory) {
 			t.Errorf("%d dimensions, a byte less: %v", c.d, err)
 		}
 		if err := EachNearest(t.Context(), x, 3000, nil, none); !errors.Is(err, ErrOption) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -97,9 +97,9 @@ type Options struct {
 	// neighbours more than 65535 rows apart, as with millions of points in three
 	// dimensions.
 	Layout sparse.Layout
-	// BudgetBytes is the memory that may be taken. Default: three quarters of
+	// MaxMemory is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
-	BudgetBytes int64
+	MaxMemory int64
 	// StepBytes is the memory that the caller will take beside the operator when it is
 	// built: for iterates and results. Nobody holds it while csr and pairs are built, so
 	// the larger of the two counts: what these take while they are built, or what they
@@ -107,16 +107,16 @@ type Options struct {
 	// look at it. Default 0.
 	StepBytes int64
 	// Reserve, if set, is asked before memory is taken, with the bytes that the work at
-	// hand will hold in all, at most BudgetBytes. It must not wait. Where it answers false,
+	// hand will hold in all, at most MaxMemory. It must not wait. Where it answers false,
 	// somebody else has the memory now: the call ends with a *MemoryError, and can be made
-	// again when there is more. Default: all of BudgetBytes may be taken at any time.
+	// again when there is more. Default: all of MaxMemory may be taken at any time.
 	Reserve func(bytes int64) bool
 	// Workers share the work. Default: the caller alone.
 	Workers *par.Workers
 	// Ranks are the processes that share the work with this one. All have the same points,
 	// options and labels, and make the same calls in the same order: Build, Apply, Step,
 	// Complete. No bit of a result depends on how many there are. Of what may differ
-	// between machines a build takes the least BudgetBytes, the lowest level of Kernels and
+	// between machines a build takes the least MaxMemory, the lowest level of Kernels and
 	// the Calibration of rank 0. All have a Reserve or none has, and all have the same number
 	// of Workers, or the error is ErrOption. Where Reserve refuses memory to one rank, all are
 	// refused. Default: this process alone.
@@ -145,7 +145,7 @@ func (opt *Options) withDefaults() (*base.Options, error) {
 	own := &base.Options{
 		Tolerance: o.Tolerance, CutoffRadius: o.CutoffRadius, Neighbours: o.Neighbours, SelfTuned: o.SelfTuned,
 		Isolated: base.IsolatedPolicy(o.Isolated), Operator: o.Operator, Steps: o.Steps, Columns: o.Columns, Layout: o.Layout,
-		BudgetBytes: o.BudgetBytes, StepBytes: o.StepBytes, Reserve: o.Reserve,
+		MaxMemory: o.MaxMemory, StepBytes: o.StepBytes, Reserve: o.Reserve,
 		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
 	}
 	return own, own.SetDefaults()

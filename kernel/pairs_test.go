@@ -10,13 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -173,7 +173,7 @@ func TestPairsRefuses(t *testing.T) {
 	if _, err := openPairs(t.Context(), pointtest.Make("uniform", 50, base.MaxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
 		t.Errorf("many dimensions: %v", err)
 	}
-	if _, err := openPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {
+	if _, err := openPairs(t.Context(), p, Sigma(0.1), &Options{MaxMemory: 1 << 16}); !errors.Is(err, ErrMemory) {
 		t.Errorf("little memory: %v", err)
 	}
 	held := graph.SearchBytes(p.Rows, 2, &base.Options{}) + truncated.PairReaderBytes(2)
@@ -181,7 +181,7 @@ func TestPairsRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = openPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2})
+	_, err = openPairs(t.Context(), p, Sigma(0.01), &Options{MaxMemory: held + 100, CutoffRadius: 0.05, Columns: 2})
 	if m, ok := errors.AsType[*MemoryError](err); !ok || m.Need < held+full.List.Bytes()*9/10 || m.Need > held+2*full.List.Bytes() {
 		t.Errorf("no memory for the list of %d bytes: %v", full.List.Bytes(), err)
 	}
@@ -189,7 +189,7 @@ func TestPairsRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02, Isolated: Repair, BudgetBytes: op.Cost().PeakBytes}); !errors.Is(err, ErrMemory) || strings.Contains(err.Error(), "csr") {
+	if _, err := openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02, Isolated: Repair, MaxMemory: op.Cost().PeakBytes}); !errors.Is(err, ErrMemory) || strings.Contains(err.Error(), "csr") {
 		t.Errorf("no memory for repaired rows: %v", err)
 	}
 	if _, err := openPairs(t.Context(), p, Sigma(1e-4), &Options{Isolated: Fail, CutoffRadius: 1e-3}); !errors.Is(err, ErrIsolated) {

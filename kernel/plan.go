@@ -64,7 +64,7 @@ type limit int
 
 const (
 	byNature    limit = iota // it does not do what is asked for
-	byMemory                 // it would exceed the budget
+	byMemory                 // it would exceed the memory limit
 	byTolerance              // it would miss the tolerance
 )
 
@@ -177,12 +177,12 @@ func candidateOf(c step.Candidate) Candidate {
 func (c *Candidate) check(o *base.Options) {
 	switch {
 	case !c.Feasible:
-	case c.Cost.PeakBytes > o.BudgetBytes:
+	case c.Cost.PeakBytes > o.MaxMemory:
 		what := "needs " + base.ByteCount(c.Cost.PeakBytes)
 		if c.Cost.NNZ > 0 {
 			what += " of weights"
 		}
-		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, budget %s: %s", what, base.ByteCount(o.BudgetBytes), c.Reason)
+		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, limit %s: %s", what, base.ByteCount(o.MaxMemory), c.Reason)
 	case c.Eta > o.Tolerance && !o.Fixed() && o.Operator == "":
 		c.Feasible, c.limit, c.Reason = false, byTolerance, fmt.Sprintf("reaches eta %.2g, asked for %.2g: %s", c.Eta, o.Tolerance, c.Reason)
 	}

@@ -42,10 +42,10 @@ func TestPlanPicks(t *testing.T) {
 		{"a cutoff is a graph of its own", Options{CutoffRadius: 0.01}, small, 0.05, "csr", "csr pairs"},
 		{"forced", Options{Operator: "csr"}, small, 0.05, "csr", "csr"},
 		{"forced pairs", Options{Operator: "pairs"}, small, 0.05, "pairs", "pairs"},
-		{"some neighbours, little memory: pairs", Options{BudgetBytes: 5 << 20}, large, 0.01, "pairs", "dense pairs grid"},
-		{"many neighbours, little memory: grid", Options{BudgetBytes: 16 << 20}, large, 0.02, "grid", "dense pairs grid"},
+		{"some neighbours, little memory: pairs", Options{MaxMemory: 5 << 20}, large, 0.01, "pairs", "dense pairs grid"},
+		{"many neighbours, little memory: grid", Options{MaxMemory: 16 << 20}, large, 0.02, "grid", "dense pairs grid"},
 		{"most are neighbours: grid", Options{}, large, 0.2, "grid", "dense csr pairs grid"},
-		{"many dimensions, wide: poly", Options{BudgetBytes: 64 << 20}, high, 10, "poly", "dense poly"},
+		{"many dimensions, wide: poly", Options{MaxMemory: 64 << 20}, high, 10, "poly", "dense poly"},
 		{"finer than float32: dense", Options{Tolerance: 1e-9}, large, 0.004, "dense", "dense grid"},
 		{"unit rows", Options{}, unit, 0.2, "dense", "dense csr background"},
 	} {
@@ -126,13 +126,13 @@ func TestCalibrationDecides(t *testing.T) {
 
 func TestPlanReasons(t *testing.T) {
 	p := pointtest.Make("uniform", 6000, 2, 1)
-	plan, err := planOf(t.Context(), p, Sigma(0.05), &Options{Calibration: new(Calibration), BudgetBytes: 16 << 20})
+	plan, err := planOf(t.Context(), p, Sigma(0.05), &Options{Calibration: new(Calibration), MaxMemory: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range plan {
 		words := map[string]string{
-			"csr":        "of weights, budget 16.0 MiB: about",
+			"csr":        "of weights, limit 16.0 MiB: about",
 			"dense":      "exact, every pair at every step; takes",
 			"pairs":      "weights made anew",
 			"background": "rows of unit norm",
@@ -242,14 +242,14 @@ func TestPlanKnowsNearestNeighbours(t *testing.T) {
 				t.Fatal(err)
 			}
 			peak := all[0].Cost.PeakBytes
-			for _, opt.BudgetBytes = range []int64{peak, peak - 1} {
+			for _, opt.MaxMemory = range []int64{peak, peak - 1} {
 				planned, err := planOf(t.Context(), p, b, &opt)
 				if err != nil {
 					t.Fatal(err)
 				}
 				_, err = Build(t.Context(), p, b, &opt)
-				if fits := opt.BudgetBytes == peak; planned[0].Feasible != fits || errors.Is(err, ErrMemory) == fits {
-					t.Errorf("d=%d, %v: %d of %d bytes: feasible %v, built with %v", d, layout, opt.BudgetBytes, peak, planned[0].Feasible, err)
+				if fits := opt.MaxMemory == peak; planned[0].Feasible != fits || errors.Is(err, ErrMemory) == fits {
+					t.Errorf("d=%d, %v: %d of %d bytes: feasible %v, built with %v", d, layout, opt.MaxMemory, peak, planned[0].Feasible, err)
 				}
 			}
 		}
@@ -277,7 +277,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !strings.Contains(e.Error(), " in about ") {
 		t.Errorf("%v", err)
 	}
-	_, err = Build(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1})
+	_, err = Build(t.Context(), p, Sigma(0.1), &Options{MaxMemory: 1})
 	if !errors.Is(err, ErrMemory) {
 		t.Errorf("%v", err)
 	}
@@ -292,7 +292,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 	}
 	// A cut graph whose weights do not fit is served without them.
 	p = pointtest.Make("uniform", 20000, 2, 1)
-	op, err := Build(t.Context(), p, Sigma(0.1), &Options{CutoffRadius: 0.1, BudgetBytes: 16 << 20})
+	op, err := Build(t.Context(), p, Sigma(0.1), &Options{CutoffRadius: 0.1, MaxMemory: 16 << 20})
 	if err != nil || op.Name() != "pairs" {
 		t.Errorf("%v, %v", op, err)
 	}

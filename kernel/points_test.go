@@ -70,9 +70,9 @@ func TestPointsAreSampledOnce(t *testing.T) {
 	}
 }
 
-// A sample that has been taken is refused all the same where the budget does not allow
+// A sample that has been taken is refused all the same where the limit does not allow
 // for it.
-func TestSampleIsWithinTheBudget(t *testing.T) {
+func TestSampleIsWithinTheLimit(t *testing.T) {
 	p := pointtest.Make("uniform", 200, 9000, 1)
 	pts, err := Open(p, nil)
 	if err != nil {
@@ -81,7 +81,7 @@ func TestSampleIsWithinTheBudget(t *testing.T) {
 	if _, err := pts.Plan(t.Context(), Sigma(1), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pts.Plan(t.Context(), Sigma(1), &Options{BudgetBytes: 1 << 20}); !errors.Is(err, ErrMemory) {
+	if _, err := pts.Plan(t.Context(), Sigma(1), &Options{MaxMemory: 1 << 20}); !errors.Is(err, ErrMemory) {
 		t.Errorf("%v, want ErrMemory", err)
 	}
 }

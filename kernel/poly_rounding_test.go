@@ -12,11 +12,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/poly"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // polySums are the degrees and the products W x of NewUnitPoly in 200-bit arithmetic, from

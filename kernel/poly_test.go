@@ -257,7 +257,7 @@ func TestPolyRefuses(t *testing.T) {
 	if _, err := Build(t.Context(), p, Sigma(3), &Options{Operator: "poly", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
 		t.Errorf("with a cutoff: %v", err)
 	}
-	if _, err := openPoly(t.Context(), p, Sigma(3), &Options{BudgetBytes: 1}); !errors.Is(err, ErrMemory) {
+	if _, err := openPoly(t.Context(), p, Sigma(3), &Options{MaxMemory: 1}); !errors.Is(err, ErrMemory) {
 		t.Errorf("without memory: %v", err)
 	}
 	if _, err := openPoly(t.Context(), p, Bandwidth{}, nil); !errors.Is(err, ErrBandwidth) {
@@ -278,7 +278,7 @@ func TestPolyRefuses(t *testing.T) {
 	if _, err := NewUnitPoly(t.Context(), rows, Sigma(.3), 1, nil); !errors.Is(err, ErrTolerance) {
 		t.Errorf("order 1 at sigma 0.3: %v", err)
 	}
-	if _, err := NewUnitPoly(t.Context(), rows, Sigma(5), 1, &Options{BudgetBytes: 1}); !errors.Is(err, ErrMemory) {
+	if _, err := NewUnitPoly(t.Context(), rows, Sigma(5), 1, &Options{MaxMemory: 1}); !errors.Is(err, ErrMemory) {
 		t.Errorf("unit rows without memory: %v", err)
 	}
 	if _, _, err := UnitPolyError(Sigma(5), 1, 3, 1); !errors.Is(err, ErrShape) {

@@ -53,10 +53,10 @@ func TestMemoryIsAskedForBeforeItIsTaken(t *testing.T) {
 	for name, c := range reserveCases() {
 		asked := int64(0)
 		o := c.o
-		o.Calibration, o.BudgetBytes = &Calibration{}, 1<<32
+		o.Calibration, o.MaxMemory = &Calibration{}, 1<<32
 		o.Reserve = func(bytes int64) bool {
-			if bytes > o.BudgetBytes {
-				t.Errorf("%s: asked for %d bytes beyond the budget", name, bytes-o.BudgetBytes)
+			if bytes > o.MaxMemory {
+				t.Errorf("%s: asked for %d bytes beyond the memory limit", name, bytes-o.MaxMemory)
 			}
 			asked = max(asked, bytes)
 			return true
@@ -72,7 +72,7 @@ func TestMemoryIsAskedForBeforeItIsTaken(t *testing.T) {
 		}
 		op.Close()
 		// One byte less than the bound is never enough.
-		o.BudgetBytes, o.Reserve = least-1, nil
+		o.MaxMemory, o.Reserve = least-1, nil
 		if _, err := Build(t.Context(), c.p, c.b, &o); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: with less than the least: %v", name, err)
 		}
@@ -85,7 +85,7 @@ func TestMemoryIsAskedForBeforeItIsTaken(t *testing.T) {
 func TestRefusedMemoryEndsTheBuild(t *testing.T) {
 	for name, c := range reserveCases() {
 		o := c.o
-		o.Calibration, o.BudgetBytes = &Calibration{}, 1<<32
+		o.Calibration, o.MaxMemory = &Calibration{}, 1<<32
 		questions := 0
 		o.Reserve = func(int64) bool { questions++; return true }
 		whole, err := Build(t.Context(), c.p, c.b, &o)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
@@ -18,7 +19,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -164,8 +164,8 @@ func TestChoiceOfTheSearch(t *testing.T) {
 }
 
 // Whatever the memory and the number of workers, the graph is the same or refused, and no
-// budget is exceeded.
-func TestChoiceWithinBudget(t *testing.T) {
+// limit is exceeded.
+func TestChoiceWithinLimit(t *testing.T) {
 	t.Parallel()
 	three := par.New(3)
 	defer three.Close()
@@ -191,21 +191,21 @@ func TestChoiceWithinBudget(t *testing.T) {
 		for _, workers := range []*par.Workers{nil, three} {
 			cost := truncated.CSRCost(c.p.Rows, d, float64(full.Cost().NNZ), &base.Options{Workers: workers}).PeakBytes
 			refused := 0
-			for budget := cost / 4; budget < 2*cost; budget += cost / 16 {
-				op, err := as[*truncated.CSR](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, BudgetBytes: budget, Workers: workers}))
-				if errors.Is(err, ErrMemory) && budget < cost*5/4 {
+			for limit := cost / 4; limit < 2*cost; limit += cost / 16 {
+				op, err := as[*truncated.CSR](openCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, MaxMemory: limit, Workers: workers}))
+				if errors.Is(err, ErrMemory) && limit < cost*5/4 {
 					refused++
 					continue
 				}
 				if err != nil {
-					t.Errorf("d = %d, %d of %d bytes: %v", d, budget, cost, err)
+					t.Errorf("d = %d, %d of %d bytes: %v", d, limit, cost, err)
 					continue
 				}
-				if op.Cost().PeakBytes > budget {
-					t.Errorf("d = %d, budget %d: %d bytes held", d, budget, op.Cost().PeakBytes)
+				if op.Cost().PeakBytes > limit {
+					t.Errorf("d = %d, limit %d: %d bytes held", d, limit, op.Cost().PeakBytes)
 				}
 				if !slices.Equal(op.Order(), full.Order()) || !slices.Equal(op.Degrees(), full.Degrees()) || !slices.Equal(op.Certificate().Row, full.Certificate().Row) {
-					t.Errorf("d = %d, budget %d, %d workers: order, degrees or bounds differ", d, budget, workers.Count())
+					t.Errorf("d = %d, limit %d, %d workers: order, degrees or bounds differ", d, limit, workers.Count())
 				}
 			}
 			if refused == 0 {

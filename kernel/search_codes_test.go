@@ -21,7 +21,7 @@ import (
 
 // Memory is refused before it is taken, cancelled searches end with the context's
 // error, and progress goes from little to all.
-func TestSearchBudgetCancellationAndProgress(t *testing.T) {
+func TestSearchLimitCancellationAndProgress(t *testing.T) {
 	p, _ := pointtest.Hard(pointtest.Rand(11), 700, 40)
 	radius := pointtest.TypicalDistance(p, pointtest.Rand(4))
 	workers := par.New(2)
@@ -29,12 +29,12 @@ func TestSearchBudgetCancellationAndProgress(t *testing.T) {
 	for name, o := range map[string]Options{"radius": {CutoffRadius: radius}, "nearest": {Neighbours: 7}} {
 		o.Workers = workers
 		small := o
-		small.BudgetBytes = 1000
+		small.MaxMemory = 1000
 		if _, err := openCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 		// Enough for the search, not for what it finds.
-		small.BudgetBytes = graph.SearchBytes(p.Rows, p.Cols, &base.Options{Workers: workers}) + 20_000
+		small.MaxMemory = graph.SearchBytes(p.Rows, p.Cols, &base.Options{Workers: workers}) + 20_000
 		if _, err := openCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: err = %v", name, err)
 		}

@@ -199,7 +199,7 @@ func TestSmallGraphsTakeLittle(t *testing.T) {
 	p := pointtest.Make("uniform", 500, 2, 1)
 	workers := par.New(1)
 	defer workers.Close()
-	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: workers}
+	o := &Options{CutoffRadius: 0.1, MaxMemory: 1 << 20, Workers: workers}
 	if _, err := openCSR(t.Context(), p, Sigma(0.1), o); err != nil {
 		t.Error(err)
 	}

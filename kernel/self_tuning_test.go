@@ -134,7 +134,7 @@ func TestSelfTunedNeedsNeighbours(t *testing.T) {
 	if _, err := openCSR(cancelled, p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := openCSR(t.Context(), p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3, BudgetBytes: 2000}); !errors.Is(err, ErrMemory) {
+	if _, err := openCSR(t.Context(), p, Gamma(1), &Options{SelfTuned: true, Neighbours: 3, MaxMemory: 2000}); !errors.Is(err, ErrMemory) {
 		t.Error(err)
 	}
 }

@@ -361,7 +361,7 @@ func TestSharedSearchIsBalanced(t *testing.T) {
 }
 
 // Ranks hold a graph together that is too large for one of them.
-func TestSharedGraphBeyondTheBudgetOfOne(t *testing.T) {
+func TestSharedGraphBeyondTheLimitOfOne(t *testing.T) {
 	low, high := pointtest.Make("uniform", 20_000, 2, 1), pointtest.Make("uniform", 1500, 20, 1)
 	for _, c := range []struct {
 		name   string
@@ -370,8 +370,8 @@ func TestSharedGraphBeyondTheBudgetOfOne(t *testing.T) {
 		ranks  int
 	}{{"cells", low, 0.06, 4}, {"codes", high, 1.9, 6}} {
 		for _, sampled := range []bool{false, true} {
-			build := func(budget int64, ranks *par.Ranks) (Operator, error) {
-				o := &Options{Operator: "csr", CutoffRadius: c.radius, BudgetBytes: budget, Ranks: ranks}
+			build := func(limit int64, ranks *par.Ranks) (Operator, error) {
+				o := &Options{Operator: "csr", CutoffRadius: c.radius, MaxMemory: limit, Ranks: ranks}
 				points, err := Open(c.p, o)
 				if err != nil {
 					return nil, err
@@ -388,12 +388,12 @@ func TestSharedGraphBeyondTheBudgetOfOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			weights := 8 * whole.Cost().NNZ
-			budget := whole.Cost().PeakBytes * 7 / 10
-			if _, err := build(budget, nil); !errors.Is(err, ErrMemory) {
+			limit := whole.Cost().PeakBytes * 7 / 10
+			if _, err := build(limit, nil); !errors.Is(err, ErrMemory) {
 				t.Fatalf("%s: one process: %v", c.name, err)
 			}
 			if err := cluster.Local(c.ranks, func(ranks *par.Ranks) error {
-				op, err := build(budget, ranks)
+				op, err := build(limit, ranks)
 				if err != nil {
 					return err
 				}

@@ -165,9 +165,9 @@ func TestMatrixOfNearestAndRepairedRows(t *testing.T) {
 	}
 }
 
-func TestMatrixKeepsTheBudgetAndTheContext(t *testing.T) {
+func TestMatrixKeepsTheLimitAndTheContext(t *testing.T) {
 	p := blas32.General{Rows: 3000, Cols: 2, Stride: 2, Data: make([]float32, 6000)} // all equal: 9 million weights
-	op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: 16 << 20})
+	op, err := openCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, MaxMemory: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

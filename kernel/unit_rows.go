@@ -34,9 +34,9 @@ type UnitOptions struct {
 	// Nulls is the number of rows that may be null records, rows of zeros: 0 or
 	// 1. Default 0.
 	Nulls int
-	// BudgetBytes is the memory that may be taken. Default: three quarters of
+	// MaxMemory is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
-	BudgetBytes int64
+	MaxMemory int64
 	// Workers share the rows. Default: the caller works alone. The rows have the same
 	// bits for any number of workers.
 	Workers *par.Workers

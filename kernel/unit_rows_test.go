@@ -13,12 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // unitKinds are directions that are hard on distances; they need not be of
@@ -207,8 +207,8 @@ func TestUnitRowsRefused(t *testing.T) {
 		{"shape", blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1, 0, 1}}, UnitOptions{}, ErrShape},
 		{"nulls", matrix(1, 1), UnitOptions{Nulls: 2}, ErrOption},
 		{"negative nulls", matrix(1, 1), UnitOptions{Nulls: -1}, ErrOption},
-		{"negative budget", matrix(1, 1), UnitOptions{BudgetBytes: -1}, ErrOption},
-		{"budget", matrix(2, 1, 0), UnitOptions{BudgetBytes: 15}, ErrMemory},
+		{"negative limit", matrix(1, 1), UnitOptions{MaxMemory: -1}, ErrOption},
+		{"limit", matrix(2, 1, 0), UnitOptions{MaxMemory: 15}, ErrMemory},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := NewUnitRows(c.features, c.options)
@@ -329,7 +329,7 @@ func TestUnitOperatorsRefuse(t *testing.T) {
 		{"no bandwidth", r, Bandwidth{}, nil, ErrBandwidth},
 		{"narrow bandwidth", r, Sigma(.0534), nil, ErrBandwidth},
 		{"bad option", r, Sigma(1), &Options{Tolerance: 2}, ErrOption},
-		{"budget", r, Sigma(1), &Options{BudgetBytes: 100}, ErrMemory},
+		{"limit", r, Sigma(1), &Options{MaxMemory: 100}, ErrMemory},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := NewUnitDense(t.Context(), c.rows, c.b, c.opt); !errors.Is(err, c.want) {

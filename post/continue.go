@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -19,7 +17,7 @@ import (
 // shift of all rows changes neither the graph nor the steps.
 //
 // Errors: *release.Error, release.ErrRelease for a nil release, ErrLabelMode, ErrScale,
-// iterate.ErrSettings, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is not
+// kernel.ErrOption, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is not
 // finite, kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
 // ErrMemory, iterate.ErrDiverged, and the error of ctx.
 func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {
@@ -69,7 +67,12 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	if s.Into.Data == nil {
 		start.Data = slices.Clone(x.Data) // becomes the last iterate
 	}
-	return pipeline.Embed(ctx, opened, b, o, func(kernel.Operator) (blas32.General, error) { return start, nil }, step, s.run())
+	op, built, err := pipeline.Build(ctx, opened, b, o)
+	if err != nil {
+		return nil, err
+	}
+	defer op.Close()
+	return pipeline.Steps(ctx, op, built, start, step, s.run())
 }
 
 // stepOf returns the step with the labels that the mode of the release allows.

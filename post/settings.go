@@ -8,11 +8,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Settings of Continue. The zero value of every field means its default, and a nil
@@ -54,9 +54,9 @@ type Settings struct {
 	Ranks *par.Ranks
 	// Kernels do the inner loops; nil means the best of this machine.
 	Kernels *simd.Kernels
-	// BudgetBytes is the memory that may be taken. Default: three quarters of the
+	// MaxMemory is the memory that may be taken. Default: three quarters of the
 	// available memory.
-	BudgetBytes int64
+	MaxMemory int64
 	// Reserve, if set, is called with all the memory that will be held, before any is
 	// taken, and returns without waiting whether it may be taken; see kernel.Options.
 	Reserve func(bytes int64) bool
@@ -77,7 +77,7 @@ func (s *Settings) withDefaults() (out Settings, err error) {
 	}
 	switch {
 	case out.Steps < 0:
-		return out, fmt.Errorf("%w: %d steps, want 0 or more", iterate.ErrSettings, out.Steps)
+		return out, fmt.Errorf("%w: %d steps, want 0 or more", kernel.ErrOption, out.Steps)
 	case out.Steps == 0:
 		out.Steps = 4
 	}
@@ -99,20 +99,20 @@ func (s *Settings) run() *iterate.Settings {
 }
 
 // graphOptions returns the options for the graph of a release, with the rest of the
-// budget.
+// memory limit.
 func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *kernel.Options, err error) {
 	o = &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: r.Columns,
 		Workers: s.Workers, Ranks: s.Ranks, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
 	}
-	budget := cmp.Or(s.BudgetBytes, mem.Budget())
+	limit := cmp.Or(s.MaxMemory, mem.DefaultLimit())
 	own := s.ownBytes(r, labels)
 	what := fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns)
-	if o.BudgetBytes, err = pipeline.Reserve(budget, own, what); err != nil || s.Reserve == nil {
+	if o.MaxMemory, err = pipeline.Reserve(limit, own, what); err != nil || s.Reserve == nil {
 		return o, err
 	}
 	if !s.Reserve(int64(own)) {
-		return o, &kernel.MemoryError{What: what, Need: int64(own), Budget: budget}
+		return o, &kernel.MemoryError{What: what, Need: int64(own), Limit: limit}
 	}
 	o.Reserve = func(bytes int64) bool { return s.Reserve(int64(own) + bytes) }
 	return o, nil

@@ -3,7 +3,7 @@ package sparse
 // Arrays returns the matrix as the arrays that New takes: row i has the entries ptr[i] to
 // ptr[i+1]-1 of ind and val, columns ascending. The caller must not change them. A matrix
 // of New, or of Adopt in layout Plain, returns its own arrays. Any other matrix, such as
-// one of AdoptRows or in a compact layout, returns copies, which take 8 bytes an entry
+// one of AdoptShared or in a compact layout, returns copies, which take 8 bytes an entry
 // and 8 a row. Arrays panics where ranks share the matrix: call Whole first.
 func (a *CSR) Arrays() (ptr []uint64, ind []uint32, val []float32) {
 	if a.rows == 0 {

@@ -35,7 +35,7 @@ func TestArrays(t *testing.T) {
 		}
 		matrices := map[string]*CSR{"plain": a}
 		if half > 0 {
-			if matrices["pieces"], err = AdoptRows(t.Context(), nil, Plain, n, pieces); err != nil {
+			if matrices["pieces"], err = adoptRows(t.Context(), nil, Plain, n, pieces); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -71,7 +71,7 @@ func TestArraysAreNoMoreThanTheMatrix(t *testing.T) {
 	}
 	first := []uint64{0, 0, 7}
 	pieces := []Rows{{Ptr: first[:2]}, {Ptr: []uint64{0, 0}}}
-	if a, err = AdoptRows(t.Context(), nil, Plain, 2, pieces); err != nil {
+	if a, err = adoptRows(t.Context(), nil, Plain, 2, pieces); err != nil {
 		t.Fatal(err)
 	}
 	if p, i, v := a.Arrays(); !slices.Equal(p, []uint64{0, 0, 0}) || len(i)+len(v) > 0 {

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // compress turns the columns into offsets, in one pass. It takes 2 bytes an entry and 4

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -21,8 +22,8 @@ type CSR struct {
 // New makes a CSR from the given arrays. The matrix keeps them, so the caller must not
 // change them afterwards. New checks that row pointers start at 0, never decrease and
 // end at len(ind), that columns ascend strictly within a row and are below cols, and
-// that values are finite. The layout is Plain; Convert changes it. Errors: ErrShape,
-// ErrStructure, ErrNonFinite.
+// that values are finite. The layout is Plain; Convert changes it. Errors: kernel.ErrShape,
+// ErrStructure, kernel.ErrNonFinite.
 func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if err := checkShape(rows, cols, ptr, ind, val); err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error
 // to len(ind) that never decrease, columns below cols that ascend strictly within each
 // row, finite values. If it breaks the promise, products read memory outside the
 // arrays. A compact layout does not keep ind. While Adopt converts, it holds at most 11
-// bytes an entry, 14 for Compact16, and 12 a row, including the arguments; Bytes
+// bytes an entry, 14 for Compact16, and 12 a row, including the arguments; Layout.Bytes
 // computes the sum. Errors: those of Convert.
 func Adopt(ctx context.Context, workers *par.Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
@@ -68,9 +69,8 @@ type Rows struct {
 	Val []float32
 }
 
-// AdoptRows is Adopt for builders that make a matrix in several pieces. The pieces are
-// not copied, and each is a chunk of work.
-func AdoptRows(ctx context.Context, workers *par.Workers, layout Layout, cols int, pieces []Rows) (*CSR, error) {
+// adoptRows is AdoptShared for a single process.
+func adoptRows(ctx context.Context, workers *par.Workers, layout Layout, cols int, pieces []Rows) (*CSR, error) {
 	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(pieces))}
 	for c, r := range pieces {
 		last := len(r.Ptr) - 1
@@ -148,9 +148,9 @@ func (a *CSR) Streamed() int64 {
 // Bytes returns the most memory that Adopt holds while it makes a CSR of the given
 // shape, including the arguments. It returns false if such a matrix cannot exist or the
 // number does not fit an int64. Builders call it before they allocate.
-func Bytes(layout Layout, rows int, nnz uint64) (int64, bool) {
+func (l Layout) Bytes(rows int, nnz uint64) (int64, bool) {
 	perEntry, perRow := uint64(4+4), uint64(8)
-	switch layout {
+	switch l {
 	case Compact:
 		perEntry, perRow = perEntry+3, perRow+4
 	case Compact16:
@@ -165,7 +165,7 @@ func Bytes(layout Layout, rows int, nnz uint64) (int64, bool) {
 
 func checkSizes(rows, cols int) error {
 	if rows < 0 || cols < 0 || uint64(rows) > math.MaxUint32 || uint64(cols) > math.MaxUint32 {
-		return fmt.Errorf("sparse: %w: %d x %d, want sizes from 0 to 2^32-1", ErrShape, rows, cols)
+		return fmt.Errorf("sparse: %w: %d x %d, want sizes from 0 to 2^32-1", points.ErrShape, rows, cols)
 	}
 	return nil
 }

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A Layout is a way to store the entries of a matrix in memory. The package comment
@@ -71,11 +72,11 @@ func (a *CSR) ValueError() (relative, absolute float64) {
 //
 // Errors: ErrRange for Compact16 when a value exceeds 65519, and for both compact
 // layouts when too many rows have columns more than 65535 apart, so that there is
-// little to gain; ErrShape for an unknown layout; and that of ctx.
+// little to gain; kernel.ErrShape for an unknown layout; and that of ctx.
 func (a *CSR) Convert(ctx context.Context, workers *par.Workers, layout Layout) (*CSR, error) {
 	switch {
 	case layout < Auto || layout > Compact16:
-		return nil, fmt.Errorf("sparse: %w: %v", ErrShape, layout)
+		return nil, fmt.Errorf("sparse: %w: %v", points.ErrShape, layout)
 	case layout == Auto || layout == Plain:
 		return a.expand(ctx, workers)
 	}

@@ -11,8 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // spread returns a matrix with rows of all lengths and spans: empty, of one
@@ -318,8 +319,8 @@ func TestAdoptTakesNoMoreThanBytes(t *testing.T) {
 			ptr[i+1] = uint64(min(i+1, nnz))
 		}
 		for _, layout := range []Layout{Plain, Compact, Compact16} {
-			given, _ := Bytes(Plain, rows, uint64(nnz))
-			most, _ := Bytes(layout, rows, uint64(nnz))
+			given, _ := Plain.Bytes(rows, uint64(nnz))
+			most, _ := layout.Bytes(rows, uint64(nnz))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if _, err := Adopt(context.Background(), nil, layout, rows, 1, ptr, ind, val); err != nil {
@@ -359,8 +360,8 @@ func TestNewFindsFaultsInLargeMatrices(t *testing.T) {
 		"order":    {ind[at+1] + 1, 1, ErrStructure},
 		"range":    {rows + 2*m, 1, ErrStructure},
 		"largest":  {math.MaxUint32, 1, ErrStructure},
-		"NaN":      {ind[at], float32(math.NaN()), ErrNonFinite},
-		"infinite": {ind[at], float32(math.Inf(-1)), ErrNonFinite},
+		"NaN":      {ind[at], float32(math.NaN()), points.ErrNonFinite},
+		"infinite": {ind[at], float32(math.Inf(-1)), points.ErrNonFinite},
 		"large":    {ind[at], -math.MaxFloat32, nil},
 	} {
 		column := ind[at]

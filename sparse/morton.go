@@ -20,7 +20,7 @@ import (
 //
 // The code of a row interleaves 64/D bits of each of its D coordinates, at most 32.
 // From D = 64 on only the first 64 coordinates take part, with a bit each. Errors:
-// ErrShape, ErrNonFinite.
+// kernel.ErrShape, kernel.ErrNonFinite.
 func MortonOrder(p blas32.General) ([]uint32, error) {
 	if err := points.CheckFinite(p); err != nil {
 		return nil, fmt.Errorf("sparse: morton order: %w", err)

@@ -8,18 +8,18 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // MulTo sets dst = A x. The workers share the work, nil for the caller alone; the
 // kernels run the inner loops, nil for the best ones. x has Cols rows and any number of
 // columns, dst has Rows rows and as many columns as x, and the two must not overlap.
-// The package comment has the error of the product. Errors: ErrShape, ErrAlias,
+// The package comment has the error of the product. Errors: kernel.ErrShape, ErrAlias,
 // ErrShared, and that of ctx.
 func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, kernels *simd.Kernels, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
-		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
+		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", points.ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
 	}
 	for _, m := range []blas32.General{dst, x} {
 		if _, _, err := points.Dims(m); err != nil {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // A part is the rows lo to hi-1 of a matrix. Parts made from one piece share its
@@ -152,7 +153,7 @@ func (p *part) firstFault(cols int) error {
 			}
 			next = c + 1
 			if v := val[e]; v-v != 0 { // NaN or infinite
-				return fmt.Errorf("sparse: %w: row %d, column %d", ErrNonFinite, i+1, c+1)
+				return fmt.Errorf("sparse: %w: row %d, column %d", points.ErrNonFinite, i+1, c+1)
 			}
 		}
 	}

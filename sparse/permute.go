@@ -4,20 +4,22 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Permute returns the matrix whose row and column i are row and column order[i] of a.
 // The matrix a must be square, and order must contain each of 0 to Rows-1 once. The
-// layout of the result is Plain; its values are those stored in a. Errors: ErrShape,
+// layout of the result is Plain; its values are those stored in a. Errors: kernel.ErrShape,
 // ErrStructure, ErrShared.
 func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	if a.rows != a.cols || len(order) != a.rows {
-		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", ErrShape, a.rows, a.cols, len(order))
+		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", points.ErrShape, a.rows, a.cols, len(order))
 	}
 	if a.Shared() {
 		return nil, fmt.Errorf("sparse: permute: %w", ErrShared)
 	}
-	place, err := Inverse(order)
+	place, err := inverse(order)
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +47,9 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	return Adopt(context.Background(), nil, Plain, a.rows, a.cols, ptr, ind, val)
 }
 
-// Inverse returns the order that undoes the given one: inverse[order[i]] = i. Callers
-// of Permute use it to find a row of the given matrix in the permuted one. It returns
-// ErrStructure for an order that is not a permutation.
-func Inverse(order []uint32) ([]uint32, error) {
+// inverse returns the order that undoes the given one: inverse[order[i]] = i. It
+// returns ErrStructure for an order that is not a permutation.
+func inverse(order []uint32) ([]uint32, error) {
 	inverse := make([]uint32, len(order))
 	seen := make([]bool, len(order))
 	for i, j := range order {

@@ -19,15 +19,16 @@ type share struct {
 	size, streamed int64
 }
 
-// AdoptShared is AdoptRows for ranks that share a matrix: each passes the pieces of its own
-// rows, which follow those of the rank before it. The matrix has the shape and the chunks of
+// AdoptShared is Adopt for builders that make a matrix in several pieces, which are not copied,
+// and for ranks that share a matrix: each passes the pieces of its own rows, which follow those
+// of the rank before it. Each piece is a chunk of work. The matrix has the shape and the chunks of
 // the whole, and NNZ, Size and Streamed refer to the whole. Row, MulRows and SumRows work on
 // the rows that are here, which OwnRows returns; they panic for any other row. Methods that
 // need all rows return ErrShared or, where they return no error, panic. All ranks call
-// AdoptShared together. For one rank alone it is AdoptRows.
+// AdoptShared together. nil stands for a single process.
 func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, layout Layout, cols int, pieces []Rows) (*CSR, error) {
 	if ranks.Alone() {
-		return AdoptRows(ctx, workers, layout, cols, pieces)
+		return adoptRows(ctx, workers, layout, cols, pieces)
 	}
 	own := 0
 	for _, r := range pieces {
@@ -60,7 +61,7 @@ func AdoptShared(ctx context.Context, workers *par.Workers, ranks *par.Ranks, la
 		}
 		a.rows += size
 	}
-	all, _ := Bytes(Plain, a.rows, uint64(a.nnz))
+	all, _ := Plain.Bytes(a.rows, uint64(a.nnz))
 	a.share = &share{ranks: ranks, chunks: chunks, own: own, size: all, streamed: all}
 	return a.Convert(ctx, workers, layout)
 }

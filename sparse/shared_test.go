@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // sharedPieces returns pieces of a random matrix of the given number of columns. Columns of a
@@ -47,7 +47,7 @@ func TestAdoptShared(t *testing.T) {
 		for _, size := range []int{2, 3, 7} {
 			for _, count := range []int{0, 1, 5, 40} {
 				pieces := sharedPieces(count, cols, 1000)
-				whole, err := AdoptRows(ctx, nil, layout, cols, pieces)
+				whole, err := adoptRows(ctx, nil, layout, cols, pieces)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -12,8 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // drawCSR draws a matrix with empty rows, full rows and everything between.
@@ -264,7 +265,7 @@ func TestAdoptRows(t *testing.T) {
 	}
 	x := dense(a.Cols(), 3)
 	for _, layout := range []Layout{Auto, Compact, Compact16} {
-		b, err := AdoptRows(ctx, nil, layout, a.Cols(), pieces)
+		b, err := adoptRows(ctx, nil, layout, a.Cols(), pieces)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +297,7 @@ func TestAdoptRows(t *testing.T) {
 					t.Errorf("a piece that does not fit was accepted: %v", ptr)
 				}
 			}()
-			_, _ = AdoptRows(ctx, nil, Plain, 3, []Rows{{Ptr: ptr, Ind: []uint32{1}, Val: []float32{1}}})
+			_, _ = adoptRows(ctx, nil, Plain, 3, []Rows{{Ptr: ptr, Ind: []uint32{1}, Val: []float32{1}}})
 		}()
 	}
 }
@@ -324,11 +325,11 @@ func TestPermute(t *testing.T) {
 				}
 			}
 		}
-		inverse, err := Inverse(order)
+		undo, err := inverse(order)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		back, err := p.Permute(inverse)
+		back, err := p.Permute(undo)
 		if err != nil || !sameEntries(back, a, true) {
 			t.Fatalf("the inverse does not undo it: %v", err)
 		}
@@ -356,10 +357,10 @@ func TestMortonOrder(t *testing.T) {
 	if want := []uint32{0, 4, 1, 2, 5, 3}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("order %v, want %v, %v", got, want, err)
 	}
-	if _, err := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square[:11]}); !errors.Is(err, ErrShape) {
+	if _, err := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square[:11]}); !errors.Is(err, points.ErrShape) {
 		t.Errorf("err = %v", err)
 	}
-	if _, err := MortonOrder(blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(math.NaN())}}); !errors.Is(err, ErrNonFinite) {
+	if _, err := MortonOrder(blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(math.NaN())}}); !errors.Is(err, points.ErrNonFinite) {
 		t.Errorf("err = %v", err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -373,7 +374,7 @@ func TestMortonOrder(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		if _, err := Inverse(order); err != nil {
+		if _, err := inverse(order); err != nil {
 			t.Fatalf("%v", err)
 		}
 		// Equal points are adjacent.
@@ -436,14 +437,14 @@ func TestPartition(t *testing.T) {
 		}
 	}
 	for layout, want := range map[Layout]int64{Auto: 8<<33 + 88, Plain: 8<<33 + 88, Compact: 11<<33 + 128, Compact16: 14<<33 + 128} {
-		if b, ok := Bytes(layout, 10, 1<<33); !ok || b != want {
+		if b, ok := layout.Bytes(10, 1<<33); !ok || b != want {
 			t.Errorf("Bytes(%v, 10, 2^33) = %d, %v", layout, b, ok)
 		}
-		if _, ok := Bytes(layout, 10, math.MaxUint64/4); ok {
+		if _, ok := layout.Bytes(10, math.MaxUint64/4); ok {
 			t.Error("Bytes accepts an impossible size")
 		}
 		for _, rows := range []int{-1, math.MaxInt, math.MinInt} {
-			if b, ok := Bytes(layout, rows, 0); ok && uint64(rows) > math.MaxUint32 {
+			if b, ok := layout.Bytes(rows, 0); ok && uint64(rows) > math.MaxUint32 {
 				t.Errorf("%d rows take %d bytes", rows, b)
 			}
 		}
@@ -460,8 +461,8 @@ func TestMalformedStructure(t *testing.T) {
 		val        []float32
 		want       error
 	}{
-		{"negative rows", -1, 2, []uint64{0}, nil, nil, ErrShape},
-		{"negative columns", 1, -2, []uint64{0, 0}, nil, nil, ErrShape},
+		{"negative rows", -1, 2, []uint64{0}, nil, nil, points.ErrShape},
+		{"negative columns", 1, -2, []uint64{0, 0}, nil, nil, points.ErrShape},
 		{"pointers missing", 2, 2, []uint64{0, 1}, []uint32{0}, []float32{1}, ErrStructure},
 		{"no pointers", 0, 2, nil, nil, nil, ErrStructure},
 		{"values missing", 1, 2, []uint64{0, 1}, []uint32{0}, nil, ErrStructure},
@@ -472,8 +473,8 @@ func TestMalformedStructure(t *testing.T) {
 		{"column", 1, 2, []uint64{0, 1}, []uint32{2}, []float32{1}, ErrStructure},
 		{"repeated column", 1, 3, []uint64{0, 2}, []uint32{1, 1}, []float32{1, 1}, ErrStructure},
 		{"unsorted", 1, 3, []uint64{0, 2}, []uint32{2, 1}, []float32{1, 1}, ErrStructure},
-		{"NaN", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{nan}, ErrNonFinite},
-		{"Inf", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{inf}, ErrNonFinite},
+		{"NaN", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{nan}, points.ErrNonFinite},
+		{"Inf", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{inf}, points.ErrNonFinite},
 	} {
 		if _, err := New(c.rows, c.cols, c.ptr, c.ind, c.val); !errors.Is(err, c.want) {
 			t.Errorf("%s: err = %v, want %v", c.name, err, c.want)
@@ -485,11 +486,11 @@ func TestMalformedStructure(t *testing.T) {
 		val        []float64
 		want       error
 	}{
-		{2, 2, []uint32{0}, []uint32{0, 1}, []float64{1}, ErrShape},
+		{2, 2, []uint32{0}, []uint32{0, 1}, []float64{1}, points.ErrShape},
 		{2, 2, []uint32{2}, []uint32{0}, []float64{1}, ErrStructure},
 		{2, 2, []uint32{0}, []uint32{2}, []float64{1}, ErrStructure},
-		{-2, 2, nil, nil, nil, ErrShape},
-		{2, 2, []uint32{0}, []uint32{0}, []float64{1e300}, ErrNonFinite},
+		{-2, 2, nil, nil, nil, points.ErrShape},
+		{2, 2, []uint32{0}, []uint32{0}, []float64{1e300}, points.ErrNonFinite},
 	} {
 		if _, err := FromTriplets(c.rows, c.cols, c.row, c.col, c.val); !errors.Is(err, c.want) {
 			t.Errorf("triplets %+v: err = %v", c, err)
@@ -537,7 +538,7 @@ func TestMulToRefusesWrongShapes(t *testing.T) {
 		{block(4, 2, 2, 8), block(3, 2, 2, 5)},
 		{block(4, 0, 0, 0), block(3, 0, 0, 0)},
 	} {
-		if err := a.MulTo(t.Context(), nil, nil, c.dst, c.x); !errors.Is(err, ErrShape) {
+		if err := a.MulTo(t.Context(), nil, nil, c.dst, c.x); !errors.Is(err, points.ErrShape) {
 			t.Errorf("dst %+v, x %+v: err = %v", c.dst, c.x, err)
 		}
 	}

@@ -4,16 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // FromTriplets makes a CSR from entries given one by one in any order: val[e] is in row
 // row[e] and column col[e]. Entries at the same place are added in float64 and rounded
 // once. The arguments are not changed. It takes 24 bytes an entry and 16 a row, whether
-// the rows are empty or not. Errors: ErrShape, ErrStructure for an entry outside of the
-// matrix, ErrNonFinite.
+// the rows are empty or not. Errors: kernel.ErrShape, ErrStructure for an entry outside of the
+// matrix, kernel.ErrNonFinite.
 func FromTriplets(rows, cols int, row, col []uint32, val []float64) (*CSR, error) {
 	if len(row) != len(col) || len(row) != len(val) {
-		return nil, fmt.Errorf("sparse: %w: %d rows, %d columns and %d values", ErrShape, len(row), len(col), len(val))
+		return nil, fmt.Errorf("sparse: %w: %d rows, %d columns and %d values", points.ErrShape, len(row), len(col), len(val))
 	}
 	if err := checkSizes(rows, cols); err != nil {
 		return nil, err

@@ -202,9 +202,9 @@ static void wrong_settings(void) {
     options.workers = 1 << 20;
     WANT(PM_SETTING, pm_engine_new(&options, &none));
     options.workers = 0;
-    options.budget = -1;
+    options.max_memory = -1;
     WANT(PM_SETTING, pm_engine_new(&options, &none));
-    options.budget = 0;
+    options.max_memory = 0;
     options.level = "abacus";
     WANT(PM_SETTING, pm_engine_new(&options, &none));
     TRUE(none == (pm_engine *)(void *)points); /* untouched by failures */
@@ -241,7 +241,7 @@ static void handles(void) {
     WANT(PM_OK, pm_engine_free(second));
 }
 
-static void budgets(void) {
+static void limits(void) {
     pm_engine *engine = engine_of(1, 64 << 20), *tiny = engine_of(1, 1000);
     pm_call *call = new_call();
     float z[ROWS * COLS];
@@ -265,6 +265,6 @@ static void budgets(void) {
 }
 
 int main(int argc, char **argv) {
-    static const check checks[] = {{"nulls", nulls}, {"addresses", addresses}, {"shapes", shapes}, {"settings", wrong_settings}, {"handles", handles}, {"budgets", budgets}};
+    static const check checks[] = {{"nulls", nulls}, {"addresses", addresses}, {"shapes", shapes}, {"settings", wrong_settings}, {"handles", handles}, {"limits", limits}};
     return run_check(checks, sizeof checks / sizeof checks[0], argc, argv);
 }

@@ -27,13 +27,13 @@ static pm_settings settings(void) {
     return s;
 }
 
-static pm_engine *engine_of(int workers, int64_t budget) {
+static pm_engine *engine_of(int workers, int64_t max_memory) {
     pm_engine *engine = NULL;
     pm_engine_options options;
     memset(&options, 0, sizeof options);
     options.struct_size = sizeof options;
     options.workers = workers;
-    options.budget = budget;
+    options.max_memory = max_memory;
     WANT(PM_OK, pm_engine_new(&options, &engine));
     return engine;
 }

@@ -131,7 +131,7 @@ typedef struct {
 #define CALL AT(HANDLE, engine), AT(HANDLE, call)
 #define TEXT_OUT AT(MEMORY, buffer), AT(SIZE, size), AT(MEMORY, needed)
 
-static const part of_engine_new[] = {OF(o, STRUCT_SIZE, struct_size), OF(o, SMALL_COUNT, workers), OF(o, FLAG, measure), OF(o, COUNT, budget), OF(o, TEXT, level), END};
+static const part of_engine_new[] = {OF(o, STRUCT_SIZE, struct_size), OF(o, SMALL_COUNT, workers), OF(o, FLAG, measure), OF(o, COUNT, max_memory), OF(o, TEXT, level), END};
 static const part of_engine[] = {AT(HANDLE, engine), END};
 static const part of_reserve[] = {AT(HANDLE, call), AT(COUNT, bytes), END};
 static const part of_report[] = {AT(HANDLE, call), TEXT_OUT, END};

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/compare"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // fakeBench is a pmbench that measures nothing and records the time it is told

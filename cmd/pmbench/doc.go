@@ -43,7 +43,7 @@
 //	apply      placing the rows of a file by a map, into another file, beside copies of the file
 //	ranks      building graphs and steps of them by the ranks that mpirun has started, one worker each, with the bytes they receive
 //	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
-//	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget
+//	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a memory limit
 //
 // Suite iterate computes the eigenvectors of a graph of generated points. With
 // PM_FEATURES=FOLDER it takes the first rows of features.npy in the folder instead, and

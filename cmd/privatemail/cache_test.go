@@ -12,8 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/lock"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // userCache makes the cache folder of the user one of the test, and returns that of this program

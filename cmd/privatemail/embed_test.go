@@ -333,7 +333,7 @@ func TestEmbedBadFiles(t *testing.T) {
 		{"good.npy -alpha 1 -labels short.npy", []string{"short.npy", "19 labels", "20 rows"}},
 		{"good.npy -alpha 1 -labels none.csv", []string{"none.csv", "no such file"}},
 		{"good.npy -alpha 1 -labels good.npy", []string{"good.npy"}},
-		{"good.npy -max-memory 100", []string{"memory budget", "-max-memory"}},
+		{"good.npy -max-memory 100", []string{"memory limit", "-max-memory"}},
 		{"many.npy -alpha 1 -table centred -labels classes.npy", []string{"5000 classes", "use the equal", "the flag is -table\n"}},
 		{"good.npy -alpha 1e30 -labels y.npy", []string{"diverges", "-normalize"}},
 	} {

@@ -91,9 +91,9 @@ func TestGenerateTooLarge(t *testing.T) {
 	}
 	if strconv.IntSize == 64 { // elsewhere the flags refuse the numbers
 		maps.Copy(cases, map[string]string{
-			"-n 9000000000000000000 -d 9000000000000000000":           "memory budget exceeded",
-			"-n 1152921504606846976 -d 1":                             "memory budget exceeded",
-			"-n 100000000 -d 1000000":                                 "budget",
+			"-n 9000000000000000000 -d 9000000000000000000":           "memory limit exceeded",
+			"-n 1152921504606846976 -d 1":                             "memory limit exceeded",
+			"-n 100000000 -d 1000000":                                 "memory limit",
 			"-kind classes -n 2 -d 100000 -classes 100000000000":      "in 100000000000 classes",
 			"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "smaller -n, -d or -classes",
 		})

@@ -126,7 +126,7 @@ func TestSensitivityInOtherCases(t *testing.T) {
 		{"-n 10 -sigma 6 -rule classical -epsilon 1 -delta 1e-5", "analytic", cli.Failed},
 		{"-n 10 -sigma 0.01", "representable", cli.Failed},
 		{"-n 10 -sigma 6 -epsilon 1e-9 -delta 1e-5", "Epsilon", cli.Failed},
-		{"-n 2000000000 -dim 100000 -sigma 6", "memory budget exceeded", cli.Failed},
+		{"-n 2000000000 -dim 100000 -sigma 6", "memory limit exceeded", cli.Failed},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			refuse(t, c.code, append([]string{"sensitivity"}, strings.Fields(c.args)...), c.words)

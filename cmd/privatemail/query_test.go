@@ -615,19 +615,19 @@ func TestQueryWithinItsMemory(t *testing.T) {
 	}))
 	defer front.Close()
 	p := newPlace(t, 2)
-	budget := fmt.Sprint(len(frame))
-	succeed(t, p.cells(g.address, "-max-memory", budget, "-cache", "none")...)
-	refuse(t, cli.Failed, p.cells(front.URL, "-max-memory", budget, "-cache", "none"), "base-float32", "longer than there is room for", "-max-memory allows more")
+	limit := fmt.Sprint(len(frame))
+	succeed(t, p.cells(g.address, "-max-memory", limit, "-cache", "none")...)
+	refuse(t, cli.Failed, p.cells(front.URL, "-max-memory", limit, "-cache", "none"), "base-float32", "longer than there is room for", "-max-memory allows more")
 }
 
 // Whatever the memory is, answers that there is no room for are found out before a record spends.
 func TestQueryFindsMemoryFirst(t *testing.T) {
 	g := startService(t)
 	refused := 0
-	for budget := 100; ; budget += budget / 8 {
+	for limit := 100; ; limit += limit / 8 {
 		p := newPlace(t, 2)
 		var stdout, stderr bytes.Buffer
-		code := program().Run(t.Context(), p.cells(g.address, "-max-memory", fmt.Sprint(budget), "-cache", "none"), &stdout, &stderr)
+		code := program().Run(t.Context(), p.cells(g.address, "-max-memory", fmt.Sprint(limit), "-cache", "none"), &stdout, &stderr)
 		spends := len(ledgerAt(t, p.ledger).Entries)
 		if code == 0 {
 			if spends != 2 || refused == 0 {
@@ -636,8 +636,8 @@ func TestQueryFindsMemoryFirst(t *testing.T) {
 			return
 		}
 		refused++
-		if spends != 0 || budget > 1<<20 {
-			t.Fatalf("a budget of %d bytes: %d spends\n%s", budget, spends, stderr.String())
+		if spends != 0 || limit > 1<<20 {
+			t.Fatalf("a limit of %d bytes: %d spends\n%s", limit, spends, stderr.String())
 		}
 	}
 }

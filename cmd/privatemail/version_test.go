@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // A program does with its inner loops what PM_SIMD asks for, says so, and says what of

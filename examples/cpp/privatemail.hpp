@@ -48,11 +48,11 @@ template <class T, class Function> handle<T> make(Function &&function) {
     return owned;
 }
 
-inline handle<pm_engine> new_engine(std::int32_t workers = 0, std::int64_t budget = 0) {
+inline handle<pm_engine> new_engine(std::int32_t workers = 0, std::int64_t max_memory = 0) {
     pm_engine_options o = pm_engine_options(); // zeros, also for fields that later versions add
     o.struct_size = sizeof o;
     o.workers = workers;
-    o.budget = budget;
+    o.max_memory = max_memory;
     return make<pm_engine>([&](pm_engine **out) { return pm_engine_new(&o, out); });
 }
 

@@ -5,8 +5,8 @@
 //	curl -s -d '{"rows": [[1,1,0,0,0,0,0,0]], "k": 3}' http://127.0.0.1:8080/nearest
 //
 // It fits a model when it starts, or opens that of an earlier run, and then answers from
-// memory. The sender of a request can cancel it, all requests together stay within a memory
-// budget, and SIGTERM lets running requests finish. Copy the folder and change what you need:
+// memory. The sender of a request can cancel it, all requests together stay within a limit
+// of memory, and SIGTERM lets running requests finish. Copy the folder and change what you need:
 // it uses only public packages.
 package main
 
@@ -29,7 +29,7 @@ import (
 // options are the values of the flags.
 type options struct {
 	listen, model, features, labels string
-	budget                          int64
+	maxMemory                       int64
 }
 
 func main() {
@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&o.model, "model", "", "keep the model in `FILE`, and open it there if it exists")
 	flag.StringVar(&o.features, "features", "", "the gallery, a `FILE` such as features.npy; without it a small one is generated")
 	flag.StringVar(&o.labels, "labels", "", "the classes of its rows, a `FILE` such as labels.npy")
-	flag.Int64Var(&o.budget, "budget", 1<<30, "the `BYTES` that requests may take together")
+	flag.Int64Var(&o.maxMemory, "max-memory", 1<<30, "the `BYTES` that requests may take together")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -57,7 +57,7 @@ const patience = 10 * time.Second
 // run serves until ctx ends, and then waits for running requests. It closes the listener.
 func run(ctx context.Context, o options, listener net.Listener) error {
 	defer listener.Close() // the server may already have closed it
-	engine, err := privatemail.New(privatemail.WithBudget(o.budget))
+	engine, err := privatemail.New(privatemail.WithMaxMemory(o.maxMemory))
 	if err != nil {
 		return err
 	}

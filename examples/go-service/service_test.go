@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // newService returns a service with a generated gallery.
 func newService(t *testing.T, o options) *service {
 	t.Helper()
-	engine, err := privatemail.New(privatemail.WithWorkers(2), privatemail.WithBudget(o.budget))
+	engine, err := privatemail.New(privatemail.WithWorkers(2), privatemail.WithMaxMemory(o.maxMemory))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func ask(ctx context.Context, s http.Handler, body string) *httptest.ResponseRec
 
 // Answers equal those of a search by sorting all distances.
 func TestNearest(t *testing.T) {
-	s := newService(t, options{budget: 1 << 28})
+	s := newService(t, options{maxMemory: 1 << 28})
 	x, _ := madeUp(5, 8, 6)
 	q := question{K: 7}
 	for i := range x.Rows {
@@ -89,7 +89,7 @@ func TestNearest(t *testing.T) {
 
 // Bodies that are not questions are refused, with messages that contain none of their values.
 func TestRefusals(t *testing.T) {
-	s := newService(t, options{budget: 1 << 28})
+	s := newService(t, options{maxMemory: 1 << 28})
 	row := "[4242,0,0,0,0,0,0,0]"
 	for _, c := range []struct {
 		name, body, words string
@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 
 // A request whose sender is gone is not answered.
 func TestCancelledRequest(t *testing.T) {
-	s := newService(t, options{budget: 1 << 28})
+	s := newService(t, options{maxMemory: 1 << 28})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if w := ask(ctx, s, `{"rows": [[0,0,0,0,0,0,0,0]], "k": 1}`); w.Body.Len() != 0 {
@@ -129,7 +129,7 @@ func TestCancelledRequest(t *testing.T) {
 func TestModelIsKept(t *testing.T) {
 	folder := t.TempDir()
 	x, labels := madeUp(90, 8, 3)
-	o := options{budget: 1 << 28, model: filepath.Join(folder, "model.pm"), features: filepath.Join(folder, "features.npy"), labels: filepath.Join(folder, "labels.npy")}
+	o := options{maxMemory: 1 << 28, model: filepath.Join(folder, "model.pm"), features: filepath.Join(folder, "features.npy"), labels: filepath.Join(folder, "labels.npy")}
 	if err := formats.WriteMatrix(t.Context(), o.features, x.Rows, x.Cols, x.Data); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestRun(t *testing.T) {
 	address := listener.Addr().String()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- run(ctx, options{budget: 1 << 28}, listener) }()
+	go func() { ended <- run(ctx, options{maxMemory: 1 << 28}, listener) }()
 	body, send := io.Pipe()
 	begun := func() { // the service asks for the body
 		stop()

@@ -63,7 +63,7 @@ func read(ctx context.Context, raw *file.Reader, s *formats.TableSettings) (*Tab
 	for i, field := range schema.Fields() {
 		names[i] = field.Name
 	}
-	layout, err := formats.LayoutOf(names, s)
+	layout, err := s.Layout(names)
 	if err != nil {
 		return nil, err
 	}

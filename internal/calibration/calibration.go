@@ -11,8 +11,8 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // version changes when kernel.Calibrate measures or compares something else.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // The file is used only if it is whole and of this machine.

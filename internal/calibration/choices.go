@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // choicesVersion changes with the loops that package simd chooses between and with its probe.

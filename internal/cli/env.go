@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // An Env is the environment of a verb: where results and messages go, and in which

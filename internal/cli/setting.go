@@ -1,6 +1,6 @@
 package cli
 
-import "github.com/seed-64e14a55/privatemail/simd"
+import "github.com/seed-64e14a55/privatemail/internal/simd"
 
 // Choices returns which loops of package simd this program uses if its level has a choice,
 // such as gather=off, and where the choice comes from: "measured" or "PM_SIMD". Both are ""

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 func TestSettingWords(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Where nothing is promised the report says which condition fails.
@@ -346,7 +346,7 @@ func TestOfMap(t *testing.T) {
 	if _, err := OfMap(t.Context(), e, m.Map, x, m.X, make([]int32, 300), nil); !errors.Is(err, ErrClasses) {
 		t.Errorf("one class: %v", err)
 	}
-	small, err := privatemail.New(privatemail.WithWorkers(1), privatemail.WithBudget(10_000))
+	small, err := privatemail.New(privatemail.WithWorkers(1), privatemail.WithMaxMemory(10_000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // masses says which balls have which mass in a class: a ball of radius delta[j] around a row holds

@@ -13,14 +13,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // OfMap diagnoses places, such as those of a Model, that are searched for the images of new rows
 // under a map. rows are those that the places belong to. Workers, kernels and progress are those
-// of the Engine, unless the settings have a function of progress, and its budget counts the memory.
+// of the Engine, unless the settings have a function of progress, and its memory limit counts the memory.
 //
 // Distances of rows are taken where the map is linear: after roots and divisions by norms, if
 // it begins with them. They are the same for every data set, so the theorem holds there as it does

@@ -59,11 +59,11 @@ func goBytes(name string) int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// Budget returns how much memory work may take if no limit was set: three quarters of
+// DefaultLimit returns how much memory work may take if no limit was set: three quarters of
 // the available memory.
-func Budget() int64 { return Available() / 4 * 3 }
+func DefaultLimit() int64 { return Available() / 4 * 3 }
 
-// AddressSpace is more bytes than any machine has, for any budget: make panics from
+// AddressSpace is more bytes than any machine has, for any limit: make panics from
 // there on.
 const AddressSpace = min(1<<47, math.MaxInt)
 

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 func filterOf(t *testing.T, queries, gallery blas64.General, k int, level simd.Level) *filter[blas64.General] {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -21,20 +20,20 @@ type GraphSettings struct {
 	Neighbours     int
 }
 
-// Check refuses numbers outside their range; the error is iterate.ErrSettings.
+// Check refuses numbers outside their range; the error is kernel.ErrOption.
 // It accepts settings without any number, since the caller may have a default.
 func (s *GraphSettings) Check() error {
 	switch {
 	case s.Bandwidth != kernel.Bandwidth{} && s.MeanNeighbours != 0:
-		return fmt.Errorf("%w: both a bandwidth and a mean number of neighbours are given", iterate.ErrSettings)
+		return fmt.Errorf("%w: both a bandwidth and a mean number of neighbours are given", kernel.ErrOption)
 	case s.Neighbours < 0:
-		return fmt.Errorf("%w: %d nearest neighbours, want 1 or more", iterate.ErrSettings, s.Neighbours)
+		return fmt.Errorf("%w: %d nearest neighbours, want 1 or more", kernel.ErrOption, s.Neighbours)
 	case s.Neighbours > 0 && (s.Bandwidth != kernel.Bandwidth{} || s.MeanNeighbours != 0 || s.CutoffWeight != 0):
-		return fmt.Errorf("%w: a number of nearest neighbours excludes a bandwidth, a mean number of neighbours and a cutoff weight", iterate.ErrSettings)
+		return fmt.Errorf("%w: a number of nearest neighbours excludes a bandwidth, a mean number of neighbours and a cutoff weight", kernel.ErrOption)
 	case s.MeanNeighbours < 0 || math.IsNaN(s.MeanNeighbours):
-		return fmt.Errorf("%w: a mean of %g neighbours, want a positive number", iterate.ErrSettings, s.MeanNeighbours)
+		return fmt.Errorf("%w: a mean of %g neighbours, want a positive number", kernel.ErrOption, s.MeanNeighbours)
 	case s.CutoffWeight != 0 && !(s.CutoffWeight > 0 && s.CutoffWeight < 1):
-		return fmt.Errorf("%w: cutoff weight %g, want a number between 0 and 1", iterate.ErrSettings, s.CutoffWeight)
+		return fmt.Errorf("%w: cutoff weight %g, want a number between 0 and 1", kernel.ErrOption, s.CutoffWeight)
 	}
 	return s.checkRadius()
 }
@@ -46,9 +45,9 @@ func (s *GraphSettings) checkRadius() error {
 	case s.CutoffRadius == 0:
 		return nil
 	case !(s.CutoffRadius > 0) || math.IsInf(s.CutoffRadius, 0):
-		return fmt.Errorf("%w: cutoff radius %g, want a positive number", iterate.ErrSettings, s.CutoffRadius)
+		return fmt.Errorf("%w: cutoff radius %g, want a positive number", kernel.ErrOption, s.CutoffRadius)
 	case s.CutoffWeight != 0 || s.MeanNeighbours != 0 || s.Neighbours != 0:
-		return fmt.Errorf("%w: a cutoff radius excludes a cutoff weight and a number of neighbours", iterate.ErrSettings)
+		return fmt.Errorf("%w: a cutoff radius excludes a cutoff weight and a number of neighbours", kernel.ErrOption)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -24,7 +23,7 @@ func TestGraphSettingsCheck(t *testing.T) {
 		"radius and mean":   {MeanNeighbours: 3, CutoffRadius: 1},
 		"radius, nearest":   {Neighbours: 3, CutoffRadius: 1},
 	} {
-		if err := r.Check(); !errors.Is(err, iterate.ErrSettings) {
+		if err := r.Check(); !errors.Is(err, kernel.ErrOption) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Reserve sets own bytes of a budget aside for what and returns the rest, or a
+// Reserve sets own bytes of a limit aside for what and returns the rest, or a
 // *kernel.MemoryError where nothing would be left. own is a float64 so that
 // products of unchecked sizes do not wrap round.
-func Reserve(budget int64, own float64, what string) (rest int64, err error) {
-	budget = min(budget, mem.AddressSpace)
-	if own >= float64(budget) {
-		return 0, &kernel.MemoryError{What: what, Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
+func Reserve(limit int64, own float64, what string) (rest int64, err error) {
+	limit = min(limit, mem.AddressSpace)
+	if own >= float64(limit) {
+		return 0, &kernel.MemoryError{What: what, Need: int64(min(own, math.MaxInt64/2)), Limit: limit}
 	}
-	return budget - int64(own), nil
+	return limit - int64(own), nil
 }
 
 // LabelBytes is the memory that labels, which may be nil, add to steps of n rows

@@ -14,13 +14,13 @@ func TestReserve(t *testing.T) {
 		t.Errorf("%d, %v", rest, err)
 	}
 	for _, c := range []struct {
-		budget int64
-		own    float64
+		limit int64
+		own   float64
 	}{{100, 100}, {100, 1e30}, {math.MaxInt64, mem.AddressSpace}, {math.MaxInt64, math.Inf(1)}} {
-		_, err := Reserve(c.budget, c.own, "x")
+		_, err := Reserve(c.limit, c.own, "x")
 		var m *kernel.MemoryError
-		if !errors.As(err, &m) || m.What != "x" || m.Need < m.Budget || m.Budget > c.budget {
-			t.Errorf("%d, %g: %v", c.budget, c.own, err)
+		if !errors.As(err, &m) || m.What != "x" || m.Need < m.Limit || m.Limit > c.limit {
+			t.Errorf("%d, %g: %v", c.limit, c.own, err)
 		}
 	}
 }

@@ -15,30 +15,28 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Embed builds the graph of p and takes steps over it from the iterate that start returns. start is
-// called with the finished graph. The last iterate goes to Into of run if that is set; otherwise to
-// the iterate of start, a contiguous matrix, and to Points.
-func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, start func(kernel.Operator) (blas32.General, error), step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
+// Build builds the graph of p and describes it. The operator must be closed.
+func Build(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options) (kernel.Operator, iterate.Graph, error) {
 	began := time.Now()
 	op, err := p.Build(ctx, b, o)
 	if err != nil {
-		return nil, err
+		return nil, iterate.Graph{}, err
 	}
-	defer op.Close()
-	out := &iterate.Embedding{Graph: Describe(op, b)}
-	out.Graph.BuildTime = time.Since(began)
+	g := Describe(op, b)
+	g.BuildTime = time.Since(began)
+	return op, g, nil
+}
 
-	began = time.Now()
-	x, err := start(op)
-	if err != nil {
-		return nil, err
-	}
+// Steps takes steps over a graph from x. The last iterate goes to Into of run if that is set;
+// otherwise to x, a contiguous matrix, and to Points.
+func Steps(ctx context.Context, op kernel.Operator, g iterate.Graph, x blas32.General, step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
+	began := time.Now()
 	result, err := iterate.Run(ctx, op, x, step, run, nil)
 	if err != nil {
 		return nil, err
 	}
-	out.Graph.StepTime = time.Since(began)
-	out.Status, out.Trace = result.Status, result.Trace
+	g.StepTime = time.Since(began)
+	out := &iterate.Embedding{Graph: g, Status: result.Status, Trace: result.Trace}
 	if run.Into.Data == nil {
 		out.Points = Widen(x)
 	}

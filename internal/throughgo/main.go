@@ -105,20 +105,20 @@ func (p *player) close() {
 	}
 }
 
-// answer runs a question. It has columns, workers, seconds to spend and, perhaps, a file for
+// answer runs a question. It has columns, workers, seconds to fill and, perhaps, a file for
 // the result of one operation. answer returns the seconds of each operation.
 func (p *player) answer(question string) (seconds []float64, err error) {
 	var columns, workers int
-	var budget float64
+	var duration float64
 	words := strings.SplitN(question, " ", 4)
-	if _, err := fmt.Sscan(strings.Join(words[:min(3, len(words))], " "), &columns, &workers, &budget); err != nil {
+	if _, err := fmt.Sscan(strings.Join(words[:min(3, len(words))], " "), &columns, &workers, &duration); err != nil {
 		return nil, fmt.Errorf("cannot read the question: %w", err)
 	}
 	if err := p.prepare(columns, workers); err != nil {
 		return nil, err
 	}
 	check := len(words) == 4
-	for total := 0.0; len(seconds) == 0 || total < budget && !check; {
+	for total := 0.0; len(seconds) == 0 || total < duration && !check; {
 		began := time.Now()
 		if err := p.play(); err != nil {
 			return nil, err

@@ -4,7 +4,7 @@
     python3 python/benchmarks/one_row.py --n 20000
 
 Prints microseconds, the least of some rounds. Every call is made on the main thread, as in an
-interactive program. Engines have a budget, so that none asks the system for one.
+interactive program. Engines have a limit, so that none asks the system for one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sklearn.neighbors import (
 
 from privatemail import Engine, GaussianGraph, GaussianOperator, KernelEmbedding, SupervisedEmbedding
 
-BUDGET = 4 << 30
+MAX_MEMORY = 4 << 30
 Call = Callable[[np.ndarray], Any]
 
 
@@ -45,8 +45,8 @@ def microseconds(call: Callable[[], Any], rounds: int = 7) -> float:
 
 
 def calls(X: np.ndarray, y: np.ndarray, radius: float) -> Dict[str, Call]:
-    engine = Engine(memory=BUDGET)
-    ours = {"memory": BUDGET}
+    engine = Engine(max_memory=MAX_MEMORY)
+    ours = {"max_memory": MAX_MEMORY}
     model = engine.fit(X, y, recipe="discriminate", measure=False)
     product = GaussianOperator(X[:1000], sigma=1.0, **ours)
     vector = np.ones(1000)

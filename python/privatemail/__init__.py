@@ -33,8 +33,8 @@ are converted once. Results are float32.
 **Threads and bits.** ``n_jobs=None`` and -1 use all processors. The same input gives the same bits
 for any ``n_jobs``. ``random_state=None`` is the same as 1.
 
-**Memory.** ``memory`` is how many bytes a computation may take, by default three quarters of the
-available memory. A computation that does not fit raises :class:`OutOfMemoryError` before it
+**Memory.** ``max_memory`` is how many bytes a computation may take, by default three quarters of
+the available memory. A computation that does not fit raises :class:`OutOfMemoryError` before it
 allocates.
 
 **Ctrl-C** ends a computation with KeyboardInterrupt. ``verbose=True`` shows progress.

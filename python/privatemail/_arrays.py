@@ -61,7 +61,7 @@ class Rows:
 
 
 def as_rows(
-    value: Any, name: str, memory: Optional[int] = None, collapse: bool = False
+    value: Any, name: str, max_memory: Optional[int] = None, collapse: bool = False
 ) -> Rows:
     """Returns value as rows of float32, without a copy where its layout allows it.
 
@@ -73,7 +73,7 @@ def as_rows(
         processor. Rows are returned unchanged.
     name : str
         Its name in messages.
-    memory : int, optional
+    max_memory : int, optional
         A conversion that needs more bytes than this is refused before it allocates.
     collapse : bool
         Warns of columns whose numbers float32 cannot distinguish. It is for rows that are all
@@ -92,10 +92,10 @@ def as_rows(
     if _passes(array):
         return Rows(array, 0)
     size = array.size * _FLOAT.itemsize
-    if memory is not None and size > memory:
+    if max_memory is not None and size > max_memory:
         raise OutOfMemoryError(
             f"{name} of dtype {array.dtype} needs {size} bytes to become float32 rows, but the "
-            f"engine has {memory}: pass C-contiguous float32, which is not copied"
+            f"engine has {max_memory}: pass C-contiguous float32, which is not copied"
         )
     logger.info(
         "%s: %d x %d of dtype %s converted to float32 rows", name, *array.shape, array.dtype
@@ -106,13 +106,13 @@ def as_rows(
     return Rows(rows, size)
 
 
-def joined(above: np.ndarray, below: np.ndarray, memory: Optional[int] = None) -> Rows:
+def joined(above: np.ndarray, below: np.ndarray, max_memory: Optional[int] = None) -> Rows:
     """Returns the float32 rows of two arrays as one array, which is a copy."""
     size = above.nbytes + below.nbytes
-    if memory is not None and size > memory:
+    if max_memory is not None and size > max_memory:
         raise OutOfMemoryError(
             f"{len(above)} fitted and {len(below)} new rows need {size} bytes side by side, but "
-            f"the engine has {memory}"
+            f"the engine has {max_memory}"
         )
     return Rows(np.concatenate([above, below]), size)
 

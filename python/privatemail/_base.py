@@ -17,15 +17,17 @@ class EngineBase:
     def __init__(
         self,
         n_jobs: Optional[int] = None,
-        memory: Optional[int] = None,
+        max_memory: Optional[int] = None,
         level: Optional[str] = None,
         measure: bool = False,
         verbose: _progress.Verbose = False,
     ):
         self.n_jobs = n_jobs
-        self.memory = None if memory is None else _settings.integer(memory, "memory")
-        if self.memory is not None and self.memory <= 0:
-            raise SettingError("memory is not a positive number of bytes")
+        if max_memory is not None:
+            max_memory = _settings.integer(max_memory, "max_memory")
+            if max_memory <= 0:
+                raise SettingError("max_memory is not a positive number of bytes")
+        self.max_memory = max_memory
         self.level = level
         self.measure = measure
         self.verbose = verbose
@@ -33,7 +35,7 @@ class EngineBase:
             struct_size=ctypes.sizeof(_header.EngineOptions),
             workers=workers(n_jobs),
             measure=_settings.flag(measure, "measure"),
-            budget=self.memory or 0,
+            max_memory=self.max_memory or 0,
             level=_settings.text(level, "level"),
         )
         self._lock = threading.Lock()

@@ -197,9 +197,9 @@ class EmbeddingMethods(EngineBase):
         **settings
             Keywords of :meth:`embed`, or of :meth:`map`.
         """
-        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
+        rows = _arrays.as_rows(X, "X", self.max_memory, collapse=True)
         table = _settings.MAP if map else _settings.EMBEDDING
-        given = _settings.Settings(settings, self.memory, table)
+        given = _settings.Settings(settings, self.max_memory, table)
         call = self._call(rows.copied + given.copied)
         call.run("pm_plan", self._engine(), rows.ref, given.ref, int(bool(map)))
         return call.report()
@@ -224,9 +224,9 @@ class EmbeddingMethods(EngineBase):
         -------
         numpy.ndarray of shape (q, m), float32
         """
-        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
-        points = _arrays.as_rows(embedding, "embedding", self.memory)
-        asked = _arrays.as_rows(queries, "queries", self.memory)
+        rows = _arrays.as_rows(X, "X", self.max_memory, collapse=True)
+        points = _arrays.as_rows(embedding, "embedding", self.max_memory)
+        asked = _arrays.as_rows(queries, "queries", self.max_memory)
         result = _arrays.as_out(out, asked.array.shape[0], points.array.shape[1])
         call = self._call(
             rows.copied + points.copied + asked.copied,
@@ -246,8 +246,8 @@ class EmbeddingMethods(EngineBase):
         settings: Dict[str, Any],
         table: _settings.Table = _settings.EMBEDDING,
     ) -> Result:
-        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
-        given = _settings.Settings(settings, self.memory, table)
+        rows = _arrays.as_rows(X, "X", self.max_memory, collapse=True)
+        given = _settings.Settings(settings, self.max_memory, table)
         n, d = rows.array.shape
         result = _arrays.as_out(out, n, given.columns(d, reduces))
         arguments = [self._engine(), rows.ref]

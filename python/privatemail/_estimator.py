@@ -26,12 +26,12 @@ RandomState = Union[None, int, np.random.RandomState, np.random.Generator]
 class Estimator(TransformerMixin, BaseEstimator):
     """Base of the estimators.
 
-    A subclass has the parameters ``n_jobs``, ``memory`` and ``verbose``, and the attribute
+    A subclass has the parameters ``n_jobs``, ``max_memory`` and ``verbose``, and the attribute
     ``_n_features_out`` once it is fitted.
     """
 
     def _engine(self) -> Engine:
-        return default_engine(n_jobs=self.n_jobs, memory=self.memory, verbose=self.verbose)
+        return default_engine(n_jobs=self.n_jobs, max_memory=self.max_memory, verbose=self.verbose)
 
     def _rows(self, X: Any, *, fitting: bool) -> Rows:
         """Return X as rows of float32, at least two of them while fitting.
@@ -54,7 +54,7 @@ class Estimator(TransformerMixin, BaseEstimator):
             if text is None:
                 raise
         else:
-            return as_rows(X, "X", self._engine().memory, collapse=fitting)
+            return as_rows(X, "X", self._engine().max_memory, collapse=fitting)
         raise ValueError(text)  # outside of the handler, so that the first error is not its context
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -39,7 +39,7 @@ class EngineOptions(ctypes.Structure):
         ("struct_size", c_size_t),
         ("workers", c_int32),
         ("measure", c_int32),
-        ("budget", c_int64),
+        ("max_memory", c_int64),
         ("level", c_char_p),
     ]
 

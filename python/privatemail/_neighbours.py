@@ -54,8 +54,8 @@ class NeighbourMethods(EngineBase):
         >>> ids.ravel().tolist(), distances.ravel().tolist()
         ([1, 0, 1], [1.0, 1.0, 2.0])
         """
-        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
-        asked = None if queries is None else _arrays.as_rows(queries, "queries", self.memory)
+        rows = _arrays.as_rows(X, "X", self.max_memory, collapse=True)
+        asked = None if queries is None else _arrays.as_rows(queries, "queries", self.max_memory)
         wanted = _settings.integer(k, "k")
         count = (rows if asked is None else asked).array.shape[0]
         if not 1 <= wanted <= rows.array.shape[0]:  # before memory is allocated for them
@@ -120,7 +120,7 @@ normalize_rows
         """
         if weights not in _WEIGHTS:
             raise SettingError(f"weights is not one of {', '.join(_WEIGHTS)}")
-        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
+        rows = _arrays.as_rows(X, "X", self.max_memory, collapse=True)
         given = _settings.Settings(dict(
             sigma=sigma, gamma=gamma, mean_neighbours=mean_neighbours, n_neighbors=n_neighbors,
             radius=radius, cutoff_weight=cutoff_weight, tolerance=tolerance, isolated=isolated,
@@ -133,7 +133,7 @@ normalize_rows
             call.run("pm_graph_new", self._engine(), rows.ref, given.ref, graph.new)
             report = call.report()
         else:
-            asked = _arrays.as_rows(queries, "queries", self.memory)
+            asked = _arrays.as_rows(queries, "queries", self.max_memory)
             call = self._call(
                 rows.copied + asked.copied, work=rows.array.size * len(asked.array)
             )
@@ -157,10 +157,10 @@ normalize_rows
         n, entries, columns = count.value, stored.value, len(rows.array)
         index = np.dtype(np.int32 if max(n, columns, entries) < 2**31 else np.int64)
         size = entries * (index.itemsize + 4) + (n + 1) * index.itemsize
-        if self.memory is not None and size > self.memory:
+        if self.max_memory is not None and size > self.max_memory:
             raise OutOfMemoryError(
                 f"the matrix of {entries} entries needs {size} bytes, "
-                f"but the engine has {self.memory}"
+                f"but the engine has {self.max_memory}"
             )
         indptr, indices = np.empty(n + 1, index), np.empty(entries, index)
         data = (np.ones if weights == "connectivity" else np.empty)(entries, np.float32)
@@ -213,7 +213,7 @@ normalize_rows
         >>> np.allclose(product.apply([[1.0], [0.0]]).ravel(), [1, np.exp(-1)], atol=1e-4)
         True
         """
-        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
+        rows = _arrays.as_rows(X, "X", self.max_memory, collapse=True)
         given = _settings.Settings(dict(
             sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator, isolated=isolated
         ))  # fmt: skip

@@ -144,7 +144,7 @@ class PrivateMethods(EngineBase):
             there is one. So has KeyboardInterrupt, if Ctrl-C came too late to stop the payment; if
             there is no release, this error is its cause.
         """
-        rows = _arrays.as_rows(X, "X", self.memory)
+        rows = _arrays.as_rows(X, "X", self.max_memory)
         labels = None if y is None else _arrays.as_labels(y, rows.array.shape[0])
         given = _settings.Private(dict(
             epsilon=epsilon, delta=delta, relation=relation, label_mode=label_mode, unit=unit,

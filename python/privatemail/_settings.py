@@ -182,14 +182,14 @@ class Settings:
     Parameters
     ----------
     keywords : dict
-    memory : int, optional
+    max_memory : int, optional
         As for as_rows, which converts the start.
     table : dict
         The valid keywords. Only those of an embedding have a start.
     """
 
     def __init__(
-        self, keywords: Dict[str, Any], memory: Optional[int] = None, table: Table = EMBEDDING
+        self, keywords: Dict[str, Any], max_memory: Optional[int] = None, table: Table = EMBEDDING
     ):
         keywords = dict(keywords)
         start = keywords.pop("start", None) if table is EMBEDDING else None
@@ -197,7 +197,7 @@ class Settings:
         _fill(self.struct, table, keywords)
         self.start: Optional[_arrays.Rows] = None
         if start is not None:
-            self.start = _arrays.as_rows(start, "start", memory)
+            self.start = _arrays.as_rows(start, "start", max_memory)
             self.struct.start = ctypes.pointer(self.start.struct)
 
     @property

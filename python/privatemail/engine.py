@@ -1,4 +1,4 @@
-"""The engine: workers and a memory budget, with its methods."""
+"""The engine: workers and a memory limit, with its methods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Engine", "KernelProduct", "Result", "default_engine"]
 
 
 class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
-    """Workers and a memory budget. All methods may be called by several threads at once.
+    """Workers and a memory limit. All methods may be called by several threads at once.
 
     The engine of the library is created at the first call, so a process may fork between
     ``Engine()`` and that call. A process that forks later cannot use the library: see
@@ -32,7 +32,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
     n_jobs : int, optional
         Worker threads. None and -1 mean all processors, -2 all but one. For joblib None means 1,
         unlike here. Results have the same bits for every number.
-    memory : int, optional
+    max_memory : int, optional
         Bytes that calls may take together. Default: three quarters of the available memory.
     level : str, optional
         Lowers the level of instructions, such as "avx2".
@@ -100,7 +100,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         Model
             Its report has the measurements.
         """
-        rows = _arrays.as_rows(X, "X", self.memory, collapse=True)
+        rows = _arrays.as_rows(X, "X", self.max_memory, collapse=True)
         labels = _arrays.as_labels(y, rows.array.shape[0])
         names = _names(class_names, column_names)
         settings = _header.FitSettings(
@@ -140,7 +140,7 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         self.close()
 
     def __reduce__(self) -> Any:
-        return Engine, (self.n_jobs, self.memory, self.level, self.measure, self.verbose)
+        return Engine, (self.n_jobs, self.max_memory, self.level, self.measure, self.verbose)
 
 
 def _names(classes: Optional[Sequence[str]], columns: Optional[Sequence[str]]) -> np.ndarray:
@@ -154,7 +154,9 @@ _defaults: Dict[Tuple[int, Optional[int], Any], Engine] = {}
 
 
 def default_engine(
-    n_jobs: Optional[int] = None, memory: Optional[int] = None, verbose: _progress.Verbose = False
+    n_jobs: Optional[int] = None,
+    max_memory: Optional[int] = None,
+    verbose: _progress.Verbose = False,
 ) -> Engine:
     """Returns the engine of this process with these parameters, the same one each time.
 
@@ -163,11 +165,11 @@ def default_engine(
     True
     """
     if callable(verbose):  # the caller's own function, which no other caller should share
-        return Engine(n_jobs, memory, verbose=verbose)
-    key = (workers(n_jobs), memory, bool(verbose))
+        return Engine(n_jobs, max_memory, verbose=verbose)
+    key = (workers(n_jobs), max_memory, bool(verbose))
     engine = _defaults.get(key)
     if engine is None:  # setdefault needs no lock, which could stay locked after a fork
-        engine = _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))
+        engine = _defaults.setdefault(key, Engine(n_jobs, max_memory, verbose=verbose))
     if engine._closed:
-        engine = _defaults[key] = Engine(n_jobs, memory, verbose=verbose)
+        engine = _defaults[key] = Engine(n_jobs, max_memory, verbose=verbose)
     return engine

@@ -58,7 +58,7 @@ class GaussianGraph(Estimator):
     mode : {"gaussian", "distance", "connectivity"}, default="gaussian"
         The kind of entries: the weight, the Euclidean distance, or 1. The entry of a row with
         itself is 1 in modes "gaussian" and "connectivity", and an explicit 0 in mode "distance".
-    n_jobs, memory, verbose
+    n_jobs, max_memory, verbose
         As for :class:`SupervisedEmbedding`.
 
     Attributes
@@ -109,7 +109,7 @@ class GaussianGraph(Estimator):
         sigma: Optional[float] = None,
         mode: str = "gaussian",
         n_jobs: Optional[int] = None,
-        memory: Optional[int] = None,
+        max_memory: Optional[int] = None,
         verbose: bool = False,
     ) -> None:
         self.radius = radius
@@ -118,7 +118,7 @@ class GaussianGraph(Estimator):
         self.sigma = sigma
         self.mode = mode
         self.n_jobs = n_jobs
-        self.memory = memory
+        self.max_memory = max_memory
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> "GaussianGraph":
@@ -233,7 +233,7 @@ class GaussianGraph(Estimator):
             reach = self._radius_and_sigma()
             graph, _ = engine.graph(self._fit_X, new, weights=self.mode, **reach)
             return self._in_order(graph)
-        rows = joined(self._fit_X, new.array, engine.memory)
+        rows = joined(self._fit_X, new.array, engine.max_memory)
         graph, _ = engine.graph(rows, weights=self.mode, **self._radius_and_sigma())
         return self._in_order(graph[n:, :n])
 

@@ -31,7 +31,7 @@ class GaussianOperator(LinearOperator):
         so far out that float32 cannot hold these; the certificate says how many.
     operator : str, default=None
         "csr", "pairs", "dense", "poly" or "grid" in place of the cheapest.
-    n_jobs, memory, verbose
+    n_jobs, max_memory, verbose
         As for :class:`SupervisedEmbedding`.
 
     Attributes
@@ -69,10 +69,10 @@ class GaussianOperator(LinearOperator):
         tolerance: Optional[float] = 1e-4,
         operator: Optional[str] = None,
         n_jobs: Optional[int] = None,
-        memory: Optional[int] = None,
+        max_memory: Optional[int] = None,
         verbose: bool = False,
     ) -> None:
-        engine = default_engine(n_jobs=n_jobs, memory=memory, verbose=verbose)
+        engine = default_engine(n_jobs=n_jobs, max_memory=max_memory, verbose=verbose)
         self._product = engine.operator(
             X,
             sigma=sigma,

@@ -37,7 +37,7 @@ class KernelEmbedding(Estimator):
         The graph has this bandwidth: weights are exp(-d^2 / (2 sigma^2)).
     steps : int, default=5
         Steps of method "steps".
-    n_jobs, memory, verbose
+    n_jobs, max_memory, verbose
         As for :class:`SupervisedEmbedding`.
     random_state : int, RandomState or None, default=None
         The random numbers of method "steps". None is the same as 1. The other methods draw none.
@@ -81,7 +81,7 @@ class KernelEmbedding(Estimator):
         sigma: Optional[float] = None,
         steps: int = 5,
         n_jobs: Optional[int] = None,
-        memory: Optional[int] = None,
+        max_memory: Optional[int] = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
@@ -92,7 +92,7 @@ class KernelEmbedding(Estimator):
         self.sigma = sigma
         self.steps = steps
         self.n_jobs = n_jobs
-        self.memory = memory
+        self.max_memory = max_memory
         self.random_state = random_state
         self.verbose = verbose
 

@@ -50,7 +50,7 @@ class KernelProduct:
         -------
         numpy.ndarray of shape (n, m), float32
         """
-        rows = _arrays.as_rows(V, "V", self._engine.memory)
+        rows = _arrays.as_rows(V, "V", self._engine.max_memory)
         result = _arrays.as_out(out, *rows.array.shape)
         n, columns = rows.array.shape
         # The most work of any operator: each weight is computed and multiplied.

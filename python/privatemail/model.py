@@ -91,7 +91,7 @@ class Model:
             from .engine import default_engine
 
             engine = default_engine()
-        rows = _arrays.as_rows(X, "X", engine.memory)
+        rows = _arrays.as_rows(X, "X", engine.max_memory)
         result = _arrays.as_out(out, rows.array.shape[0], self.n_columns)
         call = engine._call(rows.copied, work=rows.array.size * result.array.shape[1])
         call.run("pm_model_apply", engine._engine(), self._handle.value, rows.ref, result.ref)
@@ -155,7 +155,7 @@ class Model:
         voters = _settings.integer(n_neighbors, "n_neighbors")
         if voters < 1:
             raise SettingError("n_neighbors is below 1")
-        rows = _arrays.as_rows(X, "X", engine.memory)
+        rows = _arrays.as_rows(X, "X", engine.max_memory)
         count = rows.array.shape[0]
         labels = np.empty(count, np.int32)
         # The library refuses a model without classes; a matrix needs at least one column.

@@ -56,7 +56,7 @@ def privatize(
     unit: Optional[str],
     ledger: Optional[Ledger],
     n_jobs: Optional[int] = None,
-    memory: Optional[int] = None,
+    max_memory: Optional[int] = None,
     **settings: Any,
 ) -> Release:
     """Take the first step of the iteration on private rows, and add noise to it.
@@ -95,7 +95,7 @@ def privatize(
     ledger : Ledger or None
         The ledger that counts. None needs ``uncounted=True``: nothing is counted, and the
         disclosures of several releases of the same rows add up unnoticed.
-    n_jobs, memory
+    n_jobs, max_memory
         As for :class:`SupervisedEmbedding`.
     **settings
         Other keywords of :meth:`Engine.privatize`. One of sigma and gamma is needed, and
@@ -136,7 +136,7 @@ def privatize(
     >>> continue_(release, mean_neighbours=20, steps=2).points.shape
     (200, 2)
     """
-    return default_engine(n_jobs=n_jobs, memory=memory).privatize(
+    return default_engine(n_jobs=n_jobs, max_memory=max_memory).privatize(
         X,
         y,
         epsilon=epsilon,
@@ -154,7 +154,7 @@ def continue_(
     y: Any = None,
     *,
     n_jobs: Optional[int] = None,
-    memory: Optional[int] = None,
+    max_memory: Optional[int] = None,
     **settings: Any,
 ) -> Result:
     """Take later steps from only a release and public labels.
@@ -167,7 +167,7 @@ def continue_(
     release : Release
     y : array of n integers, default=None
         Public labels. Private labels must not be given here.
-    n_jobs, memory
+    n_jobs, max_memory
         As for :class:`SupervisedEmbedding`.
     **settings
         Keywords of :meth:`Engine.continue_`: ``coefficient`` for another alpha than the
@@ -179,4 +179,4 @@ def continue_(
     Result
         ``points`` and ``report``.
     """
-    return default_engine(n_jobs=n_jobs, memory=memory).continue_(release, y, **settings)
+    return default_engine(n_jobs=n_jobs, max_memory=max_memory).continue_(release, y, **settings)

@@ -50,7 +50,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         Whether a given recipe is measured on held-out rows. "auto" always is.
     n_jobs : int, default=None
         Threads. None and -1 use all processors. The result has the same bits for any number.
-    memory : int, default=None
+    max_memory : int, default=None
         Bytes that the computation may take. None means three quarters of the available memory.
     random_state : int, RandomState or None, default=None
         Decides which rows are held out. None is the same as 1.
@@ -109,7 +109,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         n_neighbors: int = 8,
         measure: bool = True,
         n_jobs: Optional[int] = None,
-        memory: Optional[int] = None,
+        max_memory: Optional[int] = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
@@ -119,7 +119,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         self.n_neighbors = n_neighbors
         self.measure = measure
         self.n_jobs = n_jobs
-        self.memory = memory
+        self.max_memory = max_memory
         self.random_state = random_state
         self.verbose = verbose
 
@@ -228,7 +228,7 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         *,
         n_neighbors: int = 8,
         n_jobs: Optional[int] = None,
-        memory: Optional[int] = None,
+        max_memory: Optional[int] = None,
         verbose: bool = False,
     ) -> "SupervisedEmbedding":
         """Return an estimator with the model of a file.
@@ -239,12 +239,12 @@ class SupervisedEmbedding(ClassifierMixin, Estimator):
         ----------
         path : str or path
             A file of ``save`` or of ``privatemail fit``.
-        n_neighbors, n_jobs, memory, verbose
+        n_neighbors, n_jobs, max_memory, verbose
             As for the class.
         """
         path = os.path.abspath(os.fspath(path))
         os.stat(path)  # a missing file is an error here, not at the first use
-        loaded = cls(n_neighbors=n_neighbors, n_jobs=n_jobs, memory=memory, verbose=verbose)
+        loaded = cls(n_neighbors=n_neighbors, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose)
         loaded._path = path
         return loaded
 

@@ -183,8 +183,8 @@ def test_overflow_names_the_row(value, what):
 def test_conversion_beyond_the_memory_is_refused_before_it_is_made():
     huge = np.broadcast_to(np.float64(1), (1 << 40, 1 << 10))  # petabytes, if it were copied
     with pytest.raises(OutOfMemoryError, match="X of dtype float64 needs .* bytes"):
-        _arrays.as_rows(huge, "X", memory=1 << 30)
-    assert _arrays.as_rows(base(), "X", memory=1).copied == 0
+        _arrays.as_rows(huge, "X", max_memory=1 << 30)
+    assert _arrays.as_rows(base(), "X", max_memory=1).copied == 0
 
 
 @pytest.mark.parametrize(
@@ -313,15 +313,15 @@ def test_arguments_of_a_call_keep_their_arrays():
 
 def test_rows_stay_what_they_are():
     rows = _arrays.as_rows(base().astype(np.float64), "X")
-    assert _arrays.as_rows(rows, "X", memory=1) is rows
+    assert _arrays.as_rows(rows, "X", max_memory=1) is rows
 
 
 def test_joined_rows_are_counted():
-    rows = _arrays.joined(base(), base(), memory=2 * base().nbytes)
+    rows = _arrays.joined(base(), base(), max_memory=2 * base().nbytes)
     assert rows.copied == 2 * base().nbytes
     assert (rows.array == np.concatenate([base(), base()])).all()
     with pytest.raises(OutOfMemoryError, match="side by side"):
-        _arrays.joined(base(), base(), memory=2 * base().nbytes - 1)
+        _arrays.joined(base(), base(), max_memory=2 * base().nbytes - 1)
 
 
 # Times since 1970, in seconds, of rows that are a minute apart: float32 has one number in 128.

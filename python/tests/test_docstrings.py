@@ -33,5 +33,5 @@ def test_what_is_public_is_documented(name):
 def test_help_names_what_is_there():
     for name in ("SupervisedEmbedding", "KernelEmbedding", "GaussianGraph", "GaussianOperator"):
         assert name in privatemail.__doc__
-    for name in ("privatize", "continue_", "sensitivity", "Ledger", "spawn", "n_jobs", "memory"):
+    for name in ("privatize", "continue_", "sensitivity", "Ledger", "spawn", "n_jobs", "max_memory"):
         assert name in privatemail.__doc__

@@ -318,7 +318,7 @@ def test_copies_count_against_the_memory():
     X = rows(2000, 40)
 
     def enough(given, memory) -> bool:
-        with Engine(n_jobs=1, memory=memory) as engine:
+        with Engine(n_jobs=1, max_memory=memory) as engine:
             try:
                 engine.embed(given, sigma=1.0, operator="dense")
             except OutOfMemoryError:
@@ -350,9 +350,9 @@ def test_progress_may_not_call_its_engine():
 
 
 def test_pickled_engine():
-    engine = Engine(n_jobs=3, memory=1 << 30, level="avx2", measure=True, verbose=True)
+    engine = Engine(n_jobs=3, max_memory=1 << 30, level="avx2", measure=True, verbose=True)
     other = pickle.loads(pickle.dumps(engine))
-    for name in ("n_jobs", "memory", "level", "measure", "verbose"):
+    for name in ("n_jobs", "max_memory", "level", "measure", "verbose"):
         assert getattr(other, name) == getattr(engine, name)
     assert other.workers == 3
     with default_engine(n_jobs=2) as closed:
@@ -361,8 +361,8 @@ def test_pickled_engine():
 
 
 def test_parameters_reach_the_library():
-    given = Engine(n_jobs=3, memory=1 << 20, level="avx2", measure=True)._options
-    assert (given.workers, given.budget, given.level, given.measure) == (3, 1 << 20, b"avx2", 1)
+    given = Engine(n_jobs=3, max_memory=1 << 20, level="avx2", measure=True)._options
+    assert (given.workers, given.max_memory, given.level, given.measure) == (3, 1 << 20, b"avx2", 1)
     assert Engine()._options.measure == 0
 
 

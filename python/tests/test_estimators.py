@@ -216,7 +216,7 @@ def test_number_of_neighbours():
 def test_memory_is_kept(kind):
     X, y = digits()
     with pytest.raises(MemoryError):
-        kind(memory=1000).fit(X.astype(np.float64), y)
+        kind(max_memory=1000).fit(X.astype(np.float64), y)
 
 
 SECRET = "Smith7351"
@@ -305,7 +305,7 @@ def test_conversions_are_counted(estimator):
     X, y = digits(200)
 
     def run(rows, memory):
-        clone(estimator).set_params(memory=memory).fit_transform(rows, y)
+        clone(estimator).set_params(max_memory=memory).fit_transform(rows, y)
 
     least = least_memory(lambda memory: run(X, memory))
     assert least > 1000  # the library itself has refused less

@@ -110,7 +110,7 @@ def test_bits_for_any_number_of_threads():
         ({"sigma": -1}, ValueError),
         ({"sigma": 1, "tolerance": 0}, ValueError),
         ({"sigma": 1, "operator": "magic"}, ValueError),
-        ({"sigma": 1, "memory": 10}, MemoryError),
+        ({"sigma": 1, "max_memory": 10}, MemoryError),
     ],
 )
 def test_parameters_that_are_refused(parameters, error):

@@ -145,14 +145,14 @@ def test_workers(monkeypatch):
         with pytest.raises(SettingError, match="n_jobs"):
             Engine(n_jobs=wrong)
     for wrong in (0, -1, 1.5, 2**63):
-        with pytest.raises(SettingError, match="memory"):
-            Engine(memory=wrong)
+        with pytest.raises(SettingError, match="max_memory"):
+            Engine(max_memory=wrong)
 
 
 def test_default_engines():
     assert default_engine() is default_engine(n_jobs=-1)
     assert default_engine(n_jobs=2) is not default_engine(n_jobs=3)
-    assert default_engine(memory=1 << 30) is not default_engine()
+    assert default_engine(max_memory=1 << 30) is not default_engine()
     assert default_engine(verbose=True) is default_engine(verbose=1) is not default_engine()
     assert default_engine(verbose=print) is not default_engine(verbose=print)
 

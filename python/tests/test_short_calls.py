@@ -68,11 +68,11 @@ def test_calls_that_can_be_long_start_one(threads):
 
 
 def test_errors_and_memory_of_short_calls(threads):
-    with Engine(memory=60 << 10) as engine:
+    with Engine(max_memory=60 << 10) as engine:
         with pytest.raises(NonFiniteError):
             engine.nearest(X, np.full((1, 8), np.nan, np.float32), k=3)
         engine.nearest(X[:200], np.zeros((1000, 8), np.float32), k=1)
-        with pytest.raises(OutOfMemoryError):  # a copy, which counts against the budget
+        with pytest.raises(OutOfMemoryError):  # a copy, which counts against the limit
             engine.nearest(X[:200], np.zeros((1000, 8)), k=1)
         assert not threads
 

@@ -34,7 +34,7 @@ func TestOwnBytes(t *testing.T) {
 	}
 }
 
-// What Fit holds comes out of the budget of its Engine: too much is refused by name, and
+// What Fit holds comes out of the memory limit of its Engine: too much is refused by name, and
 // several at a time get what one alone gets, though their copies together are beyond it.
 func TestFitReserves(t *testing.T) {
 	rows, y, err := synth.Classes(600, 20, 5, 1)
@@ -44,19 +44,19 @@ func TestFitReserves(t *testing.T) {
 	recipe := Classic()
 	settings := &Settings{Recipe: &recipe, Unmeasured: true}
 	fit := func(e *privatemail.Engine) (*Model, error) { return Fit(t.Context(), e, rows, y, settings) }
-	alone, err := fit(budgeted(t, 1<<30))
+	alone, err := fit(limited(t, 1<<30))
 	if err != nil {
 		t.Fatal(err)
 	}
 	own := int64(ownBytes(600, 20, settings))
-	if _, err := fit(budgeted(t, own-1)); !errors.Is(err, kernel.ErrMemory) || !strings.Contains(err.Error(), "fit of 600 x 20 rows") {
-		t.Errorf("a budget that the copies exceed: %v", err)
+	if _, err := fit(limited(t, own-1)); !errors.Is(err, kernel.ErrMemory) || !strings.Contains(err.Error(), "fit of 600 x 20 rows") {
+		t.Errorf("a limit that the copies exceed: %v", err)
 	}
-	if _, err := fit(budgeted(t, own+1)); !errors.Is(err, kernel.ErrMemory) || !strings.HasPrefix(err.Error(), "supervised: fit: privatemail: embed: ") {
-		t.Errorf("a budget that the graph exceeds: %v", err)
+	if _, err := fit(limited(t, own+1)); !errors.Is(err, kernel.ErrMemory) || !strings.HasPrefix(err.Error(), "supervised: fit: privatemail: embed: ") {
+		t.Errorf("a limit that the graph exceeds: %v", err)
 	}
 	const whole = 32 << 20 // one sample of distances takes 20 MiB
-	e := budgeted(t, whole)
+	e := limited(t, whole)
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
@@ -80,8 +80,8 @@ func TestFitReserves(t *testing.T) {
 	}
 }
 
-func budgeted(t *testing.T, bytes int64) *privatemail.Engine {
-	e, err := privatemail.New(privatemail.WithWorkers(2), privatemail.WithBudget(bytes), privatemail.WithCalibration(kernel.Calibration{}))
+func limited(t *testing.T, bytes int64) *privatemail.Engine {
+	e, err := privatemail.New(privatemail.WithWorkers(2), privatemail.WithMaxMemory(bytes), privatemail.WithCalibration(kernel.Calibration{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestOnlyX(t *testing.T) {
 		}
 		idle := 0
 		fit := func(only bool) *Model {
-			m, err := Fit(t.Context(), budgeted(t, 1<<30), rows, y, &Settings{Recipe: &recipe, OnlyX: only, Idle: func() { idle++ }})
+			m, err := Fit(t.Context(), limited(t, 1<<30), rows, y, &Settings{Recipe: &recipe, OnlyX: only, Idle: func() { idle++ }})
 			if err != nil {
 				t.Fatalf("%s: %v", words, err)
 			}

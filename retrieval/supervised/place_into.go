@@ -10,13 +10,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // PlaceInto is Place with images that go to dst, which has a row for each of rows and Columns
-// columns, and shares no memory with rows. The budget of the Engine counts what the workers take
+// columns, and shares no memory with rows. The memory limit of the Engine counts what the workers take
 // for the matrix of the map. On an error dst may hold anything.
 //
 // Errors: those of Apply, kernel.ErrShape for dst, sparse.ErrAlias, kernel.ErrMemory,
@@ -43,7 +43,7 @@ func (m *Map) PlaceInto(ctx context.Context, e *privatemail.Engine, dst, rows bl
 // not be changed meanwhile.
 type Placer struct{ placer *placer }
 
-// Placer makes a map ready for Engines of the level of e, whose budget counts what that takes. Errors are
+// Placer makes a map ready for Engines of the level of e, whose memory limit counts what that takes. Errors are
 // those of Check, kernel.ErrMemory, privatemail.ErrClosed, and that of ctx.
 func (m *Map) Placer(ctx context.Context, e *privatemail.Engine) (_ *Placer, err error) {
 	defer par.Catch(&err)

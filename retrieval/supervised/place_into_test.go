@@ -55,7 +55,7 @@ func TestPlaceInto(t *testing.T) {
 		other.Cols--
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
-		small := newEngine(t, privatemail.WithBudget(8))
+		small := newEngine(t, privatemail.WithMaxMemory(8))
 		_, noRoom := m.Map.Placer(t.Context(), small)
 		for name, c := range map[string]struct{ err, want error }{
 			"rows of dst":        {m.Map.PlaceInto(t.Context(), e, narrow, rows), points.ErrShape},

@@ -14,11 +14,11 @@ type plan struct {
 const (
 	// mostRows is how many rows take part at most.
 	mostRows = 20_000
-	// productBudget is how many products of two numbers a covariance of the rows may take,
-	// searchBudget how many a search for the rows held out in one recipe of those for rows of
-	// few columns, wideBudget in one of the fewer for rows of many, and factorBudget how many
+	// covarianceProducts is how many products of two numbers a covariance of the rows may take,
+	// searchProducts how many a search for the rows held out in one recipe of those for rows of
+	// few columns, wideProducts in one of the fewer for rows of many, and factorProducts how many
 	// the factors of the covariances of all folds.
-	productBudget, searchBudget, wideBudget, factorBudget = 8e9, 5e9, 1.5e10, 1.2e9
+	covarianceProducts, searchProducts, wideProducts, factorProducts = 8e9, 5e9, 1.5e10, 1.2e9
 	// enoughHeld is how many rows are held out where time allows, and moreHeld is how many
 	// where there are so many.
 	enoughHeld, moreHeld = 1000, 5000
@@ -34,10 +34,10 @@ const (
 // planOf returns the plan for n labelled rows of d columns.
 func planOf(n, d int) plan {
 	columns := float64(d)
-	rows := min(float64(n), mostRows, max(productBudget/(columns*columns), min(columns, math.Sqrt(productBudget/columns))))
+	rows := min(float64(n), mostRows, max(covarianceProducts/(columns*columns), min(columns, math.Sqrt(covarianceProducts/columns))))
 	p := plan{rows: int(rows), parts: 10}
 	width := min(columns, rows) // rows lie in their span
-	p.folds = int(min(max(factorBudget/(width*width*width), 1), float64(p.parts*mostTurns)))
+	p.folds = int(min(max(factorProducts/(width*width*width), 1), float64(p.parts*mostTurns)))
 	switch {
 	case p.folds == 1: // which has to do
 		p.parts = min(max(p.rows/enoughHeld, 3), p.parts)
@@ -45,9 +45,9 @@ func planOf(n, d int) plan {
 		p.parts = 5
 	}
 	enough := max(enoughHeld, min(rows, moreHeld))
-	search := searchBudget
+	search := searchProducts
 	if d > manyColumns {
-		search = wideBudget
+		search = wideProducts
 	}
 	p.held = int(min(max(search/(rows*max(width, pairProducts)), leastHeld), enough, rows*mostTurns))
 	return p

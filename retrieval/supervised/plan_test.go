@@ -28,10 +28,10 @@ func TestPlan(t *testing.T) {
 		n, d := 20+rand.IntN(1<<rand.IntN(22)), 1+rand.IntN(1<<rand.IntN(17))
 		p := planOf(n, d)
 		width := float64(min(d, p.rows))
-		if p.rows < 1 || p.rows > n || p.folds < 1 || p.held < 1 || float64(p.rows)*float64(d)*width > 1.01*productBudget {
+		if p.rows < 1 || p.rows > n || p.folds < 1 || p.held < 1 || float64(p.rows)*float64(d)*width > 1.01*covarianceProducts {
 			t.Fatalf("%d x %d rows: %+v", n, d, p)
 		}
-		if p.held > leastHeld && float64(p.held)*float64(p.rows)*width > 1.01*wideBudget {
+		if p.held > leastHeld && float64(p.held)*float64(p.rows)*width > 1.01*wideProducts {
 			t.Fatalf("%d x %d rows: %+v", n, d, p)
 		}
 	}

@@ -85,7 +85,7 @@ type Voter struct {
 }
 
 // Voter makes ready what Vote of its result needs. It reads X, as Saved.Reading wants for a model of
-// a file. The budget of e counts the copy while it is made. Errors: ErrNoClasses, kernel.ErrShape,
+// a file. The memory limit of e counts the copy while it is made. Errors: ErrNoClasses, kernel.ErrShape,
 // kernel.ErrMemory, privatemail.ErrClosed, and that of ctx.
 func (m *Model) Voter(ctx context.Context, e *privatemail.Engine) (_ *Voter, err error) {
 	defer par.Catch(&err)
@@ -134,7 +134,7 @@ const votedAtOnce, votersAtOnce = 4096, 1 << 22
 
 // Vote tells the classes of images z, as Map.Apply returns them, by their k nearest rows, or by all
 // where there are fewer; 0 stands for Voters. Each is the nearest by Euclidean distance, and among
-// equals by row number, so that the same rows give the same votes for any number of workers. The budget of e counts what that takes. On
+// equals by row number, so that the same rows give the same votes for any number of workers. The memory limit of e counts what that takes. On
 // an error some of the votes may have been written.
 //
 // Errors: kernel.ErrShape for sizes that do not fit and k below 0, kernel.ErrNonFinite,

@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "parquet2npy: want -out FOLDER and one file: parquet2npy -out FOLDER FILE.parquet")
 		return 2
 	}
-	s := &formats.TableSettings{Columns: *columns, Label: *label, Limit: mem.Budget()}
+	s := &formats.TableSettings{Columns: *columns, Label: *label, Limit: mem.DefaultLimit()}
 	if err := convert(ctx, fs.Arg(0), *out, s, stdout); err != nil {
 		fmt.Fprintf(stderr, "parquet2npy: %v\n", err)
 		return 1

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // EarlierChoices fails where the command does not take the choices between loops that an earlier

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -16,7 +15,7 @@ import (
 const Notice = "query label disclosed, noise not valid"
 
 // ErrSettings reports a number out of its range.
-var ErrSettings = iterate.ErrSettings
+var ErrSettings = kernel.ErrOption
 
 // A Set is rows of features with their labels.
 type Set struct {

@@ -15,7 +15,7 @@ var (
 	ErrBandwidth  = errors.New("bandwidth out of range")
 	ErrLabels     = errors.New("bad labels")
 	ErrTable      = errors.New("bad label table")
-	ErrMemory     = errors.New("memory budget exceeded")
+	ErrMemory     = errors.New("memory limit exceeded")
 	ErrIsolated   = errors.New("isolated rows")
 	ErrTolerance  = errors.New("tolerance out of reach")
 	ErrOperator   = errors.New("operator not available")
@@ -24,22 +24,22 @@ var (
 	ErrBackground = errors.New("background out of range")
 )
 
-// A MemoryError says how much memory was needed and how much the budget is. Its message
+// A MemoryError says how much memory was needed and how much the limit is. Its message
 // also says what could be done instead. It matches ErrMemory.
 type MemoryError struct {
-	What         string // what would have been allocated
-	Need, Budget int64  // bytes
-	instead      string // the next best way; "" when there is none
-	denied       bool   // Options.Reserve has refused it
+	What        string // what would have been allocated
+	Need, Limit int64  // bytes
+	instead     string // the next best way; "" when there is none
+	denied      bool   // Options.Reserve has refused it
 }
 
 func (e *MemoryError) Error() string {
-	s := fmt.Sprintf("kernel: %s: %v: needs %s, budget %s", e.What, ErrMemory, ByteCount(e.Need), ByteCount(e.Budget))
+	s := fmt.Sprintf("kernel: %s: %v: needs %s, limit %s", e.What, ErrMemory, ByteCount(e.Need), ByteCount(e.Limit))
 	switch {
 	case e.denied:
 		s += ", of which others hold too much now"
-	case e.Need > e.Budget:
-		s += fmt.Sprintf(", %s missing", ByteCount(e.Need-e.Budget))
+	case e.Need > e.Limit:
+		s += fmt.Sprintf(", %s missing", ByteCount(e.Need-e.Limit))
 	}
 	if e.instead != "" {
 		s += "; " + e.instead
@@ -57,13 +57,13 @@ func Advise(err error, instead string) {
 	}
 }
 
-// Refused returns the error of memory that does not fit in the budget or, where denied is set,
+// Refused returns the error of memory that does not fit in the memory limit or, where denied is set,
 // that Options.Reserve has refused.
-func Refused(what string, need, budget int64, denied bool) *MemoryError {
-	return &MemoryError{What: what, Need: need, Budget: budget, denied: denied}
+func Refused(what string, need, limit int64, denied bool) *MemoryError {
+	return &MemoryError{What: what, Need: need, Limit: limit, denied: denied}
 }
 
-// Denied tells whether Options.Reserve has refused memory that is within the budget.
+// Denied tells whether Options.Reserve has refused memory that is within the memory limit.
 func Denied(err error) bool {
 	e, ok := errors.AsType[*MemoryError](err)
 	return ok && e.denied

@@ -8,9 +8,9 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -35,7 +35,7 @@ type Options struct {
 	Operator       string
 	Steps, Columns int
 	Layout         sparse.Layout
-	BudgetBytes    int64
+	MaxMemory      int64
 	StepBytes      int64
 	Reserve        func(bytes int64) bool
 	Workers        *par.Workers
@@ -70,8 +70,8 @@ func (o *Options) SetDefaults() error {
 	if o.Layout < sparse.Auto || o.Layout > sparse.Compact16 {
 		return fmt.Errorf("kernel: %w: %v", ErrOption, o.Layout)
 	}
-	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 || o.StepBytes < 0 {
-		return fmt.Errorf("kernel: %w: steps %d, columns %d, budget %d and bytes of steps %d must not be negative", ErrOption, o.Steps, o.Columns, o.BudgetBytes, o.StepBytes)
+	if o.Steps < 0 || o.Columns < 0 || o.MaxMemory < 0 || o.StepBytes < 0 {
+		return fmt.Errorf("kernel: %w: steps %d, columns %d, memory %d and bytes of steps %d must not be negative", ErrOption, o.Steps, o.Columns, o.MaxMemory, o.StepBytes)
 	}
 	if o.Steps == 0 {
 		o.Steps = 5
@@ -79,10 +79,10 @@ func (o *Options) SetDefaults() error {
 	if o.Columns == 0 {
 		o.Columns = 2
 	}
-	if o.BudgetBytes == 0 {
-		o.BudgetBytes = mem.Budget()
+	if o.MaxMemory == 0 {
+		o.MaxMemory = mem.DefaultLimit()
 	}
-	o.BudgetBytes = min(o.BudgetBytes, mem.AddressSpace-1) // from there on make panics
+	o.MaxMemory = min(o.MaxMemory, mem.AddressSpace-1) // from there on make panics
 	if o.Kernels == nil {
 		o.Kernels = simd.At(simd.Best())
 	}
@@ -108,8 +108,8 @@ func RefusedFixed(name string) string {
 // Take asks for the bytes that the work at hand will hold in all. What names the work in
 // the error. Where one rank is refused its memory, all are.
 func (o *Options) Take(what string, bytes int64) error {
-	if bytes > o.BudgetBytes {
-		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes}
+	if bytes > o.MaxMemory {
+		return &MemoryError{What: what, Need: bytes, Limit: o.MaxMemory}
 	}
 	if o.Reserve == nil {
 		return nil
@@ -119,7 +119,7 @@ func (o *Options) Take(what string, bytes int64) error {
 		return err
 	}
 	if denied {
-		return Refused(what, bytes, o.BudgetBytes, true)
+		return Refused(what, bytes, o.MaxMemory, true)
 	}
 	return nil
 }
@@ -130,14 +130,14 @@ func (o *Options) Whole() *Options {
 		return o
 	}
 	out := o.Beside(o.StepBytes)
-	out.BudgetBytes, out.StepBytes = max(out.BudgetBytes, 1), 0
+	out.MaxMemory, out.StepBytes = max(out.MaxMemory, 1), 0
 	return out
 }
 
 // Beside returns the options of work that goes on while the caller holds so many bytes.
 func (o *Options) Beside(held int64) *Options {
 	out := *o
-	out.BudgetBytes -= held
+	out.MaxMemory -= held
 	if o.Reserve != nil {
 		out.Reserve = func(bytes int64) bool { return o.Reserve(bytes + held) }
 	}

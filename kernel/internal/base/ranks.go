@@ -5,21 +5,21 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // Ranks must choose the same operator, the same search and the same bits. What they choose
 // by may differ between machines: the memory there is, the level of instructions, the
 // speed. So ranks agree on these before they choose.
 
-// Agree sets what all ranks must have in common: the least budget, and the kernels of the
+// Agree sets what all ranks must have in common: the least memory limit, and the kernels of the
 // least level. Estimates of memory follow from the number of workers, which must be the same.
 // Whether ranks meet follows from whether there is a Reserve.
 func (o *Options) Agree(ctx context.Context) error {
 	if o.Ranks.Alone() {
 		return nil
 	}
-	own := []int64{o.BudgetBytes, int64(o.Kernels.Level()), int64(o.Workers.Count()), 0}
+	own := []int64{o.MaxMemory, int64(o.Kernels.Level()), int64(o.Workers.Count()), 0}
 	if o.Reserve != nil {
 		own[3] = 1
 	}
@@ -27,9 +27,9 @@ func (o *Options) Agree(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("kernel: options of ranks: %w", err)
 	}
-	budget, level, workers := all[0], all[1], all[2]
+	memory, level, workers := all[0], all[1], all[2]
 	for at := len(own); at < len(all); at += len(own) {
-		budget, level = min(budget, all[at]), min(level, all[at+1])
+		memory, level = min(memory, all[at]), min(level, all[at+1])
 		if all[at+2] != workers {
 			return fmt.Errorf("kernel: %w: %d workers of rank 0 and %d of rank %d, want as many on every rank", ErrOption, workers, all[at+2], at/len(own))
 		}
@@ -37,7 +37,7 @@ func (o *Options) Agree(ctx context.Context) error {
 			return fmt.Errorf("kernel: %w: one of the ranks 0 and %d has a Reserve, want one on every rank or on none", ErrOption, at/len(own))
 		}
 	}
-	o.BudgetBytes = budget
+	o.MaxMemory = memory
 	if level != int64(o.Kernels.Level()) {
 		o.Kernels = simd.At(simd.Level(level))
 	}

@@ -3,7 +3,7 @@ package cells
 import (
 	"sort"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // A Sweep finds the cells around a cell. They are in windows. A window with a given half

@@ -3,7 +3,7 @@ package codes
 import (
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // codes are the codes of some points: vectors of small integers, no farther apart than

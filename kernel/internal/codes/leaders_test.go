@@ -3,7 +3,7 @@ package codes
 import (
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // Four leaders are on a line, with all points at their places. With the three reaches 0,

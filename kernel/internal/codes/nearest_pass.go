@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A nearestPass finds the k nearest neighbours of every point. For each point it keeps the

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // products bound the squared distances of many pairs of rows at a time, by inner products in

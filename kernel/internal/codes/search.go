@@ -6,7 +6,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Search finds the neighbours of all points with codes.
@@ -24,7 +23,7 @@ type Prepared struct {
 	s        *set
 	survey   *survey
 	distinct rows.Distinct
-	budget   budget
+	room     room
 }
 
 // Prepare makes the codes and the tiles of a search.
@@ -43,7 +42,7 @@ func Prepare(ctx context.Context, req *rows.Request) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newBudget(s.n, sv, held, req)
+	b := newRoom(s.n, sv, held, req)
 	if b.need > 4*float64(max(b.left, 0)) {
 		return nil, rows.TooManyWeights(b.need + float64(held))
 	}
@@ -64,7 +63,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := pass.findPairs(ctx, p.budget, req); err != nil {
+	if err := pass.findPairs(ctx, p.room, req); err != nil {
 		return nil, err
 	}
 	counted := []int64{pass.compared.Load(), pass.left.Load()}
@@ -84,7 +83,7 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	} else {
 		p.release()
 	}
-	if err := pass.mirror(ctx, out, start, lower, p.budget, req); err != nil {
+	if err := pass.mirror(ctx, out, start, lower, p.room, req); err != nil {
 		return nil, err
 	}
 	out.Stats.Found = int64(out.Weights.NNZ() / 2)
@@ -99,24 +98,24 @@ func (p *Prepared) release() {
 	mem.Reclaim(bytes)
 }
 
-// A budget is what the weights of a search may take, and will take, in bytes.
-type budget struct {
+// A room is what the weights of a search may take, and will take, in bytes.
+type room struct {
 	held  int64   // taken beside the weights
 	left  int64   // for the weights
 	entry int64   // of a pair: one weight in the half, two in the whole matrix
 	need  float64 // of the weights of this rank, by the survey
 }
 
-// newBudget returns the budget of a search of n distinct points.
-func newBudget(n int, sv *survey, held int64, req *rows.Request) budget {
+// newRoom returns the room of a search of n distinct points.
+func newRoom(n int, sv *survey, held int64, req *rows.Request) room {
 	none, entry := req.StoredBytes(n)
-	b := budget{held: held, left: req.Memory - held - none, entry: rows.EntryBytes + 2*entry}
+	b := room{held: held, left: req.Memory - held - none, entry: rows.EntryBytes + 2*entry}
 	b.need = sv.found * float64(n) * float64(n-1) / 2 * float64(b.entry) / float64(req.Sharing().Size())
 	return b
 }
 
 // findPairs lets the workers do all pieces of the pass.
-func (f *filterPass) findPairs(ctx context.Context, b budget, req *rows.Request) error {
+func (f *filterPass) findPairs(ctx context.Context, b room, req *rows.Request) error {
 	if err := f.memory.Begin(ctx, req, req.Memory-b.left, 1.25*b.need, b.entry); err != nil {
 		return err
 	}
@@ -143,7 +142,7 @@ func (f *filterPass) end() (lower []uint32) {
 
 // mirror makes the matrix of the half that the pass has found. The pass does not keep the
 // half. Tiles begin at the given places.
-func (f *filterPass) mirror(ctx context.Context, out *rows.Result, start []int, lower []uint32, b budget, req *rows.Request) (err error) {
+func (f *filterPass) mirror(ctx context.Context, out *rows.Result, start []int, lower []uint32, b room, req *rows.Request) (err error) {
 	half := f.memory.Taken() / b.entry * rows.EntryBytes
 	if f.ranks.Alone() {
 		out.Weights, err = req.Mirror(ctx, f.half, lower, b.held+half)
@@ -156,7 +155,7 @@ func (f *filterPass) mirror(ctx context.Context, out *rows.Result, start []int, 
 		return err
 	}
 	f.half = nil
-	size, _ := sparse.Bytes(req.Layout, f.s.n, uint64(out.Weights.NNZ()/f.ranks.Size()))
+	size, _ := req.Layout.Bytes(f.s.n, uint64(out.Weights.NNZ()/f.ranks.Size()))
 	out.Peak, err = req.Largest(ctx, "", b.held+half+size, nil)
 	return err
 }

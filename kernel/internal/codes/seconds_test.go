@@ -3,9 +3,9 @@ package codes
 import (
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // The estimate follows from what a search then does, whatever the memory is.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A set is the points of a search, prepared for it.

@@ -2,7 +2,7 @@
 
 package distance
 
-import "github.com/seed-64e14a55/privatemail/simd"
+import "github.com/seed-64e14a55/privatemail/internal/simd"
 
 // Dots sets dst = A B' for row-major matrices of na and nb rows of d values; row i of dst
 // starts at i*ld.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // The matrix product behind the distances, whichever BLAS this build has,

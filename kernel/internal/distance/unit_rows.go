@@ -9,11 +9,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // UnitTolerance is how far from 1 the norm of a unit row may be.
@@ -28,10 +28,10 @@ type UnitRows struct {
 
 // UnitOptions say which rows NewUnitRows accepts. Package kernel says what the fields mean.
 type UnitOptions struct {
-	Normalize   bool
-	Nulls       int
-	BudgetBytes int64
-	Workers     *par.Workers
+	Normalize bool
+	Nulls     int
+	MaxMemory int64
+	Workers   *par.Workers
 }
 
 // NewUnitRows divides rows of features by their norms.
@@ -45,15 +45,15 @@ func NewUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows,
 	if o.Nulls < 0 || o.Nulls > 1 {
 		return nil, fmt.Errorf("kernel: unit rows: %w: %d null records, want 0 or 1", base.ErrOption, o.Nulls)
 	}
-	if o.BudgetBytes < 0 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: a budget of %d bytes", base.ErrOption, o.BudgetBytes)
+	if o.MaxMemory < 0 {
+		return nil, fmt.Errorf("kernel: unit rows: %w: %d bytes of memory", base.ErrOption, o.MaxMemory)
 	}
-	if o.BudgetBytes == 0 {
-		o.BudgetBytes = mem.Budget()
+	if o.MaxMemory == 0 {
+		o.MaxMemory = mem.DefaultLimit()
 	}
 	need := mem.Saturate(8 * float64(features.Rows) * float64(features.Cols))
-	if need > o.BudgetBytes || need > math.MaxInt {
-		return nil, &base.MemoryError{What: "unit rows", Need: need, Budget: o.BudgetBytes}
+	if need > o.MaxMemory || need > math.MaxInt {
+		return nil, &base.MemoryError{What: "unit rows", Need: need, Limit: o.MaxMemory}
 	}
 	if err := base.CheckFinite("points", features); err != nil {
 		return nil, err

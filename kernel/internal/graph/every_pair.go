@@ -8,7 +8,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // everyPairGraph returns the graph of every pair: there is nothing to find, and the place
@@ -43,7 +42,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b base.Bandwidth, o *ba
 	if err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(exactLayout(o), q.N, uint64(len(arrays.Ind)))
+	size, _ := exactLayout(o).Bytes(q.N, uint64(len(arrays.Ind)))
 	return &Graph{
 		Result: rows.Result{
 			Weights: weights, Order: distinct.Order, Group: distinct.Group, Tails: make([]float64, q.N),

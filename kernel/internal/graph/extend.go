@@ -57,7 +57,7 @@ func (g *Graph) Extended(ctx context.Context, a rows.Arrays, held int64, o *base
 	if out.Weights, err = RequestOf(o, nil, base.Bandwidth{}, 0).Adopt(ctx, n, a); err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(exactLayout(o), n, uint64(len(a.Ind)))
+	size, _ := exactLayout(o).Bytes(n, uint64(len(a.Ind)))
 	out.Peak = held + size
 	return &out, nil
 }

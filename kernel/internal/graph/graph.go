@@ -50,7 +50,7 @@ func Search(ctx context.Context, p *rows.Points, b base.Bandwidth, radius float6
 // RequestOf asks a search for the pairs within a radius.
 func RequestOf(o *base.Options, p *rows.Points, b base.Bandwidth, radius float64) *rows.Request {
 	return &rows.Request{
-		Points: p, Radius: radius, Gamma: b.Gamma(), Layout: exactLayout(o), Memory: o.BudgetBytes, Reserve: o.Reserve, Nearest: o.Isolated == base.Repair,
+		Points: p, Radius: radius, Gamma: b.Gamma(), Layout: exactLayout(o), Memory: o.MaxMemory, Reserve: o.Reserve, Nearest: o.Isolated == base.Repair,
 		Workers: o.Workers, Ranks: o.Ranks, Kernels: o.Kernels, Progress: o.Progress,
 	}
 }
@@ -63,7 +63,7 @@ func SearchError(o *base.Options, err error) error {
 		return err
 	}
 	if e.What != "" {
-		return base.Refused("build csr: "+e.What, e.Need, o.BudgetBytes, e.Denied)
+		return base.Refused("build csr: "+e.What, e.Need, o.MaxMemory, e.Denied)
 	}
 	return TooManyWeights(o, e.Need, e.Denied)
 }
@@ -71,7 +71,7 @@ func SearchError(o *base.Options, err error) error {
 // TooManyWeights returns the error of weights that need so many bytes. denied tells that
 // Options.Reserve has refused them.
 func TooManyWeights(o *base.Options, need int64, denied bool) error {
-	err := base.Refused("store weights", need, o.BudgetBytes, denied)
+	err := base.Refused("store weights", need, o.MaxMemory, denied)
 	base.Advise(err, "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer")
 	return err
 }

@@ -52,7 +52,7 @@ func Nearest(ctx context.Context, p *rows.Points, b base.Bandwidth, k int, o *ba
 	if err != nil {
 		return nil, SearchError(o, err)
 	}
-	size, _ := sparse.Bytes(exactLayout(o), p.N, uint64(weights.NNZ()))
+	size, _ := exactLayout(o).Bytes(p.N, uint64(weights.NNZ()))
 	g := &Graph{
 		Result: rows.Result{
 			Weights: weights, Order: found.Order, Tails: make([]float64, p.N), Peak: held + size,
@@ -82,7 +82,7 @@ func NearestHeld(n, d, k int, o *base.Options) int64 {
 // two points are among the nearest of each other.
 func NearestNeed(n, d, k int, o *base.Options) int64 {
 	k = min(k, n-1)
-	size, ok := sparse.Bytes(exactLayout(o), n, 2*uint64(n)*uint64(k))
+	size, ok := exactLayout(o).Bytes(n, 2*uint64(n)*uint64(k))
 	if !ok {
 		size = math.MaxInt64
 	}

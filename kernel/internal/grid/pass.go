@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A gridPiece is a run of sorted points that one worker spreads and finishes: those

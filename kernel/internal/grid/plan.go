@@ -161,7 +161,7 @@ func chooseGrid(ctx context.Context, p *rows.Points, b base.Bandwidth, o *base.O
 			}
 			cost := choice.cost(p, o)
 			total := cost.BuildSeconds + float64(o.Steps)*cost.StepSeconds
-			if cost.PeakBytes > o.BudgetBytes {
+			if cost.PeakBytes > o.MaxMemory {
 				total += 1e12 // only where nothing fits
 			}
 			if choice.eta > o.Tolerance {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // interpolationError returns the one-sided errors 2 K (rho/2)^p / sqrt(p!) of a table. The

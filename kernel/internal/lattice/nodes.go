@@ -3,8 +3,8 @@ package lattice
 import (
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // MaxNodes is the largest number of nodes of a cell along an axis. In cells of any useful

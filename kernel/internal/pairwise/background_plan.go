@@ -90,7 +90,7 @@ func backgroundOf(ctx context.Context, p *rows.Points, b base.Bandwidth, radius 
 	if err := o.Take("build background: unit rows", own); err != nil {
 		return nil, err
 	}
-	unit, err := distance.NewUnitRows(p.Single, distance.UnitOptions{BudgetBytes: o.BudgetBytes})
+	unit, err := distance.NewUnitRows(p.Single, distance.UnitOptions{MaxMemory: o.MaxMemory})
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (s *backgroundSearch) run(ctx context.Context, o *base.Options, stage strin
 }
 
 // allocate turns the counts into row pointers, which it returns, and allocates
-// the entries if the budget allows.
+// the entries if the memory limit allows.
 func (s *backgroundSearch) allocate(held int64, o *base.Options) (ptr []uint64, err error) {
 	ptr = s.counts
 	for i := 1; i < len(ptr); i++ {

@@ -1,6 +1,6 @@
 package poly
 
-import "github.com/seed-64e14a55/privatemail/simd"
+import "github.com/seed-64e14a55/privatemail/internal/simd"
 
 // A polyNest is the order in which the pass in float64 keeps moments. Like those of
 // polySinglePass, monomials are nested: those of degrees up to r in coordinates from some

@@ -3,9 +3,9 @@ package poly
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // polyDoublePass is the pass of poly in float64 throughout. T is the type of the iterate.

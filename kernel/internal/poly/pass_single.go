@@ -3,8 +3,8 @@ package poly
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/step"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // polySinglePass is the pass of poly with panels of float32.

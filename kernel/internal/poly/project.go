@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/distance"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A polyProjection is the coordinates of the rows of a frame along a few

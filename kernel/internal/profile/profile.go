@@ -84,11 +84,11 @@ func profileBytes(n, d int, o *base.Options) int64 {
 	return s*min(int64(n), usedBins)*binBytes + workers*each + int64(n)*8
 }
 
-// Refuse refuses a profile that exceeds the budget. Where it takes a few megabytes for
-// each worker, a budget below that is left to what follows, which can say what is missing.
+// Refuse refuses a profile that exceeds the memory limit. Where it takes a few megabytes for
+// each worker, a limit below that is left to what follows, which can say what is missing.
 func Refuse(p *rows.Points, o *base.Options) error {
 	need := profileBytes(p.N, p.D, o)
-	if few := int64(1+o.Workers.Count()) << 23; need > o.BudgetBytes && need <= few {
+	if few := int64(1+o.Workers.Count()) << 23; need > o.MaxMemory && need <= few {
 		return nil
 	}
 	return o.Take("sample of distances", need)

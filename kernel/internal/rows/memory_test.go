@@ -71,6 +71,6 @@ func TestMemoryIsReservedBeforeItIsTaken(t *testing.T) {
 	}
 	request.Memory = 900
 	if e, ok := errors.AsType[*MemoryError](request.Take(t.Context(), "x", 901)); !ok || e.Denied || e.Need != 901 {
-		t.Error("took more than the budget")
+		t.Error("took more than the memory limit")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -47,8 +47,8 @@ func (r *Request) Stage(stage string, total int) *Progress {
 // StoredBytes returns the bytes that a matrix of n rows takes without an entry, and the
 // bytes that an entry adds.
 func (r *Request) StoredBytes(n int) (none, entry int64) {
-	none, _ = sparse.Bytes(r.Layout, n, 0)
-	one, _ := sparse.Bytes(r.Layout, n, 1)
+	none, _ = r.Layout.Bytes(n, 0)
+	one, _ := r.Layout.Bytes(n, 1)
 	return none, one - none
 }
 
@@ -166,7 +166,7 @@ func (r *Request) Allocate(ctx context.Context, counts []uint64, held int64) (a 
 		a.Ptr[i] += a.Ptr[i-1]
 	}
 	nnz := a.Ptr[len(a.Ptr)-1]
-	need, ok := sparse.Bytes(r.Layout, len(a.Ptr)-1, nnz)
+	need, ok := r.Layout.Bytes(len(a.Ptr)-1, nnz)
 	if !ok {
 		need = math.MaxInt64
 	}

@@ -3,8 +3,8 @@ package step
 import (
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // PassTile is the most rows whose products are made before they are used. They stay

@@ -3,8 +3,8 @@ package tree
 import (
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A group finds the neighbours of the points of a node, one node after the other: those that

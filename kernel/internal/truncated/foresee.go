@@ -26,11 +26,11 @@ func ForeseeCSR(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 	if lower := mean - 2*(upper-mean); lower > 0 && pr.Equals() == 0 {
 		none, entry := graph.RequestOf(o, nil, base.Bandwidth{}, 0).StoredBytes(n)
 		weights := lower * float64(n)
-		if float64(graph.SearchBytes(n, d, o)+none)+weights*float64(entry)/holders(o, n, weights) > float64(o.BudgetBytes) {
+		if float64(graph.SearchBytes(n, d, o)+none)+weights*float64(entry)/holders(o, n, weights) > float64(o.MaxMemory) {
 			return graph.TooManyWeights(o, need(mean), false)
 		}
 	}
-	if most := need(upper); o.Reserve != nil && most <= o.BudgetBytes {
+	if most := need(upper); o.Reserve != nil && most <= o.MaxMemory {
 		return o.Take("build csr", most)
 	}
 	return nil
@@ -47,8 +47,8 @@ func ForeseePairs(p *rows.Points, pr *profile.Profile, o *base.Options) error {
 	mean, _ := pr.Neighbours(o.CutoffRadius)
 	nnz := mean * float64(n)
 	list := PairListBytes(n, d, nnz, TestedPairs(n, d, nnz))
-	if float64(pairsHeld(n, d, o))+certain*list > float64(o.BudgetBytes) {
-		return &base.MemoryError{What: "build pairs: list of cluster pairs", Need: pairsCost(n, d, nnz, TestedPairs(n, d, nnz), o).PeakBytes, Budget: o.BudgetBytes}
+	if float64(pairsHeld(n, d, o))+certain*list > float64(o.MaxMemory) {
+		return &base.MemoryError{What: "build pairs: list of cluster pairs", Need: pairsCost(n, d, nnz, TestedPairs(n, d, nnz), o).PeakBytes, Limit: o.MaxMemory}
 	}
 	return nil
 }

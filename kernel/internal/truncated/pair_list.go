@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/graph"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -67,7 +67,7 @@ func pairListError(o *base.Options, err error) error {
 	if !ok {
 		return err
 	}
-	return base.Refused("build pairs: list of cluster pairs", e.Need, o.BudgetBytes, e.Denied)
+	return base.Refused("build pairs: list of cluster pairs", e.Need, o.MaxMemory, e.Denied)
 }
 
 // Bytes is the memory of the list.

@@ -66,7 +66,7 @@ func (op *Truncated) WholeRows(ctx context.Context) (*Truncated, error) {
 		return op, nil
 	}
 	shared, out := op.Rows.(storedRows), *op
-	size, _ := sparse.Bytes(sparse.Plain, shared.Rows(), uint64(shared.NNZ()))
+	size, _ := sparse.Plain.Bytes(shared.Rows(), uint64(shared.NNZ()))
 	out.Costs.ResidentBytes += size
 	if err := op.options.Take(op.Called+": weights of all ranks", out.Costs.ResidentBytes); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type Truncated struct {
 	Group   []uint32         // rows group[g] to group[g+1]-1 are equal; nil when none are
 	Faint   []uint32         // rows of faint degree that this rank makes, ascending
 	Cutoff  float64          // +Inf where every pair has a weight
-	options *base.Options    // of the budget that building and Matrix have
+	options *base.Options    // of the memory limit that building and Matrix have
 	Halo    halo
 	Spans   []rows.Span // of the columns of each chunk that is here; nil when nobody knows them
 }

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // ciphertexts are those of one request. Each has a secret and errors of its own, used for it

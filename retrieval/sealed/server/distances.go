@@ -1,7 +1,7 @@
 package server
 
 import (
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // centres are the centres of cells. The nearest of a row has the least squared distance as

@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // drawnRows returns n rows about some middles, with numbers of few bits, so that some are

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 const (
@@ -138,7 +138,7 @@ func checkMemory(what string, bytes int64) error {
 	if bytes <= few {
 		return nil
 	}
-	if most := min(mem.Budget(), mem.AddressSpace); bytes > most {
+	if most := min(mem.DefaultLimit(), mem.AddressSpace); bytes > most {
 		return fmt.Errorf("%w: %s takes %d bytes, and %d are free", ErrMemory, what, bytes, most)
 	}
 	mem.MakeRoom(bytes)

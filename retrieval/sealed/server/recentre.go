@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // place gives rows their slots: by the centres of k-means, and then some rounds in which each

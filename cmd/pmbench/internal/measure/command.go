@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // Command runs a program to its end and returns what it printed; an error
@@ -172,11 +172,11 @@ func (c *Child) answer(v any) error {
 // Version is what the peer says of itself.
 func (c *Child) Version() string { return c.v }
 
-// Round repeats the operation for a budget of seconds, at least once, and returns the
+// Round repeats the operation for so many seconds, at least once, and returns the
 // seconds of each. With the name of a file in check it does the operation once and writes the
 // result there.
-func (c *Child) Round(k, workers int, budget float64, check string) ([]float64, error) {
-	question := strings.TrimSpace(fmt.Sprintf("%d %d %g %s", k, workers, budget, check))
+func (c *Child) Round(k, workers int, duration float64, check string) ([]float64, error) {
+	question := strings.TrimSpace(fmt.Sprintf("%d %d %g %s", k, workers, duration, check))
 	if _, err := fmt.Fprintln(c.in, question); err != nil {
 		return nil, err
 	}

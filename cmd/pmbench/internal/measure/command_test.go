@@ -3,7 +3,7 @@ package measure
 import (
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 func TestTellingLine(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // counterNote says whether instructions can be counted, and if not, why.

@@ -17,8 +17,8 @@ import (
 
 // Schedule says how long to measure.
 type Schedule struct {
-	Rounds int           // exactly so many; 0: as many as the budget allows, at most MaxRounds
-	Budget time.Duration // of all rounds, with setup
+	Rounds int           // exactly so many; 0: as many as Time allows, at most MaxRounds
+	Time   time.Duration // of all rounds, with setup
 	Slice  time.Duration // of one measurement, at least one operation
 	Long   time.Duration // operations of this and more are not warmed up
 	// Patience is how much longer a measurement may take to meet calm moments; what
@@ -40,8 +40,8 @@ const shortestStretch = 5 * time.Millisecond
 // MaxRounds is enough for compare, which asks for 10.
 const MaxRounds = 10
 
-// DefaultBudget keeps a suite within 45 s, limits of the machine included.
-const DefaultBudget = 34 * time.Second
+// DefaultTime keeps a suite within 45 s, limits of the machine included.
+const DefaultTime = 34 * time.Second
 
 // measure runs the cases in rounds, one measurement of each per round, so that
 // slow changes of the machine meet all cases alike.
@@ -72,7 +72,7 @@ func measure(ctx context.Context, l *Lab, suite string, cases []Case, s Schedule
 }
 
 // ends tells before a round whether the one before it was the last: the number
-// was given, or another of the same length would exceed the budget.
+// was given, or another of the same length would exceed the time.
 func (s Schedule) ends(began time.Time, round int, running []*trial) bool {
 	switch {
 	case s.Rounds > 0:
@@ -84,16 +84,16 @@ func (s Schedule) ends(began time.Time, round int, running []*trial) bool {
 	for _, t := range running {
 		next += t.took
 	}
-	return round == MaxRounds || next > s.Budget
+	return round == MaxRounds || next > s.Time
 }
 
 // share estimates what part of the suite is done: by rounds when their number is
-// given, otherwise by the budget.
+// given, otherwise by the time.
 func (s Schedule) share(began time.Time, round, i, of int) float64 {
 	if s.Rounds > 0 {
 		return (float64(round) + float64(i)/float64(of)) / float64(s.Rounds)
 	}
-	return min(float64(time.Since(began))/float64(s.Budget), 0.99)
+	return min(float64(time.Since(began))/float64(s.Time), 0.99)
 }
 
 // trial is a case being measured.

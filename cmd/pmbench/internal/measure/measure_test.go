@@ -58,8 +58,8 @@ func TestSchedule(t *testing.T) {
 		want int
 	}{
 		{Schedule{Rounds: 3}, 3},
-		{Schedule{Budget: time.Hour}, MaxRounds},
-		{Schedule{Budget: 0}, 1},
+		{Schedule{Time: time.Hour}, MaxRounds},
+		{Schedule{Time: 0}, 1},
 	} {
 		records = 0
 		if err := measure(t.Context(), l, "s", []Case{quick}, c.s, count); err != nil || records != c.want {

@@ -39,7 +39,7 @@ func (*jamesBowman) Version() string { return moduleVersion("github.com/james-bo
 
 func (*jamesBowman) Close() error { return nil }
 
-func (j *jamesBowman) Round(k, _ int, budget float64, check string) ([]float64, error) {
+func (j *jamesBowman) Round(k, _ int, duration float64, check string) ([]float64, error) {
 	n, _ := j.a.Dims()
 	if j.x == nil || j.x.RawMatrix().Cols != k || check != "" {
 		x := suites.Block(n, k)
@@ -49,9 +49,9 @@ func (j *jamesBowman) Round(k, _ int, budget float64, check string) ([]float64, 
 		}
 	}
 	if check != "" {
-		budget = 0
+		duration = 0
 	}
-	seconds, err := repeat(budget, func() error {
+	seconds, err := repeat(duration, func() error {
 		jbsparse.MulMatMat(false, 1, j.a, j.x, j.y)
 		return nil
 	})

@@ -71,7 +71,7 @@ type opponent interface {
 	// Round repeats the operation for some seconds, at least once, and returns
 	// the seconds of each. With a file name it does the operation once and
 	// writes the result there.
-	Round(k, workers int, budget float64, check string) ([]float64, error)
+	Round(k, workers int, duration float64, check string) ([]float64, error)
 	Version() string
 	Close() error
 }
@@ -184,9 +184,9 @@ func writeLittle(path string, parts ...any) error {
 	return errors.Join(err, f.Close())
 }
 
-// repeat does an operation until the budget is spent, at least once.
-func repeat(budget float64, operation func() error) (seconds []float64, err error) {
-	for total := 0.0; total < budget || len(seconds) == 0; {
+// repeat does an operation for so many seconds, at least once.
+func repeat(duration float64, operation func() error) (seconds []float64, err error) {
+	for total := 0.0; total < duration || len(seconds) == 0; {
 		from := time.Now()
 		if err := operation(); err != nil {
 			return nil, err

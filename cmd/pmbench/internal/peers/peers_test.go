@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -34,7 +34,7 @@ func TestEigenDifference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := iterate.Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &iterate.ConvergeSettings{Dim: 4})
+	out, err := spectral.Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &spectral.ConvergeSettings{Dim: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/spectral"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -134,9 +136,9 @@ func ConvergeGraph(ctx context.Context, l *measure.Lab, n, workers int) (kernel.
 }
 
 // Eigenvectors returns the leading ones of a graph, and an error unless they converged.
-func Eigenvectors(ctx context.Context, l *measure.Lab, op kernel.Truncated, workers int) (*iterate.Eigenvectors, error) {
-	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
-		&iterate.ConvergeSettings{Dim: ConvergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.Workers(workers)})
+func Eigenvectors(ctx context.Context, l *measure.Lab, op kernel.Truncated, workers int) (*spectral.Eigenvectors, error) {
+	out, err := spectral.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
+		&spectral.ConvergeSettings{Dim: ConvergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.Workers(workers)})
 	if err == nil && out.Status != iterate.Converged {
 		err = fmt.Errorf("the eigenvectors did not converge in %d products", out.Products)
 	}

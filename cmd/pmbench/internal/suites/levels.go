@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // levelCases measure every loop of package simd at the level and choices in use, and beside

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 )
 
 // Every method of simd.Kernels that computes something is a loop of the suite. One that is

@@ -38,7 +38,7 @@ func (f *Options) Chosen() (out []Suite, pattern *regexp.Regexp, err error) {
 
 // Schedule says how long to measure the cases of a suite.
 func (f *Options) Schedule(of Suite) measure.Schedule {
-	s := measure.Schedule{Rounds: f.Count, Budget: measure.DefaultBudget, Slice: 200 * time.Millisecond, Long: 3 * time.Second}
+	s := measure.Schedule{Rounds: f.Count, Time: measure.DefaultTime, Slice: 200 * time.Millisecond, Long: 3 * time.Second}
 	if f.Full {
 		s.Slice = time.Second
 		if s.Rounds == 0 {

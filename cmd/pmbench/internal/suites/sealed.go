@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // sealedRows is the number of gallery rows of suite sealed, unless -n says otherwise.

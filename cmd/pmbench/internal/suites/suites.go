@@ -31,7 +31,7 @@ func All() []Suite {
 		{"search", "building the graph of features in 64 and 512 dimensions, and of points in 8", searchCases, 0},
 		{"private", "the private first step: bound, kernel and noise", privateCases, 0},
 		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases, 0},
-		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget", concurrentCases, 0},
+		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a memory limit", concurrentCases, 0},
 		{"scale", "graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000", scaleCases, 0},
 		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases, 0},
 		{"answers", "answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked", answersCases, 0},

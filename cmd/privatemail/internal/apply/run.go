@@ -32,14 +32,14 @@ type application struct {
 // Run places the rows and writes them.
 func (a *application) Run(ctx context.Context, engine *privatemail.Engine, m progress.Meter) error {
 	settings := a.In.FeatureSettings()
-	layout, err := formats.ReadLayout(a.In.Features, &settings)
+	layout, err := settings.ReadLayout(a.In.Features)
 	if err != nil {
 		return files.AdviseFile(a.In.Features, err)
 	}
 	if layout != nil {
 		return a.runText(ctx, engine, m)
 	}
-	return formats.StreamMatrix(a.In.Features, mem.Budget(), func(r *formats.RowReader) error {
+	return formats.StreamMatrix(a.In.Features, mem.DefaultLimit(), func(r *formats.RowReader) error {
 		order, err := a.order(ctx, r.Cols)
 		if err != nil {
 			return err

@@ -108,7 +108,7 @@ func (in Input) Arrange(x blas32.General, want Named) (blas32.General, error) {
 	if err != nil || order == nil {
 		return x, err
 	}
-	if bytes := 4 * int64(len(x.Data)); bytes > mem.Budget() {
+	if bytes := 4 * int64(len(x.Data)); bytes > mem.DefaultLimit() {
 		return x, fmt.Errorf("%s: %w: a copy of the rows with their columns in the order of %s takes %d bytes; put them in that order, or convert fewer rows at a time", in.Features, formats.ErrLimit, want.What, bytes)
 	}
 	x.Data = slices.Clone(x.Data) // a file may be mapped

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Speed is how fast this machine is, for the choice of an operator. Tests replace it, so
@@ -39,7 +39,7 @@ func EngineWith(e *cli.Env, w settings.Work, plans bool, m progress.Meter) (*pri
 		options = append(options, privatemail.WithWorkers(w.Workers))
 	}
 	if w.MaxMemory > 0 {
-		options = append(options, privatemail.WithBudget(w.MaxMemory))
+		options = append(options, privatemail.WithMaxMemory(w.MaxMemory))
 	}
 	engine, err := privatemail.New(options...)
 	if err != nil {

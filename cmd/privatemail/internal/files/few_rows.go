@@ -21,7 +21,7 @@ func WhyNoRows(path string) string {
 	if info, err := os.Stat(file); err == nil && info.Size() == 0 {
 		return "the file is empty"
 	}
-	if l, err := formats.ReadLayout(path, nil); err == nil && l != nil && l.Names != nil {
+	if l, err := new(formats.TableSettings).ReadLayout(path); err == nil && l != nil && l.Names != nil {
 		return fmt.Sprintf("a header in line %d, and no rows", l.Line)
 	}
 	return "there are no rows in it"

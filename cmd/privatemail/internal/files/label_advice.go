@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -12,7 +11,7 @@ import (
 // and how to say so; "" where there is none.
 func LabelAdvice(in Input) string {
 	settings := in.FeatureSettings()
-	column, name := formats.LabelColumn(in.Features, &settings)
+	column, name := settings.LabelColumn(in.Features)
 	if column < 0 {
 		return ""
 	}

@@ -56,7 +56,7 @@ func (f *PlotFlags) readValues(ctx context.Context, in Input, x blas32.General) 
 	file, _ := formats.SplitArray(f.By)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		number, failed := strconv.Atoi(f.By)
-		layout, err := formats.ReadLayout(in.Features, nil)
+		layout, err := new(formats.TableSettings).ReadLayout(in.Features)
 		switch {
 		case layout == nil && err == nil && failed == nil && number >= 1 && number <= x.Cols:
 			return func(row int) float64 { return float64(x.Data[row*x.Stride+number-1]) }, func() {}, nil
@@ -69,7 +69,7 @@ func (f *PlotFlags) readValues(ctx context.Context, in Input, x blas32.General) 
 		if in.Read != nil {
 			settings.Header = in.Read.text.Header
 		}
-	} else if _, err := formats.ReadLayout(path, &formats.TableSettings{Columns: "2"}); errors.Is(err, formats.ErrColumn) {
+	} else if _, err := (&formats.TableSettings{Columns: "2"}).ReadLayout(path); errors.Is(err, formats.ErrColumn) {
 		settings.Columns = "1" // the only one of text, whatever it is called
 	}
 	t, err := progress.Await(ctx, func() (*formats.Table, error) { return formats.ReadTable(ctx, path, &settings) })

@@ -14,12 +14,12 @@ import (
 )
 
 // PointsBuffer returns memory for points, which an Engine computes and a file has in float32.
-// It is empty where the budget or the machine has no room for it, without the rest that
+// It is empty where the memory limit or the machine has no room for it, without the rest that
 // points take: the Engine has the better error. Of several ranks all have the buffer or none: the
 // Engines plan with it.
 func PointsBuffer(ctx context.Context, f *settings.Work, e *cli.Env, rows, cols int) (into blas32.General, err error) {
 	here := int64(e.RanksHere())
-	room := min(cmp.Or(f.MaxMemory, mem.Budget()/here), mem.Available()/here, mem.AddressSpace/5)
+	room := min(cmp.Or(f.MaxMemory, mem.DefaultLimit()/here), mem.Available()/here, mem.AddressSpace/5)
 	if room, err = leastOf(ctx, e.Ranks(), room); err != nil || 4*float64(rows)*float64(cols) >= float64(room) {
 		return into, err
 	}

@@ -22,14 +22,14 @@ func TestPointsBuffer(t *testing.T) {
 		return b
 	}
 	if b := buffer(50, 3); b.Data != nil {
-		t.Error("a buffer of the whole budget")
+		t.Error("a buffer of the whole limit")
 	}
 	f.MaxMemory++
 	if b := buffer(50, 3); b.Rows != 50 || b.Cols != 3 || b.Stride != 3 || len(b.Data) != 150 {
 		t.Errorf("%d x %d in %d entries", b.Rows, b.Cols, len(b.Data))
 	}
-	for _, budget := range []int64{0, math.MaxInt64} { // whatever the budget, no machine has as much
-		f.MaxMemory = budget
+	for _, limit := range []int64{0, math.MaxInt64} { // whatever the limit, no machine has as much
+		f.MaxMemory = limit
 		for _, rows := range []int{math.MaxInt, math.MaxInt / 1000, 1 << 30} {
 			if b := buffer(rows, math.MaxInt32); b.Data != nil {
 				t.Errorf("a buffer of %d rows", rows)

@@ -150,12 +150,12 @@ func (r *Reading) findArrays(in *Input) error {
 // findColumns finds the columns of text.
 func (r *Reading) findColumns(in *Input) error {
 	if r.apart && SameFile(in.Labels, in.Features) {
-		if l, err := formats.ReadLayout(in.Features, &formats.TableSettings{Header: r.text.Header}); l != nil && err == nil {
+		if l, err := (&formats.TableSettings{Header: r.text.Header}).ReadLayout(in.Features); l != nil && err == nil {
 			in.Labels, r.apart = "", false // one file of text has both
 		}
 	}
 	settings := in.FeatureSettings()
-	l, err := formats.ReadLayout(in.Features, &settings)
+	l, err := settings.ReadLayout(in.Features)
 	if err != nil {
 		return Missing(in.Features, AdviseFile(in.Features, err))
 	}
@@ -225,7 +225,7 @@ func (in Input) FeatureSettings() formats.TableSettings {
 		s.Label = ""
 	}
 	s.SkipLabels = !in.joined()
-	s.Limit = mem.Budget()
+	s.Limit = mem.DefaultLimit()
 	if in.Read != nil && in.Read.Env != nil {
 		s.Limit /= int64(in.Read.Env.RanksHere())
 	}
@@ -236,7 +236,7 @@ func (in Input) FeatureSettings() formats.TableSettings {
 // at the context itself, and reports progress.
 func (in Input) readTable(ctx context.Context) (*formats.Table, error) {
 	settings := in.FeatureSettings()
-	layout, err := formats.ReadLayout(in.Features, &settings)
+	layout, err := settings.ReadLayout(in.Features)
 	if err == nil && in.Read != nil {
 		if err := in.Read.findNames(in, layout); err != nil {
 			return nil, err

@@ -398,7 +398,7 @@ func copiedRows(x blas32.General) (copies, compared int) {
 	return copies, compared
 }
 
-// engine starts an engine with what the rows and queries leave of the budget, and the meter
+// engine starts an engine with what the rows and queries leave of the memory limit, and the meter
 // that shows its progress.
 func (f *fitFlags) engine(e *cli.Env, x blas32.General, queries int) (*privatemail.Engine, func(), *fitMeter, error) {
 	work, err := f.engineWork(x, queries, e.RanksHere())
@@ -420,13 +420,13 @@ func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fit
 	return fit, f.explain(err, in)
 }
 
-// engineWork leaves the engine what the queries and their images leave of the budget, which
-// is that of one of that many ranks on this machine. Without a budget the engine looks for
+// engineWork leaves the engine what the queries and their images leave of the memory limit, which
+// is that of one of that many ranks on this machine. Without a limit the engine looks for
 // itself.
 func (f *fitFlags) engineWork(x blas32.General, queries, ranks int) (settings.Work, error) {
 	work := f.work
 	own := 2 * 4 * float64(x.Cols) * float64(queries)
-	rest, err := pipeline.Reserve(cmp.Or(work.MaxMemory, mem.Budget()/int64(ranks)), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
+	rest, err := pipeline.Reserve(cmp.Or(work.MaxMemory, mem.DefaultLimit()/int64(ranks)), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
 	if work.MaxMemory > 0 {
 		work.MaxMemory = rest
 	}

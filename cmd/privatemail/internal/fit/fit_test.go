@@ -102,8 +102,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// What the engine may take and the queries are one budget.
-func TestFitSharesItsBudget(t *testing.T) {
+// What the engine may take and the queries share one limit.
+func TestFitSharesItsMemory(t *testing.T) {
 	x := blas32.General{Rows: 100, Cols: 10}
 	const own = 2 * 4 * 10 * 50 // the queries and their images
 	f := fitFlags{work: settings.Work{Workers: 3, MaxMemory: own + 1000}}
@@ -116,7 +116,7 @@ func TestFitSharesItsBudget(t *testing.T) {
 	}
 	f.work.MaxMemory = 0
 	if work, err := f.engineWork(x, 50, 1); err != nil || work.MaxMemory != 0 {
-		t.Errorf("without a budget: %+v, %v", work, err)
+		t.Errorf("without a limit: %+v, %v", work, err)
 	}
 }
 

@@ -151,7 +151,7 @@ func (f *generateFlags) checkMemory(kind synth.Kind) error {
 	if kind.Name == digitsKind {
 		advice = "allow more with -max-memory"
 	}
-	if _, err := pipeline.Reserve(cmp.Or(f.maxMemory, mem.Budget()), need, what); err != nil {
+	if _, err := pipeline.Reserve(cmp.Or(f.maxMemory, mem.DefaultLimit()), need, what); err != nil {
 		return fmt.Errorf("%w; %s", text.Bare(err), advice)
 	}
 	return nil

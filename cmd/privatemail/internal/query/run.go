@@ -79,7 +79,7 @@ func Open(ctx context.Context, e *cli.Env, f *Flags, address string, in files.In
 	settings.Codebook, settings.Epoch, settings.Cache = f.codebook, f.Sealed.epoch, files.CacheFolder(e, f.Cache)
 	settings.Warn = func(err error) { s.warnings = append(s.warnings, err) }
 	settings.Progress = s.downloaded
-	settings.Memory = cmp.Or(f.maxMemory, mem.Budget())
+	settings.Memory = cmp.Or(f.maxMemory, mem.DefaultLimit())
 	if s.server, err = remote.New(address, settings); err != nil {
 		return nil, err
 	}

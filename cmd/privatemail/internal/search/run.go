@@ -136,7 +136,7 @@ func (s *search) prepare(ctx context.Context) error {
 			own += 4 * float64(s.queries.x.Cols) * float64(s.queries.x.Rows)
 		}
 	}
-	if _, err := pipeline.Reserve(cmp.Or(s.flags.work.MaxMemory, mem.Budget()), own, fmt.Sprintf("search for %d neighbours of %d queries", s.flags.k, s.queries.x.Rows)); err != nil {
+	if _, err := pipeline.Reserve(cmp.Or(s.flags.work.MaxMemory, mem.DefaultLimit()), own, fmt.Sprintf("search for %d neighbours of %d queries", s.flags.k, s.queries.x.Rows)); err != nil {
 		return files.Explain(err, s.gallery.Input)
 	}
 	if err := s.gallery.prepare(ctx, s.flags.normalizeRows); err != nil {

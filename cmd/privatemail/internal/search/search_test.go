@@ -10,14 +10,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// The copy of the gallery that a search makes is within the budget.
+// The copy of the gallery that a search makes is within the memory limit.
 func TestSearchCountsItsCopy(t *testing.T) {
 	rows := blas32.General{Rows: 1000, Cols: 100, Stride: 100, Data: make([]float32, 100_000)}
 	const own = 1000*1*8 + 1000*1*16 + 1000*(4*100+16)
-	for budget, want := range map[int64]error{own: kernel.ErrMemory, own + 1: nil} {
-		s := &search{flags: &searchFlags{k: 1, self: true, work: settings.Work{MaxMemory: budget}}, gallery: rowSide{x: rows}, queries: rowSide{x: rows}}
+	for limit, want := range map[int64]error{own: kernel.ErrMemory, own + 1: nil} {
+		s := &search{flags: &searchFlags{k: 1, self: true, work: settings.Work{MaxMemory: limit}}, gallery: rowSide{x: rows}, queries: rowSide{x: rows}}
 		if err := s.prepare(t.Context()); !errors.Is(err, want) {
-			t.Errorf("budget %d: %v, want %v", budget, err, want)
+			t.Errorf("limit %d: %v, want %v", limit, err, want)
 		}
 	}
 }

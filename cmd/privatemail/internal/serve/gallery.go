@@ -119,7 +119,7 @@ func (s *Serving) MakeGallery(ctx context.Context, saved *supervised.Saved, path
 	// centre. Answers are encoded in what is left, if all of them fit.
 	n, d := float64(model.X.Rows), float64(model.X.Cols)
 	own := n*(4*d+2*(d+4)) + 16*n
-	rest, err := pipeline.Reserve(cmp.Or(s.Flags.work.MaxMemory, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
+	rest, err := pipeline.Reserve(cmp.Or(s.Flags.work.MaxMemory, mem.DefaultLimit()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
 	if err != nil {
 		return fmt.Errorf("%s: %w; -max-memory allows more", s.File, err)
 	}

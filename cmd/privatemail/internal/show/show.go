@@ -215,7 +215,7 @@ func showMemory(_ context.Context, _ string, begin []byte) (*explanation, error)
 // showMatrix explains a matrix by its size.
 func showMatrix(_ context.Context, path string, _ []byte) (*explanation, error) {
 	var x *explanation
-	err := formats.StreamMatrix(path, mem.Budget(), func(r *formats.RowReader) error {
+	err := formats.StreamMatrix(path, mem.DefaultLimit(), func(r *formats.RowReader) error {
 		x = &explanation{kind: "matrix", about: "rows of numbers"}
 		x.add("size", fmt.Sprintf("%d x %d", r.Rows, r.Cols), []int{r.Rows, r.Cols})
 		if r.Rows == 0 {

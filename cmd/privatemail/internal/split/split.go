@@ -111,7 +111,7 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 	book := whole.Codebook()
 	n := float64(book.Rows/f.into + 1)
 	own := n*(2*float64(book.Ranking+4)+4) + 24*float64(book.Cells())
-	rest, err := pipeline.Reserve(cmp.Or(f.work.MaxMemory, mem.Budget()), own, fmt.Sprintf("a shard of %.0f rows", n))
+	rest, err := pipeline.Reserve(cmp.Or(f.work.MaxMemory, mem.DefaultLimit()), own, fmt.Sprintf("a shard of %.0f rows", n))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; -max-memory allows more", path, err)
 	}

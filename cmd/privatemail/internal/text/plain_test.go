@@ -11,7 +11,7 @@ import (
 
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
-		"privatemail: embed: kernel: build csr: memory budget exceeded":             "build csr: memory budget exceeded",
+		"privatemail: embed: kernel: build csr: memory limit exceeded":              "build csr: memory limit exceeded",
 		"supervised: fit: privatemail: embed: kernel: build csr: no points":         "build csr: no points",
 		"sensitivity: tight: bad label table":                                       "bad label table",
 		"evaluate: paper on x, seed 1: server: privatemail: embed: kernel: no room": "paper on x, seed 1: embed: no room",

@@ -32,7 +32,7 @@ int main(int, char **argv) {
       y.setZero();
       vy.setZero();
     }
-    auto seconds = repeat(check ? 0 : q.budget, [&] {
+    auto seconds = repeat(check ? 0 : q.duration, [&] {
       if (q.k == 1)
         vy.noalias() += a * vx;
       else

@@ -76,7 +76,7 @@ int main(int, char **argv) {
       }
       have = q.k;
     }
-    answer(repeat(check ? 0 : q.budget, [&] {
+    answer(repeat(check ? 0 : q.duration, [&] {
       if (q.k == 1) {
         OK(GrB_mxv(vy, nullptr, GrB_PLUS_FP32, GrB_PLUS_TIMES_SEMIRING_FP32, a,
                    vx, nullptr));

@@ -85,11 +85,11 @@ inline void answer(const std::vector<double> &seconds, long long peak = 0) {
   std::cout << "],\"peak_bytes\":" << peak << "}" << std::endl;
 }
 
-// A question: columns, threads, seconds to spend, and perhaps a file for the
+// A question: columns, threads, seconds to fill, and perhaps a file for the
 // result of one product from zero.
 struct Question {
   int k = 0, threads = 0;
-  double budget = 0;
+  double duration = 0;
   std::string check;
 };
 
@@ -99,13 +99,13 @@ inline bool ask(Question &q) {
     return false;
   std::istringstream words(line);
   q.check.clear();
-  words >> q.k >> q.threads >> q.budget;
+  words >> q.k >> q.threads >> q.duration;
   std::getline(words >> std::ws, q.check);
   return true;
 }
 
-// Repeats an operation until the budget is spent, at least once.
-template <class F> std::vector<double> repeat(double budget, F operation) {
+// Repeats an operation for so many seconds, at least once.
+template <class F> std::vector<double> repeat(double duration, F operation) {
   std::vector<double> seconds;
   double total = 0;
   do {
@@ -113,6 +113,6 @@ template <class F> std::vector<double> repeat(double budget, F operation) {
     operation();
     seconds.push_back(now() - from);
     total += seconds.back();
-  } while (total < budget);
+  } while (total < duration);
   return seconds;
 }

@@ -54,11 +54,11 @@ def answer(seconds):
     print(json.dumps({"seconds": seconds}), flush=True)
 
 
-def measure(work, budget=0):
-    """Does the work until the budget of seconds is spent, at least once, and returns the
+def measure(work, duration=0):
+    """Does the work for so many seconds, at least once, and returns the
     seconds of each time and the last result."""
     seconds = []
-    while not seconds or sum(seconds) < budget:
+    while not seconds or sum(seconds) < duration:
         start = time.perf_counter()
         result = work()
         seconds.append(time.perf_counter() - start)

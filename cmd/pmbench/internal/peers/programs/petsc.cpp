@@ -8,7 +8,7 @@
 // The question at hand as ranks hand it on: rank 0 alone reads it.
 struct Order {
   int k = 0, ends = 0, checks = 0;
-  double budget = 0;
+  double duration = 0;
 };
 
 static int rank = 0, ranks = 1;
@@ -180,7 +180,7 @@ int main(int argc, char **argv) {
     Question q;
     if (rank == 0) {
       order.ends = !ask(q);
-      order.k = q.k, order.budget = q.budget, order.checks = !q.check.empty();
+      order.k = q.k, order.duration = q.duration, order.checks = !q.check.empty();
     }
     spread(order);
     if (order.ends)
@@ -196,7 +196,7 @@ int main(int argc, char **argv) {
     for (int again = !order.checks; again;) {
       seconds.push_back(block.timed());
       total += seconds.back();
-      again = total < order.budget;
+      again = total < order.duration;
       MPI_Bcast(&again, 1, MPI_INT, 0, PETSC_COMM_WORLD); // clocks differ
     }
     if (rank == 0)

@@ -22,7 +22,7 @@ int main(int, char **argv) {
   hello(__VERSION__);
   for (Question q; ask(q);) {
     bool check = !q.check.empty();
-    auto seconds = repeat(check ? 0 : q.budget, [&] {
+    auto seconds = repeat(check ? 0 : q.duration, [&] {
       for (uint64_t r = 0; r < rows; r++) {
         const int8_t *__restrict row = matrix.data() + r * depth;
         const uint32_t *__restrict column = words.data();

@@ -56,7 +56,7 @@ int main(int, char **argv) {
     settings.seed = 1;
     const pm_rows rows = {x.get(), int64_t(n), int64_t(d), int64_t(d)};
     const pm_matrix out = {y.data(), int64_t(n), q.k, q.k};
-    auto seconds = repeat(q.check.empty() ? q.budget : 0, [&] {
+    auto seconds = repeat(q.check.empty() ? q.duration : 0, [&] {
       check(apply ? pm_model_apply(engine, model, &rows, &out, nullptr)
                   : pm_embed(engine, &rows, nullptr, &settings, &out, nullptr));
     });
