@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-64e14a55/privatemail/internal/audit"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -54,10 +55,7 @@ type auditPair struct {
 // rows add up, and the changes of the two own rows are at right angles, which leaves
 // sqrt(2 R^2 + 4 O^2) / sqrt(4 R^2 + 4 O^2) <= sqrt(3)/2 = 0.866. Here it is 0.862.
 func auditPairs() []auditPair {
-	runs, fewer := 14_000, 3100
-	if testing.Short() {
-		runs = fewer
-	}
+	const runs, fewer = 14_000, 3100
 	gauss := func(sigma float64) func(float64) float64 {
 		return func(d2 float64) float64 { return math.Exp(-d2 / (2 * sigma * sigma)) }
 	}
@@ -115,6 +113,7 @@ func auditPairs() []auditPair {
 // that are more than 6 deviations off with probabilities 2e-9 and, with 3100 runs,
 // 6e-9; and a control that passes with a smaller probability.
 func TestAuditOfPrivatize(t *testing.T) {
+	longtest.Only(t)
 	// Every call leaves a megabyte of garbage.
 	percent := debug.SetGCPercent(800)
 	defer debug.SetGCPercent(percent)
@@ -141,7 +140,7 @@ func TestAuditOfPrivatize(t *testing.T) {
 	}
 	// The relations together: if each is private, so is one chosen at random. This
 	// has enough power: noise at 0.9 of its correct size is found with probability
-	// 0.999, in a short run noise at 0.8.
+	// 0.999.
 	got := auditedEpsilon(attained)
 	if got > auditEpsilon {
 		t.Errorf("epsilon is at least %.3f", got)

@@ -9,11 +9,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // Every command on the pages is run, in a folder with the files they name. Commands
 // that take long, need data that we may not distribute, or ranks of mpirun, run only
-// with -h, which prints help once all flags before it are known.
+// with -h, which prints help once all flags before it are known. So do those of other pages than
+// the README unless long tests run.
 func TestCommandsOfThePagesRun(t *testing.T) {
 	tools, folder := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", tools, "./cmd/privatemail", "./cmd/pmbench").CombinedOutput(); err != nil {
@@ -43,7 +46,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 				t.Errorf("only %q", commands)
 			}
 			for _, command := range commands {
-				if takesLong.MatchString(command) {
+				if takesLong.MatchString(command) || !longtest.Wanted() && page != "README.md" {
 					command += " -h"
 				}
 				shell(t, command)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -99,6 +100,7 @@ func TestMapRefuses(t *testing.T) {
 
 // Many rows begin with a sample, and the map of a square is a square.
 func TestMapOfManyRows(t *testing.T) {
+	longtest.Only(t)
 	x, err := synth.Uniform(sampledFrom, 2, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
@@ -20,7 +21,7 @@ import (
 func TestNeighboursStayWithinTheBound(t *testing.T) {
 	e := engine(t, WithWorkers(1))
 	cases := 1500
-	if testing.Short() {
+	if !longtest.Wanted() {
 		cases = 300
 	}
 	worst, refused := map[string]float64{}, 0

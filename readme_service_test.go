@@ -10,11 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // The commands of README that make a model, serve it and query the server work unchanged,
 // except for the port: two programs, two modes, one server.
 func TestServiceOfTheReadme(t *testing.T) {
+	longtest.Only(t)
 	tools, folder := t.TempDir(), t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", tools, "./cmd/privatemail").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

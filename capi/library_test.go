@@ -13,12 +13,16 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/clibrary"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // built is a folder with the library, which TestMain builds once.
 var built string
 
 func TestMain(m *testing.M) {
+	if !longtest.Wanted() { // building the library takes a minute
+		os.Exit(m.Run())
+	}
 	code, err := withLibrary(m.Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -50,6 +54,7 @@ var (
 // warning is an error.
 func compile(t *testing.T, source string, link []string) (program string) {
 	t.Helper()
+	longtest.Only(t)
 	program = filepath.Join(t.TempDir(), "program")
 	compiler, standard := compilerOf(t, "CC"), "-std=c99"
 	if strings.HasSuffix(source, ".cpp") {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
@@ -196,10 +196,9 @@ func (h *huntTally) add(name string, ratio float64) {
 
 func TestCertificateHunt(t *testing.T) {
 	t.Parallel()
-	cases, climbs, large, largest, seed := 120, 1, 2, 1000, uint64(1)
-	if n, err := strconv.ParseUint(os.Getenv("PM_HUNT"), 10, 64); err == nil && n > 0 {
-		cases, climbs, large, largest, seed = 2000, 20, 40, 3000, n
-	}
+	const seed = 1
+	cases, climbs := longtest.Pick(40, 120, 2000), longtest.Pick(1, 1, 20)
+	large, largest := longtest.Pick(1, 2, 40), longtest.Pick(600, 1000, 3000)
 	tally := &huntTally{served: map[string]int{}, worst: map[string]float64{}}
 	const shards = 4
 	t.Run("shards", func(t *testing.T) {

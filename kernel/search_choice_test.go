@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
@@ -119,6 +120,7 @@ func paddedWithZeros(p blas32.General, more int) blas32.General {
 // Points that fill many dimensions are searched by codes, others by cells; a column of
 // zeros, the number of workers and the level do not change that.
 func TestChoiceOfTheSearch(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	three := par.New(3)
 	defer three.Close()
@@ -166,6 +168,7 @@ func TestChoiceOfTheSearch(t *testing.T) {
 // Whatever the memory and the number of workers, the graph is the same or refused, and no
 // limit is exceeded.
 func TestChoiceWithinLimit(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	three := par.New(3)
 	defer three.Close()

@@ -3,33 +3,18 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/truncated"
 	"github.com/seed-64e14a55/privatemail/par"
 )
-
-// exactCases is how many random sets are searched at every level: two dozen, or as
-// many as PM_EXACT says.
-func exactCases(t *testing.T) int {
-	value := os.Getenv("PM_EXACT")
-	if value == "" {
-		return 24
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		t.Fatalf("PM_EXACT=%q, want a number of cases", value)
-	}
-	return n
-}
 
 // exactDims are few and many, multiples of 4, 16 and 64 and not.
 var exactDims = []int{9, 12, 16, 31, 63, 64, 65, 100, 127, 128, 129, 200, 257, 512, 641, 1000, 2047, 2048}
@@ -40,7 +25,7 @@ func TestSearchIsExact(t *testing.T) {
 	t.Parallel()
 	workers := par.New(2)
 	defer workers.Close()
-	for seed := range exactCases(t) {
+	for seed := range longtest.Pick(12, 126, 504) { // random sets, searched at every level
 		rng := pointtest.Rand(uint64(seed) + 1000)
 		d := exactDims[seed%len(exactDims)]
 		n := 2 + rng.IntN(60)
@@ -83,7 +68,7 @@ func TestLargerSearchesAreExact(t *testing.T) {
 	t.Parallel()
 	workers := par.New(2)
 	defer workers.Close()
-	for _, d := range []int{20, 96, 300} {
+	for _, d := range longtest.Pick([]int{96}, []int{20, 96, 300}, []int{20, 96, 300}) {
 		for seed := range uint64(2) {
 			rng := pointtest.Rand(seed + 5)
 			p, what := pointtest.Hard(rng, 1000, d)
@@ -106,6 +91,7 @@ func TestLargerSearchesAreExact(t *testing.T) {
 // Long rows that make one group stay in their order, and have the same neighbours at every
 // level and for any number of workers.
 func TestOneGroupOfLongRows(t *testing.T) {
+	longtest.Only(t)
 	t.Parallel()
 	const n, d, clusters = 1100, 960, 8
 	rng := pointtest.Rand(8)

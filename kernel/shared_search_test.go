@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cluster"
 	"github.com/seed-64e14a55/privatemail/internal/exchange"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/base"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -199,8 +200,9 @@ func TestSharedSearchIsThatOfOneProcess(t *testing.T) {
 				return g, bounds, err
 			}
 			want, _, wantErr := build(nil)
-			sizes := []int{2, 3, 7}
+			sizes := longtest.Pick([]int{3}, []int{2, 3, 7}, []int{2, 3, 7})
 			if c.large {
+				longtest.Only(t)
 				sizes = []int{2, 4}
 			}
 			for _, size := range sizes {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/cluster"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/grid"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
@@ -125,7 +126,7 @@ func TestWideOperatorsOfRanks(t *testing.T) {
 	for _, c := range append(polyCases(t), gridCases(t)...) {
 		t.Run(c.name, func(t *testing.T) {
 			want, cost := wideNumbers(t, c)
-			for _, size := range []int{1, 2, 3, 4, 7} {
+			for _, size := range longtest.Pick([]int{1, 3}, []int{1, 2, 3, 4, 7}, []int{1, 2, 3, 4, 7}) {
 				if err := cluster.Local(size, func(ranks *par.Ranks) error {
 					workers := par.New(1 + size%2)
 					defer workers.Close()

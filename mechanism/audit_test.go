@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/audit"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // T-7: releases of two neighbours do not show a larger epsilon than promised, by
@@ -22,9 +23,9 @@ func TestThresholdAudit(t *testing.T) {
 	const epsilon, delta, multiplier = 1, 0.05, 1.332778
 	runs := pick(100_000, 1_000_000)
 	tooFar := 1.25
-	if nightly {
+	if longtest.All() {
 		tooFar = 1 / 0.95
-	} else if testing.Short() {
+	} else if !longtest.Wanted() {
 		tooFar = 2
 	}
 	b := boundNear(t, rows, columns, 0.0132)
@@ -99,7 +100,7 @@ func beyond(x []float64, threshold float64) (n int) {
 func TestHistogramAudit(t *testing.T) {
 	const rows, columns = 500, 500
 	releases := 1
-	if nightly {
+	if longtest.All() {
 		releases = 8 // two million draws per side
 	}
 	const epsilon, delta, bins = 1, 0.05, 120

@@ -4,38 +4,28 @@ import (
 	"crypto/rand"
 	"io"
 	chacha "math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// The statistical tests run in two tiers. By default all randomness comes from
-// a fixed stream that only tests have, so a test either always passes or always
-// fails, and sizes are the smallest that have the power stated in the comment
-// of the test. With PM_NIGHTLY=1 the system's entropy and the full sizes are
-// used. The critical values allow one false alarm in 1e9 in both.
-var nightly = os.Getenv("PM_NIGHTLY") == "1"
+// All randomness of the statistical tests comes from a fixed stream that only tests have, so a
+// test either always passes or always fails, and with PM_TESTS=long sizes are the smallest that
+// have the power stated in the comment of the test. With PM_TESTS=all the system's entropy and
+// the full sizes are used. The critical values allow one false alarm in 1e9 in both.
 
-// pick returns the size for the tier; -short takes a tenth of the default,
-// enough to find all but small mistakes.
-func pick(usual, full int) int {
-	switch {
-	case nightly:
-		return full
-	case testing.Short():
-		return max(1, usual/10)
-	}
-	return usual
-}
+// pick returns the size for what is wanted; a tenth of the usual size is enough to find all but
+// small mistakes.
+func pick(usual, full int) int { return longtest.Pick(max(1, usual/10), usual, full) }
 
 // randomness returns the randomness of a test.
 func randomness(name string) io.Reader {
-	if nightly {
+	if longtest.All() {
 		return rand.Reader
 	}
 	return fixed(name)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // smallLedger returns a ledger of reserves and commits for two units, and what
@@ -290,7 +291,7 @@ func TestLedgerOfTwoProcesses(t *testing.T) {
 // at most one spend that it was waiting for.
 func TestLedgerOfAKilledProcess(t *testing.T) {
 	rounds := 50
-	if testing.Short() {
+	if !longtest.Wanted() {
 		rounds = 5
 	}
 	path := newLedgerFile(t, ledgerTotal)

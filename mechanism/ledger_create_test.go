@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // createLedgers makes ledgers in a folder until it is killed.
@@ -27,7 +29,7 @@ func createLedgers(folder string) {
 // files that do no harm.
 func TestCreateLedgerOfAKilledProcess(t *testing.T) {
 	rounds := 60
-	if testing.Short() {
+	if !longtest.Wanted() {
 		rounds = 6
 	}
 	r := rand.New(rand.NewPCG(rand.Uint64(), 0))

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/mechanism/internal/terms"
 )
 
@@ -76,7 +77,7 @@ func TestNoiseIsNormal(t *testing.T) {
 			t.Errorf("sigma %g: %s", sigma, reason)
 		}
 		factor := 1.01
-		if testing.Short() {
+		if !longtest.Wanted() {
 			factor = 1.05 // 250,000 draws
 		}
 		for i := range z {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
@@ -142,7 +143,7 @@ func checkFrequencies(t *testing.T, s Subset, draws int, draw func(item int) []i
 	if !test(law(s.Epsilon)) {
 		t.Errorf("%+v: not the frequencies of its law", s)
 	}
-	if !testing.Short() && test(law(s.Epsilon+0.3)) {
+	if longtest.Wanted() && test(law(s.Epsilon+0.3)) {
 		t.Errorf("%+v: the test does not see an epsilon of 0.3 more", s)
 	}
 }

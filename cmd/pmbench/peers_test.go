@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/peers"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // Searches for nearest neighbours have the distances of the peers that are installed.
@@ -20,9 +21,7 @@ func TestNearestAgainstPeers(t *testing.T) {
 // the number of cases times that of peers.
 func played(t *testing.T, contests int, args ...string) (out []map[string]any) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts peers")
-	}
+	longtest.Only(t)
 	code, stdout, stderr := call(append([]string{"peers", "-no-limits", "-slice", "1ms", "-json"}, args...)...)
 	if code != cli.OK {
 		t.Fatalf("exit code %d: %s", code, stderr)

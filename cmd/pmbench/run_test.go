@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/suites"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // verbLab is a small lab until the test ends.
@@ -32,6 +33,10 @@ func TestSuites(t *testing.T) {
 			cases := s.Pick(l, regexp.MustCompile(""), s.Name != "private") // the long private cases do not shrink below a second
 			if s.Name == "private" {
 				cases = slices.DeleteFunc(cases, func(c measure.Case) bool { return c.N > 1000 })
+			}
+			if !longtest.Wanted() { // one in six
+				kept := 0
+				cases = slices.DeleteFunc(cases, func(measure.Case) bool { kept++; return kept%6 != 1 })
 			}
 			var records []*record.Record
 			err := measure.Run(t.Context(), l, s.Name, cases, measure.Schedule{Rounds: 2, Slice: time.Nanosecond}, func(r *record.Record) error {

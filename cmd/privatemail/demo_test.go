@@ -7,9 +7,11 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 func TestDemo(t *testing.T) {
+	longtest.Only(t)
 	t.Chdir(t.TempDir())
 	stdout, _ := succeed(t, "demo", "-epsilon", "2", "-seeds", "1")
 	for _, words := range []string{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -46,7 +47,7 @@ func TestKilledPrivatize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	spends, releases, killed, unfinished := 1, 1, 0, 0
 	kills := 200
-	if testing.Short() {
+	if !longtest.Wanted() {
 		kills = 20
 	}
 	few := func() bool { return killed < kills/4 || releases < kills/40 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 )
 
@@ -47,7 +48,7 @@ func TestKilledQuery(t *testing.T) {
 	p = kept
 
 	kills := 50
-	if testing.Short() {
+	if !longtest.Wanted() {
 		kills = 10
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

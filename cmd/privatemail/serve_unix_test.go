@@ -21,6 +21,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // A listener gets the states that systemd gets.
@@ -159,7 +160,7 @@ func TestServeHangup(t *testing.T) {
 // The next start needs no repair and has the codebook that was there.
 func TestServeKilled(t *testing.T) {
 	kills := 50
-	if testing.Short() {
+	if !longtest.Wanted() {
 		kills = 8
 	}
 	killServe(t, kills, []string{"-epsilon", "4"}, "/v1/codebook")

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 var exhaustive = flag.Bool("exhaustive", false, "test every float32")
@@ -30,7 +32,7 @@ func TestExpNeg(t *testing.T) {
 	switch {
 	case *exhaustive:
 		step = 1
-	case testing.Short(): // an emulated processor is slow
+	case !longtest.Wanted(): // an emulated processor is slow
 		step = 4111
 	}
 	for from := uint64(0); from < 1<<32; from += block * step {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/audit"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -117,7 +118,7 @@ func (w *watched) epsilon() float64 { return audit.Epsilon(w.hits, w.alarms, w.r
 // 60 bounds on chances of sets at 1e-9 each and 4 at 1e-8.
 func TestAuditOfAsk(t *testing.T) {
 	records, least := 70_000, 0.85
-	if testing.Short() {
+	if !longtest.Wanted() {
 		records, least = 10_000, 0.6
 	}
 	w := watch(t, client.NewMemory(), 1, records)
@@ -159,7 +160,7 @@ func (forgetful) Secret() (secret [client.SecretSize]byte, older bool, err error
 func TestAuditOfMemory(t *testing.T) {
 	const answers = 5
 	records := 20_000
-	if testing.Short() {
+	if !longtest.Wanted() {
 		records = 4000
 	}
 	w := watch(t, client.NewMemory(), answers, records)

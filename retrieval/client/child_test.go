@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/ledgertest"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -146,7 +147,7 @@ func TestAskInSeveralProcesses(t *testing.T) {
 // costs no spend, and no lock is left.
 func TestAskInKilledProcesses(t *testing.T) {
 	rounds := 40
-	if testing.Short() {
+	if !longtest.Wanted() {
 		rounds = 6
 	}
 	r := rand.New(rand.NewPCG(rand.Uint64(), 0))

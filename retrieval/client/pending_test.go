@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
@@ -159,7 +160,7 @@ func crashing(t *testing.T, ledgerPath, folder string, id RecordID, at int) (sen
 // row of a name.
 func TestCrashAtEveryStep(t *testing.T) {
 	every := 3
-	if testing.Short() {
+	if !longtest.Wanted() {
 		every = 7
 	}
 	for how, make := range map[string]func(i int) (first, id RecordID){

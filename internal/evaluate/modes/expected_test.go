@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval"
@@ -274,6 +275,7 @@ func TestCellsWithoutEpsilon(t *testing.T) {
 // within five standard errors, with the lists and with the base beside them: two
 // checks, each wrong once in 1.7 million runs. A wrong epsilon is seen.
 func TestCellsSampledAgainstExpected(t *testing.T) {
+	longtest.Only(t)
 	const rounds, queries = 20, 100
 	task, labels := digitsTask(t, 2, 2)
 	task.Queries = task.Queries.Slice(0, queries, 0, task.Queries.RawMatrix().Cols).(*mat.Dense)

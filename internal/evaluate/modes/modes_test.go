@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -83,6 +84,7 @@ func TestCeilingHolds(t *testing.T) {
 // Where features say nothing about labels, no mode that hides the label may
 // retrieve the class: otherwise there is a path around the features.
 func TestShuffledFeatures(t *testing.T) {
+	longtest.Only(t)
 	d := rows(t)
 	order := random.Permutation(d.Features.Rows, 9)
 	d.Labels = pick(d.Labels, order)

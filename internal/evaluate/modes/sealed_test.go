@@ -6,12 +6,14 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 )
 
 // The whole protocol of mode sealed on the digits under two seeds, every query encrypted:
 // nearly all neighbours are found, the classes of mode supervised, and messages have the sizes
 // that the layout asks for.
 func TestSealedOnDigits(t *testing.T) {
+	longtest.Only(t)
 	x, y := digits.Load()
 	d := &evaluate.Data{Name: "digits", Features: x, Labels: y, Division: evaluate.DivisionOf("digits", x.Rows)}
 	modes := []evaluate.Mode{Supervised(), Sealed()}

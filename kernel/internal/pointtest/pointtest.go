@@ -3,12 +3,14 @@
 package pointtest
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/longtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
@@ -92,6 +94,16 @@ func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 // Make returns n points of a kind in d dimensions.
 func Make(kind string, n, d int, seed uint64) blas32.General {
 	return blas32.General{Rows: n, Cols: d, Stride: d, Data: kinds[kind](Rand(seed), n, d)}
+}
+
+// Fewer random cases than rapid's 100 are enough for go test; -rapid.checks is still free to ask
+// for others.
+func init() {
+	if !longtest.Wanted() {
+		if err := flag.Set("rapid.checks", "20"); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // Draw draws a hard set of up to most points in the given dimensions.
