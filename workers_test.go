@@ -24,9 +24,7 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/pmbench/internal/suites/concurrent.go",  // has callers that come at the same time
 		"cmd/pmbench/internal/suites/retrieval.go",   // owns the servers that it measures
 		"cmd/privatemail/internal/progress/await.go", // waits for a file that may never come
-		"cmd/privatemail/internal/serve/gallery.go",  // owns the workers that cut a gallery into cells
 		"cmd/privatemail/internal/serve/run.go",      // answers while it loads
-		"cmd/privatemail/internal/serve/sealed.go",   // owns the workers that lay rows out for mode sealed
 		"cmd/privatemail/internal/split/split.go",    // owns the workers that encode answers of shards
 		"internal/evaluate/sweep.go",                 // owns the workers of a sweep
 		"lend.go",                                    // owns the workers of an Engine
@@ -34,6 +32,9 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"par/par.go",
 		"retrieval/client/folder.go",         // reads files, which wait for the disk together
 		"retrieval/front/survey.go",          // asks all shards at the same time
+		"retrieval/host/gallery.go",          // owns the workers that cut a gallery into cells
+		"retrieval/host/host.go",             // owns the workers that answer in mode sealed
+		"retrieval/host/sealed.go",           // owns the workers that lay rows out for mode sealed
 		"retrieval/sealed/client/ask.go",     // owns the workers of a call
 		"retrieval/sealed/client/rank.go",    // owns the workers of a call
 		"retrieval/sealed/client/records.go", // owns the workers of a call

@@ -41,6 +41,9 @@
 // pass a client's features or label to the server's code. This package has the modes in words,
 // and the [Ceiling] of what a private request can find.
 //
+// Programs begin above both: package retrieval/host makes and serves the gallery of a file, and package
+// retrieval/session is a whole run of a client, with its ledger and what it has sent before.
+//
 //	record ──> client ──> wire message ──> server ──> wire message ──> client ──> matches
 //
 // What carries the messages between them must not compress them: the length of a

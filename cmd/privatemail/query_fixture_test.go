@@ -167,7 +167,7 @@ func (p place) images(t *testing.T, g *galleryService) [][]float64 {
 	}
 	var rows [][]float64
 	for i := range z.Rows {
-		rows = append(rows, files.Wide(z, i))
+		rows = append(rows, wide(z, i))
 	}
 	return rows
 }
@@ -205,4 +205,22 @@ func textFile(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// wide returns a row in float64.
+func wide(x blas32.General, i int) []float64 {
+	row := make([]float64, x.Cols)
+	for j, v := range x.Data[i*x.Stride:][:x.Cols] {
+		row[j] = float64(v)
+	}
+	return row
+}
+
+// wideRows returns some rows in float64.
+func wideRows(x blas32.General, from, to int) blas64.General {
+	out := blas64.General{Rows: to - from, Cols: x.Cols, Stride: x.Cols}
+	for i := from; i < to; i++ {
+		out.Data = append(out.Data, wide(x, i)...)
+	}
+	return out
 }

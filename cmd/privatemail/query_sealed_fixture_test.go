@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
@@ -45,7 +44,7 @@ func startSealed(t *testing.T, settings sealedserver.Settings) *sealedService {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sealedService{galleryService: &galleryService{tap: wiretap.Listen(t)}, rows: files.WideRows(x, 0, x.Rows), chart: sealedMap}
+	s := &sealedService{galleryService: &galleryService{tap: wiretap.Listen(t)}, rows: wideRows(x, 0, x.Rows), chart: sealedMap}
 	if settings.Map != nil {
 		s.chart = string(settings.Map)
 	}

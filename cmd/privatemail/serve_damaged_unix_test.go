@@ -5,8 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,69 +14,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/serve"
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/disk"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
-
-// A model that changes while a gallery is made of it leaves no gallery, and the process goes on.
-func TestServeModelChangesMeanwhile(t *testing.T) {
-	folder := t.TempDir()
-	f := &serve.Flags{Cells: serve.CellsFlags{Epsilon: 4, Share: 0.125, Base: 0.0625, Gallery: filepath.Join(folder, "g")}}
-	for name, change := range map[string]func(path string, size int64) error{
-		"truncated": func(path string, _ int64) error { return os.Truncate(path, 0) },
-		"rows overwritten": func(path string, size int64) error {
-			whole, err := os.OpenFile(path, os.O_WRONLY, 0)
-			if err != nil {
-				return err
-			}
-			_, err = whole.WriteAt(make([]byte, 64), size/2)
-			return errors.Join(err, whole.Close())
-		},
-	} {
-		for kind, make := range map[string]func(s *serve.Serving, saved *supervised.Saved) error{
-			"cells": func(s *serve.Serving, saved *supervised.Saved) error {
-				return s.MakeGallery(t.Context(), saved, s.Beside(".gallery"), "source", 1)
-			},
-			"sealed": func(s *serve.Serving, saved *supervised.Saved) error {
-				return s.MakeSealed(t.Context(), saved, serve.SealedSource{}, s.Beside(".sealed"))
-			},
-			"both": func(s *serve.Serving, saved *supervised.Saved) error {
-				_, err := s.OpenCells(t.Context(), saved)
-				return err
-			},
-		} {
-			_, model := toyModel(t)
-			s := &serve.Serving{Flags: f, Env: &cli.Env{Stderr: io.Discard, Quiet: true}, File: model, Workers: par.New(2)}
-			saved, err := s.OpenModel(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(model)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := change(model, info.Size()); err != nil {
-				t.Fatal(err)
-			}
-			err = s.Reading(func() error { return make(s, saved) })
-			if !errors.Is(err, disk.ErrLost) && !errors.Is(err, supervised.ErrFile) || !strings.Contains(err.Error(), model) {
-				t.Errorf("%s, %s: %v", name, kind, err)
-			}
-			if err := saved.Close(); err != nil {
-				t.Error(err)
-			}
-			s.Workers.Close()
-			if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
-				t.Errorf("%s, %s: it leaves %v, %v", name, kind, entries, err)
-			}
-		}
-	}
-}
 
 // What is served stays as it was when somebody truncates the files under it.
 func TestServeTruncated(t *testing.T) {

@@ -12,10 +12,8 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/serve"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/retrieval/service"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -133,21 +131,6 @@ func TestServeShards(t *testing.T) {
 	}
 	if code, log := all.end(); code != cli.OK || strings.Contains(log, "0123456789abcdef") {
 		t.Errorf("exit code %d\n%s", code, log)
-	}
-}
-
-// A shard gives one client everything: all requests of a front end come from it.
-func TestShardsHaveNoShares(t *testing.T) {
-	_, gallery, paths := splitToy(t)
-	for _, c := range []struct {
-		file string
-		set  map[string]bool
-		want float64
-	}{{gallery, nil, 0.25}, {paths[0], nil, 1}, {paths[0], map[string]bool{"client-share": true}, 0.25}, {"absent", nil, 0.25}, {"", nil, 0.25}} {
-		s := &serve.Serving{File: c.file, Flags: &serve.Flags{Set: c.set, Limits: service.Settings{Share: 0.25}}}
-		if got := s.ClientShare(); got != c.want {
-			t.Errorf("%s, %v: %g, want %g", c.file, c.set, got, c.want)
-		}
 	}
 }
 

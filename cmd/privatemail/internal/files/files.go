@@ -183,9 +183,6 @@ func ColumnsOfModel(path string, s *supervised.Saved) Named {
 	return Named{path, s.About.ColumnNames}
 }
 
-// MostEncoded is the memory for answers that are encoded beforehand.
-const MostEncoded = 640 << 20
-
 // BytesRead reports how much of a file was read, as a stage. Short files are read at once.
 func BytesRead(m progress.Meter, stage string) func(done, total int64) {
 	const unit, short = 1 << 20, 64 << 20
@@ -195,6 +192,3 @@ func BytesRead(m progress.Meter, stage string) func(done, total int64) {
 		}
 	}
 }
-
-// ShardEnding is what the name of a shard has more than that of its gallery.
-func ShardEnding(index, count int) string { return fmt.Sprintf(".%dof%d", index, count) }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // ZeroRows counts the rows of zeros.
@@ -29,24 +28,6 @@ func ZeroRow(x blas32.General) int {
 		}
 	}
 	return -1
-}
-
-// Wide returns a row in float64.
-func Wide(x blas32.General, i int) []float64 {
-	row := make([]float64, x.Cols)
-	for j, v := range x.Data[i*x.Stride:][:x.Cols] {
-		row[j] = float64(v)
-	}
-	return row
-}
-
-// WideRows returns some rows in float64.
-func WideRows(x blas32.General, from, to int) blas64.General {
-	out := blas64.General{Rows: to - from, Cols: x.Cols, Stride: x.Cols}
-	for i := from; i < to; i++ {
-		out.Data = append(out.Data, Wide(x, i)...)
-	}
-	return out
 }
 
 // RowsOf returns rows from to to-1.

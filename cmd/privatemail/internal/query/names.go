@@ -10,59 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 )
 
-// nameRecords finds out which record each row is: by its content, or by its line in the file of
-// -names.
-func (s *Session) nameRecords() (err error) {
-	if s.flags.names != "" && s.names == nil {
-		if s.names, err = recordNames(s.flags.names, s.X.Rows); err != nil {
-			return err
-		}
-	}
-	s.equal = 0
-	s.records = make([]client.RecordID, s.X.Rows)
-	seen := make(map[client.RecordID]bool)
-	for i := range s.records {
-		row := s.X.Data[i*s.X.Stride:][:s.X.Cols]
-		if s.names == nil {
-			s.records[i], err = client.ByContent(row)
-		} else {
-			s.records[i], err = client.ByName(s.names[i], row)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: row %d: %w", s.in.Features, i+1, text.Bare(err))
-		}
-		if seen[s.records[i]] {
-			s.equal++
-		}
-		seen[s.records[i]] = true
-	}
-	if s.names == nil || s.flags.changed != "" {
-		return nil
-	}
-	return s.oneRowEach()
-}
-
-// oneRowEach refuses names with several rows.
-func (s *Session) oneRowEach() error {
-	first := make(map[string]int)
-	for i, name := range s.names {
-		before, again := first[name]
-		switch {
-		case !again:
-			first[name] = i
-		case s.records[i] != s.records[before]:
-			return fmt.Errorf("%s: lines %d and %d have the same name, and their rows differ: -changed spend pays for each row of a name, -changed resend sends for all of them what is drawn for the first", s.flags.names, before+1, i+1)
-		}
-	}
-	return nil
-}
-
 // changing is what -changed says.
-func (f *Flags) changing() client.Changed {
+func (f *flags) changing() client.Changed {
 	switch f.changed {
 	case changedResend:
 		return client.ResendChanged

@@ -40,27 +40,30 @@ type prediction struct {
 	published *wire.Labels // of the gallery
 }
 
-// open returns nil where no classes are wanted.
-func (f *predictFlags) open(in files.Input, labels []int32) *prediction {
+// prediction returns nil where no classes are wanted.
+func (f *predictFlags) prediction() *prediction {
 	if f.out == "" {
 		return nil
 	}
-	if !predictions.AnyLabel(labels) {
-		labels = nil
-	}
-	return &prediction{in: in, out: f.out, own: labels}
+	return &prediction{out: f.out}
 }
 
-// fetch gets the labels of the gallery. It comes before a number of a row is touched: a server that
-// publishes none, or others than those of the queries, is an error before anything is sent for a row.
-func (q *prediction) fetch(get func() (*wire.Labels, error)) (err error) {
+// open takes the labels of the queries.
+func (q *prediction) open(in files.Input, labels []int32) {
 	if q == nil {
-		return nil
+		return
 	}
-	if q.published, err = get(); err != nil {
-		return err
+	q.in = in
+	if predictions.AnyLabel(labels) {
+		q.own = labels
 	}
-	if q.own != nil && (q.in.ClassNames() == nil) != (q.published.Names == nil) {
+}
+
+// take takes the labels of the gallery. Others than those of the queries are an error before anything is
+// sent for a row.
+func (q *prediction) take(published *wire.Labels) error {
+	q.published = published
+	if q.own != nil && (q.in.ClassNames() == nil) != (published.Names == nil) {
 		return fmt.Errorf("%s: its labels and those of the server are names in one and numbers in the other", q.in.Labels)
 	}
 	return nil

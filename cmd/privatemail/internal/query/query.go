@@ -6,22 +6,25 @@ import (
 	"flag"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/accounts"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/predictions"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/settings"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/session"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // The modes of query, which are its verbs.
 const (
-	ModeCells  = "cells"
-	ModeSealed = "sealed"
-	ModeAll    = "all"
+	ModeCells  = string(session.Cells)
+	ModeSealed = string(session.Sealed)
+	ModeAll    = string(session.All)
 )
+
+// NoEpsilon is what mode sealed says about privacy.
+const NoEpsilon = "no epsilon is spent: the query is encrypted; the assumptions are LWE and AES-256, see docs/privacy.md"
 
 // What -changed says.
 const (
@@ -56,7 +59,7 @@ func verb(mode string) cli.Verb {
 		Name:   mode,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Define: func(fs *flag.FlagSet) cli.Action {
-			f := &Flags{Mode: mode}
+			f := &flags{mode: mode}
 			f.Define(fs)
 			return func(ctx context.Context, e *cli.Env, names []string) error { return f.Run(ctx, e, names) }
 		},
@@ -168,129 +171,121 @@ are used with -proxy only. -out and -distances-out are as for search; a query wi
 has -1 and +Inf in the places that are left. On Unix only their owner can read new files, since
 answers disclose something about the rows. Ctrl-C leaves no half of a file.`
 
-// Flags are those of query.
-type Flags struct {
-	Mode, encoding    string
-	Epsilon           float64
-	Ledger            string
+// flags are those of query.
+type flags struct {
+	mode, encoding    string
+	epsilon           float64
+	ledger            string
 	at                accounts.Head
 	client            string
 	newUnits          bool
 	otherRelation     bool
-	Memory            string
+	sent              string
 	codebook          wire.Hash
-	Unconfirmed       bool
+	unconfirmed       bool
 	acceptNew         bool
 	names, changed    string
-	K                 int
+	k                 int
 	out, distancesOut string
 	dryRun            bool
-	Cache             string
+	cache             string
 	maxMemory         int64
-	Files             files.Flags
+	files             files.Flags
 	connection        files.ConnectionFlags
-	Sealed            SealedFlags
+	sealed            sealedFlags
 	predict           predictFlags
 }
 
-func (f *Flags) Define(fs *flag.FlagSet) {
-	switch f.Mode {
+func (f *flags) Define(fs *flag.FlagSet) {
+	switch f.mode {
 	case ModeCells:
 		f.defineCells(fs)
 		f.defineCodebook(fs)
 	case ModeAll:
 		f.defineCodebook(fs)
 	case ModeSealed:
-		f.Sealed.Define(fs)
+		f.sealed.Define(fs)
 	}
-	cli.CountVar(fs, &f.K, "k", 8, "find the `K` nearest rows")
-	f.Files.DefineColumns(fs)
+	cli.CountVar(fs, &f.k, "k", 8, "find the `K` nearest rows")
+	f.files.DefineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
 	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent and its cost; spend nothing")
-	fs.StringVar(&f.Cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none\n(default: a folder of this program among the user's caches)")
+	fs.StringVar(&f.cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none\n(default: a folder of this program among the user's caches)")
 	settings.SizeVar(fs, &f.maxMemory, "max-memory", settings.MemoryUsage())
 	f.connection.Define(fs)
 	f.predict.Define(fs)
 }
 
 // defineCells declares the flags of mode cells alone.
-func (f *Flags) defineCells(fs *flag.FlagSet) {
+func (f *flags) defineCells(fs *flag.FlagSet) {
 	settings.ChoiceVar(fs, &f.encoding, "encoding", "", []string{wire.Float32.String(), wire.Int8.String()}, "rows come as float32 or int8: `HOW`\nint8 is a quarter of the bytes; the same for all rows, since the server sees it (default: float32)")
-	settings.NumberVar(fs, &f.Epsilon, "epsilon", 0, settings.Positive(), "a record spends pure epsilon `E`, once; required\nthe first time that it is asked for")
-	fs.StringVar(&f.Ledger, "ledger", "", "spend from the ledger `FILE`, or none; required")
+	settings.NumberVar(fs, &f.epsilon, "epsilon", 0, settings.Positive(), "a record spends pure epsilon `E`, once; required\nthe first time that it is asked for")
+	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; required")
 	accounts.HeadVar(fs, &f.at)
 	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records\n(default: each record pays from its own)")
 	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger\nThe report says how many were. Without it one that the ledger does not know is refused: a mistyped name, or a row that was computed again and differs, would be a second budget")
 	fs.BoolVar(&f.otherRelation, "other-relation", false, "units may spend whose earlier spends protect other data sets\nsuch as those of privatize; their total is then for what all of them protect. Without it they are refused")
-	fs.StringVar(&f.Memory, "sent", "", "keep what was sent in `FOLDER`, or none; required\nWhat is kept is sent again at no cost; with none each run pays")
+	fs.StringVar(&f.sent, "sent", "", "keep what was sent in `FOLDER`, or none; required\nWhat is kept is sent again at no cost; with none each run pays")
 	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on with a codebook that the folder of -sent has not been used with\nUnder it each record spends again")
 	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`\na line for each row (default: a record is its content, and equal rows are one)")
 	settings.ChoiceVar(fs, &f.changed, "changed", "", []string{changedResend, changedSpend}, "what to do with a name of -names whose row has changed: `WHAT`\nresend sends the last set of the name again and spends nothing; spend draws and pays for another set (default: refuse)")
 }
 
 // defineCodebook declares the flags that confirm a codebook.
-func (f *Flags) defineCodebook(fs *flag.FlagSet) {
+func (f *flags) defineCodebook(fs *flag.FlagSet) {
 	hashVar(fs, &f.codebook, "codebook", "the codebook has this `HASH`, known from a second path\n64 hexadecimal digits, not from the server")
-	fs.BoolVar(&f.Unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now\nIt may have made it for you alone, and know you by it")
+	fs.BoolVar(&f.unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now\nIt may have made it for you alone, and know you by it")
 }
 
 // confirmed reports whether a second path vouches for the codebook, in mode sealed the epoch.
-func (f *Flags) confirmed() bool {
-	return f.codebook != wire.Hash{} || f.Sealed.confirmed()
+func (f *flags) confirmed() bool {
+	return f.codebook != wire.Hash{} || f.sealed.confirmed()
 }
 
 // check refuses flags that do not go together.
-func (f *Flags) check() error {
-	if f.Mode == ModeSealed {
-		if err := f.Sealed.check(); err != nil {
+func (f *flags) check() error {
+	if f.mode == ModeSealed {
+		if err := f.sealed.check(); err != nil {
 			return err
 		}
 		return f.connection.Check()
 	}
 	switch {
-	case f.confirmed() && f.Unconfirmed:
+	case f.confirmed() && f.unconfirmed:
 		return cli.Usagef("-codebook and -unconfirmed-codebook exclude each other: the hash confirms the codebook")
-	case !f.confirmed() && !f.Unconfirmed:
+	case !f.confirmed() && !f.unconfirmed:
 		return cli.Usagef("-codebook HASH is missing: give the hash of the server's codebook from a second path, or say -unconfirmed-codebook: the server may then have made it for you alone")
 	case f.confirmed() && f.acceptNew:
 		return cli.Usagef("-codebook and -accept-new-codebook exclude each other: give the hash of the new codebook to -codebook")
-	case f.Mode == ModeAll:
+	case f.mode == ModeAll:
 		return f.connection.Check()
-	case f.Epsilon == 0:
+	case f.epsilon == 0:
 		return cli.Usagef("-epsilon E is required and has no default; 'query all' needs none and takes the whole gallery")
-	case f.Ledger == "":
+	case f.ledger == "":
 		return cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -kind pure -epsilon E', or say -ledger none to count nothing")
-	case f.Memory == "":
+	case f.sent == "":
 		return cli.Usagef("-sent FOLDER is missing: what was sent is kept there and sent again at no cost; -sent none forgets it, and each run pays")
 	case f.changed != "" && f.names == "":
 		return cli.Usagef("-changed is about names whose rows change: give the names with -names FILE, or leave it out; without names a row that has changed is another record")
-	case f.Ledger == accounts.NoLedger && (f.at.Given || f.client != "" || f.newUnits || f.otherRelation):
+	case f.ledger == accounts.NoLedger && (f.at.Given || f.client != "" || f.newUnits || f.otherRelation):
 		return cli.Usagef("-at, -client, -new-units and -other-relation are about a ledger: name one with -ledger FILE, or leave them out")
 	}
 	return f.connection.Check()
 }
 
-// wireEncoding is the encoding of the rows that are sent back.
-func (f *Flags) wireEncoding() (wire.Encoding, error) {
-	if f.encoding == "" {
-		return wire.Float32, nil
-	}
-	return wire.ParseEncoding(f.encoding)
-}
-
-func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
+func (f *flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) != 2 {
 		return cli.Usagef("want SERVER and ROWS, got %d names%s; SERVER is an address such as http://127.0.0.1:8480", len(names), listing(names))
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	in, err := f.predict.input(e, &f.Files, names[1])
+	in, err := f.predict.input(e, &f.files, names[1])
 	if err != nil {
 		return err
 	}
-	if err := predictions.Check("-predict", f.predict.out, []files.Input{in}, f.out, f.distancesOut, f.Sealed.recordsOut); err != nil {
+	if err := predictions.Check("-predict", f.predict.out, []files.Input{in}, f.out, f.distancesOut, f.sealed.recordsOut); err != nil {
 		return err
 	}
 	if err := files.CheckAnswerFiles(f.out, f.distancesOut, in); err != nil {
@@ -306,8 +301,8 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 			}
 		}
 	}
-	if f.Sealed.recordsOut != "" {
-		if err := files.RefuseInput("-records-out", f.Sealed.recordsOut, in); err != nil {
+	if f.sealed.recordsOut != "" {
+		if err := files.RefuseInput("-records-out", f.sealed.recordsOut, in); err != nil {
 			return err
 		}
 	}
@@ -318,30 +313,24 @@ func (f *Flags) Run(ctx context.Context, e *cli.Env, names []string) error {
 		defer debug.SetMemoryLimit(before)
 		debug.SetMemoryLimit(min(before, max(f.maxMemory, leastLimit)))
 	}
-	s, err := Open(ctx, e, f, names[0], in)
+	r, err := open(ctx, e, f, names[0], in)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer r.close()
 	if f.dryRun {
-		return s.plan(ctx, e)
+		return r.plan(ctx, e)
 	}
-	began := time.Now()
-	if err := s.Answer(ctx, e); err != nil {
+	if err := r.answer(ctx, e); err != nil {
 		return err
 	}
-	s.seconds = time.Since(began).Seconds()
-	if err := s.write(ctx); err != nil {
+	if err := r.write(ctx); err != nil {
 		return err
 	}
-	if err := s.show(e); err != nil {
+	if err := r.show(e); err != nil {
 		return err
 	}
-	if s.sealed != nil {
-		for _, text := range s.shortcomings() {
-			e.Note("%s", text)
-		}
-	}
+	r.noteMissing(e)
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/report"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // Report is the last object of query -json.
@@ -66,21 +65,21 @@ type AnswerReport struct {
 }
 
 // query returns the answers to query q.
-func (s *Session) query(q int) AnswerReport {
-	at, n := q*s.flags.K, s.found(q)
-	r := AnswerReport{Query: q, IDs: s.IDs[at : at+n], Distances: s.distances[at : at+n], Rows: s.came[q].all, Lists: s.came[q].lists, Base: s.came[q].base}
-	if s.names != nil {
-		r.Name, r.Resent = s.names[q], s.came[q].resent
+func (r *run) query(q int) AnswerReport {
+	at, n := q*r.result.K, r.result.Found(q)
+	out := AnswerReport{Query: q, IDs: r.result.IDs[at : at+n], Distances: r.result.Distances[at : at+n], Rows: r.result.Queries[q].Ranked, Lists: r.result.Queries[q].Lists, Base: r.result.Queries[q].Base}
+	if r.rows.Names != nil {
+		out.Name, out.Resent = r.rows.Names[q], r.result.Queries[q].Resent
 	}
-	if n < s.flags.K {
-		r.Fewer = s.why()
+	if n < r.result.K {
+		out.Fewer = r.why()
 	}
-	return r
+	return out
 }
 
 // why says why a query has fewer than k rows.
-func (s *Session) why() string {
-	switch s.flags.Mode {
+func (r *run) why() string {
+	switch r.flags.mode {
 	case ModeAll:
 		return "the gallery has no more rows"
 	case ModeSealed:
@@ -90,71 +89,71 @@ func (s *Session) why() string {
 }
 
 // fewer returns how many queries have fewer than k rows.
-func (s *Session) fewer() (n int) {
-	for q := range s.came {
-		if s.found(q) < s.flags.K {
+func (r *run) fewer() (n int) {
+	for q := range r.result.Queries {
+		if r.result.Found(q) < r.result.K {
 			n++
 		}
 	}
 	return n
 }
 
-func (s *Session) show(e *cli.Env) error {
+func (r *run) show(e *cli.Env) error {
 	if e.JSON {
-		return s.showJSON(e)
+		return r.showJSON(e)
 	}
 	if e.Quiet {
 		return nil
 	}
-	if s.flags.out == "" && s.flags.distancesOut == "" && s.classes == nil {
-		if err := s.showAnswers(e.Stdout); err != nil {
+	if r.flags.out == "" && r.flags.distancesOut == "" && r.classes == nil {
+		if err := r.showAnswers(e.Stdout); err != nil {
 			return err
 		}
 	}
-	if err := s.showRecords(e); err != nil {
+	if err := r.showRecords(e); err != nil {
 		return err
 	}
 	t := report.Facts(e.Stdout)
-	fmt.Fprintf(t, "asked\t%s, %d queries in mode %s, in %.2f s\n", s.address, s.X.Rows, s.flags.Mode, s.seconds)
-	fmt.Fprintf(t, "%s\t%x, %s\n", hashName(s.flags.Mode), s.hash, confirmation(s.flags.Mode, s.flags.confirmed()))
-	fmt.Fprintf(t, "rows\t%s\n", s.rowsBack())
-	if n := s.fewer(); n > 0 {
-		fmt.Fprintf(t, "fewer\t%d queries have fewer than %d rows: %s\n", n, s.flags.K, s.why())
+	fmt.Fprintf(t, "asked\t%s, %d queries in mode %s, in %.2f s\n", r.address, r.rows.X.Rows, r.flags.mode, r.seconds)
+	fmt.Fprintf(t, "%s\t%x, %s\n", hashName(r.flags.mode), r.result.Hash, confirmation(r.flags.mode, r.flags.confirmed()))
+	fmt.Fprintf(t, "rows\t%s\n", r.rowsBack())
+	if n := r.fewer(); n > 0 {
+		fmt.Fprintf(t, "fewer\t%d queries have fewer than %d rows: %s\n", n, r.result.K, r.why())
 	}
 	switch {
-	case s.flags.Mode == ModeSealed:
+	case r.flags.mode == ModeSealed:
 		fmt.Fprintln(t, "spent\t"+NoEpsilon)
-	case s.flags.Mode == ModeAll:
+	case r.flags.mode == ModeAll:
 		fmt.Fprintln(t, "spent\tnothing: the server has learned nothing about a row")
-	case s.paid == 0 && s.resent == 0:
-		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", s.remembered)
-	case s.paid == 0:
-		fmt.Fprintf(t, "spent\tnothing; %d records were remembered\n", s.remembered)
+	case r.result.Spent == 0 && r.result.Resent == 0:
+		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", r.result.Remembered)
+	case r.result.Spent == 0:
+		fmt.Fprintf(t, "spent\tnothing; %d records were remembered\n", r.result.Remembered)
 	default:
-		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", s.flags.Epsilon, s.paid, s.remembered)
+		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", r.flags.epsilon, r.result.Spent, r.result.Remembered)
 	}
-	writeKinds(t, s.equal, s.changed, s.resent)
-	if s.wasted > 0 {
-		fmt.Fprintf(t, "\tbefore that epsilon %g was spent %d times, under codebooks that were replaced in the middle of the run\n", s.flags.Epsilon, s.wasted)
+	writeKinds(t, r.result.Equal, r.result.Changed, r.result.Resent)
+	if r.result.Wasted > 0 {
+		fmt.Fprintf(t, "\tbefore that epsilon %g was spent %d times, under codebooks that were replaced in the middle of the run\n", r.flags.epsilon, r.result.Wasted)
 	}
 	switch {
-	case s.flags.Mode != ModeCells:
-	case s.flags.Ledger == accounts.NoLedger:
+	case r.flags.mode != ModeCells:
+	case r.flags.ledger == accounts.NoLedger:
 		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
-	case len(s.newUnits) > 0:
-		writeNew(t, len(s.newUnits), s.flags.client, s.names != nil)
+	case r.result.NewUnits > 0:
+		writeNew(t, r.result.NewUnits, r.flags.client, r.rows.Names != nil)
 	}
-	if s.classes != nil {
-		s.classes.WriteFacts(t, s.classes.out)
+	if r.classes != nil {
+		r.classes.WriteFacts(t, r.classes.out)
 	}
-	if s.flags.out != "" {
-		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", s.flags.out, s.X.Rows, s.flags.K)
+	if r.flags.out != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", r.flags.out, r.rows.X.Rows, r.result.K)
 	}
-	if s.flags.distancesOut != "" {
-		fmt.Fprintf(t, "wrote\t%s, %d x %d distances\n", s.flags.distancesOut, s.X.Rows, s.flags.K)
+	if r.flags.distancesOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d distances\n", r.flags.distancesOut, r.rows.X.Rows, r.result.K)
 	}
-	if s.flags.Sealed.recordsOut != "" {
-		fmt.Fprintf(t, "wrote\t%s, the records of the matches\n", s.flags.Sealed.recordsOut)
+	if r.flags.sealed.recordsOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, the records of the matches\n", r.flags.sealed.recordsOut)
 	}
 	return t.Flush()
 }
@@ -204,72 +203,68 @@ func confirmation(mode string, confirmed bool) string {
 }
 
 // rowsBack says how many rows came back and why not all.
-func (s *Session) rowsBack() string {
-	if s.flags.Mode == ModeSealed {
-		m := s.sealed.manifest
+func (r *run) rowsBack() string {
+	if r.flags.mode == ModeSealed {
+		m := r.result.Manifest
 		return fmt.Sprintf("the server has scored all %d under encryption, and those of the %d of %d cells nearest to a query were ranked here; a near row in another cell is not found", m.Rows, m.Probes, m.Cells)
 	}
-	if s.flags.Mode == ModeAll {
-		return fmt.Sprintf("all %d of the gallery were ranked here for each query", s.book.Rows)
+	if r.flags.mode == ModeAll {
+		return fmt.Sprintf("all %d of the gallery were ranked here for each query", r.result.Codebook.Rows)
 	}
-	least, most := s.came[0].all, s.came[0].all
-	for _, c := range s.came {
-		least, most = min(least, c.all), max(most, c.all)
+	least, most := r.result.Queries[0].Ranked, r.result.Queries[0].Ranked
+	for _, c := range r.result.Queries {
+		least, most = min(least, c.Ranked), max(most, c.Ranked)
 	}
 	between := fmt.Sprint(most)
 	if least < most {
 		between = fmt.Sprintf("%d to %d", least, most)
 	}
-	return fmt.Sprintf("%s of %d came back for a query: those of %d of %d cells, and a sample of %d; a near row in another cell is not found", between, s.book.Rows, s.book.Size, s.book.Cells(), s.came[0].base)
+	return fmt.Sprintf("%s of %d came back for a query: those of %d of %d cells, and a sample of %d; a near row in another cell is not found", between, r.result.Codebook.Rows, r.result.Codebook.Size, r.result.Codebook.Cells(), r.result.Queries[0].Base)
 }
 
-func (s *Session) showJSON(e *cli.Env) error {
-	if s.flags.out == "" {
-		for q := range s.X.Rows {
-			if err := e.Object(s.query(q)); err != nil {
+func (r *run) showJSON(e *cli.Env) error {
+	if r.flags.out == "" {
+		for q := range r.rows.X.Rows {
+			if err := e.Object(r.query(q)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.showRecords(e); err != nil {
+	if err := r.showRecords(e); err != nil {
 		return err
 	}
-	if s.flags.Mode == ModeSealed {
-		return e.Object(s.classes.Report(s.sealedReport()))
-	}
-	encoding := s.encoding.String()
-	if s.flags.Mode == ModeAll {
-		encoding = wire.Int8.String()
+	if r.flags.mode == ModeSealed {
+		return e.Object(r.classes.Report(r.sealedReport()))
 	}
 	var names *int
-	if s.flags.Mode == ModeCells && s.flags.Ledger != accounts.NoLedger {
-		count := len(s.newUnits)
+	if r.flags.mode == ModeCells && r.flags.ledger != accounts.NoLedger {
+		count := r.result.NewUnits
 		names = &count
 	}
-	return e.Object(s.classes.Report(Report{
+	return e.Object(r.classes.Report(Report{
 		NewNames: names,
-		Server:   s.address, Mode: s.flags.Mode, Encoding: encoding, Codebook: fmt.Sprintf("%x", s.hash), Confirmed: s.flags.confirmed(),
-		Gallery: s.book.Rows, Queries: s.X.Rows, K: s.flags.K, Epsilon: s.flags.Epsilon, Spent: s.paid, Wasted: s.wasted, Changed: s.changed, Remembered: s.remembered, Resent: s.resent, Equal: s.equal,
-		Fewer: s.fewer(), Seconds: s.seconds, Out: s.flags.out, DistancesOut: s.flags.distancesOut,
+		Server:   r.address, Mode: r.flags.mode, Encoding: r.flags.encodingName(), Codebook: fmt.Sprintf("%x", r.result.Hash), Confirmed: r.flags.confirmed(),
+		Gallery: r.result.Codebook.Rows, Queries: r.rows.X.Rows, K: r.result.K, Epsilon: r.flags.epsilon, Spent: r.result.Spent, Wasted: r.result.Wasted, Changed: r.result.Changed, Remembered: r.result.Remembered, Resent: r.result.Resent, Equal: r.result.Equal,
+		Fewer: r.fewer(), Seconds: r.seconds, Out: r.flags.out, DistancesOut: r.flags.distancesOut,
 	}))
 }
 
 // sealedReport is the last object of a run in mode sealed.
-func (s *Session) sealedReport() Report {
-	m := s.sealed.manifest
+func (r *run) sealedReport() Report {
+	m := r.result.Manifest
 	return Report{
-		Server: s.address, Mode: s.flags.Mode, Epoch: fmt.Sprintf("%x", s.hash), Confirmed: s.flags.confirmed(), Privacy: NoEpsilon,
-		Gallery: m.Rows, Queries: s.X.Rows, K: s.flags.K, Cells: m.Cells, Probes: m.Probes, Bound: s.sealed.client.Bound(),
-		Fewer: s.fewer(), Seconds: s.seconds, Out: s.flags.out, DistancesOut: s.flags.distancesOut,
-		Fetched: len(s.sealed.fetched), Missing: s.missing(), RecordsOut: s.flags.Sealed.recordsOut,
+		Server: r.address, Mode: r.flags.mode, Epoch: fmt.Sprintf("%x", r.result.Hash), Confirmed: r.flags.confirmed(), Privacy: NoEpsilon,
+		Gallery: m.Rows, Queries: r.rows.X.Rows, K: r.result.K, Cells: m.Cells, Probes: m.Probes, Bound: r.result.Bound,
+		Fewer: r.fewer(), Seconds: r.seconds, Out: r.flags.out, DistancesOut: r.flags.distancesOut,
+		Fetched: len(r.result.Records), Missing: r.result.Missing(), RecordsOut: r.flags.sealed.recordsOut,
 	}
 }
 
 // showAnswers prints the nearest rows of the first queries.
-func (s *Session) showAnswers(w io.Writer) error {
-	return report.WriteNearest(w, s.X.Rows, s.flags.K, func(q int) ([]int32, []float32) {
-		r := s.query(q)
-		return r.IDs, r.Distances
+func (r *run) showAnswers(w io.Writer) error {
+	return report.WriteNearest(w, r.rows.X.Rows, r.result.K, func(q int) ([]int32, []float32) {
+		a := r.query(q)
+		return a.IDs, a.Distances
 	})
 }
 

@@ -1,168 +1,69 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/progress"
+	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/disk"
-	"github.com/seed-64e14a55/privatemail/internal/sections"
-	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/retrieval/host"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
-	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// load publishes what the file has now.
-func (s *Serving) load(ctx context.Context) error {
-	g, err := s.openGallery(ctx)
-	if err == nil {
-		g.Name = cmp.Or(s.Flags.name, strings.TrimSuffix(filepath.Base(s.File), filepath.Ext(s.File)))
-		if shard := shardOf(g); shard != nil && s.Flags.name == "" {
-			g.Name = strings.TrimSuffix(g.Name, files.ShardEnding(shard.Index, shard.Count)) // as the gallery is called
-		}
-		err = s.publish(ctx, *g)
-	}
+// newHost returns the host of a file.
+func (s *serving) newHost(with service.Settings) (*host.Host, error) {
+	f := s.flags
+	return host.New(host.Settings{
+		File: s.file, Name: f.name, Labels: f.labels, Service: with, Workers: f.work.Workers, MaxMemory: f.work.MaxMemory, Meter: s.meter,
+		Sealed: f.sealed.on, Records: f.sealed.records, SealedCells: f.sealed.cells, Probes: f.sealed.probes,
+		Gallery: f.cells.gallery, Rebuild: f.cells.rebuild, Seed: f.cells.seed,
+		Epsilon: f.cells.epsilon, Share: f.cells.share, Base: f.cells.base, Cells: f.cells.cells, Partition: f.cells.partition,
+	})
+}
+
+// meter begins to show a piece of work.
+func (s *serving) meter() (report func(stage string, done, total int), end func()) {
+	m := progress.NewMeter(s.env)
+	return func(stage string, done, total int) {
+		m.Report(privatemail.Progress{Stage: stage, Done: done, Total: total})
+	}, m.Close
+}
+
+// load offers what the file has now.
+func (s *serving) load(ctx context.Context) error {
+	kind, err := host.Kind(s.file)
 	if err != nil {
-		return errors.Join(err, closeGallery(g))
+		return files.Missing(s.file, err)
 	}
-	return nil
-}
-
-// shardOf returns which shard of a gallery there is, nil for none.
-func shardOf(g *service.Offer) *server.Shard {
-	if g.Cells == nil {
-		return nil
-	}
-	return g.Cells.Shard()
-}
-
-// closeGallery closes what is not published.
-func closeGallery(g *service.Offer) error {
-	var errs []error
-	if g.Cells != nil {
-		errs = append(errs, g.Cells.Close())
-	}
-	if g.Sealed != nil {
-		errs = append(errs, g.Sealed.Close())
-	}
-	if g.Records != nil {
-		errs = append(errs, g.Records.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// Beside returns the file with an ending that goes with MODEL or GALLERY.
-func (s *Serving) Beside(ending string) string {
-	name := cmp.Or(s.Flags.Cells.Gallery, s.File)
-	if ending == ".gallery" && s.Flags.Cells.Gallery != "" {
-		return name
-	}
-	return strings.TrimSuffix(name, filepath.Ext(name)) + ending
-}
-
-// openGallery opens a GALLERY, or what belongs to a MODEL, which is made where there is none.
-// The result must be closed even after an error.
-func (s *Serving) openGallery(ctx context.Context) (g *service.Offer, err error) {
-	g = new(service.Offer)
-	kind, err := s.kind()
-	if err != nil {
-		return g, err
-	}
-	if err := s.Flags.checkKind(kind, s.File); err != nil {
-		return g, err
-	}
-	if kind == "gallery" || kind == "shard" || kind == "sealed" {
-		return g, s.openParts(ctx, g, kind, nil)
-	}
-	saved, err := s.OpenModel(ctx)
-	if err != nil {
-		return g, err
-	}
-	defer saved.Close() // only read from: nothing is lost when closing fails
-	return g, s.Reading(func() error { return s.openParts(ctx, g, kind, saved) })
-}
-
-// Reading reads a MODEL, which is mapped. One that is truncated meanwhile is an error, and does not
-// end the service.
-func (s *Serving) Reading(read func() error) error {
-	err := func() (err error) {
-		defer disk.Faults(&err)()
-		return read()
-	}()
-	thrown, ok := errors.AsType[*par.PanicError](err) // of a worker
-	if errors.Is(err, disk.ErrLost) || ok && disk.IsFault(thrown.Value) {
-		return fmt.Errorf("%s: %w", s.File, disk.ErrLost)
-	}
-	return err
-}
-
-// openParts opens the parts of a gallery, and makes those of a MODEL that are missing. saved is
-// nil without a MODEL.
-func (s *Serving) openParts(ctx context.Context, g *service.Offer, kind string, saved *supervised.Saved) (err error) {
-	f := s.Flags
-	switch {
-	case kind == "gallery":
-		g.Cells, err = server.OpenCells(ctx, s.File)
-	case kind == "shard":
-		g.Cells, err = server.OpenShard(ctx, s.File)
-	case saved != nil && f.Cells.Epsilon > 0:
-		g.Cells, err = s.OpenCells(ctx, saved)
-	}
-	if err != nil {
+	if err := s.flags.checkKind(kind, s.file); err != nil {
 		return err
 	}
-	switch {
-	case kind == "sealed":
-		g.Sealed, err = s.openSealedFile(ctx, s.File)
-	case kind == "gallery" && f.sealed.on:
-		path := s.Beside(".sealed")
-		if g.Sealed, err = s.openSealedFile(ctx, path); err != nil {
-			err = files.Missing(path, err)
-		} else if !sameRows(g) {
-			err = fmt.Errorf("%s and %s have other rows: they belong to two versions of a model, and would give other answers in each mode; serve the MODEL, which makes both again", s.File, path)
-		}
-	case f.sealed.on:
-		g.Sealed, err = s.openSealed(ctx, saved)
+	return s.flags.explain(s.host.Load(ctx))
+}
+
+// explain adds what a user can do about an error of a file.
+func (f *Flags) explain(err error) error {
+	if source, ok := errors.AsType[*host.SourceError](err); ok {
+		return fmt.Errorf("%w: -rebuild makes one, -gallery names another file, and 'privatemail serve %s' serves it as it is", source, source.File)
 	}
-	if err == nil && f.sealed.records != "" {
-		g.Records, err = s.openRecords(ctx, g.Sealed)
+	if labels, ok := errors.AsType[*host.LabelsError](err); ok {
+		if labels.Refused {
+			return fmt.Errorf("with -labels %w", labels.Err)
+		}
+		return fmt.Errorf("-labels %w", text.Bare(labels.Err))
+	}
+	switch {
+	case errors.Is(err, host.ErrRecordsFile):
+		return fmt.Errorf("%s: -records names the file that serve keeps the records in: give the text file another name", f.sealed.records)
+	case errors.Is(err, kernel.ErrMemory):
+		return fmt.Errorf("%w; -max-memory allows more", err)
 	}
 	return err
-}
-
-// sameRows reports whether cells and a sealed gallery have the same rows, all bytes of them. Of a sealed
-// gallery that was not made here only their number is known.
-func sameRows(g *service.Offer) bool {
-	rows := g.Cells.Rows()
-	if rows.Rows != g.Sealed.Rows() {
-		return false
-	}
-	of, ok := parseSealedSource(g.Sealed.Source())
-	return !ok || of.Hash == "" || of.Hash == hashRows(rows, rows.Rows)
-}
-
-// OpenModel opens the MODEL and verifies all of it, before anything is made of it.
-func (s *Serving) OpenModel(ctx context.Context) (*supervised.Saved, error) {
-	m := progress.NewMeter(s.Env)
-	defer m.Close()
-	return supervised.Open(ctx, s.File, files.BytesRead(m, "MiB of the model"))
-}
-
-// kind returns what the file is.
-func (s *Serving) kind() (string, error) {
-	file, err := sections.Open(s.File, "")
-	if err != nil {
-		return "", files.Missing(s.File, err)
-	}
-	kind := file.Kind()
-	return kind, file.Close()
 }
 
 // checkKind refuses flags that do not go with a file of a kind.
@@ -182,7 +83,7 @@ func (f *Flags) checkKind(kind, file string) error {
 		}
 		return f.sealed.checkRecords(kind == "sealed")
 	}
-	if f.Cells.Epsilon == 0 {
+	if f.cells.epsilon == 0 {
 		if !f.sealed.on {
 			return cli.Usagef("-epsilon is missing: what will clients spend on a query? It has no default; -sealed needs none")
 		}

@@ -11,32 +11,31 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/systemd"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/front"
+	"github.com/seed-64e14a55/privatemail/retrieval/host"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )
 
-// Serving is one run of the verb.
-type Serving struct {
-	Flags     *Flags
-	Env       *cli.Env
-	File      string // MODEL, GALLERY or SHARD; "" for a front end
+// serving is one run of the verb.
+type serving struct {
+	flags     *Flags
+	env       *cli.Env
+	file      string     // MODEL, GALLERY or SHARD; "" for a front end
+	host      *host.Host // of the file; nil for a front end
 	service   *service.Service
 	listeners service.Listeners
 	tokens    *service.Tokens // nil without
-	Workers   *par.Workers    // answer in mode sealed
 	front     *front.Front    // nil where rows are here
 }
 
 // serve answers until the context ends. Addresses are taken before the gallery is loaded: a
 // service that loads for long is alive and not ready meanwhile.
 func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
-	s := &Serving{Flags: f, Env: e, File: file, Workers: par.New(f.work.Workers)}
-	defer s.Workers.Close() // after the service, whose requests use them
+	s := &serving{flags: f, env: e, file: file}
+	defer s.close()
 	if err := s.open(); err != nil {
 		return err
 	}
-	defer s.service.Close()
 	hangups := make(chan os.Signal, 1)
 	// A hangup ends other verbs. Ignored for a moment, it does not end this one.
 	signal.Ignore(syscall.SIGHUP)
@@ -49,7 +48,7 @@ func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
 	if s.front != nil {
 		defer s.front.Close()
 		go func() {
-			s.front.Run(running, func(g service.Offer) error { return s.publish(running, g) })
+			s.front.Run(running, func(g service.Offer) error { return s.service.Publish(g) })
 			close(looked)
 		}()
 	}
@@ -66,7 +65,7 @@ func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
 
 // answer loads what is served, and then reloads it when a signal says so, until the context or
 // the service ends.
-func (s *Serving) answer(ctx context.Context, hangups <-chan os.Signal, ended chan error) error {
+func (s *serving) answer(ctx context.Context, hangups <-chan os.Signal, ended chan error) error {
 	err := s.begin(ctx)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // to end before the first answer is what was asked for, and no failure
@@ -93,7 +92,7 @@ func (s *Serving) answer(ctx context.Context, hangups <-chan os.Signal, ended ch
 }
 
 // begin loads what is served for the first time. A front end has nothing to load.
-func (s *Serving) begin(ctx context.Context) error {
+func (s *serving) begin(ctx context.Context) error {
 	if s.front != nil {
 		return nil
 	}
@@ -101,8 +100,8 @@ func (s *Serving) begin(ctx context.Context) error {
 }
 
 // open makes the service and takes its addresses.
-func (s *Serving) open() (err error) {
-	f := s.Flags
+func (s *serving) open() (err error) {
+	f := s.flags
 	if f.tokens != "" {
 		if s.tokens, err = service.OpenTokens(f.tokens); err != nil {
 			return err
@@ -114,33 +113,33 @@ func (s *Serving) open() (err error) {
 		}
 	}
 	settings := f.settings(s.tokens)
-	settings.Share = s.ClientShare()
 	if s.front, err = s.newFront(); err != nil {
 		return err
 	}
 	if s.front != nil {
 		settings.Shards = s.front.Shards
+		s.service, err = service.New(settings)
+	} else if s.host, err = s.newHost(settings); err == nil {
+		s.service = s.host.Service()
 	}
-	if s.service, err = service.New(settings); err != nil {
+	if err != nil {
 		return err
 	}
 	return s.listen()
 }
 
-// ClientShare returns how much one client may have. To a shard all requests of a front end are those
-// of one client, which may have everything unless the flag is given.
-func (s *Serving) ClientShare() float64 {
-	if s.File != "" && !s.Flags.Set["client-share"] {
-		// A file that cannot be read is refused when it is loaded.
-		if kind, err := s.kind(); err == nil && kind == "shard" {
-			return 1
-		}
+// close ends the service.
+func (s *serving) close() {
+	switch {
+	case s.host != nil:
+		s.host.Close()
+	case s.service != nil:
+		s.service.Close()
 	}
-	return s.Flags.Limits.Share
 }
 
 // listen takes the sockets of systemd, and the addresses of flags where there are none.
-func (s *Serving) listen() error {
+func (s *serving) listen() error {
 	given, err := systemd.Listeners()
 	if err != nil {
 		return err
@@ -151,25 +150,25 @@ func (s *Serving) listen() error {
 	}
 	if l := s.listeners.Public; l != nil {
 		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-			if err := s.Flags.checkReach("the socket of systemd"); err != nil {
+			if err := s.flags.checkReach("the socket of systemd"); err != nil {
 				return err
 			}
 		}
 	}
 	if l := s.listeners.Admin; l != nil {
 		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
-			if err := s.Flags.checkAdminReach("the socket of systemd called admin"); err != nil {
+			if err := s.flags.checkAdminReach("the socket of systemd called admin"); err != nil {
 				return err
 			}
 		}
 	}
 	if s.listeners.Public == nil {
-		if s.listeners.Public, err = net.Listen("tcp", s.Flags.listen); err != nil {
+		if s.listeners.Public, err = net.Listen("tcp", s.flags.listen); err != nil {
 			return fmt.Errorf("-listen: %w", err)
 		}
 	}
-	if s.listeners.Admin == nil && s.Flags.admin != "none" {
-		if s.listeners.Admin, err = net.Listen("tcp", s.Flags.admin); err != nil {
+	if s.listeners.Admin == nil && s.flags.admin != "none" {
+		if s.listeners.Admin, err = net.Listen("tcp", s.flags.admin); err != nil {
 			return errors.Join(fmt.Errorf("-admin: %w", err), s.listeners.Public.Close())
 		}
 	}
@@ -178,7 +177,7 @@ func (s *Serving) listen() error {
 
 // reload reads gallery, tokens and certificates again. What cannot be read stays as it was. A front
 // end looks at the galleries of its shards without a signal.
-func (s *Serving) reload(ctx context.Context) {
+func (s *serving) reload(ctx context.Context) {
 	s.notify(systemd.Reloading)
 	if s.front == nil {
 		s.service.NoteReload("gallery", s.load(ctx))
@@ -193,14 +192,14 @@ func (s *Serving) reload(ctx context.Context) {
 }
 
 // notify sends states to systemd. Whether they arrive changes nothing for clients.
-func (s *Serving) notify(states ...string) {
+func (s *serving) notify(states ...string) {
 	if err := systemd.Notify(states...); err != nil {
-		s.Env.Note("cannot notify systemd: %v", err)
+		s.env.Note("cannot notify systemd: %v", err)
 	}
 }
 
 // announce prints where the service is.
-func (s *Serving) announce() error {
+func (s *serving) announce() error {
 	scheme := "http://"
 	if s.listeners.Certificates != nil {
 		scheme = "https://"
@@ -209,15 +208,15 @@ func (s *Serving) announce() error {
 	if s.listeners.Admin != nil {
 		admin = "http://" + s.listeners.Admin.Addr().String()
 	}
-	if s.Env.JSON {
-		return s.Env.Object(struct {
+	if s.env.JSON {
+		return s.env.Object(struct {
 			Listening string `json:"listening"`
 			Admin     string `json:"admin,omitempty"`
 		}{public, admin})
 	}
-	s.Env.Note("listening on %s", public)
+	s.env.Note("listening on %s", public)
 	if admin != "" {
-		s.Env.Note("metrics and status on %s", admin)
+		s.env.Note("metrics and status on %s", admin)
 	}
 	return nil
 }

@@ -146,8 +146,8 @@ type Flags struct {
 	name, labels       string
 	logForm, logLevel  string
 	limitsFile         string
-	Limits             service.Settings
-	Cells              CellsFlags
+	limits             service.Settings
+	cells              cellsFlags
 	sealed             sealedFlags
 	shards             *shardsFlags    // nil where rows are here
 	Set                map[string]bool // flags that were given
@@ -158,13 +158,13 @@ func (f *Flags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	f.defineClients(fs)
 	fs.StringVar(&f.labels, "labels", "", "publish the labels of the rows, from `FILE` or the MODEL\nFILE has one for each row of the gallery")
-	f.Cells.Define(fs)
+	f.cells.Define(fs)
 	f.sealed.Define(fs)
 }
 
 // defineClients declares the flags about clients and the service.
 func (f *Flags) defineClients(fs *flag.FlagSet) {
-	f.Limits = defaultLimits()
+	f.limits = defaultLimits()
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:8480", "answer requests at `ADDRESS`")
 	fs.StringVar(&f.admin, "admin", "127.0.0.1:8481", "have metrics and profiles at `ADDRESS`, or none")
 	fs.BoolVar(&f.insecure, "insecure", false, "let others reach addresses without TLS")
@@ -176,7 +176,7 @@ func (f *Flags) defineClients(fs *flag.FlagSet) {
 	settings.ChoiceVar(fs, &f.logForm, "log", "text", []string{"text", "json"}, "write the log as text or json: `HOW`")
 	settings.ChoiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error\nRequests are info")
 	fs.StringVar(&f.limitsFile, "limits", "", "take rare limits and times from `FILE` (JSON)\nsuch as {\"drain\": \"5m\"}")
-	s := &f.Limits
+	s := &f.limits
 	cli.CountVar(fs, &s.MaxRequests, "max-requests", 256, "answer at most `N` requests at a time")
 	settings.NumberVar(fs, &s.Share, "client-share", 0.25, settings.Share(), "a client gets at most `SHARE` of the limits")
 	settings.NumberVar(fs, &s.Rate, "rate", 0, settings.Positive(), "answer `R` requests a second of each client\nby token or address (default: no limit)")
@@ -201,10 +201,10 @@ func (f *Flags) start(ctx context.Context, e *cli.Env, file string) (err error) 
 		return err
 	}
 	if f.limitsFile != "" {
-		if err := readLimits(f.limitsFile, &f.Limits); err != nil {
+		if err := readLimits(f.limitsFile, &f.limits); err != nil {
 			return err
 		}
-		if f.Limits.Burst > 0 && !f.Set["rate"] {
+		if f.limits.Burst > 0 && !f.Set["rate"] {
 			return cli.Usagef("%s has a burst, and that needs -rate", f.limitsFile)
 		}
 	}
@@ -270,8 +270,11 @@ func (f *Flags) checkReach(address string) error {
 
 // settings returns those of the service.
 func (f *Flags) settings(tokens *service.Tokens) service.Settings {
-	s := f.Limits
+	s := f.limits
 	s.Tokens, s.Log, s.Release = tokens, f.log, cli.ReadVersion().Version
+	if !f.Set["client-share"] {
+		s.Share = 0 // a shard has another default
+	}
 	if s.Drain == 0 {
 		s.Drain = -1 // as the user has it, 0 means not at all
 	}

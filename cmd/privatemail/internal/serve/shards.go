@@ -65,15 +65,15 @@ func (f *shardsFlags) check(insecure bool) error {
 }
 
 // newFront returns the front end that the flags say, nil for none.
-func (s *Serving) newFront() (*front.Front, error) {
-	f := s.Flags.shards
+func (s *serving) newFront() (*front.Front, error) {
+	f := s.flags.shards
 	if f == nil {
 		return nil, nil
 	}
-	how := files.ConnectionFlags{Token: f.token, CA: f.ca, Cert: f.cert, Key: f.key, ClearToken: s.Flags.insecure, Stall: f.timeout, Tries: 2}
+	how := files.ConnectionFlags{Token: f.token, CA: f.ca, Cert: f.cert, Key: f.key, ClearToken: s.flags.insecure, Stall: f.timeout, Tries: 2}
 	to, err := how.Settings()
 	if err != nil {
 		return nil, err
 	}
-	return front.New(front.Settings{Shards: f.addresses, Remote: to, Name: s.Flags.name, Log: s.Flags.log})
+	return front.New(front.Settings{Shards: f.addresses, Remote: to, Name: s.flags.name, Log: s.flags.log})
 }

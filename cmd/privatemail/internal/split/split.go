@@ -19,6 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/host"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 )
 
@@ -121,7 +122,7 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 	defer workers.Close()
 	report := new(Report)
 	for i := range f.into {
-		shard, err := whole.Split(ctx, i+1, f.into, max(1, min(rest, files.MostEncoded)), workers)
+		shard, err := whole.Split(ctx, i+1, f.into, max(1, min(rest, host.MostEncoded)), workers)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -139,5 +140,5 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 // file returns the name of a shard.
 func (f *splitFlags) file(gallery string, index int) string {
 	name := strings.TrimSuffix(filepath.Base(gallery), filepath.Ext(gallery))
-	return filepath.Join(cmp.Or(f.out, filepath.Dir(gallery)), name+files.ShardEnding(index, f.into)+".shard")
+	return filepath.Join(cmp.Or(f.out, filepath.Dir(gallery)), name+host.ShardEnding(index, f.into)+".shard")
 }

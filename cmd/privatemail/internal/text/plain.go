@@ -34,7 +34,7 @@ func Plain(text string, args ...string) string {
 func packageNames() []string {
 	return []string{
 		"privatemail", "checkpoint", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
-		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "wire", "paper", "published", "supervised",
+		"retrieval", "client", "remote", "front", "sealed server", "server", "service", "session", "wire", "paper", "published", "supervised",
 		"evaluate", "baseline", "report", "cluster",
 		"dense", "digits", "kmeans", "margin", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}

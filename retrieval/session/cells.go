@@ -1,4 +1,4 @@
-package query
+package session
 
 import (
 	"context"
@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/accounts"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -17,24 +13,24 @@ import (
 
 // cells asks for all rows in mode cells, under the codebook that the server has.
 func (s *Session) cells(ctx context.Context) error {
-	s.IDs, s.distances, s.came, s.paid, s.remembered, s.resent, s.changed = nil, nil, nil, 0, 0, 0, 0
+	s.result.begin()
 	if err := s.findCodebook(ctx); err != nil {
 		return err
 	}
 	if err := s.checkPin(); err != nil {
 		return err
 	}
-	if err := s.reserve(s.results(s.book.Dimension), s.book.AnswerBytes(s.encoding), "an answer"); err != nil {
+	if err := s.reserve(s.results(s.book.Dimension), s.book.AnswerBytes(s.settings.Encoding), "an answer"); err != nil {
 		return err
 	}
 	m, err := s.findMap(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.classes.fetch(func() (*wire.Labels, error) { return s.server.Labels(ctx, s.hash) }); err != nil {
+	if err := s.labels(func() (*wire.Labels, error) { return s.server.Labels(ctx, s.hash) }); err != nil {
 		return err
 	}
-	sample, err := s.server.Base(ctx, s.hash, s.encoding)
+	sample, err := s.server.Base(ctx, s.hash, s.settings.Encoding)
 	if err != nil {
 		return err
 	}
@@ -62,16 +58,16 @@ func (s *Session) cells(ctx context.Context) error {
 		return err
 	}
 	for i, record := range s.records {
-		if err := s.ask(ctx, c, record, files.Wide(z, i), base, sample.IDs); err != nil {
+		if err := s.askCells(ctx, c, record, wide(z, i), base, sample.IDs); err != nil {
 			return err
 		}
-		s.Meter.Report(privatemail.Progress{Stage: "queries", Done: i + 1, Total: z.Rows})
+		s.progress("queries", i+1, z.Rows)
 	}
 	return nil
 }
 
-// ask asks for one record and ranks what comes back.
-func (s *Session) ask(ctx context.Context, c *client.Cells, record client.RecordID, row []float64, base *client.Base, sample []uint32) error {
+// askCells asks for one record and ranks what comes back.
+func (s *Session) askCells(ctx context.Context, c *client.Cells, record client.RecordID, row []float64, base *client.Base, sample []uint32) error {
 	standing, err := c.Foresee(record)
 	if err != nil {
 		return err
@@ -85,66 +81,73 @@ func (s *Session) ask(ctx context.Context, c *client.Cells, record client.Record
 	}
 	switch standing {
 	case client.Remembered:
-		s.remembered++
+		s.result.Remembered++
 	case client.Resent:
-		s.resent++
+		s.result.Resent++
 	case client.Again:
-		s.changed++
+		s.result.Changed++
 		fallthrough
 	default:
-		s.paid++
+		s.result.Spent++
 	}
-	answer, err := s.server.Cells(ctx, request, s.encoding)
+	answer, err := s.server.Cells(ctx, request, s.settings.Encoding)
 	if err != nil {
 		return err
 	}
-	matches, err := c.Rank(row, s.flags.K, request, answer, base)
+	matches, err := c.Rank(row, s.settings.K, request, answer, base)
 	if err != nil {
 		return err
 	}
 	came := count(answer, sample)
-	came.resent = standing == client.Resent
-	s.keep(matches, came)
+	came.Resent = standing == client.Resent
+	s.result.keep(matches, came)
 	return nil
 }
 
 // count returns how many rows an answer and a base sample have.
-func count(answer *wire.CellsAnswer, sample []uint32) back {
+func count(answer *wire.CellsAnswer, sample []uint32) Query {
 	var lists []uint32
 	for i := range answer.Cells {
 		lists = append(lists, answer.List(i)...)
 	}
 	all := slices.Concat(lists, sample)
 	slices.Sort(all)
-	return back{lists: len(lists), base: len(sample), all: len(slices.Compact(all))}
+	return Query{Lists: len(lists), Base: len(sample), Ranked: len(slices.Compact(all))}
 }
-
-// NoMemory is what -sent says to remember nothing beyond a run.
-const NoMemory = "none"
 
 // open opens the ledger and the memory; done closes them.
 func (s *Session) open() (payer mechanism.Budget, memory client.Memory, done func(), err error) {
 	payer, memory, done = mechanism.NoLedger, client.NewMemory(), func() {}
-	if s.flags.Memory != NoMemory {
-		if memory, err = client.OpenFolder(s.flags.Memory); err != nil {
-			return nil, nil, nil, fmt.Errorf("%s: %w", s.flags.Memory, text.Bare(err))
+	if s.settings.Sent != "" {
+		if memory, err = s.openSent(); err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	if s.flags.Ledger == accounts.NoLedger {
+	if s.settings.OpenLedger == nil {
 		return payer, memory, done, nil
 	}
-	ledger, err := accounts.OpenLedger(s.flags.Ledger, s.flags.at)
+	ledger, err := s.settings.OpenLedger()
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	return ledger, memory, func() { ledger.Close() }, nil // what was spent is on the disk
 }
 
+// openSent opens the folder with what was sent.
+func (s *Session) openSent() (*client.Folder, error) {
+	memory, err := client.OpenFolder(s.settings.Sent)
+	if err != nil {
+		return nil, fmt.Errorf("session: %s: %w", s.settings.Sent, err)
+	}
+	return memory, nil
+}
+
 // client returns the client of the codebook.
 func (s *Session) client(payer mechanism.Budget, memory client.Memory) (*client.Cells, error) {
+	f := &s.settings
 	return client.NewCells(s.book, client.CellsSettings{
-		Codebook: s.flags.codebook, UnconfirmedCodebook: s.flags.Unconfirmed, NewCodebook: s.flags.acceptNew, Epsilon: s.flags.Epsilon,
-		Ledger: payer, Client: s.flags.client, NewUnits: s.flags.newUnits, OtherRelation: s.flags.otherRelation, Memory: memory,
-		Changed: s.flags.changing(),
+		Codebook: f.Remote.Codebook, UnconfirmedCodebook: f.Unconfirmed, NewCodebook: f.NewCodebook, Epsilon: f.Epsilon,
+		Ledger: payer, Client: f.Client, NewUnits: f.NewUnits, OtherRelation: f.OtherRelation, Memory: memory,
+		Changed: f.Changed,
 	})
 }

@@ -1,10 +1,8 @@
-package query
+package session
 
 import (
-	"bytes"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -18,8 +16,8 @@ import (
 // All records that are fetched are in memory before the first one is written, and they are as long
 // as the server says.
 func TestFetchMemory(t *testing.T) {
-	s := &Session{flags: &Flags{K: 100}}
-	s.X.Rows = 1000
+	s := &Session{settings: Settings{K: 100}}
+	s.x.Rows = 1000
 	m := &wire.SealedRecords{Records: 1000, Length: sealed.MaxRecord, PerColumn: 1}
 	if got, least := s.fetchMemory(m), 1000.*100*sealed.MaxRecord; got < least || got > least+(1<<24) {
 		t.Errorf("%g bytes, want %g and some", got, least)
@@ -38,43 +36,6 @@ func TestVersionMemory(t *testing.T) {
 	}
 }
 
-// Names are lines; a malformed one is refused by its line, and no message holds a name.
-func TestReadNames(t *testing.T) {
-	for _, c := range []struct{ text, wrong string }{
-		{"a\nb\nc\n", ""}, {"\ufeffa\nb\nc\n", ""}, {"\ufeff\nb\nc\n", "line 1 is empty"}, {"a\r\nb\r\nc", ""}, {"ä\n \n-\n", ""},
-		{"a\nb\n", "2 names, and there are 3 rows"}, {"a\nb\nc\nd\n", "more than 3 names"}, {"a\n\nc\n", "line 2 is empty"},
-		{"secret\nb\nsecret\n", ""}, {"secret\n\n", "line 2 is empty"}, {"a\n\xff\nc\n", "line 2 is not UTF-8"},
-		{"a\n" + strings.Repeat("x", 5000) + "\nc\n", "line 2 has more than"}, {"", "0 names"},
-	} {
-		names, err := readNames(strings.NewReader(c.text), 3)
-		if (err == nil) != (c.wrong == "") || err != nil && (!strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "secret")) {
-			t.Errorf("%.20q: %v", c.text, err)
-		}
-		if err == nil && (len(names) != 3 || strings.ContainsAny(strings.Join(names, ""), "\r\ufeff")) {
-			t.Errorf("%q: %q", c.text, names)
-		}
-	}
-}
-
-func FuzzReadNames(f *testing.F) {
-	f.Add([]byte("a\nb\n"), 2)
-	f.Add([]byte("a\r\na\r\n"), 2)
-	f.Fuzz(func(t *testing.T, data []byte, n int) {
-		names, err := readNames(bytes.NewReader(data), n)
-		if err != nil {
-			return
-		}
-		for _, name := range names {
-			if name == "" || strings.Contains(name, "\n") {
-				t.Errorf("the name %q", name)
-			}
-		}
-		if len(names) != n {
-			t.Errorf("%d names, want %d", len(names), n)
-		}
-	})
-}
-
 // Subnormal numbers of rows are 0 before the server is asked for anything. What the file has stays.
 func TestNormalRows(t *testing.T) {
 	x := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, math.SmallestNonzeroFloat32, -0x1p-126}}
@@ -87,10 +48,10 @@ func TestNormalRows(t *testing.T) {
 // Between two requests no distance becomes a subnormal number: by the time that takes a server
 // whose rows lie 1e-40 from a record could find out that it is there.
 func TestKeepNoSubnormalDistances(t *testing.T) {
-	s := &Session{flags: &Flags{K: 6}}
-	s.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, back{})
-	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(s.distances, want) || !slices.Equal(s.IDs, []int32{3, 1, 2, 4, 5, -1}) {
-		t.Errorf("%v at %v, want %v", s.IDs, s.distances, want)
+	s := &Result{K: 6}
+	s.keep([]client.Match{{ID: 3}, {ID: 1, Distance: 1e-40}, {ID: 2, Distance: math.Nextafter(0x1p-126, 0)}, {ID: 4, Distance: 0x1p-126}, {ID: 5, Distance: 1e300}}, Query{})
+	if want := []float32{0, 0, 0, 0x1p-126, float32(math.Inf(1)), float32(math.Inf(1))}; !slices.Equal(s.Distances, want) || !slices.Equal(s.IDs, []int32{3, 1, 2, 4, 5, -1}) {
+		t.Errorf("%v at %v, want %v", s.IDs, s.Distances, want)
 	}
 }
 
@@ -125,9 +86,9 @@ func TestMatchesBehindTheEnd(t *testing.T) {
 			t.Errorf("%d rows: %d matches", rows, len(matches))
 		}
 	}
-	s := &Session{flags: &Flags{K: 8}}
-	s.keep(matchesOf(nearest[:2]), back{})
-	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(s.IDs, want) || s.found(0) != 2 || !math.IsInf(float64(s.distances[2]), 1) {
-		t.Errorf("%v at %v, want %v", s.IDs, s.distances, want)
+	s := &Result{K: 8}
+	s.keep(matchesOf(nearest[:2]), Query{})
+	if want := []int32{7, 9, -1, -1, -1, -1, -1, -1}; !slices.Equal(s.IDs, want) || s.Found(0) != 2 || !math.IsInf(float64(s.Distances[2]), 1) {
+		t.Errorf("%v at %v, want %v", s.IDs, s.Distances, want)
 	}
 }

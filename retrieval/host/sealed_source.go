@@ -1,4 +1,4 @@
-package serve
+package host
 
 import (
 	"crypto/sha256"
@@ -12,9 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// A SealedSource says what a sealed gallery was made from: the map and the rows of a model,
+// A sealedSource says what a sealed gallery was made from: the map and the rows of a model,
 // and the settings. A model that has grown has the same map, and its first rows are the same.
-type SealedSource struct {
+type sealedSource struct {
 	Map    string `json:"map"`  // SHA-256 of its JSON form
 	Rows   int    `json:"rows"` // that the hash is of
 	Hash   string `json:"hash"` // SHA-256 of the rows
@@ -23,16 +23,16 @@ type SealedSource struct {
 	Seed   uint64 `json:"seed"`
 }
 
-// SealedSource returns that of a model.
-func (f *Flags) sealedSource(model *supervised.Model) (out SealedSource, err error) {
+// sourceOf returns that of a model.
+func (h *Host) sourceOf(model *supervised.Model) (out sealedSource, err error) {
 	chart, err := publishedMap(model)
 	if err != nil {
 		return out, err
 	}
 	sum := sha256.Sum256(chart)
-	return SealedSource{
+	return sealedSource{
 		Map: hex.EncodeToString(sum[:]), Rows: model.X.Rows, Hash: hashRows(model.X, model.X.Rows),
-		Cells: f.sealed.cells, Probes: f.sealed.probes, Seed: f.Cells.seed,
+		Cells: h.settings.SealedCells, Probes: h.settings.Probes, Seed: h.settings.Seed,
 	}, nil
 }
 
@@ -45,7 +45,7 @@ func publishedMap(model *supervised.Model) ([]byte, error) {
 }
 
 // String returns the form that a gallery keeps.
-func (s SealedSource) String() string {
+func (s sealedSource) String() string {
 	data, err := json.Marshal(s)
 	if err != nil { // strings and numbers have a JSON form
 		return ""
@@ -54,12 +54,12 @@ func (s SealedSource) String() string {
 }
 
 // parseSealedSource reads the form that a gallery keeps; ok is false where it is malformed.
-func parseSealedSource(text string) (s SealedSource, ok bool) {
+func parseSealedSource(text string) (s sealedSource, ok bool) {
 	return s, json.Unmarshal([]byte(text), &s) == nil
 }
 
 // continues reports whether a model is the earlier one with more rows at its end.
-func (s SealedSource) continues(before SealedSource, model *supervised.Model) bool {
+func (s sealedSource) continues(before sealedSource, model *supervised.Model) bool {
 	same := before
 	same.Rows, same.Hash = s.Rows, s.Hash
 	return same == s && before.Rows > 0 && before.Rows < s.Rows && before.Hash == hashRows(model.X, before.Rows)

@@ -1,34 +1,28 @@
-package query
+package session
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// NoEpsilon is what mode sealed says about privacy.
-const NoEpsilon = "no epsilon is spent: the query is encrypted; the assumptions are LWE and AES-256, see docs/privacy.md"
-
 // A sealedSession is what a run in mode sealed has found.
 type sealedSession struct {
 	manifest *wire.SealedManifest
 	client   *sealedclient.Client
-	renewed  bool // a new epoch came in the middle of the run
-	updates  int  // versions of the gallery that came after the first one
+	updates  int // versions of the gallery that came after the first one
 
-	// Of -fetch.
+	// Of Fetch.
 	records *wire.SealedRecords
 	fetcher *sealedclient.Records
-	fetched [][]byte // k for each row; nil where there is none
 }
 
 // sealedRows asks for all rows in mode sealed. Where the server has a new epoch in the middle
@@ -36,9 +30,10 @@ type sealedSession struct {
 func (s *Session) sealedRows(ctx context.Context) error {
 	s.sealed = new(sealedSession)
 	err := s.askSealed(ctx)
-	if errors.Is(err, remote.ErrEpoch) && !s.flags.Sealed.confirmed() {
-		s.sealed = &sealedSession{renewed: true}
-		s.IDs, s.distances, s.came = nil, nil, nil
+	if errors.Is(err, remote.ErrEpoch) && !s.settings.confirmed() {
+		s.sealed = new(sealedSession)
+		s.result.begin()
+		s.result.NewEpoch = true
 		err = s.askSealed(ctx)
 	}
 	return err
@@ -61,7 +56,7 @@ func (s *Session) askSealed(ctx context.Context) error {
 	if err := s.fits(chart, m.Dimension); err != nil {
 		return err
 	}
-	if err := s.classes.fetch(func() (*wire.Labels, error) { return s.server.SealedLabels(ctx, s.hash) }); err != nil {
+	if err := s.labels(func() (*wire.Labels, error) { return s.server.SealedLabels(ctx, s.hash) }); err != nil {
 		return err
 	}
 	if err := s.openSealed(ctx, 0); err != nil {
@@ -76,12 +71,22 @@ func (s *Session) askSealed(ctx context.Context) error {
 	}
 	for from := 0; from < z.Rows; from += batch {
 		to := min(from+batch, z.Rows)
-		if err := s.askBatch(ctx, files.WideRows(z, from, to)); err != nil {
+		if err := s.askBatch(ctx, wideRows(z, from, to)); err != nil {
 			return err
 		}
-		s.Meter.Report(privatemail.Progress{Stage: "queries", Done: to, Total: z.Rows})
+		s.progress("queries", to, z.Rows)
 	}
+	s.result.Bound = s.sealed.client.Bound()
 	return nil
+}
+
+// wideRows returns some rows in float64.
+func wideRows(x blas32.General, from, to int) blas64.General {
+	out := blas64.General{Rows: to - from, Cols: x.Cols, Stride: x.Cols}
+	for i := from; i < to; i++ {
+		out.Data = append(out.Data, wide(x, i)...)
+	}
+	return out
 }
 
 // sealedBatch is how many rows are encrypted at a time: the public matrix is computed once
@@ -119,6 +124,7 @@ func (s *Session) findManifest(ctx context.Context) (err error) {
 		return err
 	}
 	s.hash, err = s.sealed.manifest.Hash()
+	s.result.Manifest, s.result.Hash = s.sealed.manifest, s.hash
 	return err
 }
 
@@ -138,7 +144,7 @@ func (s *Session) openKept(ctx context.Context, version uint64) error {
 	if err != nil {
 		return err
 	}
-	c, err := sealedclient.New(s.sealed.manifest, hint, sealedclient.Settings{Epoch: s.flags.Sealed.epoch, UnconfirmedEpoch: s.flags.Sealed.Unconfirmed})
+	c, err := sealedclient.New(s.sealed.manifest, hint, sealedclient.Settings{Epoch: s.settings.Remote.Epoch, UnconfirmedEpoch: s.settings.Unconfirmed})
 	if err != nil {
 		return err
 	}
@@ -197,8 +203,8 @@ func (s *Session) askBatch(ctx context.Context, z blas64.General) error {
 		if err != nil {
 			return err
 		}
-		s.keep(matches, back{all: s.sealed.manifest.Probes * s.sealed.manifest.Length})
-		if err := s.fetchRecords(ctx, s.IDs[len(s.IDs)-s.flags.K:]); err != nil {
+		s.result.keep(matches, Query{Ranked: s.sealed.manifest.Probes * s.sealed.manifest.Length})
+		if err := s.fetchRecords(ctx, s.result.IDs[len(s.result.IDs)-s.settings.K:]); err != nil {
 			return err
 		}
 	}
@@ -217,7 +223,7 @@ const mostRenewals = 4
 func (s *Session) rankSealed(ctx context.Context, row blas64.General, q *sealedclient.Query, answer *wire.SealedAnswer) ([]client.Match, error) {
 	for renewals := 0; ; renewals++ {
 		c := s.sealed.client
-		matches, err := c.Rank(q, answer, s.flags.K)
+		matches, err := c.Rank(q, answer, s.settings.K)
 		version, ok := errors.AsType[*sealedclient.VersionError](err)
 		if !ok || renewals == mostRenewals {
 			return matchesOf(matches), err

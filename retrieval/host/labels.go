@@ -1,12 +1,10 @@
-package serve
+package host
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
-	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/text"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
@@ -14,21 +12,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// publish makes a gallery the one that is served, with the labels that -labels names.
-func (s *Serving) publish(ctx context.Context, g service.Offer) (err error) {
-	if g.Labels, err = s.labels(ctx); err != nil {
+// publish makes a gallery the one that is served, with the labels of the settings.
+func (h *Host) publish(ctx context.Context, g service.Offer) (err error) {
+	if g.Labels, err = h.labels(ctx); err != nil {
 		return err
 	}
-	err = s.service.Publish(g)
+	err = h.service.Publish(g)
 	if err != nil && g.Labels != nil {
-		return fmt.Errorf("with -labels %s: %w", s.Flags.labels, err)
+		return &LabelsError{Err: fmt.Errorf("%s: %w", h.settings.Labels, err), Refused: true}
 	}
 	return err
 }
 
 // labels reads the labels that are to be published, nil for none.
-func (s *Serving) labels(ctx context.Context) (*wire.Labels, error) {
-	path := s.Flags.labels
+func (h *Host) labels(ctx context.Context) (*wire.Labels, error) {
+	path := h.settings.Labels
 	if path == "" {
 		return nil, nil
 	}
@@ -38,11 +36,11 @@ func (s *Serving) labels(ctx context.Context) (*wire.Labels, error) {
 		}
 		return labelsOfModel(ctx, path)
 	} else if errors.Is(err, sections.ErrKind) {
-		return nil, fmt.Errorf("-labels %s: a gallery has no labels; name its MODEL, or a file with a label for each row", path)
+		return nil, &LabelsError{Err: fmt.Errorf("%s: a gallery has no labels; name its MODEL, or a file with a label for each row", path)}
 	}
 	l, err := formats.ReadNamedLabels(ctx, path, nil)
 	if err != nil {
-		return nil, fmt.Errorf("-labels %w", files.Missing(path, text.Bare(err)))
+		return nil, &LabelsError{Err: missing(path, err)}
 	}
 	return &wire.Labels{Labels: l.Class, Names: l.Names}, nil
 }
@@ -55,7 +53,7 @@ func labelsOfModel(ctx context.Context, path string) (_ *wire.Labels, err error)
 	}
 	defer func() { err = errors.Join(err, saved.Close()) }()
 	if saved.Model.Labels == nil {
-		return nil, fmt.Errorf("-labels %s: %w", path, supervised.ErrNoClasses)
+		return nil, &LabelsError{Err: fmt.Errorf("%s: %w", path, supervised.ErrNoClasses)}
 	}
 	return &wire.Labels{Labels: saved.Model.Labels, Names: saved.Model.ClassNames}, nil
 }
