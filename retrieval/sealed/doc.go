@@ -7,7 +7,7 @@
 //
 // The server cuts its gallery into cells with a centre each, and publishes the centres in a
 // wire.SealedManifest. A row is stored as whole numbers of one byte, after a public rotation
-// (wire.Rotate) that makes its entries of about one size and changes no score. All of them make a
+// (package internal/rotation) that makes its entries of about one size and changes no score. All of them make a
 // matrix D of L rows, where L is the number of slots of a cell: row r holds what is in slot r of the
 // first cell, then of the second, and so on, zeros where a slot is empty.
 //

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
@@ -157,7 +158,7 @@ func TestPlaintext(t *testing.T) {
 	}
 	kappa := float64(g.manifest.Kappa)
 	rotated := make([]float64, len(row))
-	wire.Rotate(rotated, row)
+	rotation.Row(rotated, row)
 	for p, cell := range q.cells {
 		if !nearest[cell] {
 			t.Errorf("probe %d is of cell %d, which is not near", p, cell)

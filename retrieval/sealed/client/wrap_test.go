@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // Every slot has a row, every row is as long as bytes allow, and queries point along one of
@@ -37,7 +37,7 @@ func TestLongestRowsDoNotWrap(t *testing.T) {
 			for j := range row { // the rotation backwards
 				unit := make([]float64, m.Dimension)
 				unit[j] = 1
-				wire.Rotate(unit, unit)
+				rotation.Row(unit, unit)
 				for i, v := range unit {
 					row[j] += sign * v * float64(first[i]) / math.Sqrt(float64(m.MaxNorm))
 				}

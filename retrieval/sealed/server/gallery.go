@@ -15,6 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -96,7 +97,7 @@ func New[M blas32.General | blas64.General](ctx context.Context, ranking M, sett
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGallery, err)
 	}
-	if n < 1 || n > wire.MaxRows || d < 1 || d > wire.MaxDimension {
+	if n < 1 || n > limits.MaxRows || d < 1 || d > limits.MaxDimension {
 		return nil, fmt.Errorf("%w: %d rows of dimension %d", ErrGallery, n, d)
 	}
 	if settings, err = settings.withDefaults(n, d); err != nil {
