@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 )
 
 // Every slot has a row, every row is as long as bytes allow, and queries point along one of
@@ -29,7 +30,7 @@ func TestLongestRowsDoNotWrap(t *testing.T) {
 		if g.epoch, err = m.Hash(); err != nil {
 			t.Fatal(err)
 		}
-		sealed.NewMatrix(g.epoch).Rows(g.public, 0)
+		lwe.NewMatrix(g.epoch).Rows(g.public, 0)
 		c := g.client(t)
 		first := g.stored(0)
 		for _, sign := range []float64{1, -1} {

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -27,7 +28,7 @@ import (
 type Gallery struct {
 	manifest  wire.SealedManifest // of version 0
 	epoch     wire.Hash
-	public    *sealed.Matrix
+	public    *lwe.Matrix
 	centres   *centres
 	norms     normScale
 	published []byte // the map
@@ -207,7 +208,7 @@ func (g *Gallery) begin() (err error) {
 	if kappa := sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension); m.Kappa != kappa {
 		return fmt.Errorf("kappa is %d, want %d", m.Kappa, kappa)
 	}
-	g.public = sealed.NewMatrix(g.epoch)
+	g.public = lwe.NewMatrix(g.epoch)
 	g.norms = normScale{m.NormBase, m.NormUnit}
 	g.slots.rows, g.slots.used = 0, make([]int, m.Cells)
 	for name, norm := range g.slots.norms.values {

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -87,7 +88,7 @@ func checkGallery(t testing.TB, g *Gallery, x blas64.General) {
 	if len(seen) != g.Rows() {
 		t.Fatalf("%d rows have a slot, of %d", len(seen), g.Rows())
 	}
-	words, err := g.slots.matrix.hint(t.Context(), nil, sealed.NewMatrix(g.Epoch()), nil)
+	words, err := g.slots.matrix.hint(t.Context(), nil, lwe.NewMatrix(g.Epoch()), nil)
 	if err != nil || !slices.Equal(words, hint.Words) {
 		t.Fatalf("another hint than that of the matrix: %v", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -148,7 +149,7 @@ func checkRecordsHint(t *testing.T, records *Records, rows [][]int64) {
 		t.Fatalf("hint: %v", err)
 	}
 	public := make([]uint32, records.Manifest().Columns()*sealed.SecretWords)
-	sealed.NewMatrix(records.Epoch()).Rows(public, 0)
+	lwe.NewMatrix(records.Epoch()).Rows(public, 0)
 	for row, values := range rows {
 		for _, j := range []int{0, 1, row % sealed.SecretWords, sealed.SecretWords - 1} {
 			want := bigDot(values, func(c int) uint32 { return public[c*sealed.SecretWords+j] })
