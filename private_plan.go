@@ -169,7 +169,7 @@ func (s *PrivateSettings) checkTable(n int) error {
 	if s.Table != "gaussian" || s.Alpha == 0 {
 		return nil
 	}
-	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
+	if !s.Bandwidth.TableFits(min(n, s.Classes)) {
 		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes: state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
 	}
 	return nil
@@ -260,7 +260,7 @@ func (p *privatePlan) computed() string {
 // the bound, and Q. It returns kernel.ErrTolerance where no order suffices.
 func (p *privatePlan) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta, error) {
 	for p.order = 0; ; p.order++ {
-		entry, rounding, err := kernel.UnitPolyError(p.settings.Bandwidth, p.q.Rows, d, p.order)
+		entry, rounding, err := p.settings.Bandwidth.UnitPolyError(p.q.Rows, d, p.order)
 		if errors.Is(err, kernel.ErrTolerance) && p.order < kernel.MaxUnitPolyOrder(d) {
 			continue // too low
 		}

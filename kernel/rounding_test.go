@@ -99,9 +99,9 @@ func (c *firstStepCase) computed(t pointtest.Tester) blas64.General {
 	var err error
 	opt := &Options{Kernels: simd.At(c.level)}
 	if c.radius > 0 {
-		op, err = NewBackground(t.Context(), c.rows, Sigma(c.sigma), c.radius, c.weight, opt)
+		op, err = c.rows.Background(t.Context(), Sigma(c.sigma), c.radius, c.weight, opt)
 	} else {
-		op, err = NewUnitDense(t.Context(), c.rows, Sigma(c.sigma), opt)
+		op, err = c.rows.Dense(t.Context(), Sigma(c.sigma), opt)
 	}
 	if err != nil {
 		t.Fatalf("%v", err)
