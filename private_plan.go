@@ -69,7 +69,7 @@ func (p *privatePlan) confirm() error {
 	if p.settings.Confirm == nil {
 		return nil
 	}
-	signal, err := sensitivity.Signal(p.query, p.q)
+	signal, err := p.query.Signal(p.q)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (p *privatePlan) known(ctx context.Context, rows *kernel.UnitRows, labels [
 			public.Label = labels[row]
 		}
 	}
-	return s.group(sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil))
+	return s.group(p.query.Known(ctx, s.Relation, p.q, public, nil))
 }
 
 // group turns the bound for one row into the bound for the rows of a unit.

@@ -201,11 +201,11 @@ func TestPolyRoundingError(t *testing.T) {
 		}
 		table, _ := c.tables()
 		f := firstStep64(t, op, c.q, c.labels, table, c.alpha)
-		polynomial, err := sensitivity.EntryError(c.query(), c.q, entry)
+		polynomial, err := c.query().EntryError(c.q, entry)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		computed, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
+		computed, err := c.query().RoundingError(c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

@@ -122,7 +122,7 @@ func (c *firstStepCase) query() sensitivity.Query {
 // allowed returns the error accounted for.
 func (c *firstStepCase) allowed(t pointtest.Tester) sensitivity.Eta {
 	t.Helper()
-	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.Dim()})
+	eta, err := c.query().RoundingError(c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.Dim()})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -369,7 +369,7 @@ func TestNeighboursWithinTheBound(t *testing.T) {
 		other := c.replace(t, s, null, relation.LabelPrivate())
 		eta := c.allowed(t)
 		limit := 2 * eta.Value() // all there is where every weight is 1, or next to it
-		bound, err := sensitivity.Tight(relation, c.query(), c.q, sensitivity.Rows{Private: []int{s}})
+		bound, err := c.query().Tight(relation, c.q, sensitivity.Rows{Private: []int{s}})
 		if err == nil {
 			bound, err = bound.Inflate(eta)
 			limit = bound.Value()

@@ -9,7 +9,7 @@
 //	paper.Matches for every hidden row ──> those of r
 //
 // The guarantee is that of the release, for r as one row that may stand at any
-// hidden place: sensitivity.Tight over these places. Dummies add nothing to it.
+// hidden place: sensitivity.Query.Tight over these places. Dummies add nothing to it.
 // They are cover of the kind "one among the classes", drawn from rows the server
 // has too, so that the row that matches none of them stands out once noise is
 // small, and questions with fresh dummies can be intersected. They are drawn
