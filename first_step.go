@@ -63,14 +63,14 @@ func firstOperator(ctx context.Context, rows *kernel.UnitRows, plan *privatePlan
 	switch plan.operator {
 	case "background":
 		background := plan.query.Operator.(sensitivity.Background)
-		op, err := kernel.NewBackground(ctx, rows, s.Bandwidth, background.Radius, background.Weight, o)
+		op, err := rows.Background(ctx, s.Bandwidth, background.Radius, background.Weight, o)
 		if errors.Is(err, kernel.ErrMemory) {
 			// The memory it would take is a fact about private rows.
 			err = fmt.Errorf("%w: the memory limit is too small for this radius", kernel.ErrMemory)
 		}
 		return op, err
 	case "poly":
-		return kernel.NewUnitPoly(ctx, rows, s.Bandwidth, plan.order, o)
+		return rows.Poly(ctx, s.Bandwidth, plan.order, o)
 	}
-	return kernel.NewUnitDense(ctx, rows, s.Bandwidth, o)
+	return rows.Dense(ctx, s.Bandwidth, o)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/internal/spectral"
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // A call has two phases. First it builds its graph, with the copy of the features and the
@@ -27,7 +26,7 @@ func (e *Engine) leastBytes(features blas32.General, s *Settings) (float64, erro
 	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; !s.full && s.Neighbours == 0 && s.weights().Truncated(s.Operator) {
 		o.CutoffRadius = 1 // any number: the graph is truncated
 	}
-	graph, err := kernel.LeastBytes(features.Rows, features.Cols, o)
+	graph, err := o.LeastBytes(features.Rows, features.Cols)
 	return always + float64(graph), err
 }
 

@@ -138,7 +138,7 @@ func TestReservationIsEstimatedBeforehand(t *testing.T) {
 		if began > 0 && float64(most) > 1.25*float64(began) {
 			t.Fatalf("%d bytes are reserved in the end, %d when the long work began", most, began)
 		}
-		if least, err := kernel.LeastBytes(n, d, o); err != nil || least > most {
+		if least, err := o.LeastBytes(n, d); err != nil || least > most {
 			t.Fatalf("at least %d, reserved %d: %v", least, most, err)
 		}
 	})

@@ -69,7 +69,7 @@ func (p *privatePlan) confirm() error {
 	if p.settings.Confirm == nil {
 		return nil
 	}
-	signal, err := sensitivity.Signal(p.query, p.q)
+	signal, err := p.query.Signal(p.q)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (s *PrivateSettings) checkTable(n int) error {
 	if s.Table != "gaussian" || s.Alpha == 0 {
 		return nil
 	}
-	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
+	if !s.Bandwidth.TableFits(min(n, s.Classes)) {
 		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes: state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
 	}
 	return nil
@@ -209,7 +209,7 @@ func (p *privatePlan) known(ctx context.Context, rows *kernel.UnitRows, labels [
 			public.Label = labels[row]
 		}
 	}
-	return s.group(sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil))
+	return s.group(p.query.Known(ctx, s.Relation, p.q, public, nil))
 }
 
 // group turns the bound for one row into the bound for the rows of a unit.
@@ -260,7 +260,7 @@ func (p *privatePlan) computed() string {
 // the bound, and Q. It returns kernel.ErrTolerance where no order suffices.
 func (p *privatePlan) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta, error) {
 	for p.order = 0; ; p.order++ {
-		entry, rounding, err := kernel.UnitPolyError(p.settings.Bandwidth, p.q.Rows, d, p.order)
+		entry, rounding, err := p.settings.Bandwidth.UnitPolyError(p.q.Rows, d, p.order)
 		if errors.Is(err, kernel.ErrTolerance) && p.order < kernel.MaxUnitPolyOrder(d) {
 			continue // too low
 		}

@@ -79,7 +79,7 @@ type PrivateSettings struct {
 	RestPublic bool
 
 	// Confirm, if set, is called before the ledger is asked, with the noise and a typical entry of
-	// the first step (sensitivity.Signal). If it returns an error the call ends, and nothing is
+	// the first step (sensitivity.Query.Signal). If it returns an error the call ends, and nothing is
 	// spent. Both arguments follow from public numbers, so Confirm is called before a row is read;
 	// with RestPublic they also depend on the public rows, and all rows have been checked. It may
 	// be called more than once, and must not call the Engine. Sensitivity does not call it.

@@ -33,7 +33,7 @@ type Assessment struct {
 	PaperError error
 	// Calibration is the noise for Epsilon and Delta, nil when neither is set.
 	Calibration *mechanism.Calibration
-	// Signal is a typical entry of the first step (sensitivity.Signal).
+	// Signal is a typical entry of the first step (sensitivity.Query.Signal).
 	Signal float64
 }
 
@@ -83,16 +83,16 @@ func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessme
 	out.Tight, out.Operator, out.Computed = p.bound, p.operator, p.computed()
 	p.start = sensitivity.Start{} // the paper's constants measure the start themselves
 	out.addPaper(&p)
-	out.Signal, err = sensitivity.Signal(p.query, p.q)
+	out.Signal, err = p.query.Signal(p.q)
 	return out, err
 }
 
 // addPaper adds the paper's constant, as published and repaired.
 func (a *Assessment) addPaper(p *privatePlan) {
-	if c, err := sensitivity.Corrected(sensitivity.Null, p.query, p.q); err == nil {
+	if c, err := p.query.Corrected(sensitivity.Null, p.q); err == nil {
 		a.Corrected = &c
 	}
-	if c, err := sensitivity.Paper(p.query, p.q); err == nil {
+	if c, err := p.query.Paper(p.q); err == nil {
 		a.Paper = &c
 	} else {
 		a.PaperError = err
@@ -104,7 +104,7 @@ func (a *Assessment) addPaper(p *privatePlan) {
 // Under the relations sensitivity.Null and sensitivity.FeaturesNull, Privacy.Mu compares
 // a record with the null record. BetweenRecords compares two real records, and its mu is
 // larger. There are two bounds on it: 2 Privacy.Mu, since the null record lies between
-// the two, and the mu from sensitivity.Tight for the relation Relation.Real and the same
+// the two, and the mu from sensitivity.Query.Tight for the relation Relation.Real and the same
 // noise. BetweenRecords returns the smaller one; where the bound of the release is not
 // that of Tight for its query, it returns 2 Privacy.Mu. mechanism.EpsilonAt turns the mu
 // into an epsilon. Under the other relations the mu is Privacy.Mu. In either case

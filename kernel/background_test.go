@@ -77,7 +77,7 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 60, unitDims)
 		b, radius, weight := drawBackground(t, r)
-		op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		op, err := as[*pairwise.Background](r.Background(t.Context(), b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -155,7 +155,7 @@ func TestBackgroundOfManyRows(t *testing.T) {
 		const n = 1100
 		r := unitRows(t, makeUnit("clustered", n, d, 600, 8))
 		b, radius, weight := Sigma(.4), 1.05, .001
-		op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		op, err := as[*pairwise.Background](r.Background(t.Context(), b, radius, weight, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,11 +196,11 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 				moved.own.NullRow = i
 			}
 		}
-		given, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, radius, weight, nil))
+		given, err := as[*pairwise.Background](r.Background(t.Context(), b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		permuted, err := as[*pairwise.Background](NewBackground(t.Context(), moved, b, radius, weight, nil))
+		permuted, err := as[*pairwise.Background](moved.Background(t.Context(), b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -243,7 +243,7 @@ func TestBackgroundRefused(t *testing.T) {
 		{"radius NaN", math.NaN(), .5, ErrBackground},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, c.radius, c.weight, nil))
+			op, err := as[*pairwise.Background](r.Background(t.Context(), b, c.radius, c.weight, nil))
 			if !errors.Is(err, c.want) || (op == nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
@@ -262,7 +262,7 @@ func TestBackgroundRefused(t *testing.T) {
 func TestBackgroundLimit(t *testing.T) {
 	r := unitRows(t, makeUnit("random", 400, 12, -1, 1))
 	b := Sigma(1)
-	op, err := as[*pairwise.Background](NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil))
+	op, err := as[*pairwise.Background](r.Background(t.Context(), b, 1.5, b.Weight(4), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,11 +270,11 @@ func TestBackgroundLimit(t *testing.T) {
 	if least := int64(12 * len(op.Val)); peak < least || op.Cost().NNZ != int64(len(op.Val)) {
 		t.Errorf("cost %+v, stored entries alone take %d", op.Cost(), least)
 	}
-	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{MaxMemory: peak}); err != nil {
+	if _, err := r.Background(t.Context(), b, 1.5, b.Weight(4), &Options{MaxMemory: peak}); err != nil {
 		t.Errorf("with just enough: %v", err)
 	}
 	var memory *MemoryError
-	if _, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), &Options{MaxMemory: peak - 1}); !errors.As(err, &memory) || memory.Need != peak {
+	if _, err := r.Background(t.Context(), b, 1.5, b.Weight(4), &Options{MaxMemory: peak - 1}); !errors.As(err, &memory) || memory.Need != peak {
 		t.Errorf("with a byte less: %v", err)
 	}
 }
@@ -290,10 +290,10 @@ func TestBackgroundCancelled(t *testing.T) {
 			cancel()
 		}
 	}}
-	if _, err := NewBackground(ctx, r, b, 1, b.Weight(2), opt); !errors.Is(err, context.Canceled) {
+	if _, err := r.Background(ctx, b, 1, b.Weight(2), opt); !errors.Is(err, context.Canceled) {
 		t.Errorf("build: %v", err)
 	}
-	if _, err := NewUnitDense(ctx, r, b, nil); !errors.Is(err, context.Canceled) {
+	if _, err := r.Dense(ctx, b, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("dense build: %v", err)
 	}
 	for _, op := range ops {

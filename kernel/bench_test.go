@@ -45,7 +45,7 @@ func BenchmarkFirstStepDense(b *testing.B) {
 			}
 			q, dst := pointtest.Widen(pointtest.RandomBlock(pointtest.Rand(1), c.n, 2)), pointtest.Zeros64(c.n, 2)
 			for b.Loop() {
-				op, err := NewUnitDense(b.Context(), r, Sigma(1), nil)
+				op, err := r.Dense(b.Context(), Sigma(1), nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -23,7 +23,7 @@ func denseCase(t *testing.T, n, d int, unit bool, opt *Options) (op *pairwise.De
 	if b = Sigma(0.7); unit {
 		r := unitRows(t, makeUnit("random", n, d, n-2, 3))
 		p = general(r)
-		op, err = as[*pairwise.Dense](NewUnitDense(t.Context(), r, b, opt))
+		op, err = as[*pairwise.Dense](r.Dense(t.Context(), b, opt))
 	} else {
 		p = pointtest.Widen(pointtest.Make("uniform", n, d, 3))
 		op, err = as[*pairwise.Dense](NewDense(t.Context(), p, b, opt))
@@ -215,7 +215,7 @@ func TestNullWeightOfDense(t *testing.T) {
 		for _, null := range []int{0, 1} {
 			for seed := range uint64(20) {
 				b := Sigma(0.3 + 0.1*float64(seed))
-				op, err := NewUnitDense(t.Context(), unitRows(t, makeUnit("random", 2, d, null, seed)), b, nil)
+				op, err := unitRows(t, makeUnit("random", 2, d, null, seed)).Dense(t.Context(), b, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -121,11 +121,11 @@
 // A bound on what one record can change in the first step rests on the range
 // of the weights, and that on rows of unit norm. [UnitRows] are such rows in
 // float64; the operators built from them have weights in [exp(-4 Gamma), 1]
-// whatever rounding does, and a constant weight for a null record. [NewUnitDense],
-// [NewUnitPoly] and [NewBackground] build them:
+// whatever rounding does, and a constant weight for a null record. [UnitRows.Dense],
+// [UnitRows.Poly] and [UnitRows.Background] build them:
 //
 //	dense       every pair
-//	poly        every pair, by a polynomial whose error, for any rows, UnitPolyError
+//	poly        every pair, by a polynomial whose error, for any rows, Bandwidth.UnitPolyError
 //	            tells beforehand
 //	background  the kernel within a radius and one constant beyond it, at the
 //	            cost of csr and without small degrees

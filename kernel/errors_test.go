@@ -28,13 +28,13 @@ var constructors = map[string]func(ctx context.Context, p *UnitRows, b Bandwidth
 		return asOperator(openGrid(ctx, narrow(general(p)), b, o))
 	},
 	"dense of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return asOperator(NewUnitDense(ctx, p, b, o))
+		return asOperator(p.Dense(ctx, b, o))
 	},
 	"poly of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return asOperator(NewUnitPoly(ctx, p, b, 3, o))
+		return asOperator(p.Poly(ctx, b, 3, o))
 	},
 	"background": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return asOperator(NewBackground(ctx, p, b, 1, b.Weight(2), o))
+		return asOperator(p.Background(ctx, b, 1, b.Weight(2), o))
 	},
 }
 
@@ -81,7 +81,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 	saysOnce(t, "grid, tolerance", err, ErrTolerance)
 	_, err = openPoly(t.Context(), p, Sigma(0.01), nil)
 	saysOnce(t, "poly, tolerance", err, ErrTolerance)
-	_, err = NewUnitPoly(t.Context(), rows, Sigma(0.1), 3, nil)
+	_, err = rows.Poly(t.Context(), Sigma(0.1), 3, nil)
 	saysOnce(t, "poly of unit rows, tolerance", err, ErrTolerance)
 	_, err = planOf(cancelled, p, Sigma(1), nil)
 	saysOnce(t, "plan, cancelled", err, context.Canceled)
@@ -226,7 +226,7 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 		}
 	}
 	all["dense of unit rows"] = func(ctx context.Context, r *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		op, err := NewUnitDense(ctx, r, b, o)
+		op, err := r.Dense(ctx, b, o)
 		if err == nil { // the first product measures the pairs
 			err = op.Apply64(ctx, pointtest.Zeros64(r.N(), 1), pointtest.Zeros64(r.N(), 1))
 		}

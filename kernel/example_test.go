@@ -115,14 +115,14 @@ func ExamplePoints_Plan() {
 
 // Unit rows with a null record: the weights within the radius are those of the
 // kernel, all others 0.3.
-func ExampleNewBackground() {
+func ExampleUnitRows_Background() {
 	features := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{3, 4, 0, 1, -1, 0, 0, 0}}
 	rows, err := kernel.NewUnitRows(features, kernel.UnitOptions{Normalize: true, Nulls: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	op, err := kernel.NewBackground(context.Background(), rows, kernel.Sigma(1), 1.2, 0.3, nil)
+	op, err := rows.Background(context.Background(), kernel.Sigma(1), 1.2, 0.3, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

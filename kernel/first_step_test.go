@@ -31,7 +31,7 @@ func firstStepRows(t *testing.T, a, b float64, d int) *UnitRows {
 
 func fullStep(t *testing.T, r *UnitRows, label int32, table Table, alpha float64) blas64.General {
 	t.Helper()
-	op, err := NewUnitDense(t.Context(), r, Sigma(1), nil)
+	op, err := r.Dense(t.Context(), Sigma(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestFirstStepVectors(t *testing.T) {
 				frobenius(f, fullStep(t, turned, 0, gaussian, .6)), frobenius(f, fullStep(t, turned, 2, gaussian, .6)),
 			}, []float64{1.16777589505, .966441006507, .697603901594, .354668376489})
 
-			op, err := NewBackground(t.Context(), given, Sigma(1), 1.2, (math.Exp(-2)+math.Exp(-.72))/2, nil)
+			op, err := given.Background(t.Context(), Sigma(1), 1.2, (math.Exp(-2)+math.Exp(-.72))/2, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func TestForeseenWithinLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		least, err := LeastBytes(p.Rows, p.Cols, o)
+		least, err := o.LeastBytes(p.Rows, p.Cols)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,15 +108,15 @@ func TestGoldenBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	background, err := kernel.NewBackground(t.Context(), rows, kernel.Sigma(0.5), 0.4, 0.3, nil)
+	background, err := rows.Background(t.Context(), kernel.Sigma(0.5), 0.4, 0.3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, err := kernel.NewUnitDense(t.Context(), rows, kernel.Sigma(0.5), nil)
+	dense, err := rows.Dense(t.Context(), kernel.Sigma(0.5), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	poly, err := kernel.NewUnitPoly(t.Context(), rows, kernel.Sigma(5), 2, nil)
+	poly, err := rows.Poly(t.Context(), kernel.Sigma(5), 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,10 +141,10 @@ func TableByName(name string, b Bandwidth) (Table, error) {
 // maxTableEntries bounds a table to 4096 classes, each against each: 128 MiB.
 const maxTableEntries = 1 << 24
 
-// GaussianTableFits tells whether a Gaussian table fits the memory that a table may take,
+// TableFits tells whether a Gaussian table of the bandwidth fits the memory that a table may take,
 // whatever the labels of its classes are: for callers who must not learn it from the
 // labels.
-func GaussianTableFits(b Bandwidth, classes int) bool {
+func (b Bandwidth) TableFits(classes int) bool {
 	reach := sort.Search(classes, func(d int) bool { return b.Weight(float64(d)*float64(d)) == 0 })
 	return float64(classes)*float64(min(classes, 2*reach-1)) <= maxTableEntries
 }

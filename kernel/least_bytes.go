@@ -7,7 +7,7 @@ import (
 // LeastBytes returns a lower bound of the memory that Build takes for n points in d
 // dimensions. It looks at no point, so a graph that has no hope can be refused before one
 // is read. What a graph takes beyond it depends on the points.
-func LeastBytes(n, d int, opt *Options) (int64, error) {
+func (opt *Options) LeastBytes(n, d int) (int64, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return 0, err

@@ -103,7 +103,7 @@ type Options struct {
 	// StepBytes is the memory that the caller will take beside the operator when it is
 	// built: for iterates and results. Nobody holds it while csr and pairs are built, so
 	// the larger of the two counts: what these take while they are built, or what they
-	// keep and StepBytes. The other operators count both. Build, Plan and LeastBytes
+	// keep and StepBytes. The other operators count both. Build, Plan and Options.LeastBytes
 	// look at it. Default 0.
 	StepBytes int64
 	// Reserve, if set, is asked before memory is taken, with the bytes that the work at

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// polySums are the degrees and the products W x of NewUnitPoly in 200-bit arithmetic, from
+// polySums are the degrees and the products W x of UnitRows.Poly in 200-bit arithmetic, from
 // the definition: pair by pair.
 func polySums(rows *UnitRows, b Bandwidth, s poly.Series, x blas64.General) (degrees, products []*big.Float) {
 	n, k := rows.N(), x.Cols
@@ -90,7 +90,7 @@ func TestUnitPolySumsByDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, rounding, err := UnitPolyError(b, c.n, c.d, c.order)
+			_, rounding, err := b.UnitPolyError(c.n, c.d, c.order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func polyComputed(t *testing.T, rows *UnitRows, b Bandwidth, order int, x blas64
 	t.Helper()
 	crew := par.New(workers)
 	defer crew.Close()
-	op, err := NewUnitPoly(t.Context(), rows, b, order, &Options{Kernels: simd.At(level), Workers: crew})
+	op, err := rows.Poly(t.Context(), b, order, &Options{Kernels: simd.At(level), Workers: crew})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestPolyRoundingError(t *testing.T) {
 		c.sigma = rapid.SampledFrom([]float64{1, 2, 6, 20}).Draw(t, "sigma of poly")
 		n, d := c.rows.N(), c.rows.own.Dim()
 		order := rapid.IntRange(0, min(6, MaxUnitPolyOrder(d))).Draw(t, "order")
-		entry, rounding, err := UnitPolyError(Sigma(c.sigma), n, d, order)
+		entry, rounding, err := Sigma(c.sigma).UnitPolyError(n, d, order)
 		if errors.Is(err, ErrTolerance) {
 			return
 		}
@@ -195,17 +195,17 @@ func TestPolyRoundingError(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		level := rapid.SampledFrom(simd.Levels()).Draw(t, "level")
-		op, err := NewUnitPoly(t.Context(), c.rows, Sigma(c.sigma), order, &Options{Kernels: simd.At(level)})
+		op, err := c.rows.Poly(t.Context(), Sigma(c.sigma), order, &Options{Kernels: simd.At(level)})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		table, _ := c.tables()
 		f := firstStep64(t, op, c.q, c.labels, table, c.alpha)
-		polynomial, err := sensitivity.EntryError(c.query(), c.q, entry)
+		polynomial, err := c.query().EntryError(c.q, entry)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		computed, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
+		computed, err := c.query().RoundingError(c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

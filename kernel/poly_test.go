@@ -193,8 +193,8 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		entry, rounding, err := UnitPolyError(b, n, d, order)
-		op, opErr := NewUnitPoly(t.Context(), rows, b, order, nil)
+		entry, rounding, err := b.UnitPolyError(n, d, order)
+		op, opErr := rows.Poly(t.Context(), b, order, nil)
 		if (err == nil) != (opErr == nil) {
 			t.Fatalf("%v, but %v", err, opErr)
 		}
@@ -204,7 +204,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		exact, err := NewUnitDense(t.Context(), rows, b, nil)
+		exact, err := rows.Dense(t.Context(), b, nil)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -271,17 +271,17 @@ func TestPolyRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, order := range []int{-1, 1 << 20} {
-		if _, err := NewUnitPoly(t.Context(), rows, Sigma(5), order, nil); !errors.Is(err, ErrTolerance) {
+		if _, err := rows.Poly(t.Context(), Sigma(5), order, nil); !errors.Is(err, ErrTolerance) {
 			t.Errorf("order %d: %v", order, err)
 		}
 	}
-	if _, err := NewUnitPoly(t.Context(), rows, Sigma(.3), 1, nil); !errors.Is(err, ErrTolerance) {
+	if _, err := rows.Poly(t.Context(), Sigma(.3), 1, nil); !errors.Is(err, ErrTolerance) {
 		t.Errorf("order 1 at sigma 0.3: %v", err)
 	}
-	if _, err := NewUnitPoly(t.Context(), rows, Sigma(5), 1, &Options{MaxMemory: 1}); !errors.Is(err, ErrMemory) {
+	if _, err := rows.Poly(t.Context(), Sigma(5), 1, &Options{MaxMemory: 1}); !errors.Is(err, ErrMemory) {
 		t.Errorf("unit rows without memory: %v", err)
 	}
-	if _, _, err := UnitPolyError(Sigma(5), 1, 3, 1); !errors.Is(err, ErrShape) {
+	if _, _, err := Sigma(5).UnitPolyError(1, 3, 1); !errors.Is(err, ErrShape) {
 		t.Errorf("one row: %v", err)
 	}
 }

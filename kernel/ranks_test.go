@@ -257,13 +257,13 @@ func wideOperators(t *testing.T) map[string]func(ranks *par.Ranks) (Operator64, 
 	}
 	return map[string]func(ranks *par.Ranks) (Operator64, error){
 		"dense": func(r *par.Ranks) (Operator64, error) {
-			return NewUnitDense(t.Context(), unit, Sigma(1), &Options{Ranks: r})
+			return unit.Dense(t.Context(), Sigma(1), &Options{Ranks: r})
 		},
 		"background": func(r *par.Ranks) (Operator64, error) {
-			return NewBackground(t.Context(), unit, Sigma(1), 0.5, 0.5, &Options{Ranks: r})
+			return unit.Background(t.Context(), Sigma(1), 0.5, 0.5, &Options{Ranks: r})
 		},
 		"poly": func(r *par.Ranks) (Operator64, error) {
-			return NewUnitPoly(t.Context(), unit, Sigma(5), 2, &Options{Ranks: r})
+			return unit.Poly(t.Context(), Sigma(5), 2, &Options{Ranks: r})
 		},
 	}
 }

@@ -66,7 +66,7 @@ func TestMemoryIsAskedForBeforeItIsTaken(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		least, err := LeastBytes(c.p.Rows, c.p.Cols, &o)
+		least, err := o.LeastBytes(c.p.Rows, c.p.Cols)
 		if peak := op.Cost().PeakBytes; err != nil || asked < peak || least > asked || least <= 0 {
 			t.Errorf("%s: asked for %d bytes, took %d, at least %d, %v", name, asked, peak, least, err)
 		}
@@ -127,14 +127,14 @@ func TestMatrixAsks(t *testing.T) {
 }
 
 func TestLeastBytes(t *testing.T) {
-	if _, err := LeastBytes(10, 2, &Options{Tolerance: -1}); !errors.Is(err, ErrOption) {
+	if _, err := (&Options{Tolerance: -1}).LeastBytes(10, 2); !errors.Is(err, ErrOption) {
 		t.Errorf("%v", err)
 	}
-	if least, err := LeastBytes(10, 20, &Options{Operator: "pairs", CutoffRadius: 1}); err != nil || least != 0 {
+	if least, err := (&Options{Operator: "pairs", CutoffRadius: 1}).LeastBytes(10, 20); err != nil || least != 0 {
 		t.Errorf("an operator that cannot serve: %d, %v", least, err)
 	}
-	small, _ := LeastBytes(1000, 2, &Options{CutoffRadius: 1})
-	large, _ := LeastBytes(100_000_000, 2, &Options{CutoffRadius: 1})
+	small, _ := (&Options{CutoffRadius: 1}).LeastBytes(1000, 2)
+	large, _ := (&Options{CutoffRadius: 1}).LeastBytes(100_000_000, 2)
 	if small <= 0 || large < 100_000_000*40 || large > 100_000_000*120 {
 		t.Errorf("%d bytes for a thousand points, %d for a hundred million", small, large)
 	}

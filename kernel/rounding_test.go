@@ -99,9 +99,9 @@ func (c *firstStepCase) computed(t pointtest.Tester) blas64.General {
 	var err error
 	opt := &Options{Kernels: simd.At(c.level)}
 	if c.radius > 0 {
-		op, err = NewBackground(t.Context(), c.rows, Sigma(c.sigma), c.radius, c.weight, opt)
+		op, err = c.rows.Background(t.Context(), Sigma(c.sigma), c.radius, c.weight, opt)
 	} else {
-		op, err = NewUnitDense(t.Context(), c.rows, Sigma(c.sigma), opt)
+		op, err = c.rows.Dense(t.Context(), Sigma(c.sigma), opt)
 	}
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -122,7 +122,7 @@ func (c *firstStepCase) query() sensitivity.Query {
 // allowed returns the error accounted for.
 func (c *firstStepCase) allowed(t pointtest.Tester) sensitivity.Eta {
 	t.Helper()
-	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.Dim()})
+	eta, err := c.query().RoundingError(c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.own.Dim()})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -369,7 +369,7 @@ func TestNeighboursWithinTheBound(t *testing.T) {
 		other := c.replace(t, s, null, relation.LabelPrivate())
 		eta := c.allowed(t)
 		limit := 2 * eta.Value() // all there is where every weight is 1, or next to it
-		bound, err := sensitivity.Tight(relation, c.query(), c.q, sensitivity.Rows{Private: []int{s}})
+		bound, err := c.query().Tight(relation, c.q, sensitivity.Rows{Private: []int{s}})
 		if err == nil {
 			bound, err = bound.Inflate(eta)
 			limit = bound.Value()

@@ -79,14 +79,14 @@ func (r *UnitRows) open(ctx context.Context, opt *Options) (*distance.UnitRows, 
 	return &r.own, o, err
 }
 
-// NewUnitDense builds the operator dense of unit rows. Squared distances are
+// Dense builds the operator dense of the rows. Squared distances are
 // at least 0, and weights at least exp(-4 Gamma), so that every weight is in
 // [exp(-4 Gamma), 1] whatever rounding does. The weight between a null record and any other row is exp(-Gamma) by
 // definition. A Gamma above 175 is refused with ErrBandwidth; up to 175 no row
 // is isolated unless it is the only one. Building it measures no pair: the degrees come
 // with the first product, or when they are asked for.
-func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
-	unit, o, err := rows.open(ctx, opt)
+func (r *UnitRows) Dense(ctx context.Context, b Bandwidth, opt *Options) (Operator64, error) {
+	unit, o, err := r.open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -97,25 +97,25 @@ func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options
 	return publicOr[Operator64](pairwise.NewDense(ctx, unit.Points(), weights, b.own, o))
 }
 
-// NewUnitPoly builds the operator poly of unit rows. The polynomial has the given order and
+// Poly builds the operator poly of the rows. The polynomial has the given order and
 // follows from public numbers alone: the centre is the origin, the inner products
 // are those that unit rows may have, and f_i is exp(-Gamma) by definition,
 //
 //	what_ij = exp(-2 Gamma) p(2 Gamma x_i.x_j),
 //
 // with p the interpolant at the Chebyshev nodes of [-2 Gamma, 2 Gamma]. The weight between
-// the null record and any other row is exp(-Gamma) exactly. UnitPolyError says by how much
+// the null record and any other row is exp(-Gamma) exactly. Bandwidth.UnitPolyError says by how much
 // the weights and the sums over them may be off, whatever the rows are; the certificate is
 // about the rows at hand, like every certificate.
-func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, opt *Options) (Operator64, error) {
-	unit, o, err := rows.open(ctx, opt)
+func (r *UnitRows) Poly(ctx context.Context, b Bandwidth, order int, opt *Options) (Operator64, error) {
+	unit, o, err := r.open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
 	return publicOr[Operator64](poly.NewUnit(ctx, unit, b.own, order, o))
 }
 
-// UnitPolyError returns bounds of what an operator of NewUnitPoly is off by. They follow
+// UnitPolyError returns bounds of what an operator of UnitRows.Poly is off by. They follow
 // from public numbers alone and hold for every set of n unit rows of d columns with at most
 // one null record. In exact arithmetic
 //
@@ -132,14 +132,14 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 // rounding of the coefficients. It is at most a sixteenth of exp(-4 Gamma), the smallest
 // weight there is. Errors: ErrBandwidth, ErrShape, and ErrTolerance for an order that is
 // too low for that or has too many terms.
-func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err error) {
+func (b Bandwidth) UnitPolyError(n, d, order int) (entry, rounding float64, err error) {
 	return poly.UnitError(b.own, n, d, order)
 }
 
-// MaxUnitPolyOrder returns the largest order that NewUnitPoly takes in d dimensions.
+// MaxUnitPolyOrder returns the largest order that UnitRows.Poly takes in d dimensions.
 func MaxUnitPolyOrder(d int) int { return poly.MaxUnitOrder(d) }
 
-// NewBackground builds the operator background of unit rows: the Gaussian kernel within a
+// Background builds the operator background of the rows: the Gaussian kernel within a
 // radius, and one constant weight beyond it. The radius is in (0, 2] and the weight in
 // [exp(-4 Gamma), exp(-Gamma radius^2)], whose ends may be missed by a relative 1e-12;
 // otherwise the error is ErrBackground. Weights within the radius that come out below the
@@ -147,8 +147,8 @@ func MaxUnitPolyOrder(d int) int { return poly.MaxUnitOrder(d) }
 // radius and once to store them, so the memory is known before it is taken. How much it
 // is depends on the data, and so do the numbers of a *MemoryError. The rows are not needed
 // afterwards.
-func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (Operator64, error) {
-	unit, o, err := rows.open(ctx, opt)
+func (r *UnitRows) Background(ctx context.Context, b Bandwidth, radius, weight float64, opt *Options) (Operator64, error) {
+	unit, o, err := r.open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -232,7 +232,7 @@ func TestUnitDenseEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 60, unitDims)
 		b := Sigma(math.Exp(rapid.Float64Range(math.Log(.06), math.Log(50)).Draw(t, "log sigma")))
-		op, err := NewUnitDense(t.Context(), r, b, nil)
+		op, err := r.Dense(t.Context(), b, nil)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -332,16 +332,16 @@ func TestUnitOperatorsRefuse(t *testing.T) {
 		{"limit", r, Sigma(1), &Options{MaxMemory: 100}, ErrMemory},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := NewUnitDense(t.Context(), c.rows, c.b, c.opt); !errors.Is(err, c.want) {
+			if _, err := c.rows.Dense(t.Context(), c.b, c.opt); !errors.Is(err, c.want) {
 				t.Errorf("dense: %v, want %v", err, c.want)
 			}
-			if _, err := NewBackground(t.Context(), c.rows, c.b, 1, math.Exp(-2*c.b.Gamma()), c.opt); !errors.Is(err, c.want) {
+			if _, err := c.rows.Background(t.Context(), c.b, 1, math.Exp(-2*c.b.Gamma()), c.opt); !errors.Is(err, c.want) {
 				t.Errorf("background: %v, want %v", err, c.want)
 			}
 		})
 	}
 	// The smallest bandwidth there is: weights of 1e-304, and nobody isolated.
-	op, err := NewUnitDense(t.Context(), unitRows(t, makeUnit("opposite", 2, 12, -1, 1)), Sigma(.0535), &Options{Isolated: Fail})
+	op, err := unitRows(t, makeUnit("opposite", 2, 12, -1, 1)).Dense(t.Context(), Sigma(.0535), &Options{Isolated: Fail})
 	if err != nil || !(op.Degrees()[0] > 0) {
 		t.Errorf("error %v", err)
 	}
@@ -351,12 +351,12 @@ func TestUnitOperatorsRefuse(t *testing.T) {
 func unitOperators(t pointtest.Tester, r *UnitRows, b Bandwidth, radius float64, workers *par.Workers) []Operator64 {
 	t.Helper()
 	opt := &Options{Workers: workers}
-	dense, err := NewUnitDense(t.Context(), r, b, opt)
+	dense, err := r.Dense(t.Context(), b, opt)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	weight := (b.Weight(4) + b.Weight(radius*radius)) / 2
-	background, err := NewBackground(t.Context(), r, b, radius, weight, opt)
+	background, err := r.Background(t.Context(), b, radius, weight, opt)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -81,7 +81,7 @@ func polyCases(t *testing.T) (all []wideCase) {
 			},
 			func(op Operator64) bool { return roomOf(op).(*poly.Poly).Low != nil }},
 		wideCase{"poly of unit rows",
-			func(o *Options) (Operator64, error) { return NewUnitPoly(t.Context(), unit, Sigma(3), 3, o) },
+			func(o *Options) (Operator64, error) { return unit.Poly(t.Context(), Sigma(3), 3, o) },
 			func(op Operator64) bool { return roomOf(op).(*poly.Poly).Frame.InPlace }},
 		wideCase{"poly by Taylor's polynomial",
 			func(o *Options) (Operator64, error) {

@@ -112,7 +112,7 @@ type CalibrationSettings struct {
 	// rows, with its operator error stated.
 	Sensitivity sensitivity.Bound
 	// Reach is a bound on the absolute value of every coordinate of the matrix
-	// to be released, for all data, such as sensitivity.Displacement gives.
+	// to be released, for all data, such as sensitivity.Query.Displacement gives.
 	Reach float64
 	// Rule is Analytic by default.
 	Rule Rule

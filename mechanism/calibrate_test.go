@@ -332,11 +332,11 @@ func TestCalibrateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := matrix(6, 2, 1)
-	exact, err := sensitivity.Tight(sensitivity.ReplaceOne, testQuery, q, sensitivity.Rows{})
+	exact, err := testQuery.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eta, err := sensitivity.RoundingError(testQuery, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
+	eta, err := testQuery.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,9 +354,9 @@ func TestCalibrateRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scalar := inflate(sensitivity.Scalar(sensitivity.ReplaceOne, testQuery, norms))
-	some := inflate(sensitivity.Tight(sensitivity.ReplaceOne, testQuery, q, sensitivity.Rows{Released: []int{0, 1}}))
-	all := inflate(sensitivity.Tight(sensitivity.ReplaceOne, testQuery, q, sensitivity.Rows{Released: []int{5, 4, 3, 2, 1, 0}}))
+	scalar := inflate(testQuery.Scalar(sensitivity.ReplaceOne, norms))
+	some := inflate(testQuery.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{Released: []int{0, 1}}))
+	all := inflate(testQuery.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{Released: []int{5, 4, 3, 2, 1, 0}}))
 	p := good
 	p.Sensitivity = all
 	if _, err := Calibrate(p); err != nil {
@@ -439,7 +439,7 @@ func TestSpend(t *testing.T) {
 	}
 	// Three records that change together pay for three labels.
 	q := blas64.General{Rows: 6, Cols: 2, Stride: 2, Data: matrix(6, 2, 1).Data}
-	one, err := sensitivity.Tight(sensitivity.ReplaceOne, testQuery, q, sensitivity.Rows{})
+	one, err := testQuery.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +447,7 @@ func TestSpend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eta, err := sensitivity.RoundingError(testQuery, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
+	eta, err := testQuery.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

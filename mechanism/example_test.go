@@ -20,12 +20,12 @@ func Example() {
 		Alpha:    0.6,
 		Table:    sensitivity.Gaussian{Classes: 10, Sigma: 6},
 	}
-	bound, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+	bound, err := query.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 16})
+	eta, err := query.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 16})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,7 +34,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	reach, err := sensitivity.Displacement(query, q)
+	reach, err := query.Displacement(q)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -68,11 +68,11 @@ func boundOf(t testing.TB, relation sensitivity.Relation, rows, columns int, sca
 		return b.(sensitivity.Bound)
 	}
 	q := matrix(rows, columns, scale)
-	b, err := sensitivity.Tight(relation, testQuery, q, sensitivity.Rows{})
+	b, err := testQuery.Tight(relation, q, sensitivity.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eta, err := sensitivity.RoundingError(testQuery, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
+	eta, err := testQuery.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
 	if err != nil {
 		t.Fatal(err)
 	}

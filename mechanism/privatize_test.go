@@ -107,11 +107,11 @@ func TestPrivatizeRefuses(t *testing.T) {
 	features := calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: boundOf(t, sensitivity.FeaturesReplace, 6, 3, 1)})
 	bound := func(query sensitivity.Query) Calibration {
 		q := matrix(6, 3, 1)
-		b, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+		b, err := query.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
+		eta, err := query.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
 		if err != nil {
 			t.Fatal(err)
 		}

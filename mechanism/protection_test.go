@@ -256,7 +256,7 @@ func TestProtectionAsBytesAndText(t *testing.T) {
 func TestProtectionOfBounds(t *testing.T) {
 	q := matrix(6, 2, 1)
 	bound := func(relation sensitivity.Relation, rows []int, records int) sensitivity.Bound {
-		b, err := sensitivity.Tight(relation, testQuery, q, sensitivity.Rows{Private: rows})
+		b, err := testQuery.Tight(relation, q, sensitivity.Rows{Private: rows})
 		if err == nil && records > 1 {
 			b, err = b.Group(records)
 		}
@@ -266,7 +266,7 @@ func TestProtectionOfBounds(t *testing.T) {
 		return b
 	}
 	public := sensitivity.Public{Row: 4, Features: blas64.General{Rows: 5, Cols: 2, Stride: 2, Data: []float64{1, 0, 1, 0, 0, 1, 0, 1, 0, 1}}, Labels: make([]int32, 5)}
-	known, err := sensitivity.Known(t.Context(), sensitivity.Null, testQuery, q, public, nil)
+	known, err := testQuery.Known(t.Context(), sensitivity.Null, q, public, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

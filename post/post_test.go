@@ -33,11 +33,11 @@ func made(t testing.TB, n int, mode string) *release.Release {
 	if mode == release.ModePublic {
 		relation = sensitivity.FeaturesReplace
 	}
-	bound, err := sensitivity.Tight(relation, query, q, sensitivity.Rows{})
+	bound, err := query.Tight(relation, q, sensitivity.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 3})
+	eta, err := query.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

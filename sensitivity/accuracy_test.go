@@ -377,7 +377,7 @@ func TestKnownInManyDigits(t *testing.T) {
 			released = rng.Perm(n + 1)[:1+rng.IntN(n+1)]
 		}
 		for _, rel := range relations {
-			b, err := Known(context.Background(), rel, query, q, public, released)
+			b, err := query.Known(context.Background(), rel, q, public, released)
 			want := knownExactly(rel, query, q, public, released, classes, label)
 			if errors.Is(err, ErrDegenerate) && want.Sign() == 0 {
 				continue
@@ -429,7 +429,7 @@ func TestKnownCancelling(t *testing.T) {
 		}
 		for _, rel := range relations {
 			want := knownExactly(rel, query, q, public, released, 1, none)
-			b, err := Known(context.Background(), rel, query, q, public, released)
+			b, err := query.Known(context.Background(), rel, q, public, released)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -461,7 +461,7 @@ func TestKnownWideBandwidth(t *testing.T) {
 	for _, rel := range relations {
 		at := func(sigma float64) float64 {
 			query := Query{Operator: Full{}, Sigma: sigma, Alpha: 0.6, Table: Gaussian{Classes: 3, Sigma: sigma}}
-			b, err := Known(context.Background(), rel, query, q, public, nil)
+			b, err := query.Known(context.Background(), rel, q, public, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -570,19 +570,19 @@ func TestShapesFromAbove(t *testing.T) {
 func TestNoDigitsLeft(t *testing.T) {
 	q := scaled(matrix(1, 0, 1), 0x1p500)
 	query := Query{Operator: Full{}, Sigma: 1e139, Alpha: 1e-40, Table: Range{1, 1}}
-	if b, err := Tight(ReplaceOne, query, q, Rows{Private: []int{0}, Released: []int{1}}); !errors.Is(err, ErrUnrepresentable) {
+	if b, err := query.Tight(ReplaceOne, q, Rows{Private: []int{0}, Released: []int{1}}); !errors.Is(err, ErrUnrepresentable) {
 		t.Errorf("%v, %v", b, err)
 	}
 	public := Public{Features: matrix(2, 1, 0, 0, 1), Labels: []int32{0, 1}}
 	query = Query{Operator: Full{}, Sigma: 1e80, Alpha: 0.6, Table: Gaussian{2, 1e80}}
-	if b, err := Known(context.Background(), ReplaceOne, query, scaled(exampleQ, 0x1p500), public, nil); err == nil {
+	if b, err := query.Known(context.Background(), ReplaceOne, scaled(exampleQ, 0x1p500), public, nil); err == nil {
 		t.Errorf("%v", b)
 	}
 	for _, change := range []func(q *Query){
 		func(q *Query) { q.Alpha = 1e-120 },
 		func(q *Query) { q.Table = Range{0, 1e-120} },
 	} {
-		if _, err := Tight(ReplaceOne, with(change), exampleQ, Rows{}); !errors.Is(err, ErrUnrepresentable) {
+		if _, err := with(change).Tight(ReplaceOne, exampleQ, Rows{}); !errors.Is(err, ErrUnrepresentable) {
 			t.Errorf("%v", err)
 		}
 	}

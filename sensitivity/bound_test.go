@@ -11,7 +11,7 @@ import (
 )
 
 func TestBoundSaysWhatItIs(t *testing.T) {
-	b, err := Tight(ReplaceOne, exampleQuery, exampleQ, Rows{})
+	b, err := exampleQuery.Tight(ReplaceOne, exampleQ, Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,22 +40,22 @@ func TestBoundSaysWhatItIs(t *testing.T) {
 	size := exampleQuery
 	size.Table = ClassSize{}
 	make1 := func(rel Relation, q Query, r Rows) Bound {
-		b, err := Tight(rel, q, exampleQ, r)
+		b, err := q.Tight(rel, exampleQ, r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	known, err := Known(context.Background(), FeaturesReplace, exampleQuery, exampleQ, examplePublic, nil)
+	known, err := exampleQuery.Known(context.Background(), FeaturesReplace, exampleQ, examplePublic, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	corrected, err := Corrected(Null, exampleQuery, exampleQ)
+	corrected, err := exampleQuery.Corrected(Null, exampleQ)
 	if err != nil {
 		t.Fatal(err)
 	}
 	norms, _ := Measure(exampleQ)
-	scalar, err := Scalar(FeaturesNull, exampleQuery, norms)
+	scalar, err := exampleQuery.Scalar(FeaturesNull, norms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,18 +126,18 @@ func TestComparisonIsNoBound(t *testing.T) {
 }
 
 func TestInflate(t *testing.T) {
-	b, err := Tight(ReplaceOne, exampleQuery, exampleQ, Rows{})
+	b, err := exampleQuery.Tight(ReplaceOne, exampleQ, Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry, err := EntryError(exampleQuery, exampleQ, 1e-3)
+	entry, err := exampleQuery.EntryError(exampleQ, 1e-3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// E = 1/2 e0 (N/(n l)) (1 + (1+e0)/(l-e0)) F, alpha U < 1.
 	l := math.Exp(-2)
 	near(t, "E", entry.Value()/roundUp, 0.5*1e-3*4/(3*l)*(1+1.001/(l-1e-3))*2.25693376066)
-	rounding, err := RoundingError(exampleQuery, exampleQ, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	rounding, err := exampleQuery.RoundingError(exampleQ, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestInflate(t *testing.T) {
 		t.Error("Inflate changed its receiver")
 	}
 	// A zero error counts when it is derived.
-	zero, err := EntryError(exampleQuery, exampleQ, 0)
+	zero, err := exampleQuery.EntryError(exampleQ, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestInflate(t *testing.T) {
 	}
 	// A bound from norms takes the error of the same Q.
 	norms, _ := Measure(exampleQ)
-	scalar, err := Scalar(ReplaceOne, exampleQuery, norms)
+	scalar, err := exampleQuery.Scalar(ReplaceOne, norms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,25 +178,25 @@ func TestInflate(t *testing.T) {
 	// Larger factors where the matrices are not positive semidefinite.
 	negative := exampleQuery
 	negative.Alpha = -0.6
-	e2, _ := EntryError(negative, exampleQ, 1e-3)
+	e2, _ := negative.EntryError(exampleQ, 1e-3)
 	near(t, "E, alpha < 0", e2.Value()/roundUp, 0.5*1e-3*4/(3*l)*(1+1.601/(l-1e-3))*2.25693376066)
 	signed := exampleQuery
 	signed.Table = Range{-0.5, 0.25}
-	e3, _ := EntryError(signed, exampleQ, 1e-3)
+	e3, _ := signed.EntryError(exampleQ, 1e-3)
 	near(t, "E, signed table", e3.Value()/roundUp, 0.5*1e-3*4/(3*l)*(1+1.301/(l-1e-3))*2.25693376066)
 	large := exampleQuery
 	large.Alpha = 5
-	e4, _ := EntryError(large, exampleQ, 1e-3)
+	e4, _ := large.EntryError(exampleQ, 1e-3)
 	near(t, "E, large alpha", e4.Value()/roundUp, 0.5*1e-3*4/(3*l)*(1+5/(l-1e-3))*2.25693376066)
 
-	other, _ := RoundingError(exampleQuery, scaled(exampleQ, 2), Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	other, _ := exampleQuery.RoundingError(scaled(exampleQ, 2), Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
 	// The same centred Q at another place has other rounding errors, a table of the
 	// same name may have other entries, and the norms exclude a larger Q.
 	shifted := clone(exampleQ)
 	for i := range shifted.Data {
 		shifted.Data[i] += 1024
 	}
-	moved, err := RoundingError(exampleQuery, shifted, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	moved, err := exampleQuery.RoundingError(shifted, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,23 +205,23 @@ func TestInflate(t *testing.T) {
 		q.Table = Values{Name: "same", Classes: 2, Weight: func(a, b int32) float64 { return v }}
 		return q
 	}
-	valued, err := Tight(ReplaceOne, named(1), exampleQ, Rows{})
+	valued, err := named(1).Tight(ReplaceOne, exampleQ, Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := RoundingError(named(0.5), exampleQ, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	small, err := named(0.5).RoundingError(exampleQ, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	narrow := norms
 	narrow.Spectral, narrow.Radius, narrow.Distance = norms.Spectral*0.9, norms.Radius*0.9, norms.Radius*0.9
-	tooSmall, err := Scalar(ReplaceOne, exampleQuery, narrow)
+	tooSmall, err := exampleQuery.Scalar(ReplaceOne, narrow)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wide := norms
 	wide.Frobenius, wide.Spectral = 2*norms.Frobenius, 2*norms.Spectral
-	roomy, err := Scalar(ReplaceOne, exampleQuery, wide)
+	roomy, err := exampleQuery.Scalar(ReplaceOne, wide)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestPaperConstantIsExceeded(t *testing.T) {
 	if math.Abs(changed-0.0025078) > 5e-8 {
 		t.Errorf("changed by %.8g, want 0.0025078", changed)
 	}
-	p, err := Paper(query, q)
+	p, err := query.Paper(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestPaperConstantIsExceeded(t *testing.T) {
 	if !p.RootMissing || !p.NegativeDegree || p.Proved() {
 		t.Errorf("flags of %+v", p)
 	}
-	c, err := Corrected(Null, query, q)
+	c, err := query.Corrected(Null, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestPaperEntryIsExceeded(t *testing.T) {
 	if math.Abs(m*m-0.40231) > 5e-6 {
 		t.Errorf("m_11^2 = %.6g, want 0.40231", m*m)
 	}
-	p, err := Paper(query, q)
+	p, err := query.Paper(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestPaperEntryIsExceeded(t *testing.T) {
 // With two classes and few rows the paper's argument holds.
 func TestPaperProved(t *testing.T) {
 	q := matrix(1, 0, 1, 2)
-	p, err := Paper(Query{Operator: Full{}, Sigma: 6, Alpha: 5, Table: Gaussian{Classes: 2, Sigma: 6}}, q)
+	p, err := (Query{Operator: Full{}, Sigma: 6, Alpha: 5, Table: Gaussian{Classes: 2, Sigma: 6}}).Paper(q)
 	if err != nil || !p.Proved() {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -91,7 +91,7 @@ func TestCorrectedNeverExceeded(t *testing.T) {
 		query := Query{Operator: Full{}, Sigma: sigma, Alpha: []float64{0, 0.05, 0.6, 3}[rng.IntN(4)], Table: Gaussian{Classes: 1 + rng.IntN(5), Sigma: sigma}}
 		weight, classes, _ := query.Table.entries()
 		q := gaussianStart(rng, n, 1+rng.IntN(3))
-		b, err := Corrected(Null, query, q)
+		b, err := query.Corrected(Null, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestTruncatedKernel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	q := gaussianStart(rng, n+1, 2)
 	query := Query{Operator: Truncated{1.2}, Sigma: sigma, Alpha: alpha, Table: Gaussian{Classes: 98, Sigma: sigma}}
-	if _, err := Tight(ReplaceOne, query, q, Rows{}); !errors.Is(err, ErrNoBound) {
+	if _, err := query.Tight(ReplaceOne, q, Rows{}); !errors.Is(err, ErrNoBound) {
 		t.Errorf("truncated: %v", err)
 	}
 	// Orthonormal rows, all labels 0, radius between 1 and sqrt(2). Row s is null,
@@ -134,7 +134,7 @@ func TestTruncatedKernel(t *testing.T) {
 	raw := change(0, 0)
 	full := query
 	full.Operator = Full{}
-	p, err := Paper(full, q)
+	p, err := full.Paper(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestAudit(t *testing.T) {
 	check("corrected, Frobenius", 0.5*math.Sqrt(in.corrected()*1001)*norms.Frobenius, 6.3035e-6, 1e-4)
 	check("corrected, spectral", 0.5*math.Sqrt(in.corrected()*1001)*norms.Spectral, 4.5077e-6, 1e-3) // the figure is for Q without centring
 	for rel, want := range map[Relation]float64{Null: 1.2583e-8, ReplaceOne: 1.2722e-8, FeaturesReplace: 9.5142e-10} {
-		b, err := Scalar(rel, query, norms)
+		b, err := query.Scalar(rel, norms)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func TestAudit(t *testing.T) {
 	}
 	norms.Distance = 7.166e-9
 	for rel, want := range map[Relation]float64{ReplaceOne: 4.1376e-9, FeaturesReplace: 4.8716e-10} {
-		b, err := Scalar(rel, query, norms)
+		b, err := query.Scalar(rel, norms)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestEntryError(t *testing.T) {
 			clear(q.Data)
 			q.Data[0] = 1
 		}
-		eta, err := EntryError(query, q, e0)
+		eta, err := query.EntryError(q, e0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +338,7 @@ func TestDisplacement(t *testing.T) {
 		n := 2 + rng.IntN(6)
 		query, table := randomQuery(rng, n)
 		q := gaussianStart(rng, n, 1+rng.IntN(3))
-		bound, err := Displacement(query, q)
+		bound, err := query.Displacement(q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +369,7 @@ func TestManyRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Tight(ReplaceOne, query, q, Rows{})
+	b, err := query.Tight(ReplaceOne, q, Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ func BenchmarkTight(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Tight(ReplaceOne, query, q, Rows{}); err != nil {
+				if _, err := query.Tight(ReplaceOne, q, Rows{}); err != nil {
 					b.Fatal(err)
 				}
 			}

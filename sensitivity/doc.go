@@ -29,17 +29,17 @@
 //	Paper      the paper's constant, for comparison only: not a Bound
 //
 // A [Bound] is for exact arithmetic until [Bound.Inflate] adds the error of the
-// computed f, an [Eta] from [EntryError] or [RoundingError]. There is no default
+// computed f, an [Eta] from [Query.EntryError] or [Query.RoundingError]. There is no default
 // relation, operator or table, and no fallback: what is not proved is an error
 // ([ErrNoBound]). Two examples are a truncated kernel without floor or
 // background, and a label table that depends on the data.
 //
 //	query := sensitivity.Query{Operator: sensitivity.Full{}, Sigma: 6, Alpha: 0.6, Table: sensitivity.Equal{Classes: 10}}
-//	bound, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+//	bound, err := query.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 //	if err != nil {
 //		return err
 //	}
-//	eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 64})
+//	eta, err := query.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 64})
 //	if err != nil {
 //		return err
 //	}
@@ -59,7 +59,7 @@
 //
 // They stand with the code: Theorem 1 with its forms for other tables, signs
 // and released rows in theorem1.go, Theorem 1s (class sizes that count the
-// private row) in class_size.go, V1 (Floor) in floor.go, Theorem 2 at [Known],
+// private row) in class_size.go, V1 (Floor) in floor.go, Theorem 2 at [Query.Known],
 // Theorem 3 at [Bound.Inflate], the operator errors in eta.go, the paper's
 // lemma and its repair in paper.go.
 //
@@ -78,7 +78,7 @@
 //
 // [Bound.Assumptions] lists the conditions. The ones most easily broken: Q and
 // every parameter are chosen without the private record; the list of rows that
-// may be private, and for [Known] the other rows, their labels and their number,
+// may be private, and for [Query.Known] the other rows, their labels and their number,
 // are the same whatever that record is; later steps use nothing private, which
 // under [ReplaceOne] and [Null] includes the private label. Delta itself is
 // published, and must not depend on anything private. Every non-null row is

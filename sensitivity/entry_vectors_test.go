@@ -18,14 +18,14 @@ func TestEntryErrorVectors(t *testing.T) {
 		{1, 0.6, 5.2e-4, 4.86860866567197631866e-2},
 	} {
 		query := Query{Operator: Full{}, Sigma: c.sigma, Alpha: c.alpha, Table: Equal{Classes: 4}}
-		eta, err := EntryError(query, exampleQ, c.entry)
+		eta, err := query.EntryError(exampleQ, c.entry)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if v := eta.Value(); v < c.want || math.Abs(v/roundUp/c.want-1) > 1e-9 {
 			t.Errorf("sigma %g, alpha %g: E = %.15g, want %.15g", c.sigma, c.alpha, v, c.want)
 		}
-		bound, err := Tight(ReplaceOne, query, exampleQ, Rows{})
+		bound, err := query.Tight(ReplaceOne, exampleQ, Rows{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,24 +20,24 @@ func with(change func(q *Query)) Query {
 func TestRefusals(t *testing.T) {
 	ok := with(func(*Query) {})
 	nan, inf := math.NaN(), math.Inf(1)
-	tight := func(q Query) error { _, err := Tight(ReplaceOne, q, exampleQ, Rows{}); return err }
-	start := func(m blas64.General) error { _, err := Tight(ReplaceOne, ok, m, Rows{}); return err }
-	rows := func(r Rows) error { _, err := Tight(ReplaceOne, ok, exampleQ, r); return err }
+	tight := func(q Query) error { _, err := q.Tight(ReplaceOne, exampleQ, Rows{}); return err }
+	start := func(m blas64.General) error { _, err := ok.Tight(ReplaceOne, m, Rows{}); return err }
+	rows := func(r Rows) error { _, err := ok.Tight(ReplaceOne, exampleQ, r); return err }
 	known := func(change func(q *Query, p *Public)) error {
 		q, p := ok, examplePublic
 		change(&q, &p)
-		_, err := Known(context.Background(), FeaturesReplace, q, exampleQ, p, nil)
+		_, err := q.Known(context.Background(), FeaturesReplace, exampleQ, p, nil)
 		return err
 	}
 	known1 := func(m blas64.General) error {
-		_, err := Known(context.Background(), FeaturesReplace, ok, matrix(1, 0, 1), Public{Features: m, Labels: []int32{0}}, nil)
+		_, err := ok.Known(context.Background(), FeaturesReplace, matrix(1, 0, 1), Public{Features: m, Labels: []int32{0}}, nil)
 		return err
 	}
-	paper := func(q Query, m blas64.General) error { _, err := Paper(q, m); return err }
-	corrected := func(r Relation, q Query) error { _, err := Corrected(r, q, exampleQ); return err }
-	scalar := func(m Norms) error { _, err := Scalar(ReplaceOne, ok, m); return err }
-	entry := func(q Query, e float64) error { _, err := EntryError(q, exampleQ, e); return err }
-	rounding := func(a Arithmetic) error { _, err := RoundingError(ok, exampleQ, a); return err }
+	paper := func(q Query, m blas64.General) error { _, err := q.Paper(m); return err }
+	corrected := func(r Relation, q Query) error { _, err := q.Corrected(r, exampleQ); return err }
+	scalar := func(m Norms) error { _, err := ok.Scalar(ReplaceOne, m); return err }
+	entry := func(q Query, e float64) error { _, err := q.EntryError(exampleQ, e); return err }
+	rounding := func(a Arithmetic) error { _, err := ok.RoundingError(exampleQ, a); return err }
 	operator := func(o Operator) Query { return with(func(q *Query) { q.Operator = o }) }
 	table := func(t Table) Query { return with(func(q *Query) { q.Table = t }) }
 	sigma := func(s float64) Query { return with(func(q *Query) { q.Sigma = s }) }
@@ -90,9 +90,9 @@ func TestRefusals(t *testing.T) {
 		"scalar, order":       {scalar(Norms{Rows: 2, Frobenius: 1, Spectral: 2, Radius: 1}), errNorms},
 		"scalar, radius":      {scalar(Norms{Rows: 2, Frobenius: 1, Spectral: 1, Radius: 1.1}), errNorms},
 		"scalar, distance":    {scalar(Norms{Rows: 2, Frobenius: 1, Spectral: 1, Radius: 0.9, Distance: 1}), errNorms},
-		"relation missing":    {func() error { _, err := Tight(0, ok, exampleQ, Rows{}); return err }(), ErrRelation},
-		"relation unknown":    {func() error { _, err := Scalar(5, ok, Norms{}); return err }(), ErrRelation},
-		"relation of Known":   {func() error { _, err := Known(context.Background(), 0, ok, exampleQ, examplePublic, nil); return err }(), ErrRelation},
+		"relation missing":    {func() error { _, err := ok.Tight(0, exampleQ, Rows{}); return err }(), ErrRelation},
+		"relation unknown":    {func() error { _, err := ok.Scalar(5, Norms{}); return err }(), ErrRelation},
+		"relation of Known":   {func() error { _, err := ok.Known(context.Background(), 0, exampleQ, examplePublic, nil); return err }(), ErrRelation},
 		"private row":         {rows(Rows{Private: []int{4}}), errRow},
 		"private row < 0":     {rows(Rows{Private: []int{-1}}), errRow},
 		"private rows empty":  {rows(Rows{Private: []int{}}), errRow},
@@ -154,12 +154,12 @@ func TestRefusals(t *testing.T) {
 		"background NaN":   {tight(operator(Background{1, nan})), errBackground},
 		// Delta = 0.
 		"rows of Q equal":  {start(matrix(2, 1, 2, 1, 2, 1, 2)), ErrDegenerate},
-		"equal, corrected": {func() error { _, err := Corrected(Null, ok, matrix(1, 3, 3)); return err }(), ErrDegenerate},
+		"equal, corrected": {func() error { _, err := ok.Corrected(Null, matrix(1, 3, 3)); return err }(), ErrDegenerate},
 		"scalar, tiny":     {scalar(Norms{Rows: 2, Frobenius: 1e-310, Spectral: 1e-310}), ErrUnrepresentable},
 		"equal, scalar":    {scalar(Norms{Rows: 2}), ErrDegenerate},
 		"equal, measure":   {func() error { _, err := Measure(matrix(1, 3, 3)); return err }(), ErrDegenerate},
 		"nothing changes": {func() error {
-			_, err := Tight(ReplaceOne, with(func(q *Query) { q.Alpha = 0 }), matrix(1, 0, 1), Rows{Private: []int{0}, Released: []int{1}})
+			_, err := with(func(q *Query) { q.Alpha = 0 }).Tight(ReplaceOne, matrix(1, 0, 1), Rows{Private: []int{0}, Released: []int{1}})
 			return err
 		}(), ErrDegenerate},
 		// Errors of operators.
@@ -171,7 +171,7 @@ func TestRefusals(t *testing.T) {
 		"entry, truncated": {entry(operator(Truncated{1}), 1e-9), ErrNoBound},
 		"entry, table":     {entry(table(DataDependent{"centred"}), 1e-9), ErrNoBound},
 		"moments, floor": {func() error {
-			_, err := RoundingError(operator(Floor{1}), matrix(1, 1, 2, 3), Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2, Relative: 1e-12})
+			_, err := operator(Floor{1}).RoundingError(matrix(1, 1, 2, 3), Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2, Relative: 1e-12})
 			return err
 		}(), ErrEntryError},
 		"relative < 0":        {rounding(Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2, Relative: -1}), ErrEntryError},
@@ -182,9 +182,9 @@ func TestRefusals(t *testing.T) {
 		"roundoff large":      {rounding(Arithmetic{UnitRoundoff: 0.1, Dimension: 2}), ErrEntryError},
 		"roundoff, sums":      {rounding(Arithmetic{UnitRoundoff: 0x1p-8, Dimension: 1 << 20}), ErrEntryError},
 		"no dimension":        {rounding(Arithmetic{UnitRoundoff: 0x1p-53}), ErrEntryError},
-		"displacement":        {func() error { _, err := Displacement(operator(Truncated{1}), exampleQ); return err }(), ErrNoBound},
-		"displacement, floor": {func() error { _, err := Displacement(operator(Floor{}), exampleQ); return err }(), errFloor},
-		"displacement, Q":     {func() error { _, err := Displacement(ok, matrix(1, nan, 1)); return err }(), ErrNonFinite},
+		"displacement":        {func() error { _, err := operator(Truncated{1}).Displacement(exampleQ); return err }(), ErrNoBound},
+		"displacement, floor": {func() error { _, err := operator(Floor{}).Displacement(exampleQ); return err }(), errFloor},
+		"displacement, Q":     {func() error { _, err := ok.Displacement(matrix(1, nan, 1)); return err }(), ErrNonFinite},
 		"relation name":       {func() error { _, err := RelationByName("add-remove"); return err }(), ErrRelation},
 	} {
 		var e *Error
@@ -213,7 +213,7 @@ func TestAllowed(t *testing.T) {
 		"just representable":      with(func(q *Query) { q.Sigma = 0.0535 }),
 	} {
 		for _, rel := range relations {
-			b, err := Tight(rel, q, exampleQ, Rows{})
+			b, err := q.Tight(rel, exampleQ, Rows{})
 			if err != nil || !b.Valid() || !finite(b.Value()) {
 				t.Errorf("%s: %v, %v", name, b, err)
 			}
@@ -233,7 +233,7 @@ func TestAllowed(t *testing.T) {
 func TestKnownStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Known(ctx, ReplaceOne, exampleQuery, exampleQ, examplePublic, nil); !errors.Is(err, context.Canceled) {
+	if _, err := exampleQuery.Known(ctx, ReplaceOne, exampleQ, examplePublic, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	// A table of millions of classes ends with the context.
@@ -243,7 +243,7 @@ func TestKnownStopsWithItsContext(t *testing.T) {
 		t.Errorf("tabulate: %v", err)
 	}
 	many := with(func(q *Query) { q.Table = Gaussian{Classes: math.MaxInt32, Sigma: 1} })
-	if _, err := Known(context.Background(), ReplaceOne, many, exampleQ, examplePublic, nil); !errors.Is(err, errTable) {
+	if _, err := many.Known(context.Background(), ReplaceOne, exampleQ, examplePublic, nil); !errors.Is(err, errTable) {
 		t.Errorf("two thousand million classes: %v", err)
 	}
 }

@@ -61,7 +61,7 @@ func newEta(value float64, of identity) (Eta, error) {
 // matrices with these norms, or N times the sum when one is not. QED
 //
 // Errors: those of Tight that concern the query and Q, and ErrEntryError.
-func EntryError(query Query, q blas64.General, entry float64) (Eta, error) {
+func (query Query) EntryError(q blas64.General, entry float64) (Eta, error) {
 	e, err := entryError(query, of(q), entry)
 	return e, named("entry error", err)
 }
@@ -195,7 +195,7 @@ type Arithmetic struct {
 //
 // Other errors: those of Tight that concern the query and Q, and ErrEntryError
 // where the arithmetic cannot carry the sums.
-func RoundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
+func (query Query) RoundingError(q blas64.General, a Arithmetic) (Eta, error) {
 	e, err := roundingError(query, of(q), a)
 	return e, named("rounding error", err)
 }
@@ -251,7 +251,7 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 // q_j - q_i with weights w/D, plus alpha times one with weights u/D. It shows how
 // large the numbers are that noise is added to; it is not a sensitivity. Errors
 // are those of Tight that concern the query and Q.
-func Displacement(query Query, q blas64.General) (float64, error) {
+func (query Query) Displacement(q blas64.General) (float64, error) {
 	d, err := displacement(query, q.Rows, func() (float64, error) {
 		err := checkMatrix("Q", q, 2)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Any of four rows may be private; then only the last one may be, and the
 // others are public.
-func ExampleTight() {
+func ExampleQuery_Tight() {
 	q := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 0, .5, -1, -.25, .75, 2, 1}}
 	query := sensitivity.Query{
 		Operator: sensitivity.Full{},
@@ -20,13 +20,13 @@ func ExampleTight() {
 		Alpha:    0.6,
 		Table:    sensitivity.Gaussian{Classes: 98, Sigma: 6},
 	}
-	any1, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+	any1, err := query.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("any row:   ", any1)
-	last, err := sensitivity.Known(context.Background(), sensitivity.ReplaceOne, query, q, sensitivity.Public{
+	last, err := query.Known(context.Background(), sensitivity.ReplaceOne, q, sensitivity.Public{
 		Row:      3,
 		Features: blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{1, 0, 0, 1, .6, .8}},
 		Labels:   []int32{0, 50, 97},
@@ -38,7 +38,7 @@ func ExampleTight() {
 	fmt.Println("known row: ", last)
 
 	// A step computed in float64 differs from the exact one by rounding.
-	eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	eta, err := query.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -49,10 +49,10 @@ func ExampleTight() {
 	// A kernel cut at a radius has no bound; with a constant beyond the radius
 	// it has one.
 	query.Operator = sensitivity.Truncated{Radius: 1}
-	_, err = sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+	_, err = query.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 	fmt.Println(errors.Is(err, sensitivity.ErrNoBound))
 	query.Operator = sensitivity.Midpoint(6, 1)
-	cut, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+	cut, err := query.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 	fmt.Printf("%.4f %s %v\n", cut.Value(), cut.Derivation(), err)
 	// Output:
 	// any row:    0.772032 (replace-one, full kernel, theorem-1)
@@ -63,23 +63,23 @@ func ExampleTight() {
 }
 
 // The paper's constant is a number to print, not a bound to calibrate with.
-func ExamplePaper() {
+func ExampleQuery_Paper() {
 	q := blas64.General{Rows: 1001, Cols: 1, Stride: 1, Data: make([]float64, 1001)}
 	for i := range q.Data {
 		q.Data[i] = float64(i%7) - 3
 	}
 	query := sensitivity.Query{Operator: sensitivity.Full{}, Sigma: 6, Alpha: 0.6, Table: sensitivity.Gaussian{Classes: 98, Sigma: 6}}
-	paper, err := sensitivity.Paper(query, q)
+	paper, err := query.Paper(q)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	corrected, err := sensitivity.Corrected(sensitivity.Null, query, q)
+	corrected, err := query.Corrected(sensitivity.Null, q)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	tight, err := sensitivity.Tight(sensitivity.Null, query, q, sensitivity.Rows{})
+	tight, err := query.Tight(sensitivity.Null, q, sensitivity.Rows{})
 	if err != nil {
 		fmt.Println(err)
 		return

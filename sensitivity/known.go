@@ -87,7 +87,7 @@ type Public struct {
 // between classes.
 //
 // Errors: those of Tight, ErrLabels and the error of the context.
-func Known(ctx context.Context, relation Relation, query Query, q blas64.General, public Public, released []int) (Bound, error) {
+func (query Query) Known(ctx context.Context, relation Relation, q blas64.General, public Public, released []int) (Bound, error) {
 	b, err := known(ctx, relation, query, q, public, released)
 	return b, named("known", err)
 }

@@ -85,7 +85,7 @@ type CorrectedBound struct {
 // [0, 1] (the paper's table is Gaussian); nu is the smallest entry. It is for
 // comparison only. ErrQuery also reports a denominator that is not
 // positive; the other errors are those of Corrected.
-func Paper(query Query, q blas64.General) (Comparison, error) {
+func (query Query) Paper(q blas64.General) (Comparison, error) {
 	c, err := paper(query, q)
 	return c, named("paper", err)
 }
@@ -110,7 +110,7 @@ func paper(query Query, q blas64.General) (Comparison, error) {
 // the full kernel, alpha >= 0 and tables in [0, 1]; anything else is refused
 // with ErrRelation or ErrNoBound. It is valid for calibration, and larger
 // than Tight by a factor of order n.
-func Corrected(relation Relation, query Query, q blas64.General) (CorrectedBound, error) {
+func (query Query) Corrected(relation Relation, q blas64.General) (CorrectedBound, error) {
 	b, err := corrected(relation, query, q)
 	return b, named("corrected", err)
 }

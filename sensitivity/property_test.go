@@ -19,7 +19,7 @@ type drawer interface {
 
 func mustTight(t drawer, rel Relation, query Query, q blas64.General, rows Rows) float64 {
 	t.Helper()
-	b, err := Tight(rel, query, q, rows)
+	b, err := query.Tight(rel, q, rows)
 	if errors.Is(err, ErrDegenerate) {
 		return 0
 	}
@@ -120,7 +120,7 @@ func TestScalarFormIsAbove(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		b, err := Scalar(rel, query, norms)
+		b, err := query.Scalar(rel, norms)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -131,7 +131,7 @@ func TestScalarFormIsAbove(t *testing.T) {
 		s := rng.IntN(q.Rows)
 		g, _ := newGeometry(q)
 		norms.Distance = math.Ldexp(g.distance[s], g.exponent)
-		if b, err = Scalar(rel, query, norms); err != nil {
+		if b, err = query.Scalar(rel, norms); err != nil {
 			t.Fatalf("%v", err)
 		}
 		if v := mustTight(t, rel, query, q, Rows{Private: []int{s}}); v > b.Exact()*(1+1e-12) {
@@ -147,7 +147,7 @@ func TestLargestRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng, query, q, rows := drawCase(t)
 		rel := relations[rng.IntN(4)]
-		b, err := Tight(rel, query, q, rows)
+		b, err := query.Tight(rel, q, rows)
 		if err != nil {
 			if errors.Is(err, ErrDegenerate) {
 				return
@@ -364,7 +364,7 @@ func TestKnownAgainstTight(t *testing.T) {
 	public.Features = matrix(dim, flat...)
 	query := Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{Classes: 98, Sigma: 6}}
 	for _, rel := range relations {
-		b, err := Known(context.Background(), rel, query, q, public, nil)
+		b, err := query.Known(context.Background(), rel, q, public, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +380,7 @@ func TestKnownAgainstTight(t *testing.T) {
 		if rel.LabelPrivate() {
 			other.Label = -7
 		}
-		c, err := Known(context.Background(), rel, query, q, other, nil)
+		c, err := query.Known(context.Background(), rel, q, other, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -388,7 +388,7 @@ func TestKnownAgainstTight(t *testing.T) {
 			t.Errorf("%v: %.15g after scaling, %.15g before", rel, c.Exact(), b.Exact())
 		}
 		// Only row r, and everything except row r.
-		own, err := Known(context.Background(), rel, query, q, public, []int{17})
+		own, err := query.Known(context.Background(), rel, q, public, []int{17})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +398,7 @@ func TestKnownAgainstTight(t *testing.T) {
 				rest = append(rest, i)
 			}
 		}
-		others, err := Known(context.Background(), rel, query, q, public, rest)
+		others, err := query.Known(context.Background(), rel, q, public, rest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -418,7 +418,7 @@ func TestGroup(t *testing.T) {
 	q := gaussianStart(rng, n, 2)
 	query := Query{Operator: Full{}, Sigma: 1, Alpha: 0.6, Table: Gaussian{Classes: 4, Sigma: 1}}
 	weight, classes, _ := query.Table.entries()
-	b, err := Tight(ReplaceOne, query, q, Rows{})
+	b, err := query.Tight(ReplaceOne, q, Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,8 +438,8 @@ func TestGroup(t *testing.T) {
 			t.Fatalf("changed by %g, bound %g", v, two.Exact())
 		}
 	}
-	null, _ := Tight(Null, query, q, Rows{})
-	known, _ := Known(context.Background(), ReplaceOne, exampleQuery, exampleQ, examplePublic, nil)
+	null, _ := query.Tight(Null, q, Rows{})
+	known, _ := exampleQuery.Known(context.Background(), ReplaceOne, exampleQ, examplePublic, nil)
 	for _, c := range []struct {
 		b       Bound
 		records int

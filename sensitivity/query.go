@@ -31,32 +31,32 @@ type Query struct {
 
 // String returns the query in one line. Equal lines mean equal queries, except
 // for the entries of a Values table, of which it shows only the name.
-func (q Query) String() string {
-	return fmt.Sprintf("%v, sigma %v, alpha %v, table %v", q.Operator, q.Sigma, q.Alpha, q.Table)
+func (query Query) String() string {
+	return fmt.Sprintf("%v, sigma %v, alpha %v, table %v", query.Operator, query.Sigma, query.Alpha, query.Table)
 }
 
 // check checks everything except the operator's own range and returns the range
 // of the table.
-func (q Query) check() (span, error) {
-	switch q.Operator.(type) {
+func (query Query) check() (span, error) {
+	switch query.Operator.(type) {
 	case Full, Floor, Background, Truncated:
 	case nil:
 		return span{}, refuse(errOperator, "name one: Full, Floor or Background")
 	default:
-		return span{}, refuse(errOperator, "%T, want a Full, Floor or Background by value", q.Operator)
+		return span{}, refuse(errOperator, "%T, want a Full, Floor or Background by value", query.Operator)
 	}
-	if _, err := halfInverseSquare(q.Sigma); err != nil {
+	if _, err := halfInverseSquare(query.Sigma); err != nil {
 		return span{}, err
 	}
-	if !finite(q.Alpha) {
-		return span{}, refuse(errCoefficient, "alpha = %g", q.Alpha)
+	if !finite(query.Alpha) {
+		return span{}, refuse(errCoefficient, "alpha = %g", query.Alpha)
 	}
-	t, err := spanOf(q.Table)
+	t, err := spanOf(query.Table)
 	if err != nil {
 		return span{}, err
 	}
-	if a, u := math.Abs(q.Alpha), t.largest(); a != 0 && a < smallestFactor || u != 0 && u < smallestFactor {
-		return span{}, refuse(ErrUnrepresentable, "alpha = %g and a table of entries up to %g; their products may underflow", q.Alpha, u)
+	if a, u := math.Abs(query.Alpha), t.largest(); a != 0 && a < smallestFactor || u != 0 && u < smallestFactor {
+		return span{}, refuse(ErrUnrepresentable, "alpha = %g and a table of entries up to %g; their products may underflow", query.Alpha, u)
 	}
 	return t, nil
 }

@@ -287,7 +287,7 @@ func TestRoundingErrorCoversTheStep(t *testing.T) {
 		arithmetic := Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim}
 		check := func(query Query, f []float64) {
 			t.Helper()
-			eta, err := RoundingError(query, c.q, arithmetic)
+			eta, err := query.RoundingError(c.q, arithmetic)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,7 +317,7 @@ func TestRoundingError(t *testing.T) {
 		q.Data[i] = min(max(q.Data[i], -2.6), 2.6)
 	}
 	for _, u := range []float64{0x1p-53, 0x1p-24} {
-		eta, err := RoundingError(query, q, Arithmetic{UnitRoundoff: u, Dimension: dim})
+		eta, err := query.RoundingError(q, Arithmetic{UnitRoundoff: u, Dimension: dim})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,8 +334,8 @@ func TestRoundingError(t *testing.T) {
 		}
 	}
 	// A relative error of the sums adds to that of the weights.
-	base, _ := RoundingError(query, q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim})
-	more, err := RoundingError(query, q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim, Relative: 1e-6})
+	base, _ := query.RoundingError(q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim})
+	more, err := query.RoundingError(q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim, Relative: 1e-6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,12 +343,12 @@ func TestRoundingError(t *testing.T) {
 		t.Errorf("a relative error of 1e-6 adds %g, want %g", got, want)
 	}
 	// It is very small compared with Delta.
-	eta, _ := RoundingError(query, q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim})
+	eta, _ := query.RoundingError(q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim})
 	if v := 2 * eta.Value() / mustTight(t, FeaturesReplace, query, q, Rows{}); v > 1e-7 {
 		t.Errorf("2 eta is %g of Delta", v)
 	}
 	d := exampleData(exampleQuery)
-	eta, err = RoundingError(exampleQuery, exampleQ, Arithmetic{UnitRoundoff: 0x1p-24, Dimension: 2})
+	eta, err = exampleQuery.RoundingError(exampleQ, Arithmetic{UnitRoundoff: 0x1p-24, Dimension: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestRoundingError(t *testing.T) {
 	}
 	floor := exampleQuery
 	floor.Operator = Floor{1.5}
-	other, err := RoundingError(floor, exampleQ, Arithmetic{UnitRoundoff: 0x1p-24, Dimension: 2})
+	other, err := floor.RoundingError(exampleQ, Arithmetic{UnitRoundoff: 0x1p-24, Dimension: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestRoundingErrorGrows(t *testing.T) {
 	q := gaussianStart(rng, 40, 2)
 	base := Query{Operator: Full{}, Sigma: 2, Alpha: 0.6, Table: Range{0, 1}}
 	at := func(query Query, q blas64.General, u float64, dim int) float64 {
-		eta, err := RoundingError(query, q, Arithmetic{UnitRoundoff: u, Dimension: dim})
+		eta, err := query.RoundingError(q, Arithmetic{UnitRoundoff: u, Dimension: dim})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,12 +414,12 @@ func TestRoundingErrorRange(t *testing.T) {
 		"huge table":       {with(func(q *Query) { q.Table = Range{0, 1e290} }), exampleQ},
 		"tiny floor":       {with(func(q *Query) { q.Operator = Floor{1e-290} }), exampleQ},
 	} {
-		if _, err := RoundingError(c.query, c.q, float64s); !errors.Is(err, ErrUnrepresentable) {
+		if _, err := c.query.RoundingError(c.q, float64s); !errors.Is(err, ErrUnrepresentable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, s := range []float64{0.056, 1e100} {
-		if _, err := RoundingError(with(func(q *Query) { q.Sigma = s }), exampleQ, float64s); err != nil {
+		if _, err := with(func(q *Query) { q.Sigma = s }).RoundingError(exampleQ, float64s); err != nil {
 			t.Errorf("sigma %g: %v", s, err)
 		}
 	}

@@ -284,7 +284,7 @@ func TestTightness(t *testing.T) {
 	query := Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{Classes: 98, Sigma: 6}}
 	weight, classes, _ := query.Table.entries()
 	for _, rel := range relations {
-		b, err := Tight(rel, query, q, Rows{})
+		b, err := query.Tight(rel, q, Rows{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +380,7 @@ func TestAdversaryNeverExceedsTheBound(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			rows.Released = rng.Perm(n)[:1+rng.IntN(n)]
 		}
-		b, err := Tight(rel, query, q, rows)
+		b, err := query.Tight(rel, q, rows)
 		bound := b.Exact()
 		if errors.Is(err, ErrDegenerate) {
 			bound, err = 1e-12, nil // nothing may change, up to rounding
@@ -434,7 +434,7 @@ func (a *weightAdversary) row(m []float64, row []float64) []float64 {
 }
 
 func (a *weightAdversary) ratio() float64 {
-	b, err := Tight(a.rel, a.query, a.q, Rows{Private: []int{a.s}, Released: a.released})
+	b, err := a.query.Tight(a.rel, a.q, Rows{Private: []int{a.s}, Released: a.released})
 	if err != nil {
 		return 0 // degenerate Q
 	}
@@ -608,7 +608,7 @@ func TestKnownNeverExceeded(t *testing.T) {
 			released = rng.Perm(n)[:1+rng.IntN(n)]
 		}
 		for _, rel := range relations {
-			b, err := Known(context.Background(), rel, query, q, public, released)
+			b, err := query.Known(context.Background(), rel, q, public, released)
 			bound := b.Exact()
 			if errors.Is(err, ErrDegenerate) {
 				bound, err = 1e-12, nil // nothing may change, up to rounding

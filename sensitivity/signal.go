@@ -15,7 +15,7 @@ import (
 //	f_i = q_i/2 + [ sum_{j != i} q_j + alpha sum_j T[y_i][y_j] (q_i - q_j) ]/(2n).
 //
 // Errors are those of Known that concern the query and Q.
-func Signal(query Query, q blas64.General) (float64, error) {
+func (query Query) Signal(q blas64.General) (float64, error) {
 	s, err := signal(query, q)
 	return s, named("signal", err)
 }

@@ -26,7 +26,7 @@ func TestSignalAgainstTheStepItself(t *testing.T) {
 		Gaussian{Classes: 5, Sigma: 2}, Gaussian{Classes: 40, Sigma: 0.5}, Gaussian{Classes: 40, Sigma: 1e9}, Equal{4}, Different{7}, Different{40},
 		Values{Classes: 3, Weight: func(a, b int32) float64 { return float64(a + b) }},
 	} {
-		got, err := Signal(Query{Operator: Full{}, Sigma: 2, Alpha: alpha, Table: table}, q)
+		got, err := (Query{Operator: Full{}, Sigma: 2, Alpha: alpha, Table: table}).Signal(q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestSignalAgainstTheStepItself(t *testing.T) {
 
 // The design's figure: sigma 6, alpha 0.6, 98 classes, sigma_q 1e-8.
 func TestSignalOfTheDefaults(t *testing.T) {
-	s, err := Signal(Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{98, 6}}, normalQ(1001, 2, 1e-8, 1))
+	s, err := (Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{98, 6}}).Signal(normalQ(1001, 2, 1e-8, 1))
 	if err != nil || math.Abs(s-5.4e-9) > 0.2e-9 {
 		t.Errorf("%g, %v; want about 5.4e-9", s, err)
 	}
@@ -65,7 +65,7 @@ func TestSignalOfTheDefaults(t *testing.T) {
 func TestSignalRefuses(t *testing.T) {
 	for _, query := range []Query{{}, {Operator: Full{}, Sigma: 1, Table: Range{0, 1}}, {Operator: Full{}, Sigma: 1, Table: DataDependent{"x"}}} {
 		var e *Error
-		if _, err := Signal(query, normalQ(4, 1, 1, 1)); !errors.As(err, &e) {
+		if _, err := query.Signal(normalQ(4, 1, 1, 1)); !errors.As(err, &e) {
 			t.Errorf("%v: %v", query, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestSignalOfManyClasses(t *testing.T) {
 	q := normalQ(200_000, 2, 1e-8, 1)
 	for _, table := range []Table{Gaussian{1 << 16, 6}, Equal{1 << 16}, Different{1 << 16}} {
 		began := time.Now()
-		if _, err := Signal(Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: table}, q); err != nil {
+		if _, err := (Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: table}).Signal(q); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took > 5*time.Second {

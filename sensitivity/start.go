@@ -7,7 +7,7 @@ import (
 )
 
 // A Start is the public start Q of a first step, measured once for several calls. Its
-// methods are the functions of the same names, which measure Q in every call. A Start
+// methods are those of Query with the same names, which measure Q in every call. A Start
 // keeps the measurements and not Q, which may change afterwards. It does not change and is
 // safe for concurrent use. The zero value is refused.
 type Start struct {
@@ -70,25 +70,25 @@ func widestColumn(q blas64.General) (widest float64) {
 	return widest
 }
 
-// Tight is the function Tight.
+// Tight is Query.Tight for this start.
 func (s Start) Tight(relation Relation, query Query, rows Rows) (Bound, error) {
 	b, err := tight(relation, query, s.again(), rows, 0)
 	return b, named("tight", err)
 }
 
-// EntryError is the function EntryError.
+// EntryError is Query.EntryError for this start.
 func (s Start) EntryError(query Query, entry float64) (Eta, error) {
 	e, err := entryError(query, s.again(), entry)
 	return e, named("entry error", err)
 }
 
-// RoundingError is the function RoundingError.
+// RoundingError is Query.RoundingError for this start.
 func (s Start) RoundingError(query Query, a Arithmetic) (Eta, error) {
 	e, err := roundingError(query, s.again(), a)
 	return e, named("rounding error", err)
 }
 
-// Displacement is the function Displacement.
+// Displacement is Query.Displacement for this start.
 func (s Start) Displacement(query Query) (float64, error) {
 	m := s.again()
 	if _, err := m.start(); err != nil {

@@ -25,10 +25,10 @@ func TestStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bound, err1 := Tight(ReplaceOne, query, q, Rows{})
-		entry, err2 := EntryError(query, q, 1e-6)
-		rounding, err3 := RoundingError(query, q, arithmetic)
-		reach, err4 := Displacement(query, q)
+		bound, err1 := query.Tight(ReplaceOne, q, Rows{})
+		entry, err2 := query.EntryError(q, 1e-6)
+		rounding, err3 := query.RoundingError(q, arithmetic)
+		reach, err4 := query.Displacement(q)
 		clear(q.Data)
 		ofStart, err5 := start.Tight(ReplaceOne, query, Rows{})
 		entryOfStart, err6 := start.EntryError(query, 1e-6)

@@ -25,7 +25,7 @@ import (
 //
 // Errors: ErrRelation, ErrQuery, ErrNoBound, ErrShape, ErrNonFinite,
 // ErrDegenerate and ErrUnrepresentable.
-func Tight(relation Relation, query Query, q blas64.General, rows Rows) (Bound, error) {
+func (query Query) Tight(relation Relation, q blas64.General, rows Rows) (Bound, error) {
 	b, err := tight(relation, query, of(q), rows, 0)
 	return b, named("tight", err)
 }
@@ -66,7 +66,7 @@ const (
 // holds for every Q with norms at most these. Norms.Rows is N, all rows including the
 // private one. Scalar is for planning before there is a Q; package mechanism does not
 // calibrate to its bounds. Errors are those of Tight.
-func Scalar(relation Relation, query Query, norms Norms) (Bound, error) {
+func (query Query) Scalar(relation Relation, norms Norms) (Bound, error) {
 	b, err := scalar(relation, query, norms)
 	return b, named("scalar", err)
 }

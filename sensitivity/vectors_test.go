@@ -110,7 +110,7 @@ func TestScalarVectors(t *testing.T) {
 func wantScalar(t *testing.T, query Query, norms Norms, want [4]float64) {
 	t.Helper()
 	for r, rel := range relations {
-		b, err := Scalar(rel, query, norms)
+		b, err := query.Scalar(rel, norms)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,14 +249,14 @@ func TestExampleBounds(t *testing.T) {
 		near(t, "background", half(back), w.background)
 		near(t, "equal", half(equal), w.equal1)
 		for query, want := range map[*Query]float64{&exampleQuery: w.theorem2, &equal: w.equal2} {
-			b, err := Known(context.Background(), rel, *query, exampleQ, examplePublic, nil)
+			b, err := (*query).Known(context.Background(), rel, exampleQ, examplePublic, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			near(t, "Theorem 2", b.Exact()/roundUp, want)
 		}
 		// With H_s itself the bound is a little smaller.
-		b, err := Tight(rel, exampleQuery, exampleQ, Rows{Private: []int{3}})
+		b, err := exampleQuery.Tight(rel, exampleQ, Rows{Private: []int{3}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/query"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
 	sealedserver "github.com/seed-64e14a55/privatemail/retrieval/sealed/server"
@@ -112,14 +113,14 @@ func (s *sealedService) exact(z []float64) map[int32]float64 {
 	}
 	slices.SortFunc(cells, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
 	rotated, row := make([]float64, len(z)), make([]float64, len(z))
-	wire.Rotate(rotated, z)
+	rotation.Row(rotated, z)
 	out := map[int32]float64{}
 	for _, c := range cells[:m.Probes] {
 		for _, id := range s.gallery.IDs().IDs[c*m.Length:][:m.Length] {
 			if id == wire.Padding {
 				continue
 			}
-			wire.Rotate(row, s.rows.Data[int(id)*s.rows.Stride:][:s.rows.Cols])
+			rotation.Row(row, s.rows.Data[int(id)*s.rows.Stride:][:s.rows.Cols])
 			sum := 0.0
 			for j, v := range row {
 				stored := max(-127, min(127, math.RoundToEven(v*m.Scale))) / m.Scale

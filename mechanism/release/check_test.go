@@ -299,21 +299,21 @@ func TestNamesOfSensitivity(t *testing.T) {
 	tight := func(operator sensitivity.Operator) (sensitivity.Bound, error) {
 		other := query
 		other.Operator = operator
-		return sensitivity.Tight(sensitivity.ReplaceOne, other, q, sensitivity.Rows{})
+		return other.Tight(sensitivity.ReplaceOne, q, sensitivity.Rows{})
 	}
 	scalar := func() (sensitivity.Bound, error) {
 		norms, err := sensitivity.Measure(q)
 		if err != nil {
 			return sensitivity.Bound{}, err
 		}
-		return sensitivity.Scalar(sensitivity.ReplaceOne, query, norms)
+		return query.Scalar(sensitivity.ReplaceOne, norms)
 	}
 	known := func() (sensitivity.Bound, error) {
 		features := blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, -1}}
-		return sensitivity.Known(t.Context(), sensitivity.ReplaceOne, query, q, sensitivity.Public{Features: features, Labels: []int32{0, 1}}, nil)
+		return query.Known(t.Context(), sensitivity.ReplaceOne, q, sensitivity.Public{Features: features, Labels: []int32{0, 1}}, nil)
 	}
 	corrected := func() (sensitivity.Bound, error) {
-		b, err := sensitivity.Corrected(sensitivity.Null, query, q)
+		b, err := query.Corrected(sensitivity.Null, q)
 		return b.Bound, err
 	}
 	found := map[string]bool{}

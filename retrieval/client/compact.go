@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/sametime"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // checkAnchors refuses compact rows whose anchors the codebook does not have.
 func checkAnchors(book *wire.Codebook, anchors []uint16) error {
-	count := wire.Turns * book.AnchorCount()
+	count := limits.Turns * book.AnchorCount()
 	for _, a := range anchors {
 		if int(a) >= count {
 			return fmt.Errorf("client: %w: an anchor that the codebook does not have", ErrAnswer)
@@ -28,14 +30,14 @@ type compactQuery struct {
 }
 
 func newCompactQuery(book *wire.Codebook, row []float64) *compactQuery {
-	q := &compactQuery{book: book, rotated: make([]float64, len(row)), away: make([][]float64, wire.Turns*book.AnchorCount())}
+	q := &compactQuery{book: book, rotated: make([]float64, len(row)), away: make([][]float64, limits.Turns*book.AnchorCount())}
 	rotate(q.rotated, row)
 	return q
 }
 
-// rotate is wire.Rotate without very small numbers.
+// rotate is rotation.Row without very small numbers.
 func rotate(dst, row []float64) {
-	wire.Rotate(dst, row)
+	rotation.Row(dst, row)
 	dropSmall(dst)
 }
 

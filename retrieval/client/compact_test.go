@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -26,7 +28,7 @@ func randomBook(random *rand.Rand, n, d, anchors int) (*wire.Codebook, *wire.All
 	}
 	g := &wire.AllRows{Dimension: d}
 	for range n {
-		g.Rows.Anchors = append(g.Rows.Anchors, uint16(random.IntN(wire.Turns*anchors)))
+		g.Rows.Anchors = append(g.Rows.Anchors, uint16(random.IntN(limits.Turns*anchors)))
 		g.Rows.Steps = append(g.Rows.Steps, uint16(random.Uint32()))
 		for range d {
 			g.Rows.Codes = append(g.Rows.Codes, int8(random.IntN(255)-127))
@@ -49,7 +51,7 @@ func plainDistance(book *wire.Codebook, rows *wire.Compact, i int, rotated []flo
 		away[j] -= float64(book.Anchors[int(rows.Anchors[i])%count*d+j])
 	}
 	for range int(rows.Anchors[i]) / count {
-		wire.Rotate(away, away)
+		rotation.Row(away, away)
 	}
 	for j, q := range away {
 		x := float64(book.Scale) * float64(rows.Steps[i]) / 65535 * float64(rows.Codes[i*d+j])
@@ -94,7 +96,7 @@ func TestAllIsPlain(t *testing.T) {
 			for i := range ids {
 				ids[i] = uint32(i)
 			}
-			wire.Rotate(rotated, row)
+			rotation.Row(rotated, row)
 			for _, k := range []int{1, 8, 2000} {
 				got, err := all.Rank(row, k)
 				if err != nil {
@@ -222,7 +224,7 @@ func TestRankCompact(t *testing.T) {
 	c, book, gallery, request, answer, sample := compactAnswer(t)
 	row := []float64{0.3, -1, 2, 0, 0.7}
 	rotated := make([]float64, 5)
-	wire.Rotate(rotated, row)
+	rotation.Row(rotated, row)
 	distance := func(ids []uint32) func(i int) float64 {
 		return func(i int) float64 { return plainDistance(book, &gallery.Rows, int(ids[i]), rotated) }
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/internal/sametime/inspect"
 	"github.com/seed-64e14a55/privatemail/mechanism"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // plainNearest sorts everything.
@@ -139,7 +139,7 @@ func TestDistancesNoSubnormalNumbers(t *testing.T) {
 			}
 		}
 		check(row, other)
-		for range wire.Turns {
+		for range limits.Turns {
 			rotate(row, row)
 			check(row, other)
 		}

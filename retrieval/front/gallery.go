@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/crc"
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
@@ -41,7 +42,7 @@ func (f *Front) open(ctx context.Context, parts []*remote.Shard) (g *gallery, bl
 	for i, p := range parts {
 		s := server.Shard{
 			Index: p.Index, Count: p.Count, First: p.First, Rows: p.Rows, Length: p.Length,
-			Whole: p.Whole, Checksum: [wire.ChecksumSize]byte(p.Checksum),
+			Whole: p.Whole, Checksum: [crc.Size]byte(p.Checksum),
 		}
 		if err := s.Check(g.book); err != nil {
 			return nil, i, fmt.Errorf("%w: %w", errDescription, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -62,7 +63,7 @@ func TestHostileAnswers(t *testing.T) {
 		"rows below":       changed(move(func(int) int { return 0 })),
 		"a row below":      changed(move(func(int) int { return own.First - 1 })),
 		"a row above":      changed(move(func(n int) int { return own.First + own.Rows - n + 1 })),
-		"rows of nobody":   changed(move(func(n int) int { return wire.MaxRows - n })),
+		"rows of nobody":   changed(move(func(n int) int { return limits.MaxRows - n })),
 		"an answer of another shard": func(w http.ResponseWriter, r *http.Request) {
 			w.Write(f.shards[0].record(r).Body.Bytes())
 		},
@@ -148,7 +149,7 @@ func TestJoinRefuses(t *testing.T) {
 		if err := g.check(&s, ask, wire.Int8, a); err != nil {
 			t.Error(err)
 		}
-		a.Compact.Anchors[0] = uint16(wire.Turns * g.book.AnchorCount())
+		a.Compact.Anchors[0] = uint16(limits.Turns * g.book.AnchorCount())
 		if err := g.check(&s, ask, wire.Int8, a); err == nil {
 			t.Error("an anchor that is none was taken")
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -38,7 +39,7 @@ func (s *Server) SealedLabels(ctx context.Context, epoch wire.Hash) (*wire.Label
 func (s *Server) labels(ctx context.Context, query url.Values, asked wire.Hash, rows int) (*wire.Labels, error) {
 	labels := new(wire.Labels)
 	o := &order{
-		what: "labels", path: "/v1/labels", query: query, asked: asked, most: wire.MostLabelBytes(rows),
+		what: "labels", path: "/v1/labels", query: query, asked: asked, most: limits.LabelBytes(rows),
 		check: func(body []byte) error {
 			*labels = wire.Labels{}
 			if err := json.Unmarshal(body, labels); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -29,7 +30,7 @@ func TestNothingWrongIsKept(t *testing.T) {
 	if err := gallery.UnmarshalBinary(bytes.Clone(g.rows)); err != nil {
 		t.Fatal(err)
 	}
-	gallery.Rows.Anchors[7] = wire.Turns // of one anchor
+	gallery.Rows.Anchors[7] = limits.Turns // of one anchor
 	bent.rows = frame(&gallery)
 	bent.chart = []byte(`{"dim":3}`)
 	folder := t.TempDir()

@@ -122,8 +122,7 @@ func (r *received) cutOff(ctx context.Context, o *order, err error) error {
 
 // isFrame looks at the first bytes of a body.
 func isFrame(head []byte) bool {
-	_, err := wire.KindOf(head[:min(len(head), headSize)])
-	return err == nil
+	return wire.IsFrame(head[:min(len(head), headSize)])
 }
 
 // verify refuses a body that was changed on its way, or is not what is due. One that may be

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/seed-64e14a55/privatemail/internal/crc"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -81,7 +82,7 @@ func readShard(body []byte) (*Shard, error) {
 		Codebook: hashIn(in.Codebook), Whole: hashIn(from.Whole), Own: hashIn(from.Own), Base: map[wire.Encoding]Bytes{}, Map: Bytes{hashIn(from.Map), in.Bytes.Map},
 	}
 	var err error
-	if d.Checksum, err = hex.DecodeString(from.Checksum); err != nil || len(d.Checksum) != wire.ChecksumSize {
+	if d.Checksum, err = hex.DecodeString(from.Checksum); err != nil || len(d.Checksum) != crc.Size {
 		return nil, errors.New("malformed checksum")
 	}
 	for _, encoding := range []wire.Encoding{wire.Float32, wire.Int8} {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
@@ -57,7 +58,7 @@ func exact(m *wire.SealedManifest, ids []uint32, rows blas64.General, z []float6
 	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.distance, b.distance) })
 	var out []match
 	rotated, x := make([]float64, len(z)), make([]float64, len(z))
-	wire.Rotate(rotated, z)
+	rotation.Row(rotated, z)
 	for _, c := range cells[:m.Probes] {
 		for name := c.number * m.Length; name < (c.number+1)*m.Length; name++ {
 			id := ids[name]
@@ -65,7 +66,7 @@ func exact(m *wire.SealedManifest, ids []uint32, rows blas64.General, z []float6
 				continue
 			}
 			sum := 0.0
-			wire.Rotate(x, rows.Data[int(id)*rows.Stride:][:rows.Cols])
+			rotation.Row(x, rows.Data[int(id)*rows.Stride:][:rows.Cols])
 			for j, v := range rotated {
 				stored := min(max(math.RoundToEven(x[j]*m.Scale), -127), 127) / m.Scale
 				sum += (v - stored) * (v - stored)

@@ -7,7 +7,7 @@
 //
 // The server cuts its gallery into cells with a centre each, and publishes the centres in a
 // wire.SealedManifest. A row is stored as whole numbers of one byte, after a public rotation
-// (wire.Rotate) that makes its entries of about one size and changes no score. All of them make a
+// (package internal/rotation) that makes its entries of about one size and changes no score. All of them make a
 // matrix D of L rows, where L is the number of slots of a cell: row r holds what is in slot r of the
 // first cell, then of the second, and so on, zeros where a slot is empty.
 //
@@ -35,10 +35,10 @@
 // All are constants of the code, and none is negotiated:
 //
 //   - Words are modulo 2^32. Secrets have [SecretWords] = 1408 words, uniform.
-//   - Errors follow [ErrorTable], a Gaussian of standard deviation [Deviation], rounded to whole
-//     numbers. The table is the law.
+//   - Errors follow a table (lwe.ErrorTable), a Gaussian of standard deviation [Deviation],
+//     rounded to whole numbers. The table is the law.
 //   - A comes from AES-256 in counter mode under a key that is the hash of a label and the epoch
-//     ([NewMatrix]). Each side computes the key itself.
+//     (lwe.NewMatrix). Each side computes the key itself.
 //   - [Kappa] is a scale at which no score wraps, up to a chance of 2 exp(-72) a score.
 //
 // For these numbers an attack on one ciphertext takes 2^145 operations in the core-SVP model (Alkim,

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/usage"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -66,7 +67,7 @@ func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ran
 	if err != nil {
 		return nil, fmt.Errorf("server: %w: ranking: %w", ErrGallery, err)
 	}
-	if n != rankingRows || n < 2 || n > wire.MaxRows || max(d, rankingD) > wire.MaxDimension || min(d, rankingD) < 1 {
+	if n != rankingRows || n < 2 || n > limits.MaxRows || max(d, rankingD) > limits.MaxDimension || min(d, rankingD) < 1 {
 		return nil, fmt.Errorf("server: %w: %d x %d to build on and %d x %d to rank", ErrGallery, n, d, rankingRows, rankingD)
 	}
 	rows, err := singleRows(ranking, n, rankingD)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // Centres returns the number m of cells that mode cells has for lists of the
@@ -22,7 +22,7 @@ func Centres(share, epsilon float64) (int, error) {
 		return 0, fmt.Errorf("server: %w: share %g, want 0 to 1/2; epsilon %g", ErrCells, share, epsilon)
 	}
 	m := max(math.Round(1.5/share), math.Round(math.Exp(epsilon/2)))
-	if m > wire.MaxCells {
+	if m > limits.MaxCells {
 		return 0, fmt.Errorf("server: %w: share %g and epsilon %g ask for %g cells", ErrCells, share, epsilon, m)
 	}
 	return int(m), nil

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // maxSource is how long CellsSettings.Source may be.
@@ -86,7 +86,7 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 	switch {
 	case s.Cells != 0:
 	case s.Partition:
-		s.Cells = int(min(math.Round(1/s.Share), wire.MaxCells+1))
+		s.Cells = int(min(math.Round(1/s.Share), limits.MaxCells+1))
 	default:
 		cells, err := Centres(s.Share, s.Epsilon)
 		if err != nil {
@@ -94,7 +94,7 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 		}
 		s.Cells = cells
 	}
-	if most := min(n, wire.MaxCells); s.Cells > most {
+	if most := min(n, limits.MaxCells); s.Cells > most {
 		return s, fmt.Errorf("%w: %d cells, and %d rows allow at most %d", ErrCells, s.Cells, n, most)
 	}
 	if s.Size < 1 || s.Size >= s.Cells {

@@ -9,8 +9,10 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -90,7 +92,7 @@ func (c *Cells) anchors(ctx context.Context, workers *par.Workers) ([]float32, e
 	out := make([]float32, 0, count*d)
 	for i := range count {
 		centre := clusters.Centres.RawRowView(i)
-		wire.Rotate(centre, centre)
+		rotation.Row(centre, centre)
 		for _, v := range centre {
 			// A rotated entry may be beyond float32 where no entry of a row is.
 			out = append(out, float32(max(-math.MaxFloat32, min(v, math.MaxFloat32))))
@@ -104,7 +106,7 @@ func (c *Cells) rotated(dst []float64, i int) {
 	for j, v := range c.row(uint32(i)) {
 		dst[j] = float64(v)
 	}
-	wire.Rotate(dst, dst)
+	rotation.Row(dst, dst)
 }
 
 // place returns the nearest anchor of a rotated row, as wire.Compact has it, with the turn that
@@ -115,9 +117,9 @@ func (c *Cells) place(row []float64) (entry uint16, peak float64) {
 	nearest := kmeans.Nearest(row, c.book.Anchors)
 	c.away(row, uint16(nearest))
 	peak = math.Inf(1)
-	for turn := range wire.Turns {
+	for turn := range limits.Turns {
 		if turn > 0 {
-			wire.Rotate(row, row)
+			rotation.Row(row, row)
 		}
 		largest := 0.
 		for _, v := range row {
@@ -137,7 +139,7 @@ func (c *Cells) away(row []float64, entry uint16) {
 		row[j] -= float64(a)
 	}
 	for range turn {
-		wire.Rotate(row, row)
+		rotation.Row(row, row)
 	}
 }
 
@@ -146,11 +148,11 @@ func (c *Cells) step(peak float64) uint16 {
 	if peak == 0 {
 		return 0
 	}
-	return uint16(min(math.Ceil(peak/(wire.MaxCode*float64(c.book.Scale))*wire.Steps), wire.Steps))
+	return uint16(min(math.Ceil(peak/(limits.MaxCode*float64(c.book.Scale))*limits.Steps), limits.Steps))
 }
 
 // quantize sets codes to those nearest to what a row is away from its anchor. The step
-// reaches its peak, so that no code is beyond wire.MaxCode.
+// reaches its peak, so that no code is beyond limits.MaxCode.
 func (c *Cells) quantize(codes []int8, away []float64, step uint16) {
 	if step == 0 {
 		return // the row is its anchor
@@ -164,7 +166,7 @@ func (c *Cells) quantize(codes []int8, away []float64, step uint16) {
 // scaleOf returns the least scale whose codes reach a peak. Rows that are finite can have a
 // peak that no float32 reaches, in tens of thousands of dimensions.
 func scaleOf(peak float64) (float32, error) {
-	exact := peak / wire.MaxCode
+	exact := peak / limits.MaxCode
 	scale := float32(exact)
 	if float64(scale) < exact {
 		scale = math.Nextafter32(scale, float32(math.Inf(1)))

@@ -12,8 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -85,7 +87,7 @@ func TestCompactBound(t *testing.T) {
 			for j := range row {
 				row[j] = float64(x.Data[i*x.Stride+j])
 			}
-			wire.Rotate(row, row)
+			rotation.Row(row, row)
 			if int(rows.Anchors[i])%book.AnchorCount() != kmeans.Nearest(row, book.Anchors) {
 				t.Fatalf("%s: row %d is not at its nearest anchor", name, i)
 			}
@@ -97,7 +99,7 @@ func TestCompactBound(t *testing.T) {
 			}
 			least, peak, first := math.Inf(1), 0., 0 // the least peak, and the first turn that has it
 			away := slices.Clone(row)
-			for other := range wire.Turns {
+			for other := range limits.Turns {
 				largest := 0.
 				for j, v := range away {
 					largest = max(largest, math.Abs(v))
@@ -113,17 +115,17 @@ func TestCompactBound(t *testing.T) {
 				if other == turn {
 					peak = largest
 				}
-				wire.Rotate(away, away)
+				rotation.Row(away, away)
 			}
 			if peak > least || turn > first {
 				t.Errorf("%s: row %d has a peak of %g at turn %d, and one of %g at turn %d", name, i, peak, turn, least, first)
 			}
 			largest = max(largest, peak)
-			if s := rows.Steps[i]; s > 0 && book.Unit(s-1)*wire.MaxCode >= peak*(1+1e-12) {
+			if s := rows.Steps[i]; s > 0 && book.Unit(s-1)*limits.MaxCode >= peak*(1+1e-12) {
 				t.Errorf("%s: row %d has step %d, and a smaller one reaches", name, i, s)
 			}
 		}
-		if s := float64(book.Scale) * wire.MaxCode; s < largest || largest > 1e-30 && s > largest*(1+1e-6) {
+		if s := float64(book.Scale) * limits.MaxCode; s < largest || largest > 1e-30 && s > largest*(1+1e-6) {
 			t.Errorf("%s: a scale that reaches %g for %g", name, s, largest)
 		}
 	}
@@ -134,7 +136,7 @@ func TestScaleOf(t *testing.T) {
 	for range 1000 {
 		peak := math.Ldexp(random.Float64(), random.IntN(250)-120)
 		scale, err := scaleOf(peak)
-		if exact := peak / wire.MaxCode; err != nil || float64(scale) < exact || float64(math.Nextafter32(scale, 0)) >= exact {
+		if exact := peak / limits.MaxCode; err != nil || float64(scale) < exact || float64(math.Nextafter32(scale, 0)) >= exact {
 			t.Errorf("%g: %g, %v", peak, scale, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/crc"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -24,7 +25,7 @@ type Shard struct {
 	// Whole is the SHA-256 of the binary form of the wire.AllRows with all rows, and Checksum the
 	// one at its end, so that it can be put together from shards by somebody who holds no rows.
 	Whole    wire.Hash
-	Checksum [wire.ChecksumSize]byte
+	Checksum [crc.Size]byte
 }
 
 // ShardRows returns the first row and the number of rows that shard index of count has, of a
@@ -107,7 +108,7 @@ func (c *Cells) newShard(ctx context.Context, index, count int, encoded int64, w
 		lists: make([][]uint32, len(c.lists)),
 		shard: Shard{
 			Index: index, Count: count, First: first, Rows: rows,
-			Whole: c.whole, Checksum: [wire.ChecksumSize]byte(c.gallery[len(c.gallery)-wire.ChecksumSize:]),
+			Whole: c.whole, Checksum: [crc.Size]byte(c.gallery[len(c.gallery)-crc.Size:]),
 		},
 	}
 	for cell, list := range c.lists { // which rise

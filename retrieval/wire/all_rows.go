@@ -1,6 +1,10 @@
 package wire
 
-import "io"
+import (
+	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
+)
 
 // AllRows holds all rows of a gallery, compact: row i is row i of it. Whoever takes it
 // ranks at home, and tells nothing of a query but that the gallery was taken. Clients take
@@ -16,15 +20,15 @@ const allRowsHead = int64(headSize + len(Hash{}) + 8)
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (g *AllRows) Check() error {
-	if n := len(g.Rows.Anchors); n < 1 || n > MaxRows {
-		return refuse("anchors", "%d rows, want 1 to %d", n, MaxRows)
+	if n := len(g.Rows.Anchors); n < 1 || n > limits.MaxRows {
+		return refuse("anchors", "%d rows, want 1 to %d", n, limits.MaxRows)
 	}
 	return g.Rows.check(g.Dimension, len(g.Rows.Anchors))
 }
 
 func (g *AllRows) format() format { return allRowsFormat }
 
-var allRowsFormat = format{KindAllRows, compactVersion, newCRCPair}
+var allRowsFormat = format{kindAllRows, compactVersion, newCRCPair}
 
 func (g *AllRows) fields() (int64, func(*encoder), error) {
 	size := int64(len(g.Codebook)) + 8 + Int8.rowsSize(int64(len(g.Rows.Anchors)), int64(g.Dimension))
@@ -54,7 +58,7 @@ func (g *AllRows) UnmarshalBinary(frame []byte) error {
 	}
 	var out AllRows
 	d.fixed("codebook", out.Codebook[:])
-	out.Dimension = d.whole("dimension", MaxDimension)
+	out.Dimension = d.whole("dimension", limits.MaxDimension)
 	_, out.Rows = decodeRowsAs(d, Int8)
 	return finish(d, g, &out, out.Check)
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/binary"
 	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // A CellsAnswer holds the lists of the cells of a request, one after the other:
@@ -33,12 +35,12 @@ func (a *CellsAnswer) checkLists() error {
 	if err := checkCells(a.Cells); err != nil {
 		return err
 	}
-	if a.Length < 1 || a.Length > MaxRows || uint64(len(a.IDs)) != uint64(len(a.Cells))*uint64(a.Length) {
+	if a.Length < 1 || a.Length > limits.MaxRows || uint64(len(a.IDs)) != uint64(len(a.Cells))*uint64(a.Length) {
 		return refuse("ids", "%d for %d lists of %d", len(a.IDs), len(a.Cells), a.Length)
 	}
 	for i := range a.Cells {
 		if !risingRows(a.List(i)) {
-			return refuse("ids", "list %d: want rising numbers below %d", i, MaxRows)
+			return refuse("ids", "list %d: want rising numbers below %d", i, limits.MaxRows)
 		}
 	}
 	return nil
@@ -56,9 +58,9 @@ func (a *CellsAnswer) List(i int) []uint32 {
 
 func (a *CellsAnswer) format() format {
 	if a.Encoding == Int8 {
-		return format{KindCompactAnswer, compactVersion, newCRCPair}
+		return format{kindCompactAnswer, compactVersion, newCRCPair}
 	}
-	return format{KindCellsAnswer, answerVersion, newCRCPair}
+	return format{kindCellsAnswer, answerVersion, newCRCPair}
 }
 
 func (a *CellsAnswer) fields() (int64, func(*encoder), error) {
@@ -103,7 +105,7 @@ func (a *CellsAnswer) WriteTo(w io.Writer) (int64, error) { return writeFrame(w,
 // UnmarshalBinary reads the binary form, with rows of either encoding. When it fails, a stays
 // as it was.
 func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
-	out := CellsAnswer{Encoding: encodingOf(frame, KindCompactAnswer)}
+	out := CellsAnswer{Encoding: encodingOf(frame, kindCompactAnswer)}
 	d, err := open(out.format(), frame)
 	if err != nil {
 		return err
@@ -111,8 +113,8 @@ func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
 	body := d.left
 	d.fixed("codebook", out.Codebook[:])
 	out.Cells = decodeSlice[uint32](d, "cells")
-	out.Length = d.whole("length", MaxRows)
-	out.Dimension = d.whole("dimension", MaxDimension)
+	out.Length = d.whole("length", limits.MaxRows)
+	out.Dimension = d.whole("dimension", limits.MaxDimension)
 	d.mask = newMask(body[:len(body)-len(d.left)])
 	out.IDs = decodeSlice[uint32](d, "ids")
 	out.Rows, out.Compact = decodeRowsAs(d, out.Encoding)

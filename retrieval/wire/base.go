@@ -1,6 +1,10 @@
 package wire
 
-import "io"
+import (
+	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
+)
 
 // A Base is a random sample of the gallery, the same for every client and every
 // query. It says nothing about a query, so clients take it once and keep it.
@@ -16,16 +20,16 @@ type Base struct {
 // Check returns nil, or an *Error for the first field that is wrong.
 func (b *Base) Check() error {
 	if !risingRows(b.IDs) {
-		return refuse("ids", "want rising numbers below %d", MaxRows)
+		return refuse("ids", "want rising numbers below %d", limits.MaxRows)
 	}
 	return checkRowsAs(b.Encoding, b.Dimension, len(b.IDs), b.Rows, &b.Compact)
 }
 
 func (b *Base) format() format {
 	if b.Encoding == Int8 {
-		return format{KindCompactBase, compactVersion, newSHA256}
+		return format{kindCompactBase, compactVersion, newSHA256}
 	}
-	return format{KindBase, cellsVersion, newSHA256}
+	return format{kindBase, cellsVersion, newSHA256}
 }
 
 func (b *Base) fields() (int64, func(*encoder), error) {
@@ -53,13 +57,13 @@ func (b *Base) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, b) }
 // UnmarshalBinary reads the binary form, with rows of either encoding. When it fails, b stays
 // as it was.
 func (b *Base) UnmarshalBinary(frame []byte) error {
-	out := Base{Encoding: encodingOf(frame, KindCompactBase)}
+	out := Base{Encoding: encodingOf(frame, kindCompactBase)}
 	d, err := open(out.format(), frame)
 	if err != nil {
 		return err
 	}
 	d.fixed("codebook", out.Codebook[:])
-	out.Dimension = d.whole("dimension", MaxDimension)
+	out.Dimension = d.whole("dimension", limits.MaxDimension)
 	out.IDs = decodeSlice[uint32](d, "ids")
 	out.Rows, out.Compact = decodeRowsAs(d, out.Encoding)
 	return finish(d, b, &out, out.Check)

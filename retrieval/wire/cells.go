@@ -4,18 +4,20 @@ import (
 	"crypto/sha256"
 	"io"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // The messages of mode cells, in the order in which they travel, and those with compact
 // rows.
 const (
-	KindCodebook Kind = 16 + iota
-	KindBase
-	KindCellsRequest
-	KindCellsAnswer
-	KindCompactBase
-	KindCompactAnswer
-	KindAllRows
+	kindCodebook kind = 16 + iota
+	kindBase
+	kindCellsRequest
+	kindCellsAnswer
+	kindCompactBase
+	kindCompactAnswer
+	kindAllRows
 )
 
 const (
@@ -23,13 +25,6 @@ const (
 	codebookVersion = 2 // 1 had no anchors
 	answerVersion   = 3 // of a CellsAnswer of float32; 1 had no mask, 2 another one and SHA-256
 	compactVersion  = 1 // of messages with compact rows
-)
-
-// Limits of the messages of mode cells.
-const (
-	MaxCells     = 1 << 20       // centres of a codebook
-	MaxDimension = 1 << 16       // of a space
-	MaxRows      = math.MaxInt32 // of a gallery
 )
 
 // Padding is the number of no row. It fills a list up to the length that all
@@ -50,7 +45,7 @@ type CellsRequest struct {
 // Check returns nil, or an *Error for the first field that is wrong.
 func (r *CellsRequest) Check() error { return checkCells(r.Cells) }
 
-func (r *CellsRequest) format() format { return format{KindCellsRequest, cellsVersion, newSHA256} }
+func (r *CellsRequest) format() format { return format{kindCellsRequest, cellsVersion, newSHA256} }
 
 func (r *CellsRequest) fields() (int64, func(*encoder), error) {
 	return int64(len(r.Codebook)+8) + 4*int64(len(r.Cells)), func(e *encoder) {
@@ -85,8 +80,8 @@ func (r *CellsRequest) UnmarshalBinary(frame []byte) error {
 // checkCells is for a set of cells, which has no order of its own: any other
 // order than the rising one could tell which was the private one.
 func checkCells(cells []uint32) error {
-	if len(cells) < 1 || len(cells) >= MaxCells || !rising(cells) || cells[len(cells)-1] >= MaxCells {
-		return refuse("cells", "%d numbers, want at least one, in rising order, below %d", len(cells), MaxCells)
+	if len(cells) < 1 || len(cells) >= limits.MaxCells || !rising(cells) || cells[len(cells)-1] >= limits.MaxCells {
+		return refuse("cells", "%d numbers, want at least one, in rising order, below %d", len(cells), limits.MaxCells)
 	}
 	return nil
 }
@@ -105,15 +100,15 @@ func checkRows(dimension, n int, rows []float32) error {
 }
 
 func checkDimension(dimension int) error {
-	if dimension < 1 || dimension > MaxDimension {
-		return refuse("dimension", "%d, want 1 to %d", dimension, MaxDimension)
+	if dimension < 1 || dimension > limits.MaxDimension {
+		return refuse("dimension", "%d, want 1 to %d", dimension, limits.MaxDimension)
 	}
 	return nil
 }
 
 // risingRows tells whether these can be the numbers of rows, each once.
 func risingRows(ids []uint32) bool {
-	return rising(ids) && (len(ids) == 0 || ids[len(ids)-1] < MaxRows)
+	return rising(ids) && (len(ids) == 0 || ids[len(ids)-1] < limits.MaxRows)
 }
 
 // rising tells whether each number is above the one before it.

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // message is what all types of this package have.
@@ -204,7 +206,7 @@ func TestCellsMessagesRefuse(t *testing.T) {
 		"no rows":              change(func(c *Codebook) { c.Rows = 0 }),
 		"negative dimension":   change(func(c *Codebook) { c.Dimension = -2 }),
 		"no dimension":         change(func(c *Codebook) { c.Dimension = 0 }),
-		"huge dimension":       change(func(c *Codebook) { c.Dimension = MaxDimension + 1 }),
+		"huge dimension":       change(func(c *Codebook) { c.Dimension = limits.MaxDimension + 1 }),
 		"no ranking":           change(func(c *Codebook) { c.Ranking = 0 }),
 		"one centre":           change(func(c *Codebook) { c.Centres = c.Centres[:2] }),
 		"half a centre":        change(func(c *Codebook) { c.Centres = c.Centres[:5] }),
@@ -213,10 +215,10 @@ func TestCellsMessagesRefuse(t *testing.T) {
 		"size of all":          change(func(c *Codebook) { c.Size = 3 }),
 		"no length":            change(func(c *Codebook) { c.Length = 0 }),
 		"length above rows":    change(func(c *Codebook) { c.Length = 11 }),
-		"answer too long":      change(func(c *Codebook) { c.Rows, c.Length, c.Ranking = MaxRows, 1<<14, 1<<15 }),
-		"answer overflows":     change(func(c *Codebook) { c.Rows, c.Length, c.Ranking = MaxRows, MaxRows, MaxDimension }),
-		"base beyond":          base(func(b *Base) { b.IDs[1] = MaxRows }),
-		"answer beyond":        answer(func(a *CellsAnswer) { a.IDs[1] = MaxRows }),
+		"answer too long":      change(func(c *Codebook) { c.Rows, c.Length, c.Ranking = limits.MaxRows, 1<<14, 1<<15 }),
+		"answer overflows":     change(func(c *Codebook) { c.Rows, c.Length, c.Ranking = limits.MaxRows, limits.MaxRows, limits.MaxDimension }),
+		"base beyond":          base(func(b *Base) { b.IDs[1] = limits.MaxRows }),
+		"answer beyond":        answer(func(a *CellsAnswer) { a.IDs[1] = limits.MaxRows }),
 		"base ids twice":       base(func(b *Base) { b.IDs[0] = 9 }),
 		"base rows missing":    base(func(b *Base) { b.Rows = b.Rows[:3] }),
 		"base not finite":      base(func(b *Base) { b.Rows[0] = nan }),
@@ -224,7 +226,7 @@ func TestCellsMessagesRefuse(t *testing.T) {
 		"no cells":             request(),
 		"falling cells":        request(3, 2),
 		"a cell twice":         request(2, 2),
-		"a cell beyond":        request(MaxCells),
+		"a cell beyond":        request(limits.MaxCells),
 		"answer without cells": answer(func(a *CellsAnswer) { a.Cells = nil }),
 		"answer length":        answer(func(a *CellsAnswer) { a.Length = 2 }),
 		"answer huge length":   answer(func(a *CellsAnswer) { a.Length = math.MaxInt }),
@@ -234,14 +236,16 @@ func TestCellsMessagesRefuse(t *testing.T) {
 		"answer not finite":    answer(func(a *CellsAnswer) { a.Rows[0] = nan }),
 		"padding not finite":   answer(func(a *CellsAnswer) { a.Rows[5] = nan }),
 
-		"scale not finite":         change(func(c *Codebook) { c.Scale = float32(math.Inf(1)) }),
-		"scale is no number":       change(func(c *Codebook) { c.Scale = nan }),
-		"negative scale":           change(func(c *Codebook) { c.Scale = -1 }),
-		"no anchors":               change(func(c *Codebook) { c.Anchors = nil }),
-		"half an anchor":           change(func(c *Codebook) { c.Anchors = c.Anchors[:4] }),
-		"too many anchors":         change(func(c *Codebook) { c.Anchors = make([]float32, 3*(MaxAnchors+1)) }),
-		"anchor not finite":        change(func(c *Codebook) { c.Anchors[4] = nan }),
-		"compact too long":         change(func(c *Codebook) { c.Rows, c.Length, c.Ranking, c.Anchors = MaxRows, 1<<28-1<<24, 1, []float32{1} }),
+		"scale not finite":   change(func(c *Codebook) { c.Scale = float32(math.Inf(1)) }),
+		"scale is no number": change(func(c *Codebook) { c.Scale = nan }),
+		"negative scale":     change(func(c *Codebook) { c.Scale = -1 }),
+		"no anchors":         change(func(c *Codebook) { c.Anchors = nil }),
+		"half an anchor":     change(func(c *Codebook) { c.Anchors = c.Anchors[:4] }),
+		"too many anchors":   change(func(c *Codebook) { c.Anchors = make([]float32, 3*(limits.MaxAnchors+1)) }),
+		"anchor not finite":  change(func(c *Codebook) { c.Anchors[4] = nan }),
+		"compact too long": change(func(c *Codebook) {
+			c.Rows, c.Length, c.Ranking, c.Anchors = limits.MaxRows, 1<<28-1<<24, 1, []float32{1}
+		}),
 		"unknown encoding":         answer(func(a *CellsAnswer) { a.Encoding = 2 }),
 		"base of unknown encoding": base(func(b *Base) { b.Encoding = 2 }),
 		"answer with codes":        answer(func(a *CellsAnswer) { a.Compact = testCompactAnswer().Compact }),

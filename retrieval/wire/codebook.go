@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"io"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // A Codebook is what a server publishes about its gallery before any query: the
@@ -43,14 +45,14 @@ func (c *Codebook) AnchorCount() int {
 // Check returns nil, or an *Error for the first field that is wrong.
 func (c *Codebook) Check() error {
 	switch cells := c.Cells(); {
-	case c.Rows < 1 || c.Rows > MaxRows:
-		return refuse("rows", "%d, want 1 to %d", c.Rows, MaxRows)
-	case c.Dimension < 1 || c.Dimension > MaxDimension:
-		return refuse("dimension", "%d, want 1 to %d", c.Dimension, MaxDimension)
-	case c.Ranking < 1 || c.Ranking > MaxDimension:
-		return refuse("ranking", "%d, want 1 to %d", c.Ranking, MaxDimension)
-	case cells < 2 || cells > MaxCells || cells*c.Dimension != len(c.Centres):
-		return refuse("centres", "%d numbers of dimension %d, want 2 to %d centres", len(c.Centres), c.Dimension, MaxCells)
+	case c.Rows < 1 || c.Rows > limits.MaxRows:
+		return refuse("rows", "%d, want 1 to %d", c.Rows, limits.MaxRows)
+	case c.Dimension < 1 || c.Dimension > limits.MaxDimension:
+		return refuse("dimension", "%d, want 1 to %d", c.Dimension, limits.MaxDimension)
+	case c.Ranking < 1 || c.Ranking > limits.MaxDimension:
+		return refuse("ranking", "%d, want 1 to %d", c.Ranking, limits.MaxDimension)
+	case cells < 2 || cells > limits.MaxCells || cells*c.Dimension != len(c.Centres):
+		return refuse("centres", "%d numbers of dimension %d, want 2 to %d centres", len(c.Centres), c.Dimension, limits.MaxCells)
 	case c.Size < 1 || c.Size >= cells:
 		return refuse("size", "%d of %d cells", c.Size, cells)
 	case c.Length < 1 || c.Length > c.Rows:
@@ -62,8 +64,8 @@ func (c *Codebook) Check() error {
 	case !(c.Scale >= 0 && c.Scale <= math.MaxFloat32):
 		return refuse("scale", "want a finite number that is not negative")
 	}
-	if anchors := c.AnchorCount(); anchors < 1 || anchors > MaxAnchors || anchors*c.Ranking != len(c.Anchors) {
-		return refuse("anchors", "%d numbers of dimension %d, want 1 to %d anchors", len(c.Anchors), c.Ranking, MaxAnchors)
+	if anchors := c.AnchorCount(); anchors < 1 || anchors > limits.MaxAnchors || anchors*c.Ranking != len(c.Anchors) {
+		return refuse("anchors", "%d numbers of dimension %d, want 1 to %d anchors", len(c.Anchors), c.Ranking, limits.MaxAnchors)
 	}
 	if !allFinite(c.Anchors) {
 		return refuse("anchors", "a number is not finite")
@@ -116,7 +118,7 @@ func (c *Codebook) Hash() (h Hash, err error) {
 	return endOf(c)
 }
 
-func (c *Codebook) format() format { return format{KindCodebook, codebookVersion, newSHA256} }
+func (c *Codebook) format() format { return format{kindCodebook, codebookVersion, newSHA256} }
 
 func (c *Codebook) fields() (int64, func(*encoder), error) {
 	sizes := c.sizes()
@@ -151,7 +153,7 @@ func (c *Codebook) UnmarshalBinary(frame []byte) error {
 	}
 	out := Codebook{Version: d.uint64("version")}
 	for _, v := range out.sizes() {
-		*v.at = d.whole(v.name, MaxRows)
+		*v.at = d.whole(v.name, limits.MaxRows)
 	}
 	out.Centres = decodeSlice[float32](d, "centres")
 	var scale [1]float32

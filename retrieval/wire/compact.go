@@ -2,24 +2,11 @@ package wire
 
 import (
 	"encoding/binary"
-	"math"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
-// Steps is the number of the largest step of a compact row.
-const Steps = math.MaxUint16
-
-// MaxCode is the largest code of a compact row, and -MaxCode the least.
-const MaxCode = math.MaxInt8
-
-// Turns is how many times what a row is away from its anchor may have been rotated, from 0
-// to Turns-1: as often as makes its largest entry, and with it the unit, smallest.
-const Turns = 8
-
-// MaxAnchors is how many anchors a codebook may have.
-const MaxAnchors = (math.MaxUint16 + 1) / Turns
-
-// Compact holds rows in a byte an entry and four more a row. What a rotated row R x (see
-// Rotate) is away from its anchor, rotated some more times, is
+// Compact holds rows in a byte an entry and four more a row. What a rotated row R x is away from its anchor, rotated some more times, is
 //
 //	R^turn (R x - anchor) = Codebook.Unit(step) * codes,
 //
@@ -33,11 +20,11 @@ type Compact struct {
 	Codes   []int8   // one row behind the other, entries -MaxCode to MaxCode
 }
 
-// Place returns the anchor, rotated by Rotate once, and the turn that an entry of
+// Place returns the anchor, rotated once, and the turn that an entry of
 // Compact.Anchors stands for: nil where the codebook has no such anchor.
 func (c *Codebook) Place(entry uint16) (anchor []float32, turn int) {
 	count := c.AnchorCount()
-	if count < 1 || int(entry) >= Turns*count {
+	if count < 1 || int(entry) >= limits.Turns*count {
 		return nil, 0
 	}
 	at := int(entry) % count * c.Ranking
@@ -45,9 +32,9 @@ func (c *Codebook) Place(entry uint16) (anchor []float32, turn int) {
 }
 
 // Unit returns by how much a code of 1 is above one of 0 in a row with that step:
-// Scale * step / Steps.
+// Scale * step / limits.Steps.
 func (c *Codebook) Unit(step uint16) float64 {
-	return float64(c.Scale) * float64(step) / Steps
+	return float64(c.Scale) * float64(step) / limits.Steps
 }
 
 func (c *Compact) empty() bool { return len(c.Anchors)+len(c.Steps)+len(c.Codes) == 0 }
@@ -63,7 +50,7 @@ func (c *Compact) check(dimension, n int) error {
 	case uint64(len(c.Codes)) != uint64(n)*uint64(dimension):
 		return refuse("codes", "%d for %d rows of dimension %d", len(c.Codes), n, dimension)
 	case !allCodes(c.Codes):
-		return refuse("codes", "one is below %d", -MaxCode)
+		return refuse("codes", "one is below %d", -limits.MaxCode)
 	}
 	return nil
 }
@@ -81,7 +68,7 @@ func allCodes(v []int8) bool {
 		found |= (x - low) &^ x & high
 	}
 	for _, c := range v[len(v)-len(b):] {
-		if c < -MaxCode {
+		if c < -limits.MaxCode {
 			return false
 		}
 	}

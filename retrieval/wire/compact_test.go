@@ -3,18 +3,20 @@ package wire
 import (
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // Entries count the anchors of each turn, and what is beyond the last is none.
 func TestPlace(t *testing.T) {
 	book := testCodebook()
-	for entry := range 4 * Turns {
+	for entry := range 4 * limits.Turns {
 		anchor, turn := book.Place(uint16(entry))
 		if want := book.Anchors[3*(entry%4):][:3]; !slices.Equal(anchor, want) || turn != entry/4 {
 			t.Errorf("entry %d: %v at turn %d", entry, anchor, turn)
 		}
 	}
-	for _, entry := range []uint16{4 * Turns, 65535} {
+	for _, entry := range []uint16{4 * limits.Turns, 65535} {
 		if anchor, _ := book.Place(entry); anchor != nil {
 			t.Errorf("entry %d: %v", entry, anchor)
 		}
@@ -22,7 +24,7 @@ func TestPlace(t *testing.T) {
 	if anchor, _ := new(Codebook).Place(0); anchor != nil {
 		t.Errorf("no codebook: %v", anchor)
 	}
-	if u := book.Unit(Steps); u != 0.5 || book.Unit(0) != 0 {
+	if u := book.Unit(limits.Steps); u != 0.5 || book.Unit(0) != 0 {
 		t.Errorf("unit %g", u)
 	}
 }

@@ -31,7 +31,7 @@
 // A [Base] and a [CellsAnswer] have their rows in one of two encodings, [Float32] or [Int8],
 // and [AllRows] in the latter. Rows of int8 take a quarter of the
 // bytes, about: at dimension 64, 68 in place of 256 a row. They are written as what they are
-// away from one of a few anchors, after rotations that everybody knows ([Rotate], [Compact]):
+// away from one of a few anchors, after rotations that everybody knows (package internal/rotation) ([Compact]):
 //
 //	R^turn (R x - anchor) = unit * code,   each entry within unit/2
 //

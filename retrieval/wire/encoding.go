@@ -91,8 +91,8 @@ func decodeRowsAs(d *decoder, encoding Encoding) (rows []float32, compact Compac
 
 // encodingOf returns Int8 where the frame says that it is of that kind, and Float32 for all
 // others, right or wrong.
-func encodingOf(frame []byte, compact Kind) Encoding {
-	if kind, err := KindOf(frame); err == nil && kind == compact {
+func encodingOf(frame []byte, compact kind) Encoding {
+	if kind, err := kindOf(frame); err == nil && kind == compact {
 		return Int8
 	}
 	return Float32

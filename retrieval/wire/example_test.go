@@ -7,21 +7,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// A message travels as one frame. Its kind says who reads it.
+// A message travels as one frame. It is read whole or not at all.
 func Example() {
 	frame, err := (&wire.CellsRequest{Codebook: wire.Hash{1}, Cells: []uint32{2, 7}}).MarshalBinary()
 	if err != nil {
 		log.Fatal(err)
 	}
-	kind, err := wire.KindOf(frame)
-	if err != nil {
-		log.Fatal(err)
-	}
 	var request wire.CellsRequest
-	if kind == wire.KindCellsRequest {
-		if err := request.UnmarshalBinary(frame); err != nil {
-			log.Fatal(err)
-		}
+	if err := request.UnmarshalBinary(frame); err != nil {
+		log.Fatal(err)
 	}
 	fmt.Println(request.Cells)
 

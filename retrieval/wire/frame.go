@@ -11,9 +11,9 @@ import (
 	"slices"
 )
 
-// A Kind tells the messages apart. Each is declared beside its message: those
+// A kind tells the messages apart. Each is declared beside its message: those
 // of the cells from 16 on, those of mode sealed from 32 on.
-type Kind uint16
+type kind uint16
 
 // A frame is
 //
@@ -32,14 +32,14 @@ const (
 
 // A format is what the head of a frame says about the message.
 type format struct {
-	kind     Kind
+	kind     kind
 	version  uint16
 	checksum func() checksum // starts the checksum of a frame
 }
 
 // most returns how many bytes a body of the format may have.
 func (f format) most() int64 {
-	if f.kind == KindAllRows {
+	if f.kind == kindAllRows {
 		return maxAllRows
 	}
 	return maxMessage
@@ -91,16 +91,22 @@ func refuse(field, format string, args ...any) error {
 	return &Error{Field: field, Detail: fmt.Sprintf(format, args...), Err: ErrMessage}
 }
 
-// KindOf returns the kind a frame says it has, so that a service can choose who
-// reads it. Nothing behind the head has been looked at.
-func KindOf(frame []byte) (Kind, error) {
+// IsFrame tells whether bytes begin like a message and are not too few for one. Nothing behind
+// the head is looked at.
+func IsFrame(b []byte) bool {
+	_, err := kindOf(b)
+	return err == nil
+}
+
+// kindOf returns the kind a frame says it has. Nothing behind the head has been looked at.
+func kindOf(frame []byte) (kind, error) {
 	switch {
 	case !bytes.HasPrefix(frame, []byte(magic)):
 		return 0, refuse("", "%d bytes that do not begin like a message", len(frame))
 	case len(frame) < frameSize:
 		return 0, refuse("", "%d bytes, and no message is that short: it was cut off", len(frame))
 	}
-	return Kind(binary.LittleEndian.Uint16(frame[len(magic):])), nil
+	return kind(binary.LittleEndian.Uint16(frame[len(magic):])), nil
 }
 
 // appendFrame appends the frame of a message to b. After an error b is as it was.
@@ -191,7 +197,7 @@ func open(f format, frame []byte) (*decoder, error) {
 
 // openUnsummed is open for a frame whose checksum is not looked at.
 func openUnsummed(f format, frame []byte) (*decoder, error) {
-	got, err := KindOf(frame)
+	got, err := kindOf(frame)
 	if err != nil {
 		return nil, err
 	}

@@ -195,7 +195,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
 	}
-	if kind, err := KindOf(frame); kind != testFormat.kind || err != nil {
+	if kind, err := kindOf(frame); kind != testFormat.kind || err != nil {
 		t.Errorf("kind %d, %v", kind, err)
 	}
 }

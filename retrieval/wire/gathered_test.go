@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // randomAnswer returns an answer with lists that end anywhere, and the rows by number.
@@ -62,7 +64,7 @@ func TestWriteGatheredRefuses(t *testing.T) {
 		"length":    func(a *CellsAnswer) { a.Length++ },
 		"dimension": func(a *CellsAnswer) { a.Dimension = 0 },
 		"no message is that long": func(a *CellsAnswer) {
-			a.Cells, a.Length, a.Dimension = a.Cells[:1], 1+maxMessage/4/MaxDimension, MaxDimension
+			a.Cells, a.Length, a.Dimension = a.Cells[:1], 1+maxMessage/4/limits.MaxDimension, limits.MaxDimension
 			a.IDs = slices.Repeat([]uint32{Padding}, a.Length)
 		},
 	} {

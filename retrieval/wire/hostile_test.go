@@ -65,7 +65,7 @@ func TestWritersThatLie(t *testing.T) {
 // What is cut off is told from what never was a message.
 func TestKindOfSaysWhy(t *testing.T) {
 	for text, frame := range map[string]string{"do not begin": "GET / HTTP/1.1", "cut off": magic + "abc"} {
-		if _, err := KindOf([]byte(frame)); !errors.Is(err, ErrMessage) || !strings.Contains(err.Error(), text) {
+		if _, err := kindOf([]byte(frame)); !errors.Is(err, ErrMessage) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v", frame, err)
 		}
 	}

@@ -31,9 +31,3 @@ func (l *Labels) Check(rows int) error {
 	}
 	return nil
 }
-
-// MostLabelBytes returns how long the labels of so many rows may be as JSON.
-func MostLabelBytes(rows int) int64 {
-	const label, names = 12, 64 << 20
-	return label*int64(rows) + names
-}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 func TestLabels(t *testing.T) {
@@ -32,7 +34,7 @@ func TestLabels(t *testing.T) {
 		t.Error("a name that is not UTF-8")
 	}
 	whole, err := json.Marshal(&Labels{Labels: make([]int32, 1000)})
-	if err != nil || int64(len(whole)) > MostLabelBytes(1000) || strings.Contains(string(whole), "names") {
+	if err != nil || int64(len(whole)) > limits.LabelBytes(1000) || strings.Contains(string(whole), "names") {
 		t.Errorf("%d bytes, %v", len(whole), err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // maskAnswer masks the body of an answer where its binary form does, or takes the mask
@@ -81,7 +83,7 @@ func TestAnswerBytes(t *testing.T) {
 	}
 	// Answers of earlier versions are refused as such.
 	for version := range uint16(answerVersion) {
-		old := seal(t, format{KindCellsAnswer, version, newSHA256}, frame[headSize:len(frame)-crcPairSize])
+		old := seal(t, format{kindCellsAnswer, version, newSHA256}, frame[headSize:len(frame)-crcPairSize])
 		if err := new(CellsAnswer).UnmarshalBinary(old); !errors.Is(err, ErrVersion) {
 			t.Errorf("version %d: error %v", version, err)
 		}
@@ -124,7 +126,7 @@ func TestAnswerIsPlain(t *testing.T) {
 					a.Rows = append(a.Rows, random.Float32())
 				}
 			}
-			book := &Codebook{Rows: MaxRows, Size: len(cells), Length: length, Dimension: 1, Ranking: 1, Centres: make([]float32, 10), Anchors: []float32{0}}
+			book := &Codebook{Rows: limits.MaxRows, Size: len(cells), Length: length, Dimension: 1, Ranking: 1, Centres: make([]float32, 10), Anchors: []float32{0}}
 			for _, a := range []*CellsAnswer{a, compactOf(a, random)} {
 				want := plainAnswer(a)
 				if n := book.AnswerBytes(a.Encoding); n != int64(len(want)) {

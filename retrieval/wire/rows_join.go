@@ -2,6 +2,8 @@ package wire
 
 import (
 	"encoding/binary"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // A Span is a run of bytes of a message that is put together from others: either Bytes, or
@@ -12,26 +14,23 @@ type Span struct {
 	Offset, Length int64
 }
 
-// ChecksumSize is the length of the checksum of AllRows, in bytes.
-const ChecksumSize = crcPairSize
-
 // JoinRows says where the bytes of a message AllRows are that has the rows of several others, one
 // behind the other: rows has the number of rows of each. The checksum of the whole is given, for
 // it follows from all bytes. Whoever has the binary forms of the others can read any range of the
 // whole from them. The error is ErrMessage for numbers that no such message has.
-func JoinRows(codebook Hash, dimension int, rows []int, checksum [ChecksumSize]byte) ([]Span, error) {
+func JoinRows(codebook Hash, dimension int, rows []int, checksum [crcPairSize]byte) ([]Span, error) {
 	if err := checkDimension(dimension); err != nil {
 		return nil, err
 	}
 	all := int64(0)
 	for _, n := range rows {
-		if n < 1 || n > MaxRows {
-			return nil, refuse("rows", "%d in a part, want 1 to %d", n, MaxRows)
+		if n < 1 || n > limits.MaxRows {
+			return nil, refuse("rows", "%d in a part, want 1 to %d", n, limits.MaxRows)
 		}
 		all += int64(n)
 	}
-	if all < 1 || all > MaxRows {
-		return nil, refuse("rows", "%d, want 1 to %d", all, MaxRows)
+	if all < 1 || all > limits.MaxRows {
+		return nil, refuse("rows", "%d, want 1 to %d", all, limits.MaxRows)
 	}
 	body := allRowsHead - int64(headSize) + Int8.rowsSize(all, int64(dimension))
 	head := append(make([]byte, 0, allRowsHead), magic...)

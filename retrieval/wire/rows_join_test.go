@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // The spans of a joined gallery are its binary form, for any shares of the rows.
@@ -21,7 +23,7 @@ func TestJoinGallery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := [ChecksumSize]byte(want[len(want)-ChecksumSize:])
+	sum := [crcPairSize]byte(want[len(want)-crcPairSize:])
 	for _, rows := range [][]int{{11}, {1, 10}, {4, 3, 4}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}} {
 		var frames [][]byte
 		first := 0
@@ -51,7 +53,7 @@ func TestJoinGallery(t *testing.T) {
 			t.Errorf("%v: other bytes than those of the whole", rows)
 		}
 	}
-	for _, bad := range [][]int{nil, {0}, {-1, 5}, {MaxRows, 1}} {
+	for _, bad := range [][]int{nil, {0}, {-1, 5}, {limits.MaxRows, 1}} {
 		if _, err := JoinRows(whole.Codebook, d, bad, sum); !errors.Is(err, ErrMessage) {
 			t.Errorf("%v: %v", bad, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // A RowsView reads rows of AllRows from its binary form, where they are: no row is
@@ -27,7 +29,7 @@ func ViewRows(frame []byte) (*RowsView, error) {
 	}
 	v := new(RowsView)
 	d.fixed("codebook", v.codebook[:])
-	v.dimension = d.whole("dimension", MaxDimension)
+	v.dimension = d.whole("dimension", limits.MaxDimension)
 	v.anchors, v.steps = d.items("anchors", 2), d.items("steps", 2)
 	codes := d.bytes("codes")
 	if err := d.done(); err != nil {
@@ -40,7 +42,7 @@ func ViewRows(frame []byte) (*RowsView, error) {
 		return nil, err
 	}
 	n := v.Rows()
-	if n < 1 || n > MaxRows || len(v.steps) != 2*n || uint64(len(v.codes)) != uint64(n)*uint64(v.dimension) {
+	if n < 1 || n > limits.MaxRows || len(v.steps) != 2*n || uint64(len(v.codes)) != uint64(n)*uint64(v.dimension) {
 		return nil, refuse("anchors", "%d, with %d steps and %d codes of dimension %d", n, len(v.steps)/2, len(v.codes), v.dimension)
 	}
 	return v, nil
@@ -84,7 +86,7 @@ func (v *RowsView) Gather(dst *Compact, ids []uint32) error {
 	return nil
 }
 
-var errCodes = refuse("codes", "one of the gallery is below %d", -MaxCode)
+var errCodes = refuse("codes", "one of the gallery is below %d", -limits.MaxCode)
 
 // has refuses numbers that are neither Padding nor those of rows.
 func (v *RowsView) has(ids []uint32) error {

@@ -2,28 +2,19 @@ package wire
 
 // The messages of mode sealed.
 const (
-	KindSealedManifest Kind = 32 + iota
-	KindSealedHint
-	KindSealedIDs
-	KindSealedRequest
-	KindSealedAnswer
-	KindSealedChanges
-	KindSealedRecords
+	kindSealedManifest kind = 32 + iota
+	kindSealedHint
+	kindSealedIDs
+	kindSealedRequest
+	kindSealedAnswer
+	kindSealedChanges
+	kindSealedRecords
 )
 
 const sealedVersion = 1
 
-// Limits of messages of mode sealed. The parameters of the scheme are in package retrieval/sealed.
-const (
-	// MaxSealedColumns is how many words a ciphertext may have.
-	MaxSealedColumns = 1 << 26
-	// MaxCiphertexts is how many ciphertexts a request may have.
-	MaxCiphertexts = 1 << 12
-	// MaxSlots is how many slots a gallery or a set of records may have.
-	MaxSlots = MaxRows
-	// EmptySlot is the norm of a slot without a row.
-	EmptySlot = -1 << 15
-)
+// EmptySlot is the norm of a slot without a row.
+const EmptySlot = -1 << 15
 
 // mostSealed is how many bytes the numbers of a message may take. The rest of a body is shorter
 // than what that leaves.

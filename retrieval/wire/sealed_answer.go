@@ -3,6 +3,8 @@ package wire
 import (
 	"cmp"
 	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // A SealedAnswer is the matrix of the server times each ciphertext of a request, modulo 2^32.
@@ -16,10 +18,10 @@ type SealedAnswer struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (a *SealedAnswer) Check() error {
-	return cmp.Or(checkCount("count", a.Count, MaxCiphertexts), checkCount("rows", a.Rows, MaxSlots), checkProduct("words", len(a.Words), a.Count, a.Rows))
+	return cmp.Or(checkCount("count", a.Count, limits.MaxCiphertexts), checkCount("rows", a.Rows, limits.MaxSlots), checkProduct("words", len(a.Words), a.Count, a.Rows))
 }
 
-func (a *SealedAnswer) format() format { return format{KindSealedAnswer, sealedVersion, newCRCPair} }
+func (a *SealedAnswer) format() format { return format{kindSealedAnswer, sealedVersion, newCRCPair} }
 
 func (a *SealedAnswer) fields() (int64, func(*encoder), error) {
 	return int64(len(a.Epoch)+4*8) + 4*int64(len(a.Words)), func(e *encoder) {
@@ -50,8 +52,8 @@ func (a *SealedAnswer) UnmarshalBinary(frame []byte) error {
 	var out SealedAnswer
 	d.fixed("epoch", out.Epoch[:])
 	out.Version = d.uint64("version")
-	out.Count = d.whole("count", MaxCiphertexts)
-	out.Rows = d.whole("rows", MaxSlots)
+	out.Count = d.whole("count", limits.MaxCiphertexts)
+	out.Rows = d.whole("rows", limits.MaxSlots)
 	out.Words = decodeSlice[uint32](d, "words")
 	return finish(d, a, &out, out.Check)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
@@ -26,9 +27,9 @@ func (c *SealedChanges) Check() error {
 	case c.Version < c.Since:
 		return refuse("version", "%d, and changes are since %d", c.Version, c.Since)
 	case !risingRows(c.Rows):
-		return refuse("rows", "want rising numbers below %d", MaxRows)
+		return refuse("rows", "want rising numbers below %d", limits.MaxRows)
 	case !risingRows(c.Names):
-		return refuse("names", "want rising numbers below %d", MaxRows)
+		return refuse("names", "want rising numbers below %d", limits.MaxRows)
 	}
 	return cmp.Or(
 		checkProduct("words", len(c.Words), len(c.Rows), sealed.SecretWords),
@@ -36,7 +37,7 @@ func (c *SealedChanges) Check() error {
 	)
 }
 
-func (c *SealedChanges) format() format { return format{KindSealedChanges, sealedVersion, newCRCPair} }
+func (c *SealedChanges) format() format { return format{kindSealedChanges, sealedVersion, newCRCPair} }
 
 func (c *SealedChanges) fields() (int64, func(*encoder), error) {
 	return int64(len(c.Epoch)+7*8) + 4*int64(len(c.Rows)+len(c.Words)+len(c.Names)+len(c.IDs)) + 2*int64(len(c.Norms)), func(e *encoder) {

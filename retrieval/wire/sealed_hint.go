@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
@@ -23,15 +24,15 @@ type SealedHint struct {
 // Check returns nil, or an *Error for the first field that is wrong.
 func (h *SealedHint) Check() error {
 	if !risingRows(h.Names) {
-		return refuse("names", "want rising numbers below %d", MaxRows)
+		return refuse("names", "want rising numbers below %d", limits.MaxRows)
 	}
 	return cmp.Or(
-		checkCount("rows", h.Rows, MaxSlots), checkProduct("words", len(h.Words), h.Rows, sealed.SecretWords),
+		checkCount("rows", h.Rows, limits.MaxSlots), checkProduct("words", len(h.Words), h.Rows, sealed.SecretWords),
 		checkProduct("norms", len(h.Norms), len(h.Names), 1),
 	)
 }
 
-func (h *SealedHint) format() format { return format{KindSealedHint, sealedVersion, newCRCPair} }
+func (h *SealedHint) format() format { return format{kindSealedHint, sealedVersion, newCRCPair} }
 
 func (h *SealedHint) fields() (int64, func(*encoder), error) {
 	return int64(len(h.Epoch)+5*8) + 4*int64(len(h.Words)+len(h.Names)) + 2*int64(len(h.Norms)), func(e *encoder) {
@@ -63,7 +64,7 @@ func (h *SealedHint) UnmarshalBinary(frame []byte) error {
 	var out SealedHint
 	d.fixed("epoch", out.Epoch[:])
 	out.Version = d.uint64("version")
-	out.Rows = d.whole("rows", MaxSlots)
+	out.Rows = d.whole("rows", limits.MaxSlots)
 	out.Words = decodeSlice[uint32](d, "words")
 	out.Names = decodeSlice[uint32](d, "names")
 	out.Norms = decodeSlice[int16](d, "norms")

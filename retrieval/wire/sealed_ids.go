@@ -1,6 +1,10 @@
 package wire
 
-import "io"
+import (
+	"io"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
+)
 
 // SealedIDs are the row numbers of a sealed gallery by the names of its slots. A client that
 // is content with names does without.
@@ -12,10 +16,10 @@ type SealedIDs struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (s *SealedIDs) Check() error {
-	return checkCount("ids", len(s.IDs), MaxSlots)
+	return checkCount("ids", len(s.IDs), limits.MaxSlots)
 }
 
-func (s *SealedIDs) format() format { return format{KindSealedIDs, sealedVersion, newCRCPair} }
+func (s *SealedIDs) format() format { return format{kindSealedIDs, sealedVersion, newCRCPair} }
 
 func (s *SealedIDs) fields() (int64, func(*encoder), error) {
 	return int64(len(s.Epoch)+2*8) + 4*int64(len(s.IDs)), func(e *encoder) {

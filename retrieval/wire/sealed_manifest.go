@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
@@ -17,7 +18,7 @@ type SealedManifest struct {
 	Length    int     // slots of a cell, L
 	Dimension int     // of centres and rows, d
 	Probes    int     // ciphertexts of a request, P
-	Scale     float64 // S: a row x is stored as round(S R x), at most 127 in size; R is Rotate
+	Scale     float64 // S: a row x is stored as round(S R x), at most 127 in size; R is a public rotation
 	Kappa     uint32  // a query z of unit length is encrypted as round(Kappa R z)
 	// MaxNorm is the largest squared norm that a stored row of the epoch may have.
 	MaxNorm int64
@@ -40,16 +41,16 @@ func (m *SealedManifest) Slots() int { return m.Cells * m.Length }
 // Check returns nil, or an *Error for the first field that is wrong.
 func (m *SealedManifest) Check() error {
 	if err := cmp.Or(
-		checkCount("rows", m.Rows, MaxRows), checkCount("cells", m.Cells, MaxCells), checkCount("length", m.Length, MaxSlots),
-		checkDimension(m.Dimension), checkCount("probes", m.Probes, min(m.Cells, MaxCiphertexts)),
+		checkCount("rows", m.Rows, limits.MaxRows), checkCount("cells", m.Cells, limits.MaxCells), checkCount("length", m.Length, limits.MaxSlots),
+		checkDimension(m.Dimension), checkCount("probes", m.Probes, min(m.Cells, limits.MaxCiphertexts)),
 	); err != nil {
 		return err
 	}
-	const mostNorm, mostScale = 127 * 127 * MaxDimension, 1e100 // so that no distance overflows
+	const mostNorm, mostScale = 127 * 127 * limits.MaxDimension, 1e100 // so that no distance overflows
 	switch slots, columns := int64(m.Cells)*int64(m.Length), int64(m.Cells)*int64(m.Dimension); {
-	case columns > MaxSealedColumns:
-		return refuse("cells", "%d of dimension %d, want at most %d columns", m.Cells, m.Dimension, MaxSealedColumns)
-	case slots > MaxSlots || int64(m.Rows) > slots:
+	case columns > limits.MaxSealedColumns:
+		return refuse("cells", "%d of dimension %d, want at most %d columns", m.Cells, m.Dimension, limits.MaxSealedColumns)
+	case slots > limits.MaxSlots || int64(m.Rows) > slots:
 		return refuse("length", "%d slots for %d rows", slots, m.Rows)
 	case 4*slots > mostSealed || 3*columns*int64(m.Probes) > mostSealed || 4*int64(m.Length)*int64(max(m.Probes, sealed.SecretWords)) > mostSealed:
 		return refuse("length", "%d slots and %d columns for %d probes: an answer, a request or a hint is no message", slots, columns, m.Probes)
@@ -105,7 +106,7 @@ func (m *SealedManifest) Hash() (h Hash, err error) {
 }
 
 func (m *SealedManifest) format() format {
-	return format{KindSealedManifest, sealedVersion, newSHA256}
+	return format{kindSealedManifest, sealedVersion, newSHA256}
 }
 
 func (m *SealedManifest) fields() (int64, func(*encoder), error) {
@@ -143,11 +144,11 @@ func (m *SealedManifest) UnmarshalBinary(frame []byte) error {
 		return err
 	}
 	var out SealedManifest
-	out.Rows = d.whole("rows", MaxRows)
-	out.Cells = d.whole("cells", MaxCells)
-	out.Length = d.whole("length", MaxSlots)
-	out.Dimension = d.whole("dimension", MaxDimension)
-	out.Probes = d.whole("probes", MaxCiphertexts)
+	out.Rows = d.whole("rows", limits.MaxRows)
+	out.Cells = d.whole("cells", limits.MaxCells)
+	out.Length = d.whole("length", limits.MaxSlots)
+	out.Dimension = d.whole("dimension", limits.MaxDimension)
+	out.Probes = d.whole("probes", limits.MaxCiphertexts)
 	out.Scale = math.Float64frombits(d.uint64("scale"))
 	out.Kappa = uint32(d.whole("kappa", math.MaxInt32))
 	out.MaxNorm = int64(d.uint64("max norm"))

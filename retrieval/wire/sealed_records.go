@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
@@ -20,7 +21,7 @@ type SealedRecords struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (r *SealedRecords) Check() error {
-	if err := cmp.Or(checkCount("records", r.Records, MaxRows), checkCount("length", r.Length, sealed.MaxRecord), checkCount("per column", r.PerColumn, MaxRows/sealed.MaxRecord)); err != nil {
+	if err := cmp.Or(checkCount("records", r.Records, limits.MaxRows), checkCount("length", r.Length, sealed.MaxRecord), checkCount("per column", r.PerColumn, limits.MaxRows/sealed.MaxRecord)); err != nil {
 		return err
 	}
 	if r.Columns() > sealed.MaxRecordColumns {
@@ -32,7 +33,7 @@ func (r *SealedRecords) Check() error {
 	return nil
 }
 
-func (r *SealedRecords) format() format { return format{KindSealedRecords, sealedVersion, newSHA256} }
+func (r *SealedRecords) format() format { return format{kindSealedRecords, sealedVersion, newSHA256} }
 
 func (r *SealedRecords) fields() (int64, func(*encoder), error) {
 	return int64(2*len(r.Gallery) + 3*8), func(e *encoder) {
@@ -62,9 +63,9 @@ func (r *SealedRecords) UnmarshalBinary(frame []byte) error {
 	}
 	var out SealedRecords
 	d.fixed("gallery", out.Gallery[:])
-	out.Records = d.whole("records", MaxRows)
+	out.Records = d.whole("records", limits.MaxRows)
 	out.Length = d.whole("length", sealed.MaxRecord)
-	out.PerColumn = d.whole("per column", MaxRows/sealed.MaxRecord)
+	out.PerColumn = d.whole("per column", limits.MaxRows/sealed.MaxRecord)
 	d.fixed("contents", out.Contents[:])
 	return finish(d, r, &out, out.Check)
 }

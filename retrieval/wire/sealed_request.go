@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"io"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 // A SealedRequest is a query under encryption: one ciphertext for each probe, or for each
@@ -19,7 +21,7 @@ type SealedRequest struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (r *SealedRequest) Check() error {
-	if err := cmp.Or(checkCount("count", r.Count, MaxCiphertexts), checkCount("columns", r.Columns, MaxSealedColumns)); err != nil {
+	if err := cmp.Or(checkCount("count", r.Count, limits.MaxCiphertexts), checkCount("columns", r.Columns, limits.MaxSealedColumns)); err != nil {
 		return err
 	}
 	if r.Width != 3 && r.Width != 4 {
@@ -28,7 +30,7 @@ func (r *SealedRequest) Check() error {
 	return checkProduct("bytes", len(r.Bytes), r.Count*r.Width, r.Columns)
 }
 
-func (r *SealedRequest) format() format { return format{KindSealedRequest, sealedVersion, newCRCPair} }
+func (r *SealedRequest) format() format { return format{kindSealedRequest, sealedVersion, newCRCPair} }
 
 func (r *SealedRequest) fields() (int64, func(*encoder), error) {
 	return int64(len(r.Epoch)+4*8) + int64(len(r.Bytes)), func(e *encoder) {
@@ -61,8 +63,8 @@ func (r *SealedRequest) Adopt(frame []byte) error {
 	}
 	var out SealedRequest
 	d.fixed("epoch", out.Epoch[:])
-	out.Count = d.whole("count", MaxCiphertexts)
-	out.Columns = d.whole("columns", MaxSealedColumns)
+	out.Count = d.whole("count", limits.MaxCiphertexts)
+	out.Columns = d.whole("columns", limits.MaxSealedColumns)
 	out.Width = d.whole("width", 4)
 	out.Bytes = d.bytes("bytes")
 	return finish(d, r, &out, out.Check)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
@@ -137,10 +138,10 @@ func TestSealedMessagesRefuse(t *testing.T) {
 		"rows that are not":    {"norms", manifest(func(m *SealedManifest) { m.Rows = 4 })},
 		"no cells":             {"cells", manifest(func(m *SealedManifest) { m.Cells = 0 })},
 		"negative cells":       {"cells", manifest(func(m *SealedManifest) { m.Cells = -3 })},
-		"cells beyond":         {"cells", manifest(func(m *SealedManifest) { m.Cells = MaxCells + 1 })},
-		"columns beyond":       {"cells", manifest(func(m *SealedManifest) { m.Cells, m.Dimension = MaxCells, MaxDimension })},
+		"cells beyond":         {"cells", manifest(func(m *SealedManifest) { m.Cells = limits.MaxCells + 1 })},
+		"columns beyond":       {"cells", manifest(func(m *SealedManifest) { m.Cells, m.Dimension = limits.MaxCells, limits.MaxDimension })},
 		"no length":            {"length", manifest(func(m *SealedManifest) { m.Length = 0 })},
-		"slots beyond":         {"length", manifest(func(m *SealedManifest) { m.Length = MaxSlots })},
+		"slots beyond":         {"length", manifest(func(m *SealedManifest) { m.Length = limits.MaxSlots })},
 		"hint no message":      {"length", manifest(func(m *SealedManifest) { m.Length = 1 << 19 })},
 		"ids no message":       {"length", manifest(func(m *SealedManifest) { m.Cells, m.Length = 1<<13, 1<<17 })},
 		"request no message":   {"length", manifest(func(m *SealedManifest) { m.Cells, m.Dimension, m.Probes = 1<<13, 1<<13, 1<<12 })},
@@ -155,7 +156,7 @@ func TestSealedMessagesRefuse(t *testing.T) {
 		"no kappa":             {"kappa", manifest(func(m *SealedManifest) { m.Kappa = 0 })},
 		"kappa beyond":         {"kappa", manifest(func(m *SealedManifest) { m.Kappa = 1 << 31 })},
 		"no max norm":          {"max norm", manifest(func(m *SealedManifest) { m.MaxNorm = 0 })},
-		"max norm beyond":      {"max norm", manifest(func(m *SealedManifest) { m.MaxNorm = 127*127*MaxDimension + 1 })},
+		"max norm beyond":      {"max norm", manifest(func(m *SealedManifest) { m.MaxNorm = 127*127*limits.MaxDimension + 1 })},
 		"no norm unit":         {"norm unit", manifest(func(m *SealedManifest) { m.NormUnit = 0 })},
 		"norm unit beyond":     {"norm unit", manifest(func(m *SealedManifest) { m.NormUnit = math.MaxInt64 })},
 		"negative norm base":   {"norm base", manifest(func(m *SealedManifest) { m.NormBase = -1 })},
@@ -167,22 +168,22 @@ func TestSealedMessagesRefuse(t *testing.T) {
 		"norm above the most":  {"norms", manifest(func(m *SealedManifest) { m.Norms[0] = 252 })},
 		"hint without rows":    {"rows", hint(func(h *SealedHint) { h.Rows, h.Words = 0, nil })},
 		"hint of other rows":   {"words", hint(func(h *SealedHint) { h.Rows = 3 })},
-		"hint overflows":       {"words", hint(func(h *SealedHint) { h.Rows = MaxSlots })},
+		"hint overflows":       {"words", hint(func(h *SealedHint) { h.Rows = limits.MaxSlots })},
 		"hint names fall":      {"names", hint(func(h *SealedHint) { slices.Reverse(h.Names) })},
-		"hint names beyond":    {"names", hint(func(h *SealedHint) { h.Names[1] = MaxRows })},
+		"hint names beyond":    {"names", hint(func(h *SealedHint) { h.Names[1] = limits.MaxRows })},
 		"hint norms missing":   {"norms", hint(func(h *SealedHint) { h.Norms = h.Norms[:1] })},
 		"no ids":               {"ids", &SealedIDs{}},
 		"no ciphertexts":       {"count", request(func(r *SealedRequest) { r.Count, r.Bytes = 0, nil })},
 		"negative ciphertexts": {"count", request(func(r *SealedRequest) { r.Count = -1 })},
-		"ciphertexts beyond":   {"count", request(func(r *SealedRequest) { r.Count = MaxCiphertexts + 1 })},
+		"ciphertexts beyond":   {"count", request(func(r *SealedRequest) { r.Count = limits.MaxCiphertexts + 1 })},
 		"no columns":           {"columns", request(func(r *SealedRequest) { r.Columns, r.Bytes = 0, nil })},
 		"other columns":        {"bytes", request(func(r *SealedRequest) { r.Columns = 4 })},
 		"other width":          {"width", request(func(r *SealedRequest) { r.Width, r.Count = 2, 3 })},
-		"request overflows":    {"bytes", request(func(r *SealedRequest) { r.Count, r.Columns = MaxCiphertexts, MaxSealedColumns })},
+		"request overflows":    {"bytes", request(func(r *SealedRequest) { r.Count, r.Columns = limits.MaxCiphertexts, limits.MaxSealedColumns })},
 		"answer to nothing":    {"count", answer(func(a *SealedAnswer) { a.Count, a.Words = 0, nil })},
 		"answer without rows":  {"rows", answer(func(a *SealedAnswer) { a.Rows, a.Words = 0, nil })},
 		"answer too short":     {"words", answer(func(a *SealedAnswer) { a.Words = a.Words[:5] })},
-		"answer overflows":     {"words", answer(func(a *SealedAnswer) { a.Count, a.Rows = MaxCiphertexts, MaxSlots })},
+		"answer overflows":     {"words", answer(func(a *SealedAnswer) { a.Count, a.Rows = limits.MaxCiphertexts, limits.MaxSlots })},
 		"changes backwards":    {"version", changes(func(c *SealedChanges) { c.Since = 4 })},
 		"changed rows fall":    {"rows", changes(func(c *SealedChanges) { slices.Reverse(c.Rows) })},
 		"changed row twice":    {"rows", changes(func(c *SealedChanges) { c.Rows[1] = 0 })},

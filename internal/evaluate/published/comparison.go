@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/paper"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/paper"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -47,7 +47,7 @@ type prepared struct {
 
 // New checks data and settings. Rows are scaled to unit norm; data is not
 // changed. Errors are ErrSettings, kernel.ErrShape, kernel.ErrNonFinite,
-// points.ErrZeroRow, kernel.ErrLabels and those of sensitivity.Paper.
+// points.ErrZeroRow, kernel.ErrLabels and those of sensitivity.Query.Paper.
 func New(ctx context.Context, data Data, settings Settings) (*Comparison, error) {
 	if err := data.check(); err != nil {
 		return nil, err
@@ -70,10 +70,10 @@ func New(ctx context.Context, data Data, settings Settings) (*Comparison, error)
 	if c.start, err = iterate.RandomStart(ctx, data.Public.Features.Rows+1, settings.Columns, 2*settings.Seed, settings.SigmaQ); err != nil {
 		return nil, fmt.Errorf("published: %w", err)
 	}
-	constant, err := sensitivity.Paper(sensitivity.Query{
+	constant, err := (sensitivity.Query{
 		Operator: sensitivity.Full{}, Sigma: settings.Sigma, Alpha: settings.Alpha,
 		Table: sensitivity.Gaussian{Classes: data.Classes, Sigma: settings.Sigma},
-	}, c.start)
+	}).Paper(c.start)
 	if err != nil {
 		return nil, fmt.Errorf("published: %w", err)
 	}

@@ -28,7 +28,7 @@
 //	deviation   s = sqrt(2 ln(1.25/delta))      s^2: the variance passed
 //	of noise    Delta/epsilon                   as the deviation
 //
-// Delta is the paper's printed constant (sensitivity.Paper), which is no bound;
+// Delta is the paper's printed constant (sensitivity.Query.Paper), which is no bound;
 // for the program's L_Y there is none. Neither has dummies: the program leaves
 // them out.
 //

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/sametime"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // probeWidth is how many bytes of a word of a probe are sent.
@@ -85,7 +85,7 @@ func (c *Client) newQueryRow(row []float64) *queryRow {
 	}
 	chooseLeast(q.cells, keys)
 	q.length = normalize(row)
-	wire.Rotate(row, row) // as the stored rows are
+	rotation.Row(row, row) // as the stored rows are
 	for j, v := range row {
 		q.words[j] = sametime.NearestWhole(float64(float64(c.manifest.Kappa) * v))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -47,7 +48,7 @@ func newCiphertexts(seeds io.Reader, count, columns, width int, plain plaintext)
 		}
 		clear(seed[:])
 		c.streams[i] = stream
-		sealed.FillWords(c.secrets[i*sealed.SecretWords:(i+1)*sealed.SecretWords], stream, 0)
+		lwe.FillWords(c.secrets[i*sealed.SecretWords:(i+1)*sealed.SecretWords], stream, 0)
 	}
 	return c, nil
 }
@@ -58,7 +59,7 @@ const encryptedColumns = 64
 
 // encrypt fills in the bytes of requests. All have the same number of columns, so that each row
 // of the matrix is computed once for all of them.
-func encrypt(ctx context.Context, workers *par.Workers, matrix *sealed.Matrix, requests []*ciphertexts) error {
+func encrypt(ctx context.Context, workers *par.Workers, matrix *lwe.Matrix, requests []*ciphertexts) error {
 	if len(requests) == 0 {
 		return nil
 	}

@@ -14,9 +14,11 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -67,7 +69,7 @@ func plainSecret(t *testing.T, seed []byte, columns int) (secret, errors []*big.
 // plainError is sampleError with branches.
 func plainError(word uint64) int64 {
 	size := int64(0)
-	for size < sealed.MaxError && word>>1 >= sealed.ErrorTable()[size] {
+	for size < lwe.MaxError && word>>1 >= lwe.ErrorTable()[size] {
 		size++
 	}
 	if word&1 == 1 {
@@ -157,7 +159,7 @@ func TestPlaintext(t *testing.T) {
 	}
 	kappa := float64(g.manifest.Kappa)
 	rotated := make([]float64, len(row))
-	wire.Rotate(rotated, row)
+	rotation.Row(rotated, row)
 	for p, cell := range q.cells {
 		if !nearest[cell] {
 			t.Errorf("probe %d is of cell %d, which is not near", p, cell)
@@ -194,7 +196,7 @@ func TestErrorsFollowTheTable(t *testing.T) {
 	}
 	workers := par.New(2)
 	defer workers.Close()
-	matrix := sealed.NewMatrix(wire.Hash{9})
+	matrix := lwe.NewMatrix(wire.Hash{9})
 	if err := encrypt(t.Context(), workers, matrix, []*ciphertexts{c}); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +222,7 @@ func TestErrorsFollowTheTable(t *testing.T) {
 func checkLaw(t *testing.T, counts map[int32]int, n int) {
 	t.Helper()
 	const last = 28
-	table := sealed.ErrorTable()
+	table := lwe.ErrorTable()
 	chance := func(size int32) float64 { // of an error of one sign
 		switch {
 		case size == 0:
@@ -232,7 +234,7 @@ func checkLaw(t *testing.T, counts map[int32]int, n int) {
 	}
 	pooled := make(map[int32]int)
 	for e, k := range counts {
-		if e < -sealed.MaxError || e > sealed.MaxError {
+		if e < -lwe.MaxError || e > lwe.MaxError {
 			t.Fatalf("an error of %d", e)
 		}
 		pooled[max(-last-1, min(last+1, e))] += k
@@ -252,7 +254,7 @@ func checkLaw(t *testing.T, counts map[int32]int, n int) {
 func TestSampleError(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	drawn := []uint64{0, 1, math.MaxUint64, math.MaxUint64 - 1}
-	for _, v := range sealed.ErrorTable() {
+	for _, v := range lwe.ErrorTable() {
 		drawn = append(drawn, v<<1, v<<1|1, v<<1-1, v<<1-2)
 	}
 	for range 1000 {
@@ -296,7 +298,7 @@ func TestErrorsOfScores(t *testing.T) {
 			rowSquares[r] += float64(v) * float64(v)
 		}
 	}
-	law := sealed.ErrorTable()
+	law := lwe.ErrorTable()
 	variance := (1<<16 + 2) / 12. // of the rounding, to even, of what is uniform
 	below := uint64(0)
 	for size, most := range law {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -30,7 +31,7 @@ type Settings struct {
 type Client struct {
 	manifest wire.SealedManifest // a copy without Norms, which versions have
 	epoch    wire.Hash
-	matrix   *sealed.Matrix
+	matrix   *lwe.Matrix
 	lengths  []float64 // squared lengths of the centres
 	workers  int
 	seeds    io.Reader // of secrets
@@ -60,7 +61,7 @@ func New(manifest *wire.SealedManifest, hint *wire.SealedHint, s Settings) (*Cli
 	if hint.Epoch != hash || hint.Rows != manifest.Length {
 		return nil, fmt.Errorf("client: the hint: %w", ErrEpoch)
 	}
-	c := &Client{manifest: *manifest, epoch: hash, matrix: sealed.NewMatrix(hash), workers: s.Workers, seeds: entropy.System{}}
+	c := &Client{manifest: *manifest, epoch: hash, matrix: lwe.NewMatrix(hash), workers: s.Workers, seeds: entropy.System{}}
 	c.manifest.Centres = slices.Clone(manifest.Centres)
 	c.manifest.Norms = nil
 	c.lengths = make([]float64, manifest.Cells)

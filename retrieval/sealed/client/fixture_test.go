@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -70,7 +71,7 @@ func newGallery(t *testing.T, s shape) *gallery {
 		t.Fatal(err)
 	}
 	g.public = make([]uint32, m.Columns()*sealed.SecretWords)
-	sealed.NewMatrix(g.epoch).Rows(g.public, 0)
+	lwe.NewMatrix(g.epoch).Rows(g.public, 0)
 	return g
 }
 

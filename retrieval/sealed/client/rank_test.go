@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -33,7 +34,7 @@ func (g *gallery) exact(row []float64) map[uint32]float64 {
 	slices.SortStableFunc(cells, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	out := make(map[uint32]float64)
 	rotated := make([]float64, len(row))
-	wire.Rotate(rotated, row)
+	rotation.Row(rotated, row)
 	for _, c := range cells[:m.Probes] {
 		for name := uint32(c * m.Length); name < uint32((c+1)*m.Length); name++ {
 			if g.norms[name] == -1<<15 {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -46,7 +47,7 @@ type RecordsSettings struct {
 type Records struct {
 	manifest wire.SealedRecords
 	epoch    wire.Hash
-	matrix   *sealed.Matrix
+	matrix   *lwe.Matrix
 	hint     [][]uint32
 	workers  int
 	seeds    io.Reader // of secrets
@@ -74,7 +75,7 @@ func NewRecords(manifest *wire.SealedRecords, hint *wire.SealedHint, s RecordsSe
 		return nil, fmt.Errorf("client: the hint of records: %w", ErrEpoch)
 	}
 	return &Records{
-		manifest: *manifest, epoch: hash, matrix: sealed.NewMatrix(hash),
+		manifest: *manifest, epoch: hash, matrix: lwe.NewMatrix(hash),
 		hint: slices.Collect(slices.Chunk(hint.Words, sealed.SecretWords)), workers: s.Workers, seeds: entropy.System{},
 	}, nil
 }

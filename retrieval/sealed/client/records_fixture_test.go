@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -47,7 +48,7 @@ func newRecordServer(t *testing.T, records [][]byte, perColumn int) *recordServe
 		t.Fatal(err)
 	}
 	s.public = make([]uint32, m.Columns()*sealed.SecretWords)
-	sealed.NewMatrix(s.epoch).Rows(s.public, 0)
+	lwe.NewMatrix(s.epoch).Rows(s.public, 0)
 	return s
 }
 

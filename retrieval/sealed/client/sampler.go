@@ -6,10 +6,11 @@ import (
 	"math/bits"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 )
 
 // errorTable is the law of errors.
-var errorTable = sealed.ErrorTable()
+var errorTable = lwe.ErrorTable()
 
 // addErrors adds the errors of columns from first on to words. In the stream of a ciphertext
 // they follow its secret, a 64-bit word a column, so that each column has its own whoever
@@ -17,7 +18,7 @@ var errorTable = sealed.ErrorTable()
 func addErrors(words []uint32, stream cipher.Block, first int) {
 	const secretBlocks, columnsOfBlock = 4 * sealed.SecretWords / aes.BlockSize, aes.BlockSize / 8
 	var drawn [2 * encryptedColumns]uint32
-	sealed.FillWords(drawn[:2*len(words)], stream, secretBlocks+uint64(first)/columnsOfBlock)
+	lwe.FillWords(drawn[:2*len(words)], stream, secretBlocks+uint64(first)/columnsOfBlock)
 	for i := range words {
 		words[i] += sampleError(uint64(drawn[2*i]) | uint64(drawn[2*i+1])<<32)
 	}

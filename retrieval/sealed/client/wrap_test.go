@@ -6,8 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 )
 
 // Every slot has a row, every row is as long as bytes allow, and queries point along one of
@@ -29,7 +30,7 @@ func TestLongestRowsDoNotWrap(t *testing.T) {
 		if g.epoch, err = m.Hash(); err != nil {
 			t.Fatal(err)
 		}
-		sealed.NewMatrix(g.epoch).Rows(g.public, 0)
+		lwe.NewMatrix(g.epoch).Rows(g.public, 0)
 		c := g.client(t)
 		first := g.stored(0)
 		for _, sign := range []float64{1, -1} {
@@ -37,7 +38,7 @@ func TestLongestRowsDoNotWrap(t *testing.T) {
 			for j := range row { // the rotation backwards
 				unit := make([]float64, m.Dimension)
 				unit[j] = 1
-				wire.Rotate(unit, unit)
+				rotation.Row(unit, unit)
 				for i, v := range unit {
 					row[j] += sign * v * float64(first[i]) / math.Sqrt(float64(m.MaxNorm))
 				}

@@ -15,7 +15,7 @@
 // centres move to the means of the rows that are in their cells, and rows take their places
 // again, a few times. Clients choose cells by the means of the rows that are in them at the end.
 //
-// What is stored of a row x is S R x rounded to bytes. R is the rotation wire.Rotate, which
+// What is stored of a row x is S R x rounded to bytes. R is the rotation of package internal/rotation, which
 // makes the entries of a row about equal in size, and S is 127 divided by the largest entry of
 // all rotated rows, or by four times their root mean square where that is less: the few
 // entries beyond it are clipped. Clients rotate their queries likewise. Slot r of cell c has the name c L + r, where L is the number of slots

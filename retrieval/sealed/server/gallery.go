@@ -15,7 +15,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -26,7 +28,7 @@ import (
 type Gallery struct {
 	manifest  wire.SealedManifest // of version 0
 	epoch     wire.Hash
-	public    *sealed.Matrix
+	public    *lwe.Matrix
 	centres   *centres
 	norms     normScale
 	published []byte // the map
@@ -96,7 +98,7 @@ func New[M blas32.General | blas64.General](ctx context.Context, ranking M, sett
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGallery, err)
 	}
-	if n < 1 || n > wire.MaxRows || d < 1 || d > wire.MaxDimension {
+	if n < 1 || n > limits.MaxRows || d < 1 || d > limits.MaxDimension {
 		return nil, fmt.Errorf("%w: %d rows of dimension %d", ErrGallery, n, d)
 	}
 	if settings, err = settings.withDefaults(n, d); err != nil {
@@ -206,7 +208,7 @@ func (g *Gallery) begin() (err error) {
 	if kappa := sealed.Kappa(m.MaxNorm, m.Cells, m.Dimension); m.Kappa != kappa {
 		return fmt.Errorf("kappa is %d, want %d", m.Kappa, kappa)
 	}
-	g.public = sealed.NewMatrix(g.epoch)
+	g.public = lwe.NewMatrix(g.epoch)
 	g.norms = normScale{m.NormBase, m.NormUnit}
 	g.slots.rows, g.slots.used = 0, make([]int, m.Cells)
 	for name, norm := range g.slots.norms.values {

@@ -14,8 +14,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -85,7 +88,7 @@ func checkGallery(t testing.TB, g *Gallery, x blas64.General) {
 	if len(seen) != g.Rows() {
 		t.Fatalf("%d rows have a slot, of %d", len(seen), g.Rows())
 	}
-	words, err := g.slots.matrix.hint(t.Context(), nil, sealed.NewMatrix(g.Epoch()), nil)
+	words, err := g.slots.matrix.hint(t.Context(), nil, lwe.NewMatrix(g.Epoch()), nil)
 	if err != nil || !slices.Equal(words, hint.Words) {
 		t.Fatalf("another hint than that of the matrix: %v", err)
 	}
@@ -106,7 +109,7 @@ func TestNew(t *testing.T) {
 		}
 		largest, squares, row := 0.0, 0.0, make([]float64, c.d)
 		for i := range c.n {
-			wire.Rotate(row, x.Data[i*c.d:(i+1)*c.d])
+			rotation.Row(row, x.Data[i*c.d:(i+1)*c.d])
 			for _, v := range row {
 				largest, squares = max(largest, math.Abs(v)), squares+v*v
 			}
@@ -230,12 +233,12 @@ func TestGalleryBytes(t *testing.T) {
 	if got := galleryBytes(10_000_000, 64, s); got < 12e8 || got > 3e9 {
 		t.Errorf("ten million rows: %d bytes", got)
 	}
-	if s, err = (Settings{Cells: 1000}).withDefaults(wire.MaxRows/2, 16384); err == nil {
-		if got := galleryBytes(wire.MaxRows/2, 16384, s); got < 1e12 {
+	if s, err = (Settings{Cells: 1000}).withDefaults(limits.MaxRows/2, 16384); err == nil {
+		if got := galleryBytes(limits.MaxRows/2, 16384, s); got < 1e12 {
 			t.Errorf("many rows: %d bytes", got)
 		}
 	}
-	if _, err := (Settings{Cells: 4}).withDefaults(wire.MaxRows, 4); !errors.Is(err, ErrGallery) {
+	if _, err := (Settings{Cells: 4}).withDefaults(limits.MaxRows, 4); !errors.Is(err, ErrGallery) {
 		t.Errorf("slots without names: %v", err)
 	}
 }

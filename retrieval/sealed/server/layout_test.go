@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -161,7 +162,7 @@ func TestScale(t *testing.T) {
 		}
 		largest, squares := 0.0, 0.0
 		for i := range n {
-			wire.Rotate(rotated, x.Data[i*d:(i+1)*d])
+			rotation.Row(rotated, x.Data[i*d:(i+1)*d])
 			for _, v := range rotated {
 				largest, squares = max(largest, math.Abs(v)), squares+v*v
 			}
@@ -193,7 +194,7 @@ func TestQuantise(t *testing.T) {
 		t.Errorf("%v, norm %d", code, norm)
 	}
 	rotated, want := make([]float64, len(row)), make([]int8, len(row))
-	wire.Rotate(rotated, row)
+	rotation.Row(rotated, row)
 	if wantNorm := round(want, rotated, 0.3); quantise(code, row, 0.3) != wantNorm || !slices.Equal(code, want) {
 		t.Errorf("%v, want the rotated row in bytes, %v", code, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -106,7 +107,7 @@ func (m *matrix) hintBytes() int64 {
 }
 
 // hint multiplies the matrix with the public matrix of an epoch: rows x sealed.SecretWords.
-func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *sealed.Matrix, progress func(done, total int)) ([]uint32, error) {
+func (m *matrix) hint(ctx context.Context, workers *par.Workers, public *lwe.Matrix, progress func(done, total int)) ([]uint32, error) {
 	scratches := make([][]uint32, workers.Count())
 	sums, err := m.product(ctx, workers, sealed.SecretWords, 4, loader{
 		pieces: func(count int) int { return split.Blocks(count, expandedRows) },

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/simd"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -130,7 +131,7 @@ func TestHintIsExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	const rows, columns = 17, blockColumns + 70
 	m, plain := drawnMatrix(random, rows, columns)
-	public := sealed.NewMatrix(wire.Hash{1})
+	public := lwe.NewMatrix(wire.Hash{1})
 	want := make([]uint32, rows*sealed.SecretWords)
 	row := make([]uint32, sealed.SecretWords)
 	for c := range columns {
@@ -162,7 +163,7 @@ func TestProductStops(t *testing.T) {
 	m, _ := drawnMatrix(random, 3, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.hint(ctx, nil, sealed.NewMatrix(wire.Hash{}), nil); !errors.Is(err, context.Canceled) {
+	if _, err := m.hint(ctx, nil, lwe.NewMatrix(wire.Hash{}), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("hint: %v", err)
 	}
 	if _, err := m.answers(ctx, nil, []*wire.SealedRequest{drawnRequest(random, wire.Hash{}, 1, 3, 3)}); !errors.Is(err, context.Canceled) {

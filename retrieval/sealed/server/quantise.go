@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -26,7 +27,7 @@ const (
 )
 
 // scaleOf returns S = 127 / min(max, 4 rms), where max and rms are the largest size and the
-// root of the mean square of all entries of rows that wire.Rotate has rotated. The rows are
+// root of the mean square of all entries of rows that rotation.Row has rotated. The rows are
 // finite. Rows of nothing but zeros have none.
 func scaleOf[M points.Matrix](ctx context.Context, x M, n, d int, workers *par.Workers) (float64, error) {
 	type entries struct{ largest, squares float64 }
@@ -36,7 +37,7 @@ func scaleOf[M points.Matrix](ctx context.Context, x M, n, d int, workers *par.W
 		lo, hi := split.Block(block, n, layoutRows)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(row, x, i)
-			wire.Rotate(row, row)
+			rotation.Row(row, row)
 			for _, v := range row {
 				of.largest = max(of.largest, math.Abs(v))
 			}
@@ -62,7 +63,7 @@ func scaleOf[M points.Matrix](ctx context.Context, x M, n, d int, workers *par.W
 // quantise sets code to what is stored of a row, which it rotates in place, and returns the
 // squared norm of that.
 func quantise(code []int8, row []float64, scale float64) (norm int64) {
-	wire.Rotate(row, row)
+	rotation.Row(row, row)
 	return round(code, row, scale)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/usage"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -94,7 +95,7 @@ func NewRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]byte
 	if r.epoch, err = shape.Hash(); err != nil {
 		return nil, fmt.Errorf("sealed server: %w", err)
 	}
-	r.hint, err = r.matrix.hint(ctx, r.workers, sealed.NewMatrix(r.epoch), func(done, total int) { report("hint", done, total) })
+	r.hint, err = r.matrix.hint(ctx, r.workers, lwe.NewMatrix(r.epoch), func(done, total int) { report("hint", done, total) })
 	if err != nil {
 		return nil, fmt.Errorf("sealed server: hint of records: %w", err)
 	}

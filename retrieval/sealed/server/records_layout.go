@@ -8,6 +8,7 @@ import (
 	"hash"
 	"iter"
 
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -29,8 +30,8 @@ func surveyRecords(ctx context.Context, gallery wire.Hash, records iter.Seq2[[]b
 			return nil, tooLong("record", n)
 		case s.Rows > 0 && n == s.Rows:
 			return nil, fmt.Errorf("sealed server: %w: more than the %d rows of the gallery", ErrRecords, s.Rows)
-		case n == wire.MaxRows:
-			return nil, fmt.Errorf("sealed server: %w: more than %d", ErrRecords, wire.MaxRows)
+		case n == limits.MaxRows:
+			return nil, fmt.Errorf("sealed server: %w: more than %d", ErrRecords, limits.MaxRows)
 		case n%lookEvery == 0 && ctx.Err() != nil:
 			return nil, ctx.Err()
 		}

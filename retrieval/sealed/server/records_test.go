@@ -17,7 +17,9 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed/internal/lwe"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -147,7 +149,7 @@ func checkRecordsHint(t *testing.T, records *Records, rows [][]int64) {
 		t.Fatalf("hint: %v", err)
 	}
 	public := make([]uint32, records.Manifest().Columns()*sealed.SecretWords)
-	sealed.NewMatrix(records.Epoch()).Rows(public, 0)
+	lwe.NewMatrix(records.Epoch()).Rows(public, 0)
 	for row, values := range rows {
 		for _, j := range []int{0, 1, row % sealed.SecretWords, sealed.SecretWords - 1} {
 			want := bigDot(values, func(c int) uint32 { return public[c*sealed.SecretWords+j] })
@@ -208,7 +210,7 @@ func TestRecordsManifest(t *testing.T) {
 func TestLeastPerColumn(t *testing.T) {
 	for _, c := range []struct{ n, want int }{
 		{1, 1}, {sealed.MaxRecordColumns, 1}, {sealed.MaxRecordColumns + 1, 2}, {2 * sealed.MaxRecordColumns, 2},
-		{2*sealed.MaxRecordColumns + 1, 3}, {wire.MaxRows, (wire.MaxRows-1)/sealed.MaxRecordColumns + 1},
+		{2*sealed.MaxRecordColumns + 1, 3}, {limits.MaxRows, (limits.MaxRows-1)/sealed.MaxRecordColumns + 1},
 	} {
 		got := leastPerColumn(c.n)
 		if got != c.want {
@@ -261,7 +263,7 @@ func TestNewRecordsRefuses(t *testing.T) {
 		"too few":              {Slices(two), RecordsSettings{Rows: 3}, ErrRecords},
 		"too many":             {Slices(two), RecordsSettings{Rows: 1}, ErrRecords},
 		"-1 a column":          {Slices(two), RecordsSettings{PerColumn: -1}, wire.ErrMessage},
-		"too many a column":    {Slices(two), RecordsSettings{PerColumn: wire.MaxRows}, ErrRecords},
+		"too many a column":    {Slices(two), RecordsSettings{PerColumn: limits.MaxRows}, ErrRecords},
 		"fewer later":          {changing(two, two[:1]), RecordsSettings{}, ErrRecords},
 		"more later":           {changing(two, slices.Repeat(two, 100)), RecordsSettings{}, ErrRecords},
 		"longer later":         {changing(two, [][]byte{[]byte("a"), []byte("bb")}), RecordsSettings{}, ErrRecords},

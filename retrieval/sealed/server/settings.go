@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 )
 
 const (
@@ -67,13 +67,13 @@ func (s Settings) withDefaults(n, d int) (Settings, error) {
 	if s.History == 0 {
 		s.History = defaultHistory
 	}
-	switch most := min(n, wire.MaxCells, wire.MaxSealedColumns/d); {
+	switch most := min(n, limits.MaxCells, limits.MaxSealedColumns/d); {
 	case s.Cells < 1 || s.Cells > most:
 		return s, fmt.Errorf("%w: %d cells, and %d rows of dimension %d allow 1 to %d", ErrGallery, s.Cells, n, d, most)
-	case s.Probes < 1 || s.Probes > min(s.Cells, wire.MaxCiphertexts):
+	case s.Probes < 1 || s.Probes > min(s.Cells, limits.MaxCiphertexts):
 		return s, fmt.Errorf("%w: %d probes of %d cells", ErrGallery, s.Probes, s.Cells)
-	case s.slots(n) > wire.MaxSlots:
-		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(wire.MaxSlots))
+	case s.slots(n) > limits.MaxSlots:
+		return s, fmt.Errorf("%w: %d slots for %d rows, at most %d have names", ErrGallery, s.slots(n), n, int64(limits.MaxSlots))
 	case s.Rounds > mostRounds:
 		return s, fmt.Errorf("%w: %d rounds, want at most %d", ErrGallery, s.Rounds, mostRounds)
 	case s.History < 0:

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/figures"
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/measure"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/rotation"
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/par"
 	sealedclient "github.com/seed-64e14a55/privatemail/retrieval/sealed/client"
@@ -62,7 +63,7 @@ func (s *SealedSetting) StoredRows(ctx context.Context) ([]int8, error) {
 		lo, hi := split.Block(b, n, block)
 		for i := lo; i < hi; i++ {
 			points.ReadRow(row, s.rows, i)
-			wire.Rotate(row, row)
+			rotation.Row(row, row)
 			for j, v := range row {
 				stored[i*d+j] = int8(min(max(math.RoundToEven(v*s.Manifest.Scale), -127), 127))
 			}
@@ -117,7 +118,7 @@ func (s *SealedSetting) rankPlain(query, probes int, ids []uint32) (found []int3
 	z := make([]float64, d)
 	points.ReadRow(z, s.queries, query)
 	cells := s.nearestCells(z)[:probes]
-	wire.Rotate(z, z)
+	rotation.Row(z, z)
 	var rows []scored
 	for _, c := range cells {
 		for name := c.at * s.Manifest.Length; name < (c.at+1)*s.Manifest.Length; name++ {

@@ -166,7 +166,7 @@ func (f *privatizeFlags) betweenRecords(ctx context.Context, n int, s *privatema
 	if err != nil {
 		return 0, err
 	}
-	bound, err := sensitivity.Tight(real, noise.Bound().Query(), q, sensitivity.Rows{Private: s.PrivateRows})
+	bound, err := noise.Bound().Query().Tight(real, q, sensitivity.Rows{Private: s.PrivateRows})
 	if err != nil {
 		return 0, err
 	}

@@ -111,7 +111,7 @@ func (f *sensitivityFlags) relations(ctx context.Context, query sensitivity.Quer
 		if err != nil {
 			return nil, err
 		}
-		bound, err := sensitivity.Tight(relation, query, q, sensitivity.Rows{})
+		bound, err := query.Tight(relation, q, sensitivity.Rows{})
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package sealed
+package lwe
 
 import (
 	"crypto/aes"

@@ -1,4 +1,6 @@
-package wire
+// Package rotation has the rotation of the ranking space that rows of int8 and stored rows of
+// sealed galleries go through. It is public, and part of the formats.
+package rotation
 
 import (
 	"math"
@@ -7,10 +9,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/random"
 )
 
-// rotation is the seed of the signs of Rotate. It is public, and part of the format.
-const rotation = 0x70726976_6d61696c
+// signs is the seed of the signs that Row changes.
+const signs = 0x70726976_6d61696c
 
-// Rotate sets dst to a row of the ranking space, rotated. Distances stay what they are,
+// Row sets dst to a row of the ranking space, rotated. Distances stay what they are,
 // and the entries of a rotated row are of about one size, so that one step serves all of
 // them. The rotation is orthogonal up to rounding, follows from the length of the row
 // alone, and gives the same bits on every machine:
@@ -20,14 +22,14 @@ const rotation = 0x70726976_6d61696c
 //
 // p the largest power of two that is not above the length. dst may be row itself. A dst
 // that is shorter than row is a mistake of the program, and it panics.
-func Rotate(dst, row []float64) {
+func Row(dst, row []float64) {
 	dst = dst[:len(row)]
 	copy(dst, row)
 	if len(dst) == 0 {
 		return
 	}
 	p := 1 << (bits.Len(uint(len(dst))) - 1)
-	words := random.NewSplitMix64(rotation)
+	words := random.NewSplitMix64(signs)
 	flipSigns(dst, words)
 	hadamard(dst[:p])
 	flipSigns(dst, words)

@@ -1,5 +1,5 @@
 // Package client is the half of Algorithm 1 that runs where the query is. It holds the private
-// record; what leaves it is a paper.Question, and it does not know package paper/server.
+// record; what leaves it is a paper.Question, and it does not know package internal/paper/server.
 //
 // The query r is hidden among dummies, one public row of every class, in an order nobody else
 // knows; both are joined by the whole public set, on whose rows the server will align. The first
@@ -9,7 +9,7 @@
 //	paper.Matches for every hidden row ──> those of r
 //
 // The guarantee is that of the release, for r as one row that may stand at any
-// hidden place: sensitivity.Tight over these places. Dummies add nothing to it.
+// hidden place: sensitivity.Query.Tight over these places. Dummies add nothing to it.
 // They are cover of the kind "one among the classes", drawn from rows the server
 // has too, so that the row that matches none of them stands out once noise is
 // small, and questions with fresh dummies can be intersected. They are drawn

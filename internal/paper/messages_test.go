@@ -18,11 +18,11 @@ func released(t testing.TB, mode string) *release.Release {
 	t.Helper()
 	q := blas64.General{Rows: 4, Cols: 1, Stride: 1, Data: []float64{1, 2, 3, 5}}
 	query := sensitivity.Query{Operator: sensitivity.Full{}, Sigma: 2, Alpha: 0.5, Table: sensitivity.Equal{Classes: 3}}
-	bound, err := sensitivity.Tight(sensitivity.FeaturesReplace, query, q, sensitivity.Rows{})
+	bound, err := query.Tight(sensitivity.FeaturesReplace, q, sensitivity.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 3})
+	eta, err := query.RoundingError(q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

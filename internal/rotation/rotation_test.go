@@ -1,4 +1,4 @@
-package wire
+package rotation
 
 import (
 	"crypto/sha256"
@@ -11,13 +11,13 @@ import (
 )
 
 // The rotation keeps lengths and angles: its matrix times its transpose is the identity.
-func TestRotateIsOrthogonal(t *testing.T) {
+func TestRotationIsOrthogonal(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 33, 64, 65, 100} {
 		columns := make([][]float64, d)
 		for j := range columns {
 			columns[j] = make([]float64, d)
 			columns[j][j] = 1
-			Rotate(columns[j], columns[j])
+			Row(columns[j], columns[j])
 		}
 		for i, a := range columns {
 			for j, b := range columns {
@@ -37,13 +37,13 @@ func TestRotateIsOrthogonal(t *testing.T) {
 }
 
 // No entry of a rotated unit vector is large: that is what the rotation is for.
-func TestRotateSpreads(t *testing.T) {
+func TestRotationSpreads(t *testing.T) {
 	for _, d := range []int{64, 100, 256, 1000} {
 		row := make([]float64, d)
 		for j := range d {
 			clear(row)
 			row[j] = 1
-			Rotate(row, row)
+			Row(row, row)
 			for _, v := range row {
 				if math.Abs(v) > 5/math.Sqrt(float64(d)) {
 					t.Fatalf("dimension %d: an entry of the rotated unit vector %d is %g", d, j, v)
@@ -53,7 +53,7 @@ func TestRotateSpreads(t *testing.T) {
 	}
 }
 
-// rotatePlain is Rotate with the matrix written out: entry (i, j) of the transform has the
+// rotatePlain is Row with the matrix written out: entry (i, j) of the transform has the
 // sign of the number of ones that i and j share.
 func rotatePlain(row []float64, signs func(pass, j int) float64) []float64 {
 	v := slices.Clone(row)
@@ -82,7 +82,7 @@ func rotatePlain(row []float64, signs func(pass, j int) float64) []float64 {
 	return v
 }
 
-func TestRotateIsPlain(t *testing.T) {
+func TestRotationIsPlain(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	for _, d := range []int{1, 2, 3, 7, 16, 63, 64, 65, 130} {
 		row, got := make([]float64, d), make([]float64, d)
@@ -92,7 +92,7 @@ func TestRotateIsPlain(t *testing.T) {
 		// The words of SplitMix64, one for each 64 signs, by its definition.
 		var words []uint64
 		for i := range 2 * ((d + 63) / 64) {
-			z := rotation + uint64(i+1)*0x9e3779b97f4a7c15
+			z := signs + uint64(i+1)*0x9e3779b97f4a7c15
 			z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 			z = (z ^ z>>27) * 0x94d049bb133111eb
 			words = append(words, z^z>>31)
@@ -100,25 +100,25 @@ func TestRotateIsPlain(t *testing.T) {
 		want := rotatePlain(row, func(pass, j int) float64 {
 			return 1 - 2*float64(words[pass*((d+63)/64)+j/64]>>(j%64)&1)
 		})
-		Rotate(got, row)
+		Row(got, row)
 		for j := range got {
 			if math.Abs(got[j]-want[j]) > 1e-13 {
 				t.Fatalf("dimension %d, entry %d: %g, want %g", d, j, got[j], want[j])
 			}
 		}
 	}
-	Rotate(nil, nil)
+	Row(nil, nil)
 }
 
 // The bits are the same on every machine: here is their hash.
-func TestRotateBits(t *testing.T) {
+func TestRotationBits(t *testing.T) {
 	hash := sha256.New()
 	for d := 1; d <= 200; d++ {
 		row := make([]float64, d)
 		for j := range row {
 			row[j] = 1 / float64(j+3)
 		}
-		Rotate(row, row)
+		Row(row, row)
 		for _, v := range row {
 			hash.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 		}

@@ -1,4 +1,4 @@
-package sealed
+package lwe
 
 // MaxError is the largest size of an error.
 const MaxError = 59

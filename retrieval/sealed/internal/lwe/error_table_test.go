@@ -1,4 +1,4 @@
-package sealed
+package lwe
 
 import (
 	"math/big"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/sealed"
 )
 
 const precision = 400 // bits
@@ -94,12 +96,12 @@ func chances() (out [MaxError + 1]uint64) {
 // decide.
 func TestTau(t *testing.T) {
 	const last = 120 // 2*120 is above 59^2 * 2.7183 / 6.4066^2 = 230.6
-	if 2*last < MaxError*MaxError*2.7183/(Tau*Tau) {
+	if 2*last < MaxError*MaxError*2.7183/(sealed.Tau*sealed.Tau) {
 		t.Fatal("more moments must be looked at")
 	}
 	law := chances()
 	tau := big.NewRat(64066, 10000)
-	if f, _ := tau.Float64(); f != Tau {
+	if f, _ := tau.Float64(); f != sealed.Tau {
 		t.Fatal("another tau")
 	}
 	limit := big.NewRat(1, 1)
@@ -124,7 +126,7 @@ func TestTau(t *testing.T) {
 // The page for writers of clients has the table, and so has the client in Python.
 func TestThePageHasTheTable(t *testing.T) {
 	entry := regexp.MustCompile(`\b[0-9a-f]{16}\b`)
-	for _, path := range []string{"../../docs/sealed.md", "../../examples/sealed-client/client.py"} {
+	for _, path := range []string{"../../../../docs/sealed.md", "../../../../examples/sealed-client/client.py"} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
