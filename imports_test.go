@@ -103,9 +103,9 @@ func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
 		"retrieval/client":            {"retrieval/server"},
 		"retrieval/server":            {"retrieval/client"},
 		"retrieval/wire":              {"mechanism"},
-		"internal/paper":              {"mechanism"},
-		"internal/paper/client":       {"internal/paper/server", "retrieval/server"},
-		"internal/paper/server":       {"internal/paper/client", "retrieval/client"},
+		"paper":                       {"mechanism"},
+		"paper/client":                {"paper/server", "retrieval/server"},
+		"paper/server":                {"paper/client", "retrieval/client"},
 		"internal/evaluate/published": {"mechanism"},
 		// A sealed query can neither use a ledger nor remember anything.
 		"retrieval/sealed/client": {"mechanism", "retrieval/client", "retrieval/sealed/server"},

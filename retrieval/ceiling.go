@@ -19,7 +19,7 @@ import (
 //   - the answers are picked from the release and from what is independent of the
 //     record, by whomever: nobody ranks rows by the record itself.
 //
-// In Algorithm 1 (package internal/paper) the server sends K rows for every hidden row and the client keeps those
+// In Algorithm 1 (package paper) the server sends K rows for every hidden row and the client keeps those
 // at its own place. The place is drawn without a look at the record, so the ceiling for
 // K holds. In mode cells the client gets many rows and ranks them by its true features:
 // the K that it keeps are not bound by the ceiling for K. What is bound is whether the

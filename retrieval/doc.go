@@ -123,7 +123,7 @@
 //	Recall@K <= min(e^eps Pi + delta, 1 - e^-eps (1 - Pi - delta)).
 //
 // [Ceiling] has both, with proofs. A recall above them, beyond what chance allows, is an
-// error or a leak. They bound Algorithm 1 (package internal/paper) where it hides the label. In mode cells they
+// error or a leak. They bound Algorithm 1 (package paper) where it hides the label. In mode cells they
 // bound whether the class is among the rows sent, with K the number of classes among
 // those, and not how well the client ranks these rows by its true features.
 //

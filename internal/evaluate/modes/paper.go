@@ -8,12 +8,12 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/evaluate"
-	"github.com/seed-64e14a55/privatemail/internal/paper"
-	paperclient "github.com/seed-64e14a55/privatemail/internal/paper/client"
-	paperserver "github.com/seed-64e14a55/privatemail/internal/paper/server"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/paper"
+	paperclient "github.com/seed-64e14a55/privatemail/paper/client"
+	paperserver "github.com/seed-64e14a55/privatemail/paper/server"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 

@@ -1,5 +1,5 @@
 // Package server is the half of Algorithm 1 that runs where the gallery is. All it is given of a
-// query is a paper.Question; it does not import package internal/paper/client.
+// query is a paper.Question; it does not import package paper/client.
 //
 //	gallery u public rows, labels ──> T steps without noise ──> embedding       (once)
 //	paper.Question ──> T steps over the released points ──> embedding of the client

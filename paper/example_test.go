@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/internal/paper"
-	"github.com/seed-64e14a55/privatemail/internal/paper/client"
-	"github.com/seed-64e14a55/privatemail/internal/paper/server"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/paper"
+	"github.com/seed-64e14a55/privatemail/paper/client"
+	"github.com/seed-64e14a55/privatemail/paper/server"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 

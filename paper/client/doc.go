@@ -1,5 +1,5 @@
 // Package client is the half of Algorithm 1 that runs where the query is. It holds the private
-// record; what leaves it is a paper.Question, and it does not know package internal/paper/server.
+// record; what leaves it is a paper.Question, and it does not know package paper/server.
 //
 // The query r is hidden among dummies, one public row of every class, in an order nobody else
 // knows; both are joined by the whole public set, on whose rows the server will align. The first

@@ -1,5 +1,5 @@
-// Package paper is Algorithm 1 of the paper with a guarantee that holds. Package internal/paper/client
-// asks, package internal/paper/server answers, and this package holds what both need: the public set,
+// Package paper is Algorithm 1 of the paper with a guarantee that holds. Package paper/client
+// asks, package paper/server answers, and this package holds what both need: the public set,
 // the numbers of the method, the messages and the alignment.
 //
 //	public, err := paper.NewPublic(features, labels, classes)     // known to both sides

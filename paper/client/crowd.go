@@ -8,8 +8,8 @@ import (
 	"math/big"
 
 	"github.com/seed-64e14a55/privatemail/internal/entropy"
-	"github.com/seed-64e14a55/privatemail/internal/paper"
 	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/paper"
 )
 
 // system is where randomness comes from.
