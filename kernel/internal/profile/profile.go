@@ -140,7 +140,8 @@ func sampleDistances(ctx context.Context, p *rows.Points, o *base.Options) (*Pro
 	groups := split.Blocks(len(s.rows), sampleGroup)
 	s.progress = o.Stage("profile", o.OwnPieces(groups)*split.Blocks(p.N, distance.BlockRows))
 	s.bins = make([][]DistanceBin, len(s.rows))
-	s.parts = make([][]uint64, o.Workers.Count())
+	workers := o.Workers.Count()
+	s.scratch, s.counts, s.parts = make([]*distance.DistanceScratch, workers), make([][]uint32, workers), make([][]uint64, workers)
 	err = o.Share(ctx, groups, s.Run)
 	if err == nil {
 		err = ctx.Err() // a piece may have been left half done
