@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the commands of docs/linking.md, builds and runs the examples in C and C++, and runs the
+# Runs the commands of docs/linking.md and the lines of README.md, builds and runs the examples in C and C++, and runs the
 # Python client of mode sealed:
 #
 #   examples/run.sh FOLDER
@@ -14,8 +14,8 @@ prefix=$(cd "$1" && pwd)
 work=$prefix/work
 module=github.com/seed-64e14a55/privatemail
 
-# block prints the code of the page in a language.
-block() { awk -v fence='```'"$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$root/docs/linking.md"; }
+# block prints the code of a page in a language.
+block() { awk -v fence='```'"$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' "$root/${2:-docs/linking.md}"; }
 
 # commands prints the commands of the page, each block in its folder: the repository if the block
 # begins with a comment that says so, a separate folder for Go, and otherwise that of the reader.
@@ -50,6 +50,26 @@ page() {
 
 # said fails if a program has not printed a line of this form.
 said() { grep -E "$1" "$work/said" | cut -c 1-120 || { echo "no line \"$1\" in:"; cat "$work/said"; return 1; }; }
+
+# readme runs the lines of README.md in C and Python on rows of three classes.
+readme() {
+  {
+    printf '#include <pm.h>\n#include <stdio.h>\nint main(void) {\n'
+    printf 'enum { n = 300, d = 2 }; static float features[n * d], embedded[n * d]; static int32_t labels[n];\n'
+    printf 'for (int i = 0; i < n; i++) { labels[i] = i %% 3; features[d * i] = i %% 3 + (i * 7 %% 100) / 400.f; features[d * i + 1] = (i * 11 %% 100) / 400.f; }\n'
+    block c README.md
+    printf 'return status != PM_OK || embedded[0] == 0; }\n'
+  } >"$work/readme.c"
+  PKG_CONFIG_PATH=$prefix/lib/pkgconfig sh -c 'cc -Wall -Wextra -Werror -o "$1/readme" "$1/readme.c" $(pkg-config --cflags --libs privatemail) -Wl,-rpath,"$2/lib"' - "$work" "$prefix"
+  "$work/readme"
+  {
+    printf 'import numpy as np\nrandom = np.random.default_rng(1)\ny = np.arange(300) %% 3\n'
+    printf 'X = random.normal(size=(300, 4)) + 4 * np.eye(3, 4)[y]\nqueries = X[:30]\n'
+    block python README.md
+    printf 'assert Z.shape[0] == 30 and (found == y[:30]).mean() > 0.9, found\n'
+  } >"$work/readme.py"
+  "$work/venv/bin/python" "$work/readme.py"
+}
 
 in_c() {
   cp -r "$root/examples/c" "$work"
@@ -133,6 +153,7 @@ asked() {
 }
 
 page
+readme
 in_c
 in_cpp
 sealed_client
