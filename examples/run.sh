@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the commands of docs/linking.md and the lines of README.md, builds and runs the examples in C and C++, and runs the
-# Python client of mode sealed:
+# Runs the commands of docs/linking.md and the lines of README.md, builds and runs the examples in C
+# and C++, and runs the Python client of mode sealed:
 #
 #   examples/run.sh FOLDER
 #
