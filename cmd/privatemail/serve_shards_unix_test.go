@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli/clitest"
@@ -184,5 +185,31 @@ func TestServeShardsDrains(t *testing.T) {
 	}
 	if err := front.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, log.String())
+	}
+}
+
+// A front end publishes labels as a server with all rows does, and says what is wrong with a file of
+// them.
+func TestFrontPublishesLabels(t *testing.T) {
+	folder, gallery, paths := splitToy(t)
+	labels, short := filepath.Join(folder, "labels.npy"), filepath.Join(folder, "short.npy")
+	writeLabels(t, labels, make([]int32, 300))
+	writeLabels(t, short, make([]int32, 299))
+	one := serveOn(t, gallery, "-labels", labels)
+	var addresses []string
+	for _, file := range paths {
+		addresses = append(addresses, startShard(t, file).address)
+	}
+	_, all := serveChild(t, io.Discard, "front", append(addresses, "-labels", labels)...)
+	all.await(t, true)
+	want, got := get(t, 200, one.Listening+"/v1/labels"), get(t, 200, all.Listening+"/v1/labels")
+	if !bytes.Equal(got, want) || !bytes.HasPrefix(got, []byte(`{"labels":[0,0,`)) {
+		t.Errorf("%.100s, want %.100s", got, want)
+	}
+	log := new(clitest.Buffer)
+	_, few := serveChild(t, log, "front", append(addresses, "-labels", short)...)
+	few.await(t, false)
+	for !strings.Contains(log.String(), "-labels") {
+		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -6,9 +6,14 @@
 // model is kept next to it, and a later Load opens that, so that the codebook and the epoch stay the same:
 //
 //	h, err := host.New(host.Settings{File: "birds.model", Epsilon: 4, Sealed: true})
+//	if err != nil {
+//		return err
+//	}
 //	defer h.Close()
-//	err = h.Load(ctx)
-//	http.ListenAndServeTLS(address, cert, key, h.Service().Public())
+//	if err := h.Load(ctx); err != nil {
+//		return err
+//	}
+//	return h.Service().Run(ctx, service.Listeners{Public: listener})
 //
 // Load may be called again while the service answers: it offers what the file has then, and where that
 // cannot be read, what was offered stays. A model that has grown by rows at its end adds these to the

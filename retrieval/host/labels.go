@@ -13,23 +13,28 @@ import (
 )
 
 // publish makes a gallery the one that is served, with the labels of the settings.
-func (h *Host) publish(ctx context.Context, g service.Offer) (err error) {
-	if g.Labels, err = h.labels(ctx); err != nil {
-		return err
-	}
-	err = h.service.Publish(g)
-	if err != nil && g.Labels != nil {
-		return &LabelsError{Err: fmt.Errorf("%s: %w", h.settings.Labels, err), Refused: true}
-	}
-	return err
+func (h *Host) publish(ctx context.Context, g service.Offer) error {
+	return Publish(ctx, h.service, g, h.settings.Labels)
 }
 
-// labels reads the labels that are to be published, nil for none.
-func (h *Host) labels(ctx context.Context) (*wire.Labels, error) {
-	path := h.settings.Labels
-	if path == "" {
-		return nil, nil
+// Publish makes a gallery the one that a service answers from, with the labels of a file: one for each
+// row, or a model. An empty path publishes none. It is for galleries that have no Host, such as that of
+// a front end.
+func Publish(ctx context.Context, s *service.Service, g service.Offer, labels string) (err error) {
+	if labels == "" {
+		return s.Publish(g)
 	}
+	if g.Labels, err = readLabels(ctx, labels); err != nil {
+		return err
+	}
+	if err = s.Publish(g); err != nil {
+		return &LabelsError{Err: fmt.Errorf("%s: %w", labels, err), Refused: true}
+	}
+	return nil
+}
+
+// readLabels reads the labels that are to be published.
+func readLabels(ctx context.Context, path string) (*wire.Labels, error) {
 	if file, err := sections.Open(path, sections.Model); err == nil {
 		if err := file.Close(); err != nil {
 			return nil, err

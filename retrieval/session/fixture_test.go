@@ -24,7 +24,7 @@ const (
 func everyMode() map[session.Mode]session.Settings {
 	all := map[session.Mode]session.Settings{
 		session.Sealed: {Fetch: true},
-		session.Cells:  {Epsilon: 100},
+		session.Cells:  {Epsilon: 100, Uncounted: true, Forgotten: true},
 		session.All:    {},
 	}
 	for mode, s := range all {

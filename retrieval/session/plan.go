@@ -52,6 +52,9 @@ type Once struct {
 // Plan returns what Answer would do. It sends nothing about a row: where the cache lacks it, it takes
 // the description of the gallery and the codebook or the manifest.
 func (s *Session) Plan(ctx context.Context, rows Rows) (*Plan, error) {
+	if s.used {
+		return nil, errUsed
+	}
 	if err := s.take(rows); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,11 @@ type Session struct {
 	sealed   *sealedSession // nil in other modes
 	hash     wire.Hash      // of the codebook, or the epoch
 	newUnits map[mechanism.Unit]bool
+
+	used bool // by Answer or Plan
 }
+
+var errUsed = errors.New("session: a session is one run, of Answer or of Plan: make another")
 
 // New returns a session with the server at an address. Nothing is sent.
 func New(address string, settings Settings) (*Session, error) {
@@ -54,8 +58,10 @@ func New(address string, settings Settings) (*Session, error) {
 
 // take takes the rows, and finds out which record each is. Nothing is sent.
 func (s *Session) take(rows Rows) error {
-	s.rows, s.columns = rows, rows.Columns
+	s.used, s.rows, s.columns = true, rows, rows.Columns
 	switch {
+	case rows.Columns != nil && rows.Order == nil:
+		return fmt.Errorf("session: %s: names of columns without Order", rows.File)
 	case rows.X.Cols == 0:
 		return fmt.Errorf("session: %s: rows without a column", rows.File)
 	case rows.Names != nil && len(rows.Names) != rows.X.Rows:
@@ -106,10 +112,13 @@ func (s *Session) progress(stage string, done, total int) {
 // mostCodebooks is how often a run may meet a new codebook.
 const mostCodebooks = 3
 
-// Answer asks for all rows. Where a new codebook is accepted, and one comes while queries
+// Answer asks for all rows, once in a session. Where a new codebook is accepted, and one comes while queries
 // are answered, all rows are asked for again: numbers of rows are those of one gallery.
-// The result has what was spent and found also after an error.
+// The result has what was spent and found also after an error, unless the session was used before.
 func (s *Session) Answer(ctx context.Context, rows Rows) (*Result, error) {
+	if s.used {
+		return nil, errUsed
+	}
 	if err := s.take(rows); err != nil {
 		return &s.result, err
 	}
@@ -214,7 +223,15 @@ func (s *Session) orderOf(m *supervised.Guarded) ([]int, error) {
 	if m == nil || s.rows.Order == nil {
 		return nil, nil
 	}
-	return s.rows.Order(m.ColumnNames(), s.columns)
+	order, err := s.rows.Order(m.ColumnNames(), s.columns)
+	if err != nil || order == nil {
+		return nil, err
+	}
+	outside := func(j int) bool { return j < 0 || j >= s.x.Cols }
+	if len(order) != s.x.Cols || slices.ContainsFunc(order, outside) {
+		return nil, fmt.Errorf("session: %s: Order returned %d places, want one in each of %d columns", s.rows.File, len(order), s.x.Cols)
+	}
+	return order, nil
 }
 
 // arrange returns the rows with their columns in the order of a map.

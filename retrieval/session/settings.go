@@ -46,18 +46,20 @@ type Settings struct {
 	Encoding wire.Encoding
 	// Epsilon is what a record spends.
 	Epsilon float64
-	// OpenLedger opens the ledger to spend from it, and ReadLedger reads it. Without them nothing is
-	// counted.
+	// OpenLedger opens the ledger to spend from it, and ReadLedger reads it. Required unless
+	// Uncounted is set: then records spend what nobody counts.
 	OpenLedger func() (*mechanism.Ledger, error)
 	ReadLedger func() (*mechanism.Snapshot, error)
+	Uncounted  bool
 	// Client is whose budget pays for all records. Default: each record pays from its own.
 	Client string
 	// NewUnits lets units spend that the ledger does not know, and OtherRelation such as have spent
 	// for the protection of other data sets.
 	NewUnits, OtherRelation bool
-	// Sent is the folder with what was sent, which is sent again at no cost. Default: nothing is
-	// remembered beyond the run.
-	Sent string
+	// Sent is the folder with what was sent, which is sent again at no cost. Required unless
+	// Forgotten is set: then every run of a record spends again.
+	Sent      string
+	Forgotten bool
 	// NewCodebook goes on with a codebook that Sent has not been used with, also in the middle of a run.
 	NewCodebook bool
 	// Changed says what to do with a name whose row has changed.
@@ -83,6 +85,10 @@ func (s *Settings) check() error {
 		return fmt.Errorf("session: %d nearest rows, want 1 or more", s.K)
 	case (s.OpenLedger == nil) != (s.ReadLedger == nil):
 		return fmt.Errorf("session: OpenLedger and ReadLedger go together")
+	case s.Mode == Cells && (s.OpenLedger == nil) != s.Uncounted:
+		return fmt.Errorf("session: mode cells spends epsilon: want either a ledger or Uncounted")
+	case s.Mode == Cells && (s.Sent == "") != s.Forgotten:
+		return fmt.Errorf("session: mode cells keeps what it sends: want either the folder Sent or Forgotten")
 	}
 	s.Remote.Memory = cmp.Or(s.Remote.Memory, mem.DefaultLimit())
 	return nil
@@ -97,7 +103,8 @@ type Rows struct {
 	// Names has the name of the record of each row. Default: a record is its content.
 	Names []string
 	// Columns has the names of the columns, and Order returns where each of those that are wanted is
-	// among them: nil where columns stay as they are. Default: they have no names.
+	// among them: nil where columns stay as they are. Order is required with Columns;
+	// without both columns have no names.
 	Columns []string
 	Order   func(want, have []string) ([]int, error)
 }

@@ -84,10 +84,10 @@ func (r *run) settings(e *cli.Env) (s session.Settings, err error) {
 	if r.classes = f.predict.prediction(); r.classes != nil {
 		s.Labels = r.classes.take
 	}
-	if f.sent != noMemory {
+	if s.Forgotten = f.sent == noMemory; !s.Forgotten {
 		s.Sent = f.sent
 	}
-	if f.mode == ModeCells && f.ledger != accounts.NoLedger {
+	if s.Uncounted = f.ledger == accounts.NoLedger; f.mode == ModeCells && !s.Uncounted {
 		s.OpenLedger = func() (*mechanism.Ledger, error) { return accounts.OpenLedger(f.ledger, f.at) }
 		s.ReadLedger = func() (*mechanism.Snapshot, error) { return accounts.ReadLedger(f.ledger, f.at) }
 	}

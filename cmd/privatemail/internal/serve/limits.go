@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
@@ -40,13 +41,16 @@ func readLimits(path string, s *service.Settings) error {
 	}
 	mayBeZero := map[string]bool{"drain": true, "delay": true, "sealed_wait": true}
 	counts := map[string]*int{"connections": &s.MaxConnections, "burst": &s.Burst, "sealed_most": &s.SealedMost}
-	var values map[string]json.RawMessage
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&values); err != nil {
+	names, values, err := readObject(data)
+	if err != nil {
 		return fmt.Errorf(`%s: want an object of JSON such as {"drain": "5m"}: %w`, path, err)
 	}
-	for name, value := range values {
+	for i, name := range names {
 		var err error
+		value := values[i]
 		switch {
+		case slices.Contains(names[:i], name):
+			err = errors.New("it is there twice")
 		case times[name] != nil:
 			*times[name], err = readTime(value, mayBeZero[name])
 		case counts[name] != nil:
@@ -59,6 +63,34 @@ func readLimits(path string, s *service.Settings) error {
 		}
 	}
 	return nil
+}
+
+// readObject returns the names and values of an object, in their order, which is all that data holds.
+func readObject(data []byte) (names []string, values []json.RawMessage, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if first, err := d.Token(); err != nil {
+		return nil, nil, err
+	} else if first != json.Delim('{') {
+		return nil, nil, errors.New("it is not an object")
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, nil, err
+		}
+		names, values = append(names, name.(string)), append(values, value)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, nil, errors.New("something follows it")
+	}
+	return names, values, nil
 }
 
 func readTime(value json.RawMessage, mayBeZero bool) (time.Duration, error) {

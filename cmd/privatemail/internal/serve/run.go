@@ -48,7 +48,9 @@ func (f *Flags) serve(ctx context.Context, e *cli.Env, file string) error {
 	if s.front != nil {
 		defer s.front.Close()
 		go func() {
-			s.front.Run(running, func(g service.Offer) error { return s.service.Publish(g) })
+			s.front.Run(running, func(g service.Offer) error {
+				return s.flags.explain(host.Publish(running, s.service, g, s.flags.labels))
+			})
 			close(looked)
 		}()
 	}

@@ -120,7 +120,7 @@ the modes cells and all. The URLs name all shards in their order.`,
 A shard that is missing makes requests fail with status 503, which names it; they are answered again
 when it is back. There may be several front ends. Shards on other machines need https, or -insecure
 where something else encrypts. The flags about clients are those of serve: 'privatemail help serve
--all' explains them, and -limits. docs/service.md has more.`,
+-all' explains them, -labels and -limits. docs/service.md has more.`,
 		Examples: []string{
 			"privatemail front https://one:8480 https://two:8480 https://three:8480",
 			"privatemail front https://one:8480 https://two:8480 -token-file shards.token -listen 0.0.0.0:8480 -tls-cert cert.pem -tls-key key.pem -tokens tokens.txt",
@@ -157,9 +157,13 @@ type Flags struct {
 func (f *Flags) Define(fs *flag.FlagSet) {
 	f.work.Define(fs)
 	f.defineClients(fs)
-	fs.StringVar(&f.labels, "labels", "", "publish the labels of the rows, from `FILE` or the MODEL\nFILE has one for each row of the gallery")
+	f.defineLabels(fs)
 	f.cells.Define(fs)
 	f.sealed.Define(fs)
+}
+
+func (f *Flags) defineLabels(fs *flag.FlagSet) {
+	fs.StringVar(&f.labels, "labels", "", "publish the labels of the rows, from `FILE` or the MODEL\nFILE has one for each row of the gallery")
 }
 
 // defineClients declares the flags about clients and the service.

@@ -20,6 +20,7 @@ type frontFlags struct {
 
 func (f *frontFlags) Define(fs *flag.FlagSet) {
 	f.defineClients(fs)
+	f.defineLabels(fs)
 	f.to.Define(fs)
 }
 
