@@ -28,6 +28,9 @@ type Shard struct {
 	Checksum [crc.Size]byte
 }
 
+// Ending is what the name of a file with the shard has more than that of its gallery.
+func (s *Shard) Ending() string { return fmt.Sprintf(".%dof%d", s.Index, s.Count) }
+
 // shardRows returns the first row and the number of rows that shard index of count has, of a
 // gallery of n rows: shards are blocks of the gallery, one behind the other, whose sizes differ
 // by one row at most.
