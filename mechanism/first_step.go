@@ -13,7 +13,7 @@ import (
 // A FirstStep is a computed first step f to be released, and the unit that pays
 // for it.
 type FirstStep struct {
-	// Displacement is f - Q. It is secret: it leaves Privatize only as the
+	// Displacement is f - Q. It is secret: it leaves Calibration.Privatize only as the
 	// release.
 	Displacement blas64.General
 	// Query holds the public parameters of Q and of f, the latter equal to those of
@@ -102,7 +102,7 @@ func checkQuery(bound sensitivity.Query, q release.Query) error {
 }
 
 // Check reports before any work whether the mode and its price fit a relation;
-// Privatize checks the labels themselves. Errors are ErrLabels and ErrParam.
+// Calibration.Privatize checks the labels themselves. Errors are ErrLabels and ErrParam.
 func (l LabelSettings) Check(relation sensitivity.Relation) error {
 	switch l.Mode {
 	case release.ModePublic, release.ModeDropped:

@@ -57,7 +57,7 @@ func (l *Ledger) Close() error {
 }
 
 // Reserve takes a spend from the budget of a unit, and returns when the spend is on the
-// disk. The spend is final, whether or not a release follows. Privatize, Subset.Select and
+// disk. The spend is final, whether or not a release follows. Calibration.Privatize, Subset.Select and
 // NewSeries call it; mechanisms of other packages pay with it before they draw any noise.
 //
 // The error is ErrBudgetExceeded if the spend does not fit; ErrUnknownUnit for a unit that has not
