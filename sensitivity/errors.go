@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Sentinels, matched with errors.Is. Every error of this package
-// matches one of them, except the error of a context that has ended. Its message says which function refused its arguments and why.
+// Sentinels, matched with errors.Is. Every error of this package matches one of them, except the
+// error of a context that has ended. Its message says which function refused its arguments and why.
 var (
 	// ErrRelation reports a neighbouring relation that is missing, unknown, or
 	// not the one a bound is proved for.
