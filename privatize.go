@@ -109,7 +109,7 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 	if err != nil {
 		return nil, err
 	}
-	return mechanism.Privatize(ctx, plan.calibration, s.Ledger, s.released(f, labels), e.workers)
+	return plan.calibration.Privatize(ctx, s.Ledger, s.released(f, labels), e.workers)
 }
 
 // checkPayment checks everything about the payer and the labels that needs no

@@ -27,11 +27,11 @@ func TestWhoStartsGoroutines(t *testing.T) {
 		"cmd/privatemail/internal/serve/run.go",      // answers while it loads
 		"cmd/privatemail/internal/split/split.go",    // owns the workers that encode answers of shards
 		"internal/evaluate/sweep.go",                 // owns the workers of a sweep
+		"internal/front/survey.go",                   // asks all shards at the same time
 		"lend.go",                                    // owns the workers of an Engine
 		"mechanism/budgettest/promises.go",           // has callers that come at the same time
 		"par/par.go",
 		"retrieval/client/folder.go",         // reads files, which wait for the disk together
-		"retrieval/front/survey.go",          // asks all shards at the same time
 		"retrieval/host/gallery.go",          // owns the workers that cut a gallery into cells
 		"retrieval/host/host.go",             // owns the workers that answer in mode sealed
 		"retrieval/host/sealed.go",           // owns the workers that lay rows out for mode sealed

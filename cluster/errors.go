@@ -15,14 +15,14 @@ var ErrNoMPI = errors.New("this program was built without MPI; build it with: CC
 // the program was built with another MPI than the launcher's.
 var ErrLauncher = errors.New("the launcher is not of the MPI that this program was built with")
 
-// A LostError reports that a rank has died or hangs.
-type LostError struct {
+// A lostError reports that a rank has died or hangs.
+type lostError struct {
 	Rank   int
 	Silent time.Duration // how long nothing was heard from it
 }
 
 // Error says which rank is lost.
-func (e *LostError) Error() string {
+func (e *lostError) Error() string {
 	return fmt.Sprintf("rank %d is lost: nothing was heard from it for %v", e.Rank, e.Silent)
 }
 

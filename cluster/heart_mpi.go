@@ -89,7 +89,7 @@ func (h *heart) speak(what byte) (sent bool, err error) {
 	return true, h.out.send(h.communicator, h.say, h.next())
 }
 
-// turn sends and receives due messages. It returns a LostError if nothing was heard for too
+// turn sends and receives due messages. It returns a lostError if nothing was heard for too
 // long, and errMismatch if the rank before makes other calls: each could wait for ever in a
 // call that the other does not make. Only time in which this process has run counts: no rank
 // is lost because a whole run was suspended.
@@ -112,7 +112,7 @@ func (h *heart) turn() error {
 		return fmt.Errorf("cluster: rank %d and rank %d: %w", h.before(), h.rank, errMismatch)
 	}
 	if h.silent >= h.silence && !h.over {
-		return &LostError{Rank: h.before(), Silent: h.silence}
+		return &lostError{Rank: h.before(), Silent: h.silence}
 	}
 	return nil
 }

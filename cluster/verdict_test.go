@@ -90,7 +90,7 @@ func TestWorldOfOne(t *testing.T) {
 
 func TestErrorsSayWhat(t *testing.T) {
 	for err, want := range map[error]string{
-		&LostError{Rank: 3, Silent: 20 * time.Second}: "rank 3 is lost: nothing was heard from it for 20s",
+		&lostError{Rank: 3, Silent: 20 * time.Second}: "rank 3 is lost: nothing was heard from it for 20s",
 		&EndedError{Code: 5}:                          "exit code 5",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -323,7 +323,7 @@ func TestDivergence(t *testing.T) {
 	labels := labelsOf(t, rng, 50, kernel.EqualTable())
 	op := build(t, p, nil, "dense")
 	_, err := Run(t.Context(), op, x, kernel.Step{Labels: labels, Coefficient: 1e6}, &Settings{Steps: 100}, nil)
-	var d *DivergedError
+	var d *divergedError
 	if !errors.As(err, &d) || !errors.Is(err, ErrDiverged) || d.Step < 1 || d.Step > 20 {
 		t.Fatalf("err = %v", err)
 	}

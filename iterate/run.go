@@ -153,7 +153,7 @@ func (ws *Workspace) take(ctx context.Context, t int) (stepSums, error) {
 		return stepSums{}, fmt.Errorf("iterate: step %d: %w", t, err)
 	}
 	if !(ws.stats.MaxAbs <= maxAbs) {
-		return stepSums{}, &DivergedError{Step: t}
+		return stepSums{}, &divergedError{Step: t}
 	}
 	ws.x, ws.next = ws.next, ws.x
 	return stepSums{objective: ws.stats.Objective, change: ws.stats.Change, before: before, spread: ws.stats.Spread}, nil

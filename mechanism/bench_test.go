@@ -27,7 +27,7 @@ func BenchmarkDraw(b *testing.B) {
 			workers := par.New(count)
 			defer workers.Close()
 			for b.Loop() {
-				if _, err := Privatize(context.Background(), c, NoLedger, r, workers); err != nil {
+				if _, err := c.Privatize(context.Background(), NoLedger, r, workers); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -33,7 +33,7 @@ func (o *outsider) Paid([16]byte) (bool, error) { return true, o.paidErr }
 func releases(t *testing.T, b Budget) (made []bool, errs []error) {
 	t.Helper()
 	c := calibrate(t, CalibrationSettings{Epsilon: 0.5, Delta: 1e-6, Sensitivity: boundOf(t, sensitivity.ReplaceOne, 6, 3, 1)})
-	out, err := Privatize(background, c, b, request(6, 3), nil)
+	out, err := c.Privatize(background, b, request(6, 3), nil)
 	made, errs = append(made, out != nil), append(errs, err)
 	set, err := Subset{Items: 5, Size: 1, Epsilon: 1}.Select(b, alice, 2)
 	made, errs = append(made, set != nil), append(errs, err)

@@ -15,7 +15,7 @@
 //		return err
 //	}
 //	defer ledger.Close()
-//	r, err := mechanism.Privatize(ctx, c, ledger, mechanism.FirstStep{
+//	r, err := c.Privatize(ctx, ledger, mechanism.FirstStep{
 //		Displacement: displacement, // f - Q
 //		Query:        query,
 //		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg"},

@@ -7,8 +7,8 @@ import (
 
 // Sentinels, matched with errors.Is.
 var (
-	// ErrParam reports a parameter that is missing or out of its range; where
-	// the parameter is a number the error is a *ParamError.
+	// ErrParam reports a parameter that is missing or out of its range. The message has its
+	// name, its value and what is allowed, and never a value of the data.
 	ErrParam = errors.New("parameter out of range")
 	// ErrSensitivity reports that noise cannot be calibrated to the bound: it
 	// is missing, has no stated operator error, or belongs to another matrix.
@@ -21,15 +21,14 @@ var (
 	// ErrEntropy reports that the system gave no random bytes. Nothing was
 	// released.
 	ErrEntropy = errors.New("no entropy")
-	// ErrBudgetExceeded reports a spend that does not fit; the error is a
-	// *BudgetError.
+	// ErrBudgetExceeded reports a spend that does not fit. The message says how much was
+	// asked for and how much remains.
 	ErrBudgetExceeded = errors.New("privacy budget exceeded")
 	// ErrUnknownUnit reports a unit that the ledger does not know and that is not
 	// New.
 	ErrUnknownUnit = errors.New("unknown unit")
 	// ErrOtherRelation reports a spend that protects other pairs of data sets than the
-	// earlier spends of its unit, without Unit.OtherRelation; the error is a
-	// *RelationError.
+	// earlier spends of its unit, without Unit.OtherRelation. The message says which.
 	ErrOtherRelation = errors.New("another relation")
 	// ErrLedger reports a ledger that is missing, damaged, of another kind or
 	// cannot be written.
@@ -46,45 +45,45 @@ func errUnknown(kind string) error {
 	return fmt.Errorf("mechanism: %w: the ledger knows no %s of this name: check the name, or say that the unit is new", ErrUnknownUnit, kind)
 }
 
-// A ParamError names a parameter, its value and what is allowed. None of its
+// A paramError names a parameter, its value and what is allowed. None of its
 // fields ever holds a value of the data. It matches ErrParam.
-type ParamError struct {
+type paramError struct {
 	Field   string  // the name of the parameter
 	Value   float64 // what was given
 	Allowed string  // what is allowed, in words
 }
 
-func (e *ParamError) Error() string {
+func (e *paramError) Error() string {
 	return fmt.Sprintf("mechanism: %s = %g: want %s", e.Field, e.Value, e.Allowed)
 }
 
-func (e *ParamError) Unwrap() error { return ErrParam }
+func (e *paramError) Unwrap() error { return ErrParam }
 
-// A BudgetError says how much was asked for and how much remains. It matches
+// A budgetError says how much was asked for and how much remains. It matches
 // ErrBudgetExceeded.
-type BudgetError struct {
+type budgetError struct {
 	UnitKind         string // of the unit, which is not named
 	Asked, Remaining Pots
 	Total            Total // of the ledger
 }
 
-func (e *BudgetError) Error() string {
+func (e *budgetError) Error() string {
 	t := e.Total
 	return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked %s, remaining %s of %s",
 		e.UnitKind, t.describe(e.Asked), t.describe(e.Remaining), t)
 }
 
-func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }
+func (e *budgetError) Unwrap() error { return ErrBudgetExceeded }
 
-// A RelationError says which pairs of data sets all earlier spends of a unit protect, and
+// A relationError says which pairs of data sets all earlier spends of a unit protect, and
 // which the new spend protects. It matches ErrOtherRelation.
-type RelationError struct {
+type relationError struct {
 	UnitKind string     // of the unit, which is not named
 	Before   Protection // zero where no pair is known
 	Asked    Protection
 }
 
-func (e *RelationError) Error() string {
+func (e *relationError) Error() string {
 	before, total := "together protect no known pair of data sets", "no known pair of data sets"
 	if e.Before.known() {
 		before = fmt.Sprintf("protect %q", e.Before)
@@ -96,7 +95,7 @@ func (e *RelationError) Error() string {
 		ErrOtherRelation, e.UnitKind, before, e.Asked, total)
 }
 
-func (e *RelationError) Unwrap() error { return ErrOtherRelation }
+func (e *relationError) Unwrap() error { return ErrOtherRelation }
 
 // ledgerError says what is wrong with a ledger.
 func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }

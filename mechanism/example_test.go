@@ -50,7 +50,7 @@ func Example() {
 	fmt.Printf("mu %.4f, rho %.4f\n", c.Mu(), c.Rho())
 
 	// The displacement f - Q would come from the engine.
-	out, err := mechanism.Privatize(context.Background(), c, mechanism.NoLedger, mechanism.FirstStep{
+	out, err := c.Privatize(context.Background(), mechanism.NoLedger, mechanism.FirstStep{
 		Displacement: blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: make([]float64, 8)},
 		Query:        release.Query{Sigma: 6, Alpha: 0.6, Table: "gaussian", Classes: 10, SigmaQ: 1, Seed: 1},
 		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "image 17", New: true},

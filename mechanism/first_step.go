@@ -13,7 +13,7 @@ import (
 // A FirstStep is a computed first step f to be released, and the unit that pays
 // for it.
 type FirstStep struct {
-	// Displacement is f - Q. It is secret: it leaves Privatize only as the
+	// Displacement is f - Q. It is secret: it leaves Calibration.Privatize only as the
 	// release.
 	Displacement blas64.General
 	// Query holds the public parameters of Q and of f, the latter equal to those of
@@ -96,13 +96,13 @@ func checkQuery(bound sensitivity.Query, q release.Query) error {
 	case q.Sigma != bound.Sigma || q.Alpha != bound.Alpha || q.Table != name || q.Classes != classes:
 		return fmt.Errorf("mechanism: the query differs from the query of the bound, %v: %w", bound, ErrSensitivity)
 	case !(q.SigmaQ > 0 && q.SigmaQ <= math.MaxFloat64):
-		return &ParamError{Field: "Query.SigmaQ", Value: q.SigmaQ, Allowed: "a positive finite number"}
+		return &paramError{Field: "Query.SigmaQ", Value: q.SigmaQ, Allowed: "a positive finite number"}
 	}
 	return nil
 }
 
 // Check reports before any work whether the mode and its price fit a relation;
-// Privatize checks the labels themselves. Errors are ErrLabels and ErrParam.
+// Calibration.Privatize checks the labels themselves. Errors are ErrLabels and ErrParam.
 func (l LabelSettings) Check(relation sensitivity.Relation) error {
 	switch l.Mode {
 	case release.ModePublic, release.ModeDropped:
@@ -121,7 +121,7 @@ func (l LabelSettings) Check(relation sensitivity.Relation) error {
 		return fmt.Errorf("mechanism: labels are public under %v, so randomising them protects nothing: %w", relation, ErrLabels)
 	}
 	if !(l.Epsilon >= minEpsilon && l.Epsilon <= maxLabelEpsilon) {
-		return &ParamError{Field: "Labels.Epsilon", Value: l.Epsilon, Allowed: "1e-6 to 20"}
+		return &paramError{Field: "Labels.Epsilon", Value: l.Epsilon, Allowed: "1e-6 to 20"}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// Privatize adds the calibrated noise and returns the release.
+// Privatize adds the noise of c and returns the release.
 //
 // The order is fixed. First everything is checked, all randomness drawn and all
 // memory taken. Then the budget writes the spend down, and only then is noise
@@ -32,7 +32,7 @@ import (
 // the bound, ErrNonFinite, ErrParam, ErrLabels, ErrLedger without a budget,
 // ErrEntropy, the errors of the budget (such as ErrBudgetExceeded), and the error
 // of ctx.
-func Privatize(ctx context.Context, c Calibration, budget Budget, f FirstStep, workers *par.Workers) (*release.Release, error) {
+func (c Calibration) Privatize(ctx context.Context, budget Budget, f FirstStep, workers *par.Workers) (*release.Release, error) {
 	return privatize(ctx, c, budget, f, workers, system)
 }
 

@@ -95,7 +95,7 @@ func TestPrivatize(t *testing.T) {
 	if !slices.Equal(ledger.sums, [][sha256.Size]byte{sha256.Sum256(encoded)}) {
 		t.Error("the committed hash is not that of the release")
 	}
-	if out, err = Privatize(background, c, NoLedger, r, nil); err != nil || out.Ledger != 0 {
+	if out, err = c.Privatize(background, NoLedger, r, nil); err != nil || out.Ledger != 0 {
 		t.Errorf("without a ledger: %v", err)
 	}
 }
@@ -408,7 +408,7 @@ func TestSystemEntropy(t *testing.T) {
 	seen := map[[16]byte]bool{}
 	grids := map[string]bool{}
 	for range 3 {
-		out, err := Privatize(background, c, NoLedger, r, nil)
+		out, err := c.Privatize(background, NoLedger, r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -422,7 +422,7 @@ func TestSystemEntropy(t *testing.T) {
 	defer func(old io.Reader) { rand.Reader = old }(rand.Reader)
 	rand.Reader = fixed("replaced")
 	budget := new(fakeBudget)
-	if _, err := Privatize(background, c, budget, r, nil); !errors.Is(err, ErrEntropy) || len(budget.spends) != 0 {
+	if _, err := c.Privatize(background, budget, r, nil); !errors.Is(err, ErrEntropy) || len(budget.spends) != 0 {
 		t.Errorf("a source that was replaced is used: %v", err)
 	}
 }
@@ -606,7 +606,7 @@ func TestPrivatizeConcurrently(t *testing.T) {
 	done := make(chan error)
 	for range 4 {
 		go func() {
-			_, err := Privatize(background, c, NoLedger, r, workers)
+			_, err := c.Privatize(background, NoLedger, r, workers)
 			done <- err
 		}()
 	}

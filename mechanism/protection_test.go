@@ -285,7 +285,7 @@ func TestProtectionOfBounds(t *testing.T) {
 	}
 	// The release says the same.
 	c, r := fixture(t, 6, 3, 1)
-	out, err := Privatize(t.Context(), c, NoLedger, r, nil)
+	out, err := c.Privatize(t.Context(), NoLedger, r, nil)
 	if err != nil || ProtectionOfRelease(out) != AnyRow(sensitivity.ReplaceOne, 1) || ProtectionOfRelease(out) != c.Spend(0).Protects {
 		t.Error(ProtectionOfRelease(out), err)
 	}
@@ -331,8 +331,8 @@ func TestOtherRelation(t *testing.T) {
 			_, reserve := l.Reserve(alice, releaseID(1), spends[1])
 			_, charge := l.Total().Charge(alice, Spent{spentOf(t, l, alice), spends[0].Protects}, spends[1])
 			for _, err := range []error{err, reserve, charge} {
-				var detail *RelationError
-				if !errors.Is(err, ErrOtherRelation) || !errors.As(err, &detail) || *detail != (RelationError{"record", spends[0].Protects, spends[1].Protects}) || strings.Contains(err.Error(), alice.Name) {
+				var detail *relationError
+				if !errors.Is(err, ErrOtherRelation) || !errors.As(err, &detail) || *detail != (relationError{"record", spends[0].Protects, spends[1].Protects}) || strings.Contains(err.Error(), alice.Name) {
 					t.Fatalf("%s: %v", name, err)
 				}
 			}
@@ -449,7 +449,7 @@ func TestLedgerOfUnknownRelation(t *testing.T) {
 func TestMechanismsSayWhatTheyProtect(t *testing.T) {
 	budget := &fakeBudget{}
 	c, r := fixture(t, 6, 3, 1)
-	if _, err := Privatize(t.Context(), c, budget, r, nil); err != nil {
+	if _, err := c.Privatize(t.Context(), budget, r, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := (Subset{Items: 4, Size: 2, Epsilon: 1}).Select(budget, alice, 1); err != nil {

@@ -33,7 +33,7 @@ func released(t testing.TB, mode string) *release.Release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := mechanism.Privatize(t.Context(), c, mechanism.NoLedger, mechanism.FirstStep{
+	r, err := c.Privatize(t.Context(), mechanism.NoLedger, mechanism.FirstStep{
 		Displacement: blas64.General{Rows: 4, Cols: 1, Stride: 1, Data: make([]float64, 4)},
 		Query:        release.Query{Sigma: 2, Alpha: 0.5, Table: "equal", Classes: 3, SigmaQ: 1, Seed: 5},
 		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "x"},

@@ -57,7 +57,7 @@ func made(t testing.TB, n int, mode string) *release.Release {
 	if mode == release.ModeRandomised {
 		request.Labels.Epsilon, request.Labels.Values = 3, labels(n)
 	}
-	r, err := mechanism.Privatize(t.Context(), c, mechanism.NoLedger, request, nil)
+	r, err := c.Privatize(t.Context(), mechanism.NoLedger, request, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

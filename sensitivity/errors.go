@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Sentinels, matched with errors.Is. Every error of this package is an *Error
-// that matches one of them, except the error of a context that has ended.
+// Sentinels, matched with errors.Is. Every error of this package matches one of them, except the
+// error of a context that has ended. Its message says which function refused its arguments and why.
 var (
 	// ErrRelation reports a neighbouring relation that is missing, unknown, or
 	// not the one a bound is proved for.
@@ -65,23 +65,23 @@ func (f fault) Error() string { return string(f) }
 // Is makes errors.Is find ErrQuery.
 func (f fault) Is(target error) bool { return target == ErrQuery }
 
-// An Error says which function refused its arguments, what was wrong with them and,
+// A refusal says which function refused its arguments, what was wrong with them and,
 // where it helps, the number. It never contains a value of a data row.
-type Error struct {
+type refusal struct {
 	Op     string // the function, such as "tight" or "known"
 	Detail string // what was wrong, in words
 	Err    error  // which kind of error it is; it matches one of the sentinels
 }
 
-func (e *Error) Error() string {
+func (e *refusal) Error() string {
 	return fmt.Sprintf("sensitivity: %s: %v: %s", e.Op, e.Err, e.Detail)
 }
 
-func (e *Error) Unwrap() error { return e.Err }
+func (e *refusal) Unwrap() error { return e.Err }
 
-// refuse returns an *Error without the name of the function; named adds it.
+// refuse returns a *refusal without the name of the function; named adds it.
 func refuse(err error, format string, args ...any) error {
-	return &Error{Err: err, Detail: fmt.Sprintf(format, args...)}
+	return &refusal{Err: err, Detail: fmt.Sprintf(format, args...)}
 }
 
 // named puts the name of the function into an error made by refuse, and before
@@ -90,7 +90,7 @@ func named(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*refusal](err)
 	if !ok {
 		return fmt.Errorf("sensitivity: %s: %w", op, err)
 	}

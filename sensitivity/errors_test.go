@@ -187,7 +187,7 @@ func TestRefusals(t *testing.T) {
 		"displacement, Q":     {func() error { _, err := ok.Displacement(matrix(1, nan, 1)); return err }(), ErrNonFinite},
 		"relation name":       {func() error { _, err := RelationByName("add-remove"); return err }(), ErrRelation},
 	} {
-		var e *Error
+		var e *refusal
 		if _, ok := c.want.(fault); ok && !errors.Is(c.err, ErrQuery) {
 			t.Errorf("%s: %v is not ErrQuery", name, c.err)
 		}
@@ -253,7 +253,7 @@ func TestErrorsThatAddUpTooFar(t *testing.T) {
 	half := Eta{value: math.MaxFloat64 / 1.5, of: of}
 	for name, other := range map[string]Eta{"the sum": half, "its rounding": {value: math.MaxFloat64 - half.value, of: of}} {
 		sum, err := half.Plus(other)
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*refusal](err)
 		if !ok || e.Op != "eta" || e.Err != ErrUnrepresentable || sum.Value() != 0 {
 			t.Errorf("%s overflows: %v, %v", name, sum.Value(), err)
 		}

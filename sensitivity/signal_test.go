@@ -64,7 +64,7 @@ func TestSignalOfTheDefaults(t *testing.T) {
 
 func TestSignalRefuses(t *testing.T) {
 	for _, query := range []Query{{}, {Operator: Full{}, Sigma: 1, Table: Range{0, 1}}, {Operator: Full{}, Sigma: 1, Table: DataDependent{"x"}}} {
-		var e *Error
+		var e *refusal
 		if _, err := query.Signal(normalQ(4, 1, 1, 1)); !errors.As(err, &e) {
 			t.Errorf("%v: %v", query, err)
 		}

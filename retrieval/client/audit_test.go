@@ -151,7 +151,7 @@ type forgetful struct{}
 func (forgetful) Recall(client.Key) ([]byte, error)                 { return nil, nil }
 func (forgetful) Ready() error                                      { return nil }
 func (forgetful) Keep(_ client.Key, message []byte) ([]byte, error) { return message, nil }
-func (forgetful) Secret() (secret [client.SecretSize]byte, older bool, err error) {
+func (forgetful) Secret() (secret [32]byte, older bool, err error) {
 	return secret, false, nil
 }
 

@@ -146,7 +146,7 @@ func TestFirstFormatIsOfNames(t *testing.T) {
 // The secret of a folder is made once, for its owner alone, and all who share the folder have it.
 func TestSecretOfAFolder(t *testing.T) {
 	path := t.TempDir()
-	secrets := make(chan [SecretSize]byte, 50)
+	secrets := make(chan [secretSize]byte, 50)
 	for range cap(secrets) {
 		go func() {
 			secret, older, err := openAgain(t, path).Secret()
@@ -158,7 +158,7 @@ func TestSecretOfAFolder(t *testing.T) {
 	}
 	first := <-secrets
 	for range cap(secrets) - 1 {
-		if secret := <-secrets; secret != first || secret == [SecretSize]byte{} {
+		if secret := <-secrets; secret != first || secret == [secretSize]byte{} {
 			t.Fatal("two secrets")
 		}
 	}

@@ -58,7 +58,7 @@ type Folder struct {
 
 	mutex  sync.Mutex // guards what follows
 	opened bool       // the file of the secret
-	secret [SecretSize]byte
+	secret [secretSize]byte
 	before bool // see Secret
 }
 

@@ -38,7 +38,7 @@ type Memory interface {
 	// share it, as long as what is kept. Keys are made with them, so that a key tells nothing
 	// to who does not have them. older says that the memory may also hold sets of the formats
 	// before there was a secret.
-	Secret() (secret [SecretSize]byte, older bool, err error)
+	Secret() (secret [32]byte, older bool, err error)
 }
 
 // A Locker is a Memory that lets one client at a time release a record. Clients hold the
@@ -82,7 +82,7 @@ func NewMemory() Memory {
 }
 
 type volatile struct {
-	secret    [SecretSize]byte
+	secret    [secretSize]byte
 	mutex     sync.Mutex
 	kept      map[Key][]byte
 	codebooks []wire.Hash
@@ -96,7 +96,7 @@ func (v *volatile) Recall(key Key) ([]byte, error) {
 
 func (v *volatile) Ready() error { return nil }
 
-func (v *volatile) Secret() (secret [SecretSize]byte, older bool, err error) {
+func (v *volatile) Secret() (secret [secretSize]byte, older bool, err error) {
 	return v.secret, false, nil
 }
 

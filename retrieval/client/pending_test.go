@@ -61,7 +61,7 @@ func (m steppedMemory) Lock(ctx context.Context, key Key) (func(), error) {
 	return m.Folder.Lock(ctx, key)
 }
 
-func (m steppedMemory) Secret() (secret [SecretSize]byte, older bool, err error) {
+func (m steppedMemory) Secret() (secret [secretSize]byte, older bool, err error) {
 	m.step()
 	defer m.step()
 	return m.Folder.Secret()

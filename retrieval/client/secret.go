@@ -15,8 +15,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// SecretSize is the length of the secret of a memory.
-const SecretSize = 32
+// secretSize is the length of the secret of a memory.
+const secretSize = 32
 
 // The file of a folder's secret, little-endian:
 //
@@ -30,7 +30,7 @@ const (
 	secretMagic   = "PMMEMKEY"
 	secretVersion = 1
 	secretSum     = 16
-	secretFile    = 16 + SecretSize + secretSum
+	secretFile    = 16 + secretSize + secretSum
 )
 
 var (
@@ -39,7 +39,7 @@ var (
 )
 
 // Secret implements Memory. The file of the secret is made once, whole and for its owner alone.
-func (f *Folder) Secret() (secret [SecretSize]byte, older bool, err error) {
+func (f *Folder) Secret() (secret [32]byte, older bool, err error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if !f.opened {
@@ -68,7 +68,7 @@ func (f *Folder) secretThere() error {
 }
 
 // openSecret reads the file of the secret, and makes it if need be.
-func (f *Folder) openSecret() (secret [SecretSize]byte, older bool, err error) {
+func (f *Folder) openSecret() (secret [32]byte, older bool, err error) {
 	if secret, older, err = f.readSecret(); !errors.Is(err, fs.ErrNotExist) {
 		return secret, older, err
 	}
@@ -97,7 +97,7 @@ func (f *Folder) openSecret() (secret [SecretSize]byte, older bool, err error) {
 
 // readSecret reads the file of the secret. Its name is on the disk before the secret is used:
 // whoever made it may have died before it was.
-func (f *Folder) readSecret() (secret [SecretSize]byte, older bool, err error) {
+func (f *Folder) readSecret() (secret [32]byte, older bool, err error) {
 	path := filepath.Join(f.path, secretName)
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func (f *Folder) readSecret() (secret [SecretSize]byte, older bool, err error) {
 }
 
 // sealSecret returns the bytes of the file.
-func sealSecret(secret [SecretSize]byte, older bool) []byte {
+func sealSecret(secret [secretSize]byte, older bool) []byte {
 	b := append(make([]byte, 0, secretFile), secretMagic...)
 	b = binary.LittleEndian.AppendUint32(b, secretVersion)
 	var flag uint32
@@ -129,7 +129,7 @@ func sealSecret(secret [SecretSize]byte, older bool) []byte {
 	return append(b, sum[:secretSum]...)
 }
 
-func unsealSecret(b []byte) (secret [SecretSize]byte, older bool, err error) {
+func unsealSecret(b []byte) (secret [secretSize]byte, older bool, err error) {
 	if len(b) != secretFile || string(b[:8]) != secretMagic {
 		return secret, false, errSecret
 	}
@@ -139,7 +139,7 @@ func unsealSecret(b []byte) (secret [SecretSize]byte, older bool, err error) {
 	copy(secret[:], b[16:])
 	older = binary.LittleEndian.Uint32(b[12:]) != 0
 	if !bytes.Equal(b, sealSecret(secret, older)) {
-		return [SecretSize]byte{}, false, errSecret
+		return [secretSize]byte{}, false, errSecret
 	}
 	return secret, older, nil
 }

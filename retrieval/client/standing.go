@@ -143,7 +143,7 @@ var errShort = memoryError(errors.New("a message of it is damaged"))
 
 // key returns the key of a release of a record: HMAC-SHA-256, under the memory's secret, of a
 // name for its purpose, what the release is for, its number, and the record.
-func (c *Cells) key(secret [SecretSize]byte, payer [sha256.Size]byte, id RecordID, number uint64) (key Key) {
+func (c *Cells) key(secret [secretSize]byte, payer [sha256.Size]byte, id RecordID, number uint64) (key Key) {
 	b := binary.LittleEndian.AppendUint64(c.terms("privatemail cells 3", payer), number)
 	if id.named() {
 		b = append(append(b, 'n'), id.name...)
@@ -154,13 +154,13 @@ func (c *Cells) key(secret [SecretSize]byte, payer [sha256.Size]byte, id RecordI
 }
 
 // tag returns what stands for the row of a record.
-func (c *Cells) tag(secret [SecretSize]byte, payer [sha256.Size]byte, id RecordID) (tag [tagSize]byte) {
+func (c *Cells) tag(secret [secretSize]byte, payer [sha256.Size]byte, id RecordID) (tag [tagSize]byte) {
 	b := append(c.terms("privatemail row 3", payer), id.content[:]...)
 	copy(tag[:], keyed(secret, append(b, id.name...)))
 	return tag
 }
 
-func keyed(secret [SecretSize]byte, b []byte) []byte {
+func keyed(secret [secretSize]byte, b []byte) []byte {
 	mac := hmac.New(sha256.New, secret[:])
 	mac.Write(b)
 	return mac.Sum(nil)

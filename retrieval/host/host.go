@@ -67,9 +67,6 @@ func Kind(path string) (string, error) {
 	return kind, file.Close()
 }
 
-// ShardEnding is what the name of a shard has more than that of its gallery.
-func ShardEnding(index, count int) string { return fmt.Sprintf(".%dof%d", index, count) }
-
 // meter begins to show a piece of work.
 func (h *Host) meter() (report func(stage string, done, total int), end func()) {
 	if h.settings.Meter == nil {
@@ -95,7 +92,7 @@ func (h *Host) Load(ctx context.Context) error {
 		file := h.settings.File
 		g.Name = cmp.Or(h.settings.Name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 		if shard := shardOf(g); shard != nil && h.settings.Name == "" {
-			g.Name = strings.TrimSuffix(g.Name, ShardEnding(shard.Index, shard.Count)) // as the gallery is called
+			g.Name = strings.TrimSuffix(g.Name, shard.Ending()) // as the gallery is called
 		}
 		err = h.publish(ctx, *g)
 	}

@@ -133,7 +133,7 @@ func TestShardsHaveNoShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shard := filepath.Join(t.TempDir(), "birds"+ShardEnding(1, 3)+".shard")
+	shard := filepath.Join(t.TempDir(), "birds"+(&server.Shard{Index: 1, Count: 3}).Ending()+".shard")
 	if err := errors.Join(part.Save(t.Context(), shard), part.Close(), whole.Close()); err != nil {
 		t.Fatal(err)
 	}

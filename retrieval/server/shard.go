@@ -28,10 +28,13 @@ type Shard struct {
 	Checksum [crc.Size]byte
 }
 
-// ShardRows returns the first row and the number of rows that shard index of count has, of a
+// Ending is what the name of a file with the shard has more than that of its gallery.
+func (s *Shard) Ending() string { return fmt.Sprintf(".%dof%d", s.Index, s.Count) }
+
+// shardRows returns the first row and the number of rows that shard index of count has, of a
 // gallery of n rows: shards are blocks of the gallery, one behind the other, whose sizes differ
 // by one row at most.
-func ShardRows(n, index, count int) (first, rows int) {
+func shardRows(n, index, count int) (first, rows int) {
 	at := func(i int) int { return int(int64(n) * int64(i) / int64(count)) }
 	return at(index - 1), at(index) - at(index-1)
 }
@@ -41,7 +44,7 @@ func (s *Shard) Check(book *wire.Codebook) error {
 	if s.Count < 1 || s.Count > min(MaxShards, book.Rows) || s.Index < 1 || s.Index > s.Count {
 		return fmt.Errorf("server: %w: shard %d of %d, of %d rows", ErrGallery, s.Index, s.Count, book.Rows)
 	}
-	if first, rows := ShardRows(book.Rows, s.Index, s.Count); s.First != first || s.Rows != rows {
+	if first, rows := shardRows(book.Rows, s.Index, s.Count); s.First != first || s.Rows != rows {
 		return fmt.Errorf("server: %w: shard %d of %d begins at row %d and has %d, want %d and %d", ErrGallery, s.Index, s.Count, s.First+1, s.Rows, first+1, rows)
 	}
 	if s.Length < 1 || s.Length > min(s.Rows, book.Length) {
@@ -73,7 +76,7 @@ func (c *Cells) Shard() *Shard {
 }
 
 // Split returns shard index of count, from 1 on: the same codebook, base sample and map, with the
-// rows of ShardRows and lists of these. Answers of all shards, put together, are those of c. The
+// rows of shardRows and lists of these. Answers of all shards, put together, are those of c. The
 // answers of a shard are encoded beforehand as CellsSettings.Encoded says, 0 for its default.
 //
 // A shard uses memory of c: Close of c waits until the shard was closed. A shard is not split
@@ -100,7 +103,7 @@ func (c *Cells) Split(ctx context.Context, index, count int, encoded int64, work
 
 func (c *Cells) newShard(ctx context.Context, index, count int, encoded int64, workers *par.Workers) (*Cells, error) {
 	c.hashing.Do(func() { c.whole = sha256.Sum256(c.gallery) })
-	first, rows := ShardRows(c.book.Rows, index, count)
+	first, rows := shardRows(c.book.Rows, index, count)
 	d := c.book.Ranking
 	s := &Cells{
 		book: c.book, hash: c.hash, bases: c.bases, published: c.published, source: c.source, displaced: c.displaced, split: true,

@@ -63,7 +63,7 @@
 //
 // A gallery whose Cells are a shard answers front ends at the paths of shards, and offers clients
 // no mode. A gallery with a Source answers clients from rows that are elsewhere: package
-// retrieval/front has one that asks shards. Where a shard cannot be used, a request gets 503 with
+// internal/front has one that asks shards. Where a shard cannot be used, a request gets 503 with
 // the number of the shard, and no part of an answer.
 //
 // # Mode sealed

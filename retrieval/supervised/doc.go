@@ -10,7 +10,7 @@
 // is placed by it alone, without a label and without anything being asked of the server. A client
 // that got the map from a server, and sends it something afterwards, applies it by [Guard]: then
 // the time that this takes tells nothing about a query, as far as Go goes ([Guarded]). The
-// projections shrink the directions in which rows of one class differ ([NewMap] has the
+// projections shrink the directions in which rows of one class differ ([Recipe.NewMap] has the
 // formulas). Then the gallery may be moved: from X = z a step or two of
 //
 //	X <- X - 1/2 D^+ L X,   L = L_X/dbar + beta L_same,

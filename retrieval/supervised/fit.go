@@ -83,7 +83,7 @@ type Model struct {
 // A row without neighbours moves by its label alone, one without a label by its
 // neighbours alone, one without both stays.
 //
-// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, privatemail.ErrZeroRow, those of Engine.Embed,
+// Errors: those of Recipe.NewMap and Map.Apply, privatemail.ErrSettings, privatemail.ErrZeroRow, those of Engine.Embed,
 // and that of ctx, which is looked at throughout.
 func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (_ *Model, err error) {
 	defer par.Catch(&err)

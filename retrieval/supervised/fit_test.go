@@ -128,7 +128,7 @@ func TestMapWhitensWithinClasses(t *testing.T) {
 	const n, d = 60, 6
 	x, labels := labelledRows(n, d, 1)
 	for _, ridge := range []float64{0.1, 1, 10} {
-		m, err := supervised.NewMap(t.Context(), single(x), labels, supervised.Recipe{Projection: supervised.Whiten, Ridge: ridge})
+		m, err := (supervised.Recipe{Projection: supervised.Whiten, Ridge: ridge}).NewMap(t.Context(), single(x), labels)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestMapWhitensWithinClasses(t *testing.T) {
 			}
 		}
 	}
-	m, err := supervised.NewMap(t.Context(), single(x), labels, supervised.Recipe{Standardize: true, Projection: supervised.Whiten, Ridge: 1})
+	m, err := (supervised.Recipe{Standardize: true, Projection: supervised.Whiten, Ridge: 1}).NewMap(t.Context(), single(x), labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestMapOfFewerColumns(t *testing.T) {
 		{supervised.Recipe{Projection: supervised.Discriminate, Ridge: 0.3, Columns: 2}, 2},
 		{supervised.Recipe{Columns: 2}, 2},
 	} {
-		m, err := supervised.NewMap(t.Context(), single(x), labels, c.recipe)
+		m, err := c.recipe.NewMap(t.Context(), single(x), labels)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestMapOfManyClasses(t *testing.T) {
 	for i := range labels {
 		labels[i] = int32(i % 40)
 	}
-	m, err := supervised.NewMap(t.Context(), single(x), labels, supervised.Recipe{Projection: supervised.Discriminate, Ridge: 1})
+	m, err := (supervised.Recipe{Projection: supervised.Discriminate, Ridge: 1}).NewMap(t.Context(), single(x), labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func mapped(t *testing.T, text string, x *mat.Dense, labels []int32) (supervised
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := supervised.NewMap(t.Context(), single(x), labels, r)
+	m, err := r.NewMap(t.Context(), single(x), labels)
 	if err != nil {
 		t.Fatal(err)
 	}

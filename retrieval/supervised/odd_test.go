@@ -59,7 +59,7 @@ func TestColumnsAreWhatWasAskedFor(t *testing.T) {
 			}
 		}
 		if classes > 4 {
-			m, err := supervised.NewMap(t.Context(), x, labels, supervised.Recipe{Projection: supervised.Discriminate, Ridge: 1, Columns: 4, UnitImages: true})
+			m, err := (supervised.Recipe{Projection: supervised.Discriminate, Ridge: 1, Columns: 4, UnitImages: true}).NewMap(t.Context(), x, labels)
 			if err != nil || m.Columns() != 4 || m.Check() != nil {
 				t.Errorf("%d classes: %v", classes, err)
 			}
@@ -75,7 +75,7 @@ func TestColumnsAreWhatWasAskedFor(t *testing.T) {
 func TestDiscriminateOneClass(t *testing.T) {
 	x, labels := labelledRows(97, 12, 9)
 	clear(labels)
-	if m, err := supervised.NewMap(t.Context(), single(x), labels, supervised.Deep()); !errors.Is(err, supervised.ErrEqualMeans) {
+	if m, err := supervised.Deep().NewMap(t.Context(), single(x), labels); !errors.Is(err, supervised.ErrEqualMeans) {
 		t.Errorf("a map of %d columns: %v", m.Columns(), err)
 	}
 }

@@ -43,7 +43,7 @@ func TestStreamIsApply(t *testing.T) {
 			t.Fatal(err)
 		}
 		few, fewLabels := mat.DenseCopyOf(x.Slice(0, 200, 0, d)), labels[:200]
-		m, err := supervised.NewMap(t.Context(), single(few), fewLabels, r)
+		m, err := r.NewMap(t.Context(), single(few), fewLabels)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// NewMap returns the map of a recipe, made from rows, n x d, with a label for each, -1 for
+// NewMap returns the map of the recipe, made from rows, n x d, with a label for each, -1 for
 // a row without one. Steps are no part of a map.
 //
 // With S the covariance of the labelled rows about the means of their classes and
@@ -32,7 +32,7 @@ import (
 // Errors: kernel.ErrShape for sizes that do not fit and more columns than there are,
 // kernel.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, ErrEqualMeans, those
 // of Recipe.Check, and that of ctx.
-func NewMap(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (_ *Map, err error) {
+func (r Recipe) NewMap(ctx context.Context, rows blas32.General, labels []int32) (_ *Map, err error) {
 	defer par.Catch(&err)
 	return newMap(ctx, new(dense.Core), rows, labels, r)
 }

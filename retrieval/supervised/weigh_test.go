@@ -27,7 +27,7 @@ func TestWeigh(t *testing.T) {
 		}
 		row[4], row[7] = 1e6, float32(labels[i]) // constant, and the class itself
 	}
-	m, err := supervised.NewMap(t.Context(), x, labels, supervised.Recipe{Weigh: true})
+	m, err := (supervised.Recipe{Weigh: true}).NewMap(t.Context(), x, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,17 +70,17 @@ func TestWeighRefuses(t *testing.T) {
 	x, labels := twoClasses(40, false, 3)
 	same := make([]int32, 40)
 	weigh := supervised.Recipe{Weigh: true}
-	if _, err := supervised.NewMap(t.Context(), x, same, weigh); !errors.Is(err, supervised.ErrEqualMeans) {
+	if _, err := weigh.NewMap(t.Context(), x, same); !errors.Is(err, supervised.ErrEqualMeans) {
 		t.Errorf("one class: %v", err)
 	}
 	for i := range same {
 		same[i] = int32(i)
 	}
-	if _, err := supervised.NewMap(t.Context(), x, same, weigh); !errors.Is(err, supervised.ErrNoPairs) {
+	if _, err := weigh.NewMap(t.Context(), x, same); !errors.Is(err, supervised.ErrNoPairs) {
 		t.Errorf("every row a class: %v", err)
 	}
 	flat := blas32.General{Rows: 40, Cols: 2, Stride: 2, Data: make([]float32, 80)}
-	if _, err := supervised.NewMap(t.Context(), flat, labels, weigh); !errors.Is(err, supervised.ErrEqualMeans) {
+	if _, err := weigh.NewMap(t.Context(), flat, labels); !errors.Is(err, supervised.ErrEqualMeans) {
 		t.Errorf("constant columns: %v", err)
 	}
 	if _, err := supervised.ParseRecipe("standardize,weigh"); !errors.Is(err, privatemail.ErrSettings) {
@@ -138,7 +138,7 @@ func TestMapInSpan(t *testing.T) {
 		// A'RA = 1 in the span of the rows: the distances of R^(-1/2).
 		scaled := mat.DenseCopyOf(x)
 		for j := range d {
-			if m2, err := supervised.NewMap(t.Context(), single(x), labels, supervised.Recipe{Weigh: r.Weigh, Standardize: r.Standardize}); err == nil && m2.Scale != nil {
+			if m2, err := (supervised.Recipe{Weigh: r.Weigh, Standardize: r.Standardize}).NewMap(t.Context(), single(x), labels); err == nil && m2.Scale != nil {
 				for i := range n {
 					scaled.Set(i, j, x.At(i, j)*m2.Scale[j])
 				}
@@ -172,7 +172,7 @@ func TestMapOfEqualRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := supervised.NewMap(t.Context(), single(x), labels, r); !errors.Is(err, supervised.ErrNoPairs) {
+		if _, err := r.NewMap(t.Context(), single(x), labels); !errors.Is(err, supervised.ErrNoPairs) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -15,7 +15,7 @@ func TestWhitenHasTheDistancesOfTheSymmetricRoot(t *testing.T) {
 	const n, d = 80, 12
 	x, labels := labelledRows(n, d, 41)
 	for _, ridge := range []float64{0.01, 1} {
-		m, err := supervised.NewMap(t.Context(), single(x), labels, supervised.Recipe{Projection: supervised.Whiten, Ridge: ridge})
+		m, err := (supervised.Recipe{Projection: supervised.Whiten, Ridge: ridge}).NewMap(t.Context(), single(x), labels)
 		if err != nil {
 			t.Fatal(err)
 		}

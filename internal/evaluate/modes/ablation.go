@@ -105,7 +105,7 @@ func mapOnly(ctx context.Context, _ *privatemail.Engine, t *evaluate.Task) (quer
 func classicMap(ctx context.Context, t *evaluate.Task, k int) (*supervised.Map, error) {
 	r := supervised.Classic()
 	r.Columns = k
-	return supervised.NewMap(ctx, points.Single(labelledRows(t)), labelsOf(t), r)
+	return r.NewMap(ctx, points.Single(labelledRows(t)), labelsOf(t))
 }
 
 // recipe is an embedding with some of the labels.

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/split"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // keysAtOnce is how many keys are made at once: they stay in the first-level cache.
@@ -337,7 +336,7 @@ func (cl *List) alongCurve(lo, hi int) (equal bool) {
 			coords.Data[i*d+a] = cl.Axis[a*cl.N+lo+i]
 		}
 	}
-	order, err := sparse.MortonOrder(coords)
+	order, err := mortonOrder(coords)
 	if err != nil {
 		panic(err) // the points have been checked
 	}

@@ -89,7 +89,7 @@ func (s *applySetting) subject(ctx context.Context, op string) (*measure.Subject
 	if err != nil {
 		return nil, err
 	}
-	by, err := supervised.NewMap(ctx, s.sample, s.labels, parsed)
+	by, err := parsed.NewMap(ctx, s.sample, s.labels)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/front"
 	"github.com/seed-64e14a55/privatemail/internal/systemd"
-	"github.com/seed-64e14a55/privatemail/retrieval/front"
 	"github.com/seed-64e14a55/privatemail/retrieval/host"
 	"github.com/seed-64e14a55/privatemail/retrieval/service"
 )

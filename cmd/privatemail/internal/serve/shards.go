@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/cmd/privatemail/internal/files"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/retrieval/front"
+	"github.com/seed-64e14a55/privatemail/internal/front"
 	"github.com/seed-64e14a55/privatemail/retrieval/remote"
 )
 

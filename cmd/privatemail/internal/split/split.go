@@ -126,11 +126,11 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		to := f.file(path, i+1)
+		s := shard.Shard()
+		to := f.file(path, s)
 		if err := errors.Join(shard.Save(ctx, to), shard.Close()); err != nil {
 			return nil, err
 		}
-		s := shard.Shard()
 		report.Shards = append(report.Shards, splitShard{to, s.First, s.Rows})
 		m.Report(privatemail.Progress{Stage: "shards", Done: i + 1, Total: f.into})
 	}
@@ -138,7 +138,7 @@ func (f *splitFlags) write(ctx context.Context, e *cli.Env, path string, whole *
 }
 
 // file returns the name of a shard.
-func (f *splitFlags) file(gallery string, index int) string {
+func (f *splitFlags) file(gallery string, s *server.Shard) string {
 	name := strings.TrimSuffix(filepath.Base(gallery), filepath.Ext(gallery))
-	return filepath.Join(cmp.Or(f.out, filepath.Dir(gallery)), name+host.ShardEnding(index, f.into)+".shard")
+	return filepath.Join(cmp.Or(f.out, filepath.Dir(gallery)), name+s.Ending()+".shard")
 }

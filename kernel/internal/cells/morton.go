@@ -1,4 +1,4 @@
-package sparse
+package cells
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// MortonOrder returns the order of the rows of p along a Morton curve through their
+// mortonOrder returns the order of the rows of p along a Morton curve through their
 // bounding cube: order[r] is the row that comes r-th. Rows near each other on the
 // curve are near each other in space. So products of a matrix permuted by this order
 // read nearby rows of X together, and short runs of the curve have small bounding
@@ -21,9 +21,9 @@ import (
 // The code of a row interleaves 64/D bits of each of its D coordinates, at most 32.
 // From D = 64 on only the first 64 coordinates take part, with a bit each. Errors:
 // kernel.ErrShape, kernel.ErrNonFinite.
-func MortonOrder(p blas32.General) ([]uint32, error) {
+func mortonOrder(p blas32.General) ([]uint32, error) {
 	if err := points.CheckFinite(p); err != nil {
-		return nil, fmt.Errorf("sparse: morton order: %w", err)
+		return nil, fmt.Errorf("cells: morton order: %w", err)
 	}
 	axes := min(p.Cols, 64)
 	order := make([]uint32, p.Rows)

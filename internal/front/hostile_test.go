@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/retrieval/internal/limits"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -63,7 +63,7 @@ func TestHostileAnswers(t *testing.T) {
 		"rows below":       changed(move(func(int) int { return 0 })),
 		"a row below":      changed(move(func(int) int { return own.First - 1 })),
 		"a row above":      changed(move(func(n int) int { return own.First + own.Rows - n + 1 })),
-		"rows of nobody":   changed(move(func(n int) int { return limits.MaxRows - n })),
+		"rows of nobody":   changed(move(func(n int) int { return math.MaxInt32 - n })),
 		"an answer of another shard": func(w http.ResponseWriter, r *http.Request) {
 			w.Write(f.shards[0].record(r).Body.Bytes())
 		},
@@ -149,7 +149,7 @@ func TestJoinRefuses(t *testing.T) {
 		if err := g.check(&s, ask, wire.Int8, a); err != nil {
 			t.Error(err)
 		}
-		a.Compact.Anchors[0] = uint16(limits.Turns * g.book.AnchorCount())
+		a.Compact.Anchors[0] = uint16(8 * g.book.AnchorCount()) // an anchor has 8 turns
 		if err := g.check(&s, ask, wire.Int8, a); err == nil {
 			t.Error("an anchor that is none was taken")
 		}
