@@ -45,7 +45,7 @@ func RuleByName(name string) (Rule, error) {
 
 // Multiplier returns the standard deviation of the noise for a sensitivity of
 // one, rounded up: at most 2^-39 above the exact value and never below it. The
-// error is ErrParam when epsilon is not in [1e-6, 100], or for Classical
+// error is a *ParamError when epsilon is not in [1e-6, 100], or for Classical
 // not below 1, or delta not in [1e-100, 0.1].
 func (r Rule) Multiplier(epsilon, delta float64) (float64, error) {
 	if err := checkEpsilon(epsilon); err != nil {
@@ -59,11 +59,11 @@ func (r Rule) Multiplier(epsilon, delta float64) (float64, error) {
 		return multiplier(epsilon, delta) * upwards, nil
 	case Classical:
 		if !classicalHolds(epsilon) {
-			return 0, &paramError{Field: "Epsilon", Value: epsilon, Allowed: "below 1 for the classical rule; the analytic rule has no such limit"}
+			return 0, &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "below 1 for the classical rule; the analytic rule has no such limit"}
 		}
 		return classicalMultiplier(epsilon, delta) * upwards, nil
 	}
-	return 0, &paramError{Field: "Rule", Value: float64(r), Allowed: "Analytic or Classical"}
+	return 0, &ParamError{Field: "Rule", Value: float64(r), Allowed: "Analytic or Classical"}
 }
 
 // The range in which the multiplier is exact to its last digits.
@@ -77,21 +77,21 @@ const (
 
 func checkEpsilon(epsilon float64) error {
 	if !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
-		return &paramError{Field: "Epsilon", Value: epsilon, Allowed: "1e-6 to 100"}
+		return &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "1e-6 to 100"}
 	}
 	return nil
 }
 
 func checkDelta(delta float64) error {
 	if !(delta >= minDelta && delta <= maxDelta) {
-		return &paramError{Field: "Delta", Value: delta, Allowed: "1e-100 to 0.1"}
+		return &ParamError{Field: "Delta", Value: delta, Allowed: "1e-100 to 0.1"}
 	}
 	return nil
 }
 
 // EpsilonAt returns the least epsilon at which a mu-Gaussian-private release,
 // or several with the root of the sum of their squares for mu, is (epsilon,
-// delta)-private, rounded up. The error is ErrParam when mu is not in [0,
+// delta)-private, rounded up. The error is a *ParamError when mu is not in [0,
 // 1e6] or delta not in [1e-100, 0.1].
 func EpsilonAt(mu, delta float64) (float64, error) {
 	if err := checkMu(mu); err != nil {
@@ -139,7 +139,7 @@ type Calibration struct {
 // operator error, m the number of coordinates, g sqrt(m) the effect of rounding
 // to the grid.
 //
-// Errors are ErrParam for numbers out of range, for a matrix so large that
+// Errors are a *ParamError for numbers out of range, for a matrix so large that
 // the grid would cost more than a thousandth of the noise and for a Reach
 // beyond 2^51 g, where coordinates would be clamped; and ErrSensitivity for a
 // bound that has no stated operator error, was made from norms or covers only
@@ -153,22 +153,22 @@ func Calibrate(p CalibrationSettings) (Calibration, error) {
 		return Calibration{}, err
 	}
 	if !(p.Reach > 0 && p.Reach <= math.MaxFloat64) {
-		return Calibration{}, &paramError{Field: "Reach", Value: p.Reach, Allowed: "a positive finite number"}
+		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: "a positive finite number"}
 	}
 	base := p.Sensitivity.Value()
 	_, exponent := math.Frexp(multiplier * base)
 	exponent -= 41 // floor(log2) is one less than the exponent of Frexp
 	if !(multiplier*base <= math.MaxFloat64) || exponent < -900 || exponent > 900 {
-		return Calibration{}, &paramError{Field: "Sensitivity", Value: base, Allowed: "a grid step from 2^-900 to 2^900"}
+		return Calibration{}, &ParamError{Field: "Sensitivity", Value: base, Allowed: "a grid step from 2^-900 to 2^900"}
 	}
 	c := Calibration{settings: p, step: math.Ldexp(1, exponent)}
 	c.total, c.gridError = totalSensitivity(p.Sensitivity, c.step)
 	if c.gridError > base*maxGridShare {
-		return Calibration{}, &paramError{Field: "Sensitivity", Value: coordinates(p.Sensitivity), Allowed: "fewer coordinates at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
+		return Calibration{}, &ParamError{Field: "Sensitivity", Value: coordinates(p.Sensitivity), Allowed: "fewer coordinates at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
 	}
 	c.multiple = int64(math.Ceil(deviation(multiplier, c.total) / c.step))
 	if p.Reach > clampSteps*c.step {
-		return Calibration{}, &paramError{Field: "Reach", Value: p.Reach, Allowed: fmt.Sprintf("at most %g, 2^51 grid steps: the noise is too small for a matrix this large", clampSteps*c.step)}
+		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: fmt.Sprintf("at most %g, 2^51 grid steps: the noise is too small for a matrix this large", clampSteps*c.step)}
 	}
 	return c, nil
 }

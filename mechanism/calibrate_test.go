@@ -365,7 +365,7 @@ func TestCalibrateRefuses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, test := range []struct {
 		name  string
-		field string // of the paramError, "" for ErrSensitivity
+		field string // of the ParamError, "" for ErrSensitivity
 		set   func(*CalibrationSettings)
 	}{
 		{"epsilon 0", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = 0 }},
@@ -407,7 +407,7 @@ func TestCalibrateRefuses(t *testing.T) {
 			}
 			continue
 		}
-		var e *paramError
+		var e *ParamError
 		if !errors.As(err, &e) || !errors.Is(err, ErrParam) || e.Field != test.field {
 			t.Errorf("%s: %v", test.name, err)
 		}

@@ -18,7 +18,7 @@ type Spent struct {
 // nothing down, and does not check whether the unit is new. Pots add up exactly, so a budget
 // may keep one Spent for each unit, as text, and needs no list of spends.
 //
-// Errors are ErrBudgetExceeded for a spend that does not fit; ErrOtherRelation for one that
+// Errors are a *BudgetError for a spend that does not fit; a *RelationError for one that
 // protects other pairs, unless the unit says OtherRelation; ErrParam for an invalid total,
 // unit or spend, or for a unit that has spent more than the total; and ErrLedger for
 // Gaussian noise and a Pure total.
@@ -44,7 +44,7 @@ func (t Total) Charge(unit Unit, spent Spent, spend Spend) (after Spent, err err
 		return Spent{}, err
 	}
 	if left := whole.minus(spent.Pots); !cost.within(left) {
-		return Spent{}, &budgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: t}
+		return Spent{}, &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: t}
 	}
 	after, _ = spent.plus(cost, spend.Protects) // within the total, which is an Amount
 	return after, nil
@@ -56,7 +56,7 @@ func (s Spent) agrees(unit Unit, spend Spend) error {
 	if s.Pots == (Pots{}) || unit.OtherRelation || s.Protects == spend.Protects && s.Protects.known() {
 		return nil
 	}
-	return &relationError{UnitKind: unit.Kind, Before: s.Protects, Asked: spend.Protects}
+	return &RelationError{UnitKind: unit.Kind, Before: s.Protects, Asked: spend.Protects}
 }
 
 // plus adds a spend, and reports whether the sums can be represented. Every spend costs

@@ -7,8 +7,8 @@ import (
 
 // Sentinels, matched with errors.Is.
 var (
-	// ErrParam reports a parameter that is missing or out of its range. The message has its
-	// name, its value and what is allowed, and never a value of the data.
+	// ErrParam reports a parameter that is missing or out of its range; where
+	// the parameter is a number the error is a *ParamError.
 	ErrParam = errors.New("parameter out of range")
 	// ErrSensitivity reports that noise cannot be calibrated to the bound: it
 	// is missing, has no stated operator error, or belongs to another matrix.
@@ -21,14 +21,15 @@ var (
 	// ErrEntropy reports that the system gave no random bytes. Nothing was
 	// released.
 	ErrEntropy = errors.New("no entropy")
-	// ErrBudgetExceeded reports a spend that does not fit. The message says how much was
-	// asked for and how much remains.
+	// ErrBudgetExceeded reports a spend that does not fit; the error is a
+	// *BudgetError.
 	ErrBudgetExceeded = errors.New("privacy budget exceeded")
 	// ErrUnknownUnit reports a unit that the ledger does not know and that is not
 	// New.
 	ErrUnknownUnit = errors.New("unknown unit")
 	// ErrOtherRelation reports a spend that protects other pairs of data sets than the
-	// earlier spends of its unit, without Unit.OtherRelation. The message says which.
+	// earlier spends of its unit, without Unit.OtherRelation; the error is a
+	// *RelationError.
 	ErrOtherRelation = errors.New("another relation")
 	// ErrLedger reports a ledger that is missing, damaged, of another kind or
 	// cannot be written.
@@ -45,45 +46,45 @@ func errUnknown(kind string) error {
 	return fmt.Errorf("mechanism: %w: the ledger knows no %s of this name: check the name, or say that the unit is new", ErrUnknownUnit, kind)
 }
 
-// A paramError names a parameter, its value and what is allowed. None of its
+// A ParamError names a parameter, its value and what is allowed. None of its
 // fields ever holds a value of the data. It matches ErrParam.
-type paramError struct {
+type ParamError struct {
 	Field   string  // the name of the parameter
 	Value   float64 // what was given
 	Allowed string  // what is allowed, in words
 }
 
-func (e *paramError) Error() string {
+func (e *ParamError) Error() string {
 	return fmt.Sprintf("mechanism: %s = %g: want %s", e.Field, e.Value, e.Allowed)
 }
 
-func (e *paramError) Unwrap() error { return ErrParam }
+func (e *ParamError) Unwrap() error { return ErrParam }
 
-// A budgetError says how much was asked for and how much remains. It matches
+// A BudgetError says how much was asked for and how much remains. It matches
 // ErrBudgetExceeded.
-type budgetError struct {
+type BudgetError struct {
 	UnitKind         string // of the unit, which is not named
 	Asked, Remaining Pots
 	Total            Total // of the ledger
 }
 
-func (e *budgetError) Error() string {
+func (e *BudgetError) Error() string {
 	t := e.Total
 	return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked %s, remaining %s of %s",
 		e.UnitKind, t.describe(e.Asked), t.describe(e.Remaining), t)
 }
 
-func (e *budgetError) Unwrap() error { return ErrBudgetExceeded }
+func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }
 
-// A relationError says which pairs of data sets all earlier spends of a unit protect, and
+// A RelationError says which pairs of data sets all earlier spends of a unit protect, and
 // which the new spend protects. It matches ErrOtherRelation.
-type relationError struct {
+type RelationError struct {
 	UnitKind string     // of the unit, which is not named
 	Before   Protection // zero where no pair is known
 	Asked    Protection
 }
 
-func (e *relationError) Error() string {
+func (e *RelationError) Error() string {
 	before, total := "together protect no known pair of data sets", "no known pair of data sets"
 	if e.Before.known() {
 		before = fmt.Sprintf("protect %q", e.Before)
@@ -95,7 +96,7 @@ func (e *relationError) Error() string {
 		ErrOtherRelation, e.UnitKind, before, e.Asked, total)
 }
 
-func (e *relationError) Unwrap() error { return ErrOtherRelation }
+func (e *RelationError) Unwrap() error { return ErrOtherRelation }
 
 // ledgerError says what is wrong with a ledger.
 func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }

@@ -96,7 +96,7 @@ func checkQuery(bound sensitivity.Query, q release.Query) error {
 	case q.Sigma != bound.Sigma || q.Alpha != bound.Alpha || q.Table != name || q.Classes != classes:
 		return fmt.Errorf("mechanism: the query differs from the query of the bound, %v: %w", bound, ErrSensitivity)
 	case !(q.SigmaQ > 0 && q.SigmaQ <= math.MaxFloat64):
-		return &paramError{Field: "Query.SigmaQ", Value: q.SigmaQ, Allowed: "a positive finite number"}
+		return &ParamError{Field: "Query.SigmaQ", Value: q.SigmaQ, Allowed: "a positive finite number"}
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (l LabelSettings) Check(relation sensitivity.Relation) error {
 		return fmt.Errorf("mechanism: labels are public under %v, so randomising them protects nothing: %w", relation, ErrLabels)
 	}
 	if !(l.Epsilon >= minEpsilon && l.Epsilon <= maxLabelEpsilon) {
-		return &paramError{Field: "Labels.Epsilon", Value: l.Epsilon, Allowed: "1e-6 to 20"}
+		return &ParamError{Field: "Labels.Epsilon", Value: l.Epsilon, Allowed: "1e-6 to 20"}
 	}
 	return nil
 }

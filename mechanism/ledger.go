@@ -60,8 +60,8 @@ func (l *Ledger) Close() error {
 // disk. The spend is final, whether or not a release follows. Calibration.Privatize, Subset.Select and
 // NewSeries call it; mechanisms of other packages pay with it before they draw any noise.
 //
-// The error is ErrBudgetExceeded if the spend does not fit; ErrUnknownUnit for a unit that has not
-// spent before and is not New; ErrOtherRelation for a spend that protects other pairs of data sets
+// The error is a *BudgetError if the spend does not fit; ErrUnknownUnit for a unit that has not
+// spent before and is not New; a *RelationError for a spend that protects other pairs of data sets
 // than the earlier spends of the unit do together, unless the unit says OtherRelation; ErrParam for
 // a spend that does not say what it protects; and ErrLedger for a release id that has been used and
 // for a spend that the kind of ledger cannot count. The ledger is then unchanged. If writing fails
@@ -119,7 +119,7 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost P
 		return
 	}
 	if left := header.whole.minus(before.Pots); !cost.within(left) {
-		err = &budgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: header.total}
+		err = &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: header.total}
 	}
 	return
 }

@@ -255,7 +255,7 @@ func TestLedgerRefuses(t *testing.T) {
 	before, _ := l.Head()
 
 	_, err := l.Reserve(alice, releaseID(1), said(Spend{Epsilon: 0.9, Delta: 1e-6}))
-	var b *budgetError
+	var b *BudgetError
 	if !errors.Is(err, ErrBudgetExceeded) || !errors.As(err, &b) {
 		t.Fatal(err)
 	}

@@ -19,13 +19,13 @@ import "math"
 // LossTail returns the probability with which the odds in favour of the true data set
 // rise by more than the factor e^epsilon, with Gaussian noise of this mu. It is
 // Phi(-epsilon/mu + mu/2) for neighbours at the largest distance, less for others.
-// The error is ErrParam when mu is not in [0, 1e6] or epsilon is not in [0, 1e9].
+// The error is a *ParamError when mu is not in [0, 1e6] or epsilon is not in [0, 1e9].
 func LossTail(mu, epsilon float64) (float64, error) {
 	if err := checkMu(mu); err != nil {
 		return 0, err
 	}
 	if !(epsilon >= 0 && epsilon <= 1e9) {
-		return 0, &paramError{Field: "Epsilon", Value: epsilon, Allowed: "0 to 1e9"}
+		return 0, &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "0 to 1e9"}
 	}
 	if mu == 0 {
 		return 0, nil
@@ -35,7 +35,7 @@ func LossTail(mu, epsilon float64) (float64, error) {
 
 // LossAt returns the logarithm of a factor. With Gaussian noise of this mu, the odds in
 // favour of the true data set rise by more than that factor with probability at most
-// delta. It is mu^2/2 + mu Phi^-1(1-delta), rounded up. The error is ErrParam when
+// delta. It is mu^2/2 + mu Phi^-1(1-delta), rounded up. The error is a *ParamError when
 // mu is not in [0, 1e6] or delta not in [1e-100, 0.1].
 func LossAt(mu, delta float64) (float64, error) {
 	if err := checkMu(mu); err != nil {
@@ -51,7 +51,7 @@ func LossAt(mu, delta float64) (float64, error) {
 
 func checkMu(mu float64) error {
 	if !(mu >= 0 && mu <= maxMu) {
-		return &paramError{Field: "Mu", Value: mu, Allowed: "0 to 1e6"}
+		return &ParamError{Field: "Mu", Value: mu, Allowed: "0 to 1e6"}
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func TestMixedPaysBoth(t *testing.T) {
 	l, d := newLedgerDisk(t, Total{Kind: Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1})
 	mustReserve(t, l, alice, 0, both)
 	_, err := l.Reserve(alice, releaseID(1), both)
-	var b *budgetError
+	var b *BudgetError
 	if !errors.As(err, &b) || b.Remaining.Pure.Float() != 0.5 || b.Asked.Pure.Float() != 0.5 {
 		t.Fatalf("%v", err)
 	}

@@ -13,12 +13,12 @@ func (k Kind) Price(s Spend) (cost Pots, err error) {
 			return Pots{}, err
 		}
 		if s.Rho != 0 {
-			return Pots{}, &paramError{Field: "Rho", Value: s.Rho, Allowed: "0 where Epsilon and Delta are set"}
+			return Pots{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "0 where Epsilon and Delta are set"}
 		}
 		cost.Rho = amountOfGaussian(s.Epsilon, s.Delta)
 	case s.Rho != 0:
 		if !(s.Rho > 0 && s.Rho <= maxRho) {
-			return Pots{}, &paramError{Field: "Rho", Value: s.Rho, Allowed: "above 0, at most 1e9"}
+			return Pots{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "above 0, at most 1e9"}
 		}
 		cost.Rho, _ = amountOf(s.Rho)
 	default:
@@ -31,7 +31,7 @@ func (k Kind) Price(s Spend) (cost Pots, err error) {
 		return cost, nil
 	}
 	if !validPure(s.PureEpsilon) {
-		return Pots{}, &paramError{Field: "PureEpsilon", Value: s.PureEpsilon, Allowed: "above 0, at most 100"}
+		return Pots{}, &ParamError{Field: "PureEpsilon", Value: s.PureEpsilon, Allowed: "above 0, at most 100"}
 	}
 	cost, _ = cost.add(k.pure(s.PureEpsilon)) // both are far below the largest Amount
 	return cost, nil

@@ -331,8 +331,8 @@ func TestOtherRelation(t *testing.T) {
 			_, reserve := l.Reserve(alice, releaseID(1), spends[1])
 			_, charge := l.Total().Charge(alice, Spent{spentOf(t, l, alice), spends[0].Protects}, spends[1])
 			for _, err := range []error{err, reserve, charge} {
-				var detail *relationError
-				if !errors.Is(err, ErrOtherRelation) || !errors.As(err, &detail) || *detail != (relationError{"record", spends[0].Protects, spends[1].Protects}) || strings.Contains(err.Error(), alice.Name) {
+				var detail *RelationError
+				if !errors.Is(err, ErrOtherRelation) || !errors.As(err, &detail) || *detail != (RelationError{"record", spends[0].Protects, spends[1].Protects}) || strings.Contains(err.Error(), alice.Name) {
 					t.Fatalf("%s: %v", name, err)
 				}
 			}

@@ -45,17 +45,17 @@ func (p SeriesSettings) calibrate() (noise, error) {
 		return noise{}, err
 	}
 	if p.Vectors < 1 || p.Coordinates < 1 || p.Vectors > maxSeries/p.Coordinates {
-		return noise{}, &paramError{Field: "Vectors", Value: float64(p.Vectors) * float64(p.Coordinates), Allowed: "1 to 2^24 coordinates in all"}
+		return noise{}, &ParamError{Field: "Vectors", Value: float64(p.Vectors) * float64(p.Coordinates), Allowed: "1 to 2^24 coordinates in all"}
 	}
 	if !(p.L2Sensitivity >= 1e-100 && p.L2Sensitivity <= 1e100) {
-		return noise{}, &paramError{Field: "L2Sensitivity", Value: p.L2Sensitivity, Allowed: "1e-100 to 1e100"}
+		return noise{}, &ParamError{Field: "L2Sensitivity", Value: p.L2Sensitivity, Allowed: "1e-100 to 1e100"}
 	}
 	multiplier = up(multiplier * up(math.Sqrt(float64(p.Vectors))))
 	_, exponent := math.Frexp(multiplier * p.L2Sensitivity)
 	n := noise{step: math.Ldexp(1, exponent-41)} // as in Calibrate
 	gridError := n.step * up(math.Sqrt(float64(p.Coordinates)))
 	if gridError > p.L2Sensitivity*maxGridShare {
-		return noise{}, &paramError{Field: "Coordinates", Value: float64(p.Coordinates), Allowed: "fewer at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
+		return noise{}, &ParamError{Field: "Coordinates", Value: float64(p.Coordinates), Allowed: "fewer at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
 	}
 	n.multiple = int64(math.Ceil(deviation(multiplier, up(p.L2Sensitivity+gridError)) / n.step))
 	return n, nil
@@ -78,7 +78,7 @@ type Series struct {
 }
 
 // NewSeries checks that there is entropy, lets the budget write down the spend
-// of all vectors, and returns the series. Errors are ErrParam, ErrLedger
+// of all vectors, and returns the series. Errors are a *ParamError, ErrLedger
 // without a budget, ErrEntropy, and the errors of the budget.
 func NewSeries(budget Budget, unit Unit, p SeriesSettings) (*Series, error) {
 	return newSeries(budget, unit, p, system)

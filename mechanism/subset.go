@@ -34,13 +34,13 @@ type Subset struct {
 
 const maxItems = 1 << 20
 
-// Check returns nil, or ErrParam for the first field that is out of range.
+// Check returns nil, or a *ParamError for the first field that is out of range.
 func (s Subset) Check() error {
 	if s.Items < 2 || s.Items > maxItems {
-		return &paramError{Field: "Items", Value: float64(s.Items), Allowed: "2 to 2^20"}
+		return &ParamError{Field: "Items", Value: float64(s.Items), Allowed: "2 to 2^20"}
 	}
 	if s.Size < 1 || s.Size >= s.Items {
-		return &paramError{Field: "Size", Value: float64(s.Size), Allowed: "at least 1, below Items"}
+		return &ParamError{Field: "Size", Value: float64(s.Size), Allowed: "at least 1, below Items"}
 	}
 	return checkEpsilon(s.Epsilon)
 }

@@ -111,7 +111,7 @@ func (t Total) pots() (whole Pots, err error) {
 
 func (t Total) check() error {
 	if !t.Kind.valid() {
-		return &paramError{Field: "Kind", Value: float64(t.Kind), Allowed: "GDP, ZCDP, Pure or Mixed"}
+		return &ParamError{Field: "Kind", Value: float64(t.Kind), Allowed: "GDP, ZCDP, Pure or Mixed"}
 	}
 	if err := checkEpsilon(t.Epsilon); err != nil {
 		return err
@@ -121,9 +121,9 @@ func (t Total) check() error {
 	}
 	switch {
 	case t.Kind != Mixed && t.PureEpsilon != 0:
-		return &paramError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "0 except in a mixed ledger"}
+		return &ParamError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "0 except in a mixed ledger"}
 	case t.Kind == Mixed && !(t.PureEpsilon >= minEpsilon && t.Epsilon-t.PureEpsilon >= minEpsilon):
-		return &paramError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "at least 1e-6, and at least 1e-6 below Epsilon"}
+		return &ParamError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "at least 1e-6, and at least 1e-6 below Epsilon"}
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (k Kind) checkDelta(delta float64) error {
 		return checkDelta(delta)
 	}
 	if delta != 0 {
-		return &paramError{Field: "Delta", Value: delta, Allowed: "0 for a pure ledger"}
+		return &ParamError{Field: "Delta", Value: delta, Allowed: "0 for a pure ledger"}
 	}
 	return nil
 }

@@ -233,7 +233,7 @@ func TestSpendsAndTotalsAreChecked(t *testing.T) {
 		"pure infinite":    {GDP, Spend{PureEpsilon: inf}, "PureEpsilon"},
 	} {
 		_, err := c.kind.Price(c.spend)
-		var p *paramError
+		var p *ParamError
 		if !errors.Is(err, ErrParam) || !errors.As(err, &p) || p.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
