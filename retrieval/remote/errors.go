@@ -44,13 +44,13 @@ const (
 	typeNotOffered = "urn:privatemail:not-offered"
 )
 
-// A staleError says which codebook the server has now. It matches ErrStale.
-type staleError struct {
+// A StaleError says which codebook the server has now. It matches ErrStale.
+type StaleError struct {
 	Asked   wire.Hash // the codebook that was asked for
 	Current wire.Hash // zero where the server does not say
 }
 
-func (e *staleError) Error() string {
+func (e *StaleError) Error() string {
 	if e.Current == (wire.Hash{}) {
 		return fmt.Sprintf("remote: %v (asked for %x)", ErrStale, e.Asked)
 	}
@@ -58,15 +58,15 @@ func (e *staleError) Error() string {
 }
 
 // Unwrap returns ErrStale.
-func (e *staleError) Unwrap() error { return ErrStale }
+func (e *StaleError) Unwrap() error { return ErrStale }
 
-// An epochError says which epoch the server has now. It matches ErrEpoch.
-type epochError struct {
+// An EpochError says which epoch the server has now. It matches ErrEpoch.
+type EpochError struct {
 	Asked   wire.Hash // the epoch that was asked for
 	Current wire.Hash // zero where the server does not say
 }
 
-func (e *epochError) Error() string {
+func (e *EpochError) Error() string {
 	if e.Current == (wire.Hash{}) {
 		return fmt.Sprintf("remote: %v (asked for %x)", ErrEpoch, e.Asked)
 	}
@@ -74,7 +74,7 @@ func (e *epochError) Error() string {
 }
 
 // Unwrap returns ErrEpoch.
-func (e *epochError) Unwrap() error { return ErrEpoch }
+func (e *EpochError) Unwrap() error { return ErrEpoch }
 
 // A RefusedError is the refusal of a server in its own words, which are cut to a line. It
 // matches ErrRefused.
@@ -121,9 +121,9 @@ func refusal(status int, contentType string, body []byte, asked wire.Hash) error
 	}
 	switch p.Type {
 	case typeStale:
-		return &staleError{Asked: asked, Current: hashIn(p.Codebook)}
+		return &StaleError{Asked: asked, Current: hashIn(p.Codebook)}
 	case typeStaleEpoch:
-		return &epochError{Asked: asked, Current: hashIn(p.Epoch)}
+		return &EpochError{Asked: asked, Current: hashIn(p.Epoch)}
 	}
 	e.Type, e.Title, e.Detail = oneLine(p.Type), oneLine(p.Title), oneLine(p.Detail)
 	return e

@@ -179,7 +179,7 @@ func TestAnswersOfAnotherCodebook(t *testing.T) {
 	g, other := newThings(t, 1), newThings(t, 2)
 	s := reach(t, other, Settings{Codebook: g.hash})
 	_, err := s.Codebook(t.Context())
-	if stale, ok := errors.AsType[*staleError](err); !ok || stale.Asked != g.hash || stale.Current != other.hash {
+	if stale, ok := errors.AsType[*StaleError](err); !ok || stale.Asked != g.hash || stale.Current != other.hash {
 		t.Errorf("codebook: %v", err)
 	}
 	for _, c := range calls()[1:] {

@@ -19,7 +19,7 @@ func (s *Server) SealedRecords(ctx context.Context, epoch wire.Hash) (*wire.Seal
 		return nil, err
 	}
 	if m.Gallery != epoch {
-		return nil, &epochError{Asked: epoch, Current: m.Gallery}
+		return nil, &EpochError{Asked: epoch, Current: m.Gallery}
 	}
 	return m, nil
 }

@@ -50,7 +50,7 @@ func (s *Server) SealedManifest(ctx context.Context) (*wire.SealedManifest, erro
 		return nil, fmt.Errorf("remote: %w: %w", ErrResponse, err)
 	}
 	if want != (wire.Hash{}) && hash != want {
-		return nil, &epochError{Asked: want, Current: hash}
+		return nil, &EpochError{Asked: want, Current: hash}
 	}
 	s.cache.write(hash, manifestName, got.data)
 	s.keepManifest(hash, m, int64(len(got.data)))

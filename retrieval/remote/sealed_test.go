@@ -242,7 +242,7 @@ func TestSealedGrows(t *testing.T) {
 func TestSealedEpochs(t *testing.T) {
 	f, other := newSealedFixture(t, 1), newSealedFixture(t, 2)
 	s := reach(t, f, Settings{Epoch: other.epoch})
-	var stale *epochError
+	var stale *EpochError
 	if _, err := s.SealedManifest(t.Context()); !errors.As(err, &stale) || !errors.Is(err, ErrEpoch) || stale.Asked != other.epoch || stale.Current != f.epoch {
 		t.Errorf("%v", err)
 	}

@@ -105,7 +105,7 @@ func (s *Server) codebook(ctx context.Context, want wire.Hash) (*wire.Codebook, 
 		return nil, fmt.Errorf("remote: %w: %w", ErrResponse, err)
 	}
 	if want != (wire.Hash{}) && hash != want {
-		return nil, &staleError{Asked: want, Current: hash}
+		return nil, &StaleError{Asked: want, Current: hash}
 	}
 	s.cache.write(hash, "codebook", got.data)
 	s.keepBook(hash, book, int64(len(got.data)))

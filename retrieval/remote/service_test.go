@@ -444,7 +444,7 @@ func TestStaleCodebook(t *testing.T) {
 		"rows":  second(r.Gallery(t.Context(), request.Codebook)),
 		"map":   second(r.Map(t.Context(), request.Codebook)),
 	} {
-		stale, ok := errors.AsType[*staleError](err)
+		stale, ok := errors.AsType[*StaleError](err)
 		if !ok || stale.Asked != request.Codebook || stale.Current != nextHash || !strings.Contains(err.Error(), "spends its epsilon again") {
 			t.Errorf("%s: %v", name, err)
 		}

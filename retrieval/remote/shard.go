@@ -49,7 +49,7 @@ func (s *Server) DescribeShard(ctx context.Context, codebook wire.Hash) (*Shard,
 		return nil, err
 	}
 	if codebook != (wire.Hash{}) && d.Codebook != codebook {
-		return nil, &staleError{Asked: codebook, Current: d.Codebook}
+		return nil, &StaleError{Asked: codebook, Current: d.Codebook}
 	}
 	return d, nil
 }
