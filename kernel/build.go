@@ -28,7 +28,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 
 // Build builds the operator that Options.Operator names. Without a name it builds the
 // first operator that Plan lists. If too many of its rows miss the tolerance, or if it
-// takes more memory than the memory limit, Build goes on to the next one. ErrTolerance or
+// takes more memory than the memory limit, Build goes on to the next one. A *ToleranceError or
 // *MemoryError says that no operator can serve.
 func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operator, err error) {
 	defer par.Catch(&err)
@@ -113,7 +113,7 @@ func build(ctx context.Context, candidates []Candidate, o *base.Options) (step.O
 			isolated = err // another may see farther
 		case errors.Is(err, ErrTolerance):
 			c.limit = byTolerance
-			if e := (*base.ToleranceError)(nil); errors.As(err, &e) {
+			if e := (*ToleranceError)(nil); errors.As(err, &e) {
 				c.Eta = e.Eta
 			}
 		case errors.Is(err, ErrMemory):
@@ -166,7 +166,7 @@ func infeasible(candidates []Candidate, o *base.Options) error {
 		}
 		return err
 	case closest != nil:
-		return base.Priced(base.ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name}, closest.Seconds, closest.Cost.PeakBytes)
+		return base.Priced(ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name}, closest.Seconds, closest.Cost.PeakBytes)
 	}
 	for _, c := range candidates {
 		if o.Operator == "" || o.Operator == c.Name {

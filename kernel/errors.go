@@ -23,16 +23,15 @@ var (
 	ErrMemory = base.ErrMemory
 	// ErrIsolated reports rows without neighbours under the policy Fail.
 	ErrIsolated = base.ErrIsolated
-	// ErrTolerance reports that no operator reaches the tolerance. The message says which one
-	// comes closest, and what that one would cost.
+	// ErrTolerance reports that no operator reaches the tolerance; see
+	// ToleranceError.
 	ErrTolerance = base.ErrTolerance
 	// ErrOperator reports an operator that does not exist, or one that cannot do what is
 	// asked for.
 	ErrOperator = base.ErrOperator
 	// ErrOption reports an option outside its range.
 	ErrOption = base.ErrOption
-	// ErrUnitNorm reports a row whose norm is not 1. The message has its number and not its
-	// norm, because rows may be private.
+	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
 	ErrUnitNorm = base.ErrUnitNorm
 	// ErrBackground reports a radius or a constant weight outside its range.
 	ErrBackground = base.ErrBackground
@@ -45,3 +44,19 @@ var (
 //
 // Its message also says what could be done instead. It matches ErrMemory.
 type MemoryError = base.MemoryError
+
+// A ToleranceError says that no operator meets the tolerance, and which one comes closest:
+//
+//	Tolerance float64 // the tolerance asked for
+//	Eta       float64 // the eta that 99 in 100 rows of Operator do not exceed, or all rows under the policy Fail
+//	Operator  string  // the operator that comes closest
+//
+// Its message also says what that one would cost. It matches ErrTolerance.
+type ToleranceError = base.ToleranceError
+
+// A UnitNormError names the first row that is not of unit norm:
+//
+//	Row int // counted from 0
+//
+// It has no norm, because rows may be private. It matches ErrUnitNorm.
+type UnitNormError = base.UnitNormError

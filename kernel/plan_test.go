@@ -273,7 +273,7 @@ func TestCutGraphsAreRefused(t *testing.T) {
 func TestBuildNamesTheBestReachable(t *testing.T) {
 	p := pointtest.Make("uniform", 300, 2, 1)
 	_, err := Build(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-17})
-	var e *base.ToleranceError
+	var e *ToleranceError
 	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !strings.Contains(e.Error(), " in about ") {
 		t.Errorf("%v", err)
 	}

@@ -43,7 +43,7 @@ type UnitOptions struct {
 }
 
 // NewUnitRows divides rows of features in either precision by their norms. Errors: ErrShape and
-// ErrEmpty, *privatemail.NonFiniteError, ErrUnitNorm, *privatemail.ZeroRowError for the first row
+// ErrEmpty, *privatemail.NonFiniteError, *UnitNormError, *privatemail.ZeroRowError for the first row
 // of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
 func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) {
 	var own *distance.UnitRows

@@ -218,7 +218,7 @@ func TestUnitRowsRefused(t *testing.T) {
 		})
 	}
 	_, err := NewUnitRows(matrix(2, 1, 0, .25, .125), UnitOptions{})
-	var norm *base.UnitNormError
+	var norm *UnitNormError
 	if !errors.As(err, &norm) || norm.Row != 1 || strings.Contains(err.Error(), "25") {
 		t.Errorf("error %v", err)
 	}
@@ -488,7 +488,7 @@ func TestUnitRowsInChunks(t *testing.T) {
 			c.o.Workers = crew
 			r, err := NewUnitRows(rows, c.o)
 			var zero *points.ZeroRowError
-			var norm *base.UnitNormError
+			var norm *UnitNormError
 			switch {
 			case c.zero >= 0 && (!errors.As(err, &zero) || zero.Row != c.zero),
 				c.norm >= 0 && (!errors.As(err, &norm) || norm.Row != c.norm),
