@@ -29,16 +29,16 @@
 //
 //	cells      building the graph of a million points in 2 and 3 dimensions
 //	spmm       the sparse product of a million rows with k columns
-//	step       the fused step beside the product it contains
+//	step       the fused step compared with the product it contains
 //	wide       a step of the full kernel of unit features at a wide bandwidth, by its polynomial
 //	iterate    whole runs: five steps, an embedding from points to result, eigenvectors
 //	search     building the graph of features in 64 and 512 dimensions, and of points in 8
 //	private    the private first step: bound, kernel and noise
-//	plan       the operator that is picked beside all that can serve, over kinds of points and bandwidths
+//	plan       the chosen operator compared with all usable ones, over kinds of points and bandwidths
 //	scale      graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid       the interpolated kernel of points with a tenth of all others as neighbours
 //	answers    answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked
-//	retrieval  answers of a service over the loopback, to clients in a second process, beside a bare file server
+//	retrieval  answers of a service over the loopback, to clients in a second process, compared with a plain file server
 //	sealed     encrypted queries of mode sealed in a gallery of a million rows: answers, client, bytes, and the neighbours that are found
 //	apply      placing the rows of a file by a map, into another file, beside copies of the file
 //	ranks      building graphs and steps of them by the ranks that mpirun has started, one worker each, with the bytes they receive

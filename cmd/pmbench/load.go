@@ -34,7 +34,7 @@ load then fails.
 			fs.StringVar(&f.Check, "check", "", "compare every answer with that of the gallery `FILE`, opened here")
 			fs.StringVar(&f.Metrics, "metrics", "", "read the memory of the service from the metrics at `URL`")
 			fs.StringVar(&f.Token, "token", "", "send the bearer token `TEXT`")
-			fs.BoolVar(&f.Get, "get", false, "get the URL itself, such as a file: what a bare file server reaches")
+			fs.BoolVar(&f.Get, "get", false, "get the URL itself, such as a file: what a plain file server reaches")
 			fs.BoolVar(&f.Wait, "wait", false, "measure when a line on standard input says so, as suite retrieval does")
 			return f.Run
 		},

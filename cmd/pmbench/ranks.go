@@ -38,7 +38,7 @@ for at most -steal percent of the time that they wanted to work, on the machine 
 short measurements one tick of a hundredth of a second is more. The median is that of the calm
 measurements, without the last one where their number is even. A round in which a case has no
 calm one, with any number of ranks, is measured again, so there may be three times as many
-rounds as -count says. Where not enough of them are calm, the calmest are told, and a note says
+rounds as -count says. Where not enough of them are calm, the calmest are reported, and a note says
 so. No measurement and no round is left out for what it has measured. With -steal 100 everything
 counts.
 

@@ -1,4 +1,4 @@
-// Package compare tells whether one recording is slower than another, by tests that allow for
+// Package compare reports whether one recording is slower than another, by tests that allow for
 // the neighbours of a shared machine and for the number of metrics. AB makes both recordings:
 // of a revision and of the working tree, which take turns.
 package compare

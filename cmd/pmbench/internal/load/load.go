@@ -1,4 +1,4 @@
-// Package load asks a service of privatemail serve as many clients at once, and tells how
+// Package load asks a service of privatemail serve as many clients at once, and reports how
 // long its answers take.
 package load
 

@@ -1,4 +1,4 @@
-// Package ranks tells how much faster several ranks are than one: it measures suite ranks with
+// Package ranks reports how much faster several ranks are than one: it measures suite ranks with
 // several numbers of ranks, in rounds (Options), or foresees by a model what more ranks than
 // there are would take (Model).
 package ranks
@@ -196,7 +196,7 @@ func startRanks(ctx context.Context, mpirun string, ranks int, program ...string
 		case err == io.EOF:
 			return records, nil
 		case err != nil:
-			return nil, fmt.Errorf("what rank 0 printed is no record: %w", err)
+			return nil, fmt.Errorf("rank 0 printed a malformed record: %w", err)
 		}
 		records = append(records, r)
 	}

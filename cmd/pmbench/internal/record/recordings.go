@@ -90,7 +90,7 @@ func Read(path string) (records []*Record, ratios []*Ratio, err error) {
 		}
 		var kind struct{ Suite, Peer string }
 		if err := json.Unmarshal(raw, &kind); err != nil || kind.Suite == "" {
-			return nil, nil, fmt.Errorf("%s: object %d is no measurement of run or peers", path, line)
+			return nil, nil, fmt.Errorf("%s: object %d is not a measurement of run or peers", path, line)
 		}
 		if kind.Peer != "" {
 			r := new(Ratio)
