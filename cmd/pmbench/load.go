@@ -9,9 +9,9 @@ import (
 
 func loadVerb() cli.Verb {
 	return cli.Verb{
-		Name: "load", Summary: "ask a service as many clients at once, and tell how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-encoding NAME] [-check GALLERY] [-metrics URL]"},
+		Name: "load", Summary: "ask a service as many clients at once, and report how long its answers take", Synopsis: []string{"URL [-clients N] [-queries N] [-encoding NAME] [-check GALLERY] [-metrics URL]"},
 		About: `Asks a service of 'privatemail serve' for the lists of cells, in mode cells, from many
-clients at once, each on a connection of its own, one query after the other. The cells are
+clients at once, each on its own connection, one query after the other. The cells are
 drawn at random, as if no client had a record, so nothing is spent. Prints answers and bytes
 per second, and the time that half of the queries and all but one in a hundred stay within,
 from the request to the last byte of its answer.

@@ -22,7 +22,7 @@ import (
 )
 
 // retrievalCases ask the service for answers over the loopback, from clients in a second
-// process. Beside each case is a plain file server of net/http that sends as many bytes. An
+// process. Next to each case is a plain file server of net/http that sends as many bytes. An
 // operation is one query of each client, all at once; memory from the heap is that of the
 // server's side.
 func retrievalCases(l *measure.Lab) (out []measure.Case) {

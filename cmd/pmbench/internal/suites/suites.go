@@ -37,7 +37,7 @@ func All() []Suite {
 		{"answers", "answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked", answersCases, 0},
 		{"retrieval", "answers of a service over the loopback, to clients in a second process, compared with a plain file server", retrievalCases, 0},
 		{"sealed", "encrypted queries of mode sealed in a gallery of a million rows: answers, client, bytes, and the neighbours that are found", sealedCases, 0},
-		{"apply", "placing the rows of a file by a map, into another file, beside copies of the file", applyCases, 0},
+		{"apply", "placing the rows of a file by a map, into another file, compared with copies of the file", applyCases, 0},
 		{"ranks", "building graphs and steps of them by the ranks that mpirun has started, one worker each, with the bytes they receive", ranksCases, 0},
 		{"levels", "every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best", levelCases, 5 * time.Millisecond},
 	}

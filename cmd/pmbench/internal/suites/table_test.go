@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/cmd/pmbench/internal/record"
 )
 
-// What stands compared with a plain file server, and beside copies of a file, is the ratio of the
+// The ratio to a plain file server, and to copies of a file, is that of the
 // same run; a case whose other side was not measured has none.
 func TestRatiosBesideOthers(t *testing.T) {
 	at := func(suite, name string, seconds float64) record.Summary {
